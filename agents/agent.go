@@ -8,7 +8,7 @@
 // processes on a network (package live).
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // ID is the address of an agent, such as "site:north" or "broker:vo1".
 type ID string
@@ -24,7 +24,7 @@ type Fact interface{ Kind() string }
 type Agent interface {
 	// Step hands the agent one message at the instant now. The outbox belongs to the
 	// runtime and must not be kept.
-	Step(now bourse.Time, from ID, m Message, out *Outbox)
+	Step(now grid.Time, from ID, m Message, out *Outbox)
 }
 
 // Send is a message to be sent.
@@ -36,7 +36,7 @@ type Send struct {
 // Alarm is a message that an agent sends itself at a later instant. It identifies what it
 // is for. Alarms are never cancelled; the agent ignores one that is out of date.
 type Alarm struct {
-	At      bourse.Time
+	At      grid.Time
 	Message Message
 }
 
@@ -52,7 +52,7 @@ func (o *Outbox) Send(to ID, m Message) { o.Sends = append(o.Sends, Send{to, m})
 
 // Alarm delivers m to the agent itself at the instant at. An alarm for the present instant
 // comes after all messages already on their way.
-func (o *Outbox) Alarm(at bourse.Time, m Message) { o.Alarms = append(o.Alarms, Alarm{at, m}) }
+func (o *Outbox) Alarm(at grid.Time, m Message) { o.Alarms = append(o.Alarms, Alarm{at, m}) }
 
 // Record records a fact.
 func (o *Outbox) Record(f Fact) { o.Facts = append(o.Facts, f) }
@@ -83,7 +83,7 @@ type Durable interface {
 	Agent
 	// Replay applies a fact that an earlier life recorded at the instant at. It sends
 	// nothing and sets no alarms.
-	Replay(at bourse.Time, f Fact)
+	Replay(at grid.Time, f Fact)
 	// Image returns the lasting state as one fact. A new agent that replays it has the same
 	// state. A journal starts over with it.
 	Image() Fact
@@ -105,7 +105,7 @@ type Parted interface {
 type Refuser interface {
 	// Refuse answers m with the given reason, if messages of that kind can be refused. It
 	// only sends: it changes no state, records no fact and sets no alarm.
-	Refuse(now bourse.Time, from ID, m Message, why bourse.Reason, out *Outbox)
+	Refuse(now grid.Time, from ID, m Message, why grid.Reason, out *Outbox)
 }
 
 // Started is the first message of every life of an agent. The agent then sets its alarms

@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages between a broker and a site. The steps of a transaction are those of
 // "Co-allocation across autonomous sites": Hold, Prepare, and Confirm or Cancel, each with
@@ -45,12 +45,12 @@ type Stamp struct {
 func (s Stamp) At() Stamp { return s }
 
 // Submit hands a job to a broker.
-type Submit struct{ Job bourse.Job }
+type Submit struct{ Job grid.Job }
 
 // SubmitReply says whether a broker has accepted a job; with a Reason it has not.
 type SubmitReply struct {
 	Job    string
-	Reason bourse.Reason
+	Reason grid.Reason
 }
 
 // SitesLook tells a broker that someone is about to look at what it knows of its sites. It
@@ -64,7 +64,7 @@ type SitesLooked struct{ Asked, Silent int }
 // such as 0, asks only for the site's stamp and clock.
 type OfferRequest struct {
 	Cycle   uint64
-	Horizon bourse.Time
+	Horizon grid.Time
 	// Of the life that asks. 0 if it does not say; it is then not fenced.
 	Incarnation uint32
 	Nonce       uint64
@@ -73,10 +73,10 @@ type OfferRequest struct {
 // Offers is a site's answer. It describes the moment and promises nothing.
 type Offers struct {
 	Cycle   uint64
-	Now     bourse.Time // the site's clock
-	Version uint64      // of the site's state
+	Now     grid.Time // the site's clock
+	Version uint64    // of the site's state
 	Groups  []GroupOffer
-	Refusal bourse.Reason // set if the site is closed to this VO
+	Refusal grid.Reason // set if the site is closed to this VO
 	Stamp
 	Nonce  uint64 // of the request, if that is refused as fenced
 	Latest uint32 // in that case: as in Refused
@@ -84,11 +84,11 @@ type Offers struct {
 
 // GroupOffer is what one group has free over the horizon.
 type GroupOffer struct {
-	Group      bourse.Group
-	Admissible bourse.Profile  // what can be reserved at all
-	Clear      bourse.Profile  // what can be reserved at base price
-	Queued     bourse.Duration // waiting work: the sum of nodes x estimate, at most MaxDuration
-	Shared     bool            // nodes are time-shared: none can be reserved, and legs with Work are quoted
+	Group      grid.Group
+	Admissible grid.Profile  // what can be reserved at all
+	Clear      grid.Profile  // what can be reserved at base price
+	Queued     grid.Duration // waiting work: the sum of nodes x estimate, at most MaxDuration
+	Shared     bool          // nodes are time-shared: none can be reserved, and legs with Work are quoted
 }
 
 // QuoteRequest asks for the prices of legs. Each is priced by itself or, if Together, as if
@@ -97,7 +97,7 @@ type GroupOffer struct {
 type QuoteRequest struct {
 	Ref      uint64   // chosen by the broker, echoed
 	Users    []string // leg by leg; nil: no user is named
-	Legs     []bourse.Leg
+	Legs     []grid.Leg
 	Together bool // the legs are a set, in the order in which they will be held
 }
 
@@ -105,30 +105,30 @@ type QuoteRequest struct {
 type Quotes struct {
 	Ref     uint64
 	Version uint64
-	Quotes  []bourse.Quote
+	Quotes  []grid.Quote
 	Stamp
 }
 
 // Hold asks a site to lock capacity for a leg for a short time.
 type Hold struct {
-	Leg   bourse.LegID
-	What  bourse.Leg
+	Leg   grid.LegID
+	What  grid.Leg
 	Job   string
 	User  string
-	Limit bourse.Credits  // the most that the broker will pay
-	For   bourse.Duration // how long the hold may last
-	Run   bourse.Duration // for simulated clusters: the real runtime of the work here; 0: to the end
+	Limit grid.Credits  // the most that the broker will pay
+	For   grid.Duration // how long the hold may last
+	Run   grid.Duration // for simulated clusters: the real runtime of the work here; 0: to the end
 
 	// Replaces names the confirmed leg that Confirm gives up for this one, and Version the
 	// version of it that the broker knows; the zero LegID if there is none. Room and money
 	// are counted as if that leg were gone.
-	Replaces bourse.LegID
+	Replaces grid.LegID
 	Version  uint32
 
 	// Flex is the window within which the site may place the leg, and move it until it is
 	// fixed; the zero Flex if there is none. Only a leg that is alone in its transaction
 	// may have one, as legs with a common start cannot move separately.
-	Flex bourse.Flex
+	Flex grid.Flex
 
 	// Offer is the number of the accepted ShiftOffer for the replaced leg; 0 if there is
 	// none.
@@ -138,16 +138,16 @@ type Hold struct {
 // Held says that the capacity is locked, at the binding price. Start and End say where a
 // flexible leg was placed.
 type Held struct {
-	Leg     bourse.LegID
-	Fare    bourse.Fare
+	Leg     grid.LegID
+	Fare    grid.Fare
 	Version uint32 // of the leg: 1, or one more than that of the replaced leg
 	Stamp
 
-	Start, End bourse.Time // both 0: as asked
+	Start, End grid.Time // both 0: as asked
 
-	Proof bourse.Proof
+	Proof grid.Proof
 
-	Nodes []string // names of real nodes, at most bourse.MaxNames
+	Nodes []string // names of real nodes, at most grid.MaxNames
 	// Meeting is host:port of the site's rendezvous for the legs of this transaction, and
 	// Token admits them; "" if the site has none.
 	Meeting string
@@ -156,10 +156,10 @@ type Held struct {
 
 // Refused says that a step was refused. Fare is the present price, if there is one.
 type Refused struct {
-	Leg    bourse.LegID
+	Leg    grid.LegID
 	Step   string // kind of the refused step: Hold, Prepare, Confirm, Cancel or Release
-	Fare   bourse.Fare
-	Reason bourse.Reason
+	Fare   grid.Fare
+	Reason grid.Reason
 	// DecidedBy is that of the refused Confirm, Cancel or Release, otherwise the
 	// incarnation in the leg's name. It keeps a later life of the broker from taking a
 	// refusal of an earlier life's message as fencing itself.
@@ -167,7 +167,7 @@ type Refused struct {
 	Stamp
 	// Instead lists, nearest first, where the site would have room for a leg whose Hold
 	// asks for alternatives.
-	Instead []bourse.Place
+	Instead []grid.Place
 	// Latest is the latest incarnation of that broker that the site has heard of, if the
 	// step is refused as fenced; 0 if the site does not say.
 	Latest uint32
@@ -178,73 +178,73 @@ const MaxInstead = 10
 
 // Prepare extends the lock to the in-doubt limit, once every leg is held.
 type Prepare struct {
-	Leg bourse.LegID
-	For bourse.Duration // the in-doubt limit
+	Leg grid.LegID
+	For grid.Duration // the in-doubt limit
 }
 
 // Prepared says that Confirm can no longer be refused for lack of capacity or because of
 // the price.
 type Prepared struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Stamp
 }
 
 // Confirm carries the decision COMMIT.
 type Confirm struct {
-	Leg       bourse.LegID
+	Leg       grid.LegID
 	DecidedBy uint32 // the incarnation that recorded the decision
 	// Work is what the leg runs; nil if the site starts nothing. It comes only with the
 	// decision: only then are the names of all legs' nodes known, and a refused or aborted
 	// leg never carries it.
-	Work *bourse.Handover
+	Work *grid.Handover
 }
 
 // Confirmed says that the leg is now an advance reservation. Refund is what the site gives
 // back for the replaced leg, which is released; Replaced proves that.
 type Confirmed struct {
-	Leg    bourse.LegID
-	Refund bourse.Credits
+	Leg    grid.LegID
+	Refund grid.Credits
 	Stamp
-	Proof    bourse.Proof
-	Replaced bourse.Proof
+	Proof    grid.Proof
+	Replaced grid.Proof
 }
 
 // Cancel carries the decision ABORT, or gives a leg up before any decision.
 type Cancel struct {
-	Leg       bourse.LegID
+	Leg       grid.LegID
 	DecidedBy uint32
 }
 
 // Cancelled says that the leg no longer holds anything.
 type Cancelled struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Stamp
 }
 
 // LegStarted tells the broker that a confirmed leg runs.
 type LegStarted struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Stamp
 }
 
 // Settled tells the broker that a leg has ended.
 type Settled struct {
-	Leg     bourse.LegID
-	End     bourse.Time // its actual end
-	Charged bourse.Credits
-	Result  *bourse.WorkResult // of work started by the site; nil if there is none
+	Leg     grid.LegID
+	End     grid.Time // its actual end
+	Charged grid.Credits
+	Result  *grid.WorkResult // of work started by the site; nil if there is none
 	Stamp
 }
 
 // Shifted tells the broker that the site has moved its flexible leg within its window, or
 // has fixed it where it is. It is repeated until a Noted with this number or a later one.
 type Shifted struct {
-	Leg        bourse.LegID
-	Start, End bourse.Time
+	Leg        grid.LegID
+	Start, End grid.Time
 	Shifts     uint32 // counts the shifts of the leg, from 1
 	Fixed      bool
 	Stamp
-	Proof bourse.Proof
+	Proof grid.Proof
 }
 
 // ShiftOffer asks the owner of a confirmed leg to give up its place for another one, for
@@ -252,22 +252,22 @@ type Shifted struct {
 // accepted by a Hold that replaces the leg and names the offer. It is repeated until that,
 // a ShiftDeclined, or its expiry. A leg has at most one open offer.
 type ShiftOffer struct {
-	Leg        bourse.LegID
-	Number     uint32      // counts the offers for the leg, from 1
-	Version    uint32      // of the leg
-	Start, End bourse.Time // the new place
-	Ready, Due bourse.Time // the new window
-	Pay        bourse.Credits
-	For        bourse.Duration // remaining time for an answer
+	Leg        grid.LegID
+	Number     uint32    // counts the offers for the leg, from 1
+	Version    uint32    // of the leg
+	Start, End grid.Time // the new place
+	Ready, Due grid.Time // the new window
+	Pay        grid.Credits
+	For        grid.Duration // remaining time for an answer
 	Stamp
 }
 
 // ShiftDeclined declines a ShiftOffer, at the user's wish or for the Reason.
 type ShiftDeclined struct {
-	Leg     bourse.LegID
+	Leg     grid.LegID
 	Number  uint32
 	Version uint32
-	Reason  bourse.Reason
+	Reason  grid.Reason
 }
 
 // Kind names the message.
@@ -295,20 +295,20 @@ func (ShiftOffer) Kind() string    { return "ShiftOffer" }
 func (ShiftDeclined) Kind() string { return "ShiftDeclined" }
 
 // LegID is the leg that the message is about.
-func (m Hold) LegID() bourse.LegID          { return m.Leg }
-func (m Held) LegID() bourse.LegID          { return m.Leg }
-func (m Refused) LegID() bourse.LegID       { return m.Leg }
-func (m Prepare) LegID() bourse.LegID       { return m.Leg }
-func (m Prepared) LegID() bourse.LegID      { return m.Leg }
-func (m Confirm) LegID() bourse.LegID       { return m.Leg }
-func (m Confirmed) LegID() bourse.LegID     { return m.Leg }
-func (m Cancel) LegID() bourse.LegID        { return m.Leg }
-func (m Cancelled) LegID() bourse.LegID     { return m.Leg }
-func (m LegStarted) LegID() bourse.LegID    { return m.Leg }
-func (m Settled) LegID() bourse.LegID       { return m.Leg }
-func (m Shifted) LegID() bourse.LegID       { return m.Leg }
-func (m ShiftOffer) LegID() bourse.LegID    { return m.Leg }
-func (m ShiftDeclined) LegID() bourse.LegID { return m.Leg }
+func (m Hold) LegID() grid.LegID          { return m.Leg }
+func (m Held) LegID() grid.LegID          { return m.Leg }
+func (m Refused) LegID() grid.LegID       { return m.Leg }
+func (m Prepare) LegID() grid.LegID       { return m.Leg }
+func (m Prepared) LegID() grid.LegID      { return m.Leg }
+func (m Confirm) LegID() grid.LegID       { return m.Leg }
+func (m Confirmed) LegID() grid.LegID     { return m.Leg }
+func (m Cancel) LegID() grid.LegID        { return m.Leg }
+func (m Cancelled) LegID() grid.LegID     { return m.Leg }
+func (m LegStarted) LegID() grid.LegID    { return m.Leg }
+func (m Settled) LegID() grid.LegID       { return m.Leg }
+func (m Shifted) LegID() grid.LegID       { return m.Leg }
+func (m ShiftOffer) LegID() grid.LegID    { return m.Leg }
+func (m ShiftDeclined) LegID() grid.LegID { return m.Leg }
 
 // Decider is the incarnation that recorded the decision.
 func (m Confirm) Decider() uint32 { return m.DecidedBy }

@@ -1,7 +1,7 @@
 package agents
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
@@ -45,45 +45,45 @@ type Snapshot struct {
 	Room    [][]float64      // by group and node: largest share for one more task; nil for groups without deadlines
 	// Longest is, by group, the longest window that can be held, 0 if any; nil: any
 	// everywhere. With this version it replaces what the site had.
-	Longest []bourse.Duration
+	Longest []grid.Duration
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or reservations
 // are in the way; the queue does not count. A repeat gets the same answer. A released leg
 // is not locked again unless Again is set.
 type ClusterHold struct {
-	Leg      bourse.LegID
-	What     bourse.Leg
-	Run      bourse.Duration // real runtime of the work; 0: to the end
-	Replaces bourse.LegID    // the lock whose nodes it may use; the zero LegID if none
-	Again    bool            // even if it was released before
-	Begun    bool            // with Again: its work has begun, and must not begin again
-	Moves    uint32          // with Again: how often it was moved or fixed since it was first locked
-	Force    bool            // for maintenance: what is in the way gives way, as when nodes fail
-	Flex     bourse.Flex     // in groups that make promises: the window for the nodes
-	Job      string          // job and user of the work, for real nodes
+	Leg      grid.LegID
+	What     grid.Leg
+	Run      grid.Duration // real runtime of the work; 0: to the end
+	Replaces grid.LegID    // the lock whose nodes it may use; the zero LegID if none
+	Again    bool          // even if it was released before
+	Begun    bool          // with Again: its work has begun, and must not begin again
+	Moves    uint32        // with Again: how often it was moved or fixed since it was first locked
+	Force    bool          // for maintenance: what is in the way gives way, as when nodes fail
+	Flex     grid.Flex     // in groups that make promises: the window for the nodes
+	Job      string        // job and user of the work, for real nodes
 	User     string
 	Shift    int // without room: how far other legs might be asked to shift, in thousandths of their lengths; 0: no leg
 }
 
 // ClusterHeld answers a ClusterHold.
 type ClusterHeld struct {
-	Leg     bourse.LegID
-	Refusal bourse.Reason
-	What    bourse.Leg    // of a lock with a Flex: where the nodes are locked
-	Moves   uint32        // with What: how often they were moved or fixed since they were first locked
-	Fixed   bool          // with What: they no longer move
-	Nodes   []string      // names of real nodes
-	Instead []bourse.Time // of a refusal: starts with room, nearest first
-	Shifts  []LegShift    // of a refusal: confirmed legs, each of which would make room if shifted
+	Leg     grid.LegID
+	Refusal grid.Reason
+	What    grid.Leg    // of a lock with a Flex: where the nodes are locked
+	Moves   uint32      // with What: how often they were moved or fixed since they were first locked
+	Fixed   bool        // with What: they no longer move
+	Nodes   []string    // names of real nodes
+	Instead []grid.Time // of a refusal: starts with room, nearest first
+	Shifts  []LegShift  // of a refusal: confirmed legs, each of which would make room if shifted
 }
 
 // LegShift is where a confirmed leg would have to move to make room for another one, with
 // its new window.
 type LegShift struct {
-	Leg        bourse.LegID
-	Start, End bourse.Time
-	Ready, Due bourse.Time
+	Leg        grid.LegID
+	Start, End grid.Time
+	Ready, Due grid.Time
 }
 
 // MaxShifts bounds the LegShifts of a refusal.
@@ -92,29 +92,29 @@ const MaxShifts = 16
 // ClusterConfirm turns a lock into a reservation for the work of its user, replacing
 // another one if the lock does. It is repeated until done.
 type ClusterConfirm struct {
-	Leg  bourse.LegID
-	Work *bourse.Handover // what to run on real nodes; nil if the cluster starts nothing
+	Leg  grid.LegID
+	Work *grid.Handover // what to run on real nodes; nil if the cluster starts nothing
 }
 
 // ClusterRelease gives back a lock or what is left of a reservation. It is repeated until
 // done, and stops repeats of ClusterEnded and ClusterLost.
-type ClusterRelease struct{ Leg bourse.LegID }
+type ClusterRelease struct{ Leg grid.LegID }
 
 // ClusterDone acknowledges a ClusterConfirm or ClusterRelease.
 type ClusterDone struct {
-	Leg  bourse.LegID
+	Leg  grid.LegID
 	Step string // kind of the message that is done
 }
 
 // ClusterStarted tells the site that a reservation's work has started. It is repeated until
 // the site acknowledges it or releases the leg.
-type ClusterStarted struct{ Leg bourse.LegID }
+type ClusterStarted struct{ Leg grid.LegID }
 
 // ClusterMoved tells the site that a flexible reservation has moved within its window, or
 // is fixed where it is. It is repeated until the site acknowledges it.
 type ClusterMoved struct {
-	Leg        bourse.LegID
-	Start, End bourse.Time
+	Leg        grid.LegID
+	Start, End grid.Time
 	Shifts     uint32 // counts the moves of a leg, from 1
 	Fixed      bool
 }
@@ -122,23 +122,23 @@ type ClusterMoved struct {
 // ClusterHeard acknowledges a ClusterStarted or, with Shifts, the ClusterMoved of that
 // number.
 type ClusterHeard struct {
-	Leg    bourse.LegID
+	Leg    grid.LegID
 	Shifts uint32
 }
 
 // ClusterEnded tells the site that a reservation's work has ended. It is repeated until the
 // site releases the leg.
 type ClusterEnded struct {
-	Leg    bourse.LegID
-	End    bourse.Time
-	Result *bourse.WorkResult // of work started by the cluster
+	Leg    grid.LegID
+	End    grid.Time
+	Result *grid.WorkResult // of work started by the cluster
 }
 
 // ClusterLost tells the site that a leg's nodes are gone. It is repeated until the site
 // releases the leg.
 type ClusterLost struct {
-	Leg    bourse.LegID
-	Reason bourse.Reason // set if more is known than that the nodes are gone
+	Leg    grid.LegID
+	Reason grid.Reason // set if more is known than that the nodes are gone
 }
 
 // ClusterInventory asks what the cluster keeps for the site's legs.
@@ -152,18 +152,18 @@ type ClusterLocks struct {
 
 // ClusterLock is what a cluster keeps for one leg.
 type ClusterLock struct {
-	Leg       bourse.LegID
+	Leg       grid.LegID
 	Confirmed bool
 	Running   bool
 	Lost      bool
 	Ended     bool
-	End       bourse.Time // Ended: when
-	Result    *bourse.WorkResult
-	Reason    bourse.Reason // Lost
+	End       grid.Time // Ended: when
+	Result    *grid.WorkResult
+	Reason    grid.Reason // Lost
 
 	// Of a flexible reservation: as in the last ClusterMoved.
 	Shifts     uint32
-	From, To   bourse.Time
+	From, To   grid.Time
 	FixedThere bool
 }
 
@@ -173,7 +173,7 @@ type ClusterLock struct {
 type NodesLost struct {
 	Group string
 	Count int
-	For   bourse.Duration
+	For   grid.Duration
 }
 
 // Kind names the message.
@@ -194,13 +194,13 @@ func (ClusterLocks) Kind() string     { return "ClusterLocks" }
 func (NodesLost) Kind() string        { return "NodesLost" }
 
 // LegID is the leg that the message is about.
-func (m ClusterHold) LegID() bourse.LegID    { return m.Leg }
-func (m ClusterHeld) LegID() bourse.LegID    { return m.Leg }
-func (m ClusterConfirm) LegID() bourse.LegID { return m.Leg }
-func (m ClusterRelease) LegID() bourse.LegID { return m.Leg }
-func (m ClusterDone) LegID() bourse.LegID    { return m.Leg }
-func (m ClusterStarted) LegID() bourse.LegID { return m.Leg }
-func (m ClusterHeard) LegID() bourse.LegID   { return m.Leg }
-func (m ClusterMoved) LegID() bourse.LegID   { return m.Leg }
-func (m ClusterEnded) LegID() bourse.LegID   { return m.Leg }
-func (m ClusterLost) LegID() bourse.LegID    { return m.Leg }
+func (m ClusterHold) LegID() grid.LegID    { return m.Leg }
+func (m ClusterHeld) LegID() grid.LegID    { return m.Leg }
+func (m ClusterConfirm) LegID() grid.LegID { return m.Leg }
+func (m ClusterRelease) LegID() grid.LegID { return m.Leg }
+func (m ClusterDone) LegID() grid.LegID    { return m.Leg }
+func (m ClusterStarted) LegID() grid.LegID { return m.Leg }
+func (m ClusterHeard) LegID() grid.LegID   { return m.Leg }
+func (m ClusterMoved) LegID() grid.LegID   { return m.Leg }
+func (m ClusterEnded) LegID() grid.LegID   { return m.Leg }
+func (m ClusterLost) LegID() grid.LegID    { return m.Leg }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Digest condenses the content of a Hold into one number, by which a site tells a repeat
@@ -40,7 +40,7 @@ func (m Hold) Digest() uint64 {
 	if m.What.Work != 0 {
 		number(uint64(m.What.Work))
 	}
-	if m.Flex != (bourse.Flex{}) {
+	if m.Flex != (grid.Flex{}) {
 		number(uint64(m.Flex.Ready))
 		number(uint64(m.Flex.Due))
 		number(uint64(m.Flex.Fix))

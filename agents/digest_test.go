@@ -3,13 +3,13 @@ package agents
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Two Holds of one name are the same message iff they ask for the same.
 func TestDigest_TellsEveryContentApart(t *testing.T) {
 	t.Parallel()
-	first := Hold{What: bourse.Leg{Group: "main", Nodes: 2, Start: 10, End: 20}, Job: "a", User: "b", Limit: 5, Run: 3, For: 30}
+	first := Hold{What: grid.Leg{Group: "main", Nodes: 2, Start: 10, End: 20}, Job: "a", User: "b", Limit: 5, Run: 3, For: 30}
 	again := first
 	if again.For = 20; again.Digest() != first.Digest() {
 		t.Error("a repeat that says how much of its time is left is taken for another message")

@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages between a cluster of real nodes and its driver, which talks to their
 // resource manager. A driver carries out one command at a time, in order of arrival, and
@@ -22,8 +22,8 @@ type LookRequest struct{ Ref uint64 }
 // Looked answers a LookRequest.
 type Looked struct {
 	Ref     uint64
-	Look    *bourse.Look  // must not be changed; nil if it failed
-	Failure bourse.Reason // why it failed
+	Look    *grid.Look  // must not be changed; nil if it failed
+	Failure grid.Reason // why it failed
 }
 
 // CommandVerb says what a Command makes a manager do.
@@ -51,17 +51,17 @@ type Command struct {
 	Ref        uint64 // echoed
 	Verb       CommandVerb
 	Name       string // of the reservation and its job; never used for any other
-	Start, End bourse.Time
+	Start, End grid.Time
 	// Padding is the part of the time before End in which no work runs. A limit on how
 	// long work may run does not count it.
-	Padding bourse.Duration // Reserve, Assign
+	Padding grid.Duration // Reserve, Assign
 	Nodes   []string
-	User    string           // Assign, Run: the local account
-	Submit  bourse.Time      // End, Delete: of the job as last seen; 0 if not seen
-	Number  string           // End, Delete: number of that job
-	Work    *bourse.Handover // Run: nil reserves without work
-	Site    string           // Run: the site's name, for the work
-	Options []string         // Run: of the submission, in the manager's own words, as the site's file has them
+	User    string         // Assign, Run: the local account
+	Submit  grid.Time      // End, Delete: of the job as last seen; 0 if not seen
+	Number  string         // End, Delete: number of that job
+	Work    *grid.Handover // Run: nil reserves without work
+	Site    string         // Run: the site's name, for the work
+	Options []string       // Run: of the submission, in the manager's own words, as the site's file has them
 }
 
 // Outcome is how a command went.
@@ -79,10 +79,10 @@ type CommandDone struct {
 	Ref     uint64
 	Name    string
 	Outcome Outcome
-	Reason  bourse.Reason // why it was not done
+	Reason  grid.Reason // why it was not done
 }
 
-// OutputRequest asks for what work has printed, at most bourse.MaxTail bytes.
+// OutputRequest asks for what work has printed, at most grid.MaxTail bytes.
 type OutputRequest struct {
 	Ref  uint64
 	Name string
@@ -97,7 +97,7 @@ type Output struct {
 	From    int64 // of Data
 	Size    int64 // of the whole output so far
 	Data    []byte
-	Failure bourse.Reason
+	Failure grid.Reason
 }
 
 // Kind names the message.

@@ -3,7 +3,7 @@ package agents
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // All properties of a message type beyond its fields are in one line of a table. The table
@@ -84,7 +84,7 @@ func Lookup(kind string) (*Properties, bool) {
 // OfLeg is a message about one leg.
 type OfLeg interface {
 	Message
-	LegID() bourse.LegID
+	LegID() grid.LegID
 }
 
 // Stamped is a message that a site has stamped.
@@ -104,11 +104,11 @@ type ofJob interface{ JobName() string }
 
 // SaidOfLeg returns the leg and the stamp of a site's message about a leg; false if it is
 // no such message.
-func SaidOfLeg(m Message) (bourse.LegID, Stamp, bool) {
+func SaidOfLeg(m Message) (grid.LegID, Stamp, bool) {
 	leg, of := m.(OfLeg)
 	s, stamped := m.(Stamped)
 	if !of || !stamped {
-		return bourse.LegID{}, Stamp{}, false
+		return grid.LegID{}, Stamp{}, false
 	}
 	return leg.LegID(), s.At(), true
 }

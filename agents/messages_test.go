@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A type that is not in the table is unknown to the network, to traces and to the
@@ -117,7 +117,7 @@ func TestMessages_AnAnswerGoesBackToWhoHasAsked(t *testing.T) {
 // a decision or a job has the method that gives it.
 func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 3, Nonce: 5, Seq: 17}, Leg: 2}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 3, Nonce: 5, Seq: 17}, Leg: 2}
 	at := Stamp{Epoch: 7, Seq: 8, From: 6}
 	for _, p := range Messages() {
 		v := reflect.New(reflect.TypeOf(p.Message)).Elem()
@@ -132,7 +132,7 @@ func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 		}
 		ofLeg := has("Leg", leg) || has("Leg", ListedLeg{Leg: leg})
 		stamped, decided := has("Stamp", at), has("DecidedBy", uint32(4))
-		ofJob := !ofLeg && has("Job", "wave") || has("Job", bourse.Job{Name: "wave"})
+		ofJob := !ofLeg && has("Job", "wave") || has("Job", grid.Job{Name: "wave"})
 		m := v.Interface().(Message)
 		if x, ok := m.(OfLeg); ok != ofLeg || ok && x.LegID() != leg {
 			t.Errorf("%s has a leg: %t, and says %t", p.Kind(), ofLeg, ok)

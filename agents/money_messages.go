@@ -1,13 +1,13 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // Deposit is an operator's message to a broker that pays credits into the account of the
 // VO. It is answered by an OperatorReply once it is durable. A repeat with the same Key and
 // credits changes nothing and gets the same answer.
 type Deposit struct {
 	Key     string // chosen by the operator, 1 to 64 bytes
-	Credits bourse.Credits
+	Credits grid.Credits
 	Note    string // for the statement; may be empty
 }
 
@@ -19,13 +19,13 @@ func (Deposit) Kind() string { return "Deposit" }
 // is answered by an OperatorReply once it is durable. A repeat changes nothing and gets the
 // same answer.
 type GrantTerms struct {
-	Holder bourse.Holder
+	Holder grid.Holder
 	Drop   []string // names of terms, or "in"
 }
 
 // ReadTerms hands a broker the terms of its file after the file was read again. They
 // replace the earlier ones. It is answered by an OperatorReply once it is durable.
-type ReadTerms struct{ Holders []bourse.Holder }
+type ReadTerms struct{ Holders []grid.Holder }
 
 // Kind names the message.
 func (GrantTerms) Kind() string { return "GrantTerms" }

@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages of an operator to a site. They come from within its process, so no peer can
 // send one. Each is answered by an OperatorReply once its effect is durable; a repeat
@@ -29,8 +29,8 @@ var operatorMessages = []Properties{
 // or until Resume. Legs that are held, prepared or confirmed go on, and so do local jobs. A
 // later Drain replaces an earlier one.
 type Drain struct {
-	Until bourse.Time // 0 or Never: until Resume
-	Why   string      // shown to those who are refused; may be empty
+	Until grid.Time // 0 or Never: until Resume
+	Why   string    // shown to those who are refused; may be empty
 }
 
 // Resume ends a drain.
@@ -45,8 +45,8 @@ type Maintenance struct {
 	Name  string // chosen by the operator, 1 to 64 bytes; names one window until that ends
 	Group string
 	Nodes int // 0: all nodes of the group
-	Start bourse.Time
-	End   bourse.Time
+	Start grid.Time
+	End   grid.Time
 	Why   string
 	Force bool
 }
@@ -68,7 +68,7 @@ type Open struct{ VO, User string }
 // OperatorReply answers an operator's message; a Reason means that it was refused.
 type OperatorReply struct {
 	To     string // kind of the message that it answers
-	Reason bourse.Reason
+	Reason grid.Reason
 }
 
 // Kind names the message.

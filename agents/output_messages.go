@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages with which a user reads the output of a job's work. They go through the
 // broker, the site that carries the leg, and its cluster. Each is sent once and is answered
@@ -29,14 +29,14 @@ type JobOutputReply struct {
 	Site   string // the site that carries the part
 	From   int64  // of Data
 	Size   int64  // of the whole output so far
-	Data   []byte // at most bourse.MaxTail bytes
+	Data   []byte // at most grid.MaxTail bytes
 	Over   bool   // the part has ended: there will be nothing after Size
-	Reason bourse.Reason
+	Reason grid.Reason
 }
 
 // LegOutputRequest asks a site for the output of a leg's work.
 type LegOutputRequest struct {
-	Leg  bourse.LegID
+	Leg  grid.LegID
 	Ref  uint64 // echoed
 	From int64  // as in JobOutput
 }
@@ -44,18 +44,18 @@ type LegOutputRequest struct {
 // LegOutput answers a LegOutputRequest. It says nothing about the leg's state, and
 // therefore has no stamp.
 type LegOutput struct {
-	Leg     bourse.LegID
+	Leg     grid.LegID
 	Ref     uint64
 	From    int64
 	Size    int64
 	Data    []byte
-	Failure bourse.Reason
+	Failure grid.Reason
 }
 
 // ClusterOutputRequest asks a cluster for the output of a leg's work, even if it no longer
 // keeps a lock for the leg.
 type ClusterOutputRequest struct {
-	Leg  bourse.LegID
+	Leg  grid.LegID
 	Ref  uint64
 	File string // as in the result of the work; "" if there is none yet
 	From int64
@@ -63,12 +63,12 @@ type ClusterOutputRequest struct {
 
 // ClusterOutput answers a ClusterOutputRequest.
 type ClusterOutput struct {
-	Leg     bourse.LegID
+	Leg     grid.LegID
 	Ref     uint64
 	From    int64
 	Size    int64
 	Data    []byte
-	Failure bourse.Reason
+	Failure grid.Reason
 }
 
 // Kind names the message.
@@ -80,10 +80,10 @@ func (ClusterOutputRequest) Kind() string { return "ClusterOutputRequest" }
 func (ClusterOutput) Kind() string        { return "ClusterOutput" }
 
 // LegID is the leg that the message is about.
-func (m LegOutputRequest) LegID() bourse.LegID     { return m.Leg }
-func (m LegOutput) LegID() bourse.LegID            { return m.Leg }
-func (m ClusterOutputRequest) LegID() bourse.LegID { return m.Leg }
-func (m ClusterOutput) LegID() bourse.LegID        { return m.Leg }
+func (m LegOutputRequest) LegID() grid.LegID     { return m.Leg }
+func (m LegOutput) LegID() grid.LegID            { return m.Leg }
+func (m ClusterOutputRequest) LegID() grid.LegID { return m.Leg }
+func (m ClusterOutput) LegID() grid.LegID        { return m.Leg }
 
 // JobName names the job that the message is about.
 func (m JobOutput) JobName() string      { return m.Job }

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Key is the secret with which a site proves its own earlier answers to itself; no other
@@ -35,12 +35,12 @@ func (Key) GoString() string { return "(a key)" }
 
 // Prove returns the proof that the site has said, with that stamp, that a leg is in its
 // state. A state from which nothing can be restored has no proof.
-func (k Key) Prove(l *ListedLeg, at Stamp) bourse.Proof {
+func (k Key) Prove(l *ListedLeg, at Stamp) grid.Proof {
 	state := provable(l.State)
-	if len(k) == 0 || state == bourse.Asked {
-		return bourse.Proof{}
+	if len(k) == 0 || state == grid.Asked {
+		return grid.Proof{}
 	}
-	p := bourse.Proof{State: state, Epoch: at.Epoch, Seq: at.Seq}
+	p := grid.Proof{State: state, Epoch: at.Epoch, Seq: at.Seq}
 	p.MAC = k.mac(l, p)
 	return p
 }
@@ -54,21 +54,21 @@ func (k Key) Proves(l *ListedLeg) bool {
 
 // provable returns the state that an answer about a leg proves. Prepared counts as Held,
 // and work that runs may begin again.
-func provable(s bourse.LegState) bourse.LegState {
+func provable(s grid.LegState) grid.LegState {
 	switch s {
-	case bourse.Held, bourse.Prepared:
-		return bourse.Held
-	case bourse.Confirmed, bourse.Running:
-		return bourse.Confirmed
-	case bourse.Released, bourse.Lost:
+	case grid.Held, grid.Prepared:
+		return grid.Held
+	case grid.Confirmed, grid.Running:
+		return grid.Confirmed
+	case grid.Released, grid.Lost:
 		return s
 	}
-	return bourse.Asked
+	return grid.Asked
 }
 
 // mac returns a truncated HMAC-SHA256 over the leg's name and content, the proved state,
 // the refund if the leg is over, and the stamp.
-func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
+func (k Key) mac(l *ListedLeg, p grid.Proof) (mac [grid.ProofMAC]byte) {
 	b := make([]byte, 0, 256)
 	number := func(n uint64) { b = binary.BigEndian.AppendUint64(b, n) }
 	text := func(s string) {
@@ -90,7 +90,7 @@ func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
 	number(uint64(l.Fare.Additive))
 	number(uint64(l.Version))
 	number(uint64(p.State))
-	if p.State == bourse.Released || p.State == bourse.Lost {
+	if p.State == grid.Released || p.State == grid.Lost {
 		number(uint64(l.Refund))
 		number(uint64(l.Penalty))
 	}
@@ -104,7 +104,7 @@ func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
 
 // Token returns what admits a leg of a transaction to the site's rendezvous. It is the same
 // on every call, and known only to those whom the site has told.
-func (k Key) Token(tx bourse.TxID) string {
+func (k Key) Token(tx grid.TxID) string {
 	room := k.sum("bourse: a rendezvous, 1", fmt.Sprintf("%d %d %d %s", tx.Incarnation, tx.Nonce, tx.Seq, tx.Broker))
 	return hex.EncodeToString(append(room, k.sum("bourse: a token, 1", string(room))...))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A proof is bound to one key, one leg, one content, one state and one stamp. None of
@@ -13,11 +13,11 @@ import (
 func TestProof_BindsAllThatIsRestored(t *testing.T) {
 	t.Parallel()
 	key := DerivedKey(7, "north")
-	leg := ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 2, Nonce: 9, Seq: 4}, Leg: 1},
-		What: bourse.Leg{Group: "main", Nodes: 4, Start: 1000, End: 2000, Work: 5}, Job: "wave", User: "ana", State: bourse.Released,
-		Fare: bourse.Fare{Base: 40, Additive: 2}, Version: 3, Refund: 30, Penalty: 1}
+	leg := ListedLeg{Leg: grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 2, Nonce: 9, Seq: 4}, Leg: 1},
+		What: grid.Leg{Group: "main", Nodes: 4, Start: 1000, End: 2000, Work: 5}, Job: "wave", User: "ana", State: grid.Released,
+		Fare: grid.Fare{Base: 40, Additive: 2}, Version: 3, Refund: 30, Penalty: 1}
 	leg.Proof = key.Prove(&leg, Stamp{Epoch: 11, Seq: 70, From: 60})
-	if want := (bourse.Proof{State: bourse.Released, Epoch: 11, Seq: 70, MAC: leg.Proof.MAC}); leg.Proof != want || !key.Proves(&leg) {
+	if want := (grid.Proof{State: grid.Released, Epoch: 11, Seq: 70, MAC: leg.Proof.MAC}); leg.Proof != want || !key.Proves(&leg) {
 		t.Fatalf("%+v, proved: %t", leg.Proof, key.Proves(&leg))
 	}
 	for name, change := range map[string]func(*ListedLeg){
@@ -36,7 +36,7 @@ func TestProof_BindsAllThatIsRestored(t *testing.T) {
 		"version":     func(l *ListedLeg) { l.Version++ },
 		"refund":      func(l *ListedLeg) { l.Refund++ },
 		"penalty":     func(l *ListedLeg) { l.Penalty++ },
-		"state":       func(l *ListedLeg) { l.Proof.State = bourse.Confirmed },
+		"state":       func(l *ListedLeg) { l.Proof.State = grid.Confirmed },
 		"epoch":       func(l *ListedLeg) { l.Proof.Epoch++ },
 		"stamp":       func(l *ListedLeg) { l.Proof.Seq++ },
 		"digest":      func(l *ListedLeg) { l.Proof.MAC[15] ^= 1 },
@@ -55,15 +55,15 @@ func TestProof_BindsAllThatIsRestored(t *testing.T) {
 // whose proofs anybody could make.
 func TestProof_ThereIsNoneOfWhatIsNotRestored(t *testing.T) {
 	t.Parallel()
-	for state := bourse.Asked; state <= bourse.Lost; state++ {
+	for state := grid.Asked; state <= grid.Lost; state++ {
 		l := ListedLeg{State: state}
-		want := map[bourse.LegState]bourse.LegState{bourse.Held: bourse.Held, bourse.Prepared: bourse.Held, bourse.Confirmed: bourse.Confirmed,
-			bourse.Running: bourse.Confirmed, bourse.Released: bourse.Released, bourse.Lost: bourse.Lost}[state]
+		want := map[grid.LegState]grid.LegState{grid.Held: grid.Held, grid.Prepared: grid.Held, grid.Confirmed: grid.Confirmed,
+			grid.Running: grid.Confirmed, grid.Released: grid.Released, grid.Lost: grid.Lost}[state]
 		if got := DerivedKey(1, "north").Prove(&l, Stamp{Epoch: 1}).State; got != want {
 			t.Errorf("of %v it proves %v, want %v", state, got, want)
 		}
 		l.Proof = Key(nil).Prove(&l, Stamp{Epoch: 1})
-		if l.Proof != (bourse.Proof{}) || Key(nil).Proves(&l) {
+		if l.Proof != (grid.Proof{}) || Key(nil).Proves(&l) {
 			t.Errorf("without a key %v is proved by %v", state, l.Proof)
 		}
 	}

@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages of a transaction that did not go smoothly, or that is given up afterwards;
 // see docs/TRANSACTION.md.
@@ -27,22 +27,22 @@ var recoveryMessages = []Properties{
 // is gone. With Full all money is paid back, by agreement of both sides. Otherwise the
 // schedule in the site's profile determines the refund.
 type Release struct {
-	Leg       bourse.LegID
+	Leg       grid.LegID
 	DecidedBy uint32
 	Full      bool
 }
 
 // Released says that the leg no longer holds anything, and what is refunded.
 type Released struct {
-	Leg    bourse.LegID
-	Refund bourse.Credits
+	Leg    grid.LegID
+	Refund grid.Credits
 	Stamp
-	Proof bourse.Proof
+	Proof grid.Proof
 }
 
 // Inquire asks the broker for the decision on a prepared leg.
 type Inquire struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Stamp
 }
 
@@ -63,14 +63,14 @@ func (v Verdict) String() string { return verdicts[v] }
 
 // Answer answers an Inquire.
 type Answer struct {
-	Leg       bourse.LegID
+	Leg       grid.LegID
 	Verdict   Verdict
 	DecidedBy uint32
 }
 
 // Heuristic says that a prepared leg was released in doubt. It is repeated until Noted.
 type Heuristic struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Stamp
 }
 
@@ -78,17 +78,17 @@ type Heuristic struct {
 // what was charged for a confirmed leg, and Penalty what the site adds. Reason is set if
 // the site knows more than that the nodes are gone.
 type Degraded struct {
-	Leg     bourse.LegID
-	Refund  bourse.Credits
-	Penalty bourse.Credits
-	Reason  bourse.Reason
+	Leg     grid.LegID
+	Refund  grid.Credits
+	Penalty grid.Credits
+	Reason  grid.Reason
 	Stamp
-	Proof bourse.Proof
+	Proof grid.Proof
 }
 
 // Noted acknowledges a site's notice: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
-	Leg         bourse.LegID
+	Leg         grid.LegID
 	Step        string // kind of the notice
 	Shifts      uint32 // of a Shifted: its number
 	Incarnation uint32 // the broker's life that has taken the notice; 0: a build that does not say
@@ -102,14 +102,14 @@ type List struct {
 	Broker      string
 	Incarnation uint32
 	Nonce       uint64
-	Known       []bourse.LegID
+	Known       []grid.LegID
 }
 
 // Listing answers a List.
 type Listing struct {
 	Incarnation uint32 // of the List that it answers
 	Legs        []ListedLeg
-	Refusal     bourse.Reason // Fenced: another process has this name
+	Refusal     grid.Reason // Fenced: another process has this name
 	Stamp
 	Nonce  uint64 // of the List; 0 if it does not say
 	Latest uint32 // of a Refusal: as in Refused
@@ -117,29 +117,29 @@ type Listing struct {
 
 // ListedLeg is one leg of a Listing.
 type ListedLeg struct {
-	Leg   bourse.LegID
-	What  bourse.Leg
+	Leg   grid.LegID
+	What  grid.Leg
 	Job   string
 	User  string
-	State bourse.LegState
-	Fare  bourse.Fare
-	Limit bourse.Credits
-	Left  bourse.Duration // held or prepared: time left until its limit
-	End   bourse.Time     // settled: end of the work
+	State grid.LegState
+	Fare  grid.Fare
+	Limit grid.Credits
+	Left  grid.Duration // held or prepared: time left until its limit
+	End   grid.Time     // settled: end of the work
 
 	Version uint32
-	Refund  bourse.Credits // released or lost: given back
-	Penalty bourse.Credits // lost: added by the site
-	Run     bourse.Duration
-	Result  *bourse.WorkResult // settled: of work started by the site
-	Reason  bourse.Reason      // lost: why, if the site knows more
+	Refund  grid.Credits // released or lost: given back
+	Penalty grid.Credits // lost: added by the site
+	Run     grid.Duration
+	Result  *grid.WorkResult // settled: of work started by the site
+	Reason  grid.Reason      // lost: why, if the site knows more
 
 	// Of a Listing: the window in which the site may move the leg, its place once that is
 	// fixed, and the number of its last Shifted. A site of an older build names neither.
-	Flex   bourse.Flex
+	Flex   grid.Flex
 	Shifts uint32
 
-	Proof bourse.Proof // the site's proof of what it has said about the leg
+	Proof grid.Proof // the site's proof of what it has said about the leg
 }
 
 // Reassert tells a site that has lost its memory of a leg what the leg was. An open one is
@@ -149,13 +149,13 @@ type Reassert struct {
 	Leg         ListedLeg
 	Incarnation uint32
 	Nonce       uint64
-	Work        *bourse.Handover // of an open leg: as in Confirm
+	Work        *grid.Handover // of an open leg: as in Confirm
 }
 
 // Reasserted says whether the leg now stands as asserted; a Reason says why not.
 type Reasserted struct {
-	Leg    bourse.LegID
-	Reason bourse.Reason
+	Leg    grid.LegID
+	Reason grid.Reason
 	Stamp
 }
 
@@ -170,7 +170,7 @@ type JobCancel struct {
 type JobModify struct {
 	Job     string
 	User    string
-	Request bourse.Request
+	Request grid.Request
 }
 
 // OfferAnswer is a user's answer to one of the offers for a job, by number. Accepting asks
@@ -186,8 +186,8 @@ type OfferAnswer struct {
 // refused.
 type JobReply struct {
 	Job    string
-	Refund bourse.Credits
-	Reason bourse.Reason
+	Refund grid.Credits
+	Reason grid.Reason
 }
 
 // Kind names the message.
@@ -208,15 +208,15 @@ func (OfferAnswer) Kind() string { return "OfferAnswer" }
 func (JobReply) Kind() string    { return "JobReply" }
 
 // LegID is the leg that the message is about.
-func (m Release) LegID() bourse.LegID    { return m.Leg }
-func (m Released) LegID() bourse.LegID   { return m.Leg }
-func (m Inquire) LegID() bourse.LegID    { return m.Leg }
-func (m Answer) LegID() bourse.LegID     { return m.Leg }
-func (m Heuristic) LegID() bourse.LegID  { return m.Leg }
-func (m Degraded) LegID() bourse.LegID   { return m.Leg }
-func (m Noted) LegID() bourse.LegID      { return m.Leg }
-func (m Reassert) LegID() bourse.LegID   { return m.Leg.Leg }
-func (m Reasserted) LegID() bourse.LegID { return m.Leg }
+func (m Release) LegID() grid.LegID    { return m.Leg }
+func (m Released) LegID() grid.LegID   { return m.Leg }
+func (m Inquire) LegID() grid.LegID    { return m.Leg }
+func (m Answer) LegID() grid.LegID     { return m.Leg }
+func (m Heuristic) LegID() grid.LegID  { return m.Leg }
+func (m Degraded) LegID() grid.LegID   { return m.Leg }
+func (m Noted) LegID() grid.LegID      { return m.Leg }
+func (m Reassert) LegID() grid.LegID   { return m.Leg.Leg }
+func (m Reasserted) LegID() grid.LegID { return m.Leg }
 
 // Decider is the incarnation that recorded the decision.
 func (m Release) Decider() uint32 { return m.DecidedBy }

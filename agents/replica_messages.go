@@ -1,6 +1,6 @@
 package agents
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // The messages of a replicated broker: between its replicas, and with whoever asks a
 // replica that does not lead. Each names the group, the broker.
@@ -57,7 +57,7 @@ type ReplicaReplace struct {
 type ReplicaReplaced struct {
 	Group   ID
 	Out, In ID
-	Reason  bourse.Reason
+	Reason  grid.Reason
 }
 
 // ReplicaConfirm asks whether this replica still leads after the question arrived, and

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // stray is a leg that a site has listed but that is not on record.
@@ -69,7 +70,7 @@ func (rec *recovery) strays(no *disowned) []stray {
 // leg may be missing, because its site was lost or away when the others listed. This
 // life has a record of every leg of its own transactions, so a site that lists another
 // one is not believed: adopting it would take the number of the next transaction.
-func (rec *recovery) recorded(id bourse.LegID) bool {
+func (rec *recovery) recorded(id grid.LegID) bool {
 	t := rec.txs.get(id.Tx)
 	return rec.lives.presumes(id.Tx) || rec.lives.ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
@@ -86,7 +87,7 @@ func rank(yes bool) int {
 // given up. It does not take over again what the broker has itself forgotten, a day
 // after its end, nor what it cannot have bought: see credible. Rows B55, B56, B99, B142,
 // B143.
-func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
+func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 	var no disowned
 	found := rec.strays(&no)
 	var so *adopted
@@ -104,7 +105,7 @@ func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 		commit, open := t.keepsWindow(), false
 		for _, x := range group {
 			commit = commit || took(x.sighting())
-			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
+			open = open || x.leg.State == grid.Held || x.leg.State == grid.Prepared
 		}
 		if !commit && !open {
 			continue // it is over everywhere, without effect
@@ -127,10 +128,10 @@ func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 
 // adoptLegs records the legs, at their prices or, if they are given up at once, at none.
 func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
-	var ids []bourse.LegID
+	var ids []grid.LegID
 	for _, x := range group {
 		l := &x.leg
-		f := bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State, Version: l.Version}
+		f := facts.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State, Version: l.Version}
 		if paid {
 			f.Fare, f.Limit = l.Fare, l.Limit
 		}
@@ -140,18 +141,18 @@ func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *tr
 		rec.record(f, out)
 		ids = append(ids, l.Leg)
 	}
-	rec.record(bourse.Amnesia{Legs: ids}, out)
+	rec.record(facts.Amnesia{Legs: ids}, out)
 	t := rec.txs.get(ids[0].Tx)
 	t.resolved, t.sent = true, len(t.legs)
 	return t
 }
 
 // adoptTx takes over the legs of one transaction and decides it.
-func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
+func (rec *recovery) adoptTx(now grid.Time, group []stray, commit bool, out *agents.Outbox) {
 	t := rec.adoptLegs(group, commit, out)
-	f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
+	f := facts.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
 	if !commit {
-		f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
+		f.Reason = reason(grid.NoOffer, "the broker had lost its record of it")
 	}
 	rec.record(f, out)
 	for _, x := range group {
@@ -167,13 +168,13 @@ func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *a
 // their site had listed them. They join its window if its job still has that. Otherwise
 // they are given up like legs of a lost site: confirmed ones are released for their
 // whole price, and those that have run are paid for. Row B56.
-func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
+func (rec *recovery) adoptLate(now grid.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
 	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
 		i, s := x.leg.Leg.Leg, x.sighting()
-		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == bourse.TxCommitted) {
-			why := reason(bourse.NoOffer, "%s listed it after its window had been given up", x.site)
-			rec.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == grid.TxCommitted) {
+			why := reason(grid.NoOffer, "%s listed it after its window had been given up", x.site)
+			rec.record(facts.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 			rec.co.losses.hearClaim(now, t, i, s, out)
 			continue
 		}
@@ -189,18 +190,18 @@ func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, c
 // keepsWindow reports whether a transaction was committed and its job still has that
 // window. A nil transaction does not.
 func (t *transaction) keepsWindow() bool {
-	return t != nil && t.state == bourse.TxCommitted && !t.apart
+	return t != nil && t.state == grid.TxCommitted && !t.apart
 }
 
 // soundLeg reports whether a leg listed by a site makes sense.
-func soundLeg(l *bourse.Leg) bool {
-	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
+func soundLeg(l *grid.Leg) bool {
+	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -grid.MaxTime && l.End <= grid.MaxTime
 }
 
 // soundFlex reports whether the window within which a site says it may move a leg makes
 // sense.
 func soundFlex(l *agents.ListedLeg) bool {
-	return l.Flex.Holds(l.What.Start, l.What.End) && l.Flex.Ready >= -bourse.MaxTime && l.Flex.Due <= bourse.MaxTime
+	return l.Flex.Holds(l.What.Start, l.What.End) && l.Flex.Ready >= -grid.MaxTime && l.Flex.Due <= grid.MaxTime
 }
 
 // maxLegs bounds the numbers of legs that a site may list for a transaction.
@@ -214,14 +215,14 @@ const maxGaps = 10_000
 // applyAdopted puts a leg on record as if its transaction had been begun, at its price.
 // If the account does not cover that, because processes that did not know of each other
 // spent the money twice, an overdraft does, and the budget is used up.
-func (mem *memory) applyAdopted(f bourse.LegAdopted) {
+func (mem *memory) applyAdopted(f facts.LegAdopted) {
 	t := mem.txs.get(f.Leg.Tx)
 	if t == nil {
 		j := mem.names[f.Job]
 		if j == nil {
-			j = newJob(bourse.Job{Name: f.Job, User: f.User})
-			j.state, j.stub = bourse.JobAbandoned, true
-			j.Deadline = bourse.Never
+			j = newJob(grid.Job{Name: f.Job, User: f.User})
+			j.state, j.stub = grid.JobAbandoned, true
+			j.Deadline = grid.Never
 			mem.jobs = append(mem.jobs, j)
 			mem.names[j.Name] = j
 		}
@@ -230,25 +231,25 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 	}
 	t.sites = slices.Clone(t.sites) // they may be shared with a fact or an image
 	for len(t.legs) <= f.Leg.Leg {  // nothing is known of legs in between
-		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true, oddities: &noOddities})
+		t.legs = append(t.legs, txLeg{state: grid.Cancelled, closed: true, oddities: &noOddities})
 		t.sites = append(t.sites, "")
 	}
 	amount := f.Fare.Total()
 	t.sites[f.Leg.Leg] = mem.texts.one(f.Site)
 	f.What.Group = mem.texts.one(f.What.Group)
-	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: bourse.Held, priced: true, version: f.Version, oddities: &noOddities}
+	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: grid.Held, priced: true, version: f.Version, oddities: &noOddities}
 	if alone := len(t.legs) == 1; alone && f.Flex.Due > 0 {
 		t.own().flex = f.Flex
 	} else if !alone && t.flex.Due > 0 { // several legs have one start
-		t.own().flex = bourse.Flex{}
+		t.own().flex = grid.Flex{}
 	}
-	if f.State == bourse.Prepared {
-		t.legs[f.Leg.Leg].state = bourse.Prepared
+	if f.State == grid.Prepared {
+		t.legs[f.Leg.Leg].state = grid.Prepared
 	}
-	if left := mem.accounts.Available(); left < amount && t.state != bourse.TxAborted {
+	if left := mem.accounts.Available(); left < amount && t.state != grid.TxAborted {
 		mem.accounts.Overdraw(amount - left)
 	}
-	if t.state != bourse.TxAborted { // its other legs may have been adopted and aborted before
+	if t.state != grid.TxAborted { // its other legs may have been adopted and aborted before
 		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
 	}
 }

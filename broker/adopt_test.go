@@ -4,24 +4,25 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The legs of a window of several have one start, which no site moves alone.
 func TestAdopted_AWindowToMoveInIsOfOneLegAlone(t *testing.T) {
 	t.Parallel()
-	b := New(testConfig(newFakeSite("north", 4, bourse.Price(bourse.Credit)), newFakeSite("south", 4, bourse.Price(bourse.Credit))))
-	tx := bourse.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
-	f := bourse.LegAdopted{Leg: bourse.LegID{Tx: tx}, Site: "north", Job: "wave", State: bourse.Confirmed,
-		What: bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}, Flex: bourse.Flex{Ready: 100 * sec, Due: 900 * sec}}
+	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit)), newFakeSite("south", 4, grid.Price(grid.Credit))))
+	tx := grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
+	f := facts.LegAdopted{Leg: grid.LegID{Tx: tx}, Site: "north", Job: "wave", State: grid.Confirmed,
+		What: grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}, Flex: grid.Flex{Ready: 100 * sec, Due: 900 * sec}}
 	b.Replay(0, f)
 	if got := b.txs.get(tx).flex; got != f.Flex {
 		t.Errorf("alone it may be moved within %v, want %v", got, f.Flex)
 	}
 	f.Leg.Leg, f.Site = 1, "south"
 	b.Replay(0, f)
-	if got := b.txs.get(tx).flex; got != (bourse.Flex{}) {
+	if got := b.txs.get(tx).flex; got != (grid.Flex{}) {
 		t.Errorf("one of two may be moved within %v", got)
 	}
 }
@@ -40,30 +41,30 @@ func TestAdopt_AListOfLegsThatNeverWere(t *testing.T) {
 		"random nonces":          {func(i int) uint64 { return 1000 + uint64(i) }, 0, 1},
 		"nonce of the last life": {func(int) uint64 { return 1 }, maxJobAdopted, 1},
 	} {
-		cfg := testConfig(newFakeSite("north", 4, bourse.Price(bourse.Credit)))
-		cfg.Budget = 1_000_000 * bourse.Credit
+		cfg := testConfig(newFakeSite("north", 4, grid.Price(grid.Credit)))
+		cfg.Budget = 1_000_000 * grid.Credit
 		b := New(cfg)
 		var out agents.Outbox
 		b.Step(0, "", agents.Started{Nonce: 1}, &out)
-		tx := bourse.TxID{Broker: cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
-		b.Replay(0, bourse.JobSubmitted{Job: bourse.Job{Name: "tide", User: "ana"}})
-		b.Replay(0, bourse.TxBegun{Tx: tx, Job: "tide", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 1, Start: 100 * sec, End: 200 * sec}}, Limits: []bourse.Credits{5}})
+		tx := grid.TxID{Broker: cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
+		b.Replay(0, facts.JobSubmitted{Job: grid.Job{Name: "tide", User: "ana"}})
+		b.Replay(0, facts.TxBegun{Tx: tx, Job: "tide", Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main", Nodes: 1, Start: 100 * sec, End: 200 * sec}}, Limits: []grid.Credits{5}})
 		again := New(cfg)
 		again.Replay(0, b.Image())
 		again.Step(0, "", agents.Started{Nonce: 2}, &out)
 		list := agents.Listing{Incarnation: 2, Nonce: 2, Stamp: agents.Stamp{Epoch: 1, Seq: 1}}
 		for i := range 12_000 {
-			list.Legs = append(list.Legs, agents.ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: cfg.Name, Incarnation: 1, Nonce: c.nonce(i), Seq: 1000 + uint64(i)}},
-				What: bourse.Leg{Group: "main", Nodes: 1, Start: 1000 * sec, End: 2000 * sec}, Job: "x", User: "ana", State: bourse.Confirmed, Fare: bourse.Fare{Base: 300 * bourse.Credit}, Version: 1})
+			list.Legs = append(list.Legs, agents.ListedLeg{Leg: grid.LegID{Tx: grid.TxID{Broker: cfg.Name, Incarnation: 1, Nonce: c.nonce(i), Seq: 1000 + uint64(i)}},
+				What: grid.Leg{Group: "main", Nodes: 1, Start: 1000 * sec, End: 2000 * sec}, Job: "x", User: "ana", State: grid.Confirmed, Fare: grid.Fare{Base: 300 * grid.Credit}, Version: 1})
 		}
 		out = agents.Outbox{}
 		again.Step(0, "site:north", list, &out)
 		adopted, disowned := 0, 0
 		for _, f := range out.Facts {
 			switch f := f.(type) {
-			case bourse.LegAdopted:
+			case facts.LegAdopted:
 				adopted++
-			case bourse.LegsDisowned:
+			case facts.LegsDisowned:
 				if disowned++; f.Legs != 12_000-c.most || f.Site != "north" {
 					t.Errorf("%s: %+v is disowned", name, f)
 				}
@@ -79,12 +80,12 @@ func TestAdopt_AListOfLegsThatNeverWere(t *testing.T) {
 // a window of n transactions looks at their legs n times in all, and not n times n.
 func TestView_OthersAreTheOpenLegsOfTheRestOfTheWindow(t *testing.T) {
 	t.Parallel()
-	b := New(testConfig(newFakeSite("north", 4, bourse.Price(bourse.Credit))))
+	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit))))
 	for i := range uint64(3) {
-		tx := bourse.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1 + i}
-		b.Replay(0, bourse.LegAdopted{Leg: bourse.LegID{Tx: tx}, Site: "north", Job: "wave", State: bourse.Confirmed,
-			What: bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}})
-		b.Replay(0, bourse.TxDecided{Tx: tx, Job: "wave", Commit: i < 2})
+		tx := grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1 + i}
+		b.Replay(0, facts.LegAdopted{Leg: grid.LegID{Tx: tx}, Site: "north", Job: "wave", State: grid.Confirmed,
+			What: grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}})
+		b.Replay(0, facts.TxDecided{Tx: tx, Job: "wave", Commit: i < 2})
 	}
 	for i, v := range b.Window("wave") {
 		if v.Others != 1 {

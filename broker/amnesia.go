@@ -3,8 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // siteMemory is what the stamps of a site's replies say about the site's memory. A stamp
@@ -64,7 +65,7 @@ func (m *siteMemory) set(s agents.Stamp) {
 
 // stamped takes the stamp of a site's message and reports whether the message counts. A
 // doubtful stamp does not, and has the site probed. Rows B60, B62.
-func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
+func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
 	case outdated:
 		return false
@@ -89,7 +90,7 @@ func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
 }
 
 // probed takes the answer to a probe, which was given after the doubt arose.
-func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+func (amn *amnesia) probed(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	p := amn.peers.get(from)
 	if p == nil || p.memory.probe != m.Cycle {
 		return
@@ -103,25 +104,25 @@ func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out
 }
 
 // asserts reports whether the site has yet to answer an assertion of a leg.
-func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
+func (p *peer) asserts(id grid.LegID) bool { return p.asserting[id] }
 
 // unknown handles a site's reply that it does not know a leg that it should carry. Row
 // B60.
-func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
+func (amn *amnesia) unknown(now grid.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	p := amn.peers.get(from)
-	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
+	if p.asserts(m.Leg) || l.state.Terminal() || l.state == grid.Asked {
 		return
 	}
 	amn.lapsed(now, p, out)
 	if l.what.End <= now && l.charged { // over: too late to restore it
-		amn.co.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
+		amn.co.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(grid.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
 	}
 }
 
 // lapsed records a site's amnesia and asserts to the site all its legs whose end has not
 // passed: open ones as they were, closed ones as closed. Row B60.
-func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
-	var legs []bourse.LegID
+func (amn *amnesia) lapsed(now grid.Time, p *peer, out *agents.Outbox) {
+	var legs []grid.LegID
 	for _, t := range amn.txs.all() {
 		for i := range t.legs {
 			if t.sites[i] == p.name && t.resolved && amn.assertable(now, t, &t.legs[i]) {
@@ -132,23 +133,23 @@ func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	if len(legs) == 0 {
 		return
 	}
-	amn.record(bourse.Amnesia{Site: siteName(p.id), Legs: legs}, out)
+	amn.record(facts.Amnesia{Site: siteName(p.id), Legs: legs}, out)
 	amn.assert(now, p, legs, out)
 }
 
 // assertable reports whether a leg must be asserted: it was at least held, or its
 // transaction was aborted, and its end has not passed.
-func (amn *amnesia) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
+func (amn *amnesia) assertable(now grid.Time, t *transaction, l *txLeg) bool {
 	switch {
-	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
+	case l.what.End <= now, l.state == grid.Refused, l.state == grid.Asked && t.state != grid.TxAborted:
 		return false
 	}
-	return l.priced || t.state == bourse.TxAborted
+	return l.priced || t.state == grid.TxAborted
 }
 
-func (amn *amnesia) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agents.Outbox) {
+func (amn *amnesia) assert(now grid.Time, p *peer, legs []grid.LegID, out *agents.Outbox) {
 	if p.asserting == nil {
-		p.asserting = map[bourse.LegID]bool{}
+		p.asserting = map[grid.LegID]bool{}
 	}
 	for _, id := range legs {
 		if !p.asserting[id] {
@@ -169,7 +170,7 @@ const maxAsserts = 64
 // toAssert drops assertions that are answered or whose leg is forgotten, and reports
 // whether any are left.
 func (amn *amnesia) toAssert(p *peer) bool {
-	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
+	p.owed = slices.DeleteFunc(p.owed, func(id grid.LegID) bool {
 		if amn.txs.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
@@ -180,19 +181,19 @@ func (amn *amnesia) toAssert(p *peer) bool {
 }
 
 // sendAsserts sends the first unanswered assertions, once more. Row B66.
-func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) sendAsserts(now grid.Time, p *peer, out *agents.Outbox) {
 	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
 		amn.sendAssert(now, p, out)
 	}
 }
 
 // sendAssert sends the next assertion owed.
-func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
 	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
 		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce}
-		if m.Leg.State == bourse.Confirmed || m.Leg.State == bourse.Running {
+		if m.Leg.State == grid.Confirmed || m.Leg.State == grid.Running {
 			m.Work = amn.txs.handover(t, id.Leg)
 		}
 		out.Send(p.id, m)
@@ -200,7 +201,7 @@ func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 // assertion is a leg as the broker knows it.
-func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
+func (amn *amnesia) assertion(now grid.Time, t *transaction, i int) agents.ListedLeg {
 	l := &t.legs[i]
 	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
 		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof, Result: l.onNodes().result}
@@ -211,20 +212,20 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 		a.Flex, a.Shifts = t.flex, l.shifts
 	}
 	switch {
-	case t.state == bourse.TxAborted:
-		a.State = bourse.Cancelled
-	case t.state == bourse.TxCommitted && l.state == bourse.Asked:
-		a.State = bourse.Held
+	case t.state == grid.TxAborted:
+		a.State = grid.Cancelled
+	case t.state == grid.TxCommitted && l.state == grid.Asked:
+		a.State = grid.Held
 	case l.state.Terminal() && !l.charged:
-		a.State = bourse.Cancelled // never paid for
-	case l.state == bourse.Released || l.state == bourse.Lost:
+		a.State = grid.Cancelled // never paid for
+	case l.state == grid.Released || l.state == grid.Lost:
 		total := l.fare.Total()
 		a.Refund, a.Penalty = min(l.back, total), max(0, l.back-total)
 	}
 	switch a.State {
-	case bourse.Held:
+	case grid.Held:
 		a.Left = amn.cfg.within(now, t, amn.cfg.Hold)
-	case bourse.Prepared:
+	case grid.Prepared:
 		a.Left = amn.cfg.within(now, t, amn.cfg.InDoubt)
 	}
 	return a
@@ -233,11 +234,11 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 // reasserted takes a site's answer to an assertion. One that is refused as fenced may have
 // been an earlier life's, which the answer does not say; the answer to a request for offers
 // does. Row B61.
-func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
+func (amn *amnesia) reasserted(now grid.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
 	switch {
 	case !p.asserting[m.Leg]:
 		return
-	case m.Reason.Code == bourse.Fenced:
+	case m.Reason.Code == grid.Fenced:
 		amn.askOffers(p.id, probeRef, 0, out)
 		return
 	}
@@ -247,7 +248,7 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 	}
 	if !m.Reason.Refused() {
 		switch {
-		case t.open() && t.all(bourse.Prepared), t.open() && len(t.legs) == 1 && t.all(bourse.Held):
+		case t.open() && t.all(grid.Prepared), t.open() && len(t.legs) == 1 && t.all(grid.Held):
 			amn.co.commitIfWhole(now, t, out)
 		case !t.open() && !t.atRest():
 			amn.co.tell(now, t, firstRepeat, out)
@@ -257,7 +258,7 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 	if l.state.Terminal() {
 		return
 	}
-	refund := bourse.Credits(0)
+	refund := grid.Credits(0)
 	if l.charged {
 		refund = l.fare.Total()
 	}
@@ -268,8 +269,8 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 
 // compare checks the legs that a site has just listed against the record. If the site has
 // forgotten something of a paid leg that it once reported, it has an amnesia. Row B60.
-func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
-	there := map[bourse.LegID]*agents.ListedLeg{}
+func (amn *amnesia) compare(now grid.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
+	there := map[grid.LegID]*agents.ListedLeg{}
 	for i := len(legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
@@ -294,8 +295,8 @@ func (t *transaction) forgotten(l *txLeg, listed *agents.ListedLeg) bool {
 	switch {
 	case listed == nil:
 		return true
-	case listed.State == bourse.Lost:
-		return l.state == bourse.Released || l.state == bourse.Settled
+	case listed.State == grid.Lost:
+		return l.state == grid.Released || l.state == grid.Settled
 	}
 	return !took(&sighting{*listed, true, true}) || l.state.Terminal() && !listed.State.Terminal() && !t.releases(l)
 }

@@ -5,9 +5,9 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A broker with thousands of sites does not ask all of them in every cycle. With
@@ -35,7 +35,7 @@ func (ask *asking) inTurn() bool {
 
 // sitesFor are the sites to ask for offers for a single job, in order of name. They include
 // those that have a leg of it.
-func (ask *asking) sitesFor(now bourse.Time, j *job, terms planning.Terms) []agents.ID {
+func (ask *asking) sitesFor(now grid.Time, j *job, terms planning.Terms) []agents.ID {
 	if !ask.inTurn() {
 		return ask.peers.usable(nil)
 	}
@@ -110,7 +110,7 @@ func (ask *asking) remember(p *peer, s *planning.Site) {
 
 // elsewhere reports whether, as far as is known, a site that was not asked could serve a
 // request.
-func (ask *asking) elsewhere(asked map[agents.ID]int32, r *bourse.Request) bool {
+func (ask *asking) elsewhere(asked map[agents.ID]int32, r *grid.Request) bool {
 	return ask.inTurn() && ask.peers.some(func(p *peer) bool {
 		if _, now := asked[p.id]; now || !p.usable() {
 			return false

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // manySites are sites of 4 nodes, each dearer than the one before it.
 func manySites(n int) []*fakeSite {
 	list := make([]*fakeSite, n)
 	for i := range list {
-		list[i] = newFakeSite(fmt.Sprintf("s%02d", i), 4, bourse.Price(i+1)*1_000_000)
+		list[i] = newFakeSite(fmt.Sprintf("s%02d", i), 4, grid.Price(i+1)*1_000_000)
 	}
 	return list
 }
@@ -39,10 +39,10 @@ func TestAsking_SomeSitesEachCycleAllInTurn(t *testing.T) {
 	t.Parallel()
 	sites := manySites(20)
 	cfg := testConfig(sites...)
-	cfg.MaxAsked, cfg.Minimize = 4, bourse.GoalCost
+	cfg.MaxAsked, cfg.Minimize = 4, grid.GoalCost
 	w := newTestWorld(t, cfg, sites...)
 	for i := range 30 {
-		w.submit(bourse.Time(i)*1000*sec+1, testJob(fmt.Sprintf("j%02d", i), 2, 100*bourse.Second, 99*bourse.Credit))
+		w.submit(grid.Time(i)*1000*sec+1, testJob(fmt.Sprintf("j%02d", i), 2, 100*grid.Second, 99*grid.Credit))
 	}
 	w.finish(t, 40_000*sec)
 	all := map[string]bool{}
@@ -59,7 +59,7 @@ func TestAsking_SomeSitesEachCycleAllInTurn(t *testing.T) {
 	}
 	for i := range 30 {
 		v := w.job(fmt.Sprintf("j%02d", i))
-		if v.State != bourse.JobDone {
+		if v.State != grid.JobDone {
 			t.Fatalf("job %d is %v: %v", i, v.State, v.Reason)
 		}
 		if i >= 20 && v.Last.Legs[0].Site != "s00" {
@@ -77,7 +77,7 @@ func TestAsking_TheOnlySiteIsFoundAndTheImpossibleIsGivenUp(t *testing.T) {
 	cfg := testConfig(sites...)
 	cfg.MaxAsked = 4
 	w := newTestWorld(t, cfg, sites...)
-	some, none := testJob("some", 2, 100*bourse.Second, 99*bourse.Credit), testJob("none", 2, 100*bourse.Second, 99*bourse.Credit)
+	some, none := testJob("some", 2, 100*grid.Second, 99*grid.Credit), testJob("none", 2, 100*grid.Second, 99*grid.Credit)
 	some.Require.GPUs, none.Require.GPUs = 4, 5
 	w.submit(1, some, none)
 	w.Run(1001 * sec)
@@ -85,10 +85,10 @@ func TestAsking_TheOnlySiteIsFoundAndTheImpossibleIsGivenUp(t *testing.T) {
 		t.Errorf("it is given up when 4 of 20 sites were asked: %v", v.Reason)
 	}
 	w.finish(t, 40_000*sec)
-	if v := w.job("some"); v.State != bourse.JobDone || v.Last.Legs[0].Site != "s17" {
+	if v := w.job("some"); v.State != grid.JobDone || v.Last.Legs[0].Site != "s17" {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
-	if v := w.job("none"); v.State != bourse.JobAbandoned || v.Reason.Code != bourse.NoNode {
+	if v := w.job("none"); v.State != grid.JobAbandoned || v.Reason.Code != grid.NoNode {
 		t.Errorf("what no site can serve is %v: %v", v.State, v.Reason)
 	}
 }
@@ -103,7 +103,7 @@ func TestAsking_ABoundThatDoesNotBindChangesNothing(t *testing.T) {
 		cfg.MaxAsked = most
 		w := newTestWorld(t, cfg, sites...)
 		for i := range 12 {
-			w.submit(bourse.Time(i)*500*sec+1, testJob(fmt.Sprintf("j%02d", i), 1+i%6, 700*bourse.Second, 99*bourse.Credit))
+			w.submit(grid.Time(i)*500*sec+1, testJob(fmt.Sprintf("j%02d", i), 1+i%6, 700*grid.Second, 99*grid.Credit))
 		}
 		w.finish(t, 40_000*sec)
 		return strings.Join(w.trace, "\n")
@@ -122,13 +122,13 @@ func TestAsking_AModificationAsksNoMoreThanACycle(t *testing.T) {
 	t.Parallel()
 	sites := manySites(20)
 	cfg := testConfig(sites...)
-	cfg.MaxAsked, cfg.Minimize = 5, bourse.GoalCost
+	cfg.MaxAsked, cfg.Minimize = 5, grid.GoalCost
 	w := newTestWorld(t, cfg, sites...)
-	var j bourse.Job
+	var j grid.Job
 	for i := range 8 { // they meet the sites
-		j = testJob(fmt.Sprintf("j%02d", i), 4, 1000*bourse.Second, 99*bourse.Credit)
+		j = testJob(fmt.Sprintf("j%02d", i), 4, 1000*grid.Second, 99*grid.Credit)
 		j.Ready = 15_000 * sec
-		w.submit(bourse.Time(i)*1000*sec+1, j)
+		w.submit(grid.Time(i)*1000*sec+1, j)
 	}
 	w.Run(9000 * sec)
 	at := w.job(j.Name).Last.Legs[0].Site

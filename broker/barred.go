@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site that is closed to a user says so when it is asked for a quote or a Hold, not in
@@ -18,8 +19,8 @@ import (
 // longest that this grows to. maxBars bounds how many bars are remembered; beyond it the
 // one that ends first is dropped.
 const (
-	firstBar   = bourse.Hour
-	longestBar = 4 * bourse.Hour
+	firstBar   = grid.Hour
+	longestBar = 4 * grid.Hour
 	maxBars    = 10_000
 )
 
@@ -28,38 +29,38 @@ type pair struct{ site, user string }
 
 // bars are the sites that are closed to users.
 type bars struct {
-	of   map[pair]bourse.UserBarred
+	of   map[pair]facts.UserBarred
 	most int // how many are remembered
 }
 
 // refused is what to record when a site has refused something because of the user. It
 // reports false if there is another reason, or the site is left out already.
-func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (bourse.UserBarred, bool) {
-	if why.Code != bourse.NotAllowed || x.closed(now, site, user) {
-		return bourse.UserBarred{}, false
+func (x *bars) refused(now grid.Time, site, user string, why grid.Reason) (facts.UserBarred, bool) {
+	if why.Code != grid.NotAllowed || x.closed(now, site, user) {
+		return facts.UserBarred{}, false
 	}
 	wait := firstBar
 	if last, again := x.of[pair{site, user}]; again {
 		wait = min(2*last.Wait, longestBar)
 	}
-	return bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait, Why: why.Detail}, true
+	return facts.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait, Why: why.Detail}, true
 }
 
 // closed reports whether a site is left out for a user.
-func (x *bars) closed(now bourse.Time, site, user string) bool { return x.until(site, user) > now }
+func (x *bars) closed(now grid.Time, site, user string) bool { return x.until(site, user) > now }
 
 // until is when a site may be asked again on behalf of a user.
-func (x *bars) until(site, user string) bourse.Time { return x.of[pair{site, user}].Until }
+func (x *bars) until(site, user string) grid.Time { return x.of[pair{site, user}].Until }
 
 // why is a site's reason for refusing a user, worded to end a sentence.
-func (x *bars) why(site, user string) bourse.Phrase { return x.of[pair{site, user}].Said() }
+func (x *bars) why(site, user string) grid.Phrase { return x.of[pair{site, user}].Said() }
 
 // among lists which of these sites are left out for a user.
-func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.UserBarred {
+func (x *bars) among(now grid.Time, user string, sites []agents.ID) []facts.UserBarred {
 	if len(x.of) == 0 {
 		return nil
 	}
-	var list []bourse.UserBarred
+	var list []facts.UserBarred
 	for _, id := range sites {
 		if name := siteName(id); x.closed(now, name, user) {
 			list = append(list, x.of[pair{name, user}])
@@ -69,7 +70,7 @@ func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.U
 }
 
 // add remembers a bar, and forgets those that ended long ago.
-func (x *bars) add(f bourse.UserBarred) {
+func (x *bars) add(f facts.UserBarred) {
 	now := f.Until.Add(-f.Wait)
 	for k, old := range x.of {
 		if old.Until.Add(longestBar) <= now {
@@ -78,7 +79,7 @@ func (x *bars) add(f bourse.UserBarred) {
 	}
 	x.of[pair{f.Site, f.User}] = f
 	if len(x.of) > x.most {
-		first := slices.MinFunc(x.all(), func(x, y bourse.UserBarred) int { return cmp.Compare(x.Until, y.Until) })
+		first := slices.MinFunc(x.all(), func(x, y facts.UserBarred) int { return cmp.Compare(x.Until, y.Until) })
 		x.lift(first.Site, first.User)
 	}
 }
@@ -87,27 +88,27 @@ func (x *bars) add(f bourse.UserBarred) {
 func (x *bars) lift(site, user string) { delete(x.of, pair{site, user}) }
 
 // all lists the bars in order of site and user.
-func (x *bars) all() []bourse.UserBarred {
-	var list []bourse.UserBarred
+func (x *bars) all() []facts.UserBarred {
+	var list []facts.UserBarred
 	for _, f := range x.of {
 		list = append(list, f)
 	}
-	slices.SortFunc(list, func(x, y bourse.UserBarred) int {
+	slices.SortFunc(list, func(x, y facts.UserBarred) int {
 		return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.User, y.User))
 	})
 	return list
 }
 
 // load replaces the bars by those of an image.
-func (x *bars) load(list []bourse.UserBarred) {
-	x.of = map[pair]bourse.UserBarred{}
+func (x *bars) load(list []facts.UserBarred) {
+	x.of = map[pair]facts.UserBarred{}
 	for _, f := range list {
 		x.of[pair{f.Site, f.User}] = f
 	}
 }
 
 // bar records that a site has refused something because of the user, if that was why.
-func (mem *memory) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
+func (mem *memory) bar(now grid.Time, site, user string, why grid.Reason, out *agents.Outbox) {
 	if f, ok := mem.bars.refused(now, site, user, why); ok {
 		mem.record(f, out)
 	}

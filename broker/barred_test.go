@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 )
 
@@ -15,7 +15,7 @@ func closedTo(user string, held *int) func(agents.Message) fakeAnswer {
 	return func(m agents.Message) fakeAnswer {
 		if h, ok := m.(agents.Hold); ok && h.User == user {
 			*held++
-			return fakeAnswer{refuse: bourse.NotAllowed}
+			return fakeAnswer{refuse: grid.NotAllowed}
 		}
 		return fakeAnswer{}
 	}
@@ -35,17 +35,17 @@ func TestBarred_ASiteThatIsClosedToAUserIsNotTriedInEachCycle(t *testing.T) {
 			cfg := testConfig(north, south)
 			cfg.MaxTries, cfg.Strategy = 1, strategy
 			w := newTestWorld(t, cfg, north, south)
-			large, small := testJob("large", 4, 1000*bourse.Second, 100*bourse.Credit), testJob("small", 2, 1000*bourse.Second, 100*bourse.Credit)
+			large, small := testJob("large", 4, 1000*grid.Second, 100*grid.Credit), testJob("small", 2, 1000*grid.Second, 100*grid.Credit)
 			large.User, small.User = "ben", "ben"
 			small.Ready = 2000 * sec
 			w.submit(10*sec, large)
 			w.submit(1500*sec, small)
 			w.Run(2500 * sec)
-			if v := w.job("small"); v.State != bourse.JobPlaced || v.Last.Legs[0].Site != "south" {
+			if v := w.job("small"); v.State != grid.JobPlaced || v.Last.Legs[0].Site != "south" {
 				t.Errorf("the small job is %v: %v", v.State, v.Reason)
 			}
 			w.finish(t, 30_500*sec) // 30 cycles in 8.5 h: asked at 1000, 5000, 13000, 28000
-			if v := w.job("large"); tried != 4 || v.State != bourse.JobWaiting || !strings.Contains(v.Reason.Detail, "closed to ben: north (asked again at") {
+			if v := w.job("large"); tried != 4 || v.State != grid.JobWaiting || !strings.Contains(v.Reason.Detail, "closed to ben: north (asked again at") {
 				t.Errorf("north was asked %d times in 30 cycles; the large job is %v: %v", tried, v.State, v.Reason)
 			}
 		})
@@ -61,18 +61,18 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 	north.rule = closedTo("ben", &tried)
 	w := newTestWorld(t, testConfig(north, south, west, east), north, south, west, east)
 	w.check.off = true // it takes a move for a second commit
-	first, wave := testJob("first", 4, 1000*bourse.Second, 100*bourse.Credit), testJob("wave", 8, 1000*bourse.Second, 100*bourse.Credit)
+	first, wave := testJob("first", 4, 1000*grid.Second, 100*grid.Credit), testJob("wave", 8, 1000*grid.Second, 100*grid.Credit)
 	first.User, wave.User, wave.Ready = "ben", "ben", 9000*sec
 	w.submit(10*sec, first)
 	w.submit(1500*sec, wave)
 	w.Run(2500 * sec)
-	lies := func(what string, start bourse.Time, where string) TxView {
+	lies := func(what string, start grid.Time, where string) TxView {
 		v := w.job("wave")
 		got := ""
 		for _, l := range v.Last.Legs {
 			got += fmt.Sprint(l.Site, " ")
 		}
-		if v.State != bourse.JobPlaced || v.Last.Legs[0].Start != start || got != where || tried != 1 {
+		if v.State != grid.JobPlaced || v.Last.Legs[0].Start != start || got != where || tried != 1 {
 			t.Fatalf("%s: %v at %v on %s (%v); north was asked %d times", what, v.State, v.Last.Legs[0].Start, got, v.Reason, tried)
 		}
 		return *v.Last
@@ -83,8 +83,8 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 	w.Post(2600*sec, south.id(), later{"broker:vo1", agents.JobModify{Job: "wave", User: "ben", Request: moved}})
 	w.Run(2700 * sec)
 	tx := lies("moved", 11_000*sec, "south west ").ID
-	w.Post(2800*sec, south.id(), later{"broker:vo1", agents.Degraded{Leg: bourse.LegID{Tx: tx}}})
-	south.rule = onNth("OfferRequest", 0, fakeAnswer{refuse: bourse.Draining})
+	w.Post(2800*sec, south.id(), later{"broker:vo1", agents.Degraded{Leg: grid.LegID{Tx: tx}}})
+	south.rule = onNth("OfferRequest", 0, fakeAnswer{refuse: grid.Draining})
 	w.Run(2900 * sec)
 	lies("repaired", 11_000*sec, "east ")
 }
@@ -95,10 +95,10 @@ func TestBarred_IsBounded(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, 0)))
 	b.bars.most = 3
-	shut := func(now bourse.Time, user string) {
+	shut := func(now grid.Time, user string) {
 		var out agents.Outbox
 		b.now = now
-		b.bar(now, "north", user, bourse.Reason{Code: bourse.NotAllowed}, &out)
+		b.bar(now, "north", user, grid.Reason{Code: grid.NotAllowed}, &out)
 	}
 	users := func() (s string) {
 		for _, x := range b.bars.all() {
@@ -107,7 +107,7 @@ func TestBarred_IsBounded(t *testing.T) {
 		return s
 	}
 	for i, u := range []string{"dora", "ana", "cleo", "cleo", "ben"} {
-		shut(bourse.Time(i)*sec, u)
+		shut(grid.Time(i)*sec, u)
 	}
 	if got := users(); got != "ana 3601, ben 3604, cleo 3602, " {
 		t.Errorf("remembered are %s", got)

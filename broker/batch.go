@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // intake accepts or refuses jobs, keeps workflows in order, and cancels and forgets jobs.
@@ -15,14 +16,14 @@ type intake struct {
 	co        *coordinator
 	scheduler *scheduler
 	errands   *errands
-	called    bourse.Time // the instant of the last extra call; see callsLeft
-	calls     int         // extra calls at that instant
+	called    grid.Time // the instant of the last extra call; see callsLeft
+	calls     int       // extra calls at that instant
 	refusals  refusals
 }
 
 // submit accepts a job or says why not, and calls the fresh jobs when they fill a batch. A
 // repeated submission is answered like the first.
-func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
+func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
 	j := m.Job
 	fill(&j)
 	r := in.refusal(now, &j)
@@ -30,14 +31,14 @@ func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *
 		out.Send(from, agents.SubmitReply{Job: j.Name, Reason: r})
 	}
 	if r.Refused() {
-		in.notTaken(now, bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
+		in.notTaken(now, facts.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
 	if old := in.names[j.Name]; old != nil && !old.stub {
 		return
 	}
 	j.Submit = now
-	in.record(bourse.JobSubmitted{Job: j}, out)
+	in.record(facts.JobSubmitted{Job: j}, out)
 	in.callFull()
 }
 
@@ -51,9 +52,9 @@ func (in *intake) callFull() {
 }
 
 // fill fills in a job's defaults, unless the job makes no sense.
-func fill(j *bourse.Job) {
+func fill(j *grid.Job) {
 	if j.Deadline == 0 {
-		j.Deadline = bourse.Never
+		j.Deadline = grid.Never
 	}
 	if planning.Unsound(j).Refused() {
 		return
@@ -67,34 +68,34 @@ func fill(j *bourse.Job) {
 }
 
 // refusal says why a job is refused; no reason: it is accepted.
-func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
+func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if old := in.names[j.Name]; old != nil && !old.stub && j.Name != "" {
 		if same(old.submitted(), j) {
-			return bourse.Reason{}
+			return grid.Reason{}
 		}
-		return reason(bourse.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)
+		return reason(grid.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)
 	}
 	if r := sense(now, j); r.Refused() {
 		return r
 	}
 	switch {
-	case j.Budget > bourse.MaxBudget:
-		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
+	case j.Budget > grid.MaxBudget:
+		return reason(grid.Invalid, "budget %v is above %v credits", j.Budget, grid.MaxBudget)
 	case in.works+j.Work.Size() > maxWorks:
-		return reason(bourse.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
+		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
 	case in.queue.size() >= in.cfg.MaxQueue:
-		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
+		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
 	terms := in.termsOf(j.User)
 	if n, most := in.queue.of(j.User), terms.MaxWaiting; n >= most {
-		return reason(bourse.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
+		return reason(grid.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
 	}
 	if t := terms.tenant; t.name != "" && in.waitingOf(t) >= t.waiting {
-		return reason(bourse.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t), t.of, t.waiting)
+		return reason(grid.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t), t.of, t.waiting)
 	}
 	if terms.most >= 0 && j.Priority > terms.most {
-		return reason(bourse.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.of, terms.most)
+		return reason(grid.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.of, terms.most)
 	}
 	if why := in.never(terms, j); why.Refused() {
 		return why
@@ -108,29 +109,29 @@ func (in *intake) waitingOf(t *tenantTerms) int {
 }
 
 // never refuses a job that takes more nodes at once than its user may ever have.
-func (in *intake) never(terms *userTerms, j *bourse.Job) bourse.Reason {
+func (in *intake) never(terms *userTerms, j *grid.Job) grid.Reason {
 	nodes := j.Nodes
 	for _, z := range j.Sizes {
 		nodes = min(nodes, z.Nodes)
 	}
 	for _, b := range []*bounds{&terms.bounds, &terms.tenant.bounds} {
 		if b.nodes > 0 && nodes > b.nodes {
-			return reason(bourse.Bound, "it takes %d nodes, and %s may have %d at once", nodes, b.of, b.nodes)
+			return reason(grid.Bound, "it takes %d nodes, and %s may have %d at once", nodes, b.of, b.nodes)
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // maxWorks bounds the bytes taken by the work of all remembered jobs, over or not.
 const maxWorks = 256 << 20
 
 // same reports whether two jobs are the same but for when they were submitted.
-func same(a, b *bourse.Job) bool {
+func same(a, b *grid.Job) bool {
 	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
 		slices.Equal(a.After, b.After) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
 }
 
-func sameRequest(a, b *bourse.Request) bool {
+func sameRequest(a, b *grid.Request) bool {
 	x, y := &a.Require, &b.Require
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
@@ -141,16 +142,16 @@ func sameRequest(a, b *bourse.Request) bool {
 }
 
 // sense says why a job by itself cannot be served from now on; no reason: it may.
-func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
+func sense(now grid.Time, j *grid.Job) grid.Reason {
 	if r := planning.Unsound(j); r.Refused() {
 		return r
 	}
 	if j.Deadline <= max(now, j.Ready) {
-		return reason(bourse.Expired, "deadline %v is not after now %v and ready %v", j.Deadline, now, j.Ready)
+		return reason(grid.Expired, "deadline %v is not after now %v and ready %v", j.Deadline, now, j.Ready)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
-func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Because(code, format, args...)
+func reason(code grid.Code, format string, args ...any) grid.Reason {
+	return grid.Because(code, format, args...)
 }

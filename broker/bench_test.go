@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // BenchmarkCycle is a whole cycle, fake sites and virtual time included: offers
@@ -13,7 +14,7 @@ import (
 // transaction to its end.
 func BenchmarkCycle(b *testing.B) {
 	for _, size := range []struct{ sites, jobs int }{{3, 10}, {20, 70}, {100, 70}} {
-		for _, goal := range []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish} {
+		for _, goal := range []grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish} {
 			b.Run(fmt.Sprintf("sites=%d/jobs=%d/%v", size.sites, size.jobs, goal), func(b *testing.B) {
 				w := benchWorld(b, size.sites, goal)
 				rng := rand.New(rand.NewPCG(1, 2))
@@ -28,24 +29,24 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // benchWorld is a grid of sites that differ in size, speed and price.
-func benchWorld(b *testing.B, sites int, goal bourse.Goal) *testWorld {
+func benchWorld(b *testing.B, sites int, goal grid.Goal) *testWorld {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var list []*fakeSite
 	for i := range sites {
-		s := newFakeSite(fmt.Sprintf("s%03d", i), 32+rng.IntN(200), bourse.Price(500_000+rng.IntN(2_000_000)))
-		s.groups[0].Performance = bourse.Performance(600 + rng.IntN(1400))
+		s := newFakeSite(fmt.Sprintf("s%03d", i), 32+rng.IntN(200), grid.Price(500_000+rng.IntN(2_000_000)))
+		s.groups[0].Performance = grid.Performance(600 + rng.IntN(1400))
 		list = append(list, s)
 	}
 	cfg := testConfig(list...)
-	cfg.Cycle, cfg.Horizon = 30*bourse.Minute, 2*bourse.Day
-	cfg.Budget, cfg.MaxAlternatives, cfg.Minimize = bourse.MaxBudget, 10, goal
+	cfg.Cycle, cfg.Horizon = 30*grid.Minute, 2*grid.Day
+	cfg.Budget, cfg.MaxAlternatives, cfg.Minimize = grid.MaxBudget, 10, goal
 	w := newTestWorld(b, cfg, list...)
 	w.quiet, w.check.off = true, true
 	return w
 }
 
 func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
-	at := bourse.Time(i) * bourse.Time(w.b.cfg.Cycle)
+	at := grid.Time(i) * grid.Time(w.b.cfg.Cycle)
 	w.facts = w.facts[:0]
 	for _, s := range w.sites {
 		for g := range s.free {
@@ -53,9 +54,9 @@ func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
 		}
 	}
 	for k := range jobs {
-		j := testJob(fmt.Sprintf("j%d.%d", i, k), 1+rng.IntN(64), bourse.Duration(600+rng.IntN(14_000))*bourse.Second, 0)
-		j.MinPerformance = bourse.Performance(500 + rng.IntN(500))
-		j.MaxPrice = bourse.Price(1_500_000 + rng.IntN(2_000_000))
+		j := testJob(fmt.Sprintf("j%d.%d", i, k), 1+rng.IntN(64), grid.Duration(600+rng.IntN(14_000))*grid.Second, 0)
+		j.MinPerformance = grid.Performance(500 + rng.IntN(500))
+		j.MaxPrice = grid.Price(1_500_000 + rng.IntN(2_000_000))
 		w.submit(at, j)
 	}
 	w.Run(at.Add(w.b.cfg.Cycle - 1))
@@ -67,13 +68,13 @@ func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
 func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		w := benchWorld(b, 20, bourse.GoalTime)
-		w.b.cfg.Horizon = 8 * bourse.Day
+		w := benchWorld(b, 20, grid.GoalTime)
+		w.b.cfg.Horizon = 8 * grid.Day
 		for _, s := range w.sites {
 			n := s.groups[0].Nodes
-			p := make(bourse.Profile, 0, 10_000)
+			p := make(grid.Profile, 0, 10_000)
 			for k := range 10_000 {
-				p = append(p, bourse.Step{At: bourse.Time(k) * 60 * sec, Free: n * (1 + k%2) / 2})
+				p = append(p, grid.Step{At: grid.Time(k) * 60 * sec, Free: n * (1 + k%2) / 2})
 			}
 			s.free[0] = p
 		}
@@ -81,7 +82,7 @@ func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 		b.StartTimer()
 		benchCycle(w, rng, 0, 100)
 		b.StopTimer()
-		c := only[bourse.CycleClosed](w)
+		c := only[facts.CycleClosed](w)
 		b.ReportMetric(float64(c[0].Slots), "slots")
 		b.ReportMetric(float64(len(w.b.txs.all())), "transactions")
 		b.StartTimer()

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The terms of a user and of the user's tenant bound what they may reserve. A window is
@@ -40,12 +40,12 @@ func (mem limits) binding(user string) []*bounds {
 
 // interval is a time during which nodes are held.
 type interval struct {
-	from, to bourse.Time
+	from, to grid.Time
 	nodes    int
 }
 
 // spanOf is the time that a leg may occupy: its whole window, if its site may move it.
-func spanOf(l *bourse.Leg, f bourse.Flex) interval {
+func spanOf(l *grid.Leg, f grid.Flex) interval {
 	if f.Movable(*l) {
 		return interval{min(f.Ready, l.Start), max(f.Due, l.End), l.Nodes}
 	}
@@ -53,14 +53,14 @@ func spanOf(l *bourse.Leg, f bourse.Flex) interval {
 }
 
 // startsOf are the first and the last instant at which a leg may begin.
-func startsOf(l *bourse.Leg, f bourse.Flex) (first, last bourse.Time) {
+func startsOf(l *grid.Leg, f grid.Flex) (first, last grid.Time) {
 	span := spanOf(l, f)
 	return span.from, span.to.Add(-l.Duration())
 }
 
 // mayUse is the usage of a user or tenant in the period that contains an instant,
 // including legs that their sites may yet move into it, and when that period ends.
-func (mem limits) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time) {
+func (mem limits) mayUse(b *bounds, at grid.Time) (all used, until grid.Time) {
 	all, until = mem.usage.within(b, at)
 	from := until.Add(-b.period)
 	for _, t := range mem.usage.of(b.key) {
@@ -78,25 +78,25 @@ func (mem limits) mayUse(b *bounds, at bourse.Time) (all used, until bourse.Time
 
 // overBounds says which bound of a user or tenant a window would exceed; no reason: none.
 // without is a job whose present window it replaces; nil: none.
-func (mem limits) overBounds(user string, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) bourse.Reason {
+func (mem limits) overBounds(user string, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without *job) grid.Reason {
 	for _, b := range mem.binding(user) {
 		if r, _ := mem.over(b, legs, cost, flex, without); r.Refused() {
 			return r
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // over says how a window would exceed some bounds, and from when on it might not; no
 // reason: it does not.
-func (mem limits) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+func (mem limits) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without *job) (grid.Reason, grid.Time) {
 	if b.nodes > 0 {
 		if r, at := mem.overNodes(b, legs, flex, without); r.Refused() {
 			return r, at
 		}
 	}
 	if b.time < 0 && b.credits < 0 {
-		return bourse.Reason{}, 0
+		return grid.Reason{}, 0
 	}
 	first, latest := startsOf(&legs[0], flex)
 	for at := first; ; {
@@ -107,23 +107,23 @@ func (mem limits) over(b *bounds, legs []bourse.Leg, cost bourse.Credits, flex b
 		}
 		switch {
 		case b.time >= 0 && x.time+takes > b.time:
-			return reason(bourse.Bound, "%s may reserve %s node-hours in %s until %v, %s are reserved, and it takes %s", b.of,
-				bourse.NodeHourWords(b.time), b.period.Words(), until, bourse.NodeHourWords(x.time), bourse.NodeHourWords(takes)), until
+			return reason(grid.Bound, "%s may reserve %s node-hours in %s until %v, %s are reserved, and it takes %s", b.of,
+				grid.NodeHourWords(b.time), b.period.Words(), until, grid.NodeHourWords(x.time), grid.NodeHourWords(takes)), until
 		case b.credits >= 0 && x.credits.Plus(cost) > b.credits:
-			return reason(bourse.Bound, "%s may spend %v credits in %s until %v, %v are spent or promised, and it costs %v", b.of,
+			return reason(grid.Bound, "%s may spend %v credits in %s until %v, %v are spent or promised, and it costs %v", b.of,
 				b.credits, b.period.Words(), until, x.credits, cost), until
 		}
 		if at = until; at > latest {
-			return bourse.Reason{}, 0
+			return grid.Reason{}, 0
 		}
 	}
 }
 
 // overNodes says how a window would exceed the bound on nodes held at once, and when the
 // first of the nodes in its way are free; no reason: it does not.
-func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, without *job) (bourse.Reason, bourse.Time) {
+func (mem limits) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without *job) (grid.Reason, grid.Time) {
 	own := make([]interval, len(legs))
-	from, to := bourse.Never, bourse.Time(0)
+	from, to := grid.Never, grid.Time(0)
 	need := 0
 	for i := range legs {
 		own[i] = spanOf(&legs[i], flex)
@@ -131,11 +131,11 @@ func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, with
 		need += legs[i].Nodes
 	}
 	if need > b.nodes {
-		return reason(bourse.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), bourse.Never
+		return reason(grid.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), grid.Never
 	}
-	all, free := own, bourse.Never
+	all, free := own, grid.Never
 	for _, t := range mem.usage.of(b.key) {
-		if t.state == bourse.TxAborted || t.job == without && !t.open() {
+		if t.state == grid.TxAborted || t.job == without && !t.open() {
 			continue
 		}
 		for i := range t.legs {
@@ -148,15 +148,15 @@ func (mem limits) overNodes(b *bounds, legs []bourse.Leg, flex bourse.Flex, with
 		}
 	}
 	if at, most := peak(all); most > b.nodes {
-		return reason(bourse.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
+		return reason(grid.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
 	}
-	return bourse.Reason{}, 0
+	return grid.Reason{}, 0
 }
 
 // peak is the first instant at which the most nodes are held, and how many that is.
-func peak(list []interval) (at bourse.Time, most int) {
+func peak(list []interval) (at grid.Time, most int) {
 	type change struct {
-		at bourse.Time
+		at grid.Time
 		by int
 	}
 	changes := make([]change, 0, 2*len(list))
@@ -177,31 +177,31 @@ func peak(list []interval) (at bourse.Time, most int) {
 const maxSteps = 100
 
 // chance is the instant from which a user's bounds may allow a window for a job, or
-// bourse.Never if not before the horizon, and the bound that allows none earlier. It
+// grid.Never if not before the horizon, and the bound that allows none earlier. It
 // assumes the fewest nodes that the job accepts, and the run time on the slowest nodes it
 // accepts. If no period allows that much node time it assumes less, for there may be
 // faster nodes. The actual window is checked again.
-func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse.Reason) {
+func (mem limits) chance(j *job, from, horizon grid.Time) (grid.Time, grid.Reason) {
 	list := mem.binding(j.User)
 	if len(list) == 0 {
-		return from, bourse.Reason{}
+		return from, grid.Reason{}
 	}
-	var why bourse.Reason
+	var why grid.Reason
 	nodes := j.Nodes
 	for _, z := range j.Sizes {
 		nodes = min(nodes, z.Nodes)
 	}
 	at, r := max(from, j.Ready), j.request()
 	for range maxSteps {
-		legs := []bourse.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(r.Shortest()))}}
-		next := bourse.Time(0)
+		legs := []grid.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(r.Shortest()))}}
+		next := grid.Time(0)
 		for _, b := range list {
 			x := legs
 			if most := max(b.time/int64(max(nodes, 1)), 1); b.time >= 0 && int64(legs[0].Duration()) > most {
-				x = []bourse.Leg{legs[0]}
-				x[0].End = at.Add(bourse.Duration(most))
+				x = []grid.Leg{legs[0]}
+				x[0].End = at.Add(grid.Duration(most))
 			}
-			if r, t := mem.over(b, x, 1, bourse.Flex{}, nil); r.Refused() {
+			if r, t := mem.over(b, x, 1, grid.Flex{}, nil); r.Refused() {
 				why, next = r, max(next, t)
 			}
 		}
@@ -209,7 +209,7 @@ func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse
 			return at, why
 		}
 		if at = next; at >= horizon || at >= j.Deadline {
-			return bourse.Never, why
+			return grid.Never, why
 		}
 	}
 	return at, why
@@ -217,8 +217,8 @@ func (mem limits) chance(j *job, from, horizon bourse.Time) (bourse.Time, bourse
 
 // boundLeft is what the bounds of a user and of the user's tenant leave to spend on a
 // window.
-func (mem limits) boundLeft(user string, legs []bourse.Leg, flex bourse.Flex) bourse.Credits {
-	left := bourse.MaxCredits
+func (mem limits) boundLeft(user string, legs []grid.Leg, flex grid.Flex) grid.Credits {
+	left := grid.MaxCredits
 	for _, b := range mem.binding(user) {
 		if b.credits < 0 {
 			continue

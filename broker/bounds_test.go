@@ -3,32 +3,33 @@ package broker
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // boundedWorld is a broker with one site of twelve nodes, where ana has these terms.
-func boundedWorld(t *testing.T, terms bourse.Grants) *testWorld {
+func boundedWorld(t *testing.T, terms grid.Grants) *testWorld {
 	t.Helper()
 	north := newFakeSite("north", 12, 1_000_000)
 	cfg := testConfig(north)
-	cfg.Cycle, cfg.Horizon, cfg.MaxAlternatives = bourse.Hour, 60*bourse.Hour, 8
-	cfg.Holders = []bourse.Holder{{User: "ana", Terms: terms}}
+	cfg.Cycle, cfg.Horizon, cfg.MaxAlternatives = grid.Hour, 60*grid.Hour, 8
+	cfg.Holders = []grid.Holder{{User: "ana", Terms: terms}}
 	w := newTestWorld(t, cfg, north)
 	w.quiet = true
 	return w
 }
 
 // ofAna is a job of ana's.
-func ofAna(name string, nodes int, length bourse.Duration) bourse.Job {
-	j := testJob(name, nodes, length, 100*bourse.Credit)
+func ofAna(name string, nodes int, length grid.Duration) grid.Job {
+	j := testJob(name, nodes, length, 100*grid.Credit)
 	j.User = "ana"
 	return j
 }
 
 // begun are the jobs for which transactions have begun.
 func (w *testWorld) begun() (names []string) {
-	for _, f := range only[bourse.TxBegun](w) {
+	for _, f := range only[facts.TxBegun](w) {
 		names = append(names, f.Job)
 	}
 	return names
@@ -38,16 +39,16 @@ func (w *testWorld) begun() (names []string) {
 // later must leave room for it there.
 func TestBounds_AWindowCountsInEveryPeriodThatItMayBeMovedTo(t *testing.T) {
 	t.Parallel()
-	w := boundedWorld(t, bourse.Grants{bourse.TermNodeHours: 4 * bourse.NodeHour, bourse.TermPeriod: int64(bourse.Day)})
-	loose := ofAna("loose", 1, 4*bourse.Hour)
-	loose.Flexible = 30 * bourse.Hour
+	w := boundedWorld(t, grid.Grants{grid.TermNodeHours: 4 * grid.NodeHour, grid.TermPeriod: int64(grid.Day)})
+	loose := ofAna("loose", 1, 4*grid.Hour)
+	loose.Flexible = 30 * grid.Hour
 	w.submit(0, loose)
-	next := ofAna("next", 1, 4*bourse.Hour)
-	next.Ready = bourse.Time(26 * bourse.Hour)
-	w.submit(bourse.Time(bourse.Minute), next)
-	w.Run(bourse.Time(2 * bourse.Hour))
-	begun := only[bourse.TxBegun](w)
-	if len(begun) != 2 || begun[1].Legs[0].Start != bourse.Time(2*bourse.Day) {
+	next := ofAna("next", 1, 4*grid.Hour)
+	next.Ready = grid.Time(26 * grid.Hour)
+	w.submit(grid.Time(grid.Minute), next)
+	w.Run(grid.Time(2 * grid.Hour))
+	begun := only[facts.TxBegun](w)
+	if len(begun) != 2 || begun[1].Legs[0].Start != grid.Time(2*grid.Day) {
 		t.Fatalf("begun %v: loose may be moved into the second day, which has no room for both; the third one has", begun)
 	}
 }
@@ -56,11 +57,11 @@ func TestBounds_AWindowCountsInEveryPeriodThatItMayBeMovedTo(t *testing.T) {
 // on those.
 func TestBounds_FasterNodesMayHaveRoomWhereSlowOnesHaveNot(t *testing.T) {
 	t.Parallel()
-	w := boundedWorld(t, bourse.Grants{bourse.TermNodeHours: 4 * bourse.NodeHour, bourse.TermPeriod: int64(bourse.Day)})
-	j := ofAna("fast", 1, 3*bourse.Hour)
-	j.MinPerformance = bourse.Unit / 2
+	w := boundedWorld(t, grid.Grants{grid.TermNodeHours: 4 * grid.NodeHour, grid.TermPeriod: int64(grid.Day)})
+	j := ofAna("fast", 1, 3*grid.Hour)
+	j.MinPerformance = grid.Unit / 2
 	w.submit(0, j)
-	w.Run(bourse.Time(2 * bourse.Hour))
+	w.Run(grid.Time(2 * grid.Hour))
 	if got := w.begun(); len(got) != 1 {
 		t.Errorf("begun %v, want fast: 3 hours on the site's nodes, of 4", got)
 	}
@@ -70,7 +71,7 @@ func TestBounds_FasterNodesMayHaveRoomWhereSlowOnesHaveNot(t *testing.T) {
 // nothing is kept for ever of users who have gone.
 func TestUsage_IsKeptForTheLongestPeriodAndNotForEver(t *testing.T) {
 	t.Parallel()
-	now := bourse.Time(100 * bourse.Day)
+	now := grid.Time(100 * grid.Day)
 	var x usage
 	x.prune(now)
 	x.add(&x.users, "ana", 100, used{time: 5}, 1)
@@ -78,16 +79,16 @@ func TestUsage_IsKeptForTheLongestPeriodAndNotForEver(t *testing.T) {
 	if x.users["ana"][100].time != 5 {
 		t.Errorf("a window far ahead has cost what was used today: %v", x.users)
 	}
-	x.prune(now.Add(bourse.Duration(keepUsed) * bourse.Day))
+	x.prune(now.Add(grid.Duration(keepUsed) * grid.Day))
 	if x.users["ana"][100].time != 5 {
 		t.Errorf("forgotten too soon: %v", x.users)
 	}
-	x.prune(now.Add(bourse.Duration(keepUsed+1) * bourse.Day))
+	x.prune(now.Add(grid.Duration(keepUsed+1) * grid.Day))
 	x.add(&x.users, "ana", 100, used{time: 5}, -1) // comes back after all
 	if _, there := x.users["ana"][100]; there || len(x.users) != 1 {
 		t.Errorf("a day that is forgotten counts again: %v", x.users)
 	}
-	if x.prune(now.Add(bourse.Duration(4*keepUsed) * bourse.Day)); len(x.users) != 0 {
+	if x.prune(now.Add(grid.Duration(4*keepUsed) * grid.Day)); len(x.users) != 0 {
 		t.Errorf("kept for ever: %v", x.users)
 	}
 }
@@ -120,7 +121,7 @@ func TestTerms_StayWhoeverLeads(t *testing.T) {
 	first := New(cfg)
 	var out agents.Outbox
 	first.Step(0, "", agents.Started{Nonce: 1}, &out)
-	read := []bourse.Holder{{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 3}}}
+	read := []grid.Holder{{User: "ana", Terms: grid.Grants{grid.TermMaxNodes: 3}}}
 	first.Step(0, "operator:", agents.ReadTerms{Holders: read}, &out)
 	second := New(cfg) // by the file as it was
 	for _, f := range out.Facts {
@@ -143,18 +144,18 @@ func TestBounds_HoldAMoveToo(t *testing.T) {
 // movesPastABound has a user with two jobs of 2 nodes, who may have 4, ask for one of 3 in
 // place of one, and reports whether that is tried.
 func movesPastABound(t *testing.T) bool {
-	w := boundedWorld(t, bourse.Grants{bourse.TermMaxNodes: 4})
-	soon := func(j bourse.Job) bourse.Job { // what runs is not moved
-		j.Ready, j.Deadline = bourse.Time(20*bourse.Minute), bourse.Time(90*bourse.Minute)
+	w := boundedWorld(t, grid.Grants{grid.TermMaxNodes: 4})
+	soon := func(j grid.Job) grid.Job { // what runs is not moved
+		j.Ready, j.Deadline = grid.Time(20*grid.Minute), grid.Time(90*grid.Minute)
 		return j
 	}
-	w.submit(0, soon(ofAna("a", 2, bourse.Hour)), soon(ofAna("b", 2, bourse.Hour)))
-	w.Run(bourse.Time(bourse.Minute))
+	w.submit(0, soon(ofAna("a", 2, grid.Hour)), soon(ofAna("b", 2, grid.Hour)))
+	w.Run(grid.Time(grid.Minute))
 	if got := w.begun(); len(got) != 2 {
 		t.Fatalf("begun %v, want both", got)
 	}
-	wider := soon(ofAna("b", 3, bourse.Hour)).Request
-	w.Post(bourse.Time(bourse.Minute), "site:north", later{"broker:vo1", agents.JobModify{Job: "b", User: "ana", Request: wider}})
-	w.Run(bourse.Time(3 * bourse.Minute))
-	return len(w.begun()) != 2 || w.job("b").State != bourse.JobPlaced
+	wider := soon(ofAna("b", 3, grid.Hour)).Request
+	w.Post(grid.Time(grid.Minute), "site:north", later{"broker:vo1", agents.JobModify{Job: "b", User: "ana", Request: wider}})
+	w.Run(grid.Time(3 * grid.Minute))
+	return len(w.begun()) != 2 || w.job("b").State != grid.JobPlaced
 }

@@ -29,8 +29,8 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
@@ -75,7 +75,7 @@ func New(cfg Config) *Broker {
 // Step hands the broker one message. An answer that comes late, twice, or from a
 // sender that was not asked changes nothing. A message that makes no sense is
 // counted; see Stray.
-func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
 	if b.lives.ended() {
 		if _, ok := m.(agents.Started); !ok {
@@ -142,7 +142,7 @@ func (b *Broker) Stray() uint64 { return b.stray }
 
 // alarm handles an alarm that is not the coordinator's, and reports false if m is
 // no such alarm.
-func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
+func (b *Broker) alarm(now grid.Time, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case cycleDue:
 		b.scheduler.cycleDue(now, m, out)
@@ -170,7 +170,7 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 // ignored once the broker has moved on from that.
 type (
 	// cycleDue opens the cycle due at an instant.
-	cycleDue struct{ At bourse.Time }
+	cycleDue struct{ At grid.Time }
 	// answersDue ends the wait for offers or quotes.
 	answersDue struct {
 		Cycle uint64
@@ -178,8 +178,8 @@ type (
 	}
 	// tryDue gives up a transaction that is still in State.
 	tryDue struct {
-		Tx    bourse.TxID
-		State bourse.TxState
+		Tx    grid.TxID
+		State grid.TxState
 	}
 	// capDue tries an entry's alternative again.
 	capDue struct {
@@ -190,7 +190,7 @@ type (
 	// listDue asks a site again to list its legs.
 	listDue struct {
 		Site agents.ID
-		Wait bourse.Duration
+		Wait grid.Duration
 	}
 	// forgetDue drops jobs and transactions that ended long ago.
 	forgetDue struct{}

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-const sec = bourse.Time(bourse.Second)
+const sec = grid.Time(grid.Second)
 
 // sent is how many lines of the trace contain what.
 func (w *testWorld) sent(what string) int {
@@ -23,7 +24,7 @@ func (w *testWorld) sent(what string) int {
 }
 
 func decisions(w *testWorld) (commits, aborts int) {
-	for _, d := range only[bourse.TxDecided](w) {
+	for _, d := range only[facts.TxDecided](w) {
 		if d.Commit {
 			commits++
 		} else {
@@ -39,16 +40,16 @@ func TestRun_TheSameMessagesGiveTheSameTrace(t *testing.T) {
 	for i := range traces {
 		var sites []*fakeSite
 		for k := range 5 {
-			s := newFakeSite(fmt.Sprint("s", k), 8, bourse.Price(1_000_000*(k+1)))
-			s.busy[0].Add(bourse.Time(k)*1000*sec, 5000*sec, 5)
+			s := newFakeSite(fmt.Sprint("s", k), 8, grid.Price(1_000_000*(k+1)))
+			s.busy[0].Add(grid.Time(k)*1000*sec, 5000*sec, 5)
 			s.rule = randomRule(uint64(k))
 			sites = append(sites, s)
 		}
 		w := newTestWorld(t, testConfig(sites...), sites...)
 		for k := range 40 {
-			j := testJob(fmt.Sprint("j", k), 1+k*7%16, bourse.Duration(100+k*37%2000)*bourse.Second, 9*bourse.Credit)
+			j := testJob(fmt.Sprint("j", k), 1+k*7%16, grid.Duration(100+k*37%2000)*grid.Second, 9*grid.Credit)
 			j.User = fmt.Sprint("u", k%3)
-			w.submit(bourse.Time(k)*100*sec, j)
+			w.submit(grid.Time(k)*100*sec, j)
 		}
 		w.Run(8000 * sec)
 		traces[i] = strings.Join(w.trace, "\n")
@@ -62,9 +63,9 @@ func TestStep_AnswersFromOthersOrTwiceChangeNothing(t *testing.T) {
 	t.Parallel()
 	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
 	w := newTestWorld(t, testConfig(north, south), north, south)
-	w.submit(0, testJob("both", 8, 1000*bourse.Second, bourse.Credit))
+	w.submit(0, testJob("both", 8, 1000*grid.Second, grid.Credit))
 	w.Run(0)
-	leg := bourse.LegID{Tx: w.job("both").Last.ID}
+	leg := grid.LegID{Tx: w.job("both").Last.ID}
 	other := leg
 	other.Tx.Nonce++
 	far := leg
@@ -73,7 +74,7 @@ func TestStep_AnswersFromOthersOrTwiceChangeNothing(t *testing.T) {
 		agents.Offers{Cycle: 1}, agents.Quotes{Ref: 1}, agents.Held{Leg: leg}, agents.Prepared{Leg: leg},
 		agents.Refused{Leg: leg}, agents.Confirmed{Leg: leg}, agents.Cancelled{Leg: leg},
 		agents.LegStarted{Leg: leg}, agents.Confirmed{Leg: other}, agents.Confirmed{Leg: far},
-		agents.Held{Leg: bourse.LegID{Tx: leg.Tx, Leg: 7}},
+		agents.Held{Leg: grid.LegID{Tx: leg.Tx, Leg: 7}},
 	} {
 		for _, from := range []agents.ID{"site:north", "site:south", "site:nobody"} {
 			var out agents.Outbox

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // purse is a broker without sites, at an operator's hand.
@@ -16,21 +17,21 @@ type purse struct {
 	b     *Broker
 	cfg   Config
 	facts []agents.Fact
-	ats   []bourse.Time
+	ats   []grid.Time
 	due   []agents.Alarm
 }
 
 func newPurse(t *testing.T, set func(*Config)) *purse {
 	cfg := testConfig()
-	cfg.Minimize = bourse.GoalValue
-	cfg.BudgetUntil = 10 * bourse.Day
+	cfg.Minimize = grid.GoalValue
+	cfg.BudgetUntil = 10 * grid.Day
 	if set != nil {
 		set(&cfg)
 	}
 	return &purse{t: t, cfg: cfg, b: New(cfg)}
 }
 
-func (p *purse) step(now bourse.Time, from agents.ID, m agents.Message) (reply *agents.OperatorReply) {
+func (p *purse) step(now grid.Time, from agents.ID, m agents.Message) (reply *agents.OperatorReply) {
 	var out agents.Outbox
 	p.b.Step(now, from, m, &out)
 	for _, f := range out.Facts {
@@ -46,10 +47,10 @@ func (p *purse) step(now bourse.Time, from agents.ID, m agents.Message) (reply *
 }
 
 // start begins a life.
-func (p *purse) start(now bourse.Time) { p.due = nil; p.step(now, "", agents.Started{Nonce: 1}) }
+func (p *purse) start(now grid.Time) { p.due = nil; p.step(now, "", agents.Started{Nonce: 1}) }
 
 // pass steps the alarms of the budget until an instant.
-func (p *purse) pass(until bourse.Time) {
+func (p *purse) pass(until grid.Time) {
 	for i := 0; i < len(p.due); i++ {
 		if x := p.due[i]; x.At <= until && x.Message.Kind() == "BudgetDue" {
 			p.step(x.At, "", x.Message)
@@ -57,7 +58,7 @@ func (p *purse) pass(until bourse.Time) {
 	}
 }
 
-func (p *purse) deposit(now bourse.Time, key string, c bourse.Credits) bourse.Reason {
+func (p *purse) deposit(now grid.Time, key string, c grid.Credits) grid.Reason {
 	r := p.step(now, "operator:olga", agents.Deposit{Key: key, Credits: c})
 	if r == nil || r.To != "Deposit" {
 		p.t.Fatalf("a deposit is answered %+v", r)
@@ -66,9 +67,9 @@ func (p *purse) deposit(now bourse.Time, key string, c bourse.Credits) bourse.Re
 }
 
 // opened are the times of the budget on record.
-func (p *purse) opened() (list []bourse.BudgetOpened) {
+func (p *purse) opened() (list []facts.BudgetOpened) {
 	for _, f := range p.facts {
-		if f, ok := f.(bourse.BudgetOpened); ok {
+		if f, ok := f.(facts.BudgetOpened); ok {
 			list = append(list, f)
 		}
 	}
@@ -80,7 +81,7 @@ func (p *purse) opened() (list []bourse.BudgetOpened) {
 func (p *purse) same() {
 	p.t.Helper()
 	other := p.cfg
-	other.Budget = 77 * bourse.Credit
+	other.Budget = 77 * grid.Credit
 	facts, image := New(other), New(other)
 	for i, f := range p.facts {
 		facts.Replay(p.ats[i], f)
@@ -99,13 +100,13 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(5 * sec)
 	p.start(9 * sec)
-	want := []bourse.BudgetOpened{{Credits: 1000 * bourse.Credit, Until: bourse.Time(10*bourse.Day) + 5*sec}}
+	want := []facts.BudgetOpened{{Credits: 1000 * grid.Credit, Until: grid.Time(10*grid.Day) + 5*sec}}
 	if got := p.opened(); !reflect.DeepEqual(got, want) {
 		t.Errorf("opened %+v, want %+v", got, want)
 	}
-	p.b.cfg.BudgetUntil = 20 * bourse.Day // the operator has changed the file
+	p.b.cfg.BudgetUntil = 20 * grid.Day // the operator has changed the file
 	p.start(20 * sec)
-	if got := p.b.budget; got.until != bourse.Time(20*bourse.Day)+5*sec || got.from != 5*sec || p.b.Left() != 1000*bourse.Credit {
+	if got := p.b.budget; got.until != grid.Time(20*grid.Day)+5*sec || got.from != 5*sec || p.b.Left() != 1000*grid.Credit {
 		t.Errorf("with a longer time the budget is %+v, %v left", got, p.b.Left())
 	}
 	p.same()
@@ -113,28 +114,28 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 
 func TestBudget_OfThePapersRulesHasNoTime(t *testing.T) {
 	t.Parallel()
-	p := newPurse(t, func(c *Config) { c.Minimize = bourse.GoalTime })
-	if p.start(0); len(p.opened()) > 0 || p.b.budget.pace(bourse.Time(bourse.Day), &p.b.accounts).Known {
+	p := newPurse(t, func(c *Config) { c.Minimize = grid.GoalTime })
+	if p.start(0); len(p.opened()) > 0 || p.b.budget.pace(grid.Time(grid.Day), &p.b.accounts).Known {
 		t.Errorf("a broker that minimises time has opened %+v", p.opened())
 	}
-	if why := p.deposit(0, "d", bourse.Credit); why.Refused() || p.b.Left() != 1001*bourse.Credit {
+	if why := p.deposit(0, "d", grid.Credit); why.Refused() || p.b.Left() != 1001*grid.Credit {
 		t.Errorf("its deposit is refused: %v; %v left", why, p.b.Left())
 	}
 }
 
 func TestBudget_APeriodAddsAndWhatIsLeftStays(t *testing.T) {
 	t.Parallel()
-	p := newPurse(t, func(c *Config) { c.BudgetUntil, c.BudgetPeriod = 0, bourse.Hour })
+	p := newPurse(t, func(c *Config) { c.BudgetUntil, c.BudgetPeriod = 0, grid.Hour })
 	p.start(0)
-	p.pass(bourse.Time(150 * bourse.Minute))
-	if got := p.b.Left(); got != 3000*bourse.Credit {
+	p.pass(grid.Time(150 * grid.Minute))
+	if got := p.b.Left(); got != 3000*grid.Credit {
 		t.Errorf("in the third hour there are %v credits, want 3000", got)
 	}
-	if got := p.b.budget; got.period != 2 || got.had != 3000*bourse.Credit || got.from != bourse.Time(2*bourse.Hour) || got.until != bourse.Time(3*bourse.Hour) {
+	if got := p.b.budget; got.period != 2 || got.had != 3000*grid.Credit || got.from != grid.Time(2*grid.Hour) || got.until != grid.Time(3*grid.Hour) {
 		t.Errorf("the third hour's budget is %+v", got)
 	}
-	p.start(bourse.Time(6*bourse.Hour) + 1) // nobody was there for three of them
-	if got := p.b.Left(); got != 7000*bourse.Credit || p.b.budget.period != 6 {
+	p.start(grid.Time(6*grid.Hour) + 1) // nobody was there for three of them
+	if got := p.b.Left(); got != 7000*grid.Credit || p.b.budget.period != 6 {
 		t.Errorf("after six hours there are %v credits in period %d, want 7000 in 6", got, p.b.budget.period)
 	}
 	p.same()
@@ -142,11 +143,11 @@ func TestBudget_APeriodAddsAndWhatIsLeftStays(t *testing.T) {
 
 func TestBudget_PeriodsEndWhenTheBudgetDoes(t *testing.T) {
 	t.Parallel()
-	p := newPurse(t, func(c *Config) { c.BudgetUntil, c.BudgetPeriod = 150*bourse.Minute, bourse.Hour })
+	p := newPurse(t, func(c *Config) { c.BudgetUntil, c.BudgetPeriod = 150*grid.Minute, grid.Hour })
 	p.start(0)
-	p.pass(bourse.Time(bourse.Day))
-	p.start(bourse.Time(2 * bourse.Day))
-	if got := p.b.budget; got.period != 2 || got.until != bourse.Time(150*bourse.Minute) || p.b.Left() != 3000*bourse.Credit {
+	p.pass(grid.Time(grid.Day))
+	p.start(grid.Time(2 * grid.Day))
+	if got := p.b.budget; got.period != 2 || got.until != grid.Time(150*grid.Minute) || p.b.Left() != 3000*grid.Credit {
 		t.Errorf("in the end %+v with %v left, want period 2 to 9000 s with 3000", got, p.b.Left())
 	}
 }
@@ -156,19 +157,19 @@ func TestDeposit_TwiceIsOne(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(0)
 	for range 2 {
-		if why := p.deposit(sec, "d1", 50*bourse.Credit); why.Refused() {
+		if why := p.deposit(sec, "d1", 50*grid.Credit); why.Refused() {
 			t.Errorf("refused: %v", why)
 		}
 	}
 	p.start(2 * sec)
-	if why := p.deposit(3*sec, "d1", 50*bourse.Credit); why.Refused() || p.b.Left() != 1050*bourse.Credit || p.b.budget.had != 1050*bourse.Credit {
+	if why := p.deposit(3*sec, "d1", 50*grid.Credit); why.Refused() || p.b.Left() != 1050*grid.Credit || p.b.budget.had != 1050*grid.Credit {
 		t.Errorf("after all there are %v credits (%v), want 1050", p.b.Left(), why)
 	}
-	if why := p.deposit(3*sec, "d1", 51*bourse.Credit); why.Code != bourse.Conflict || !strings.Contains(why.Detail, "was of 50 credits, not of 51") {
+	if why := p.deposit(3*sec, "d1", 51*grid.Credit); why.Code != grid.Conflict || !strings.Contains(why.Detail, "was of 50 credits, not of 51") {
 		t.Errorf("another sum under the same key: %v", why)
 	}
-	p.step(3*sec, "users:ana", agents.Deposit{Key: "d2", Credits: bourse.Credit})
-	if p.b.Left() != 1050*bourse.Credit || p.b.Stray() != 1 {
+	p.step(3*sec, "users:ana", agents.Deposit{Key: "d2", Credits: grid.Credit})
+	if p.b.Left() != 1050*grid.Credit || p.b.Stray() != 1 {
 		t.Error("somebody who is no operator has paid in")
 	}
 	p.same()
@@ -179,19 +180,19 @@ func TestDeposit_TooMuchOrNothingIsRefusedWithTheNumbers(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(0)
 	for _, c := range []struct {
-		credits bourse.Credits
+		credits grid.Credits
 		says    string
 	}{
 		{0, "a deposit of 0 credits; must be above 0"},
-		{-5 * bourse.Credit, "a deposit of -5 credits"},
-		{bourse.MaxBudget, "1000 were paid in so far, and all together must be at most 1000000000000"},
+		{-5 * grid.Credit, "a deposit of -5 credits"},
+		{grid.MaxBudget, "1000 were paid in so far, and all together must be at most 1000000000000"},
 		{math.MaxInt64, "all together must be at most"},
 	} {
-		if why := p.deposit(0, "d", c.credits); why.Code != bourse.Invalid || !strings.Contains(why.Detail, c.says) {
+		if why := p.deposit(0, "d", c.credits); why.Code != grid.Invalid || !strings.Contains(why.Detail, c.says) {
 			t.Errorf("%v: %v, want %q", int64(c.credits), why, c.says)
 		}
 	}
-	if why := p.deposit(0, "d", bourse.MaxBudget-1000*bourse.Credit); why.Refused() {
+	if why := p.deposit(0, "d", grid.MaxBudget-1000*grid.Credit); why.Refused() {
 		t.Errorf("up to the bound: %v", why)
 	}
 	p.same()
@@ -202,8 +203,8 @@ func TestDeposit_CountsForWhatTheOverdraftBears(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, nil)
 	p.start(0)
-	p.deposit(0, "d", 500*bourse.Credit)
-	if a := &p.b.accounts; !a.Bears(3000*bourse.Credit) || a.Bears(3000*bourse.Credit+1) {
+	p.deposit(0, "d", 500*grid.Credit)
+	if a := &p.b.accounts; !a.Bears(3000*grid.Credit) || a.Bears(3000*grid.Credit+1) {
 		t.Error("with 1500 credits paid in, the account and its overdraft bear 3000")
 	}
 }
@@ -213,9 +214,9 @@ func TestDeposit_KeysAreRememberedUpToABound(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(0)
 	for i := range maxDeposits + 1 {
-		p.deposit(0, strings.Repeat("x", 1+i%60)+string(rune('a'+i/60)), bourse.Credit)
+		p.deposit(0, strings.Repeat("x", 1+i%60)+string(rune('a'+i/60)), grid.Credit)
 	}
-	if n := len(p.b.budget.deposits); n != maxDeposits || p.b.Left() != bourse.Credits(1000+maxDeposits+1)*bourse.Credit {
+	if n := len(p.b.budget.deposits); n != maxDeposits || p.b.Left() != grid.Credits(1000+maxDeposits+1)*grid.Credit {
 		t.Errorf("%d keys are remembered, %v credits left", n, p.b.Left())
 	}
 }

@@ -3,25 +3,26 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // jobCancel gives a job up at its user's request, whatever its state. Its legs are confirmed
 // if they are not yet, and released for the refund that the schedules allow. The answer
 // comes when all are released, with the total refund. Row B27.
-func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
+func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
 	j := in.names[m.Job]
-	no := bourse.Reason{}
+	no := grid.Reason{}
 	switch {
 	case j == nil:
-		no = reason(bourse.Unknown, "%s has no job %q", in.cfg.Name, m.Job)
+		no = reason(grid.Unknown, "%s has no job %q", in.cfg.Name, m.Job)
 	case j.User != m.User:
-		no = reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == bourse.JobDone:
-		no = reason(bourse.BadState, "job %q has ended", m.Job)
-	case j.state == bourse.JobAbandoned:
-		no = reason(bourse.BadState, "job %q was given up: %v", m.Job, j.reason)
+		no = reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	case j.state == grid.JobDone:
+		no = reason(grid.BadState, "job %q has ended", m.Job)
+	case j.state == grid.JobAbandoned:
+		no = reason(grid.BadState, "job %q was given up: %v", m.Job, j.reason)
 	}
 	if no.Refused() {
 		if from != "" {
@@ -30,12 +31,12 @@ func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel,
 		return
 	}
 	waits := from == "" || j.heard(from)
-	if j.state != bourse.JobWithdrawn {
-		in.withdraw(now, j, bourse.Reason{}, out)
+	if j.state != grid.JobWithdrawn {
+		in.withdraw(now, j, grid.Reason{}, out)
 	}
 	in.answerCancel(j, out)
 	if !waits && j.askers != nil {
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(bourse.QueueFull, "job %q is given up, and %d others wait for the end of that", m.Job, maxAskers)})
+		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(grid.QueueFull, "job %q is given up, and %d others wait for the end of that", m.Job, maxAskers)})
 	}
 }
 
@@ -44,10 +45,10 @@ const maxAskers = 8
 
 // withdraw records that a job is given up, by its user or for the reason why, and undoes
 // what was done for it.
-func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
-	in.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
+func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.Outbox) {
+	in.record(facts.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
 	in.scheduler.endPlan(j)
-	gone := reason(bourse.Withdrawn, "its user has given the job up")
+	gone := reason(grid.Withdrawn, "its user has given the job up")
 	if why.Refused() {
 		gone = why
 	}
@@ -62,7 +63,7 @@ func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agen
 		case t.job != j || !t.resolved:
 		case t.open():
 			in.co.abort(now, t, gone, out)
-		case t.state == bourse.TxCommitted:
+		case t.state == grid.TxCommitted:
 			in.co.tell(now, t, firstRepeat, out)
 		}
 	}
@@ -88,15 +89,15 @@ func (j *job) heard(from agents.ID) bool {
 // answerCancel tells those who asked that a job is given up, once none of its legs holds
 // anything.
 func (in *intake) answerCancel(j *job, out *agents.Outbox) {
-	if j.askers == nil || j.state != bourse.JobWithdrawn {
+	if j.askers == nil || j.state != grid.JobWithdrawn {
 		return
 	}
-	var back bourse.Credits
+	var back grid.Credits
 	for _, t := range in.txs.all() {
 		if t.job != j {
 			continue
 		}
-		if t.open() || t.state == bourse.TxCommitted && !t.over() {
+		if t.open() || t.state == grid.TxCommitted && !t.over() {
 			return
 		}
 		for i := range t.legs {

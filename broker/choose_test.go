@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestLimits_JobsBudgetAfterTheQuotesOfItsOtherLegs(t *testing.T) {
 	t.Parallel()
 	north, south := newFakeSite("north", 4, 3_600_000), newFakeSite("south", 4, 7_200_000)
-	for budget, want := range map[bourse.Credits]string{
+	for budget, want := range map[grid.Credits]string{
 		1000: "[8 12]", // slack of 4 for each leg: 16 less 12
 		15:   "[7 8]",  // the account leaves 3 beyond the quotes, the first leg's
 	} {
 		cfg := testConfig(north, south)
-		cfg.Budget, cfg.BudgetLimit = budget*bourse.Credit, 1000*bourse.Credit
+		cfg.Budget, cfg.BudgetLimit = budget*grid.Credit, 1000*grid.Credit
 		n, s := newFakeSite("north", 4, 3_600_000), newFakeSite("south", 4, 7_200_000)
 		w := newTestWorld(t, cfg, n, s)
-		w.submit(0, testJob("both", 8, 1000*bourse.Second, 16*bourse.Credit))
+		w.submit(0, testJob("both", 8, 1000*grid.Second, 16*grid.Credit))
 		w.finish(t, 0)
-		if got := fmt.Sprint(only[bourse.TxBegun](w)[0].Limits); got != want {
+		if got := fmt.Sprint(only[facts.TxBegun](w)[0].Limits); got != want {
 			t.Errorf("with %v credits the limits are %s, want %s", budget, got, want)
 		}
 	}
@@ -30,17 +31,17 @@ func TestLimits_OperatorsBudgetLimitBoundsTheCycleNotTheLife(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 3_600_000)
 	cfg := testConfig(site)
-	cfg.BudgetLimit = 5 * bourse.Credit
+	cfg.BudgetLimit = 5 * grid.Credit
 	w := newTestWorld(t, cfg, site)
 	for i := range 2 {
-		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*bourse.Second, 9*bourse.Credit))
+		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*grid.Second, 9*grid.Credit))
 	}
 	w.Run(0)
-	if v := w.job("j1"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.LimitBudget {
+	if v := w.job("j1"); v.State != grid.JobWaiting || v.Reason.Code != grid.LimitBudget {
 		t.Errorf("j1 is %v: %v", v.State, v.Reason)
 	}
 	w.finish(t, 1000*sec)
-	if v := w.job("j1"); v.State != bourse.JobPlaced {
+	if v := w.job("j1"); v.State != grid.JobPlaced {
 		t.Errorf("j1 is %v: %v after the next cycle", v.State, v.Reason)
 	}
 }
@@ -49,14 +50,14 @@ func TestLimits_JobThatNeverFitsDoesNotBlockThoseBehindIt(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 3_600_000)
 	cfg := testConfig(site)
-	cfg.BudgetLimit = 5 * bourse.Credit
+	cfg.BudgetLimit = 5 * grid.Credit
 	w := newTestWorld(t, cfg, site)
 	for i, nodes := range []int{2, 7, 3, 1} {
-		w.submit(0, testJob(fmt.Sprint("j", i), nodes, 1000*bourse.Second, 9*bourse.Credit))
+		w.submit(0, testJob(fmt.Sprint("j", i), nodes, 1000*grid.Second, 9*grid.Credit))
 	}
 	w.finish(t, 0)
-	for i, want := range []bourse.JobState{bourse.JobPlaced, bourse.JobWaiting, bourse.JobPlaced, bourse.JobWaiting} {
-		if v := w.job(fmt.Sprint("j", i)); v.State != want || want == bourse.JobWaiting && v.Reason.Code != bourse.LimitBudget {
+	for i, want := range []grid.JobState{grid.JobPlaced, grid.JobWaiting, grid.JobPlaced, grid.JobWaiting} {
+		if v := w.job(fmt.Sprint("j", i)); v.State != want || want == grid.JobWaiting && v.Reason.Code != grid.LimitBudget {
 			t.Errorf("%s is %v: %v, want %v", v.Name, v.State, v.Reason, want)
 		}
 	}
@@ -67,16 +68,16 @@ func TestLimits_AccountTakesThePlaceOfBStarWhereItHoldsLess(t *testing.T) {
 	// B* would allow the quick windows on south for all; the account would allow
 	// one, but then one job would be left out.
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
-	south.groups[0].Performance = 2 * bourse.Unit
+	south.groups[0].Performance = 2 * grid.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 100*bourse.Credit
-	cfg.Budget = 5 * bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = grid.GoalTime, 6, 100*grid.Credit
+	cfg.Budget = 5 * grid.Credit
 	w := newTestWorld(t, cfg, north, south)
 	for i := range 3 {
-		w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, 9*bourse.Credit))
+		w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*grid.Second, 9*grid.Credit))
 	}
 	w.finish(t, 0)
-	if c, _ := decisions(w); c != 3 || w.b.accounts.Left() != 2*bourse.Credit {
+	if c, _ := decisions(w); c != 3 || w.b.accounts.Left() != 2*grid.Credit {
 		t.Errorf("%d jobs placed, %v credits left; want all 3 for 1 each", c, w.b.accounts.Left())
 	}
 }
@@ -85,13 +86,13 @@ func TestLimits_OperatorsTimeLimitBinds(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
 	cfg := testConfig(site)
-	cfg.TimeLimit = 1500 * bourse.Second
+	cfg.TimeLimit = 1500 * grid.Second
 	w := newTestWorld(t, cfg, site)
 	for i := range 2 {
-		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*bourse.Second, bourse.Credit))
+		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*grid.Second, grid.Credit))
 	}
 	w.finish(t, 0)
-	if v := w.job("j1"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.LimitTime {
+	if v := w.job("j1"); v.State != grid.JobWaiting || v.Reason.Code != grid.LimitTime {
 		t.Errorf("j1 is %v: %v", v.State, v.Reason)
 	}
 }
@@ -100,13 +101,13 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	t.Parallel()
 	// The quick windows on south cost 4 each, those on north 1.
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
-	south.groups[0].Performance = 2 * bourse.Unit
+	south.groups[0].Performance = 2 * grid.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 100*bourse.Credit
-	cfg.Quotas = map[string]bourse.Credits{"ana": 5 * bourse.Credit}
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = grid.GoalTime, 6, 100*grid.Credit
+	cfg.Quotas = map[string]grid.Credits{"ana": 5 * grid.Credit}
 	w := newTestWorld(t, cfg, north, south)
 	for i := range 3 {
-		j := testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, 9*bourse.Credit)
+		j := testJob(fmt.Sprint("j", i), 1, 1000*grid.Second, 9*grid.Credit)
 		j.User = "ana"
 		w.submit(0, j)
 	}
@@ -114,7 +115,7 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	if c, _ := decisions(w); c != 3 {
 		t.Errorf("%d jobs placed, want all 3 within the quota", c)
 	}
-	if got := w.b.accounts.UserLeft("ana"); got != 2*bourse.Credit {
+	if got := w.b.accounts.UserLeft("ana"); got != 2*grid.Credit {
 		t.Errorf("%v credits of the quota are left, want 2: a quick window would leave one job out", got)
 	}
 }
@@ -124,11 +125,11 @@ func TestSelection_ChosenOneIsTriedFirst(t *testing.T) {
 	// The budget covers one quick window. It saves more time on j1, though j0
 	// is served first and could pay for it.
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
-	south.groups[0].Performance = 2 * bourse.Unit
+	south.groups[0].Performance = 2 * grid.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 10*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = grid.GoalTime, 6, 10*grid.Credit
 	w := newTestWorld(t, cfg, north, south)
-	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
+	w.submit(0, testJob("j0", 1, 1000*grid.Second, 9*grid.Credit), testJob("j1", 1, 2000*grid.Second, 9*grid.Credit))
 	w.finish(t, 0)
 	if a, b := w.job("j0").Last, w.job("j1").Last; a.Legs[0].Site != "north" || b.Legs[0].Site != "south" {
 		t.Errorf("j0 is at %s, j1 at %s", a.Legs[0].Site, b.Legs[0].Site)
@@ -137,26 +138,26 @@ func TestSelection_ChosenOneIsTriedFirst(t *testing.T) {
 
 func TestSelection_AfterARefusalTheNextBestIsTried(t *testing.T) {
 	t.Parallel()
-	for goal, want := range map[bourse.Goal]string{
-		bourse.GoalCost:   "[cheap even quick]",
-		bourse.GoalTime:   "[quick even cheap]",
-		bourse.GoalFinish: "[quick even cheap]",
+	for goal, want := range map[grid.Goal]string{
+		grid.GoalCost:   "[cheap even quick]",
+		grid.GoalTime:   "[quick even cheap]",
+		grid.GoalFinish: "[quick even cheap]",
 	} {
 		var sites []*fakeSite
 		for i, name := range []string{"cheap", "even", "quick"} {
-			s := newFakeSite(name, 1, bourse.Price(3_600_000<<(2*i)))
-			s.groups[0].Performance = bourse.Performance(i+1) * bourse.Unit
-			s.rule = onNth("Hold", 0, fakeAnswer{refuse: bourse.Busy})
+			s := newFakeSite(name, 1, grid.Price(3_600_000<<(2*i)))
+			s.groups[0].Performance = grid.Performance(i+1) * grid.Unit
+			s.rule = onNth("Hold", 0, fakeAnswer{refuse: grid.Busy})
 			sites = append(sites, s)
 		}
 		cfg := testConfig(sites...)
-		cfg.Minimize, cfg.BudgetLimit, cfg.TimeLimit = goal, 100*bourse.Credit, bourse.Hour
-		cfg.Horizon = 1000 * bourse.Second // one window a site
+		cfg.Minimize, cfg.BudgetLimit, cfg.TimeLimit = goal, 100*grid.Credit, grid.Hour
+		cfg.Horizon = 1000 * grid.Second // one window a site
 		w := newTestWorld(t, cfg, sites...)
-		w.submit(0, testJob("j", 1, 1000*bourse.Second, 99*bourse.Credit))
+		w.submit(0, testJob("j", 1, 1000*grid.Second, 99*grid.Credit))
 		w.finish(t, 0)
 		var order []string
-		for _, f := range only[bourse.TxBegun](w) {
+		for _, f := range only[facts.TxBegun](w) {
 			order = append(order, f.Sites[0])
 		}
 		if fmt.Sprint(order) != want {
@@ -169,12 +170,12 @@ func TestSelection_WhatBStarNoLongerCoversIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	// j0 binds 3 more than its quote, so B* no longer covers j1's quick window.
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
-	south.groups[0].Performance = 2 * bourse.Unit
-	north.rule = onNth("Hold", 1, fakeAnswer{add: 3 * bourse.Credit})
+	south.groups[0].Performance = 2 * grid.Unit
+	north.rule = onNth("Hold", 1, fakeAnswer{add: 3 * grid.Credit})
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 10*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = grid.GoalTime, 6, 10*grid.Credit
 	w := newTestWorld(t, cfg, north, south)
-	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
+	w.submit(0, testJob("j0", 1, 1000*grid.Second, 9*grid.Credit), testJob("j1", 1, 2000*grid.Second, 9*grid.Credit))
 	w.finish(t, 0)
 	if c, a := decisions(w); c != 2 || a != 0 || w.job("j1").Last.Legs[0].Site != "north" {
 		t.Errorf("%d COMMIT, %d ABORT, j1 at %s; want j1 at north without a refusal", c, a, w.job("j1").Last.Legs[0].Site)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -19,35 +19,35 @@ import (
 // Sites and Budget.
 type Config struct {
 	Name   string
-	Sites  []agents.ID    // "site:NAME"; used in order of name
-	Budget bourse.Credits // of the VO, for each budget period
+	Sites  []agents.ID  // "site:NAME"; used in order of name
+	Budget grid.Credits // of the VO, for each budget period
 	// BudgetUntil is how long the budget must last, counted from the broker's first
 	// start; BudgetEnd is the instant until which it must last. At most one is set;
 	// both 0: no matter. With BudgetPeriod, it is when the last period ends.
-	BudgetUntil  bourse.Duration
-	BudgetEnd    bourse.Time
-	BudgetPeriod bourse.Duration           // how often Budget is added again, on top of what is left; 0: never
-	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; no entry: no such bound
-	Users        map[string]UserTerms      // terms that differ for single users
-	Holders      []bourse.Holder           // tenants, their members, and further terms, in order
-	TermsStay    bool                      // terms on record take precedence over this configuration
+	BudgetUntil  grid.Duration
+	BudgetEnd    grid.Time
+	BudgetPeriod grid.Duration           // how often Budget is added again, on top of what is left; 0: never
+	Quotas       map[string]grid.Credits // what a user may spend over the broker's life; no entry: no such bound
+	Users        map[string]UserTerms    // terms that differ for single users
+	Holders      []grid.Holder           // tenants, their members, and further terms, in order
+	TermsStay    bool                    // terms on record take precedence over this configuration
 
-	Cycle   bourse.Duration // a cycle fires once in every span of Cycle, Phase after its begin
-	Phase   bourse.Duration // below Cycle; see the function Phase
-	Phases  uint64          // not 0: each cycle has a phase of its own, drawn from this seed, in place of Phase
-	Horizon bourse.Duration // how far ahead windows are searched for
-	Lead    bourse.Duration // the least time from now to a window's start; 0 only without latency
+	Cycle   grid.Duration // a cycle fires once in every span of Cycle, Phase after its begin
+	Phase   grid.Duration // below Cycle; see the function Phase
+	Phases  uint64        // not 0: each cycle has a phase of its own, drawn from this seed, in place of Phase
+	Horizon grid.Duration // how far ahead windows are searched for
+	Lead    grid.Duration // the least time from now to a window's start; 0 only without latency
 
 	Algorithm   search.Algorithm
 	Weights     search.Weights // of Best, see search.Options
-	Minimize    bourse.Goal
-	Urgency     bourse.Urgency  // under GoalValue, for jobs without one of their own
-	BudgetLimit bourse.Credits  // B* of each cycle; selection.Auto: the formula
-	TimeLimit   bourse.Duration // T* of each cycle; selection.Auto: the formula
+	Minimize    grid.Goal
+	Urgency     grid.Urgency  // under GoalValue, for jobs without one of their own
+	BudgetLimit grid.Credits  // B* of each cycle; selection.Auto: the formula
+	TimeLimit   grid.Duration // T* of each cycle; selection.Auto: the formula
 	// Patience is how long a job may wait for a better window under GoalValue: until
 	// it has waited that long, it takes no window that starts further ahead than
 	// that. Auto: eight cycles; 0: every job takes what there is.
-	Patience        bourse.Duration
+	Patience        grid.Duration
 	MaxAlternatives int // per job and cycle
 
 	Strategy choice.Strategy // all but choice.Batch take jobs one by one
@@ -66,10 +66,10 @@ type Config struct {
 	MaxTries   int // how many transactions a cycle may begin for one job
 	MaxAsked   int // how many sites a cycle asks for offers; 0: all. See asking.go
 
-	Hold      bourse.Duration // how long a hold may last
-	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
-	OfferWait bourse.Duration // how long to wait for answers to requests for offers and quotes
-	LostAfter bourse.Duration // how long a site with a leg that is due may be silent before it is lost; 0: see limitOf, NeverLost: for ever
+	Hold      grid.Duration // how long a hold may last
+	InDoubt   grid.Duration // how long a prepared leg may stay in doubt
+	OfferWait grid.Duration // how long to wait for answers to requests for offers and quotes
+	LostAfter grid.Duration // how long a site with a leg that is due may be silent before it is lost; 0: see limitOf, NeverLost: for ever
 
 	// Lossless says that every message arrives exactly once, in the instant in which
 	// it is sent, as in a simulation in virtual time. The steps of a transaction are
@@ -80,7 +80,7 @@ type Config struct {
 
 	// KeepJobs is how long a job is remembered after it is over. Then its name is
 	// free again. 0: for ever.
-	KeepJobs bourse.Duration
+	KeepJobs grid.Duration
 	// Explain is how many bytes an hour the broker may record about what its cycles
 	// saw and chose, so that each can be planned again; see input.go. Beyond that it
 	// records only the figures, not what was free. 0: it records none of that, nor
@@ -99,12 +99,12 @@ const defaultMaxWaiting = 100_000
 func Defaults(name string) Config {
 	c := Config{
 		Name:    name,
-		Cycle:   30 * bourse.Minute,
-		Horizon: 7 * bourse.Day,
+		Cycle:   30 * grid.Minute,
+		Horizon: 7 * grid.Day,
 
 		Algorithm:       search.AMP,
-		Minimize:        bourse.GoalValue,
-		Urgency:         bourse.DefaultUrgency(),
+		Minimize:        grid.GoalValue,
+		Urgency:         grid.DefaultUrgency(),
 		BudgetLimit:     selection.Auto,
 		TimeLimit:       selection.Auto,
 		Patience:        Auto,
@@ -116,9 +116,9 @@ func Defaults(name string) Config {
 		MaxWaiting: defaultMaxWaiting,
 		MaxTries:   4,
 
-		Hold:      30 * bourse.Second,
-		InDoubt:   15 * bourse.Minute,
-		OfferWait: 10 * bourse.Second,
+		Hold:      30 * grid.Second,
+		InDoubt:   15 * grid.Minute,
+		OfferWait: 10 * grid.Second,
 	}
 	c.Phase = Phase(name, c.Cycle)
 	return c
@@ -131,8 +131,8 @@ func Defaults(name string) Config {
 // own, drawn from the name and the cycle.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
-	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
-	c.Patience, c.Phases = 0, uint64(Phase(name, bourse.MaxDuration))|1
+	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*grid.Day, 64<<20, 100, 10_000
+	c.Patience, c.Phases = 0, uint64(Phase(name, grid.MaxDuration))|1
 	return c
 }
 
@@ -140,10 +140,10 @@ func ServiceDefaults(name string) Config {
 // the cycle, which must not be 0. It keeps brokers with equal cycles from firing
 // together. If there are several brokers, Config.Phases is set too: with the same phase in
 // every cycle, the same broker would always choose first.
-func Phase(name string, cycle bourse.Duration) bourse.Duration {
+func Phase(name string, cycle grid.Duration) grid.Duration {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return bourse.Duration(h.Sum64() % uint64(cycle))
+	return grid.Duration(h.Sum64() % uint64(cycle))
 }
 
 // Validate returns an error that names the first unusable field and the range it must
@@ -151,13 +151,13 @@ func Phase(name string, cycle bourse.Duration) bourse.Duration {
 func (c *Config) Validate() error {
 	for _, d := range []struct {
 		key   string
-		value bourse.Duration
+		value grid.Duration
 	}{
 		{"cycle", c.Cycle}, {"horizon", c.Horizon}, {"hold", c.Hold},
 		{"in_doubt", c.InDoubt}, {"offer_wait", c.OfferWait},
 	} {
-		if d.value <= 0 || d.value > bourse.MaxDuration {
-			return fmt.Errorf("broker %q: %s %v is outside 0.001..%v seconds", c.Name, d.key, d.value, bourse.MaxDuration)
+		if d.value <= 0 || d.value > grid.MaxDuration {
+			return fmt.Errorf("broker %q: %s %v is outside 0.001..%v seconds", c.Name, d.key, d.value, grid.MaxDuration)
 		}
 	}
 	for _, n := range []struct {
@@ -172,14 +172,14 @@ func (c *Config) Validate() error {
 		}
 	}
 	switch {
-	case c.KeepJobs < 0 || c.KeepJobs > bourse.MaxDuration:
-		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
-	case c.LostAfter < NeverLost || c.LostAfter > bourse.MaxDuration || c.LostAfter > 0 && c.LostAfter < minLostAfter:
-		return fmt.Errorf("broker %q: lost_after %v is neither auto nor never, nor within %v..%v seconds", c.Name, c.LostAfter, minLostAfter, bourse.MaxDuration)
-	case c.Patience < Auto || c.Patience > bourse.MaxDuration:
-		return fmt.Errorf("broker %q: patience %v is neither auto nor within 0..%v seconds", c.Name, c.Patience, bourse.MaxDuration)
+	case c.KeepJobs < 0 || c.KeepJobs > grid.MaxDuration:
+		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, grid.MaxDuration)
+	case c.LostAfter < NeverLost || c.LostAfter > grid.MaxDuration || c.LostAfter > 0 && c.LostAfter < minLostAfter:
+		return fmt.Errorf("broker %q: lost_after %v is neither auto nor never, nor within %v..%v seconds", c.Name, c.LostAfter, minLostAfter, grid.MaxDuration)
+	case c.Patience < Auto || c.Patience > grid.MaxDuration:
+		return fmt.Errorf("broker %q: patience %v is neither auto nor within 0..%v seconds", c.Name, c.Patience, grid.MaxDuration)
 	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
-		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
+		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, grid.Performance(c.AcceptShifts))
 	case c.MaxAsked < 0:
 		return fmt.Errorf("broker %q: max_asked %d is below 0", c.Name, c.MaxAsked)
 	case c.Refusals < 0:
@@ -192,24 +192,24 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("broker %q: phase %v is outside 0..cycle %v", c.Name, c.Phase, c.Cycle)
 	case c.Lead < 0 || c.Lead >= c.Horizon:
 		return fmt.Errorf("broker %q: lead %v is outside 0..horizon %v", c.Name, c.Lead, c.Horizon)
-	case c.Budget < 0 || c.Budget > bourse.MaxBudget:
-		return fmt.Errorf("broker %q: budget %v is outside 0..%v credits", c.Name, c.Budget, bourse.MaxBudget)
-	case c.BudgetUntil < 0 || c.BudgetUntil > bourse.MaxDuration:
-		return fmt.Errorf("broker %q: budget_until %v is outside 0..%v seconds", c.Name, c.BudgetUntil, bourse.MaxDuration)
-	case c.BudgetEnd < 0 || c.BudgetEnd > bourse.MaxTime || c.BudgetEnd > 0 && c.BudgetUntil > 0:
-		return fmt.Errorf("broker %q: budget_until %v is neither a span nor an instant up to %v", c.Name, c.BudgetEnd, bourse.MaxTime)
-	case c.BudgetPeriod != 0 && (c.BudgetPeriod < MinBudgetPeriod || c.BudgetPeriod > bourse.MaxDuration):
-		return fmt.Errorf("broker %q: budget_period %v is outside %v..%v seconds", c.Name, c.BudgetPeriod, MinBudgetPeriod, bourse.MaxDuration)
-	case c.BudgetLimit < selection.Auto || c.BudgetLimit > bourse.MaxBudget:
-		return fmt.Errorf("broker %q: budget_limit %v is neither auto nor within 0..%v credits", c.Name, c.BudgetLimit, bourse.MaxBudget)
-	case c.TimeLimit < selection.Auto || c.TimeLimit > bourse.MaxDuration:
-		return fmt.Errorf("broker %q: time_limit %v is neither auto nor within 0..%v seconds", c.Name, c.TimeLimit, bourse.MaxDuration)
+	case c.Budget < 0 || c.Budget > grid.MaxBudget:
+		return fmt.Errorf("broker %q: budget %v is outside 0..%v credits", c.Name, c.Budget, grid.MaxBudget)
+	case c.BudgetUntil < 0 || c.BudgetUntil > grid.MaxDuration:
+		return fmt.Errorf("broker %q: budget_until %v is outside 0..%v seconds", c.Name, c.BudgetUntil, grid.MaxDuration)
+	case c.BudgetEnd < 0 || c.BudgetEnd > grid.MaxTime || c.BudgetEnd > 0 && c.BudgetUntil > 0:
+		return fmt.Errorf("broker %q: budget_until %v is neither a span nor an instant up to %v", c.Name, c.BudgetEnd, grid.MaxTime)
+	case c.BudgetPeriod != 0 && (c.BudgetPeriod < MinBudgetPeriod || c.BudgetPeriod > grid.MaxDuration):
+		return fmt.Errorf("broker %q: budget_period %v is outside %v..%v seconds", c.Name, c.BudgetPeriod, MinBudgetPeriod, grid.MaxDuration)
+	case c.BudgetLimit < selection.Auto || c.BudgetLimit > grid.MaxBudget:
+		return fmt.Errorf("broker %q: budget_limit %v is neither auto nor within 0..%v credits", c.Name, c.BudgetLimit, grid.MaxBudget)
+	case c.TimeLimit < selection.Auto || c.TimeLimit > grid.MaxDuration:
+		return fmt.Errorf("broker %q: time_limit %v is neither auto nor within 0..%v seconds", c.Name, c.TimeLimit, grid.MaxDuration)
 	}
 	return cmp.Or(c.checkStrategy(), c.checkUsers(), c.checkSites())
 }
 
 // MinBudgetPeriod is the shortest period of a budget.
-const MinBudgetPeriod = bourse.Minute
+const MinBudgetPeriod = grid.Minute
 
 // UserTerms is what an operator grants a user.
 type UserTerms struct {
@@ -231,7 +231,7 @@ func (c *Config) checkUsers() error {
 		}
 	}
 	for i, h := range c.Holders {
-		if err := bourse.CheckHolder(h); err != nil {
+		if err := grid.CheckHolder(h); err != nil {
 			return fmt.Errorf("broker %q: %w", c.Name, err)
 		}
 		if i > 0 && c.Holders[i-1].Compare(h) >= 0 {
@@ -263,26 +263,26 @@ const sitePrefix = "site:"
 func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), sitePrefix) }
 
 // NeverLost, as LostAfter, means that only an operator can declare a site lost.
-const NeverLost bourse.Duration = -1
+const NeverLost grid.Duration = -1
 
 // minLostAfter is the shortest silence that can be told from a slow answer.
-const minLostAfter = 2 * bourse.Second
+const minLostAfter = 2 * grid.Second
 
 // patience is how long the broker waits, from its first send, for answers whose locks
 // last for limit: max(0.8 x limit - 2 s, 0.5 x limit). The site counts the limit from
 // when it first receives the request, so the broker never commits a leg whose lock may
 // have expired.
-func patience(limit bourse.Duration) bourse.Duration {
-	return max(limit*8/10-2*bourse.Second, limit/2)
+func patience(limit grid.Duration) grid.Duration {
+	return max(limit*8/10-2*grid.Second, limit/2)
 }
 
 // Auto, as Patience, means eight cycles.
-const Auto bourse.Duration = -1
+const Auto grid.Duration = -1
 
 // waits is how long a job may wait for a better window.
-func (c *Config) waits() bourse.Duration {
+func (c *Config) waits() grid.Duration {
 	if c.Patience == Auto {
-		return min(8*c.Cycle, bourse.MaxDuration)
+		return min(8*c.Cycle, grid.MaxDuration)
 	}
 	return c.Patience
 }

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // coordinator carries out the broker's transactions by the rows of
@@ -28,8 +28,8 @@ type coordinator struct {
 type recovery struct {
 	*memory
 	co       *coordinator
-	had      bourse.Credits // what the account could pay when this life began
-	regained bourse.Credits // the cost of what this life has adopted of lives on record
+	had      grid.Credits // what the account could pay when this life began
+	regained grid.Credits // the cost of what this life has adopted of lives on record
 }
 
 // amnesia notices when a site has lost recent memory, and tells it again what it has
@@ -69,7 +69,7 @@ func newCoordinator(mem *memory, to listener) *coordinator {
 
 // step handles what operators and sites say about transactions and about sites, and
 // the coordinator's own alarms. It reports false for any other message.
-func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
+func (co *coordinator) step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
 	defer co.watcher.arm(out) // every decision is made in here
 	switch m := m.(type) {
 	case agents.SiteLost:
@@ -101,7 +101,7 @@ func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, o
 }
 
 // begin begins a life; again says that it is not the first.
-func (co *coordinator) begin(now bourse.Time, again bool, out *agents.Outbox) {
+func (co *coordinator) begin(now grid.Time, again bool, out *agents.Outbox) {
 	co.recovery.begin(now, again, out)
 }
 
@@ -109,7 +109,7 @@ func (co *coordinator) begin(now bourse.Time, again bool, out *agents.Outbox) {
 // if this life is not the first and has not met it, or if it has yet to list them. If
 // one leaves before it has listed them, the coordinator goes on without it: it may have
 // been the last to be waited for.
-func (co *coordinator) member(now bourse.Time, p *peer, met bool, out *agents.Outbox) {
+func (co *coordinator) member(now grid.Time, p *peer, met bool, out *agents.Outbox) {
 	switch {
 	case !p.member && !p.listed:
 		co.recovery.resolveAll(now, p, out)
@@ -123,23 +123,23 @@ func (co *coordinator) member(now bourse.Time, p *peer, met bool, out *agents.Ou
 }
 
 // hear notes that a site has sent something.
-func (co *coordinator) hear(now bourse.Time, p *peer, out *agents.Outbox) {
+func (co *coordinator) hear(now grid.Time, p *peer, out *agents.Outbox) {
 	co.watcher.hear(now, p, out)
 }
 
 // stamped takes the stamp of a message from a site that has listed its legs. It
 // reports false if the message is older than what is already known of the site.
-func (co *coordinator) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
+func (co *coordinator) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	return co.amnesia.stamped(now, p, s, out)
 }
 
 // probed takes the answer to a request for offers that was sent only to get a stamp.
-func (co *coordinator) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+func (co *coordinator) probed(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	co.amnesia.probed(now, from, m, out)
 }
 
 // mayBuy reports whether this life may begin transactions.
-func (co *coordinator) mayBuy(now bourse.Time) bool { return !co.recovery.unsure(now) }
+func (co *coordinator) mayBuy(now grid.Time) bool { return !co.recovery.unsure(now) }
 
 // done reports whether nothing more is expected of a transaction.
-func (co *coordinator) done(now bourse.Time, t *transaction) bool { return co.losses.done(now, t) }
+func (co *coordinator) done(now grid.Time, t *transaction) bool { return co.losses.done(now, t) }

@@ -3,9 +3,10 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // scheduler places jobs, in one cycle after another.
@@ -20,9 +21,9 @@ type scheduler struct {
 	index   map[agents.ID]int32 // into sites
 	cycle   cycle
 	planner planning.Planner
-	next    bourse.Time // when the next cycle fires
-	follow  int         // how many more cycles may open before next
-	detail  detail      // what was recorded about recent cycles
+	next    grid.Time // when the next cycle fires
+	follow  int       // how many more cycles may open before next
+	detail  detail    // what was recorded about recent cycles
 }
 
 // A cycle places a batch of jobs, in these phases:
@@ -67,16 +68,16 @@ type scheduler struct {
 type cycle struct {
 	phase   phase
 	number  uint64
-	opened  bourse.Time // when it asked for offers
-	from    bourse.Time // no window starts earlier
-	horizon bourse.Time // no window ends later
+	opened  grid.Time // when it asked for offers
+	from    grid.Time // no window starts earlier
+	horizon grid.Time // no window ends later
 	batch   []*job
 	entries []entry // one for each job that phase 1 has not given up
 	poll    poll
 	waits   []bool            // by site: its quotes are still awaited
 	missing int               // sites that have yet to answer the current request
 	wanted  []planning.Wanted // by site: what the current request for quotes asks for
-	named   [][]bourse.Quote  // by site: its answer
+	named   [][]grid.Quote    // by site: its answer
 
 	input   planning.Input // its jobs are the entries
 	draft   *planning.Draft
@@ -84,11 +85,11 @@ type cycle struct {
 	gone    []string // jobs withdrawn before the choice
 	outcome *planning.Outcome
 
-	try     *transaction    // the current one
-	current int             // the entry that phase 8 is trying
-	cost    bourse.Credits  // of the windows committed so far
-	time    bourse.Duration // likewise
-	summary bourse.CycleClosed
+	try     *transaction  // the current one
+	current int           // the entry that phase 8 is trying
+	cost    grid.Credits  // of the windows committed so far
+	time    grid.Duration // likewise
+	summary facts.CycleClosed
 }
 
 // phase is what a cycle is waiting for.
@@ -106,7 +107,7 @@ const (
 func (sch *scheduler) idle() bool { return sch.cycle.phase == idle }
 
 // opened is when the last cycle was opened, and its number, or 0 if there was none.
-func (sch *scheduler) opened() (bourse.Time, uint64) { return sch.cycle.opened, sch.cycle.number }
+func (sch *scheduler) opened() (grid.Time, uint64) { return sch.cycle.opened, sch.cycle.number }
 
 // answer is a site's answer to the last request for offers, or nil if it was not
 // asked.
@@ -119,10 +120,10 @@ func (sch *scheduler) answer(id agents.ID) *planning.Site {
 }
 
 // openCycle is phase 1: the batch.
-func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.number, c.opened = sch.cycles+1, now
-	c.summary = bourse.CycleClosed{Cycle: c.number}
+	c.summary = facts.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
 	sch.queue.call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
 	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.termsOf)
@@ -130,11 +131,11 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
 		if j.Deadline <= c.from {
-			sch.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
+			sch.postpone(j, reason(grid.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
 		ready, bound := sch.limits.chance(j, c.from, c.horizon)
-		if ready == bourse.Never {
+		if ready == grid.Never {
 			sch.postpone(j, bound, false, out)
 			continue
 		}
@@ -151,7 +152,7 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 }
 
 // askAllOffers is phase 2: the offers.
-func (sch *scheduler) askAllOffers(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.phase = gathering
 	c.poll.reset()
@@ -168,8 +169,8 @@ func (sch *scheduler) askAllOffers(now bourse.Time, out *agents.Outbox) {
 }
 
 // offered takes one site's offers. The last awaited answer ends the wait.
-func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == bourse.Fenced && sch.peers.get(from) != nil { // row B110
+func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil { // row B110
 		if m.Nonce == sch.lives.current().Nonce {
 			sch.fence(from, m.Refusal, m.Latest, out)
 		}
@@ -210,7 +211,7 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 }
 
 // search is phase 3: it finds alternatives for each job in what could be reserved.
-func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) search(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now)
@@ -232,10 +233,10 @@ func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
 
 // askQuotes is phases 4 and 7: it asks each site with wanted legs for quotes. It
 // reports whether it has asked any site.
-func (sch *scheduler) askQuotes(now bourse.Time, p phase, wanted []planning.Wanted, out *agents.Outbox) bool {
+func (sch *scheduler) askQuotes(now grid.Time, p phase, wanted []planning.Wanted, out *agents.Outbox) bool {
 	c := &sch.cycle
 	c.phase, c.missing, c.wanted = p, 0, wanted
-	c.named, c.waits = make([][]bourse.Quote, len(sch.sites)), make([]bool, len(sch.sites))
+	c.named, c.waits = make([][]grid.Quote, len(sch.sites)), make([]bool, len(sch.sites))
 	for site := range wanted {
 		if len(wanted[site].Legs) > 0 {
 			c.waits[site] = true
@@ -251,7 +252,7 @@ func (sch *scheduler) askQuotes(now bourse.Time, p phase, wanted []planning.Want
 }
 
 // quoted takes one site's quotes. The last awaited answer ends the wait.
-func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
+func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
 	if p := sch.peers.get(from); p != nil && p.listed {
 		sch.co.stamped(now, p, m.Stamp, out)
 	}
@@ -269,7 +270,7 @@ func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, o
 }
 
 // goOn starts the next phase once no answer is missing.
-func (sch *scheduler) goOn(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) goOn(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	if c.missing > 0 {
 		return
@@ -283,7 +284,7 @@ func (sch *scheduler) goOn(now bourse.Time, out *agents.Outbox) {
 }
 
 // answersDue stops waiting and goes on with the sites that have answered.
-func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
+func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox) {
 	c := &sch.cycle
 	if m.Cycle != c.number || m.Phase != c.phase {
 		return
@@ -297,7 +298,7 @@ func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outb
 
 // goOnWithout stops waiting for a site that has left. This cycle goes on without it
 // even if it comes back before the others have answered.
-func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) {
+func (sch *scheduler) goOnWithout(now grid.Time, id agents.ID, out *agents.Outbox) {
 	c := &sch.cycle
 	site, asked := sch.index[id]
 	if !asked {
@@ -320,7 +321,7 @@ func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Out
 
 // choose is phases 5 and 6: it chooses one alternative a job. Where prices depend on
 // each other it asks for quotes again (phase 7) and is then called a second time.
-func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) choose(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	again := c.phase == quotingSets
 	if again {
@@ -337,7 +338,7 @@ func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 }
 
 // carryOut begins phase 8 with the chosen alternatives.
-func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) carryOut(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	o := c.outcome
 	c.summary.Alternatives, c.summary.Time, c.summary.Cost, c.summary.Fallback = o.Alternatives, o.Time, o.Cost, o.Bounded
@@ -353,7 +354,7 @@ func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
 
 // proceed is phase 8: it begins the next transaction, or closes the cycle if there
 // is none.
-func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) proceed(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	for ; c.current < len(c.entries); c.current++ {
 		if e := &c.entries[c.current]; !e.over && sch.try(now, e, out) {

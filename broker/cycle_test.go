@@ -5,25 +5,26 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
 	cfg := testConfig(site)
-	cfg.Phase = 300 * bourse.Second
+	cfg.Phase = 300 * grid.Second
 	w := newTestWorld(t, cfg, site)
-	for _, at := range []bourse.Time{0, 400 * sec, 1300 * sec} {
-		w.submit(at, testJob(fmt.Sprintf("j%d", at/sec), 1, bourse.Second, bourse.Credit))
+	for _, at := range []grid.Time{0, 400 * sec, 1300 * sec} {
+		w.submit(at, testJob(fmt.Sprintf("j%d", at/sec), 1, grid.Second, grid.Credit))
 	}
 	w.finish(t, 5000*sec)
-	var starts []bourse.Time
-	for _, f := range only[bourse.TxBegun](w) {
+	var starts []grid.Time
+	for _, f := range only[facts.TxBegun](w) {
 		starts = append(starts, f.Legs[0].Start/sec)
 	}
 	// The last job comes in the instant of a cycle, whose alarm is there first.
-	if want := []bourse.Time{300, 1300, 2300}; fmt.Sprint(starts) != fmt.Sprint(want) {
+	if want := []grid.Time{300, 1300, 2300}; fmt.Sprint(starts) != fmt.Sprint(want) {
 		t.Errorf("windows start at %v, want %v", starts, want)
 	}
 	if b := New(cfg); b.cfg.firstCycle(300*sec) != 300*sec || b.cfg.firstCycle(301*sec) != 1300*sec || b.cfg.firstCycle(0) != 300*sec || b.cfg.firstCycle(-5000*sec) != -4700*sec {
@@ -37,8 +38,8 @@ func TestCycle_APhaseDrawnForEachCycleFavoursNobody(t *testing.T) {
 	t.Parallel()
 	a, b := ServiceDefaults("vo1"), ServiceDefaults("vo2")
 	first := 0
-	for n := range bourse.Time(1000) {
-		from := n * bourse.Time(a.Cycle)
+	for n := range grid.Time(1000) {
+		from := n * grid.Time(a.Cycle)
 		x, y := a.firstCycle(from), b.firstCycle(from)
 		if x < from || x >= from.Add(a.Cycle) || a.firstCycle(x) != x || a.firstCycle(x+1) < from.Add(a.Cycle) {
 			t.Fatalf("the cycle of the span from %v fires at %v, the next at %v", from, x, a.firstCycle(x+1))
@@ -54,10 +55,10 @@ func TestCycle_APhaseDrawnForEachCycleFavoursNobody(t *testing.T) {
 
 func TestPhase_SpreadsBrokersOverTheCycle(t *testing.T) {
 	t.Parallel()
-	seen := map[bourse.Duration]bool{}
+	seen := map[grid.Duration]bool{}
 	for i := range 100 {
-		p := Phase(fmt.Sprintf("vo%d", i), bourse.Hour)
-		if p < 0 || p >= bourse.Hour {
+		p := Phase(fmt.Sprintf("vo%d", i), grid.Hour)
+		if p < 0 || p >= grid.Hour {
 			t.Fatalf("phase %v is outside the cycle", p)
 		}
 		seen[p] = true
@@ -65,7 +66,7 @@ func TestPhase_SpreadsBrokersOverTheCycle(t *testing.T) {
 	if len(seen) < 95 {
 		t.Errorf("100 names have %d phases", len(seen))
 	}
-	if got := Phase("vo1", 30*bourse.Minute); got != Phase("vo1", 30*bourse.Minute) || got == Phase("vo2", 30*bourse.Minute) {
+	if got := Phase("vo1", 30*grid.Minute); got != Phase("vo1", 30*grid.Minute) || got == Phase("vo2", 30*grid.Minute) {
 		t.Errorf("phase of vo1 is %v", got)
 	}
 }
@@ -87,10 +88,10 @@ func TestCycle_AtOnceWhenTheBatchIsFull(t *testing.T) {
 	cfg.BatchSize = 3
 	w := newTestWorld(t, cfg, site)
 	for i := range 4 {
-		w.submit(bourse.Time(100+i)*sec, testJob(fmt.Sprint("j", i), 1, bourse.Second, bourse.Credit))
+		w.submit(grid.Time(100+i)*sec, testJob(fmt.Sprint("j", i), 1, grid.Second, grid.Credit))
 	}
 	w.Run(999 * sec)
-	if c := only[bourse.CycleClosed](w); len(c) != 1 || c[0].Batch != 3 || w.b.Waiting() != 1 {
+	if c := only[facts.CycleClosed](w); len(c) != 1 || c[0].Batch != 3 || w.b.Waiting() != 1 {
 		t.Errorf("cycles %+v, %d jobs wait; want one cycle of the first 3", c, w.b.Waiting())
 	}
 	w.finish(t, 2000*sec)
@@ -104,16 +105,16 @@ func TestCycle_AtOnceWhenTheBatchIsFull(t *testing.T) {
 func TestCycle_FullBatchesThatComeMeanwhileFollowAtOnce(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 64, 0)
-	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * bourse.Second})
+	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * grid.Second})
 	cfg := testConfig(site)
 	cfg.BatchSize = 2
 	w := newTestWorld(t, cfg, site)
 	for i := range 25 { // the first two open a cycle that lasts until 16 s
-		w.submit(bourse.Time(1+i/4)*sec, testJob(fmt.Sprint("j", i), 1, bourse.Second, bourse.Credit))
+		w.submit(grid.Time(1+i/4)*sec, testJob(fmt.Sprint("j", i), 1, grid.Second, grid.Credit))
 	}
 	w.Run(20 * sec)
 	jobs := 0
-	for _, c := range only[bourse.CycleClosed](w) {
+	for _, c := range only[facts.CycleClosed](w) {
 		jobs += c.Batch
 	}
 	if n := w.b.Cycles(); n != 12 || jobs != 24 {
@@ -128,15 +129,15 @@ func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
 	cfg := testConfig(site)
 	cfg.BatchSize, cfg.MaxAlternatives = 4, 1
 	w := newTestWorld(t, cfg, site)
-	never := testJob("never", 8, 20_000*bourse.Second, bourse.Credit)
+	never := testJob("never", 8, 20_000*grid.Second, grid.Credit)
 	never.Priority = 9
 	w.submit(1, never)
 	for i := range 3 {
-		w.submit(1, testJob(fmt.Sprint("a", i), 1, bourse.Second, bourse.Credit))
+		w.submit(1, testJob(fmt.Sprint("a", i), 1, grid.Second, grid.Credit))
 	}
 	w.Run(sec)
 	for i := range 3 {
-		w.submit(2*sec, testJob(fmt.Sprint("b", i), 1, bourse.Second, bourse.Credit))
+		w.submit(2*sec, testJob(fmt.Sprint("b", i), 1, grid.Second, grid.Credit))
 	}
 	w.Run(999 * sec)
 	if w.b.Waiting() != 4 {
@@ -145,7 +146,7 @@ func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
 	w.cfgBatch(2)
 	w.finish(t, 1000*sec)
 	var batches []int
-	for _, c := range only[bourse.CycleClosed](w) {
+	for _, c := range only[facts.CycleClosed](w) {
 		batches = append(batches, c.Batch)
 	}
 	if fmt.Sprint(batches) != "[4 2 2]" {
@@ -160,20 +161,20 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 	w := newTestWorld(t, cfg, site)
 	w.b.cfg.MaxCycles = 1
 	for i := range 5 {
-		j := testJob(fmt.Sprint("never", i), 8, 20_000*bourse.Second, bourse.Credit)
+		j := testJob(fmt.Sprint("never", i), 8, 20_000*grid.Second, grid.Credit)
 		j.Priority = 9
 		w.submit(1, j)
 	}
-	w.submit(1, testJob("last", 1, 4*bourse.Hour/2, bourse.Credit))
+	w.submit(1, testJob("last", 1, 4*grid.Hour/2, grid.Credit))
 	w.Run(500 * sec)
 	w.cfgBatch(2)
-	for firing, want := range []bourse.JobState{bourse.JobWaiting, bourse.JobWaiting, bourse.JobPlaced} {
-		w.Run(bourse.Time(firing+1) * 1000 * sec)
+	for firing, want := range []grid.JobState{grid.JobWaiting, grid.JobWaiting, grid.JobPlaced} {
+		w.Run(grid.Time(firing+1) * 1000 * sec)
 		if v := w.job("last"); v.State != want {
 			t.Errorf("after firing %d the last job is %v, want %v", firing+1, v.State, want)
 		}
 	}
-	if c := only[bourse.CycleClosed](w); len(c) != 3 || c[0].Batch != 2 {
+	if c := only[facts.CycleClosed](w); len(c) != 3 || c[0].Batch != 2 {
 		t.Errorf("%d cycles: %+v", len(c), c)
 	}
 	w.check.rest()
@@ -184,22 +185,22 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
-	site.rule = onNth("OfferRequest", 5, fakeAnswer{late: 5 * bourse.Second}) // the first of 1000 s
+	site.rule = onNth("OfferRequest", 5, fakeAnswer{late: 5 * grid.Second}) // the first of 1000 s
 	cfg := testConfig(site)
 	cfg.BatchSize = 2
 	w := newTestWorld(t, cfg, site)
 	w.b.cfg.MaxCycles = 4
 	for i := range 8 {
-		j := testJob(fmt.Sprint("never", i), 8, 20_000*bourse.Second, bourse.Credit)
+		j := testJob(fmt.Sprint("never", i), 8, 20_000*grid.Second, grid.Credit)
 		j.User = "ben"
 		w.submit(0, j)
 	}
-	j := testJob("olgas", 1, bourse.Hour/10, bourse.Credit)
+	j := testJob("olgas", 1, grid.Hour/10, grid.Credit)
 	j.User = "olga"
 	w.submit(1002*sec, j)
 	w.finish(t, 2500*sec)
-	for i, c := range only[bourse.CycleClosed](w) {
-		if slices.ContainsFunc(c.Served, func(x bourse.UserLine) bool { return x.User == "olga" }) {
+	for i, c := range only[facts.CycleClosed](w) {
+		if slices.ContainsFunc(c.Served, func(x facts.UserLine) bool { return x.User == "olga" }) {
 			if i != 5 {
 				t.Errorf("cycle %d plans it, the sixth is the first to begin after its submission", i+1)
 			}
@@ -215,12 +216,12 @@ func (w *testWorld) cfgBatch(n int) { w.b.cfg.BatchSize = n }
 func TestCycle_NewOneDoesNotStartWhileOneIsUnderWay(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
-	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * bourse.Second})
+	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * grid.Second})
 	cfg := testConfig(site)
-	cfg.Cycle = 10 * bourse.Second
+	cfg.Cycle = 10 * grid.Second
 	w := newTestWorld(t, cfg, site)
-	w.submit(0, testJob("slow", 1, bourse.Hour/10, bourse.Credit))
-	w.submit(5*sec, testJob("next", 1, bourse.Hour/10, bourse.Credit))
+	w.submit(0, testJob("slow", 1, grid.Hour/10, grid.Credit))
+	w.submit(5*sec, testJob("next", 1, grid.Hour/10, grid.Credit))
 	w.Run(12 * sec)
 	if n := w.sent("OfferRequest"); n != 1 {
 		t.Errorf("%d requests for offers while a cycle is under way", n)
@@ -238,8 +239,8 @@ func TestCycle_ServesByPriorityThenSubmissionThenName(t *testing.T) {
 	cfg := testConfig(site)
 	cfg.MaxAlternatives = 1
 	w := newTestWorld(t, cfg, site)
-	add := func(at bourse.Time, name string, priority int) {
-		j := testJob(name, 4, 100*bourse.Second, bourse.Credit)
+	add := func(at grid.Time, name string, priority int) {
+		j := testJob(name, 4, 100*grid.Second, grid.Credit)
 		j.Priority = priority
 		w.submit(at, j)
 	}
@@ -249,7 +250,7 @@ func TestCycle_ServesByPriorityThenSubmissionThenName(t *testing.T) {
 	add(3, "a", 7)
 	w.finish(t, 5000*sec)
 	var order []string
-	for _, f := range only[bourse.TxBegun](w) {
+	for _, f := range only[facts.TxBegun](w) {
 		order = append(order, f.Job)
 	}
 	if fmt.Sprint(order) != "[a d b c]" {
@@ -260,14 +261,14 @@ func TestCycle_ServesByPriorityThenSubmissionThenName(t *testing.T) {
 func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
-	site.rule = onNth("OfferRequest", 2, fakeAnswer{late: 8 * bourse.Second})
+	site.rule = onNth("OfferRequest", 2, fakeAnswer{late: 8 * grid.Second})
 	cfg := testConfig(site)
-	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
+	cfg.BatchSize, cfg.Lead = 1, grid.Minute
 	w := newTestWorld(t, cfg, site)
-	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
-	w.submit(5*sec, testJob("b", 1, bourse.Second, bourse.Credit))
+	w.submit(1*sec, testJob("a", 1, grid.Second, grid.Credit))
+	w.submit(5*sec, testJob("b", 1, grid.Second, grid.Credit))
 	w.finish(t, 14*sec)
-	if v := w.job("b"); v.State != bourse.JobPlaced {
+	if v := w.job("b"); v.State != grid.JobPlaced {
 		t.Errorf("b is %v: %v; its cycle's wait lasts until 15 s", v.State, v.Reason)
 	}
 }

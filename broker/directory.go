@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // directory holds the sites that a broker knows.
 type directory struct {
 	byID map[agents.ID]*peer
 	ids  []agents.ID // in order of name
-	word bourse.Time // when gossip last named a new site, in this life; 0: never
+	word grid.Time   // when gossip last named a new site, in this life; 0: never
 }
 
 // get is the site of that address, or nil if it is not known.
@@ -23,7 +23,7 @@ func (d *directory) get(id agents.ID) *peer { return d.byID[id] }
 func (d *directory) named(site string) *peer { return d.byID[siteID(site)] }
 
 // ensure is the site of that address, which is added if it was not known.
-func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
+func (d *directory) ensure(now grid.Time, id agents.ID) *peer {
 	p := d.byID[id]
 	if p == nil {
 		if d.byID == nil {
@@ -75,13 +75,13 @@ func (d *directory) listening() bool {
 // settling is how long after gossip has named a site others may still follow. In a
 // federation of a thousand sites that starts at once, or that a broker joins, all members
 // are found within 20 s.
-const settling = 30 * bourse.Second
+const settling = 30 * grid.Second
 
 // hear notes that gossip names a site.
-func (d *directory) hear(now bourse.Time) { d.word = now }
+func (d *directory) hear(now grid.Time) { d.word = now }
 
 // settled reports whether gossip has probably named all sites.
-func (d *directory) settled(now bourse.Time) bool { return d.word == 0 || now >= d.word.Add(settling) }
+func (d *directory) settled(now grid.Time) bool { return d.word == 0 || now >= d.word.Add(settling) }
 
 // serves reports whether a site may be asked for anything new.
 func (d *directory) serves(site string) bool {

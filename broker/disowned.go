@@ -3,8 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site can list any leg as one that the broker has forgotten. It is believed as far as
@@ -31,16 +32,16 @@ const (
 )
 
 // reason words a disbelief in legs that cost so much.
-func (d disbelief) reason(f *bourse.LegsDisowned) bourse.Reason {
+func (d disbelief) reason(f *facts.LegsDisowned) grid.Reason {
 	switch d {
 	case isOver:
-		return reason(bourse.Invalid, "they are of no life of this broker that %s can have heard without listing them", f.Site)
+		return reason(grid.Invalid, "they are of no life of this broker that %s can have heard without listing them", f.Site)
 	case tooMany:
-		return reason(bourse.QueueFull, "%d legs of one site are adopted at most", maxSiteAdopted)
+		return reason(grid.QueueFull, "%d legs of one site are adopted at most", maxSiteAdopted)
 	case tooManyJob:
-		return reason(bourse.QueueFull, "%d transactions of one job are adopted at most", maxJobAdopted)
+		return reason(grid.QueueFull, "%d transactions of one job are adopted at most", maxJobAdopted)
 	}
-	return reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
+	return reason(grid.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
 }
 
 // contradicted reports whether the record shows that a site cannot have a leg of such a
@@ -50,13 +51,13 @@ func (d disbelief) reason(f *bourse.LegsDisowned) bourse.Reason {
 // and the site then takes nothing more from earlier lives, nor from another process of the
 // same number. Nor can a life on record have had another nonce, nor a later life than this
 // have spoken to a site that answers this one. Row B142.
-func (rec *recovery) contradicted(p *peer, id bourse.TxID) bool {
+func (rec *recovery) contradicted(p *peer, id grid.TxID) bool {
 	return id.Incarnation >= rec.lives.current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.named(id) || rec.lives.denies(id)
 }
 
 // matters reports whether a stray leg would bind the broker or its site.
 func (s *stray) matters() bool {
-	return took(s.sighting()) || s.leg.State == bourse.Held || s.leg.State == bourse.Prepared
+	return took(s.sighting()) || s.leg.State == grid.Held || s.leg.State == grid.Prepared
 }
 
 // adopted is what has been adopted, as far as it is still on record.
@@ -64,13 +65,13 @@ type adopted struct {
 	rec   *recovery
 	jobs  map[string]int // transactions
 	sites map[string]int // legs
-	costs map[string]bourse.Credits
-	known bourse.Credits // in this life, of lives on record
+	costs map[string]grid.Credits
+	known grid.Credits // in this life, of lives on record
 }
 
 // adoptedSoFar counts what is on record. It walks all transactions.
 func (rec *recovery) adoptedSoFar() *adopted {
-	so := &adopted{rec: rec, jobs: map[string]int{}, sites: map[string]int{}, costs: map[string]bourse.Credits{}, known: rec.regained}
+	so := &adopted{rec: rec, jobs: map[string]int{}, sites: map[string]int{}, costs: map[string]grid.Credits{}, known: rec.regained}
 	for _, t := range rec.txs.all() {
 		if rec.lives.presumes(t.id) || rec.lives.ours(t.id) {
 			continue
@@ -81,7 +82,7 @@ func (rec *recovery) adoptedSoFar() *adopted {
 				continue
 			}
 			so.sites[name]++
-			if t.state != bourse.TxAborted {
+			if t.state != grid.TxAborted {
 				so.costs[name] = so.costs[name].Plus(t.legs[i].fare.Total())
 			}
 		}
@@ -97,8 +98,8 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 	if so.jobs[group[0].leg.Job] >= maxJobAdopted {
 		return tooManyJob
 	}
-	var cost bourse.Credits
-	at := map[string]bourse.Credits{}
+	var cost grid.Credits
+	at := map[string]grid.Credits{}
 	for i := range group {
 		x := &group[i]
 		if so.sites[x.site] >= maxSiteAdopted {
@@ -144,7 +145,7 @@ func (so *adopted) add(group []stray, commit, first bool) {
 
 // disowned sums up, by site and cause, the legs that are not adopted.
 type disowned struct {
-	facts []bourse.LegsDisowned
+	facts []facts.LegsDisowned
 	why   []disbelief
 }
 
@@ -154,7 +155,7 @@ func (d *disowned) add(x *stray, why disbelief) {
 		i++
 	}
 	if i == len(d.facts) {
-		d.facts, d.why = append(d.facts, bourse.LegsDisowned{Site: x.site, First: x.leg.Leg}), append(d.why, why)
+		d.facts, d.why = append(d.facts, facts.LegsDisowned{Site: x.site, First: x.leg.Leg}), append(d.why, why)
 	}
 	f := &d.facts[i]
 	f.Legs++
@@ -174,10 +175,10 @@ func (d *disowned) record(mem *memory, out *agents.Outbox) {
 func (p *peer) deals(life uint32) { p.dealt = max(p.dealt, life) }
 
 // dealtImage lists, in order of site, which life has last bought where.
-func (d *directory) dealtImage() (list []bourse.SiteDealt) {
+func (d *directory) dealtImage() (list []facts.SiteDealt) {
 	for p := range d.all() {
 		if p.dealt > 0 {
-			list = append(list, bourse.SiteDealt{Site: p.name, Incarnation: p.dealt})
+			list = append(list, facts.SiteDealt{Site: p.name, Incarnation: p.dealt})
 		}
 	}
 	return slices.Clip(list)

@@ -1,21 +1,22 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How legs end, as their sites report it. A leg's price is posted once, when Confirm is
 // acknowledged; its refund is posted once, with its end.
 
 // closed notes that a site has acknowledged the decision. Rows B20, B30.
-func (co *coordinator) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
-	if t.state != decided(commit) || l.closed || l.state > bourse.Prepared {
+func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.LegID, commit bool, out *agents.Outbox) {
+	if t.state != decided(commit) || l.closed || l.state > grid.Prepared {
 		l.vouched = commit
 		return
 	}
-	f := bourse.LegClosed{Leg: id, Commit: commit}
+	f := facts.LegClosed{Leg: id, Commit: commit}
 	if commit {
 		f.Posted = l.fare.Total()
 	}
@@ -24,28 +25,28 @@ func (co *coordinator) closed(now bourse.Time, t *transaction, l *txLeg, id bour
 		co.watcher.watch(t, id.Leg, out)
 		co.watcher.expectEnd(t, id.Leg, out)
 	}
-	if t.state == bourse.TxCommitted && t.releases(l) {
+	if t.state == grid.TxCommitted && t.releases(l) {
 		co.tell(now, t, firstRepeat, out)
 	}
 }
 
-func decided(commit bool) bourse.TxState {
+func decided(commit bool) grid.TxState {
 	if commit {
-		return bourse.TxCommitted
+		return grid.TxCommitted
 	}
-	return bourse.TxAborted
+	return grid.TxAborted
 }
 
 // confirmed takes the acknowledgement of a Confirm, and the site's refund for the leg
 // that this one replaces. Rows B20, B28.
-func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
+func (co *coordinator) confirmed(now grid.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
 	co.closed(now, t, l, m.Leg, true, out)
-	co.listener.effective(t, bourse.Reason{}, out)
-	if t.request == nil || t.state != bourse.TxCommitted {
+	co.listener.effective(t, grid.Reason{}, out)
+	if t.request == nil || t.state != grid.TxCommitted {
 		return
 	}
 	if old := co.txs.get(l.replaces().Tx); old != nil && m.Refund > 0 {
-		co.end(now, old, l.replaces().Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+		co.end(now, old, l.replaces().Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
 	}
 	co.tellReplaced(now, t, out) // what was not given back by that is released
 }
@@ -54,15 +55,15 @@ func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m ag
 // would not reach again, so it is recorded only for readers of the facts. Row B24.
 //
 // A report that work is running before its window begins is not believed. Row B100.
-func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *coordinator) started(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
-	case t.state != bourse.TxCommitted || l.state != bourse.Confirmed:
+	case t.state != grid.TxCommitted || l.state != grid.Confirmed:
 	case t.flex.Early(l.what, now):
 		co.early++
 	case co.cfg.Explain > 0:
-		co.record(bourse.LegStarted{Leg: t.leg(i)}, out)
+		co.record(facts.LegStarted{Leg: t.leg(i)}, out)
 	default:
-		l.state = bourse.Running
+		l.state = grid.Running
 	}
 }
 
@@ -70,16 +71,16 @@ func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agen
 // B25. Work that is over before its window began cannot have run together with the other
 // legs, and its nodes are gone: the leg is lost to its window and nothing is paid for
 // it. Row B101.
-func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agents.Settled, out *agents.Outbox) {
-	if t.state != bourse.TxCommitted || l.state.Terminal() {
+func (co *coordinator) settled(now grid.Time, t *transaction, l *txLeg, m agents.Settled, out *agents.Outbox) {
+	if t.state != grid.TxCommitted || l.state.Terminal() {
 		return
 	}
 	co.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
 	total := l.fare.Total()
 	if t.flex.Early(l.what, now) {
 		co.early++
-		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Early, "it says that a leg ended %s before its start", l.what.Start.Sub(now).Words())), out)
-		co.end(now, t, m.Leg.Leg, bourse.Lost, total, 0, reason(bourse.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Early, "it says that a leg ended %s before its start", l.what.Start.Sub(now).Words())), out)
+		co.end(now, t, m.Leg.Leg, grid.Lost, total, 0, reason(grid.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
 			t.sites[m.Leg.Leg], l.what.Start.Sub(now).Words()), out)
 		return
 	}
@@ -89,14 +90,14 @@ func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agen
 		x.result = m.Result
 		l.know(x)
 	}
-	co.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
+	co.end(now, t, m.Leg.Leg, grid.Settled, total-min(max(m.Charged, 0), total), 0, grid.Reason{}, out)
 }
 
 // doubted reports whether a site's report that a leg is over must stay unanswered, so
 // that the site repeats it: by this broker's clock the window has not begun, but most
 // sites' clocks suggest that it is this clock that is wrong. Row B102.
-func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
-	if _, ok := m.(agents.Settled); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
+func (co *coordinator) doubted(now grid.Time, t *transaction, l *txLeg, m agents.Message) bool {
+	if _, ok := m.(agents.Settled); !ok || t.state != grid.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
 	}
 	with, against := 0, 0
@@ -116,45 +117,45 @@ func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agen
 }
 
 // degraded handles a leg that its site cannot serve any more. Rows B8, B23, B33.
-func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.Degraded, out *agents.Outbox) {
+func (co *coordinator) degraded(now grid.Time, t *transaction, l *txLeg, m agents.Degraded, out *agents.Outbox) {
 	why := m.Reason
 	if !why.Refused() {
-		why = reason(bourse.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
+		why = reason(grid.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
 	}
-	if t.state == bourse.TxCommitted && !l.state.Terminal() && t.since > 0 && now < min(t.since.Add(justNow), l.what.Start) {
-		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Busy, "it has lost a leg that it had just sold: %v", why)), out)
+	if t.state == grid.TxCommitted && !l.state.Terminal() && t.since > 0 && now < min(t.since.Add(justNow), l.what.Start) {
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Busy, "it has lost a leg that it had just sold: %v", why)), out)
 	}
 	co.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }
 
 // heuristic handles a leg that its site released in doubt. Rows B8, B22, B33.
-func (co *coordinator) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
-	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
+func (co *coordinator) heuristic(now grid.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
+	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(grid.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
 }
 
 // gone handles a leg that its site no longer has. If the transaction is undecided, that
 // decides ABORT (I15).
-func (co *coordinator) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) gone(now grid.Time, t *transaction, l *txLeg, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
 	if t.open() {
 		co.abort(now, t, why, out)
 	}
 	switch {
-	case t.state == bourse.TxCommitted:
+	case t.state == grid.TxCommitted:
 		co.lose(now, t, i, refund, penalty, why, out)
-	case t.state == bourse.TxAborted && !l.closed && l.state <= bourse.Prepared:
-		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+	case t.state == grid.TxAborted && !l.closed && l.state <= grid.Prepared:
+		co.record(facts.LegClosed{Leg: t.leg(i), Reason: why}, out)
 	}
 }
 
 // lose books a committed leg that is gone, and deals with the rest of its window. Rows
 // B22, B23.
-func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) lose(now grid.Time, t *transaction, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if l.state.Terminal() {
 		return
 	}
 	if !l.charged && refund == 0 {
-		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		co.record(facts.LegClosed{Leg: t.leg(i), Reason: why}, out)
 		if t.apart || t.over() {
 			co.listener.effective(t, why, out)
 		}
@@ -166,25 +167,25 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 		return
 	}
 	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, though the broker had not heard
-	co.end(now, t, i, bourse.Lost, refund, penalty, why, out)
+	co.end(now, t, i, grid.Lost, refund, penalty, why, out)
 }
 
 // end books, once, the end of a leg that was paid for, with a refund of at most its price
 // and a penalty.
-func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) end(now grid.Time, t *transaction, i int, state grid.LegState, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if !l.charged || l.state.Terminal() {
 		return
 	}
 	total := l.fare.Total()
-	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
+	f := facts.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
 		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), co.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
-	if state == bourse.Settled {
+	if state == grid.Settled {
 		f.End, f.Result = l.end, l.onNodes().result
 	}
 	co.record(f, out)
 	co.listener.ended(t.job, out)
-	if state == bourse.Lost {
+	if state == grid.Lost {
 		co.listener.lost(now, t.job, out)
 	}
 }
@@ -193,8 +194,8 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
-func (co *coordinator) released(now bourse.Time, t *transaction, l *txLeg, m agents.Released, out *agents.Outbox) {
-	if t.state == bourse.TxCommitted && t.givenUp != bourse.Kept {
-		co.end(now, t, m.Leg.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+func (co *coordinator) released(now grid.Time, t *transaction, l *txLeg, m agents.Released, out *agents.Outbox) {
+	if t.state == grid.TxCommitted && t.givenUp != grid.Kept {
+		co.end(now, t, m.Leg.Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
 	}
 }

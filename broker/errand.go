@@ -3,9 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // errands repairs and moves the windows of single jobs, outside the cycles.
@@ -37,11 +37,11 @@ type errand struct {
 	tries int
 
 	// A move.
-	request bourse.Request
+	request grid.Request
 	asker   agents.ID
 
-	opened  bourse.Time
-	horizon bourse.Time
+	opened  grid.Time
+	horizon grid.Time
 	poll    poll
 	sites   []agents.ID
 	missing int
@@ -69,7 +69,7 @@ func (ers *errands) finish(e *errand) {
 }
 
 // gather asks sites for offers up to a horizon.
-func (ers *errands) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox) {
 	e.sites = ers.asking.sitesFor(now, e.job, ers.scheduler.terms())
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.peers.await(now, 0, &e.poll, ers.cfg.OfferWait)
@@ -81,7 +81,7 @@ func (ers *errands) gather(now, horizon bourse.Time, e *errand, out *agents.Outb
 }
 
 // errandOffered takes one site's offers for an errand.
-func (ers *errands) errandOffered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+func (ers *errands) errandOffered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	e := ers.errand(m.Cycle)
 	if e == nil || !e.wait {
 		return
@@ -104,7 +104,7 @@ func (ers *errands) errand(ref uint64) *errand {
 	return nil
 }
 
-func (ers *errands) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) {
+func (ers *errands) errandDue(now grid.Time, m errandDue, out *agents.Outbox) {
 	if e := ers.errand(m.Ref); e != nil && e.wait {
 		ers.peers.notHeard(&e.poll)
 		ers.errandGathered(now, e, out)
@@ -112,7 +112,7 @@ func (ers *errands) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) 
 }
 
 // errandGathered goes on with the offers received.
-func (ers *errands) errandGathered(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) errandGathered(now grid.Time, e *errand, out *agents.Outbox) {
 	e.wait = false
 	if e.tx == nil {
 		ers.move(now, e, out)
@@ -122,19 +122,19 @@ func (ers *errands) errandGathered(now bourse.Time, e *errand, out *agents.Outbo
 }
 
 // decided goes on with an errand whose transaction is decided.
-func (ers *errands) decided(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
 	e := t.job.errand
 	if e == nil || e.try != t {
 		return
 	}
 	e.try = nil
 	switch {
-	case e.tx == nil && t.state == bourse.TxCommitted:
+	case e.tx == nil && t.state == grid.TxCommitted:
 		ers.finish(e)
 		t.own().asker = e.asker // is answered at the first Confirmed
 	case e.tx == nil:
 		ers.moved(now, e, t.reason, out)
-	case t.state == bourse.TxCommitted:
+	case t.state == grid.TxCommitted:
 		ers.finish(e)
 		ers.mend(now, t.job, out)
 	default:

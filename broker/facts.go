@@ -3,8 +3,9 @@ package broker
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // record records a fact and applies it. The lasting state changes in no other way.
@@ -14,7 +15,7 @@ func (mem *memory) record(f agents.Fact, out *agents.Outbox) {
 }
 
 // Replay applies a fact of an earlier life.
-func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
+func (mem *memory) Replay(at grid.Time, f agents.Fact) {
 	mem.now = at
 	mem.apply(f)
 	mem.fallen = nil // the earlier life has recorded it
@@ -26,43 +27,43 @@ func (mem *memory) apply(f agents.Fact) { tally{mem}.counted(f, func() { mem.app
 
 func (mem *memory) applyFact(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		mem.applySubmitted(f)
-	case bourse.SubmissionRefused:
-	case bourse.JobPostponed:
+	case facts.SubmissionRefused:
+	case facts.JobPostponed:
 		j := mem.names[f.Job]
 		j.because(f.Reason)
 		mem.queue.look(j)
 		if f.Final {
-			mem.become(j, bourse.JobAbandoned)
+			mem.become(j, grid.JobAbandoned)
 		}
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
 		mem.queue.passed(f.Tenants)
 		mem.pacing.closed(f)
 		mem.queue.sweep()
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		mem.applyBegun(f)
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		mem.applyPriced(f)
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		mem.applyDecided(f)
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		mem.applyReversed(f)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		mem.applyClosed(f)
-	case bourse.LegDone:
+	case facts.LegDone:
 		mem.applyDone(f)
-	case bourse.LegProved:
+	case facts.LegProved:
 		mem.txs.leg(f.Leg).proof = f.Proof
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		mem.applyAdopted(f)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		mem.applyShifted(f)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		mem.applyOffered(f)
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		mem.applyOfferClosed(f)
 	default:
 		mem.applyRare(f)
@@ -72,77 +73,77 @@ func (mem *memory) applyFact(f agents.Fact) {
 // applyRare applies the less frequent facts: lives, membership, wishes, terms, images.
 func (mem *memory) applyRare(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.LifeBegun:
+	case facts.LifeBegun:
 		mem.lives.begin(f)
-	case bourse.LifeFenced:
+	case facts.LifeFenced:
 		mem.lives.fence(f.Latest)
-	case bourse.LegsDisowned:
+	case facts.LegsDisowned:
 		mem.peers.disowned(mem.now, f)
-	case bourse.WordBroken:
+	case facts.WordBroken:
 		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
-	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
-	case bourse.LegStarted:
-		mem.txs.leg(f.Leg).state = bourse.Running
-	case bourse.JobBroken:
+	case facts.Amnesia, facts.CycleSeen, facts.CyclePlanned: // no state changes
+	case facts.LegStarted:
+		mem.txs.leg(f.Leg).state = grid.Running
+	case facts.JobBroken:
 		j := mem.names[f.Job]
 		j.because(f.Reason)
 		for _, t := range j.txs {
 			if f.Wish {
-				t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
+				t.givenUp = max(t.givenUp, grid.GivenUpByUser)
 			} else {
-				t.givenUp = max(t.givenUp, bourse.GivenUpAsBroken)
+				t.givenUp = max(t.givenUp, grid.GivenUpAsBroken)
 			}
 		}
 		mem.touch(j)
 		mem.settle(j)
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		j := mem.names[f.Job]
 		if j.because(f.Reason); !f.Reason.Refused() {
-			j.because(reason(bourse.Withdrawn, "its user has given it up"))
+			j.because(reason(grid.Withdrawn, "its user has given it up"))
 		}
 		for _, t := range j.txs {
-			t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
+			t.givenUp = max(t.givenUp, grid.GivenUpByUser)
 		}
-		mem.become(j, bourse.JobWithdrawn)
-	case bourse.SiteJoined:
+		mem.become(j, grid.JobWithdrawn)
+	case facts.SiteJoined:
 		mem.peers.ensure(mem.now, siteID(f.Site)).member = true
-	case bourse.SiteLeft:
+	case facts.SiteLeft:
 		p := mem.peers.ensure(mem.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, mem.now
-	case bourse.UserBarred:
+	case facts.UserBarred:
 		mem.bars.add(f)
-	case bourse.SiteLost:
+	case facts.SiteLost:
 		mem.peers.ensure(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
-	case bourse.SiteBack:
+	case facts.SiteBack:
 		mem.peers.ensure(mem.now, siteID(f.Site)).lost = nil
-	case bourse.ClaimSettled:
+	case facts.ClaimSettled:
 		mem.applySettled(f)
-	case bourse.BudgetOpened:
+	case facts.BudgetOpened:
 		mem.budget.open(mem.now, f, &mem.accounts)
-	case bourse.Deposited:
+	case facts.Deposited:
 		mem.budget.deposit(f, &mem.accounts)
-	case bourse.TermsRead:
+	case facts.TermsRead:
 		mem.tenancy.file, mem.tenancy.read = f.Holders, true
 		mem.termsChanged()
-	case bourse.TermsGranted:
+	case facts.TermsGranted:
 		mem.tenancy.granted = grant(mem.tenancy.granted, f)
 		mem.termsChanged()
-	case bourse.TxForgotten:
+	case facts.TxForgotten:
 		mem.txs.forget(f.Txs)
 		mem.usage.prune(mem.now)
-	case bourse.JobsForgotten:
+	case facts.JobsForgotten:
 		mem.applyJobsForgotten(f)
-	case bourse.BrokerImage:
+	case facts.BrokerImage:
 		mem.load(f)
 	default:
 		panic(fmt.Sprintf("broker: %s cannot apply %s", mem.cfg.Name, f.Kind()))
 	}
 }
 
-func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
+func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 	j := mem.names[f.Job.Name]
 	if j == nil {
-		j = newJob(bourse.Job{})
+		j = newJob(grid.Job{})
 		mem.jobs = append(mem.jobs, j)
 		mem.names[f.Job.Name] = j
 	}
@@ -156,14 +157,14 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		j.own().asked = nil
 	}
 	mem.link(j)
-	if j.state == bourse.JobAbandoned || j.last == nil { // otherwise a leg of the former stub may still run
-		j.state = bourse.JobAbandoned
-		mem.become(j, bourse.JobWaiting)
+	if j.state == grid.JobAbandoned || j.last == nil { // otherwise a leg of the former stub may still run
+		j.state = grid.JobAbandoned
+		mem.become(j, grid.JobWaiting)
 	}
 }
 
 // applyBegun opens a transaction and reserves its limits on the accounts.
-func (mem *memory) applyBegun(f bourse.TxBegun) {
+func (mem *memory) applyBegun(f facts.TxBegun) {
 	t := begun(f, mem.names[f.Job], &mem.texts)
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
@@ -171,19 +172,19 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	}
 	mem.txs.begin(t)
 	mem.lives.raise(f.Tx.Seq)
-	if t.job.state == bourse.JobWaiting {
-		t.job.state = bourse.JobTrying
+	if t.job.state == grid.JobWaiting {
+		t.job.state = grid.JobTrying
 	}
 	mem.queue.look(t.job)
 }
 
 // begun makes the transaction that a TxBegun describes.
-func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
+func begun(f facts.TxBegun, j *job, x *texts) *transaction {
 	t := &transaction{id: x.id(f.Tx), job: j, sites: make([]string, len(f.Sites)), number: f.Alternative, legs: make([]txLeg, len(f.Legs)), few: &none}
 	for i := range f.Sites {
 		t.sites[i] = x.one(f.Sites[i])
 	}
-	if f.Repairs != (bourse.LegID{}) || len(f.Spare) > 0 || f.Flex != (bourse.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 {
+	if f.Repairs != (grid.LegID{}) || len(f.Spare) > 0 || f.Flex != (grid.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 {
 		t.few = &few{repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
 	}
 	if f.Request.Nodes > 0 {
@@ -194,7 +195,7 @@ func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
 		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i], oddities: &noOddities}
 		t.legs[i].what.Group = x.one(f.Legs[i].Group)
 		if i < len(f.Replaces) {
-			if old := f.Replaces[i]; old != (bourse.LegID{}) {
+			if old := f.Replaces[i]; old != (grid.LegID{}) {
 				t.legs[i].own().old = &old
 			}
 		}
@@ -204,10 +205,10 @@ func begun(f bourse.TxBegun, j *job, x *texts) *transaction {
 
 // applyPriced binds a leg's price and frees the rest of its limit. It also lifts any bar:
 // the site evidently serves this user now.
-func (mem *memory) applyPriced(f bourse.LegPriced) {
+func (mem *memory) applyPriced(f facts.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
 	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
-	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
+	l.state, l.fare, l.priced, l.version = grid.Held, f.Fare, true, max(f.Version, 1)
 	l.know(realLeg{names: f.Names, meeting: f.Meeting, token: f.Token})
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End
@@ -217,7 +218,7 @@ func (mem *memory) applyPriced(f bourse.LegPriced) {
 
 // applyDecided applies the decision. ABORT frees the money at once: no site can charge
 // for a leg that was never committed.
-func (mem *memory) applyDecided(f bourse.TxDecided) {
+func (mem *memory) applyDecided(f facts.TxDecided) {
 	t := mem.txs.get(f.Tx)
 	j := t.job
 	mem.touch(j)
@@ -226,7 +227,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 		mem.applyAborted(t)
 		return
 	}
-	t.state, t.since = bourse.TxCommitted, mem.now
+	t.state, t.since = grid.TxCommitted, mem.now
 	if l := mem.txs.lookup(t.repairs); l != nil {
 		l.mended = true
 	}
@@ -234,36 +235,36 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 		mem.applyMoved(t)
 	}
 	if o := t.accepted(); o != nil {
-		o.State, o.Reason = bourse.OfferAccepted, bourse.Reason{}
+		o.State, o.Reason = facts.OfferAccepted, grid.Reason{}
 	}
-	if t.repairs == (bourse.LegID{}) {
+	if t.repairs == (grid.LegID{}) {
 		j.leave()
 	}
 	j.txs = append(j.txs, t)
-	if j.state == bourse.JobWithdrawn {
-		t.givenUp = bourse.GivenUpByUser
+	if j.state == grid.JobWithdrawn {
+		t.givenUp = grid.GivenUpByUser
 		return
 	}
-	j.because(bourse.Reason{})
-	mem.become(j, bourse.JobPlaced)
+	j.because(grid.Reason{})
+	mem.become(j, grid.JobPlaced)
 }
 
 func (mem *memory) applyAborted(t *transaction) {
-	t.state = bourse.TxAborted
+	t.state = grid.TxAborted
 	for i := range t.legs {
 		if !t.legs[i].closed { // one that was adopted beside others may be
 			mem.accounts.Void(t.leg(i))
 		}
 	}
-	if t.job.state == bourse.JobTrying {
-		t.job.state = bourse.JobWaiting
+	if t.job.state == grid.JobTrying {
+		t.job.state = grid.JobWaiting
 	}
 }
 
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
-func (mem *memory) applyReversed(f bourse.TxReversed) {
+func (mem *memory) applyReversed(f facts.TxReversed) {
 	t := mem.txs.get(f.Tx)
-	t.state = bourse.TxAborted
+	t.state = grid.TxAborted
 	t.because(f.Reason)
 	t.job.because(f.Reason)
 	mem.touch(t.job)
@@ -279,10 +280,10 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 		mem.restore(t)
 	}
 	t.job.drop(t)
-	gone := map[bourse.TxID]bool{t.id: true}
+	gone := map[grid.TxID]bool{t.id: true}
 	for _, o := range t.job.txs { // repairs of its legs, and repairs of those, are useless alone
 		if gone[o.repairs.Tx] {
-			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
+			gone[o.id], o.givenUp = true, max(o.givenUp, grid.GivenUpAsBroken)
 		}
 	}
 	mem.settle(t.job)
@@ -290,13 +291,13 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 
 // applyClosed closes the question for one leg. An acknowledged COMMIT posts its price; a
 // committed leg that its site does not have is Lost and costs nothing.
-func (mem *memory) applyClosed(f bourse.LegClosed) {
+func (mem *memory) applyClosed(f facts.LegClosed) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.closed = true
 	mem.touch(t.job)
 	switch {
 	case f.Commit:
-		l.state, l.charged = bourse.Confirmed, true
+		l.state, l.charged = grid.Confirmed, true
 		if !l.priced { // its site had named a price above the limit
 			mem.accounts.Shrink(f.Leg, f.Posted)
 		}
@@ -304,8 +305,8 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 		if t.replaces() {
 			mem.replaceBy(t)
 		}
-	case t.state == bourse.TxCommitted:
-		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
+	case t.state == grid.TxCommitted:
+		l.state, l.claim, l.given = grid.Lost, f.Claim, f.Claim
 		mem.accounts.Void(f.Leg)
 		if f.Reason.Refused() {
 			t.job.because(f.Reason)
@@ -325,25 +326,25 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 		mem.settle(t.job)
 	case t.open(): // earlier versions closed legs of a transaction before its decision
 		mem.accounts.Void(f.Leg)
-		l.state = bourse.Cancelled
+		l.state = grid.Cancelled
 	case f.Claim: // aborted, but its site had confirmed it: see adoptLate
-		l.state, l.claim, l.given = bourse.Lost, true, true
+		l.state, l.claim, l.given = grid.Lost, true, true
 	default:
-		l.state = bourse.Cancelled
+		l.state = grid.Cancelled
 	}
 }
 
 // applyDone ends a leg that was paid for and, with its last leg, the window.
-func (mem *memory) applyDone(f bourse.LegDone) {
+func (mem *memory) applyDone(f facts.LegDone) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
 	x := l.onNodes()
 	x.names, x.result = nil, f.Result
 	l.know(x)
-	l.undone = t.job.state == bourse.JobWithdrawn
+	l.undone = t.job.state == grid.JobWithdrawn
 	mem.touch(t.job)
-	if f.State == bourse.Asked {
-		l.state = bourse.Settled
+	if f.State == grid.Asked {
+		l.state = grid.Settled
 	}
 	if back := f.Refund.Plus(f.Penalty); back > 0 {
 		l.own().back = l.back.Plus(back)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fakeSite is a site that gives scripted answers. By default it keeps a timeline of what
@@ -13,36 +13,36 @@ import (
 // its end.
 type fakeSite struct {
 	name   string
-	groups []bourse.Group
-	free   []bourse.Profile
-	busy   []bourse.Profile // by the local queue: what is not clear
-	legs   map[bourse.LegID]*fakeLeg
+	groups []grid.Group
+	free   []grid.Profile
+	busy   []grid.Profile // by the local queue: what is not clear
+	legs   map[grid.LegID]*fakeLeg
 	rule   func(m agents.Message) fakeAnswer // how to answer; nil: by the book
-	skew   bourse.Duration
-	queued bourse.Duration       // what waits there
+	skew   grid.Duration
+	queued grid.Duration         // what waits there
 	lie    func() agents.Message // sent before every answer to a request for offers
 	heard  map[string]bool       // requests that it has heard
 	nodes  []string              // names that it says its nodes have
-	result *bourse.WorkResult    // that it says work has
+	result *grid.WorkResult      // that it says work has
 }
 
 // fakeAnswer is how a fake site departs from the book for one message.
 type fakeAnswer struct {
 	lost   bool // it was never heard
 	silent bool
-	late   bourse.Duration
-	refuse bourse.Code
-	add    bourse.Credits // adaptive part of a quote or a held price
-	cheat  bool           // hold although the price is above the limit
-	back   bourse.Credits // Settled: given back
+	late   grid.Duration
+	refuse grid.Code
+	add    grid.Credits // adaptive part of a quote or a held price
+	cheat  bool         // hold although the price is above the limit
+	back   grid.Credits // Settled: given back
 }
 
 type fakeLeg struct {
-	what  bourse.Leg
+	what  grid.Leg
 	group int
-	state bourse.LegState
-	fare  bourse.Fare
-	limit bourse.Credits
+	state grid.LegState
+	fare  grid.Fare
+	limit grid.Credits
 }
 
 // later is a reply kept back; legEnds settles a leg.
@@ -52,7 +52,7 @@ type (
 		m  agents.Message
 	}
 	legEnds struct {
-		leg bourse.LegID
+		leg grid.LegID
 		to  agents.ID
 	}
 )
@@ -60,16 +60,16 @@ type (
 func (later) Kind() string   { return "later" }
 func (legEnds) Kind() string { return "legEnds" }
 
-func newFakeSite(name string, nodes int, price bourse.Price) *fakeSite {
-	return &fakeSite{name: name, legs: map[bourse.LegID]*fakeLeg{},
-		groups: []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: price}},
-		free:   []bourse.Profile{bourse.NewProfile(0, nodes)},
-		busy:   []bourse.Profile{bourse.NewProfile(0, 0)}}
+func newFakeSite(name string, nodes int, price grid.Price) *fakeSite {
+	return &fakeSite{name: name, legs: map[grid.LegID]*fakeLeg{},
+		groups: []grid.Group{{Site: name, Name: "main", Nodes: nodes, Performance: grid.Unit, Price: price}},
+		free:   []grid.Profile{grid.NewProfile(0, nodes)},
+		busy:   []grid.Profile{grid.NewProfile(0, 0)}}
 }
 
 func (s *fakeSite) id() agents.ID { return agents.ID(sitePrefix + s.name) }
 
-func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (s *fakeSite) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case later:
 		out.Send(m.to, m.m)
@@ -100,7 +100,7 @@ func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	default:
 		out.Send(from, r)
 	}
-	if c, ok := m.(agents.Confirm); ok && s.legs[c.Leg] != nil && s.legs[c.Leg].state == bourse.Confirmed {
+	if c, ok := m.(agents.Confirm); ok && s.legs[c.Leg] != nil && s.legs[c.Leg].state == grid.Confirmed {
 		out.Alarm(s.legs[c.Leg].what.End, legEnds{c.Leg, from})
 	}
 }
@@ -133,8 +133,8 @@ func requestOf(m agents.Message) string {
 	return ""
 }
 
-func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) agents.Message {
-	no := bourse.Reason{Code: how.refuse, Detail: string(how.refuse)}
+func (s *fakeSite) answer(now grid.Time, m agents.Message, how fakeAnswer) agents.Message {
+	no := grid.Reason{Code: how.refuse, Detail: string(how.refuse)}
 	switch m := m.(type) {
 	case agents.OfferRequest:
 		o := agents.Offers{Cycle: m.Cycle, Now: now.Add(s.skew), Refusal: no}
@@ -145,7 +145,7 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 	case agents.QuoteRequest:
 		q := agents.Quotes{Ref: m.Ref}
 		for _, l := range m.Legs {
-			q.Quotes = append(q.Quotes, bourse.Quote{Fare: bourse.Fare{Base: s.base(l), Additive: how.add}, Refusal: no})
+			q.Quotes = append(q.Quotes, grid.Quote{Fare: grid.Fare{Base: s.base(l), Additive: how.add}, Refusal: no})
 		}
 		return q
 	case agents.Hold:
@@ -154,24 +154,24 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 		l := s.legs[m.Leg]
 		if how.refuse != "" {
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
-			l.state = bourse.LegExpired
+			l.state = grid.LegExpired
 			return agents.Refused{Leg: m.Leg, Step: "Prepare", Reason: no}
 		}
-		l.state = bourse.Prepared
+		l.state = grid.Prepared
 		return agents.Prepared{Leg: m.Leg}
 	case agents.Confirm:
-		if l := s.legs[m.Leg]; how.refuse != "" && l.state == bourse.Held {
-			l.state = bourse.LegExpired
+		if l := s.legs[m.Leg]; how.refuse != "" && l.state == grid.Held {
+			l.state = grid.LegExpired
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
 			return agents.Refused{Leg: m.Leg, Step: "Confirm", Reason: no}
-		} else if l.state == bourse.LegExpired {
-			return agents.Refused{Leg: m.Leg, Step: "Confirm", Reason: bourse.Reason{Code: bourse.Expired}}
+		} else if l.state == grid.LegExpired {
+			return agents.Refused{Leg: m.Leg, Step: "Confirm", Reason: grid.Reason{Code: grid.Expired}}
 		}
-		s.legs[m.Leg].state = bourse.Confirmed
+		s.legs[m.Leg].state = grid.Confirmed
 		return agents.Confirmed{Leg: m.Leg}
 	case agents.Cancel:
-		if l := s.legs[m.Leg]; l != nil && l.state <= bourse.Prepared {
-			l.state = bourse.Cancelled
+		if l := s.legs[m.Leg]; l != nil && l.state <= grid.Prepared {
+			l.state = grid.Cancelled
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
 		}
 		return agents.Cancelled{Leg: m.Leg}
@@ -179,21 +179,21 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 	return nil
 }
 
-func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no bourse.Reason) agents.Message {
+func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no grid.Reason) agents.Message {
 	g := s.group(m.What.Group)
-	fare := bourse.Fare{Base: s.base(m.What), Additive: how.add}
+	fare := grid.Fare{Base: s.base(m.What), Additive: how.add}
 	switch {
 	case no.Refused():
 	case s.free[g].Min(m.What.Start, m.What.End) < m.What.Nodes:
-		no = bourse.Reason{Code: bourse.Busy, Detail: "in use"}
+		no = grid.Reason{Code: grid.Busy, Detail: "in use"}
 	case fare.Total() > m.Limit && !how.cheat:
-		no = bourse.Reason{Code: bourse.TooDear, Detail: fmt.Sprintf("costs %v, limit %v", fare.Total(), m.Limit)}
+		no = grid.Reason{Code: grid.TooDear, Detail: fmt.Sprintf("costs %v, limit %v", fare.Total(), m.Limit)}
 	}
 	if no.Refused() {
 		return agents.Refused{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
 	}
 	s.free[g].Add(m.What.Start, m.What.End, -m.What.Nodes)
-	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: bourse.Held, fare: fare, limit: m.Limit}
+	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: grid.Held, fare: fare, limit: m.Limit}
 	held := agents.Held{Leg: m.Leg, Fare: fare, Nodes: s.nodes}
 	if s.nodes != nil {
 		held.Meeting, held.Token = s.name+":7490", "token of "+s.name
@@ -201,9 +201,9 @@ func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no bourse.Reason) agents.
 	return held
 }
 
-func (s *fakeSite) end(now bourse.Time, m legEnds, out *agents.Outbox) {
+func (s *fakeSite) end(now grid.Time, m legEnds, out *agents.Outbox) {
 	l := s.legs[m.leg]
-	l.state = bourse.Settled
+	l.state = grid.Settled
 	notice := agents.Settled{Leg: m.leg, End: now, Charged: l.fare.Total(), Result: s.result}
 	if s.rule != nil {
 		notice.Charged -= s.rule(notice).back
@@ -220,15 +220,15 @@ func (s *fakeSite) group(name string) int {
 	panic("no group " + name)
 }
 
-func (s *fakeSite) base(l bourse.Leg) bourse.Credits {
-	return bourse.Cost(s.groups[s.group(l.Group)].Price, l.Duration()).Times(l.Nodes)
+func (s *fakeSite) base(l grid.Leg) grid.Credits {
+	return grid.Cost(s.groups[s.group(l.Group)].Price, l.Duration()).Times(l.Nodes)
 }
 
 // clear is what is free less what the local queue will use.
-func (s *fakeSite) clear(g int) bourse.Profile {
+func (s *fakeSite) clear(g int) grid.Profile {
 	p := s.free[g].Clone()
 	for i, step := range s.busy[g] {
-		end := bourse.Never
+		end := grid.Never
 		if i+1 < len(s.busy[g]) {
 			end = s.busy[g][i+1].At
 		}
@@ -347,7 +347,7 @@ func rareMessage(m agents.Message) string {
 		return fmt.Sprintf("ShiftDeclined %d of %v, version %d", m.Number, m.Leg, m.Version)
 	case agents.Reassert:
 		shown := ""
-		if p := m.Leg.Proof; p != (bourse.Proof{}) {
+		if p := m.Leg.Proof; p != (grid.Proof{}) {
 			shown = fmt.Sprintf(", by the proof #%d that it was %v", p.Seq, p.State)
 		}
 		if m.Leg.Left > 0 {
@@ -368,11 +368,11 @@ func rareMessage(m agents.Message) string {
 	return m.Kind()
 }
 
-func legWords(l bourse.Leg) string {
+func legWords(l grid.Leg) string {
 	return fmt.Sprintf("%d %s [%v, %v)", l.Nodes, l.Group, l.Start, l.End)
 }
 
-func steps(p bourse.Profile) string {
+func steps(p grid.Profile) string {
 	s := make([]string, len(p))
 	for i, step := range p {
 		s[i] = fmt.Sprintf("%v:%d", step.At, step.Free)

@@ -3,9 +3,10 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job may allow a later start than agreed. The broker then gives the site that carries
@@ -14,20 +15,20 @@ import (
 // move alone, so they get no such window. Rows B70 to B74.
 
 // flexOf is the freedom that a site has with a job's only leg.
-func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
+func flexOf(r *grid.Request, legs []grid.Leg) grid.Flex {
 	if len(legs) != 1 || legs[0].Work > 0 {
-		return bourse.Flex{}
+		return grid.Flex{}
 	}
-	w := bourse.Flex{Phi: r.Phi}
+	w := grid.Flex{Phi: r.Phi}
 	l := legs[0]
-	if due := min(l.End.Add(r.Flexible), r.Deadline, bourse.MaxTime); due > l.End {
+	if due := min(l.End.Add(r.Flexible), r.Deadline, grid.MaxTime); due > l.End {
 		w.Ready, w.Due, w.Fix = l.Start, due, r.Fix
 	}
 	return w
 }
 
 // flex is the freedom that a site has with the job's only leg, by its present request.
-func (j *job) flex(legs []bourse.Leg) bourse.Flex {
+func (j *job) flex(legs []grid.Leg) grid.Flex {
 	r := j.request()
 	return flexOf(&r, legs)
 }
@@ -40,15 +41,15 @@ func (t *transaction) placed(l *txLeg, m agents.Held) bool {
 
 // shifted handles a site's report that it has moved or fixed a leg. A place outside the
 // leg's window is not believed. Row B71.
-func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
+func (co *coordinator) shifted(now grid.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
 	switch {
-	case t.state != bourse.TxCommitted || m.Shifts <= l.shifts:
+	case t.state != grid.TxCommitted || m.Shifts <= l.shifts:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
 		co.stray++
 	default:
 		moves := m.Start != l.what.Start
-		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
-		if moves && l.state == bourse.Confirmed {
+		co.record(facts.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
+		if moves && l.state == grid.Confirmed {
 			co.watcher.watch(t, m.Leg.Leg, out)
 		}
 	}
@@ -62,7 +63,7 @@ func (s *sighting) shifted() agents.Shifted {
 }
 
 // applyShifted moves a leg to where its site has moved it.
-func (mem *memory) applyShifted(f bourse.LegShifted) {
+func (mem *memory) applyShifted(f facts.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.what.Start, l.what.End = f.Start, f.End
 	l.own().shifts = f.Shifts
@@ -75,7 +76,7 @@ func (mem *memory) applyShifted(f bourse.LegShifted) {
 
 // elsewhere adds to the plan, as alternatives, the places that a site has named for a
 // refused leg, if the job's times and budget allow them. Row B72.
-func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
+func (sch *scheduler) elsewhere(t *transaction, places []grid.Place) {
 	c := &sch.cycle
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
@@ -101,14 +102,14 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 		}
 		p.Found++
 		p.Alternatives = append(p.Alternatives, planning.Alternative{Number: p.Found, Size: size, Time: l.What.Duration(), End: at.End,
-			Cost: at.Fare.Total(), Legs: []planning.Leg{l}, Quotes: []bourse.Quote{{Fare: at.Fare}}})
+			Cost: at.Fare.Total(), Legs: []planning.Leg{l}, Quotes: []grid.Quote{{Fare: at.Fare}}})
 	}
 }
 
 // suits reports whether a place named by a site meets the request r, which the job being
 // tried has in this cycle.
-func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
-	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
+func (c *cycle) suits(r *grid.Request, l *grid.Leg, d grid.Duration, fare grid.Fare) bool {
+	return l.Start >= max(r.Ready, c.from) && l.Start <= grid.MaxTime && l.End == l.Start.Add(d) &&
 		l.End <= min(c.entries[c.current].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
@@ -129,7 +130,7 @@ func (ers *errands) lies(j *job) *transaction {
 
 // sameButFreedom reports whether two requests differ at most in the freedom they leave,
 // in what they may cost, and in how windows are judged.
-func sameButFreedom(a, b *bourse.Request) bool {
+func sameButFreedom(a, b *grid.Request) bool {
 	x := *a
 	x.Flexible, x.Fix, x.Phi, x.Budget, x.MaxPrice = b.Flexible, b.Fix, b.Phi, b.Budget, b.MaxPrice
 	x.Minimize, x.Urgency = b.Minimize, b.Urgency
@@ -139,27 +140,27 @@ func sameButFreedom(a, b *bourse.Request) bool {
 // reopen asks the site of a job's only leg, without moving it, for another window around
 // it: more freedom for less money, or less for more. Like any move it replaces the leg
 // atomically, and the old price is refunded. Rows B73, B115.
-func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
+func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
 	if !ers.peers.serves(t.sites[0]) {
 		ers.moved(now, e, ers.away(t.sites[0]), out)
 		return
 	}
-	legs := []bourse.Leg{l.what}
+	legs := []grid.Leg{l.what}
 	flex := flexOf(&e.request, legs)
 	if r := ers.limits.overBounds(e.job.User, legs, 0, flex, e.job); r.Refused() {
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), []bourse.Credits{0})
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), []grid.Credits{0})
 	if !ok {
-		ers.moved(now, e, reason(bourse.NoMoney, "the accounts have nothing left beside the window that it has"), out)
+		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
 	f := ers.co.newTx(e.job, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
-	f.Replaces, f.Versions = []bourse.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
+	f.Replaces, f.Versions = []grid.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
 	f.Flex = flex
 	e.try = ers.co.open(now, f, t.run, false, out)
 }

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // TestStep_NoMessageOfAPeerIsTooMuch hands a broker at work anything that a peer
@@ -55,9 +55,9 @@ func (s *bytesSource) Uint64() uint64 {
 func flooded(t interface{ Fatalf(string, ...any) }, source rand.Source, times int) {
 	f := &flood{rng: rand.New(source)}
 	f.cfg = Defaults("vo1")
-	f.cfg.Cycle, f.cfg.Phase, f.cfg.Horizon, f.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
-	f.cfg.Budget, f.cfg.Sites = 100*bourse.Credit, []agents.ID{"site:north", "site:south"}
-	f.cfg.Explain, f.cfg.KeepJobs = 1<<20, bourse.Hour
+	f.cfg.Cycle, f.cfg.Phase, f.cfg.Horizon, f.cfg.Lead = 100*grid.Second, 0, 10_000*grid.Second, grid.Minute
+	f.cfg.Budget, f.cfg.Sites = 100*grid.Credit, []agents.ID{"site:north", "site:south"}
+	f.cfg.Explain, f.cfg.KeepJobs = 1<<20, grid.Hour
 	f.b = New(f.cfg)
 	f.step("", agents.Started{Nonce: 1})
 	for range times {
@@ -81,9 +81,9 @@ type flood struct {
 	rng    *rand.Rand
 	cfg    Config
 	b      *Broker
-	now    bourse.Time
+	now    grid.Time
 	facts  []agents.Fact
-	ats    []bourse.Time
+	ats    []grid.Time
 	alarms []agents.Alarm
 	asked  []agents.Send
 	lives  uint64
@@ -136,7 +136,7 @@ func (f *flood) act() {
 		f.alarms, f.lives = nil, f.lives+1
 		f.step("", agents.Started{Nonce: 1 + f.lives})
 	case n < 16:
-		f.step("user:ana", agents.Submit{Job: bourse.Job{Name: f.name(), User: "ana", Request: f.request()}})
+		f.step("user:ana", agents.Submit{Job: grid.Job{Name: f.name(), User: "ana", Request: f.request()}})
 	default:
 		f.step(from, f.message())
 	}
@@ -147,7 +147,7 @@ func (f *flood) mad(n int) bool { return f.rng.IntN(n) == 0 }
 
 // number is any number, mostly a small one.
 func (f *flood) number() int64 {
-	return []int64{0, 1, 2, 3, 1000, 60_000, 1_000_000, -1, math.MaxInt64, math.MinInt64, int64(bourse.Never), f.rng.Int64()}[f.rng.IntN(12)]
+	return []int64{0, 1, 2, 3, 1000, 60_000, 1_000_000, -1, math.MaxInt64, math.MinInt64, int64(grid.Never), f.rng.Int64()}[f.rng.IntN(12)]
 }
 
 func (f *flood) name() string {
@@ -157,47 +157,47 @@ func (f *flood) name() string {
 	return string(rune('a' + f.rng.IntN(26)))
 }
 
-func (f *flood) request() bourse.Request {
-	r := bourse.Request{Nodes: 1 + f.rng.IntN(6), Length: 100 * bourse.Second, MinPerformance: bourse.Unit, Budget: 10 * bourse.Credit}
+func (f *flood) request() grid.Request {
+	r := grid.Request{Nodes: 1 + f.rng.IntN(6), Length: 100 * grid.Second, MinPerformance: grid.Unit, Budget: 10 * grid.Credit}
 	if f.mad(6) {
-		r = bourse.Request{Nodes: int(f.number()), Length: bourse.Duration(f.number()), MinPerformance: bourse.Performance(f.number()),
-			MaxPrice: bourse.Price(f.number()), Budget: bourse.Credits(f.number()), Ready: bourse.Time(f.number()), Deadline: bourse.Time(f.number())}
+		r = grid.Request{Nodes: int(f.number()), Length: grid.Duration(f.number()), MinPerformance: grid.Performance(f.number()),
+			MaxPrice: grid.Price(f.number()), Budget: grid.Credits(f.number()), Ready: grid.Time(f.number()), Deadline: grid.Time(f.number())}
 	}
 	return r
 }
 
 // leg is one that there is, or any.
-func (f *flood) leg() bourse.LegID {
+func (f *flood) leg() grid.LegID {
 	if n := len(f.b.txs.all()); n > 0 && f.rng.IntN(5) > 0 {
 		id := f.b.txs.all()[f.rng.IntN(n)].id
-		return bourse.LegID{Tx: id, Leg: []int{0, 0, 0, 1, -1, 7}[f.rng.IntN(6)]}
+		return grid.LegID{Tx: id, Leg: []int{0, 0, 0, 1, -1, 7}[f.rng.IntN(6)]}
 	}
-	return bourse.LegID{Tx: bourse.TxID{Broker: []string{"vo1", "vo2", ""}[f.rng.IntN(3)], Incarnation: uint32(f.rng.IntN(3)),
+	return grid.LegID{Tx: grid.TxID{Broker: []string{"vo1", "vo2", ""}[f.rng.IntN(3)], Incarnation: uint32(f.rng.IntN(3)),
 		Nonce: uint64(f.rng.IntN(3)), Seq: uint64(f.rng.IntN(5))}, Leg: int(f.number() % 20_000)}
 }
 
-func (f *flood) what() bourse.Leg {
+func (f *flood) what() grid.Leg {
 	if !f.mad(4) {
-		start := f.now.Add(bourse.Duration(f.rng.IntN(400)) * bourse.Second)
-		return bourse.Leg{Group: "main", Nodes: 1 + f.rng.IntN(4), Start: start, End: start.Add(100 * bourse.Second)}
+		start := f.now.Add(grid.Duration(f.rng.IntN(400)) * grid.Second)
+		return grid.Leg{Group: "main", Nodes: 1 + f.rng.IntN(4), Start: start, End: start.Add(100 * grid.Second)}
 	}
-	return bourse.Leg{Group: f.name(), Nodes: int(f.number()), Start: bourse.Time(f.number()), End: bourse.Time(f.number())}
+	return grid.Leg{Group: f.name(), Nodes: int(f.number()), Start: grid.Time(f.number()), End: grid.Time(f.number())}
 }
 
-func (f *flood) credits() bourse.Credits { return bourse.Credits(f.number()) }
+func (f *flood) credits() grid.Credits { return grid.Credits(f.number()) }
 
-func (f *flood) fare() bourse.Fare {
+func (f *flood) fare() grid.Fare {
 	if !f.mad(4) {
-		return bourse.Fare{Base: bourse.Credit}
+		return grid.Fare{Base: grid.Credit}
 	}
-	return bourse.Fare{Base: f.credits(), Additive: f.credits()}
+	return grid.Fare{Base: f.credits(), Additive: f.credits()}
 }
 
-func (f *flood) reason() bourse.Reason {
+func (f *flood) reason() grid.Reason {
 	if !f.mad(4) {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
-	return bourse.Reason{Code: []bourse.Code{"", bourse.Busy, bourse.Unknown, bourse.Cap, bourse.Conflict, bourse.Expired, "new"}[f.rng.IntN(7)], Detail: f.name()}
+	return grid.Reason{Code: []grid.Code{"", grid.Busy, grid.Unknown, grid.Cap, grid.Conflict, grid.Expired, "new"}[f.rng.IntN(7)], Detail: f.name()}
 }
 
 func (f *flood) stamp() agents.Stamp {
@@ -207,13 +207,13 @@ func (f *flood) stamp() agents.Stamp {
 	return agents.Stamp{Epoch: uint64(f.rng.IntN(2)), Seq: uint64(f.rng.IntN(1000)), From: uint64(f.rng.IntN(2))}
 }
 
-func (f *flood) profile() bourse.Profile {
+func (f *flood) profile() grid.Profile {
 	if f.rng.IntN(4) > 0 {
-		return bourse.NewProfile(f.now, 4)
+		return grid.NewProfile(f.now, 4)
 	}
-	p := bourse.Profile{}
+	p := grid.Profile{}
 	for range f.rng.IntN(4) {
-		p = append(p, bourse.Step{At: bourse.Time(f.number()), Free: int(f.number())})
+		p = append(p, grid.Step{At: grid.Time(f.number()), Free: int(f.number())})
 	}
 	return p
 }
@@ -221,18 +221,18 @@ func (f *flood) profile() bourse.Profile {
 func (f *flood) offers(cycle uint64) agents.Offers {
 	o := agents.Offers{Cycle: cycle, Now: f.now, Stamp: f.stamp()}
 	if !f.mad(6) {
-		p := bourse.NewProfile(f.now, 4)
-		g := bourse.Group{Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
-		o.Groups = []agents.GroupOffer{{Group: g, Admissible: p, Clear: bourse.NewProfile(f.now, 4*f.rng.IntN(2))}}
+		p := grid.NewProfile(f.now, 4)
+		g := grid.Group{Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
+		o.Groups = []agents.GroupOffer{{Group: g, Admissible: p, Clear: grid.NewProfile(f.now, 4*f.rng.IntN(2))}}
 		return o
 	}
 	if f.rng.IntN(2) == 0 {
-		o.Now, o.Refusal = bourse.Time(f.number()), f.reason()
+		o.Now, o.Refusal = grid.Time(f.number()), f.reason()
 	}
 	for range 1 + f.rng.IntN(2) {
-		g := agents.GroupOffer{Group: bourse.Group{Site: f.name(), Name: f.name(), Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}, Admissible: f.profile(), Clear: f.profile()}
+		g := agents.GroupOffer{Group: grid.Group{Site: f.name(), Name: f.name(), Nodes: 4, Performance: grid.Unit, Price: 3_600_000}, Admissible: f.profile(), Clear: f.profile()}
 		if f.rng.IntN(8) == 0 {
-			g.Group.Nodes, g.Group.Performance, g.Group.Price = int(f.number()), bourse.Performance(f.number()), bourse.Price(f.number())
+			g.Group.Nodes, g.Group.Performance, g.Group.Price = int(f.number()), grid.Performance(f.number()), grid.Price(f.number())
 		}
 		o.Groups = append(o.Groups, g)
 	}
@@ -240,8 +240,8 @@ func (f *flood) offers(cycle uint64) agents.Offers {
 }
 
 func (f *flood) listed() agents.ListedLeg {
-	return agents.ListedLeg{Leg: f.leg(), What: f.what(), Job: f.name(), User: f.name(), State: bourse.LegState(f.rng.IntN(12)), Fare: f.fare(), Limit: f.credits(),
-		Left: bourse.Duration(f.number()), End: bourse.Time(f.number()), Version: uint32(f.rng.IntN(3)), Refund: f.credits(), Penalty: f.credits()}
+	return agents.ListedLeg{Leg: f.leg(), What: f.what(), Job: f.name(), User: f.name(), State: grid.LegState(f.rng.IntN(12)), Fare: f.fare(), Limit: f.credits(),
+		Left: grid.Duration(f.number()), End: grid.Time(f.number()), Version: uint32(f.rng.IntN(3)), Refund: f.credits(), Penalty: f.credits()}
 }
 
 // reply answers what was asked, mostly as it should.
@@ -252,11 +252,11 @@ func (f *flood) reply(m agents.Message) agents.Message {
 	case agents.QuoteRequest:
 		q := agents.Quotes{Ref: m.Ref, Stamp: f.stamp()}
 		for range m.Legs {
-			q.Quotes = append(q.Quotes, bourse.Quote{Fare: f.fare(), Refusal: f.reason()})
+			q.Quotes = append(q.Quotes, grid.Quote{Fare: f.fare(), Refusal: f.reason()})
 		}
 		return q
 	case agents.Hold:
-		return agents.Held{Leg: m.Leg, Fare: bourse.Fare{Base: min(m.Limit, bourse.Credit)}, Stamp: f.stamp()}
+		return agents.Held{Leg: m.Leg, Fare: grid.Fare{Base: min(m.Limit, grid.Credit)}, Stamp: f.stamp()}
 	case agents.Prepare:
 		return agents.Prepared{Leg: m.Leg, Stamp: f.stamp()}
 	case agents.Confirm:
@@ -297,7 +297,7 @@ func (f *flood) message() agents.Message {
 	case 6:
 		return agents.LegStarted{Leg: leg, Stamp: stamp}
 	case 7:
-		return agents.Settled{Leg: leg, End: bourse.Time(f.number()), Charged: f.credits(), Stamp: stamp}
+		return agents.Settled{Leg: leg, End: grid.Time(f.number()), Charged: f.credits(), Stamp: stamp}
 	case 8:
 		return agents.Heuristic{Leg: leg, Stamp: stamp}
 	case 9:
@@ -311,7 +311,7 @@ func (f *flood) message() agents.Message {
 	case 13:
 		return f.offers(uint64(f.number()))
 	case 14:
-		return agents.Quotes{Ref: uint64(f.rng.IntN(4)), Quotes: make([]bourse.Quote, f.rng.IntN(3)), Stamp: stamp}
+		return agents.Quotes{Ref: uint64(f.rng.IntN(4)), Quotes: make([]grid.Quote, f.rng.IntN(3)), Stamp: stamp}
 	case 15:
 		return agents.SiteJoined{Site: agents.ID([]string{"site:west", "site:North", "site:", "x", "site:\n"}[f.rng.IntN(5)])}
 	case 16:

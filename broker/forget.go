@@ -3,36 +3,37 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // keepClosed is how long a transaction is remembered after its last leg's end. During
 // that time a site may inquire about it, or have to be told again what it has forgotten.
 // After that only its number tells that a life of this broker began it.
-const keepClosed = bourse.Day
+const keepClosed = grid.Day
 
 // forgetEvery is how often a broker looks for what it may forget.
-const forgetEvery = bourse.Hour
+const forgetEvery = grid.Hour
 
 // forget drops the transactions, and then the jobs, that ended long ago.
-func (in *intake) forget(now bourse.Time, out *agents.Outbox) {
+func (in *intake) forget(now grid.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	var old []bourse.TxID
+	var old []grid.TxID
 	for _, t := range in.txs.all() {
 		if t.resolved && in.co.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !in.wanted(t) {
 			old = append(old, t.id)
 		}
 	}
 	if len(old) > 0 {
-		in.record(bourse.TxForgotten{Txs: old}, out)
+		in.record(facts.TxForgotten{Txs: old}, out)
 	}
 	in.forgetJobs(now, out)
 }
 
 // forgetJobs drops the jobs that have been over for Config.KeepJobs and have no remembered
 // transaction. Their names are free again: a submission repeated that late is a new job.
-func (in *intake) forgetJobs(now bourse.Time, out *agents.Outbox) {
+func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 	if in.cfg.KeepJobs == 0 {
 		return
 	}
@@ -53,11 +54,11 @@ func (in *intake) forgetJobs(now bourse.Time, out *agents.Outbox) {
 		}
 	}
 	if len(old) > 0 {
-		in.record(bourse.JobsForgotten{Jobs: old}, out)
+		in.record(facts.JobsForgotten{Jobs: old}, out)
 	}
 }
 
-func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
+func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 	gone := make(map[*job]bool, len(f.Jobs))
 	for _, name := range f.Jobs {
 		if j := mem.names[name]; j != nil {
@@ -80,5 +81,5 @@ func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 
 // wanted reports whether a transaction is part of a window that still counts.
 func (in *intake) wanted(t *transaction) bool {
-	return t.job.state == bourse.JobPlaced && slices.Contains(t.job.txs, t)
+	return t.job.state == grid.JobPlaced && slices.Contains(t.job.txs, t)
 }

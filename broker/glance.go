@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // While no job waits, no cycle asks the sites, and what they answered last grows old. So
@@ -12,10 +12,10 @@ import (
 // requests have cycle 0, as those for a site's standing.
 
 const (
-	freshFor    = 10 * bourse.Second // an answer younger than this is shown as it is
-	glanceWait  = bourse.Second      // a site that has not answered by then is shown as silent
-	mostGlanced = 200                // sites asked for one look; further ones are asked for the next
-	maxLooking  = 256                // who may wait at once; others are answered with what there is
+	freshFor    = 10 * grid.Second // an answer younger than this is shown as it is
+	glanceWait  = grid.Second      // a site that has not answered by then is shown as silent
+	mostGlanced = 200              // sites asked for one look; further ones are asked for the next
+	maxLooking  = 256              // who may wait at once; others are answered with what there is
 )
 
 // glances asks sites for those who look at them.
@@ -30,7 +30,7 @@ type glances struct {
 
 // glance is a site's last answer to such a request. It is of this life only.
 type glance struct {
-	asked bourse.Time // 0: never
+	asked grid.Time // 0: never
 	site  planning.Site
 }
 
@@ -41,7 +41,7 @@ type glanceDue struct{ round uint64 }
 func (glanceDue) Kind() string { return "GlanceDue" }
 
 // look asks the sites whose last answer is old, and answers from once they have answered.
-func (g *glances) look(now bourse.Time, from agents.ID, out *agents.Outbox) {
+func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 	if len(g.lookers) >= maxLooking {
 		out.Send(from, agents.SitesLooked{})
 		return
@@ -70,7 +70,7 @@ func (g *glances) look(now bourse.Time, from agents.ID, out *agents.Outbox) {
 }
 
 // offered takes a site's answer, if it is awaited.
-func (g *glances) offered(now bourse.Time, p *peer, m agents.Offers, out *agents.Outbox) {
+func (g *glances) offered(now grid.Time, p *peer, m agents.Offers, out *agents.Outbox) {
 	if p == nil || !g.waits[p.id] || len(m.Groups) == 0 && !m.Refusal.Refused() { // or of its standing alone
 		return
 	}
@@ -104,7 +104,7 @@ func (g *glances) end(out *agents.Outbox) {
 }
 
 // answered is when a site was last asked for the answer that is shown of it; 0: never.
-func (g *glances) answered(p *peer) bourse.Time {
+func (g *glances) answered(p *peer) grid.Time {
 	at := p.glance.asked
 	if g.scheduler.answer(p.id) != nil {
 		opened, _ := g.scheduler.opened()

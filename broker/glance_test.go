@@ -3,14 +3,14 @@ package broker
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // looker looks at the sites three times at once, and counts the answers.
 type looker struct{ answers int }
 
-func (l *looker) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (l *looker) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m.(type) {
 	case agents.SitesLook:
 		for range 3 {
@@ -37,10 +37,10 @@ func TestGlance_ALookAsksSitesWhoseLastAnswerIsOld(t *testing.T) {
 	w.quiet = true
 	ana := &looker{}
 	w.Add("user:ana", ana)
-	look := func(at bourse.Time) {
+	look := func(at grid.Time) {
 		w.Post(at, "user:ana", agents.SitesLook{})
 	}
-	shown := func(until bourse.Time, answer string, at bourse.Time, requests int) {
+	shown := func(until grid.Time, answer string, at grid.Time, requests int) {
 		t.Helper()
 		w.Run(until)
 		for v := range w.b.Sites() {

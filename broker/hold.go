@@ -1,23 +1,24 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // newTx is the record that begins a transaction.
-func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
-	return bourse.TxBegun{
-		Tx:    bourse.TxID{Broker: co.cfg.Name, Incarnation: co.lives.current().Incarnation, Nonce: co.lives.current().Nonce, Seq: co.txs.next()},
+func (co *coordinator) newTx(j *job, legs int) facts.TxBegun {
+	return facts.TxBegun{
+		Tx:    grid.TxID{Broker: co.cfg.Name, Incarnation: co.lives.current().Incarnation, Nonce: co.lives.current().Nonce, Seq: co.txs.next()},
 		Job:   j.Name,
-		Sites: make([]string, 0, legs), Legs: make([]bourse.Leg, 0, legs),
+		Sites: make([]string, 0, legs), Legs: make([]grid.Leg, 0, legs),
 	}
 }
 
 // open records a transaction and sends its Holds: all of them at once, or if serial
 // only the first.
-func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, serial bool, out *agents.Outbox) *transaction {
+func (co *coordinator) open(now grid.Time, f facts.TxBegun, run []grid.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
 	t.serial, t.resolved, t.sent = serial, true, 0
@@ -37,7 +38,7 @@ func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Dura
 
 // patient sets, counting from now, how long to wait for answers whose locks last for
 // limit.
-func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
+func (co *coordinator) patient(now grid.Time, t *transaction, limit grid.Duration, out *agents.Outbox) {
 	t.until = now.Add(patience(limit))
 	if !co.cfg.Lossless {
 		out.Alarm(t.until, tryDue{t.id, t.state})
@@ -46,14 +47,14 @@ func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Dur
 
 // late reports whether it is too late to commit a transaction. Where messages take
 // no time it never is: an exchange ends within its instant.
-func (t *transaction) late(now bourse.Time, lead bourse.Duration) bool {
+func (t *transaction) late(now grid.Time, lead grid.Duration) bool {
 	return lead > 0 && now >= t.until
 }
 
 // within cuts a lock's limit so that the lock ends by the window's start. Without a
 // lead there is no latency: the whole exchange ends within the instant, and nothing
 // is cut.
-func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
+func (c *Config) within(now grid.Time, t *transaction, limit grid.Duration) grid.Duration {
 	if c.Lead == 0 {
 		return limit
 	}
@@ -61,12 +62,12 @@ func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) 
 }
 
 // hold sends the Hold of the next leg.
-func (co *coordinator) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (co *coordinator) hold(now grid.Time, t *transaction, out *agents.Outbox) {
 	t.sent++
 	co.sendHold(now, t, t.sent-1, out)
 }
 
-func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *coordinator) sendHold(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	l := &t.legs[i]
 	m := agents.Hold{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User,
 		Limit: l.limit, For: co.cfg.within(now, t, co.cfg.Hold), Flex: t.flex}
@@ -80,23 +81,23 @@ func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *age
 }
 
 // held takes a site's binding price for a leg. Rows B2 to B5, B32.
-func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.Held, out *agents.Outbox) {
-	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
+func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.Held, out *agents.Outbox) {
+	if t.state != grid.TxHolding || l.state != grid.Asked || m.Leg.Leg >= t.sent {
 		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
 	if t.late(now, co.cfg.Lead) {
-		co.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
+		co.abort(now, t, reason(grid.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
 	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
-		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.TooDear, "it holds a leg at %v credits, above the limit %v", m.Fare.Total(), l.limit)), out)
-		co.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.TooDear, "it holds a leg at %v credits, above the limit %v", m.Fare.Total(), l.limit)), out)
+		co.abort(now, t, reason(grid.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
 	if !t.placed(l, m) {
-		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(bourse.Invalid, "it has placed a leg over [%v, %v), which was not asked for", m.Start, m.End)), out)
-		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
+		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Invalid, "it has placed a leg over [%v, %v), which was not asked for", m.Start, m.End)), out)
+		co.abort(now, t, reason(grid.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
 	co.record(l.pricing(t.job, m), out)
@@ -106,20 +107,20 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		}
 		return
 	}
-	if !t.all(bourse.Held) {
+	if !t.all(grid.Held) {
 		return
 	}
 	// Each leg is within its limit, but the limits may add up to more than the job's
 	// budget: see scheduler.limits. They never exceed B* or the accounts.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
-		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
+		co.abort(now, t, reason(grid.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
 	}
 	if len(t.legs) == 1 {
 		co.commitIfWhole(now, t, out)
 		return
 	}
-	t.state = bourse.TxPreparing
+	t.state = grid.TxPreparing
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.InDoubt), out)
 	for i := range t.legs {
 		co.sendPrepare(now, t, i, out)
@@ -128,8 +129,8 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 
 // pricing is the record of the price at which a site holds a leg, and of where it lies
 // if the site has chosen.
-func (l *txLeg) pricing(j *job, m agents.Held) bourse.LegPriced {
-	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
+func (l *txLeg) pricing(j *job, m agents.Held) facts.LegPriced {
+	f := facts.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
 	}
@@ -145,35 +146,35 @@ func (l *txLeg) pricing(j *job, m agents.Held) bourse.LegPriced {
 	return f
 }
 
-func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *coordinator) sendPrepare(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
 // lateGrant answers a Held or Prepared for a leg that is no longer needed by
 // cancelling it again. No money changes hands. Row B32.
-func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
-	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
+func (co *coordinator) lateGrant(t *transaction, l *txLeg, id grid.LegID, out *agents.Outbox) {
+	if t.state != grid.TxAborted || l.state > grid.Prepared && l.state != grid.Cancelled && l.state != grid.Refused {
 		return
 	}
 	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.current().Incarnation})
 }
 
 // prepared notes that a site can no longer refuse a leg. Rows B10, B11, B32.
-func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.Prepared, out *agents.Outbox) {
-	if t.state != bourse.TxPreparing || l.state != bourse.Held {
+func (co *coordinator) prepared(now grid.Time, t *transaction, l *txLeg, m agents.Prepared, out *agents.Outbox) {
+	if t.state != grid.TxPreparing || l.state != grid.Held {
 		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
-	if l.state = bourse.Prepared; t.all(bourse.Prepared) {
+	if l.state = grid.Prepared; t.all(grid.Prepared) {
 		co.commitIfWhole(now, t, out)
 	}
 }
 
 // commitIfWhole decides COMMIT if it is not too late and every site remembers its
 // leg: one that is being reasserted may be gone (I15).
-func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (co *coordinator) commitIfWhole(now grid.Time, t *transaction, out *agents.Outbox) {
 	if t.late(now, co.cfg.Lead) {
-		co.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
+		co.abort(now, t, reason(grid.NoOffer, "the sites answered too late to be relied on"), out)
 		return
 	}
 	for i := range t.legs {
@@ -185,8 +186,8 @@ func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agent
 }
 
 // refused ends a try after a site has refused a step. Rows B6, B12, B22, B44.
-func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
-	if m.Reason.Code == bourse.Fenced {
+func (co *coordinator) refused(now grid.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
+	if m.Reason.Code == grid.Fenced {
 		// Of a leg of another life its site may say so because it never sold that leg: that counts
 		// only if it names a life later than this.
 		tx, life := m.Leg.Tx, co.lives.current()
@@ -199,22 +200,22 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 	if t == nil || !t.resolved {
 		return
 	}
-	if m.Reason.Code == bourse.Unknown && m.Step != "Hold" && m.Step != "Cancel" {
+	if m.Reason.Code == grid.Unknown && m.Step != "Hold" && m.Step != "Cancel" {
 		co.amnesia.unknown(now, from, t, l, m, out)
 		return
 	}
 	r := m.Reason
 	r = reason(r.Code, "%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
-	case t.state == bourse.TxCommitted && l.state <= bourse.Prepared && m.Step == "Confirm":
+	case t.state == grid.TxCommitted && l.state <= grid.Prepared && m.Step == "Confirm":
 		co.lose(now, t, m.Leg.Leg, 0, 0, r, out)
-	case t.state == bourse.TxHolding && l.state == bourse.Asked && m.Step == "Hold",
-		t.state == bourse.TxPreparing && l.state == bourse.Held && m.Step == "Prepare":
+	case t.state == grid.TxHolding && l.state == grid.Asked && m.Step == "Hold",
+		t.state == grid.TxPreparing && l.state == grid.Held && m.Step == "Prepare":
 		if m.Step == "Hold" {
 			co.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
-		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // after a Conflict there is a leg, which must be cancelled
-			l.state = bourse.Refused
+		if l.state == grid.Asked && m.Reason.Code != grid.Conflict { // after a Conflict there is a leg, which must be cancelled
+			l.state = grid.Refused
 		}
 		co.listener.elsewhere(t, m.Instead)
 		co.abort(now, t, r, out)
@@ -223,14 +224,14 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 
 // tryDue gives up a try that is still waiting in the state the alarm was set for.
 // Rows B7, B13.
-func (co *coordinator) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
+func (co *coordinator) tryDue(now grid.Time, m tryDue, out *agents.Outbox) {
 	t := co.txs.get(m.Tx)
 	if t == nil || t.state != m.State || !t.open() || !t.resolved {
 		return
 	}
 	for i := range t.legs {
-		if s := t.legs[i].state; s == bourse.Asked || t.state == bourse.TxPreparing && s <= bourse.Prepared {
-			co.abort(now, t, reason(bourse.NoOffer, "%s did not answer in time", t.sites[i]), out)
+		if s := t.legs[i].state; s == grid.Asked || t.state == grid.TxPreparing && s <= grid.Prepared {
+			co.abort(now, t, reason(grid.NoOffer, "%s did not answer in time", t.sites[i]), out)
 			return
 		}
 	}

@@ -3,8 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxPart is the most jobs and transactions in one part of an image, which is then some
@@ -27,7 +28,7 @@ func (mem *memory) Parts() int {
 
 // Part returns the i-th part of the image, from 0 to Parts()-1.
 func (mem *memory) Part(i int) agents.Fact {
-	var f bourse.BrokerImage
+	var f facts.BrokerImage
 	if i == 0 {
 		f = mem.common()
 	}
@@ -39,8 +40,8 @@ func (mem *memory) Part(i int) agents.Fact {
 }
 
 // common is what an image has besides jobs and transactions.
-func (mem *memory) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
+func (mem *memory) common() facts.BrokerImage {
+	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
 		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
@@ -48,10 +49,10 @@ func (mem *memory) common() bourse.BrokerImage {
 		case p.member:
 			f.Sites = append(f.Sites, p.name)
 		case p.went:
-			f.Left = append(f.Left, bourse.LeftSite{Site: p.name, Since: p.left})
+			f.Left = append(f.Left, facts.LeftSite{Site: p.name, Since: p.left})
 		}
 		if p.lost != nil {
-			f.Lost = append(f.Lost, bourse.LostSite(*p.lost))
+			f.Lost = append(f.Lost, facts.LostSite(*p.lost))
 		}
 	}
 	return f
@@ -59,7 +60,7 @@ func (mem *memory) common() bourse.BrokerImage {
 
 // listed adds items from..to-1 to an image, counted over all jobs and then all
 // transactions.
-func (mem *memory) listed(f *bourse.BrokerImage, from, to int) {
+func (mem *memory) listed(f *facts.BrokerImage, from, to int) {
 	for i := from; i < to; i++ {
 		if i < len(mem.jobs) {
 			f.Jobs = append(f.Jobs, mem.jobs[i].image())
@@ -69,8 +70,8 @@ func (mem *memory) listed(f *bourse.BrokerImage, from, to int) {
 	}
 }
 
-func (j *job) image() bourse.JobMemory {
-	m := bourse.JobMemory{Job: j.whole(), State: j.state, Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
+func (j *job) image() facts.JobMemory {
+	m := facts.JobMemory{Job: j.whole(), State: j.state, Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
 	if j.asked != nil && !same(j.asked, &m.Job) {
 		m.Asked = *j.asked
 	}
@@ -81,25 +82,25 @@ func (j *job) image() bourse.JobMemory {
 	return m
 }
 
-func (t *transaction) image(started bool) bourse.TxMemory {
-	m := bourse.TxMemory{State: t.state, GivenUp: t.givenUp, Detached: t.apart, Reason: t.reason}
-	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
+func (t *transaction) image(started bool) facts.TxMemory {
+	m := facts.TxMemory{State: t.state, GivenUp: t.givenUp, Detached: t.apart, Reason: t.reason}
+	m.TxBegun = facts.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
 		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer}
 	if t.request != nil {
 		m.TxBegun.Request = *t.request
 	}
-	if m.State == bourse.TxPreparing {
-		m.State = bourse.TxHolding // Preparing is not on record
+	if m.State == grid.TxPreparing {
+		m.State = grid.TxHolding // Preparing is not on record
 	}
 	for i := range t.legs {
 		l := &t.legs[i]
 		x := l.onNodes()
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
-		if l.replaces() != (bourse.LegID{}) {
-			m.Replaces = append(m.Replaces, make([]bourse.LegID, i+1-len(m.Replaces))...)
+		if l.replaces() != (grid.LegID{}) {
+			m.Replaces = append(m.Replaces, make([]grid.LegID, i+1-len(m.Replaces))...)
 			m.Replaces[i] = l.replaces()
 		}
-		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
+		m.Memory = append(m.Memory, facts.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, InFull: l.inFull, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
 			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne,
 			Names: x.names, Meeting: x.meeting, Token: x.token, Result: x.result})
@@ -109,23 +110,23 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 
 // recorded is the state of a leg as far as the facts tell. started says whether the
 // facts tell that a leg has started.
-func (l *txLeg) recorded(started bool) bourse.LegState {
+func (l *txLeg) recorded(started bool) grid.LegState {
 	switch {
-	case l.state == bourse.Prepared:
-		return bourse.Held
-	case l.state == bourse.Running && !started:
-		return bourse.Confirmed
-	case l.state == bourse.Refused, l.state == bourse.Cancelled && !l.closed:
+	case l.state == grid.Prepared:
+		return grid.Held
+	case l.state == grid.Running && !started:
+		return grid.Confirmed
+	case l.state == grid.Refused, l.state == grid.Cancelled && !l.closed:
 		if l.priced {
-			return bourse.Held
+			return grid.Held
 		}
-		return bourse.Asked
+		return grid.Asked
 	}
 	return l.state
 }
 
 // load replaces the memory by an image, or adds another part of it.
-func (mem *memory) load(f bourse.BrokerImage) {
+func (mem *memory) load(f facts.BrokerImage) {
 	if f.Part == 0 {
 		mem.reset()
 		mem.loadCommon(f)
@@ -154,7 +155,7 @@ func (mem *memory) load(f bourse.BrokerImage) {
 }
 
 // loadCommon loads what an image has besides jobs and transactions.
-func (mem *memory) loadCommon(f bourse.BrokerImage) {
+func (mem *memory) loadCommon(f facts.BrokerImage) {
 	mem.lives.load(&f)
 	mem.txs.load(f.Seq)
 	mem.cycles = f.Cycles
@@ -183,10 +184,10 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	tally{mem}.loadTenancy(f.Tenancy)
 }
 
-func (mem *memory) loadJob(m *bourse.JobMemory) {
-	j := newJob(bourse.Job{})
+func (mem *memory) loadJob(m *facts.JobMemory) {
+	j := newJob(grid.Job{})
 	mem.texts.take(j, m.Job)
-	j.state, j.stub = bourse.JobAbandoned, m.Stub
+	j.state, j.stub = grid.JobAbandoned, m.Stub
 	j.because(m.Reason)
 	if m.Asked.Name != "" {
 		asked := m.Asked
@@ -205,7 +206,7 @@ func (mem *memory) loadJob(m *bourse.JobMemory) {
 	}
 }
 
-func (mem *memory) loadTx(m bourse.TxMemory) {
+func (mem *memory) loadTx(m facts.TxMemory) {
 	t := begun(m.TxBegun, mem.names[m.Job], &mem.texts)
 	t.state, t.givenUp, t.apart = m.State, m.GivenUp, m.Detached
 	t.because(m.Reason)
@@ -227,7 +228,7 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		if p := mem.peers.ensure(mem.now, t.site(i)); mem.lives.presumes(t.id) { // images of earlier versions do not say it elsewhere
 			p.deals(t.id.Incarnation)
 		}
-		if !l.closed && t.state != bourse.TxAborted {
+		if !l.closed && t.state != grid.TxAborted {
 			amount := l.limit
 			if l.priced {
 				amount = l.fare.Total()
@@ -235,7 +236,7 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 			mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], amount)
 		}
 	}
-	if t.state == bourse.TxCommitted && !t.apart {
+	if t.state == grid.TxCommitted && !t.apart {
 		t.job.txs = append(t.job.txs, t)
 	}
 	if mem.uncounted {

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The parts of an image hold together, in order, what the whole image holds, each at most
@@ -14,10 +15,10 @@ func TestImage_InPartsIsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, jobs := range []int{0, 1, 500, 501, 1300} {
 		b := reserved(3, jobs)
-		var sum bourse.BrokerImage
+		var sum facts.BrokerImage
 		again := New(b.cfg)
 		for i := range b.Parts() {
-			f := b.Part(i).(bourse.BrokerImage)
+			f := b.Part(i).(facts.BrokerImage)
 			if len(f.Jobs)+len(f.Txs) > maxPart || b.Parts() > 1 && (f.Part != i || f.Parts != b.Parts()) {
 				t.Errorf("%d jobs: part %d of %d is number %d of %d, with %d jobs and %d transactions", jobs, i, b.Parts(), f.Part, f.Parts, len(f.Jobs), len(f.Txs))
 			}
@@ -49,14 +50,14 @@ func TestImage_InPartsIsTheSame(t *testing.T) {
 func TestImage_HoldsWhoHasLeft(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig())
-	b.Replay(0, bourse.SiteJoined{Site: "north"})
-	b.Replay(0, bourse.SiteJoined{Site: "south"})
-	b.Replay(500*sec, bourse.SiteLeft{Site: "south"})
+	b.Replay(0, facts.SiteJoined{Site: "north"})
+	b.Replay(0, facts.SiteJoined{Site: "south"})
+	b.Replay(500*sec, facts.SiteLeft{Site: "south"})
 	again := New(b.cfg)
 	again.Replay(600*sec, b.Image())
 	for _, x := range []*Broker{b, again} {
 		x.scheduler.listSites(x.peers.usable(nil))
-		for at, want := range map[bourse.Time]bool{600 * sec: true, 500*sec + bourse.Time(b.cfg.Horizon): false} {
+		for at, want := range map[grid.Time]bool{600 * sec: true, 500*sec + grid.Time(b.cfg.Horizon): false} {
 			x.peers.get("site:north").listed = true
 			if x.now = at; x.scheduler.someAway() != want {
 				t.Errorf("at %v a site is away: %t, want %t", at, !want, want)
@@ -70,41 +71,41 @@ func TestImage_HoldsWhoHasLeft(t *testing.T) {
 // is still to take the place of is kept.
 func TestImage_OfAnEarlierBuildGivesUpWhatAMoveHasReplaced(t *testing.T) {
 	t.Parallel()
-	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq} }
-	kept := bourse.LegRecord{State: bourse.Confirmed, Priced: true, Charged: true, Closed: true, Moved: true, Version: 1}
+	id := func(seq uint64) grid.TxID { return grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq} }
+	kept := facts.LegRecord{State: grid.Confirmed, Priced: true, Charged: true, Closed: true, Moved: true, Version: 1}
 	new := kept
 	new.Moved = false
-	back, lost, asked := kept, bourse.LegRecord{State: bourse.Lost, Priced: true, Closed: true}, bourse.LegRecord{State: bourse.Held, Priced: true}
-	back.State = bourse.Released
-	window := func(seq uint64, replaces []bourse.LegID, legs ...bourse.LegRecord) bourse.TxMemory {
-		m := bourse.TxMemory{State: bourse.TxCommitted, Memory: legs}
-		m.TxBegun = bourse.TxBegun{Tx: id(seq), Job: "wave", Alternative: 1, Replaces: replaces}
+	back, lost, asked := kept, facts.LegRecord{State: grid.Lost, Priced: true, Closed: true}, facts.LegRecord{State: grid.Held, Priced: true}
+	back.State = grid.Released
+	window := func(seq uint64, replaces []grid.LegID, legs ...facts.LegRecord) facts.TxMemory {
+		m := facts.TxMemory{State: grid.TxCommitted, Memory: legs}
+		m.TxBegun = facts.TxBegun{Tx: id(seq), Job: "wave", Alternative: 1, Replaces: replaces}
 		if replaces != nil {
-			m.TxBegun.Request = bourse.Request{Nodes: 8}
+			m.TxBegun.Request = grid.Request{Nodes: 8}
 		}
 		for i := range legs {
-			m.Sites, m.Limits = append(m.Sites, []string{"north", "south", "west"}[i]), append(m.Limits, bourse.Credit)
-			m.Legs = append(m.Legs, bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec})
+			m.Sites, m.Limits = append(m.Sites, []string{"north", "south", "west"}[i]), append(m.Limits, grid.Credit)
+			m.Legs = append(m.Legs, grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec})
 		}
 		return m
 	}
-	moved := func(m bourse.TxMemory) bourse.TxMemory { m.Detached, m.GivenUp = true, bourse.GivenUpByUser; return m }
-	first := []bourse.LegID{{Tx: id(1)}, {Tx: id(1), Leg: 1}}
+	moved := func(m facts.TxMemory) facts.TxMemory { m.Detached, m.GivenUp = true, grid.GivenUpByUser; return m }
+	first := []grid.LegID{{Tx: id(1)}, {Tx: id(1), Leg: 1}}
 	for name, c := range map[string]struct {
-		txs  []bourse.TxMemory
+		txs  []facts.TxMemory
 		want string // of the first two windows, leg by leg: kept, given up, in full
 	}{
-		"what none replaces":               {[]bourse.TxMemory{moved(window(1, nil, back, kept)), window(2, first[:1], new)}, "over up | kept"},
-		"a replacement that was lost":      {[]bourse.TxMemory{moved(window(1, nil, back, kept)), window(2, first, new, lost)}, "over full | kept over"},
-		"all were":                         {[]bourse.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, lost, lost)}, "full full full | over over"},
-		"under way":                        {[]bourse.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, asked, asked)}, "kept kept kept | kept kept"},
-		"one confirmed, one under way":     {[]bourse.TxMemory{moved(window(1, nil, back, kept, kept)), window(2, first, new, asked)}, "over kept up | kept kept"},
-		"and the next one is under way":    {[]bourse.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []bourse.LegID{{Tx: id(2)}}, asked)}, "over up | kept"},
-		"and the next one has replaced it": {[]bourse.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []bourse.LegID{{}}, new)}, "over up | up"},
+		"what none replaces":               {[]facts.TxMemory{moved(window(1, nil, back, kept)), window(2, first[:1], new)}, "over up | kept"},
+		"a replacement that was lost":      {[]facts.TxMemory{moved(window(1, nil, back, kept)), window(2, first, new, lost)}, "over full | kept over"},
+		"all were":                         {[]facts.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, lost, lost)}, "full full full | over over"},
+		"under way":                        {[]facts.TxMemory{moved(window(1, nil, kept, kept, kept)), window(2, first, asked, asked)}, "kept kept kept | kept kept"},
+		"one confirmed, one under way":     {[]facts.TxMemory{moved(window(1, nil, back, kept, kept)), window(2, first, new, asked)}, "over kept up | kept kept"},
+		"and the next one is under way":    {[]facts.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []grid.LegID{{Tx: id(2)}}, asked)}, "over up | kept"},
+		"and the next one has replaced it": {[]facts.TxMemory{moved(window(1, nil, back, kept)), moved(window(2, first[:1], kept)), window(3, []grid.LegID{{}}, new)}, "over up | up"},
 	} {
 		b := New(testConfig())
-		b.Replay(0, bourse.BrokerImage{Seq: 3, Lives: []bourse.BrokerLife{{LifeBegun: bourse.LifeBegun{Incarnation: 1, Nonce: 1}, High: 3}}, Txs: c.txs,
-			Jobs: []bourse.JobMemory{{Job: bourse.Job{Name: "wave", User: "ana", Request: bourse.Request{Nodes: 8}}, State: bourse.JobPlaced}}})
+		b.Replay(0, facts.BrokerImage{Seq: 3, Lives: []facts.BrokerLife{{LifeBegun: facts.LifeBegun{Incarnation: 1, Nonce: 1}, High: 3}}, Txs: c.txs,
+			Jobs: []facts.JobMemory{{Job: grid.Job{Name: "wave", User: "ana", Request: grid.Request{Nodes: 8}}, State: grid.JobPlaced}}})
 		var got []string
 		for _, x := range b.txs.all()[:2] {
 			var legs []string

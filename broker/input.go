@@ -1,17 +1,18 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // makeInput is everything that the current cycle knows when its search begins.
-func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
+func (sch *scheduler) makeInput(now grid.Time) planning.Input {
 	c := &sch.cycle
 	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
 		Jobs: make([]planning.Job, len(c.entries)), Away: sch.someAway()}
-	memo := map[*job]bourse.Time{}
+	memo := map[*job]grid.Time{}
 	for i := range c.entries {
 		j := c.entries[i].job
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
@@ -33,7 +34,7 @@ func (c *cycle) requests(t planning.Terms) *planning.Input {
 
 // bounded is a job's request for this cycle: no earlier than the jobs before it allow, and
 // early enough for the jobs after it to run on the fastest nodes offered for them.
-func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.Request {
+func (j *job) bounded(sites []planning.Site, memo map[*job]grid.Time) grid.Request {
 	r := j.request()
 	if at, ok := j.follows(); ok {
 		r.Ready = max(r.Ready, at)
@@ -46,7 +47,7 @@ func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.R
 
 // latest is the latest end of a job with which it and all jobs after it can meet their
 // deadlines. Workflows have no loops.
-func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Time {
+func (j *job) latest(sites []planning.Site, memo map[*job]grid.Time) grid.Time {
 	if t, ok := memo[j]; ok {
 		return t
 	}
@@ -57,7 +58,7 @@ func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Ti
 		}
 		by := s.latest(sites, memo)
 		r := s.request()
-		if takes, ok := planning.Quickest(sites, &r); ok && by < bourse.Never {
+		if takes, ok := planning.Quickest(sites, &r); ok && by < grid.Never {
 			t = min(t, by.Add(-takes-s.Gap))
 		}
 	}
@@ -72,7 +73,7 @@ func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	q := &c.quotes
 	q.Left, q.Away, q.Gone = sch.accounts.Left(), sch.someAway(), make([]bool, len(c.entries))
 	if sch.accounts.Quotas() {
-		q.Quotas = map[string]bourse.Credits{}
+		q.Quotas = map[string]grid.Credits{}
 	}
 	for i := range c.entries {
 		j := c.entries[i].job
@@ -80,7 +81,7 @@ func (sch *scheduler) whatIsKnownNow() (gone []string) {
 		if _, ok := sch.accounts.Quota(j.User); ok {
 			q.Quotas[j.User] = sch.accounts.UserLeft(j.User)
 		}
-		if j.state == bourse.JobWithdrawn {
+		if j.state == grid.JobWithdrawn {
 			gone = append(gone, j.Name)
 		}
 	}
@@ -118,8 +119,8 @@ type detail struct {
 
 // affords reports whether that many bytes may still be recorded in this hour, and counts
 // them if so. A restart resets the count.
-func (d *detail) affords(now bourse.Time, bytes, most int) bool {
-	if h := int64(now) / int64(bourse.Hour); h != d.hour {
+func (d *detail) affords(now grid.Time, bytes, most int) bool {
+	if h := int64(now) / int64(grid.Hour); h != d.hour {
 		*d = detail{hour: h}
 	}
 	if bytes > most-d.bytes {
@@ -130,7 +131,7 @@ func (d *detail) affords(now bourse.Time, bytes, most int) bool {
 }
 
 // recordSeen records what a cycle knows or, once the hour's bound is reached, only names.
-func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) recordSeen(now grid.Time, out *agents.Outbox) {
 	if sch.cfg.Explain == 0 {
 		return
 	}
@@ -146,7 +147,7 @@ func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
 			f.NotAsked++
 			continue
 		}
-		s := bourse.SiteSeen{Site: p.name, Answer: "unlisted"}
+		s := facts.SiteSeen{Site: p.name, Answer: "unlisted"}
 		if !p.member {
 			s.Answer = "left"
 		}
@@ -156,7 +157,7 @@ func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
 }
 
 // recordPlanned records what a cycle has chosen.
-func (sch *scheduler) recordPlanned(now bourse.Time, gone []string, out *agents.Outbox) {
+func (sch *scheduler) recordPlanned(now grid.Time, gone []string, out *agents.Outbox) {
 	if sch.cfg.Explain == 0 {
 		return
 	}

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // inquire answers a site in doubt. For a transaction that this broker began and no longer
@@ -23,7 +23,7 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: v, DecidedBy: life})
 }
 
-func (rec *recovery) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
+func (rec *recovery) verdict(from agents.ID, id grid.LegID) agents.Verdict {
 	if rec.peers.listening() {
 		if t := rec.txs.get(id.Tx); t == nil || !t.resolved {
 			return agents.Wait
@@ -37,9 +37,9 @@ func (rec *recovery) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown
-	case !t.resolved || t.open(), t.state == bourse.TxCommitted && l.state.Terminal() && !l.confirmable():
+	case !t.resolved || t.open(), t.state == grid.TxCommitted && l.state.Terminal() && !l.confirmable():
 		return agents.Wait
-	case t.state == bourse.TxCommitted:
+	case t.state == grid.TxCommitted:
 		return agents.Commit
 	}
 	return agents.Abort

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // job is a job and its state. A broker may keep 100,000, so what few jobs ask for or
 // come to have is stored separately.
 type job struct {
 	kept
-	state bourse.JobState
+	state grid.JobState
 	fresh bool // no cycle has looked at it yet
 	due   bool // the next batch takes it
 	taken bool // the current cycle has it
@@ -25,8 +25,8 @@ type job struct {
 
 	last  *transaction   // its latest try
 	txs   []*transaction // its window: committed transactions, in order of commitment
-	since bourse.Time    // when it entered its state
-	ended bourse.Time    // once it is done
+	since grid.Time      // when it entered its state
+	ended grid.Time      // once it is done
 
 	*fate // read it directly, write only through own
 }
@@ -36,14 +36,14 @@ type job struct {
 type kept struct {
 	Name, User     string
 	label          string
-	Submit         bourse.Time
+	Submit         grid.Time
 	Nodes          int
-	Length         bourse.Duration
-	MinPerformance bourse.Performance
-	MaxPrice       bourse.Price
-	Budget         bourse.Credits
-	Ready          bourse.Time
-	Deadline       bourse.Time
+	Length         grid.Duration
+	MinPerformance grid.Performance
+	MaxPrice       grid.Price
+	Budget         grid.Credits
+	Ready          grid.Time
+	Deadline       grid.Time
 	from           *submission
 	*wishes        // shared: replace it, never write to it
 }
@@ -54,25 +54,25 @@ type submission struct{ batch, digest, notify string }
 // wishes are the parts of a request that most jobs leave out.
 type wishes struct {
 	Priority int
-	Run      bourse.Duration
-	Require  bourse.Requirement
+	Run      grid.Duration
+	Require  grid.Requirement
 	OneSite  bool
-	Minimize bourse.Goal
-	Flexible bourse.Duration
+	Minimize grid.Goal
+	Flexible grid.Duration
 	Fix, Phi int
-	Sizes    []bourse.Size
-	Urgency  bourse.Urgency
+	Sizes    []grid.Size
+	Urgency  grid.Urgency
 	After    []string
-	Gap      bourse.Duration
-	Work     *bourse.Work
+	Gap      grid.Duration
+	Work     *grid.Work
 }
 
 // fate is what few placed jobs have.
 type fate struct {
-	reason bourse.Reason // why it is not placed
-	offers *offers       // from sites, to move it; nil: none
-	asked  *bourse.Job   // as submitted, if a move has changed it since; nil: unchanged
-	flow   *flow         // its neighbours in a workflow; nil: it has none
+	reason grid.Reason // why it is not placed
+	offers *offers     // from sites, to move it; nil: none
+	asked  *grid.Job   // as submitted, if a move has changed it since; nil: unchanged
+	flow   *flow       // its neighbours in a workflow; nil: it has none
 
 	// This life only.
 	errand *errand
@@ -87,7 +87,7 @@ var (
 )
 
 // newJob is a job of which only the request is known.
-func newJob(x bourse.Job) *job {
+func newJob(x grid.Job) *job {
 	j := &job{fate: &noFate}
 	j.take(x, &noSubmission)
 	return j
@@ -95,7 +95,7 @@ func newJob(x bourse.Job) *job {
 
 // take sets everything that the job asks for. If near is the submission that the job
 // came in, the job shares it.
-func (j *job) take(x bourse.Job, near *submission) {
+func (j *job) take(x grid.Job, near *submission) {
 	o := &x.Origin
 	j.kept = kept{Name: x.Name, User: x.User, label: o.Label, Submit: x.Submit, from: near}
 	if strings.HasPrefix(x.Name, o.Label) {
@@ -108,7 +108,7 @@ func (j *job) take(x bourse.Job, near *submission) {
 }
 
 // ask sets the job's request. beside has the wishes that are not part of a request.
-func (j *job) ask(r bourse.Request, beside wishes) {
+func (j *job) ask(r grid.Request, beside wishes) {
 	j.Nodes, j.Length, j.MinPerformance, j.MaxPrice = r.Nodes, r.Length, r.MinPerformance, r.MaxPrice
 	j.Budget, j.Ready, j.Deadline = r.Budget, r.Ready, r.Deadline
 	beside.Require, beside.OneSite, beside.Minimize, beside.Urgency = r.Require, r.OneSite, r.Minimize, r.Urgency
@@ -127,16 +127,16 @@ func (w *wishes) some() bool {
 }
 
 // request is the job's present request.
-func (j *job) request() bourse.Request {
-	return bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
+func (j *job) request() grid.Request {
+	return grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
 		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, OneSite: j.OneSite, Minimize: j.Minimize,
 		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency}
 }
 
 // whole is the job as its user would submit it now.
-func (j *job) whole() bourse.Job {
-	return bourse.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run,
-		Origin: bourse.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
+func (j *job) whole() grid.Job {
+	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run,
+		Origin: grid.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
 		After:  j.After, Gap: j.Gap, Work: j.Work}
 }
 
@@ -167,14 +167,14 @@ func (x *texts) one(s string) string {
 }
 
 // take sets what a job asks for. Consecutive jobs of one submission share its data.
-func (x *texts) take(j *job, as bourse.Job) {
+func (x *texts) take(j *job, as grid.Job) {
 	as.User = x.one(as.User)
 	j.take(as, x.came)
 	x.came = j.from
 }
 
 // id is a transaction's identity with the shared copy of its broker's name.
-func (x *texts) id(id bourse.TxID) bourse.TxID {
+func (x *texts) id(id grid.TxID) grid.TxID {
 	id.Broker = x.one(id.Broker)
 	return id
 }
@@ -188,7 +188,7 @@ func (j *job) own() *fate {
 }
 
 // because sets the reason why the job is not placed; no reason: it is, or may be.
-func (j *job) because(r bourse.Reason) {
+func (j *job) because(r grid.Reason) {
 	if j.reason == r {
 		return
 	}
@@ -230,7 +230,7 @@ func (j *job) comesAfter(p *job) {
 }
 
 // submitted is the job as its user has submitted it.
-func (j *job) submitted() *bourse.Job {
+func (j *job) submitted() *grid.Job {
 	if j.asked != nil {
 		return j.asked
 	}
@@ -247,8 +247,8 @@ func (j *job) drop(t *transaction) {
 // it. From then on only the new one decides whether the job is done or waits again.
 func (j *job) leave() {
 	j.txs = slices.DeleteFunc(j.txs, func(t *transaction) bool {
-		t.apart = t.apart || t.givenUp != bourse.Kept
-		return t.givenUp != bourse.Kept
+		t.apart = t.apart || t.givenUp != grid.Kept
+		return t.givenUp != grid.Kept
 	})
 }
 

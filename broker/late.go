@@ -3,20 +3,20 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // grace is how long after its planned end work on time-shared nodes is assumed to end,
 // for the jobs that come after it. lateAfter is how long after its planned end it counts
 // as late if no end has been reported: then nobody knows when it will end.
 const (
-	grace     = bourse.Second
+	grace     = grid.Second
 	lateAfter = grace / 2
 )
 
 // lateDue is the alarm to check whether work on time-shared nodes has ended in time.
-type lateDue struct{ Leg bourse.LegID }
+type lateDue struct{ Leg grid.LegID }
 
 // Kind names the alarm.
 func (lateDue) Kind() string { return "LateDue" }

@@ -3,9 +3,10 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Each process that acts for a broker is a life of it. Its incarnation is one more
@@ -24,9 +25,9 @@ import (
 func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
-func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
+func (mem *memory) fence(site agents.ID, why grid.Reason, latest uint32, out *agents.Outbox) {
 	if !mem.lives.ended() {
-		mem.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
+		mem.record(facts.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
 
@@ -35,13 +36,13 @@ func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *
 const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
-func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
+func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	again := b.lives.count() > 0
 	nonce := m.Nonce
 	if nonce == 0 {
 		nonce = b.cfg.Nonce
 	}
-	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
+	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
 		f.Incarnation = b.lives.current().Incarnation + 1
 		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
@@ -64,7 +65,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 
 // begin begins a life. If it is not the first, it asks the sites to list their legs and
 // resumes watching the transactions on record.
-func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
+func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
 	rec.had, rec.regained = rec.accounts.Left(), 0
 	for p := range rec.peers.all() {
 		p.heard = now // earlier, nobody was listening
@@ -97,7 +98,7 @@ func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 
 // listWait is how long a life waits for every member to list its legs before it goes on
 // with those that have.
-const listWait = 30 * bourse.Second
+const listWait = 30 * grid.Second
 
 // listenDue ends that wait.
 type listenDue struct{}
@@ -106,7 +107,7 @@ type listenDue struct{}
 func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue repairs the windows that had to wait until the sites had listed.
-func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
+func (rec *recovery) listenDue(now grid.Time, out *agents.Outbox) {
 	if rec.peers.listening() && !rec.unsure(now) {
 		for _, j := range rec.jobs {
 			rec.co.listener.lost(now, j, out)
@@ -118,7 +119,7 @@ func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 // not listed their legs and either listWait is not over, or another site has listed a
 // leg that is not on record and that it can have. In the second case the broker itself has lost memory, and a
 // silent site may already carry what it would buy again. Row B64.
-func (rec *recovery) unsure(now bourse.Time) bool {
+func (rec *recovery) unsure(now grid.Time) bool {
 	if !rec.peers.listening() {
 		return false
 	}
@@ -138,12 +139,12 @@ func (rec *recovery) unsure(now bourse.Time) bool {
 }
 
 // askList sends a site this life's List, and sets the alarm that repeats it.
-func (rec *recovery) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+func (rec *recovery) askList(now grid.Time, p *peer, wait grid.Duration, out *agents.Outbox) {
 	rec.sendList(now, p, out)
 	out.Alarm(now.Add(wait), listDue{p.id, wait})
 }
 
-func (rec *recovery) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
+func (rec *recovery) sendList(now grid.Time, p *peer, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
 	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.current().Incarnation, Nonce: rec.lives.current().Nonce}
@@ -157,7 +158,7 @@ func (rec *recovery) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 	out.Send(p.id, m)
 }
 
-func (rec *recovery) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
+func (rec *recovery) listDue(now grid.Time, m listDue, out *agents.Outbox) {
 	if p := rec.peers.get(m.Site); p != nil && !p.listed {
 		last := lastRepeat
 		if p.lost != nil {
@@ -168,16 +169,16 @@ func (rec *recovery) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 }
 
 // lastList is the longest wait between two Lists to a lost site.
-const lastList = bourse.Minute
+const lastList = grid.Minute
 
 // listing takes a site's answer to this life's List.
-func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
+func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
 	p := rec.peers.get(from)
 	if p == nil || p.listed || m.Incarnation != rec.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
-		if m.Refusal.Code == bourse.Fenced {
+		if m.Refusal.Code == grid.Fenced {
 			rec.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
@@ -187,13 +188,13 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 	}
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
 	p.listed, p.legs, rec.stale = true, m.Legs, true
-	p.places = make(map[bourse.LegID]int32, len(m.Legs))
+	p.places = make(map[grid.LegID]int32, len(m.Legs))
 	for i := len(m.Legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
 	}
 	p.memory.set(m.Stamp)
 	if p.lost != nil && !p.lost.Wish {
-		rec.record(bourse.SiteBack{Site: p.name}, out)
+		rec.record(facts.SiteBack{Site: p.name}, out)
 	}
 	rec.co.losses.hearClaims(now, p, out)
 	for _, t := range rec.txs.all() {
@@ -211,7 +212,7 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 
 // heard catches up with the legs at a site that has just listed, for a transaction that
 // was decided before because a leg at another site was confirmed.
-func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
+func (rec *recovery) heard(now grid.Time, p *peer, t *transaction, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
 		if t.sites[i] == p.name {
@@ -229,7 +230,7 @@ func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents
 // at once, any other when all its sites have listed. When every member has listed, legs
 // without a record are adopted, and the recovery is over. It looks only at transactions
 // that touch p, the site that has just listed; nil: at all.
-func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
+func (rec *recovery) resolveAll(now grid.Time, p *peer, out *agents.Outbox) {
 	for i := 0; i < len(rec.txs.all()); i++ {
 		if t := rec.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
 			rec.resolve(now, t, out)
@@ -271,16 +272,16 @@ func (rec *recovery) sight(t *transaction, i int) sighting {
 // took reports whether a leg has been seen in a state that only COMMIT leads to.
 func took(s *sighting) bool {
 	switch s.State {
-	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Released:
+	case grid.Confirmed, grid.Running, grid.Settled, grid.Released:
 		return s.there
-	case bourse.Lost:
+	case grid.Lost:
 		return s.there && s.Refund > 0
 	}
 	return false
 }
 
 // resolve decides one transaction afresh. Rows B51 to B54.
-func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) {
 	rec.touch(t.job)
 	if t.over() {
 		t.resolved = true
@@ -292,9 +293,9 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 		s := rec.sight(t, i)
 		seen[i] = s
 		away := !s.heard && rec.peers.isLost(t.sites[i]) // if COMMIT is on record it may have taken it; otherwise nobody was told
-		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
+		effect = effect || took(&s) || t.legs[i].charged || away && t.state == grid.TxCommitted
 		all = all && (s.heard || away)
-		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
+		locked := s.there && (s.State == grid.Prepared || s.State == grid.Held && len(t.legs) == 1)
 		safe = safe && locked && now < rec.began.Add(patience(s.Left))
 	}
 	if !effect && !all {
@@ -306,11 +307,11 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 		for i := range t.legs {
 			rec.priceSeen(t, i, &seen[i], out)
 		}
-		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
+		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
-		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker restarted before it was decided")}, out)
-	case t.state == bourse.TxCommitted && !effect && !safe:
-		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker restarted, and not every leg was locked any more")}, out)
+		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(grid.NoOffer, "the broker restarted before it was decided")}, out)
+	case t.state == grid.TxCommitted && !effect && !safe:
+		rec.record(facts.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(grid.Expired, "the broker restarted, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
 				rec.co.tell(now, o, firstRepeat, out)
@@ -329,7 +330,7 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 // the broker has not. Row B51.
 func (rec *recovery) priceSeen(t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
-	if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+	if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == grid.Refused {
 		return
 	}
 	m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
@@ -340,30 +341,30 @@ func (rec *recovery) priceSeen(t *transaction, i int, s *sighting, out *agents.O
 }
 
 // catchUp brings the record of a leg up to what its site has listed.
-func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	shifts := l.shifts
 	if !s.heard || l.state.Terminal() && l.closed {
 		return
 	}
-	if t.state == bourse.TxCommitted {
+	if t.state == grid.TxCommitted {
 		rec.priceSeen(t, i, s, out) // a site may list after the one by which COMMIT was decided
 	}
-	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
+	lost := reason(grid.Expired, "%s does not hold it any more", t.sites[i])
 	switch {
-	case t.state == bourse.TxAborted:
+	case t.state == grid.TxAborted:
 		// A Hold sent by this life may still be on its way to a site that does not know the leg.
 		over := s.there && s.State.Terminal() || !s.there && !rec.lives.ours(t.id)
-		if over && !l.closed && l.state <= bourse.Prepared {
-			rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
+		if over && !l.closed && l.state <= grid.Prepared {
+			rec.record(facts.LegClosed{Leg: t.leg(i)}, out)
 		}
 	case l.charged && !took(s) && l.what.End <= now: // too late to restore it, row B63
-		rec.co.gone(now, t, l, i, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[i]), out)
+		rec.co.gone(now, t, l, i, l.fare.Total(), 0, reason(grid.Unknown, "%s had forgotten it", t.sites[i]), out)
 	case l.charged && !took(s): // an amnesia: see compare
-	case !s.there, s.State == bourse.Refused, s.State == bourse.LegExpired, s.State == bourse.Cancelled, s.State == bourse.Heuristic,
-		s.State == bourse.Lost && s.Refund == 0 && !l.charged:
+	case !s.there, s.State == grid.Refused, s.State == grid.LegExpired, s.State == grid.Cancelled, s.State == grid.Heuristic,
+		s.State == grid.Lost && s.Refund == 0 && !l.charged:
 		rec.co.lose(now, t, i, 0, 0, lost, out)
-	case s.State == bourse.Lost:
+	case s.State == grid.Lost:
 		if s.Reason.Refused() {
 			lost = s.Reason
 		}
@@ -372,13 +373,13 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		rec.co.closed(now, t, l, t.leg(i), true, out)
 		rec.co.shifted(now, t, l, s.shifted(), out)
 		switch s.State {
-		case bourse.Running:
+		case grid.Running:
 			rec.co.started(now, t, i, out)
-		case bourse.Settled:
+		case grid.Settled:
 			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total(), Result: s.Result}, out)
-		case bourse.Released:
+		case grid.Released:
 			rec.givenBack(now, t, i, out)
-			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
+			rec.co.end(now, t, i, grid.Released, s.Refund, 0, grid.Reason{}, out)
 		}
 	}
 	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, out)
@@ -387,14 +388,14 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 // givenBack handles a leg that a site lists as released although this broker has no
 // record of giving its window up: the broker has forgotten that decision. The window is
 // given up, and the job waits again. Row B57.
-func (rec *recovery) givenBack(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (rec *recovery) givenBack(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	j := t.job
-	if t.givenUp != bourse.Kept || t.apart || j.state != bourse.JobPlaced || t.legs[i].state.Terminal() {
+	if t.givenUp != grid.Kept || t.apart || j.state != grid.JobPlaced || t.legs[i].state.Terminal() {
 		return
 	}
-	rec.record(bourse.Amnesia{Legs: []bourse.LegID{t.leg(i)}}, out)
+	rec.record(facts.Amnesia{Legs: []grid.LegID{t.leg(i)}}, out)
 	txs := slices.Clone(j.txs)
-	rec.record(bourse.JobBroken{Job: j.Name, Reason: reason(bourse.Unknown, "its part at %s was given back, and why is not on record any more", t.sites[i])}, out)
+	rec.record(facts.JobBroken{Job: j.Name, Reason: reason(grid.Unknown, "its part at %s was given back, and why is not on record any more", t.sites[i])}, out)
 	for _, o := range txs {
 		if o != t && o.resolved {
 			rec.co.tell(now, o, firstRepeat, out)

@@ -3,15 +3,16 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // lives are the broker's lives on record.
 type lives struct {
-	list     []bourse.BrokerLife // the last is this one
-	fenced   bool                // another process acts for this broker
-	fencedBy uint32              // that process's incarnation
-	nonce    uint64              // for a life whose runtime draws none
+	list     []facts.BrokerLife // the last is this one
+	fenced   bool               // another process acts for this broker
+	fencedBy uint32             // that process's incarnation
+	nonce    uint64             // for a life whose runtime draws none
 }
 
 // maxLives bounds the lives that are remembered. For transactions of older lives no ABORT
@@ -19,15 +20,15 @@ type lives struct {
 const maxLives = 1000
 
 // current is the present life.
-func (l *lives) current() bourse.LifeBegun {
+func (l *lives) current() facts.LifeBegun {
 	if n := len(l.list); n > 0 {
 		return l.list[n-1].LifeBegun
 	}
-	return bourse.LifeBegun{Incarnation: 1, Nonce: l.nonce}
+	return facts.LifeBegun{Incarnation: 1, Nonce: l.nonce}
 }
 
 // ours reports whether the present life has begun a transaction.
-func (l *lives) ours(id bourse.TxID) bool {
+func (l *lives) ours(id grid.TxID) bool {
 	now := l.current()
 	return id.Incarnation == now.Incarnation && id.Nonce == now.Nonce
 }
@@ -36,11 +37,11 @@ func (l *lives) ours(id bourse.TxID) bool {
 func (l *lives) count() int { return len(l.list) }
 
 // begin puts a life on record.
-func (l *lives) begin(f bourse.LifeBegun) {
+func (l *lives) begin(f facts.LifeBegun) {
 	if len(l.list) == maxLives {
 		l.list = append(l.list[:0], l.list[1:]...)
 	}
-	l.list, l.fenced, l.fencedBy = append(l.list, bourse.BrokerLife{LifeBegun: f}), false, 0
+	l.list, l.fenced, l.fencedBy = append(l.list, facts.BrokerLife{LifeBegun: f}), false, 0
 }
 
 // fence ends the present life, because a later one with that incarnation now acts.
@@ -62,7 +63,7 @@ func (l *lives) raise(seq uint64) { l.list[len(l.list)-1].High = seq }
 
 // presumes reports whether ABORT may be presumed of a transaction that is not on record: a
 // life on record began it, so its record must have been dropped since.
-func (l *lives) presumes(id bourse.TxID) bool {
+func (l *lives) presumes(id grid.TxID) bool {
 	for i := range l.list {
 		if x := &l.list[i]; x.Incarnation == id.Incarnation && x.Nonce == id.Nonce {
 			return id.Seq > 0 && id.Seq <= x.High
@@ -72,22 +73,22 @@ func (l *lives) presumes(id bourse.TxID) bool {
 }
 
 // named reports whether the life of a transaction is on record.
-func (l *lives) named(id bourse.TxID) bool {
-	return slices.ContainsFunc(l.list, func(x bourse.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.Nonce == id.Nonce })
+func (l *lives) named(id grid.TxID) bool {
+	return slices.ContainsFunc(l.list, func(x facts.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.Nonce == id.Nonce })
 }
 
 // denies reports whether a life of that number is on record with another nonce, has bought
 // something and was never fenced. Each site takes the first nonce of a number that it
 // hears, and fences all others.
-func (l *lives) denies(id bourse.TxID) bool {
-	return !l.named(id) && slices.ContainsFunc(l.list, func(x bourse.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.High > 0 && !x.Fenced })
+func (l *lives) denies(id grid.TxID) bool {
+	return !l.named(id) && slices.ContainsFunc(l.list, func(x facts.BrokerLife) bool { return x.Incarnation == id.Incarnation && x.High > 0 && !x.Fenced })
 }
 
 // image adds the lives to an image, and load takes them from one.
-func (l *lives) image(f *bourse.BrokerImage) {
+func (l *lives) image(f *facts.BrokerImage) {
 	f.Fenced, f.Latest, f.Lives = l.fenced, l.fencedBy, slices.Clone(l.list)
 }
 
-func (l *lives) load(f *bourse.BrokerImage) {
+func (l *lives) load(f *facts.BrokerImage) {
 	l.fenced, l.fencedBy, l.list = f.Fenced, f.Latest, slices.Clone(f.Lives)
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site is lost when it has been silent for too long, see presence.go, or when an
@@ -23,27 +24,27 @@ import (
 // for in its place.
 
 // loss says how a site was lost, and when.
-type loss bourse.LostSite
+type loss facts.LostSite
 
 // keepClaims is how long after a leg's end its claim waits for the site to answer. Then
 // it is written off, and the two accounts differ by it.
-const keepClaims = 30 * bourse.Day
+const keepClaims = 30 * grid.Day
 
 // siteLost handles an operator's declaration that a site is lost. Row B106.
-func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
+func (los *losses) siteLost(now grid.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
 	p := los.operated(from, m.Site, m.Kind(), out)
 	switch {
 	case p == nil:
 		return
 	case len(m.Why) > maxWhy:
-		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "why has %d bytes, must have at most %d", len(m.Why), maxWhy)})
+		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(grid.Invalid, "why has %d bytes, must have at most %d", len(m.Why), maxWhy)})
 		return
 	case p.lost == nil || !p.lost.Wish:
-		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)
+		why := reason(grid.WithSite, "%s is lost, by its operator's word", p.name)
 		if m.Why != "" {
 			why = reason(why.Code, "%v: %s", why, m.Why)
 		}
-		los.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
+		los.loseSite(now, p, facts.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
@@ -55,7 +56,7 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 		return
 	}
 	if p.lost != nil {
-		los.record(bourse.SiteBack{Site: p.name}, out)
+		los.record(facts.SiteBack{Site: p.name}, out)
 		los.stale = true
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
@@ -74,13 +75,13 @@ func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbo
 	}
 	p := los.peers.get(site)
 	if p == nil {
-		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", los.cfg.Name, siteName(site))})
+		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(grid.Unknown, "%s knows no site %q", los.cfg.Name, siteName(site))})
 	}
 	return p
 }
 
 // loseSite records that a site is lost, and gives up the legs there.
-func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agents.Outbox) {
+func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agents.Outbox) {
 	before := p.lost != nil
 	los.record(f, out)
 	if !before {
@@ -93,7 +94,7 @@ func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *ag
 
 // partWith goes on without a site. The site is sent nothing more until it has listed its
 // legs, and transactions that are undecided there are aborted.
-func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
+func (los *losses) partWith(now grid.Time, p *peer, out *agents.Outbox) {
 	los.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
 	if p.listed {
@@ -110,7 +111,7 @@ func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 // giveUpLost gives up a transaction's legs at sites that an operator has declared lost.
-func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (los *losses) giveUpLost(now grid.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		if p := los.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
 			los.giveUpLeg(now, t, i, p.lost.Reason, out)
@@ -120,15 +121,15 @@ func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbo
 
 // giveUpLeg books a committed leg as lost because its site is silent, and deals with
 // the rest of its window. Row B105.
-func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
+func (los *losses) giveUpLeg(now grid.Time, t *transaction, i int, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
-	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
+	if t.state != grid.TxCommitted || !t.resolved || l.state.Terminal() {
 		return
 	}
 	if l.charged {
-		los.record(bourse.LegDone{Leg: t.leg(i), State: bourse.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
+		los.record(facts.LegDone{Leg: t.leg(i), State: grid.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
 	} else {
-		los.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+		los.record(facts.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 		if t.apart {
 			los.co.listener.effective(t, why, out)
 		}
@@ -139,7 +140,7 @@ func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.
 
 // hearClaims compares the claims against a site with the legs it has listed. What it
 // still carries it will be told to release. Row B107.
-func (los *losses) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
+func (los *losses) hearClaims(now grid.Time, p *peer, out *agents.Outbox) {
 	for _, t := range los.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
@@ -152,12 +153,12 @@ func (los *losses) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-func (los *losses) hearClaim(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (los *losses) hearClaim(now grid.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch {
 	case s.there && !s.State.Terminal():
-		l.returns, l.vouched = true, s.State >= bourse.Confirmed
-	case s.there && s.State == bourse.Settled:
+		l.returns, l.vouched = true, s.State >= grid.Confirmed
+	case s.there && s.State == grid.Settled:
 		los.claimRun(now, t, i, out)
 	default:
 		los.settleClaim(t, i, s.State, s.cost(l), out)
@@ -165,7 +166,7 @@ func (los *losses) hearClaim(now bourse.Time, t *transaction, i int, s *sighting
 }
 
 // cost is the cost of a leg that is over, by its site's books.
-func (s *sighting) cost(l *txLeg) bourse.Credits {
+func (s *sighting) cost(l *txLeg) grid.Credits {
 	if !took(s) {
 		return 0 // it was never charged
 	}
@@ -174,8 +175,8 @@ func (s *sighting) cost(l *txLeg) bourse.Credits {
 
 // costs is the final cost of a leg that was charged: its price, less refund and penalty.
 // With a penalty it may be below 0.
-func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bourse.Credits {
-	if end == bourse.Settled {
+func (l *txLeg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Credits {
+	if end == grid.Settled {
 		return l.fare.Total()
 	}
 	total := l.fare.Total()
@@ -185,7 +186,7 @@ func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bours
 // confirmable reports whether a leg that was given up before its site heard of COMMIT
 // is to be confirmed first and then released. A leg that would replace another leg at
 // that site is not: confirming it would give up the other one.
-func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == bourse.LegID{} }
+func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == grid.LegID{} }
 
 // tellReturned makes a site release a leg that it still carries, for its whole price. A
 // leg that is not yet confirmed there is confirmed first.
@@ -200,15 +201,15 @@ func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outb
 
 // claimHeard handles a site's message about a leg that was given up with it. It reports
 // false if the message must be handled as for any other leg.
-func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
+func (los *losses) claimHeard(now grid.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case agents.Degraded: // it may bring a penalty even after Released
-		cost := bourse.Credits(0)
+		cost := grid.Credits(0)
 		if m.Refund > 0 {
-			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
+			cost = l.costs(grid.Lost, m.Refund, m.Penalty)
 		}
 		if l.claim || cost < l.cost() { // what comes back may only rise: a site cannot keep changing its mind
-			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
+			los.settleClaim(t, m.Leg.Leg, grid.Lost, cost, out)
 		}
 	case agents.Confirmed:
 		if l.claim && !l.vouched {
@@ -217,7 +218,7 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 		}
 	case agents.Released:
 		if l.claim && (l.charged || l.vouched) {
-			los.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
+			los.settleClaim(t, m.Leg.Leg, grid.Released, l.costs(grid.Released, m.Refund, 0), out)
 		}
 	case agents.Settled:
 		if l.claim {
@@ -225,14 +226,14 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 		}
 	case agents.Heuristic:
 		if l.claim {
-			los.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
+			los.settleClaim(t, m.Leg.Leg, grid.Heuristic, 0, out)
 		}
 	case agents.Refused:
-		if m.Reason.Code == bourse.Fenced {
+		if m.Reason.Code == grid.Fenced {
 			return false
 		}
-		if l.returns && (m.Reason.Code == bourse.Unknown || m.Reason.Code == bourse.Expired) {
-			los.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
+		if l.returns && (m.Reason.Code == grid.Unknown || m.Reason.Code == grid.Expired) {
+			los.settleClaim(t, m.Leg.Leg, grid.LegExpired, 0, out)
 		}
 	case agents.LegStarted, agents.Shifted:
 	default:
@@ -244,19 +245,19 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 // claimRun handles a site's report that a leg that was given up has run. It costs its
 // price, unless its window has not begun: then it cannot have run, and costs nothing, as
 // in row B101.
-func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (los *losses) claimRun(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
-		los.settleClaim(t, i, bourse.Settled, l.fare.Total(), out)
+		los.settleClaim(t, i, grid.Settled, l.fare.Total(), out)
 		return
 	}
 	los.early++
-	los.record(brokenWord(t.sites[i], t.leg(i), reason(bourse.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
-	los.settleClaim(t, i, bourse.Lost, 0, out)
+	los.record(brokenWord(t.sites[i], t.leg(i), reason(grid.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
+	los.settleClaim(t, i, grid.Lost, 0, out)
 }
 
 // settleClaim records the end and cost of a leg by its site's books, if that settles a
 // claim or changes the cost.
-func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
+func (los *losses) settleClaim(t *transaction, i int, state grid.LegState, cost grid.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
 	case back > 0: // a penalty is cut to what the accounts have room for
@@ -265,12 +266,12 @@ func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cos
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
-		los.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
+		los.record(facts.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
 	}
 }
 
 // cost is the cost of a leg that is over, by the broker's books.
-func (l *txLeg) cost() bourse.Credits {
+func (l *txLeg) cost() grid.Credits {
 	if !l.charged {
 		return l.borne
 	}
@@ -279,7 +280,7 @@ func (l *txLeg) cost() bourse.Credits {
 
 // applySettled books a leg at the cost in its site's books. If the VO's account does not
 // cover it, an overdraft does, and the budget is used up.
-func (mem *memory) applySettled(f bourse.ClaimSettled) {
+func (mem *memory) applySettled(f facts.ClaimSettled) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
@@ -289,7 +290,7 @@ func (mem *memory) applySettled(f bourse.ClaimSettled) {
 
 // done reports whether nothing more is expected of a transaction, except perhaps from
 // sites that have been lost for too long.
-func (los *losses) done(now bourse.Time, t *transaction) bool {
+func (los *losses) done(now grid.Time, t *transaction) bool {
 	tooLong := t.lastEnd().Add(keepClaims) <= now
 	if t.over() && t.atRest() {
 		return tooLong || !t.claims()
@@ -319,7 +320,7 @@ func (los *losses) onlyLost(t *transaction) bool {
 }
 
 // silentFor is how long a site has left questions unanswered.
-func (p *peer) silentFor(now bourse.Time) bourse.Duration {
+func (p *peer) silentFor(now grid.Time) grid.Duration {
 	if p.asked == 0 {
 		return 0
 	}
@@ -327,14 +328,14 @@ func (p *peer) silentFor(now bourse.Time) bourse.Duration {
 }
 
 // notAnswered is the reason why a silent site is lost.
-func (p *peer) notAnswered(now bourse.Time) bourse.Reason {
-	return reason(bourse.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.silentFor(now)))
+func (p *peer) notAnswered(now grid.Time) grid.Reason {
+	return reason(grid.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.silentFor(now)))
 }
 
 // inWords shows a time in whole seconds or minutes.
-func inWords(d bourse.Duration) string {
-	if d < 10*bourse.Minute {
-		return fmt.Sprintf("%d seconds", d/bourse.Second)
+func inWords(d grid.Duration) string {
+	if d < 10*grid.Minute {
+		return fmt.Sprintf("%d seconds", d/grid.Second)
 	}
-	return fmt.Sprintf("%d minutes", d/bourse.Minute)
+	return fmt.Sprintf("%d minutes", d/grid.Minute)
 }

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // listSites sets the sites that the next cycle asks. A cycle refers to them by index, so
@@ -26,7 +27,7 @@ const maxName = 100
 // join adds a site to those asked for offers. A life that is not the first asks it for its
 // legs before. An address that makes no sense, or differs from a known one only in case,
 // is counted and ignored: people would confuse the two, and so would accounts. Row B65.
-func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
+func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
 		b.peers.hear(now)
@@ -39,7 +40,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	}
 	b.peers.hear(now)
 	met := p != nil
-	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
+	b.record(facts.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	b.co.member(now, b.peers.get(id), met, out)
 	b.peers.get(id).stands.ask(id, out)
@@ -76,9 +77,9 @@ func (sch *scheduler) someAway() bool {
 // leave stops asking a site for anything new, and the current cycle stops waiting for it:
 // gossip misses a dead site long before the wait would be over. Open legs and debts are
 // not affected.
-func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
+func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
-		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
+		b.record(facts.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
 		b.scheduler.goOnWithout(now, id, out)
 		b.co.member(now, p, true, out)

@@ -1,8 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // memory is what a broker knows from the facts on record. Except for the fields of
@@ -28,15 +29,15 @@ type memory struct {
 	texts texts
 
 	// This life only.
-	now     bourse.Time       // of the current step, or of the fact being replayed
-	began   bourse.Time       // when this life began
-	stray   uint64            // messages that made no sense
-	early   uint64            // reports from sites about work before its window
-	stale   bool              // a site has joined or left since a cycle last listed them
-	touched []*job            // jobs of workflows that this step has changed
-	fallen  []*job            // jobs that lost their window in this step though nobody gave it up, and every stub that did
-	lasts   []bourse.TxID     // while an image is read: the latest try of each job
-	lines   []bourse.UserLine // while an image is read: the order in which users are served
+	now     grid.Time        // of the current step, or of the fact being replayed
+	began   grid.Time        // when this life began
+	stray   uint64           // messages that made no sense
+	early   uint64           // reports from sites about work before its window
+	stale   bool             // a site has joined or left since a cycle last listed them
+	touched []*job           // jobs of workflows that this step has changed
+	fallen  []*job           // jobs that lost their window in this step though nobody gave it up, and every stub that did
+	lasts   []grid.TxID      // while an image is read: the latest try of each job
+	lines   []facts.UserLine // while an image is read: the order in which users are served
 	// uncounted says, while an image is read, that it is of an earlier version, which
 	// does not say what its transactions take.
 	uncounted bool
@@ -79,32 +80,32 @@ func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(use
 // settle checks whether a job's window is over. If all of it was carried to its end
 // the job is done, otherwise it waits again; a stub is abandoned.
 func (mem *memory) settle(j *job) {
-	if j.state != bourse.JobPlaced {
+	if j.state != grid.JobPlaced {
 		return
 	}
 	whole := len(j.txs) > 0
 	for _, t := range j.txs {
-		if t.givenUp != bourse.Kept {
+		if t.givenUp != grid.Kept {
 			whole = false
 		}
 		for i := range t.legs {
 			switch l := &t.legs[i]; {
 			case !l.state.Terminal():
 				return
-			case l.gone(), l.state == bourse.Cancelled:
+			case l.gone(), l.state == grid.Cancelled:
 				whole = false
 			}
 		}
 	}
 	if whole {
-		j.because(bourse.Reason{})
+		j.because(grid.Reason{})
 		j.ended = j.lastEnd()
-		mem.become(j, bourse.JobDone)
+		mem.become(j, grid.JobDone)
 		return
 	}
 	kept := len(j.txs) > 0 // whether nobody gave it up
 	for _, t := range j.txs {
-		kept = kept && t.givenUp == bourse.Kept
+		kept = kept && t.givenUp == grid.Kept
 		t.apart = true
 	}
 	j.txs = nil
@@ -112,17 +113,17 @@ func (mem *memory) settle(j *job) {
 		mem.fallen = append(mem.fallen, j)
 	}
 	if j.stub {
-		mem.become(j, bourse.JobAbandoned)
+		mem.become(j, grid.JobAbandoned)
 		return
 	}
 	if !j.reason.Refused() {
-		j.because(reason(bourse.Busy, "its window was lost"))
+		j.because(reason(grid.Busy, "its window was lost"))
 	}
-	mem.become(j, bourse.JobWaiting)
+	mem.become(j, grid.JobWaiting)
 }
 
 // become moves a job to a state, and into or out of the queue.
-func (mem *memory) become(j *job, s bourse.JobState) {
+func (mem *memory) become(j *job, s grid.JobState) {
 	was, will := j.state.Queued(), s.Queued()
 	j.state, j.since = s, mem.now
 	switch {
@@ -132,7 +133,7 @@ func (mem *memory) become(j *job, s bourse.JobState) {
 		mem.queue.insert(j)
 	}
 	mem.touch(j)
-	if s == bourse.JobWaiting && len(j.needs()) > 0 {
+	if s == grid.JobWaiting && len(j.needs()) > 0 {
 		mem.holdBack(j)
 	}
 }

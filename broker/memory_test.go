@@ -7,41 +7,42 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // reserved is a broker of that many sites with that many jobs placed, each on one
 // leg that has not begun, from the facts alone.
 func reserved(sites, jobs int) *Broker {
 	cfg := Defaults("vo1")
-	cfg.Budget, cfg.Lead = bourse.MaxBudget, bourse.Minute
+	cfg.Budget, cfg.Lead = grid.MaxBudget, grid.Minute
 	for i := range sites {
 		cfg.Sites = append(cfg.Sites, agents.ID(fmt.Sprintf("site:s%03d", i)))
 	}
 	b := New(cfg)
-	b.Replay(0, bourse.LifeBegun{Incarnation: 1, Nonce: 7})
+	b.Replay(0, facts.LifeBegun{Incarnation: 1, Nonce: 7})
 	for i := range jobs {
 		name := fmt.Sprintf("job-%06d", i)
-		j := testJob(name, 4, bourse.Hour, 10*bourse.Credit)
+		j := testJob(name, 4, grid.Hour, 10*grid.Credit)
 		j.User = fmt.Sprintf("user%02d", i%50)
-		id := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
-		leg := bourse.LegID{Tx: id}
-		start := bourse.Time(i) * sec
+		id := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
+		leg := grid.LegID{Tx: id}
+		start := grid.Time(i) * sec
 		for _, f := range []agents.Fact{
-			bourse.JobSubmitted{Job: j},
-			bourse.TxBegun{Tx: id, Job: name, Alternative: 1, Sites: []string{fmt.Sprintf("s%03d", i%sites)},
-				Legs:   []bourse.Leg{{Group: "main", Nodes: 4, Start: start, End: start.Add(bourse.Hour)}},
-				Limits: []bourse.Credits{bourse.Credit}},
-			bourse.LegPriced{Leg: leg, Fare: bourse.Fare{Base: bourse.Credit}},
-			bourse.TxDecided{Tx: id, Job: name, Commit: true},
-			bourse.LegClosed{Leg: leg, Commit: true, Posted: bourse.Credit},
-			bourse.LegProved{Leg: leg, Proof: bourse.Proof{State: bourse.Confirmed, Epoch: 9, Seq: uint64(i)}},
+			facts.JobSubmitted{Job: j},
+			facts.TxBegun{Tx: id, Job: name, Alternative: 1, Sites: []string{fmt.Sprintf("s%03d", i%sites)},
+				Legs:   []grid.Leg{{Group: "main", Nodes: 4, Start: start, End: start.Add(grid.Hour)}},
+				Limits: []grid.Credits{grid.Credit}},
+			facts.LegPriced{Leg: leg, Fare: grid.Fare{Base: grid.Credit}},
+			facts.TxDecided{Tx: id, Job: name, Commit: true},
+			facts.LegClosed{Leg: leg, Commit: true, Posted: grid.Credit},
+			facts.LegProved{Leg: leg, Proof: grid.Proof{State: grid.Confirmed, Epoch: 9, Seq: uint64(i)}},
 		} {
 			b.Replay(0, f)
 		}
 		if i%100 == 99 {
-			b.Replay(0, bourse.CycleClosed{Cycle: uint64(i)})
+			b.Replay(0, facts.CycleClosed{Cycle: uint64(i)})
 		}
 	}
 	return b
@@ -69,7 +70,7 @@ func TestMemory_OfAReservation(t *testing.T) {
 		t.Errorf("a reservation takes %.0f bytes", each)
 	}
 	for v := range b.Jobs() {
-		if v.State != bourse.JobPlaced || v.Last.Legs[0].State != bourse.Confirmed {
+		if v.State != grid.JobPlaced || v.Last.Legs[0].State != grid.Confirmed {
 			t.Fatalf("%s is %v", v.Name, v.State)
 		}
 	}
@@ -98,7 +99,7 @@ func BenchmarkRestart(b *testing.B) {
 				x := reserved(sites, 100_000)
 				legs := map[agents.ID][]agents.ListedLeg{}
 				for _, t := range x.txs.all() {
-					legs[t.site(0)] = append(legs[t.site(0)], agents.ListedLeg{Leg: t.leg(0), What: t.legs[0].what, Job: t.job.Name, State: bourse.Confirmed, Fare: t.legs[0].fare, Version: 1})
+					legs[t.site(0)] = append(legs[t.site(0)], agents.ListedLeg{Leg: t.leg(0), What: t.legs[0].what, Job: t.job.Name, State: grid.Confirmed, Fare: t.legs[0].fare, Version: 1})
 				}
 				b.StartTimer()
 				var out agents.Outbox
@@ -121,9 +122,9 @@ func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
 	t.Parallel()
 	b := reserved(3, 50)
 	for _, j := range b.jobs {
-		j.because(reason(bourse.Busy, "something"))
+		j.because(reason(grid.Busy, "something"))
 		j.own().errand = &errand{}
-		j.last.because(reason(bourse.Busy, "something"))
+		j.last.because(reason(grid.Busy, "something"))
 		j.last.own().offer = 7
 		j.last.legs[0].own().back = 1
 		j.last.legs[0].know(realLeg{meeting: "here"})
@@ -144,14 +145,14 @@ func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
 // A stored job equals the submitted one, although parts of it are stored separately.
 func TestJob_KeepsAllThatWasHandedIn(t *testing.T) {
 	t.Parallel()
-	plain := testJob("wave-k3f9m2q7", 4, bourse.Hour, bourse.Credit)
-	plain.Origin = bourse.Origin{Batch: "b-1", Digest: "d", Label: "wave", Notify: "https://x"}
+	plain := testJob("wave-k3f9m2q7", 4, grid.Hour, grid.Credit)
+	plain.Origin = grid.Origin{Batch: "b-1", Digest: "d", Label: "wave", Notify: "https://x"}
 	odd := plain
 	odd.Priority, odd.Run, odd.OneSite, odd.After, odd.Gap = 3, 5, true, []string{"a"}, 7
-	odd.Require.GPUs, odd.Minimize, odd.Flexible, odd.Fix, odd.Phi = 2, bourse.GoalCost, 9, 11, 13
-	odd.Sizes, odd.Urgency, odd.Work = []bourse.Size{{Nodes: 1, Length: 2}}, 17, &bourse.Work{}
+	odd.Require.GPUs, odd.Minimize, odd.Flexible, odd.Fix, odd.Phi = 2, grid.GoalCost, 9, 11, 13
+	odd.Sizes, odd.Urgency, odd.Work = []grid.Size{{Nodes: 1, Length: 2}}, 17, &grid.Work{}
 	odd.Origin.Label = "another"
-	for _, x := range []bourse.Job{plain, odd, {}} {
+	for _, x := range []grid.Job{plain, odd, {}} {
 		if got := newJob(x).whole(); !reflect.DeepEqual(got, x) {
 			t.Errorf("%+v, want %+v", got, x)
 		}
@@ -169,8 +170,8 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 	b := reserved(3, n)
 	var out agents.Outbox
 	alarms := []agents.Alarm{}
-	asked := map[bourse.LegID]bool{}
-	step := func(now bourse.Time, from agents.ID, m agents.Message) {
+	asked := map[grid.LegID]bool{}
+	step := func(now grid.Time, from agents.ID, m agents.Message) {
 		out.Reset()
 		b.Step(now, from, m, &out)
 		alarms = append(alarms, out.Alarms...)
@@ -182,7 +183,7 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 	}
 	legs := map[agents.ID][]agents.ListedLeg{}
 	for _, x := range b.txs.all() {
-		legs[x.site(0)] = append(legs[x.site(0)], agents.ListedLeg{Leg: x.leg(0), What: x.legs[0].what, Job: x.job.Name, State: bourse.Confirmed, Fare: x.legs[0].fare, Version: 1})
+		legs[x.site(0)] = append(legs[x.site(0)], agents.ListedLeg{Leg: x.leg(0), What: x.legs[0].what, Job: x.job.Name, State: grid.Confirmed, Fare: x.legs[0].fare, Version: 1})
 	}
 	step(0, "", agents.Started{Nonce: 8})
 	for _, id := range b.scheduler.sites {
@@ -195,7 +196,7 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		}
 		t.Errorf("%d alarms are set for %d legs: %v", len(alarms), n, kinds)
 	}
-	until := bourse.Time(n * sec).Add(2 * bourse.Minute)
+	until := grid.Time(n * sec).Add(2 * grid.Minute)
 	for {
 		next := slices.IndexFunc(alarms, func(a agents.Alarm) bool {
 			return !slices.ContainsFunc(alarms, func(o agents.Alarm) bool { return o.At < a.At })
@@ -208,7 +209,7 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		step(a.At, "", a.Message)
 	}
 	for _, x := range b.txs.all() {
-		if !asked[x.leg(0)] && x.state == bourse.TxCommitted && x.legs[0].state == bourse.Confirmed {
+		if !asked[x.leg(0)] && x.state == grid.TxCommitted && x.legs[0].state == grid.Confirmed {
 			t.Errorf("nobody was asked of leg %v, which should have started at %v", x.leg(0), x.legs[0].what.Start)
 		}
 	}

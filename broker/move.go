@@ -3,15 +3,15 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // jobModify looks for another window for a placed job whose user has changed the
 // request. The new transaction's Holds name the legs that they replace, and the sites
 // give those up at its Confirm: both happen or neither. Row B28.
-func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
+func (ers *errands) jobModify(now grid.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
 	r := ers.movable(now, m)
 	if r.Refused() {
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: r})
@@ -42,30 +42,30 @@ func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModif
 }
 
 // busy says why a job cannot be changed now. Row B116.
-func (e *errand) busy() bourse.Reason {
+func (e *errand) busy() grid.Reason {
 	if e.tx != nil {
-		return reason(bourse.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.sites[e.leg])
+		return reason(grid.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.sites[e.leg])
 	}
-	return reason(bourse.BadState, "another change of job %q is under way; ask again when that is done or refused", e.job.Name)
+	return reason(grid.BadState, "another change of job %q is under way; ask again when that is done or refused", e.job.Name)
 }
 
 // movable says why a job cannot be moved now; no reason: it can.
-func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
+func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 	j := ers.names[m.Job]
 	switch {
 	case j == nil:
-		return reason(bourse.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
+		return reason(grid.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
 	case j.User != m.User:
-		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == bourse.JobPlaced && !ers.co.mayBuy(now):
-		return reason(bourse.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
-	case j.state != bourse.JobPlaced:
-		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
+		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	case j.state == grid.JobPlaced && !ers.co.mayBuy(now):
+		return reason(grid.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
+	case j.state != grid.JobPlaced:
+		return reason(grid.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; !l.mended && (l.state != bourse.Confirmed || l.what.Start <= now || t.givenUp != bourse.Kept) {
-				return reason(bourse.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.sites[i], l.state)
+			if l := &t.legs[i]; !l.mended && (l.state != grid.Confirmed || l.what.Start <= now || t.givenUp != grid.Kept) {
+				return reason(grid.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.sites[i], l.state)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 
 // move searches for a window in what is offered and in what the job itself has, and
 // begins the transaction that replaces the job's window.
-func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 	// Waiting for offers may have taken time, and the job may be running by now.
 	if r := ers.movable(now, agents.JobModify{Job: e.job.Name, User: e.job.User, Request: e.request}); r.Refused() {
 		ers.moved(now, e, r, out)
@@ -101,7 +101,7 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		return
 	}
 	a := &d.Jobs[0].Alternatives[0]
-	base := make([]bourse.Credits, len(a.Legs))
+	base := make([]grid.Credits, len(a.Legs))
 	for i := range a.Legs {
 		base[i] = a.Legs[i].Base.Base
 	}
@@ -115,7 +115,7 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
-		ers.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
+		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
 	f := ers.co.newTx(e.job, len(a.Legs))
@@ -131,12 +131,12 @@ func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 // replaced picks, for each new leg, a leg at the same site for it to replace, preferably
 // in the same group: there the old leg may be in the way, by its nodes or by the site's
 // limits on a group.
-func (j *job) replaced(sites []string, legs []bourse.Leg) ([]bourse.LegID, []uint32) {
-	ids, versions := make([]bourse.LegID, len(legs)), make([]uint32, len(legs))
+func (j *job) replaced(sites []string, legs []grid.Leg) ([]grid.LegID, []uint32) {
+	ids, versions := make([]grid.LegID, len(legs)), make([]uint32, len(legs))
 	for _, alike := range []bool{true, false} {
 		for i := range legs {
-			if ids[i] == (bourse.LegID{}) {
-				ids[i], versions[i] = j.legAt(sites[i], func(old bourse.LegID, group string) bool {
+			if ids[i] == (grid.LegID{}) {
+				ids[i], versions[i] = j.legAt(sites[i], func(old grid.LegID, group string) bool {
 					return (group == legs[i].Group) == alike && !slices.Contains(ids, old)
 				})
 			}
@@ -146,20 +146,20 @@ func (j *job) replaced(sites []string, legs []bourse.Leg) ([]bourse.LegID, []uin
 }
 
 // legAt is a job's first confirmed leg at a site for which suits is true, and its version.
-func (j *job) legAt(site string, suits func(id bourse.LegID, group string) bool) (bourse.LegID, uint32) {
+func (j *job) legAt(site string, suits func(id grid.LegID, group string) bool) (grid.LegID, uint32) {
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; t.sites[i] == site && l.state == bourse.Confirmed && suits(t.leg(i), l.what.Group) {
+			if l := &t.legs[i]; t.sites[i] == site && l.state == grid.Confirmed && suits(t.leg(i), l.what.Group) {
 				return t.leg(i), max(l.version, 1)
 			}
 		}
 	}
-	return bourse.LegID{}, 0
+	return grid.LegID{}, 0
 }
 
 // giveBack adds to a site's offers the nodes that the job itself has there, including the
 // padding that the cluster keeps around its legs.
-func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
+func (ers *errands) giveBack(e *errand, site int32, from grid.Time) {
 	o := &e.poll.sites[site]
 	if o.Answer != planning.Usable {
 		return
@@ -168,7 +168,7 @@ func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	for _, t := range e.job.txs {
 		for i := range t.legs {
 			l := &t.legs[i]
-			if t.sites[i] != siteName(e.sites[site]) || l.state != bourse.Confirmed || l.what.End <= from {
+			if t.sites[i] != siteName(e.sites[site]) || l.state != grid.Confirmed || l.what.End <= from {
 				continue
 			}
 			for k := range o.Groups {
@@ -186,7 +186,7 @@ func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 
 // moved tells the user why a move failed. If the job has meanwhile lost a part of its
 // window, that is repaired now.
-func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
+func (ers *errands) moved(now grid.Time, e *errand, r grid.Reason, out *agents.Outbox) {
 	if e.job.errand == e {
 		ers.finish(e)
 	}
@@ -198,16 +198,16 @@ func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agen
 
 // tellReplaced releases the rest of the window that a move replaces, after its first
 // Confirmed. If the move failed, it releases what its job cannot use.
-func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (co *coordinator) tellReplaced(now grid.Time, t *transaction, out *agents.Outbox) {
 	for _, old := range co.txs.all() {
-		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
+		if old.job == t.job && old != t && (old.apart || t.job.state == grid.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
 			co.tell(now, old, firstRepeat, out)
 		}
 	}
 }
 
 // answerMove tells the asker of a move that it has taken effect, or why it has not.
-func (ers *errands) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
+func (ers *errands) answerMove(t *transaction, why grid.Reason, out *agents.Outbox) {
 	if t.asker != "" {
 		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
 		t.own().asker = ""

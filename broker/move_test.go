@@ -3,9 +3,9 @@ package broker
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job on two groups of a site moves to one of them, or to both in another order: a new
@@ -13,10 +13,10 @@ import (
 // it (max_share is of a group).
 func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 	t.Parallel()
-	old := &transaction{few: &none, id: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}, sites: []string{"yacht", "yacht", "barge"}, legs: []txLeg{
-		{what: bourse.Leg{Group: "fat"}, state: bourse.Confirmed, oddities: &noOddities},
-		{what: bourse.Leg{Group: "thin"}, state: bourse.Confirmed, oddities: &noOddities, version: 3},
-		{what: bourse.Leg{Group: "main"}, state: bourse.Confirmed, oddities: &noOddities}}}
+	old := &transaction{few: &none, id: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}, sites: []string{"yacht", "yacht", "barge"}, legs: []txLeg{
+		{what: grid.Leg{Group: "fat"}, state: grid.Confirmed, oddities: &noOddities},
+		{what: grid.Leg{Group: "thin"}, state: grid.Confirmed, oddities: &noOddities, version: 3},
+		{what: grid.Leg{Group: "main"}, state: grid.Confirmed, oddities: &noOddities}}}
 	j := &job{txs: []*transaction{old}}
 	for name, c := range map[string]struct {
 		sites, groups []string
@@ -28,13 +28,13 @@ func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 		"to more than it had":   {[]string{"yacht", "yacht", "yacht"}, []string{"fat", "thin", "wide"}, []int{0, 1, -1}},
 		"to another site, main": {[]string{"barge", "island"}, []string{"wide", "main"}, []int{2, -1}},
 	} {
-		legs := make([]bourse.Leg, len(c.groups))
+		legs := make([]grid.Leg, len(c.groups))
 		for i := range legs {
 			legs[i].Group = c.groups[i]
 		}
 		ids, versions := j.replaced(c.sites, legs)
 		for i, want := range c.want {
-			id, version := bourse.LegID{}, uint32(0)
+			id, version := grid.LegID{}, uint32(0)
 			if want >= 0 {
 				id, version = old.leg(want), max(old.legs[want].version, 1)
 			}
@@ -49,11 +49,11 @@ func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 // a move by less than its own length would find no room where it lies.
 func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
 	t.Parallel()
-	const start, end = bourse.Time(bourse.Hour), bourse.Time(2 * bourse.Hour)
-	g := bourse.Group{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit, Padding: 2 * bourse.Minute}
-	free := bourse.NewProfile(0, 4)
+	const start, end = grid.Time(grid.Hour), grid.Time(2 * grid.Hour)
+	g := grid.Group{Site: "north", Name: "main", Nodes: 4, Performance: grid.Unit, Padding: 2 * grid.Minute}
+	free := grid.NewProfile(0, 4)
 	free.Add(start.Add(-g.Padding), end.Add(g.Padding), -3)
-	held := &transaction{few: &none, sites: []string{"north"}, legs: []txLeg{{what: bourse.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: bourse.Confirmed, oddities: &noOddities}}}
+	held := &transaction{few: &none, sites: []string{"north"}, legs: []txLeg{{what: grid.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: grid.Confirmed, oddities: &noOddities}}}
 	e := &errand{job: &job{txs: []*transaction{held}}, sites: []agents.ID{"site:north"}}
 	e.poll.sites = []planning.Site{{Name: "north", Answer: planning.Usable, Groups: []agents.GroupOffer{{Group: g, Admissible: free}}}}
 	new(errands).giveBack(e, 0, 0)

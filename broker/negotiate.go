@@ -5,8 +5,9 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site may ask a job's user to give up the job's place for another one and a payment,
@@ -20,11 +21,11 @@ import (
 const maxJobOffers = 16
 
 // longestOffer bounds how long an offer is kept open, whatever its site says.
-const longestOffer = bourse.Day
+const longestOffer = grid.Day
 
 // offerDue is the alarm for an offer's expiry.
 type offerDue struct {
-	Leg    bourse.LegID
+	Leg    grid.LegID
 	Number uint32
 }
 
@@ -32,10 +33,10 @@ type offerDue struct {
 func (offerDue) Kind() string { return "OfferDue" }
 
 // offers are the offers for a job, the latest last.
-type offers struct{ list []bourse.JobOffer }
+type offers struct{ list []facts.JobOffer }
 
 // asks lists them, nil if there are none.
-func (j *job) asks() []bourse.JobOffer {
+func (j *job) asks() []facts.JobOffer {
 	if j.offers == nil {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (j *job) asks() []bourse.JobOffer {
 
 // offer finds an offer for a leg by its number, or returns nil if there was none or it
 // has been forgotten.
-func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
+func (j *job) offer(leg grid.LegID, number uint32) *facts.JobOffer {
 	for i := range j.asks() {
 		if o := &j.offers.list[i]; o.Leg == leg && o.Number == number {
 			return o
@@ -63,17 +64,17 @@ type shifts struct {
 
 // shiftOffered takes a site's offer to move a leg. An offer that was declined before is
 // declined again, and one that cannot be accepted is declined at once. Rows B74, B77.
-func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
+func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
 	j := t.job
 	if o := j.offer(m.Leg, m.Number); o != nil {
-		if o.State == bourse.OfferRejected || o.State == bourse.OfferExpired {
+		if o.State == facts.OfferRejected || o.State == facts.OfferExpired {
 			shi.decline(o, out)
 		}
 		return
 	}
 	// Only as much of the site's window is accepted as suits the job.
-	o := bourse.JobOffer{Site: t.sites[0], Leg: m.Leg, State: bourse.OfferOpen, ShiftOffer: bourse.ShiftOffer{
-		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, j.Ready), Due: min(m.Due, j.Deadline, bourse.MaxTime),
+	o := facts.JobOffer{Site: t.sites[0], Leg: m.Leg, State: facts.OfferOpen, ShiftOffer: facts.ShiftOffer{
+		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, j.Ready), Due: min(m.Due, j.Deadline, grid.MaxTime),
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
 	why := shi.unfit(now, t, l, &o)
 	if !why.Refused() {
@@ -84,60 +85,60 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 		shi.decline(&o, out)
 		return
 	}
-	shi.record(bourse.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
+	shi.record(facts.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
 	out.Alarm(o.Expires, offerDue{m.Leg, m.Number})
 	if shi.cfg.AcceptShifts == 0 {
 		return
 	}
-	why = reason(bourse.NotAllowed, "its user keeps the old place")
+	why = reason(grid.NotAllowed, "its user keeps the old place")
 	if shi.willing(m.Leg, m.Number) {
 		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
 	}
 	if why.Refused() {
-		shi.closeOffer(j.offer(m.Leg, m.Number), bourse.OfferRejected, why, out)
+		shi.closeOffer(j.offer(m.Leg, m.Number), facts.OfferRejected, why, out)
 	}
 }
 
 // unfit says why a leg cannot be moved as offered; no reason: it can.
-func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
+func (shi *shifts) unfit(now grid.Time, t *transaction, l *txLeg, o *facts.JobOffer) grid.Reason {
 	at, ok := t.job.follows()
-	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
+	w := grid.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
-	case len(t.legs) != 1 || t.state != bourse.TxCommitted || t.apart || t.givenUp != bourse.Kept || l.state != bourse.Confirmed || l.moved || t.job.state != bourse.JobPlaced:
-		return reason(bourse.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
+	case len(t.legs) != 1 || t.state != grid.TxCommitted || t.apart || t.givenUp != grid.Kept || l.state != grid.Confirmed || l.moved || t.job.state != grid.JobPlaced:
+		return reason(grid.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
 	case o.Version != max(l.version, 1):
-		return reason(bourse.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)
+		return reason(grid.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)
 	case now >= o.Expires:
-		return reason(bourse.Expired, "the offer expired at %v", o.Expires)
+		return reason(grid.Expired, "the offer expired at %v", o.Expires)
 	case o.Number == 0 || o.End.Sub(o.Start) != l.what.Duration() || o.Pay < 0 || o.Pay > l.fare.Total():
-		return reason(bourse.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
+		return reason(grid.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
 	case o.Start < now.Add(shi.cfg.Lead):
-		return reason(bourse.Past, "%v is too soon to be had", o.Start)
+		return reason(grid.Past, "%v is too soon to be had", o.Start)
 	case !w.Holds(o.Start, o.End) || o.Start < t.job.Ready || o.End > t.job.Deadline || ok && o.Start < at:
-		return reason(bourse.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
+		return reason(grid.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // crowded says why a job takes no further offer now; no reason: it does.
-func (j *job) crowded(leg bourse.LegID) bourse.Reason {
+func (j *job) crowded(leg grid.LegID) grid.Reason {
 	open := 0
 	for _, o := range j.asks() {
-		if o.State == bourse.OfferOpen {
+		if o.State == facts.OfferOpen {
 			if open++; o.Leg == leg {
-				return reason(bourse.Conflict, "offer %d is open", o.Number)
+				return reason(grid.Conflict, "offer %d is open", o.Number)
 			}
 		}
 	}
 	if open >= maxJobOffers {
-		return reason(bourse.QueueFull, "%d offers for the job are open", open)
+		return reason(grid.QueueFull, "%d offers for the job are open", open)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // willing draws whether the user of a leg accepts an offer. The result depends only on
 // the seed, the leg and the offer's number, not on other draws.
-func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
+func (shi *shifts) willing(leg grid.LegID, number uint32) bool {
 	h := fnv.New64a()
 	var x [12]byte
 	binary.LittleEndian.PutUint64(x[:], shi.cfg.Draws)
@@ -153,7 +154,7 @@ func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 
 // offerAnswer handles a user's answer to an offer. A repeated answer gets the same
 // reply. Rows B75, B76.
-func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
+func (shi *shifts) offerAnswer(now grid.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
 	why, begun := shi.answered(now, from, m, out)
 	if begun && !why.Refused() {
 		return // its asker hears later that it has taken effect, or why not
@@ -163,15 +164,15 @@ func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAn
 
 // answered acts on a user's answer, or says why it cannot. begun reports whether it has
 // begun a transaction.
-func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
+func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why grid.Reason, begun bool) {
 	j := shi.names[m.Job]
 	switch {
 	case j == nil:
-		return reason(bourse.Unknown, "%s has no job %q", shi.cfg.Name, m.Job), false
+		return reason(grid.Unknown, "%s has no job %q", shi.cfg.Name, m.Job), false
 	case j.User != m.User:
-		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User), false
+		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User), false
 	}
-	var o *bourse.JobOffer
+	var o *facts.JobOffer
 	for i := range j.asks() {
 		if x := &j.offers.list[i]; x.N == m.N {
 			o = x
@@ -179,29 +180,29 @@ func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswe
 	}
 	switch {
 	case o == nil:
-		return reason(bourse.Unknown, "job %q has no offer %d", m.Job, m.N), false
-	case o.State == bourse.OfferAccepted && m.Accept, o.State == bourse.OfferRejected && !m.Accept:
-		return bourse.Reason{}, false
-	case o.State == bourse.OfferExpired || o.State == bourse.OfferOpen && now >= o.Expires:
-		return reason(bourse.Expired, "offer %d expired at %v", m.N, o.Expires), false
-	case o.State != bourse.OfferOpen:
-		return reason(bourse.BadState, "offer %d is answered: %s", m.N, o.State), false
+		return reason(grid.Unknown, "job %q has no offer %d", m.Job, m.N), false
+	case o.State == facts.OfferAccepted && m.Accept, o.State == facts.OfferRejected && !m.Accept:
+		return grid.Reason{}, false
+	case o.State == facts.OfferExpired || o.State == facts.OfferOpen && now >= o.Expires:
+		return reason(grid.Expired, "offer %d expired at %v", m.N, o.Expires), false
+	case o.State != facts.OfferOpen:
+		return reason(grid.BadState, "offer %d is answered: %s", m.N, o.State), false
 	case j.errand != nil:
 		return j.errand.busy(), false
 	case m.Accept:
 		return shi.accept(now, j, o, from, out), true
 	}
-	shi.closeOffer(o, bourse.OfferRejected, bourse.Reason{}, out)
-	return bourse.Reason{}, false
+	shi.closeOffer(o, facts.OfferRejected, grid.Reason{}, out)
+	return grid.Reason{}, false
 }
 
 // accept begins the transaction that moves a leg, or says why it cannot and leaves the
 // offer as it is. The accounts must cover the new price before the old one is refunded.
 // Row B75.
-func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
+func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents.ID, out *agents.Outbox) grid.Reason {
 	t := shi.txs.get(o.Leg.Tx)
 	if t == nil || shi.errands.lies(j) != t || !shi.co.mayBuy(now) || j.errand != nil {
-		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
+		return reason(grid.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
 	l := &t.legs[0]
 	if why := shi.unfit(now, t, l, o); why.Refused() {
@@ -212,37 +213,37 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	}
 	price := l.fare.Total() - o.Pay
 	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
-		return reason(bourse.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
+		return reason(grid.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
 	what := l.what
 	what.Start, what.End = o.Start, o.End
-	flex := bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
-	if r := shi.limits.overBounds(j.User, []bourse.Leg{what}, price, flex, j); r.Refused() {
+	flex := grid.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
+	if r := shi.limits.overBounds(j.User, []grid.Leg{what}, price, flex, j); r.Refused() {
 		return r
 	}
 	e := &errand{job: j, request: j.request(), asker: asker}
 	shi.errands.newErrand(e)
 	f := shi.co.newTx(j, 1)
-	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
+	f.Alternative, f.Limits, f.Request, f.Offer = 1, []grid.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
-	f.Replaces, f.Versions = []bourse.LegID{o.Leg}, []uint32{o.Version}
+	f.Replaces, f.Versions = []grid.LegID{o.Leg}, []uint32{o.Version}
 	f.Flex = flex
 	e.try = shi.co.open(now, f, t.run, false, out)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // offerFailed closes an offer whose transaction failed. If the site just did not answer,
 // the offer stays open for another try.
-func (shi *shifts) offerFailed(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (shi *shifts) offerFailed(now grid.Time, t *transaction, out *agents.Outbox) {
 	o := t.accepted()
-	if o == nil || o.State != bourse.OfferOpen || t.reason.Code == bourse.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
+	if o == nil || o.State != facts.OfferOpen || t.reason.Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
-	shi.closeOffer(o, bourse.OfferRejected, t.reason, out)
+	shi.closeOffer(o, facts.OfferRejected, t.reason, out)
 }
 
 // accepted is the offer that a transaction accepts, or nil.
-func (t *transaction) accepted() *bourse.JobOffer {
+func (t *transaction) accepted() *facts.JobOffer {
 	if t.offer == 0 {
 		return nil
 	}
@@ -250,24 +251,24 @@ func (t *transaction) accepted() *bourse.JobOffer {
 }
 
 // closeOffer ends an offer that is open, and tells its site.
-func (shi *shifts) closeOffer(o *bourse.JobOffer, to bourse.OfferState, why bourse.Reason, out *agents.Outbox) {
-	shi.record(bourse.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
+func (shi *shifts) closeOffer(o *facts.JobOffer, to facts.OfferState, why grid.Reason, out *agents.Outbox) {
+	shi.record(facts.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
 	shi.decline(o, out)
 }
 
 // decline tells a site that its offer is declined.
-func (shi *shifts) decline(o *bourse.JobOffer, out *agents.Outbox) {
+func (shi *shifts) decline(o *facts.JobOffer, out *agents.Outbox) {
 	out.Send(siteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
 }
 
 // offerDue closes an offer that nobody has answered. Row B77.
-func (shi *shifts) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
+func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
 	t := shi.txs.get(m.Leg.Tx)
 	if t == nil {
 		return
 	}
-	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == bourse.OfferOpen && now >= o.Expires {
-		shi.closeOffer(o, bourse.OfferExpired, bourse.Reason{}, out)
+	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
+		shi.closeOffer(o, facts.OfferExpired, grid.Reason{}, out)
 	}
 }
 
@@ -275,7 +276,7 @@ func (shi *shifts) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
 func (shi *shifts) offersAgain(out *agents.Outbox) {
 	for _, j := range shi.jobs {
 		for _, o := range j.asks() {
-			if o.State == bourse.OfferOpen {
+			if o.State == facts.OfferOpen {
 				out.Alarm(max(shi.now, o.Expires), offerDue{o.Leg, o.Number})
 			}
 		}
@@ -283,10 +284,10 @@ func (shi *shifts) offersAgain(out *agents.Outbox) {
 }
 
 // applyOffered adds an offer to its job.
-func (mem *memory) applyOffered(f bourse.ShiftOffered) {
+func (mem *memory) applyOffered(f facts.ShiftOffered) {
 	t := mem.txs.get(f.Leg.Tx)
 	j := t.job
-	o := bourse.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen}
+	o := facts.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen}
 	if j.offers == nil {
 		j.own().offers = &offers{}
 	}
@@ -295,13 +296,13 @@ func (mem *memory) applyOffered(f bourse.ShiftOffered) {
 		o.N = list[n-1].N + 1
 	}
 	if len(list) >= maxJobOffers {
-		i := slices.IndexFunc(list, func(o bourse.JobOffer) bool { return o.State != bourse.OfferOpen })
+		i := slices.IndexFunc(list, func(o facts.JobOffer) bool { return o.State != facts.OfferOpen })
 		list = slices.Delete(list, i, i+1)
 	}
 	j.offers.list = append(list, o)
 }
 
-func (mem *memory) applyOfferClosed(f bourse.OfferClosed) {
+func (mem *memory) applyOfferClosed(f facts.OfferClosed) {
 	if o := mem.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
 		o.State, o.Reason = f.State, f.Reason
 	}

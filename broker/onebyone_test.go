@@ -7,7 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 )
@@ -16,21 +17,21 @@ import (
 // once, 20 on "short" from 1000 s on, whose queue is the shortest, and 4 on
 // "cheap" from 3000 s on.
 func threeSites() (quick, short, cheap *fakeSite) {
-	site := func(name string, price int64, from bourse.Time, queued bourse.Duration) *fakeSite {
-		s := newFakeSite(name, 8, bourse.Price(price)*1_000_000)
+	site := func(name string, price int64, from grid.Time, queued grid.Duration) *fakeSite {
+		s := newFakeSite(name, 8, grid.Price(price)*1_000_000)
 		if s.queued = queued; from > 0 {
 			s.free[0].Add(0, from, -8)
 		}
 		return s
 	}
-	return site("quick", 36, 0, 500*bourse.Second), site("short", 18, 1000*sec, 100*bourse.Second),
-		site("cheap", 9, 3000*sec, 1000*bourse.Second)
+	return site("quick", 36, 0, 500*grid.Second), site("short", 18, 1000*sec, 100*grid.Second),
+		site("cheap", 9, 3000*sec, 1000*grid.Second)
 }
 
 // where is the site and the start of each job that was placed.
 func where(w *testWorld) map[string]string {
 	at := map[string]string{}
-	for _, f := range only[bourse.TxBegun](w) {
+	for _, f := range only[facts.TxBegun](w) {
 		at[f.Job] = fmt.Sprint(f.Sites[0], " ", f.Legs[0].Start)
 	}
 	return at
@@ -53,7 +54,7 @@ func TestOneByOne_EachStrategyPicksWhatItSays(t *testing.T) {
 		cfg := testConfig(quick, short, cheap)
 		cfg.Strategy, cfg.Alpha = c.strategy, c.alpha
 		w := newTestWorld(t, cfg, quick, short, cheap)
-		w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+		w.submit(0, testJob("wave", 4, 1000*grid.Second, 50*grid.Credit))
 		w.Run(10)
 		if got := where(w)["wave"]; got != c.want {
 			t.Errorf("%v, alpha %v: placed at %q, want %q", c.strategy, c.alpha, got, c.want)
@@ -68,7 +69,7 @@ func TestOneByOne_JobsGoAsTheyArriveAndSeeWhatTheOthersLeft(t *testing.T) {
 	cfg.Strategy = choice.Earliest
 	w := newTestWorld(t, cfg, quick, short)
 	for _, name := range []string{"a", "b", "c"} {
-		w.submit(10*sec, testJob(name, 4, 1000*bourse.Second, 50*bourse.Credit))
+		w.submit(10*sec, testJob(name, 4, 1000*grid.Second, 50*grid.Credit))
 	}
 	w.Run(10 * sec) // no multiple of the cycle
 	want := map[string]string{"a": "quick 10", "b": "quick 10", "c": "short 1000"}
@@ -81,11 +82,11 @@ func TestOneByOne_WhatTheAdaptivePartMakesTooDearIsNotTaken(t *testing.T) {
 	t.Parallel()
 	quick, short, _ := threeSites()
 	quick.busy[0].Add(0, 500*sec, 8) // clear from 500 s on
-	quick.rule = onNth("QuoteRequest", 0, fakeAnswer{add: 11 * bourse.Credit})
+	quick.rule = onNth("QuoteRequest", 0, fakeAnswer{add: 11 * grid.Credit})
 	cfg := testConfig(quick, short)
 	cfg.Strategy = choice.Earliest
 	w := newTestWorld(t, cfg, quick, short)
-	w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+	w.submit(0, testJob("wave", 4, 1000*grid.Second, 50*grid.Credit))
 	w.Run(10)
 	if got := where(w)["wave"]; got != "quick 500" {
 		t.Errorf("placed at %q, want at quick when its queue is through", got)
@@ -95,11 +96,11 @@ func TestOneByOne_WhatTheAdaptivePartMakesTooDearIsNotTaken(t *testing.T) {
 func TestOneByOne_ARefusedHoldLeadsToTheNextPreferred(t *testing.T) {
 	t.Parallel()
 	quick, short, cheap := threeSites()
-	quick.rule = onNth("Hold", 0, fakeAnswer{refuse: bourse.Busy})
+	quick.rule = onNth("Hold", 0, fakeAnswer{refuse: grid.Busy})
 	cfg := testConfig(quick, short, cheap)
 	cfg.Strategy = choice.Earliest
 	w := newTestWorld(t, cfg, quick, short, cheap)
-	w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+	w.submit(0, testJob("wave", 4, 1000*grid.Second, 50*grid.Credit))
 	w.Run(10)
 	if got := where(w)["wave"]; got != "short 1000" {
 		t.Errorf("placed at %q, want at the next earliest, short 1000", got)
@@ -112,10 +113,10 @@ func TestOneByOne_WhatNoGroupCanEverCarryIsRefusedForGood(t *testing.T) {
 	cfg := testConfig(quick, short, cheap)
 	cfg.Strategy = choice.Earliest
 	w := newTestWorld(t, cfg, quick, short, cheap)
-	w.submit(0, testJob("wide", 9, 1000*bourse.Second, 900*bourse.Credit)) // two sites together could
+	w.submit(0, testJob("wide", 9, 1000*grid.Second, 900*grid.Credit)) // two sites together could
 	w.Run(10)
-	list := only[bourse.JobPostponed](w)
-	if len(list) != 1 || list[0].Reason.Code != bourse.TooLarge || !list[0].Final {
+	list := only[facts.JobPostponed](w)
+	if len(list) != 1 || list[0].Reason.Code != grid.TooLarge || !list[0].Final {
 		t.Errorf("postponed %+v, want once, too-large, for good", list)
 	}
 }
@@ -131,11 +132,11 @@ func TestOneByOne_RandomIsSpreadOverTheSitesAndDrawsTheSameAgain(t *testing.T) {
 		cfg.Strategy, cfg.Draws = choice.Random, draws
 		w := newTestWorld(t, cfg, list...)
 		for i := range 90 {
-			w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, bourse.Credit))
+			w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*grid.Second, grid.Credit))
 		}
 		w.Run(10)
 		count := map[string]int{}
-		for _, f := range only[bourse.TxBegun](w) {
+		for _, f := range only[facts.TxBegun](w) {
 			count[f.Sites[0]]++
 		}
 		return where(w), count
@@ -165,28 +166,28 @@ func TestOneByOne_KeepsTheCapAndTheBudgetUnderEveryStrategyAndAlgorithm(t *testi
 			rapid.Check(t, func(t *rapid.T) {
 				var list []*fakeSite
 				for i := range rapid.IntRange(1, 4).Draw(t, "sites") {
-					list = append(list, newFakeSite(fmt.Sprint("s", i), rapid.IntRange(1, 6).Draw(t, "size"), bourse.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))))
+					list = append(list, newFakeSite(fmt.Sprint("s", i), rapid.IntRange(1, 6).Draw(t, "size"), grid.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))))
 				}
 				cfg := testConfig(list...)
 				cfg.Strategy, cfg.Algorithm, cfg.Alpha = strategy, algorithm, choice.Alpha(rapid.IntRange(0, int(choice.One)).Draw(t, "alpha"))
 				w := newTestWorld(t, cfg, list...)
 				w.quiet = true
-				caps := map[string]bourse.Price{}
+				caps := map[string]grid.Price{}
 				for i := range 5 {
-					j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 6).Draw(t, "nodes"), 1000*bourse.Second, bourse.Credits(rapid.IntRange(1, 20).Draw(t, "pays"))*bourse.Credit)
-					j.MaxPrice = bourse.Price(rapid.IntRange(1, 10_000_000).Draw(t, "cap"))
+					j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 6).Draw(t, "nodes"), 1000*grid.Second, grid.Credits(rapid.IntRange(1, 20).Draw(t, "pays"))*grid.Credit)
+					j.MaxPrice = grid.Price(rapid.IntRange(1, 10_000_000).Draw(t, "cap"))
 					caps[j.Name] = j.MaxPrice
 					w.submit(0, j)
 				}
 				w.Run(10)
-				for _, f := range only[bourse.TxBegun](w) {
+				for _, f := range only[facts.TxBegun](w) {
 					placed++
 					for i, name := range f.Sites {
 						g := list[slices.IndexFunc(list, func(s *fakeSite) bool { return s.name == name })].groups[0]
 						if algorithm == search.ALP && g.Price > caps[f.Job] {
 							t.Fatalf("%s costs %v credits per node-hour at %s, its cap is %v", f.Job, g.Price, name, caps[f.Job])
 						}
-						if d := f.Legs[i].Duration(); d < g.Performance.Runtime(1000*bourse.Second) {
+						if d := f.Legs[i].Duration(); d < g.Performance.Runtime(1000*grid.Second) {
 							t.Fatalf("%s has %v", f.Job, d)
 						}
 					}
@@ -209,12 +210,12 @@ func TestCycle_AWindowWithinTheCapAndAboveTheBudgetIsNotTaken(t *testing.T) {
 	cfg := testConfig(site)
 	cfg.Algorithm = search.ALP
 	w := newTestWorld(t, cfg, site)
-	j := testJob("wave", 4, 1000*bourse.Second, 30*bourse.Credit) // it costs 40
+	j := testJob("wave", 4, 1000*grid.Second, 30*grid.Credit) // it costs 40
 	j.MaxPrice = 100_000_000
 	w.submit(0, j)
 	w.Run(10)
-	list := only[bourse.JobPostponed](w)
-	if len(list) != 1 || list[0].Reason.Code != bourse.OverBudget || list[0].Final {
+	list := only[facts.JobPostponed](w)
+	if len(list) != 1 || list[0].Reason.Code != grid.OverBudget || list[0].Final {
 		t.Errorf("postponed %+v, want once, over-budget", list)
 	}
 }

@@ -1,36 +1,37 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // pacing is what recent cycles tell the next one: how long a job left without a window must
 // expect to wait for its next chance, and what a credit weighs.
 type pacing struct {
-	looked int64          // jobs that recent cycles looked at, in thousandths; each cycle counts 7/8 of the next
-	failed int64          // of those, the jobs that got nothing, or nothing nearly as good as alone
-	weight bourse.Credits // of a credit; 0: it counts at face value
+	looked int64        // jobs that recent cycles looked at, in thousandths; each cycle counts 7/8 of the next
+	failed int64        // of those, the jobs that got nothing, or nothing nearly as good as alone
+	weight grid.Credits // of a credit; 0: it counts at face value
 }
 
 // closed takes account of a cycle that has closed.
-func (p *pacing) closed(f bourse.CycleClosed) {
+func (p *pacing) closed(f facts.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
 	p.failed += 1000*int64(min(f.Batch, max(0, f.Postponed-f.Deferred)+f.Behind)) - p.failed/8
 	p.weight = f.Weight
 }
 
 // image is the pacing as an image keeps it.
-func (p *pacing) image() bourse.Pacing {
-	return bourse.Pacing{Looked: p.looked, Failed: p.failed, Weight: p.weight}
+func (p *pacing) image() facts.Pacing {
+	return facts.Pacing{Looked: p.looked, Failed: p.failed, Weight: p.weight}
 }
 
 // load reads what an image has kept.
-func (p *pacing) load(f bourse.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
+func (p *pacing) load(f facts.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
 
 // wait is how long a job must expect to wait for a window as good as it could have alone: a
 // cycle divided by the share of jobs that get one, at most most.
-func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
+func (p *pacing) wait(cycle, most grid.Duration) grid.Duration {
 	found := p.looked - p.failed
 	if found <= 0 || int64(cycle) > int64(most)*found/max(1, p.looked) {
 		if p.looked == 0 {
@@ -38,7 +39,7 @@ func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
 		}
 		return most
 	}
-	return bourse.Duration(int64(cycle) * p.looked / found)
+	return grid.Duration(int64(cycle) * p.looked / found)
 }
 
 // A VO's money must last for its time. If the foreseen spending exceeds it, a credit weighs
@@ -65,29 +66,29 @@ const (
 
 // Pace is how the VO's budget lasts for its time.
 type Pace struct {
-	From, Until bourse.Time
-	Had         bourse.Credits // what the account had when that time began, and deposits since
-	Used        bourse.Credits // of that, what is spent or promised, net of refunds
-	Known       bool           // enough time has elapsed to foresee the spending
-	Foreseen    bourse.Credits // used in the end, if the whole time goes like the part that has elapsed
-	Weight      bourse.Credits // of a credit in the next cycle
+	From, Until grid.Time
+	Had         grid.Credits // what the account had when that time began, and deposits since
+	Used        grid.Credits // of that, what is spent or promised, net of refunds
+	Known       bool         // enough time has elapsed to foresee the spending
+	Foreseen    grid.Credits // used in the end, if the whole time goes like the part that has elapsed
+	Weight      grid.Credits // of a credit in the next cycle
 }
 
 // Words says what a credit weighs, and why.
-func (p Pace) Words() bourse.Phrase {
+func (p Pace) Words() grid.Phrase {
 	if !p.Known {
-		return bourse.Say("%v of %v credits used: a credit weighs %v", p.Used, p.Had, p.Weight)
+		return grid.Say("%v of %v credits used: a credit weighs %v", p.Used, p.Had, p.Weight)
 	}
-	return bourse.Say("spending foreseen %v of %v credits by %v: a credit weighs %v", p.Foreseen/bourse.Credit*bourse.Credit, p.Had, p.Until, p.Weight)
+	return grid.Say("spending foreseen %v of %v credits by %v: a credit weighs %v", p.Foreseen/grid.Credit*grid.Credit, p.Had, p.Until, p.Weight)
 }
 
 // pace is how the budget of the current period lasts, seen from an instant in it.
-func (x *budget) pace(now bourse.Time, in *accounts.Accounts) Pace {
-	p := Pace{From: x.from, Until: x.until, Had: x.had, Weight: bourse.Credit}
+func (x *budget) pace(now grid.Time, in *accounts.Accounts) Pace {
+	p := Pace{From: x.from, Until: x.until, Had: x.had, Weight: grid.Credit}
 	p.Used = x.had - in.Available() + in.Overdrawn() - x.borne
 	all := x.until.Sub(x.from)
 	elapsed := min(now.Sub(x.from), all)
-	if p.Known = x.opened && x.until < bourse.Never && all > 0 && elapsed >= all/50; p.Known {
+	if p.Known = x.opened && x.until < grid.Never && all > 0 && elapsed >= all/50; p.Known {
 		p.Foreseen = max(0, p.Used).Over(int64(all), int64(elapsed))
 	}
 	return p
@@ -95,19 +96,19 @@ func (x *budget) pace(now bourse.Time, in *accounts.Accounts) Pace {
 
 // weigh is what a credit weighs from now on, given what it weighed before; 0: it counts at
 // face value, and no job is left waiting for lack of money.
-func (p Pace) weigh(now bourse.Time, before bourse.Credits) bourse.Credits {
+func (p Pace) weigh(now grid.Time, before grid.Credits) grid.Credits {
 	if !p.Known || p.Had <= 0 {
 		return 0
 	}
 	all := p.Until.Sub(p.From)
-	elapsed := int64(bourse.Credits(min(now.Sub(p.From), all)).Over(million, int64(all)))
+	elapsed := int64(grid.Credits(min(now.Sub(p.From), all)).Over(million, int64(all)))
 	used := int64(min(1000*million, max(0, p.Used).Over(million, int64(p.Had))))
 	foreseen := (used + plan) * million / (elapsed + plan)
 	switch mu := gain * (foreseen - million - doubt*(million-elapsed)/million); {
 	case mu > 0:
-		return bourse.Credit + bourse.Credits(min(mu, mostMu)/1000*1000) // in thousandths, like bourse.Terms
+		return grid.Credit + grid.Credits(min(mu, mostMu)/1000*1000) // in thousandths, like facts.Terms
 	case before > 0 && foreseen >= stillNear:
-		return bourse.Credit
+		return grid.Credit
 	}
 	return 0
 }

@@ -6,38 +6,39 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // lasting is a budget of 1000 credits for 100 s, of which some were used.
-func lasting(used bourse.Credits) (*budget, *accounts.Accounts) {
-	x, a := &budget{}, accounts.New("vo1", 1000*bourse.Credit, nil)
-	x.open(0, bourse.BudgetOpened{Credits: 1000 * bourse.Credit, Until: 100 * sec}, &a)
-	a.Reserve(bourse.LegID{}, "ana", "north", used*bourse.Credit)
+func lasting(used grid.Credits) (*budget, *accounts.Accounts) {
+	x, a := &budget{}, accounts.New("vo1", 1000*grid.Credit, nil)
+	x.open(0, facts.BudgetOpened{Credits: 1000 * grid.Credit, Until: 100 * sec}, &a)
+	a.Reserve(grid.LegID{}, "ana", "north", used*grid.Credit)
 	return x, &a
 }
 
 func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		used   bourse.Credits
-		at     bourse.Time
-		before bourse.Credits
+		used   grid.Credits
+		at     grid.Time
+		before grid.Credits
 		want   string
 	}{
-		{900, 1 * sec, 0, "0"},              // too early to say
-		{0, 50 * sec, 0, "0"},               // nothing is spent
-		{500, 50 * sec, 0, "0"},             // to plan
-		{600, 50 * sec, 0, "0"},             // a fifth ahead, at half the time that is within the doubt
-		{700, 50 * sec, 0, "3.538"},         // not any more
-		{1000, 50 * sec, 0, "4"},            // the most
-		{960, 95 * sec, 0, "0"},             // late, less is within the doubt
-		{1000, 96 * sec, 0, "1.504"},        // and 4 % ahead is not
-		{500, 50 * sec, bourse.Credit, "1"}, // near it, after it was short
-		{400, 50 * sec, bourse.Credit, "0"}, // well behind it lets go
-		{1000, 200 * sec, 0, "0"},           // after its time
-		{1000, 200 * sec, bourse.Credit, "1"},
+		{900, 1 * sec, 0, "0"},            // too early to say
+		{0, 50 * sec, 0, "0"},             // nothing is spent
+		{500, 50 * sec, 0, "0"},           // to plan
+		{600, 50 * sec, 0, "0"},           // a fifth ahead, at half the time that is within the doubt
+		{700, 50 * sec, 0, "3.538"},       // not any more
+		{1000, 50 * sec, 0, "4"},          // the most
+		{960, 95 * sec, 0, "0"},           // late, less is within the doubt
+		{1000, 96 * sec, 0, "1.504"},      // and 4 % ahead is not
+		{500, 50 * sec, grid.Credit, "1"}, // near it, after it was short
+		{400, 50 * sec, grid.Credit, "0"}, // well behind it lets go
+		{1000, 200 * sec, 0, "0"},         // after its time
+		{1000, 200 * sec, grid.Credit, "1"},
 	} {
 		x, a := lasting(c.used)
 		if got := x.pace(c.at, a).weigh(c.at, c.before); got.String() != c.want {
@@ -49,14 +50,14 @@ func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
 func TestPacing_DepositsAndRefundsLetGo(t *testing.T) {
 	t.Parallel()
 	x, a := lasting(700)
-	x.deposit(bourse.Deposited{Key: "d", Credits: 1000 * bourse.Credit}, a)
-	if got := x.pace(50*sec, a).weigh(50*sec, 2*bourse.Credit); got != 0 {
+	x.deposit(facts.Deposited{Key: "d", Credits: 1000 * grid.Credit}, a)
+	if got := x.pace(50*sec, a).weigh(50*sec, 2*grid.Credit); got != 0 {
 		t.Errorf("with twice the money a credit weighs %v", got)
 	}
 	x, a = lasting(700)
-	a.Post(bourse.LegID{})
-	a.Refund("ana", "north", 400*bourse.Credit)
-	if p := x.pace(50*sec, a); p.Used != 300*bourse.Credit || p.weigh(50*sec, 2*bourse.Credit) != 0 {
+	a.Post(grid.LegID{})
+	a.Refund("ana", "north", 400*grid.Credit)
+	if p := x.pace(50*sec, a); p.Used != 300*grid.Credit || p.weigh(50*sec, 2*grid.Credit) != 0 {
 		t.Errorf("after a refund %v are used", p.Used)
 	}
 }
@@ -66,20 +67,20 @@ func TestPacing_DepositsAndRefundsLetGo(t *testing.T) {
 func TestPacing_TheWeightIsBoundedAndRisesWithWhatIsSpent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		had := bourse.Credits(rapid.Int64Range(1, int64(bourse.MaxBudget)).Draw(t, "had"))
-		all := bourse.Duration(rapid.Int64Range(1, int64(bourse.MaxDuration)).Draw(t, "all"))
-		now := bourse.Time(rapid.Int64Range(0, 2*int64(all)).Draw(t, "now"))
-		before := bourse.Credits(rapid.SampledFrom([]int64{0, 1_000_000, 2_000_000}).Draw(t, "before"))
-		weigh := func(used bourse.Credits) bourse.Credits {
+		had := grid.Credits(rapid.Int64Range(1, int64(grid.MaxBudget)).Draw(t, "had"))
+		all := grid.Duration(rapid.Int64Range(1, int64(grid.MaxDuration)).Draw(t, "all"))
+		now := grid.Time(rapid.Int64Range(0, 2*int64(all)).Draw(t, "now"))
+		before := grid.Credits(rapid.SampledFrom([]int64{0, 1_000_000, 2_000_000}).Draw(t, "before"))
+		weigh := func(used grid.Credits) grid.Credits {
 			x, a := &budget{}, accounts.New("vo1", had, nil)
-			x.open(0, bourse.BudgetOpened{Credits: had, Until: bourse.Time(all)}, &a)
-			a.Reserve(bourse.LegID{}, "", "north", used)
+			x.open(0, facts.BudgetOpened{Credits: had, Until: grid.Time(all)}, &a)
+			a.Reserve(grid.LegID{}, "", "north", used)
 			return x.pace(now, &a).weigh(now, before)
 		}
-		less := bourse.Credits(rapid.Int64Range(0, int64(had)).Draw(t, "less"))
-		more := bourse.Credits(rapid.Int64Range(int64(less), int64(had)).Draw(t, "more"))
+		less := grid.Credits(rapid.Int64Range(0, int64(had)).Draw(t, "less"))
+		more := grid.Credits(rapid.Int64Range(int64(less), int64(had)).Draw(t, "more"))
 		u, v := weigh(less), weigh(more)
-		if u > v || v > 4*bourse.Credit || u != 0 && u < bourse.Credit {
+		if u > v || v > 4*grid.Credit || u != 0 && u < grid.Credit {
 			t.Fatalf("a credit weighs %v with %v used, %v with %v", u, less, v, more)
 		}
 	})
@@ -102,23 +103,23 @@ func TestPacing_SaysWhatACreditWeighsAndWhy(t *testing.T) {
 // that has long to wait.
 func TestPacing_TheWaitIsLongWhereBatchesAreCrowded(t *testing.T) {
 	t.Parallel()
-	const cycle, most = 30 * bourse.Minute, 4 * bourse.Hour
+	const cycle, most = 30 * grid.Minute, 4 * grid.Hour
 	for _, c := range []struct {
-		closed bourse.CycleClosed
-		want   bourse.Duration
+		closed facts.CycleClosed
+		want   grid.Duration
 	}{
-		{bourse.CycleClosed{Batch: 10}, cycle},
-		{bourse.CycleClosed{Batch: 10, Behind: 5}, 2 * cycle},
-		{bourse.CycleClosed{Batch: 10, Postponed: 5}, 2 * cycle},
-		{bourse.CycleClosed{Batch: 10, Postponed: 5, Deferred: 5}, cycle},
-		{bourse.CycleClosed{Batch: 10, Postponed: 5, Deferred: 3, Behind: 3}, 2 * cycle},
-		{bourse.CycleClosed{Batch: 10, Postponed: 4, Behind: 8}, most},
+		{facts.CycleClosed{Batch: 10}, cycle},
+		{facts.CycleClosed{Batch: 10, Behind: 5}, 2 * cycle},
+		{facts.CycleClosed{Batch: 10, Postponed: 5}, 2 * cycle},
+		{facts.CycleClosed{Batch: 10, Postponed: 5, Deferred: 5}, cycle},
+		{facts.CycleClosed{Batch: 10, Postponed: 5, Deferred: 3, Behind: 3}, 2 * cycle},
+		{facts.CycleClosed{Batch: 10, Postponed: 4, Behind: 8}, most},
 	} {
 		var p pacing
 		for range 3 {
 			p.closed(c.closed)
 		}
-		if got := p.wait(cycle, most) / bourse.Second * bourse.Second; got != c.want {
+		if got := p.wait(cycle, most) / grid.Second * grid.Second; got != c.want {
 			t.Errorf("%+v: wait %v, want %v", c.closed, got, c.want)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Tenants share the places of batches by stride scheduling (Waldspurger and Weihl, Stride
@@ -28,7 +29,7 @@ const maxStride = 1 << 50
 
 // stride is what a job adds to its tenant's pass.
 func (q *queue) stride(j *job, t *tenantTerms) int64 {
-	seconds := min(int64(j.Nodes)*max(1, int64(j.Length/bourse.Second)), maxStride/strideUnit)
+	seconds := min(int64(j.Nodes)*max(1, int64(j.Length/grid.Second)), maxStride/strideUnit)
 	return max(1, seconds*strideUnit/int64(t.share))
 }
 
@@ -60,24 +61,24 @@ func (q *queue) running(list []*service) passes {
 }
 
 // lines are the passes as recorded: relative to the lowest, so that the numbers stay small.
-func (p passes) lines() []bourse.TenantLine {
-	var list []bourse.TenantLine
+func (p passes) lines() []facts.TenantLine {
+	var list []facts.TenantLine
 	for name, at := range p {
-		list = append(list, bourse.TenantLine{Tenant: name, Pass: at})
+		list = append(list, facts.TenantLine{Tenant: name, Pass: at})
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	least := slices.MinFunc(list, func(a, b bourse.TenantLine) int { return cmp.Compare(a.Pass, b.Pass) }).Pass
+	least := slices.MinFunc(list, func(a, b facts.TenantLine) int { return cmp.Compare(a.Pass, b.Pass) }).Pass
 	for i := range list {
 		list[i].Pass -= least
 	}
-	slices.SortFunc(list, func(a, b bourse.TenantLine) int { return cmp.Compare(a.Tenant, b.Tenant) })
+	slices.SortFunc(list, func(a, b facts.TenantLine) int { return cmp.Compare(a.Tenant, b.Tenant) })
 	return list
 }
 
 // passed sets the tenants' passes to those of a batch.
-func (q *queue) passed(list []bourse.TenantLine) {
+func (q *queue) passed(list []facts.TenantLine) {
 	if list == nil {
 		return
 	}
@@ -88,4 +89,4 @@ func (q *queue) passed(list []bourse.TenantLine) {
 }
 
 // passes are the passes on record, in order of name.
-func (q *queue) passes() []bourse.TenantLine { return q.pass.lines() }
+func (q *queue) passes() []facts.TenantLine { return q.pass.lines() }

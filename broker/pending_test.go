@@ -3,8 +3,9 @@ package broker
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Earlier versions closed a leg of a transaction that was not decided yet. Their
@@ -13,15 +14,15 @@ import (
 func TestReplay_WhatWasClosedUndecidedLeavesNothingPending(t *testing.T) {
 	t.Parallel()
 	cfg := Defaults("vo1")
-	cfg.Sites, cfg.Budget = []agents.ID{"site:north"}, 100*bourse.Credit
-	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
-	leg := bourse.LegID{Tx: tx}
+	cfg.Sites, cfg.Budget = []agents.ID{"site:north"}, 100*grid.Credit
+	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	leg := grid.LegID{Tx: tx}
 	facts := []agents.Fact{
-		bourse.LifeBegun{Incarnation: 1, Nonce: 1},
-		bourse.JobSubmitted{Job: testJob("wave", 4, 1000*bourse.Second, 20*bourse.Credit)},
-		bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}}, Limits: []bourse.Credits{20 * bourse.Credit}},
-		bourse.LegClosed{Leg: leg},
-		bourse.TxDecided{Tx: tx, Job: "wave", Reason: reason(bourse.NoOffer, "it was given up")},
+		facts.LifeBegun{Incarnation: 1, Nonce: 1},
+		facts.JobSubmitted{Job: testJob("wave", 4, 1000*grid.Second, 20*grid.Credit)},
+		facts.TxBegun{Tx: tx, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}}, Limits: []grid.Credits{20 * grid.Credit}},
+		facts.LegClosed{Leg: leg},
+		facts.TxDecided{Tx: tx, Job: "wave", Reason: reason(grid.NoOffer, "it was given up")},
 	}
 	b := New(cfg)
 	for i, f := range facts {

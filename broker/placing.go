@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // entry is a job in a cycle, with its plan and the outcome of its tries.
@@ -17,13 +18,13 @@ type entry struct {
 	tried []int          // numbers of the alternatives not to be tried again
 	last  int            // number of the alternative tried last
 	over  bool           // placed or postponed
-	ready bourse.Time    // a bound of its user or tenant allows no earlier window
-	bound bourse.Reason  // that bound, if there is one
-	why   bourse.Reason  // why an alternative was last ruled out
+	ready grid.Time      // a bound of its user or tenant allows no earlier window
+	bound grid.Reason    // that bound, if there is one
+	why   grid.Reason    // why an alternative was last ruled out
 }
 
 // notBefore is when a bound first allows a window, or 0 if no bound matters.
-func (e *entry) notBefore() bourse.Time {
+func (e *entry) notBefore() grid.Time {
 	if !e.bound.Refused() {
 		return 0
 	}
@@ -47,18 +48,18 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 }
 
 // postpone leaves a job to a later cycle, or abandons it if final.
-func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
+func (sch *scheduler) postpone(j *job, r grid.Reason, final bool, out *agents.Outbox) {
 	sch.cycle.summary.Postponed++
-	if r.Code == bourse.Waits {
+	if r.Code == grid.Waits {
 		sch.cycle.summary.Deferred++
 	}
-	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
+	sch.record(facts.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }
 
 // try begins a transaction for the job's chosen alternative or, after a refusal, for
 // the next best that still fits. If there is none, or after MaxTries, it postpones the
 // job and reports false.
-func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
+func (sch *scheduler) try(now grid.Time, e *entry, out *agents.Outbox) bool {
 	if e.tries < sch.cfg.MaxTries {
 		if a := sch.pick(now, e); a != nil {
 			sch.begin(now, e, a, out)
@@ -70,7 +71,7 @@ func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 }
 
 // begin begins a transaction for an alternative and asks its sites to hold it. Row B1.
-func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
+func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
 	e.tries++
 	e.tried, e.last = append(e.tried, a.Number), a.Number
 	f := sch.co.newTx(e.job, len(a.Legs))
@@ -82,10 +83,10 @@ func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, 
 		f.Spare = e.spares(sch.sites, a)
 	}
 	f.Flex = e.job.flex(f.Legs)
-	var run []bourse.Duration
+	var run []grid.Duration
 	if e.job.Run > 0 {
 		whole := e.job.whole()
-		run = make([]bourse.Duration, len(a.Legs))
+		run = make([]grid.Duration, len(a.Legs))
 		for i := range a.Legs {
 			if run[i] = whole.RunAt(a.Size); a.Legs[i].What.Work == 0 {
 				run[i] = sch.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
@@ -97,7 +98,7 @@ func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, 
 
 // pick returns the alternative to try: first the chosen one, then the best of those not
 // yet tried. It skips any that fits says cannot be tried now.
-func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
+func (sch *scheduler) pick(now grid.Time, e *entry) *planning.Alternative {
 	terms := &sch.cycle.input.Terms
 	var best *planning.Alternative
 	for i := range e.plan.Alternatives {
@@ -107,7 +108,7 @@ func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 		}
 		chosen := e.tries == 0 && i == e.plan.Choice
 		if r := sch.fits(now, e, a); r.Refused() {
-			if chosen || e.tries == 0 && e.why.Code == bourse.None {
+			if chosen || e.tries == 0 && e.why.Code == grid.None {
 				e.why = r
 			}
 			continue
@@ -129,38 +130,38 @@ func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 
 // minNotice is the shortest notice at which a window is still tried where there is
 // latency: sites refuse a Hold that starts sooner.
-const minNotice = 2 * bourse.Second
+const minNotice = 2 * grid.Second
 
 // fits says why an alternative cannot be tried now: it starts too soon, it exceeds what
 // B*, T*, the accounts or a bound leave, or one of its sites has left, is lost, or is
 // closed to the user. No reason: it can be tried.
-func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse.Reason {
+func (sch *scheduler) fits(now grid.Time, e *entry, a *planning.Alternative) grid.Reason {
 	c := &sch.cycle
 	budget, time := c.outcome.BudgetLimit-c.cost, c.outcome.TimeLimit-c.time
 	switch {
 	case a.Start() < now, sch.cfg.Lead > 0 && a.Start() <= now.Add(minNotice):
-		return reason(bourse.Past, "its window at %v came too close before it could be held", a.Start())
+		return reason(grid.Past, "its window at %v came too close before it could be held", a.Start())
 	case a.Cost > budget:
-		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.Cost, budget)
+		return reason(grid.LimitBudget, "its window costs %v credits, B* leaves %v", a.Cost, budget)
 	case a.Time > time:
-		return reason(bourse.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
+		return reason(grid.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
 	}
 	for i := range a.Legs {
 		switch x := sch.peers.get(sch.sites[a.Legs[i].Site]); {
 		case x != nil && !x.member:
-			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
+			return reason(grid.NoOffer, "%s, which had offered a part of its window, has left", x.name)
 		case x != nil && x.lost != nil:
-			return reason(bourse.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
+			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
 		if name := siteName(sch.sites[a.Legs[i].Site]); sch.bars.closed(now, name, e.job.User) {
-			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
+			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
 		}
 	}
 	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
 		return r
 	}
 	if !sch.limits.bound(e.job.User) {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	legs := a.What()
 	return sch.limits.overBounds(e.job.User, legs, a.Cost, e.job.flex(legs), nil)
@@ -169,12 +170,12 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 // premium is how much more than its quotes a window may cost before another window, or
 // waiting for the next cycle, is better. That is known only if the cycle minimises
 // value; otherwise there is no limit.
-func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Duration, a *planning.Alternative) bourse.Credits {
+func (e *entry) premium(in *planning.Input, j *planning.Job, cycle grid.Duration, a *planning.Alternative) grid.Credits {
 	if !in.Terms.ByValue() {
-		return bourse.MaxCredits
+		return grid.MaxCredits
 	}
-	most := bourse.MaxCredits
-	if j.Request.Deadline == bourse.Never || a.End.Add(2*cycle) <= j.Request.Deadline {
+	most := grid.MaxCredits
+	if j.Request.Deadline == grid.Never || a.End.Add(2*cycle) <= j.Request.Deadline {
 		most = in.Waiting(j, cycle)
 	}
 	for i := range e.plan.Alternatives {
@@ -190,7 +191,7 @@ func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Durati
 // is capped by what B*, the accounts and the bounds leave, and earlier legs come first.
 // So pending payments never exceed an account, and a price that would take the cycle
 // over B* is refused by the site.
-func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credits {
+func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []grid.Credits {
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
@@ -198,7 +199,7 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credi
 		legs := a.What()
 		spare = min(spare, sch.limits.boundLeft(e.job.User, legs, e.job.flex(legs))-a.Cost)
 	}
-	list := make([]bourse.Credits, len(a.Legs))
+	list := make([]grid.Credits, len(a.Legs))
 	for i := range a.Legs {
 		extra := min(slack, spare)
 		spare -= extra
@@ -209,11 +210,11 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []bourse.Credi
 
 // refusedTry goes on with the cycle after a failed try. After a refusal with Cap the
 // same alternative is tried again after capWait.
-func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
+func (sch *scheduler) refusedTry(now grid.Time, r grid.Reason, out *agents.Outbox) {
 	c := &sch.cycle
 	e := &c.entries[c.current]
 	e.why = r
-	if r.Code != bourse.Cap || sch.cfg.Lead == 0 || e.over {
+	if r.Code != grid.Cap || sch.cfg.Lead == 0 || e.over {
 		sch.proceed(now, out)
 		return
 	}
@@ -223,9 +224,9 @@ func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.O
 
 // capWait is how long to wait after a refusal with Cap (too much held unconfirmed)
 // before asking for the same again.
-const capWait = 2 * bourse.Second
+const capWait = 2 * grid.Second
 
-func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
+func (sch *scheduler) capDue(now grid.Time, m capDue, out *agents.Outbox) {
 	c := &sch.cycle
 	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.current == m.Entry && c.entries[c.current].tries == m.Tries {
 		sch.proceed(now, out)
@@ -237,8 +238,8 @@ const maxSpare = 16
 
 // spares lists, for repairs, the legs of the other alternatives with the same size and
 // start as this one: a committed window keeps both.
-func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []bourse.SiteLeg {
-	var list []bourse.SiteLeg
+func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteLeg {
+	var list []facts.SiteLeg
 	for i := range e.plan.Alternatives {
 		o := &e.plan.Alternatives[i]
 		if o == a || o.Size != a.Size || o.Start() != a.Start() {
@@ -246,7 +247,7 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []bourse.Site
 		}
 		for _, l := range o.Legs {
 			if len(list) < maxSpare && l.What.Work == 0 {
-				list = append(list, bourse.SiteLeg{Site: siteName(sites[l.Site]), Leg: l.What})
+				list = append(list, facts.SiteLeg{Site: siteName(sites[l.Site]), Leg: l.What})
 			}
 		}
 	}
@@ -258,13 +259,13 @@ func (sch *scheduler) trying(t *transaction) bool { return sch.cycle.try == t }
 
 // decided goes on with the cycle after its transaction is decided. It reports false if t
 // is not the cycle's.
-func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbox) bool {
+func (sch *scheduler) decided(now grid.Time, t *transaction, out *agents.Outbox) bool {
 	c := &sch.cycle
 	if c.try != t {
 		return false
 	}
 	c.try = nil
-	if t.state != bourse.TxCommitted {
+	if t.state != grid.TxCommitted {
 		sch.refusedTry(now, t.reason, out)
 		return true
 	}
@@ -297,7 +298,7 @@ func (sch *scheduler) endPlan(j *job) {
 // putBack postpones a job if the current cycle may have planned it too early. If placed
 // (all the jobs it comes after have windows) it may start at the instant; otherwise it
 // may not start yet. putBack reports whether the job is in the cycle.
-func (sch *scheduler) putBack(j *job, at bourse.Time, placed bool, out *agents.Outbox) bool {
+func (sch *scheduler) putBack(j *job, at grid.Time, placed bool, out *agents.Outbox) bool {
 	c := &sch.cycle
 	i := c.entryOf(j)
 	if i < 0 {

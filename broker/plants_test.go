@@ -8,9 +8,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/plant/planttest"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Each planted bug of this package that the torture's worlds meet too seldom is caught
@@ -74,17 +75,17 @@ func lastOf(t *testing.T, commands [][2]string) string {
 // listedShiftMissed has a site list a leg that it has moved since, and reports whether the
 // broker has it at the old place all the same. Row B58.
 func listedShiftMissed() bool {
-	b := New(testConfig(newFakeSite("north", 4, bourse.Price(bourse.Credit))))
-	id := bourse.LegID{Tx: bourse.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}}
-	what := bourse.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}
-	flex := bourse.Flex{Ready: 100 * sec, Due: 900 * sec}
+	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit))))
+	id := grid.LegID{Tx: grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}}
+	what := grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}
+	flex := grid.Flex{Ready: 100 * sec, Due: 900 * sec}
 	for _, f := range []agents.Fact{
-		bourse.LifeBegun{Incarnation: 1, Nonce: 1},
-		bourse.JobSubmitted{Job: bourse.Job{Name: "wave", User: "ana", Request: bourse.Request{Nodes: 4}}},
-		bourse.TxBegun{Tx: id.Tx, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{what}, Limits: []bourse.Credits{bourse.Credit}, Flex: flex},
-		bourse.LegPriced{Leg: id, Version: 1},
-		bourse.TxDecided{Tx: id.Tx, Job: "wave", Commit: true},
-		bourse.LegClosed{Leg: id, Commit: true},
+		facts.LifeBegun{Incarnation: 1, Nonce: 1},
+		facts.JobSubmitted{Job: grid.Job{Name: "wave", User: "ana", Request: grid.Request{Nodes: 4}}},
+		facts.TxBegun{Tx: id.Tx, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{what}, Limits: []grid.Credits{grid.Credit}, Flex: flex},
+		facts.LegPriced{Leg: id, Version: 1},
+		facts.TxDecided{Tx: id.Tx, Job: "wave", Commit: true},
+		facts.LegClosed{Leg: id, Commit: true},
 	} {
 		b.Replay(0, f)
 	}
@@ -92,6 +93,6 @@ func listedShiftMissed() bool {
 	b.Step(0, "", agents.Started{Nonce: 2}, &out)
 	what.Start, what.End = 300*sec, 400*sec
 	b.Step(1, "site:north", agents.Listing{Incarnation: 2, Nonce: 2,
-		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: bourse.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
+		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: grid.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
 	return b.txs.leg(id).what.Start != what.Start
 }

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // poll is a request for offers to several sites, with their answers, in the canonical
@@ -36,7 +36,7 @@ func (p *poll) open(site int32) bool { return p.sites[site].Answer == planning.S
 
 // take keeps a site's offers, requested and received at these instants, unless the site
 // has answered or left already. It reports whether the site was waited for.
-func (p *poll) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
+func (p *poll) take(asked, now grid.Time, site int32, o agents.Offers) bool {
 	if !p.open(site) {
 		return false
 	}
@@ -47,11 +47,11 @@ func (p *poll) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
 
 // judge says whether offers can be used. By the site's clock they must have been made
 // between request and receipt; if that clock is off, the instants in them mean nothing.
-func judge(asked, now bourse.Time, o *agents.Offers) planning.Answer {
+func judge(asked, now grid.Time, o *agents.Offers) planning.Answer {
 	switch {
 	case o.Refusal.Refused():
 		return planning.Closed
-	case o.Now > now.Add(bourse.ClockSkew) || o.Now < asked.Add(-bourse.ClockSkew):
+	case o.Now > now.Add(grid.ClockSkew) || o.Now < asked.Add(-grid.ClockSkew):
 		return planning.Skewed
 	case !planning.SoundGroups(o.Groups):
 		return planning.Closed

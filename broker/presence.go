@@ -1,8 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A leg that waits for its start causes no messages. So the broker asks its site about
@@ -35,18 +36,18 @@ const (
 
 // presenceDue is the alarm to ask a leg's site whether it is there.
 type presenceDue struct {
-	Leg   bourse.LegID
+	Leg   grid.LegID
 	Look  look
-	Since bourse.Time // when it was committed, or this life began
-	Asked int         // questions since the site was last heard
-	At    bourse.Time // of the last question
+	Since grid.Time // when it was committed, or this life began
+	Asked int       // questions since the site was last heard
+	At    grid.Time // of the last question
 }
 
 // Kind names the alarm.
 func (presenceDue) Kind() string { return "PresenceDue" }
 
 // attend schedules the checks of a transaction's legs.
-func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (wat *watcher) attend(now grid.Time, t *transaction, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost {
 		return
 	}
@@ -58,8 +59,8 @@ func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) 
 }
 
 // limitOf is how long a silence may last, given the time at stake.
-func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
-	d := max(stake/4, bourse.Minute)
+func (wat *watcher) limitOf(stake grid.Duration) grid.Duration {
+	d := max(stake/4, grid.Minute)
 	if wat.cfg.LostAfter > 0 {
 		d = min(d, wat.cfg.LostAfter)
 	}
@@ -68,7 +69,7 @@ func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 
 // span is the interval of one check of a leg, and how long a silence may last in it. The
 // interval is empty if there is no time for the check.
-func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
+func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until grid.Time, limit grid.Duration) {
 	start, end := l.what.Start, l.what.End
 	switch m.Look {
 	case beforeStart:
@@ -80,17 +81,17 @@ func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, lim
 		return start.Add(min(overdue, limit)), end, limit
 	}
 	limit = wat.limitOf(end.Sub(m.Since))
-	return end.Add(min(overdue, limit)), bourse.Never, limit
+	return end.Add(min(overdue, limit)), grid.Never, limit
 }
 
 // lookLater sets the alarm of the next question or, if there is no time left for this
 // check, of the next check.
-func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
+func (wat *watcher) lookLater(at grid.Time, m presenceDue, out *agents.Outbox) {
 	l := wat.txs.lookup(m.Leg)
 	for {
 		from, until, limit := wat.span(l, &m)
-		left := limit * bourse.Duration(maxAsked-m.Asked) / maxAsked
-		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == bourse.Running) {
+		left := limit * grid.Duration(maxAsked-m.Asked) / maxAsked
+		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == grid.Running) {
 			if t := wat.txs.get(m.Leg.Tx); m.Asked == 0 && wat.txs.known(t) {
 				wat.later(at, t, m.Leg.Leg, itsSite+watch(m.Look), m.Since)
 			} else {
@@ -103,9 +104,9 @@ func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox)
 }
 
 // presenceDue asks the site, or declares it lost.
-func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
+func (wat *watcher) presenceDue(now grid.Time, m presenceDue, out *agents.Outbox) {
 	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
-	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
+	if l == nil || t.state == grid.TxAborted || l.state.Terminal() || t.open() && t.resolved {
 		return
 	}
 	p := wat.peers.get(t.site(m.Leg.Leg))
@@ -114,7 +115,7 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 		m.Asked = 0
 	}
 	switch fresh := p.heard.Add(limit / 4); {
-	case now < from, now > until, m.Look == afterStart && l.state == bourse.Running: // it was moved, or is running
+	case now < from, now > until, m.Look == afterStart && l.state == grid.Running: // it was moved, or is running
 		wat.lookLater(now, m, out)
 	case m.Asked == 0 && now < fresh:
 		wat.lookLater(fresh, m, out)
@@ -124,14 +125,14 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 		}
 		wat.ask(now, p, t, m.Leg, out)
 		m.Asked, m.At = m.Asked+1, now
-		wat.lookLater(now.Add(max(limit/maxAsked, bourse.Millisecond)), m, out)
+		wat.lookLater(now.Add(max(limit/maxAsked, grid.Millisecond)), m, out)
 	case m.Look != afterEnd && !wat.hearsOthers(now, p, limit):
 		m.Asked = maxAsked / 2
 		wat.lookLater(now, m, out)
 	default:
 		why := p.notAnswered(now)
 		if p.lost == nil {
-			wat.co.losses.loseSite(now, p, bourse.SiteLost{Site: p.name, Reason: why}, out)
+			wat.co.losses.loseSite(now, p, facts.SiteLost{Site: p.name, Reason: why}, out)
 		}
 		wat.co.losses.giveUpLeg(now, t, m.Leg.Leg, why, out)
 	}
@@ -141,7 +142,7 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 // List. Until this life has decided a transaction afresh, its Confirm might be the first
 // to arrive although ABORT follows; the question is then a request for offers, which
 // changes nothing.
-func (wat *watcher) ask(now bourse.Time, p *peer, t *transaction, leg bourse.LegID, out *agents.Outbox) {
+func (wat *watcher) ask(now grid.Time, p *peer, t *transaction, leg grid.LegID, out *agents.Outbox) {
 	p.await(now)
 	switch {
 	case p.listed && t.resolved:
@@ -156,7 +157,7 @@ func (wat *watcher) ask(now bourse.Time, p *peer, t *transaction, leg bourse.Leg
 // callOthers asks the other sites whether they are there. A broker that hears from no
 // site may itself be cut off, and gives nothing up while a window may still run. Row
 // B109.
-func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
+func (wat *watcher) callOthers(now grid.Time, but *peer, lately grid.Duration, out *agents.Outbox) {
 	for p := range wat.peers.all() {
 		if p != but && p.usable() && p.heard.Add(lately) < now {
 			out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
@@ -165,7 +166,7 @@ func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duratio
 }
 
 // hearsOthers reports whether any other site was heard within the time lately.
-func (wat *watcher) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
+func (wat *watcher) hearsOthers(now grid.Time, but *peer, lately grid.Duration) bool {
 	for p := range wat.peers.all() {
 		if p != but && p.listed && p.heard > wat.began && p.heard.Add(lately) >= now {
 			return true
@@ -176,7 +177,7 @@ func (wat *watcher) hearsOthers(now bourse.Time, but *peer, lately bourse.Durati
 
 // hear notes that a site has sent something. A site that was lost is asked for its legs
 // at once.
-func (wat *watcher) hear(now bourse.Time, p *peer, out *agents.Outbox) {
+func (wat *watcher) hear(now grid.Time, p *peer, out *agents.Outbox) {
 	p.heard, p.asked = now, 0
 	if p.lost != nil && !p.listed && now >= p.lists.Add(lastRepeat) {
 		wat.co.recovery.sendList(now, p, out)
@@ -184,7 +185,7 @@ func (wat *watcher) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 // await notes that a site has been sent something it must answer.
-func (p *peer) await(now bourse.Time) {
+func (p *peer) await(now grid.Time) {
 	if p.asked == 0 {
 		p.asked = now
 	}

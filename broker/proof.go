@@ -1,8 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sites prove their answers. The broker cannot check a proof and need not: it keeps the
@@ -31,22 +32,22 @@ func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outb
 
 // keepProof keeps a proof of the state that a leg is in: the first for each state, and
 // the one for a new place. Proofs of repeated answers add nothing.
-func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
+func (co *coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, out *agents.Outbox) {
 	l := co.txs.lookup(id)
-	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
+	if l == nil || p == (grid.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
 		return
 	}
-	co.record(bourse.LegProved{Leg: id, Proof: p}, out)
+	co.record(facts.LegProved{Leg: id, Proof: p}, out)
 }
 
 // proves reports whether the proved state is the one that the leg is in.
-func (l *txLeg) proves(s bourse.LegState) bool {
+func (l *txLeg) proves(s grid.LegState) bool {
 	switch s {
-	case bourse.Held:
-		return l.priced && (l.state == bourse.Held || l.state == bourse.Prepared)
-	case bourse.Confirmed:
-		return l.charged && (l.state == bourse.Confirmed || l.state == bourse.Running)
-	case bourse.Released, bourse.Lost:
+	case grid.Held:
+		return l.priced && (l.state == grid.Held || l.state == grid.Prepared)
+	case grid.Confirmed:
+		return l.charged && (l.state == grid.Confirmed || l.state == grid.Running)
+	case grid.Released, grid.Lost:
 		return l.charged && l.state == s
 	}
 	return false // no other state has proofs

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // queue holds the jobs that are not placed, in one line for each user. A batch takes
@@ -109,7 +110,7 @@ func (q *queue) call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
 		for _, j := range l.jobs {
-			if !j.taken && !j.held && j.state == bourse.JobWaiting && (all || j.fresh) {
+			if !j.taken && !j.held && j.state == grid.JobWaiting && (all || j.fresh) {
 				q.summon(j)
 			}
 		}
@@ -142,7 +143,7 @@ func (q *queue) done(j *job) {
 // served round robin: each gives as many jobs as its share, in its own order, and then
 // goes behind the others. The lines keep their places until the answer is applied by
 // served and passed.
-func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([]*job, []bourse.UserLine, []bourse.TenantLine) {
+func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([]*job, []facts.UserLine, []facts.TenantLine) {
 	var list []*service
 	var levels []int
 	users := 0
@@ -272,7 +273,7 @@ func (q *queue) peek(t *service, level int) *job {
 		if !j.due {
 			continue
 		}
-		if j.state != bourse.JobWaiting || j.held {
+		if j.state != grid.JobWaiting || j.held {
 			q.done(j)
 			continue
 		}
@@ -285,18 +286,18 @@ func (q *queue) peek(t *service, level int) *job {
 }
 
 // servedLines are the lines that were served, in the order in which take came to them.
-func servedLines(list []*service) []bourse.UserLine {
+func servedLines(list []*service) []facts.UserLine {
 	list = slices.DeleteFunc(list, func(t *service) bool { return t.began == 0 })
 	slices.SortFunc(list, func(t, o *service) int { return cmp.Compare(t.began, o.began) })
-	out := make([]bourse.UserLine, len(list))
+	out := make([]facts.UserLine, len(list))
 	for i, t := range list {
-		out[i] = bourse.UserLine{User: t.line.user, Used: t.used}
+		out[i] = facts.UserLine{User: t.line.user, Used: t.used}
 	}
 	return out
 }
 
 // served puts the lines that a batch has served behind the others.
-func (q *queue) served(list []bourse.UserLine) {
+func (q *queue) served(list []facts.UserLine) {
 	for _, x := range list {
 		if l := q.users[x.User]; l != nil && l.waiting > 0 {
 			q.back(l)
@@ -307,15 +308,15 @@ func (q *queue) served(list []bourse.UserLine) {
 
 // order is the order in which users with waiting jobs are served next, or nil where it
 // makes no difference.
-func (q *queue) order() []bourse.UserLine {
+func (q *queue) order() []facts.UserLine {
 	lines := slices.DeleteFunc(slices.Clone(q.lines), func(l *line) bool { return l.waiting == 0 })
 	if len(lines) == 1 && lines[0].used == 0 {
 		return nil
 	}
 	slices.SortFunc(lines, func(l, o *line) int { return cmp.Compare(l.place, o.place) })
-	var list []bourse.UserLine
+	var list []facts.UserLine
 	for _, l := range lines {
-		list = append(list, bourse.UserLine{User: l.user, Used: l.used})
+		list = append(list, facts.UserLine{User: l.user, Used: l.used})
 	}
 	return list
 }

@@ -8,8 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // testQueue is a queue of jobs that never fit, with its naive twin for one user.
@@ -17,7 +18,7 @@ type testQueue struct {
 	queue
 	n       int
 	terms   map[string]UserTerms
-	holders []bourse.Holder
+	holders []grid.Holder
 }
 
 func (q *testQueue) of(user string) *userTerms {
@@ -27,7 +28,7 @@ func (q *testQueue) of(user string) *userTerms {
 
 func (q *testQueue) add(user string, priority int) *job {
 	q.n++
-	j := newJob(bourse.Job{Name: fmt.Sprint(user, q.n), User: user, Priority: priority, Submit: bourse.Time(q.n)})
+	j := newJob(grid.Job{Name: fmt.Sprint(user, q.n), User: user, Priority: priority, Submit: grid.Time(q.n)})
 	q.insert(j)
 	return j
 }
@@ -173,20 +174,20 @@ func TestCycle_HopelessJobsOfOneUserDoNotHoldUpAnother(t *testing.T) {
 	w := newTestWorld(t, testConfig(site), site)
 	w.quiet = true
 	for i := range 10_000 {
-		j := testJob(fmt.Sprint("hopeless", i), 4, 1000*bourse.Second, 1) // it costs 4 credits
+		j := testJob(fmt.Sprint("hopeless", i), 4, 1000*grid.Second, 1) // it costs 4 credits
 		j.User, j.Priority = "ben", 1_000_000
 		w.submit(10*sec, j)
 	}
 	w.Run(2500 * sec)
-	wave, dear := testJob("wave", 4, 1000*bourse.Second, 9*bourse.Credit), testJob("dear", 1, 1000*bourse.Second, 1)
+	wave, dear := testJob("wave", 4, 1000*grid.Second, 9*grid.Credit), testJob("dear", 1, 1000*grid.Second, 1)
 	wave.User, dear.User = "ana", "ana"
 	w.submit(2600*sec, dear, wave)
 	w.Run(3000 * sec)
-	if v := w.job("wave"); v.State != bourse.JobPlaced {
+	if v := w.job("wave"); v.State != grid.JobPlaced {
 		t.Errorf("ana's job is %v after the next cycle: %v", v.State, v.Reason)
 	}
 	tried := func() (n int) {
-		for _, f := range only[bourse.JobPostponed](w) {
+		for _, f := range only[facts.JobPostponed](w) {
 			if f.Job == "dear" {
 				n++
 			}
@@ -215,16 +216,16 @@ func TestSubmit_BoundsWhatWaitsOfOneUser(t *testing.T) {
 		b.Step(0, "client", m, &out)
 		return out.Sends[0].Message
 	}
-	submit := func(name, user string) bourse.Reason {
-		j := testJob(name, 1, bourse.Second, bourse.Credit)
+	submit := func(name, user string) grid.Reason {
+		j := testJob(name, 1, grid.Second, grid.Credit)
 		j.User = user
 		return step(agents.Submit{Job: j}).(agents.SubmitReply).Reason
 	}
 	for _, x := range []struct {
 		name, user string
-		want       bourse.Code
-	}{{"a", "ana", ""}, {"b", "ana", ""}, {"c", "ana", bourse.QueueFull}, {"a", "ana", ""}, {"d", "", ""}, {"e", "ben", ""},
-		{"f", "olga", ""}, {"g", "olga", ""}, {"h", "olga", ""}, {"i", "olga", bourse.QueueFull}} {
+		want       grid.Code
+	}{{"a", "ana", ""}, {"b", "ana", ""}, {"c", "ana", grid.QueueFull}, {"a", "ana", ""}, {"d", "", ""}, {"e", "ben", ""},
+		{"f", "olga", ""}, {"g", "olga", ""}, {"h", "olga", ""}, {"i", "olga", grid.QueueFull}} {
 		if r := submit(x.name, x.user); r.Code != x.want {
 			t.Errorf("%s of %q: %v", x.name, x.user, r)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
@@ -22,22 +22,22 @@ func TestRandomWorlds(t *testing.T) {
 		sites := randomSites(t)
 		cfg := testConfig(sites...)
 		cfg.Algorithm = rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm")
-		cfg.Minimize = rapid.SampledFrom([]bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize")
-		cfg.Budget = bourse.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * bourse.Credit
+		cfg.Minimize = rapid.SampledFrom([]grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish}).Draw(t, "minimize")
+		cfg.Budget = grid.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * grid.Credit
 		cfg.BatchSize = rapid.IntRange(1, 10).Draw(t, "batch")
 		cfg.MaxCycles = rapid.IntRange(1, 3).Draw(t, "cycles")
 		cfg.MaxAlternatives = rapid.IntRange(1, 5).Draw(t, "alternatives")
 		cfg.MaxTries = rapid.IntRange(1, 4).Draw(t, "tries")
-		cfg.Lead = bourse.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * bourse.Second
-		cfg.Quotas = map[string]bourse.Credits{"ana": bourse.Credits(rapid.IntRange(0, 50).Draw(t, "quota")) * bourse.Credit}
+		cfg.Lead = grid.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * grid.Second
+		cfg.Quotas = map[string]grid.Credits{"ana": grid.Credits(rapid.IntRange(0, 50).Draw(t, "quota")) * grid.Credit}
 		if rapid.Bool().Draw(t, "operator's limits") {
-			cfg.BudgetLimit = bourse.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * bourse.Credit
-			cfg.TimeLimit = bourse.Duration(rapid.IntRange(0, 9000).Draw(t, "T*")) * bourse.Second
+			cfg.BudgetLimit = grid.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * grid.Credit
+			cfg.TimeLimit = grid.Duration(rapid.IntRange(0, 9000).Draw(t, "T*")) * grid.Second
 		}
 		w := newTestWorld(t, cfg, sites...)
 		w.quiet = true
 		for i := range rapid.IntRange(1, 15).Draw(t, "jobs") {
-			w.submit(bourse.Time(rapid.IntRange(0, 3000).Draw(t, "submit"))*sec, randomJob(t, i))
+			w.submit(grid.Time(rapid.IntRange(0, 3000).Draw(t, "submit"))*sec, randomJob(t, i))
 		}
 		w.Run(6000 * sec)
 		for _, s := range sites {
@@ -57,13 +57,13 @@ func randomSites(t *rapid.T) []*fakeSite {
 		s.free, s.busy = nil, nil
 		for g := range rapid.IntRange(1, 2).Draw(t, "groups") {
 			n := rapid.IntRange(1, 6).Draw(t, "nodes")
-			s.groups = append(s.groups, bourse.Group{Site: s.name, Name: fmt.Sprint("g", g), Nodes: n,
-				Performance: bourse.Performance(rapid.IntRange(500, 2000).Draw(t, "performance")),
-				Price:       bourse.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))})
-			s.free = append(s.free, bourse.NewProfile(0, n))
-			busy := bourse.NewProfile(0, 0)
-			from := bourse.Time(rapid.IntRange(0, 5000).Draw(t, "busy from")) * sec
-			busy.Add(from, from.Add(3000*bourse.Second), rapid.IntRange(0, n).Draw(t, "busy"))
+			s.groups = append(s.groups, grid.Group{Site: s.name, Name: fmt.Sprint("g", g), Nodes: n,
+				Performance: grid.Performance(rapid.IntRange(500, 2000).Draw(t, "performance")),
+				Price:       grid.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))})
+			s.free = append(s.free, grid.NewProfile(0, n))
+			busy := grid.NewProfile(0, 0)
+			from := grid.Time(rapid.IntRange(0, 5000).Draw(t, "busy from")) * sec
+			busy.Add(from, from.Add(3000*grid.Second), rapid.IntRange(0, n).Draw(t, "busy"))
 			s.busy = append(s.busy, busy)
 		}
 		s.rule = randomRule(rapid.Uint64().Draw(t, "rule"))
@@ -80,43 +80,43 @@ func randomRule(seed uint64) func(agents.Message) fakeAnswer {
 		if r%4 != 0 {
 			return fakeAnswer{}
 		}
-		amount := bourse.Credits(r>>8%1000) * bourse.Credit / 100
+		amount := grid.Credits(r>>8%1000) * grid.Credit / 100
 		switch r >> 2 % 5 {
 		case 0:
 			return fakeAnswer{silent: true}
 		case 1:
-			return fakeAnswer{late: bourse.Duration(r >> 8 % 40_000)}
+			return fakeAnswer{late: grid.Duration(r >> 8 % 40_000)}
 		case 2:
-			return fakeAnswer{refuse: bourse.Busy}
+			return fakeAnswer{refuse: grid.Busy}
 		case 3:
 			return fakeAnswer{add: amount, cheat: r>>20%2 == 0}
 		}
-		return fakeAnswer{back: bourse.Credits(r >> 8 % 1000)}
+		return fakeAnswer{back: grid.Credits(r >> 8 % 1000)}
 	}
 }
 
-func randomJob(t *rapid.T, i int) bourse.Job {
+func randomJob(t *rapid.T, i int) grid.Job {
 	j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 8).Draw(t, "nodes"),
-		bourse.Duration(rapid.IntRange(1, 4000).Draw(t, "length"))*bourse.Second,
-		bourse.Credits(rapid.IntRange(1, 60).Draw(t, "pays"))*bourse.Credit)
+		grid.Duration(rapid.IntRange(1, 4000).Draw(t, "length"))*grid.Second,
+		grid.Credits(rapid.IntRange(1, 60).Draw(t, "pays"))*grid.Credit)
 	if rapid.IntRange(0, 3).Draw(t, "is moldable") == 0 {
-		j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 1, Length: j.Length*2/3 + 1}, {Nodes: j.Nodes + 4, Length: j.Length/2 + 1}})
+		j.Mold([]grid.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 1, Length: j.Length*2/3 + 1}, {Nodes: j.Nodes + 4, Length: j.Length/2 + 1}})
 	}
-	j.MinPerformance = bourse.Performance(rapid.IntRange(400, 1500).Draw(t, "least performance"))
+	j.MinPerformance = grid.Performance(rapid.IntRange(400, 1500).Draw(t, "least performance"))
 	j.Priority = rapid.IntRange(0, 2).Draw(t, "priority")
 	j.User = rapid.SampledFrom([]string{"", "ana", "ben"}).Draw(t, "user")
 	j.OneSite = rapid.Bool().Draw(t, "one site")
 	if rapid.Bool().Draw(t, "has a deadline") {
-		j.Deadline = bourse.Time(rapid.IntRange(3001, 20_000).Draw(t, "deadline")) * sec
+		j.Deadline = grid.Time(rapid.IntRange(3001, 20_000).Draw(t, "deadline")) * sec
 	}
-	j.Ready = bourse.Time(rapid.IntRange(0, 3000).Draw(t, "ready")) * sec
+	j.Ready = grid.Time(rapid.IntRange(0, 3000).Draw(t, "ready")) * sec
 	return j
 }
 
 // reasons checks that every job is placed or says why not.
 func (c *checker) reasons() {
 	for v := range c.w.b.Jobs() {
-		if placed := v.State == bourse.JobPlaced || v.State == bourse.JobDone; placed == v.Reason.Refused() {
+		if placed := v.State == grid.JobPlaced || v.State == grid.JobDone; placed == v.Reason.Refused() {
 			c.w.t.Fatalf("%s is %v, reason %q", v.Name, v.State, v.Reason)
 		}
 	}
@@ -131,14 +131,14 @@ func TestOffersOfLiars(t *testing.T) {
 		honest.busy[0].Add(0, 2000*sec, 4)
 		w := newTestWorld(t, testConfig(honest, liar), honest, liar)
 		w.quiet, w.check.off = true, true
-		w.submit(0, testJob("a", 3, 1000*bourse.Second, 9*bourse.Credit), testJob("b", 6, 1000*bourse.Second, 9*bourse.Credit))
+		w.submit(0, testJob("a", 3, 1000*grid.Second, 9*grid.Credit), testJob("b", 6, 1000*grid.Second, 9*grid.Credit))
 		liar.lie = func() agents.Message {
 			o := agents.Offers{Cycle: rapid.Uint64Range(0, 5).Draw(t, "cycle"), Now: w.Now()}
 			for range rapid.IntRange(0, 3).Draw(t, "groups") {
 				o.Groups = append(o.Groups, agents.GroupOffer{
-					Group: bourse.Group{Site: "honest", Name: "main", Nodes: rapid.IntRange(-1, 9).Draw(t, "nodes"),
-						Performance: bourse.Performance(rapid.Int64Range(-1, 3000).Draw(t, "performance")),
-						Price:       bourse.Price(rapid.SampledFrom([]int64{-1, 0, 1, 3_600_000, int64(bourse.MaxPrice), 1 << 62}).Draw(t, "price"))},
+					Group: grid.Group{Site: "honest", Name: "main", Nodes: rapid.IntRange(-1, 9).Draw(t, "nodes"),
+						Performance: grid.Performance(rapid.Int64Range(-1, 3000).Draw(t, "performance")),
+						Price:       grid.Price(rapid.SampledFrom([]int64{-1, 0, 1, 3_600_000, int64(grid.MaxPrice), 1 << 62}).Draw(t, "price"))},
 					Admissible: randomProfile(t), Clear: randomProfile(t)})
 			}
 			return o
@@ -147,15 +147,15 @@ func TestOffersOfLiars(t *testing.T) {
 	})
 }
 
-func randomProfile(t *rapid.T) bourse.Profile {
-	times := []bourse.Time{-1 << 62, -1, 0, 1, 1000 * sec, 3000 * sec, 9_999_999, 10_000_000, bourse.MaxTime, bourse.Never, 1 << 62}
-	var p bourse.Profile
+func randomProfile(t *rapid.T) grid.Profile {
+	times := []grid.Time{-1 << 62, -1, 0, 1, 1000 * sec, 3000 * sec, 9_999_999, 10_000_000, grid.MaxTime, grid.Never, 1 << 62}
+	var p grid.Profile
 	for range rapid.IntRange(0, 5).Draw(t, "steps") {
-		p = append(p, bourse.Step{At: rapid.SampledFrom(times).Draw(t, "at"), Free: rapid.IntRange(-5, 9).Draw(t, "free")})
+		p = append(p, grid.Step{At: rapid.SampledFrom(times).Draw(t, "at"), Free: rapid.IntRange(-5, 9).Draw(t, "free")})
 	}
 	if rapid.Bool().Draw(t, "in order") {
-		slices.SortFunc(p, func(a, b bourse.Step) int { return cmp.Compare(a.At, b.At) })
-		p = slices.CompactFunc(p, func(a, b bourse.Step) bool { return a.At == b.At })
+		slices.SortFunc(p, func(a, b grid.Step) int { return cmp.Compare(a.At, b.At) })
+		p = slices.CompactFunc(p, func(a, b grid.Step) bool { return a.At == b.At })
 	}
 	return p
 }

@@ -1,14 +1,15 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // refusals counts the refused submissions recorded in the current hour. It is of this life
 // only, since no state follows from those facts.
 type refusals struct {
-	hour  bourse.Time
+	hour  grid.Time
 	users map[string]int
 	all   int
 }
@@ -18,10 +19,10 @@ const refusingUsers = 50
 
 // notTaken records that a submission was refused, unless this hour's bound for its user or
 // for all users is reached: refusals must not fill the disk. The user is told in any case.
-func (in *intake) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agents.Outbox) {
+func (in *intake) notTaken(now grid.Time, f facts.SubmissionRefused, out *agents.Outbox) {
 	if most := in.cfg.Refusals; most > 0 {
 		r := &in.refusals
-		if hour := now / bourse.Time(bourse.Hour); r.users == nil || hour != r.hour {
+		if hour := now / grid.Time(grid.Hour); r.users == nil || hour != r.hour {
 			*r = refusals{hour: hour, users: map[string]int{}}
 		}
 		if r.users[f.User] >= most || r.all >= refusingUsers*most {

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A committed window that has lost a leg is repaired with other nodes at the same start,
@@ -18,20 +19,20 @@ import (
 // cycle. Rows B22, B23.
 
 // mend begins to repair a job's first leg that is gone, if there is one.
-func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
+func (ers *errands) mend(now grid.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			ers.co.abort(now, e.try, reason(bourse.Busy, "the window that it was to repair is gone"), out)
+			ers.co.abort(now, e.try, reason(grid.Busy, "the window that it was to repair is gone"), out)
 		} else {
 			ers.finish(e)
 		}
 	}
-	if j.state != bourse.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) {
+	if j.state != grid.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) {
 		return
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if t.resolved && t.givenUp == bourse.Kept && t.legs[i].gone() {
+			if t.resolved && t.givenUp == grid.Kept && t.legs[i].gone() {
 				e := &errand{job: j, tx: t, leg: i}
 				ers.newErrand(e)
 				ers.mendNext(now, e, out)
@@ -50,26 +51,26 @@ func (e *errand) loss() string {
 }
 
 // mendable reports whether repairing a leg still helps its job.
-func (ers *errands) mendable(id bourse.LegID) bool {
+func (ers *errands) mendable(id grid.LegID) bool {
 	t, l := ers.txs.get(id.Tx), ers.txs.lookup(id)
-	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
+	return l != nil && t.job.state == grid.JobPlaced && !t.apart && t.givenUp == grid.Kept && l.gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
-func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
 	switch {
 	case !ers.mendable(e.tx.leg(e.leg)):
 		ers.finish(e)
 		return
 	case e.job.stub:
-		ers.breakJob(now, e, reason(bourse.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
+		ers.breakJob(now, e, reason(grid.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
 		return
 	case l.what.Start <= now.Add(max(ers.cfg.Lead, minNotice)):
-		ers.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
+		ers.breakJob(now, e, reason(grid.Past, "%s too near its start", e.loss()), out)
 		return
 	case e.tries >= ers.cfg.MaxTries:
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and nothing could be had in its place", e.loss()), out)
+		ers.breakJob(now, e, reason(grid.NoWindow, "%s, and nothing could be had in its place", e.loss()), out)
 		return
 	}
 	e.tries++
@@ -80,26 +81,26 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
-		ers.tryRepair(now, e, []bourse.SiteLeg{s}, []bourse.Credits{0}, out)
+		ers.tryRepair(now, e, []facts.SiteLeg{s}, []grid.Credits{0}, out)
 		return
 	}
 	ers.gather(now, min(e.job.Deadline, now.Add(ers.cfg.Horizon)), e, out)
 }
 
 // away is the reason why a site is not asked for anything new at present.
-func (ers *errands) away(site string) bourse.Reason {
-	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
+func (ers *errands) away(site string) grid.Reason {
+	return reason(grid.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
 // mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
 // leg's start on; those of sites that have broken their word come last.
-func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
 	length := ers.sizeOf(e.tx).Length
 	type choice struct {
-		bourse.SiteLeg
-		price bourse.Credits // of a node
-		last  bool           // its site has broken its word
+		facts.SiteLeg
+		price grid.Credits // of a node
+		last  bool         // its site has broken its word
 	}
 	var list []choice
 	for i := range e.poll.sites {
@@ -118,20 +119,20 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) {
 				continue
 			}
-			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
+			w := grid.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
 			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
 				continue
 			}
 			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {
-				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
+				list = append(list, choice{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(x, y choice) int {
 		return cmp.Or(cmp.Compare(rank(x.last), rank(y.last)), cmp.Compare(x.price, y.price))
 	})
-	var legs []bourse.SiteLeg
-	var base []bourse.Credits
+	var legs []facts.SiteLeg
+	var base []grid.Credits
 	need := l.what.Nodes
 	for _, c := range list {
 		if need == 0 {
@@ -142,7 +143,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes could not be had in its place", e.loss(), need), out)
+		ers.breakJob(now, e, reason(grid.NoWindow, "%s, and %d nodes could not be had in its place", e.loss(), need), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }
@@ -151,7 +152,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		index[i] = i
 	}
 	slices.SortStableFunc(index, order)
-	inOrder, bases := make([]bourse.SiteLeg, 0, len(legs)), make([]bourse.Credits, 0, len(legs))
+	inOrder, bases := make([]facts.SiteLeg, 0, len(legs)), make([]grid.Credits, 0, len(legs))
 	for _, i := range index {
 		inOrder, bases = append(inOrder, legs[i]), append(bases, base[i])
 	}
@@ -160,19 +161,19 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 
 // tryRepair begins a transaction for legs that replace the lost one, if the money
 // suffices and no bound is exceeded; otherwise it gives the window up.
-func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
-	what := make([]bourse.Leg, len(legs))
+func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, base []grid.Credits, out *agents.Outbox) {
+	what := make([]grid.Leg, len(legs))
 	for i := range legs {
 		what[i] = legs[i].Leg
 	}
-	if r := ers.limits.overBounds(e.job.User, what, sumOf(base), bourse.Flex{}, nil); r.Refused() {
+	if r := ers.limits.overBounds(e.job.User, what, sumOf(base), grid.Flex{}, nil); r.Refused() {
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, what, bourse.Flex{}))
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
-		ers.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
+		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
 	f := ers.co.newTx(e.job, len(legs))
@@ -186,12 +187,12 @@ func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg,
 
 // runs is how long the work really takes on each leg of a repair: the same share of the
 // leg's length as of the job's. It is nil if the work takes all of it.
-func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
+func (ers *errands) runs(e *errand, legs []facts.SiteLeg) []grid.Duration {
 	if e.job.Run == 0 || e.job.Run >= e.job.Length {
 		return nil
 	}
 	share := (e.job.Run*1000 + e.job.Length - 1) / e.job.Length // thousandths
-	run := make([]bourse.Duration, len(legs))
+	run := make([]grid.Duration, len(legs))
 	for i, l := range legs {
 		run[i] = max(1, l.Leg.Duration()*share/1000)
 	}
@@ -200,20 +201,20 @@ func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
 
 // share divides what is left into limits: each leg's base price plus an equal part of
 // the rest. It reports false if the base prices alone exceed it.
-func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) {
+func share(left grid.Credits, base []grid.Credits) ([]grid.Credits, bool) {
 	sum := sumOf(base)
 	if sum > left || left < 0 {
 		return nil, false
 	}
 	limits := slices.Clone(base)
 	for i := range limits {
-		limits[i] += (left - sum) / bourse.Credits(len(base))
+		limits[i] += (left - sum) / grid.Credits(len(base))
 	}
 	return limits, true
 }
 
-func sumOf(list []bourse.Credits) bourse.Credits {
-	var sum bourse.Credits
+func sumOf(list []grid.Credits) grid.Credits {
+	var sum grid.Credits
 	for _, c := range list {
 		sum = sum.Plus(c)
 	}
@@ -222,7 +223,7 @@ func sumOf(list []bourse.Credits) bourse.Credits {
 
 // remaining is what is left of a job's budget: the budget less what its legs cost, plus
 // refunds and penalties.
-func (mem *memory) remaining(j *job) bourse.Credits {
+func (mem *memory) remaining(j *job) grid.Credits {
 	left := j.Budget
 	for _, t := range j.txs {
 		for i := range t.legs {
@@ -235,9 +236,9 @@ func (mem *memory) remaining(j *job) bourse.Credits {
 }
 
 // budgetOf is the most that a transaction's legs may cost together.
-func (mem *memory) budgetOf(t *transaction) bourse.Credits {
+func (mem *memory) budgetOf(t *transaction) grid.Credits {
 	switch {
-	case t.repairs != (bourse.LegID{}):
+	case t.repairs != (grid.LegID{}):
 		return mem.remaining(t.job)
 	case t.request != nil:
 		return t.request.Budget
@@ -247,10 +248,10 @@ func (mem *memory) budgetOf(t *transaction) bourse.Credits {
 
 // breakJob gives a window up. Its remaining legs are confirmed if they are not yet, and
 // released for their whole price.
-func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *agents.Outbox) {
+func (ers *errands) breakJob(now grid.Time, e *errand, why grid.Reason, out *agents.Outbox) {
 	ers.finish(e)
 	txs := slices.Clone(e.job.txs)
-	ers.record(bourse.JobBroken{Job: e.job.Name, Reason: why}, out)
+	ers.record(facts.JobBroken{Job: e.job.Name, Reason: why}, out)
 	for _, t := range txs {
 		ers.co.tell(now, t, firstRepeat, out)
 	}
@@ -259,8 +260,8 @@ func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out 
 // sizeOf is the size of the window to which a transaction belongs; a repair belongs to
 // the window of the transaction it repairs. If the whole window is not known, it is the
 // first size that the job asks for.
-func (mem *memory) sizeOf(t *transaction) bourse.Size {
-	for t.repairs != (bourse.LegID{}) {
+func (mem *memory) sizeOf(t *transaction) grid.Size {
+	for t.repairs != (grid.LegID{}) {
 		of := mem.txs.get(t.repairs.Tx)
 		if of == nil {
 			break

@@ -3,7 +3,8 @@ package broker
 import (
 	"cmp"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Applying facts to the windows that moves replace.
@@ -20,7 +21,7 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.ask(*t.request, *j.wishes)
 	*t.request = was
 	for _, old := range j.txs {
-		old.apart, old.givenUp = true, max(old.givenUp, bourse.GivenUpByUser)
+		old.apart, old.givenUp = true, max(old.givenUp, grid.GivenUpByUser)
 		for i := range old.legs {
 			old.legs[i].moved = true
 		}
@@ -40,14 +41,14 @@ func (mem *memory) replaceBy(t *transaction) {
 // replaces reports whether the previous window must be given up, leg by leg: the move has a
 // confirmed leg, or had several legs and has failed.
 func (t *transaction) replaces() bool {
-	return t.request != nil && t.state == bourse.TxCommitted && (t.charged() || t.over() && (len(t.legs) > 1 || t.apart))
+	return t.request != nil && t.state == grid.TxCommitted && (t.charged() || t.over() && (len(t.legs) > 1 || t.apart))
 }
 
 // replace gives up those legs of an earlier window whose replacement in this move is
 // confirmed or lost, and those without a replacement. If the replacement is lost, the old
 // leg is given up through no fault of its user, for its whole price.
 func (t *transaction) replace(old *transaction) {
-	by := map[bourse.LegID]*txLeg{}
+	by := map[grid.LegID]*txLeg{}
 	for k := range t.legs {
 		by[t.legs[k].replaces()] = &t.legs[k]
 	}
@@ -58,7 +59,7 @@ func (t *transaction) replace(old *transaction) {
 			continue
 		}
 		l.moved = false
-		l.inFull = t.job.state != bourse.JobWithdrawn && (!charged || x != nil && !x.charged)
+		l.inFull = t.job.state != grid.JobWithdrawn && (!charged || x != nil && !x.charged)
 	}
 }
 
@@ -66,18 +67,18 @@ func (t *transaction) replace(old *transaction) {
 func (mem *memory) restore(t *transaction) {
 	j := t.job
 	if o := t.accepted(); o != nil {
-		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
+		o.State, o.Reason = facts.OfferRejected, cmp.Or(t.reason, j.reason)
 	}
 	j.ask(*t.request, *j.wishes)
 	t.own().request = nil
-	j.because(bourse.Reason{})
+	j.because(grid.Reason{})
 	for _, old := range mem.txs.all() {
-		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
+		if old == t || old.job != j || !old.apart || old.state != grid.TxCommitted || old.over() {
 			continue
 		}
-		old.apart, old.givenUp = false, bourse.Kept
-		if j.state == bourse.JobWithdrawn { // withdrawn before the move was known to have failed
-			old.givenUp = bourse.GivenUpByUser
+		old.apart, old.givenUp = false, grid.Kept
+		if j.state == grid.JobWithdrawn { // withdrawn before the move was known to have failed
+			old.givenUp = grid.GivenUpByUser
 		}
 		for i := range old.legs {
 			old.legs[i].moved = false

@@ -1,13 +1,14 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // reply handles a site's message about a leg, unless its stamp says that it is outdated.
 // It reports false for any other message.
-func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
+func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
 	id, stamp, ok := agents.SaidOfLeg(m)
 	if !ok {
 		return false
@@ -51,7 +52,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 }
 
 // dispatch hands a site's message to the method for it.
-func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
+func (co *coordinator) dispatch(now grid.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
 	if l.given && co.losses.claimHeard(now, t, l, m, out) {
 		return
 	}
@@ -87,7 +88,7 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 }
 
 // note acknowledges a notice to its site, which repeats it until this life has.
-func note(from agents.ID, id bourse.LegID, m agents.Message, life bourse.LifeBegun, out *agents.Outbox) {
+func note(from agents.ID, id grid.LegID, m agents.Message, life facts.LifeBegun, out *agents.Outbox) {
 	p, known := agents.Lookup(m.Kind())
 	if !known || !p.Answers(agents.Noted{}.Kind()) {
 		return

@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A request for offers or quotes, or its answer, may get lost like any message. Otherwise
@@ -16,14 +16,14 @@ import (
 type askAgainDue struct {
 	Ref   uint64 // the cycle, or an errand's
 	Phase phase
-	Wait  bourse.Duration
+	Wait  grid.Duration
 }
 
 // Kind names the alarm.
 func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
-func (mem *memory) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+func (mem *memory) askOffers(id agents.ID, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	life := mem.lives.current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
@@ -51,11 +51,11 @@ func (c *cycle) quoteRef() uint64 {
 const setRef = 1 << 63
 
 // askAgainLater sets the alarm to ask again the sites that have not answered by then.
-func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
+func (sch *scheduler) askAgainLater(now grid.Time, ref uint64, p phase, wait grid.Duration, out *agents.Outbox) {
 	out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
 }
 
-func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox) {
+func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outbox) {
 	switch c, e := &sch.cycle, sch.errands.errand(m.Ref); {
 	case e != nil && e.wait:
 		sch.offersAskedAgain(&e.poll, m.Ref, e.horizon, out)
@@ -74,7 +74,7 @@ func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Ou
 }
 
 // offersAskedAgain asks again the sites whose offers are missing.
-func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
 			sch.askOffers(id, ref, horizon, out)

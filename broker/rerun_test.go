@@ -11,21 +11,22 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // recorded returns the cycles that a world has on record.
-func recorded(w *testWorld) (seen []bourse.CycleSeen, planned map[uint64]*bourse.CyclePlanned) {
-	planned = map[uint64]*bourse.CyclePlanned{}
+func recorded(w *testWorld) (seen []facts.CycleSeen, planned map[uint64]*facts.CyclePlanned) {
+	planned = map[uint64]*facts.CyclePlanned{}
 	for _, f := range w.facts {
 		switch f := f.(type) {
-		case bourse.CycleSeen:
+		case facts.CycleSeen:
 			seen = append(seen, f)
-		case bourse.CyclePlanned:
+		case facts.CyclePlanned:
 			planned[f.Cycle] = &f
 		}
 	}
@@ -37,14 +38,14 @@ func recorded(w *testWorld) (seen []bourse.CycleSeen, planned map[uint64]*bourse
 func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	between := func(low, high int) int { return low + rng.IntN(high-low+1) }
-	some := func(low, high int) bourse.Credits { return bourse.Credits(between(low, high)) * bourse.Credit }
-	span := func(low, high int) bourse.Duration { return bourse.Duration(between(low, high)) * bourse.Second }
+	some := func(low, high int) grid.Credits { return grid.Credits(between(low, high)) * grid.Credit }
+	span := func(low, high int) grid.Duration { return grid.Duration(between(low, high)) * grid.Second }
 	var list []*fakeSite
 	for i := range between(1, 4) {
-		s := newFakeSite(fmt.Sprint("s", i), between(1, 8), bourse.Price(between(0, 9))*1_000_000)
-		s.groups[0].Performance = bourse.Performance([]int{500, 1000, 2000}[rng.IntN(3)])
+		s := newFakeSite(fmt.Sprint("s", i), between(1, 8), grid.Price(between(0, 9))*1_000_000)
+		s.groups[0].Performance = grid.Performance([]int{500, 1000, 2000}[rng.IntN(3)])
 		for range between(0, 3) {
-			from := bourse.Time(between(0, 8000)) * sec
+			from := grid.Time(between(0, 8000)) * sec
 			to := from.Add(span(1, 4000))
 			if rng.IntN(2) == 0 {
 				s.busy[0].Add(from, to, 1)
@@ -57,15 +58,15 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 		case 0:
 			how.silent = true
 		case 1:
-			how.refuse = bourse.NotAllowed
+			how.refuse = grid.NotAllowed
 		case 2:
-			s.skew = 3 * bourse.Second
+			s.skew = 3 * grid.Second
 		case 3:
 			how, kind = fakeAnswer{silent: true}, "OfferRequest"
 		case 4:
-			how, kind = fakeAnswer{refuse: bourse.NotAllowed}, "OfferRequest"
+			how, kind = fakeAnswer{refuse: grid.NotAllowed}, "OfferRequest"
 		case 5:
-			how, kind = fakeAnswer{refuse: bourse.Busy}, "Hold"
+			how, kind = fakeAnswer{refuse: grid.Busy}, "Hold"
 		}
 		s.rule = onNth(kind, between(0, 2), how)
 		list = append(list, s)
@@ -73,7 +74,7 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	cfg := testConfig(list...)
 	cfg.Explain, cfg.Draws = explain, seed
 	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
-	cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish, bourse.GoalValue}[rng.IntN(4)]
+	cfg.Minimize = []grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish, grid.GoalValue}[rng.IntN(4)]
 	cfg.Budget = some(1, 60)
 	if rng.IntN(4) == 0 {
 		cfg.Strategy, cfg.Alpha = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4
@@ -84,13 +85,13 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	if rng.IntN(3) == 0 && !cfg.oneByOne() {
 		cfg.TimeLimit = span(0, 9000)
 	}
-	cfg.Quotas = map[string]bourse.Credits{"ana": some(0, 20)}
+	cfg.Quotas = map[string]grid.Credits{"ana": some(0, 20)}
 	w := newTestWorld(t, cfg, list...)
 	for i := range between(1, 8) {
 		j := testJob(fmt.Sprint("j", i), between(1, 6), span(1, 4000), some(1, 30))
-		j.MinPerformance = bourse.Performance([]int{500, 1000}[rng.IntN(2)])
+		j.MinPerformance = grid.Performance([]int{500, 1000}[rng.IntN(2)])
 		j.User = []string{"", "ana", "bob"}[rng.IntN(3)]
-		at := bourse.Time(between(0, 2000)) * sec
+		at := grid.Time(between(0, 2000)) * sec
 		if rng.IntN(2) == 0 {
 			j.Deadline = at.Add(span(1, 9000))
 		}
@@ -110,16 +111,16 @@ func TestRerun_GivesExactlyTheRecordedChoice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := randomWorld(t, rapid.Uint64().Draw(t, "seed"), 1<<30)
 		seen, planned := recorded(w)
-		if len(seen) > len(only[bourse.CycleClosed](w)) {
+		if len(seen) > len(only[facts.CycleClosed](w)) {
 			t.Fatalf("%d cycles on record, %d closed", len(seen), w.b.Cycles())
 		}
 		for i := range seen {
 			// what a journal reads back, not what was recorded
-			var f bourse.CycleSeen
-			var p *bourse.CyclePlanned
+			var f facts.CycleSeen
+			var p *facts.CyclePlanned
 			reread(t, seen[i], &f)
 			if planned[f.Cycle] != nil {
-				p = new(bourse.CyclePlanned)
+				p = new(facts.CyclePlanned)
 				reread(t, *planned[f.Cycle], p)
 			}
 			r, err := planning.NewRerun(&f, p)
@@ -179,7 +180,7 @@ func TestExplain_IsBoundedByTheHour(t *testing.T) {
 	w := newTestWorld(t, cfg, site)
 	for i := range 6 {
 		for _, c := range "abc" {
-			w.submit(bourse.Time(i*1000+1)*sec, testJob(fmt.Sprintf("%c%d", c, i), 1, bourse.Second, bourse.Credit))
+			w.submit(grid.Time(i*1000+1)*sec, testJob(fmt.Sprintf("%c%d", c, i), 1, grid.Second, grid.Credit))
 		}
 	}
 	w.Run(7000 * sec)
@@ -213,7 +214,7 @@ func TestRerun_LeavesOutWhoHasWithdrawn(t *testing.T) {
 	cfg := testConfig(site)
 	cfg.Explain, cfg.MaxAlternatives = 1<<20, 1
 	w := newTestWorld(t, cfg, site)
-	w.submit(1, testJob("a", 2, 500*bourse.Second, 9*bourse.Credit), testJob("b", 2, 500*bourse.Second, 9*bourse.Credit))
+	w.submit(1, testJob("a", 2, 500*grid.Second, 9*grid.Credit), testJob("b", 2, 500*grid.Second, 9*grid.Credit))
 	w.Post(1005*sec, site.id(), later{"broker:vo1", agents.JobCancel{Job: "a"}})
 	w.Run(1500 * sec)
 	seen, planned := recorded(w)

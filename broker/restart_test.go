@@ -9,8 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // letter is a message on its way; an alarm has no address.
@@ -26,14 +27,14 @@ type anarchy struct {
 	draw   *rand.Rand
 	cfg    Config
 	b      *Broker
-	now    bourse.Time
+	now    grid.Time
 	lives  uint64
 	sites  map[agents.ID]*modelSite
 	names  []agents.ID
 	bag    []letter
 	alarms []agents.Alarm
 	facts  []agents.Fact
-	ats    []bourse.Time        // when they were recorded
+	ats    []grid.Time          // when they were recorded
 	asks   map[agents.ID]string // of this life, not answered
 	asked  int
 }
@@ -57,17 +58,17 @@ func newAnarchy(t *rapid.T) *anarchy {
 	for _, name := range []string{"east", "north", "south"} {
 		id := siteID(name)
 		a.cfg.Sites, a.names = append(a.cfg.Sites, id), append(a.names, id)
-		a.sites[id] = &modelSite{id: id, free: 4, legs: map[bourse.LegID]*agents.ListedLeg{}, charged: map[bourse.LegID]bool{}, instead: map[bourse.LegID]bourse.LegID{}}
+		a.sites[id] = &modelSite{id: id, free: 4, legs: map[grid.LegID]*agents.ListedLeg{}, charged: map[grid.LegID]bool{}, instead: map[grid.LegID]grid.LegID{}}
 	}
-	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
+	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*grid.Second, 0, 10_000*grid.Second, grid.Minute
 	a.cfg.BatchSize, a.cfg.Users = 2, map[string]UserTerms{"ana": {Share: 2}}
-	a.cfg.Budget = bourse.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * bourse.Credit
-	a.cfg.BudgetUntil = bourse.Duration(rapid.IntRange(0, 5).Draw(t, "until")) * 1000 * bourse.Second
-	a.cfg.BudgetPeriod = bourse.Duration(rapid.IntRange(0, 3).Draw(t, "period")) * 500 * bourse.Second
+	a.cfg.Budget = grid.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * grid.Credit
+	a.cfg.BudgetUntil = grid.Duration(rapid.IntRange(0, 5).Draw(t, "until")) * 1000 * grid.Second
+	a.cfg.BudgetPeriod = grid.Duration(rapid.IntRange(0, 3).Draw(t, "period")) * 500 * grid.Second
 	a.begin()
 	for i := range 5 {
-		j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 12).Draw(t, "nodes"), 1000*bourse.Second, 30*bourse.Credit)
-		j.Ready = bourse.Time(rapid.IntRange(0, 900).Draw(t, "ready")) * sec
+		j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 12).Draw(t, "nodes"), 1000*grid.Second, 30*grid.Credit)
+		j.Ready = grid.Time(rapid.IntRange(0, 900).Draw(t, "ready")) * sec
 		j.User = owner(i)
 		a.step("users", agents.Submit{Job: j})
 	}
@@ -104,7 +105,7 @@ func (a *anarchy) act() {
 			a.deliver(x)
 		}
 	case what < 90:
-		a.pass(bourse.Duration(1+pick(20_000)) * bourse.Millisecond)
+		a.pass(grid.Duration(1+pick(20_000)) * grid.Millisecond)
 	case what < 92:
 		a.begin()
 	case what < 96:
@@ -116,12 +117,12 @@ func (a *anarchy) act() {
 		i := pick(20)
 		a.ask(agents.JobCancel{Job: fmt.Sprint("j", i), User: owner(i)})
 	case what == 97:
-		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
+		r := testJob("", 1+pick(6), 1000*grid.Second, 30*grid.Credit).Request
 		i := pick(5)
 		a.ask(agents.JobModify{Job: fmt.Sprint("j", i), User: owner(i), Request: r})
 	case what == 98 && pick(2) == 0:
 		n := 1 + pick(5)
-		a.step("operator:olga", agents.Deposit{Key: fmt.Sprint("d", n), Credits: bourse.Credits(n) * bourse.Credit})
+		a.step("operator:olga", agents.Deposit{Key: fmt.Sprint("d", n), Credits: grid.Credits(n) * grid.Credit})
 	case what == 98:
 		a.sites[a.names[pick(3)]].shut = owner(pick(3))
 	case what == 99: // an operator gives a site up, or takes that back
@@ -155,7 +156,7 @@ func (a *anarchy) deliver(x letter) {
 }
 
 // pass lets time go by.
-func (a *anarchy) pass(d bourse.Duration) {
+func (a *anarchy) pass(d grid.Duration) {
 	for until := a.now.Add(d); ; {
 		first := -1
 		for i, x := range a.alarms {
@@ -192,7 +193,7 @@ func (a *anarchy) settle() {
 				}
 			}
 		}
-		a.pass(bourse.Second)
+		a.pass(grid.Second)
 	}
 }
 
@@ -228,7 +229,7 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 
 // rest checks what holds in the end.
 func (a *anarchy) rest() {
-	decided, ended, took := map[bourse.TxID]bool{}, map[bourse.LegID]bool{}, map[bourse.TxID]bool{}
+	decided, ended, took := map[grid.TxID]bool{}, map[grid.LegID]bool{}, map[grid.TxID]bool{}
 	for _, id := range a.names {
 		for leg := range a.sites[id].charged {
 			took[leg.Tx] = true
@@ -236,16 +237,16 @@ func (a *anarchy) rest() {
 	}
 	for _, f := range a.facts {
 		switch f := f.(type) {
-		case bourse.TxDecided:
+		case facts.TxDecided:
 			if _, twice := decided[f.Tx]; twice {
 				a.t.Fatalf("I3: %v is decided twice", f.Tx)
 			}
 			decided[f.Tx] = f.Commit
-		case bourse.TxReversed:
+		case facts.TxReversed:
 			if decided[f.Tx] = false; took[f.Tx] {
 				a.t.Fatalf("I3: COMMIT of %v took effect and is reversed", f.Tx)
 			}
-		case bourse.LegDone:
+		case facts.LegDone:
 			if ended[f.Leg] {
 				a.t.Fatalf("I8: leg %v ends twice", f.Leg)
 			}
@@ -259,9 +260,9 @@ func (a *anarchy) rest() {
 			switch {
 			case s.charged[leg] && !decided[leg.Tx]:
 				a.t.Fatalf("I2: leg %v is %v, its transaction is aborted", leg, l.State)
-			case !l.State.Terminal() && l.State < bourse.Confirmed && known && !a.leftToItsLimit(leg):
+			case !l.State.Terminal() && l.State < grid.Confirmed && known && !a.leftToItsLimit(leg):
 				a.t.Fatalf("I13: leg %v is %v still", leg, l.State)
-			case decided[leg.Tx] && (l.State == bourse.Cancelled || l.State == bourse.Refused):
+			case decided[leg.Tx] && (l.State == grid.Cancelled || l.State == grid.Refused):
 				a.t.Fatalf("I2: leg %v is %v, its transaction is committed", leg, l.State)
 			}
 		}
@@ -275,15 +276,15 @@ func (a *anarchy) rest() {
 
 // leftToItsLimit reports whether a leg that was given up with its site may be held
 // there until its limit: one that would take the place of another.
-func (a *anarchy) leftToItsLimit(id bourse.LegID) bool {
+func (a *anarchy) leftToItsLimit(id grid.LegID) bool {
 	l := a.b.txs.lookup(id)
-	return l != nil && l.claim && l.replaces() != (bourse.LegID{})
+	return l != nil && l.claim && l.replaces() != (grid.LegID{})
 }
 
 // money compares what the sites have had with what the broker has paid.
 func (a *anarchy) money() {
 	for _, id := range a.names {
-		var had bourse.Credits
+		var had grid.Credits
 		for leg := range a.sites[id].charged {
 			l := a.sites[id].legs[leg]
 			had += l.Fare.Base - l.Refund
@@ -309,7 +310,7 @@ func (a *anarchy) image() {
 		again.Replay(a.ats[i], f)
 	}
 	fresh.Replay(0, a.b.Image())
-	var sum bourse.Credits
+	var sum grid.Credits
 	statement := NewStatement(a.cfg, func(m Move) {
 		if sum += m.Amount; sum != m.Balance {
 			a.t.Fatalf("the lines add up to %v, not to the balance of %+v", sum, m)
@@ -344,8 +345,8 @@ func (a *anarchy) image() {
 }
 
 // stable is an image without what is of a life only: which jobs are fresh.
-func stable(f agents.Fact) bourse.BrokerImage {
-	x := f.(bourse.BrokerImage)
+func stable(f agents.Fact) facts.BrokerImage {
+	x := f.(facts.BrokerImage)
 	for i := range x.Jobs {
 		x.Jobs[i].Fresh = false
 	}

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What the broker repeats until it is answered. The state says whether an answer is still
@@ -13,7 +13,7 @@ import (
 type owed struct {
 	what word
 	site agents.ID
-	tx   bourse.TxID
+	tx   grid.TxID
 }
 
 // word is what is repeated.
@@ -31,7 +31,7 @@ func (k owed) Kind() string {
 }
 
 // sayLater starts repeating something. Without message loss it does nothing.
-func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, out *agents.Outbox) {
+func (co *coordinator) sayLater(now grid.Time, k owed, first grid.Duration, out *agents.Outbox) {
 	if co.cfg.Lossless {
 		return
 	}
@@ -40,7 +40,7 @@ func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, 
 
 // again handles the alarm and repeats what is still unanswered. After that a transaction
 // may have nothing left to send, if its only open legs were never asked for.
-func (co *coordinator) again(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
+func (co *coordinator) again(now grid.Time, d retry.Due[owed], out *agents.Outbox) {
 	k := d.Subject
 	p := co.peers.get(k.site)
 	switch k.what {

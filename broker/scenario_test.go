@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // TestScenarios runs the stories of testdata/scenarios. Each is a broker among fake sites;
@@ -26,11 +26,11 @@ func TestScenarios(t *testing.T) {
 				scenarioRule(t, d, sites)
 			case "submit":
 				for line := range strings.Lines(d.Input) {
-					w.submit(bourse.Time(seconds(t, d, "at", 0)), scenarioJob(t, line))
+					w.submit(grid.Time(seconds(t, d, "at", 0)), scenarioJob(t, line))
 				}
 			case "run":
 				w.trace = nil
-				w.Run(bourse.Time(seconds(t, d, "until", 0)))
+				w.Run(grid.Time(seconds(t, d, "until", 0)))
 				return strings.Join(w.trace, "\n") + "\n"
 			case "rest":
 				w.check.rest()
@@ -46,21 +46,21 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-func seconds(t *testing.T, d *datadriven.TestData, key string, def bourse.Duration) bourse.Duration {
+func seconds(t *testing.T, d *datadriven.TestData, key string, def grid.Duration) grid.Duration {
 	if !d.HasArg(key) {
 		return def
 	}
 	var s string
 	d.ScanArgs(t, key, &s)
-	v, err := bourse.ParseDuration(s)
+	v, err := grid.ParseDuration(s)
 	if err != nil {
 		d.Fatalf(t, "%s: %v", key, err)
 	}
 	return v
 }
 
-func credits(t *testing.T, s string) bourse.Credits {
-	v, err := bourse.ParseCredits(s)
+func credits(t *testing.T, s string) grid.Credits {
+	v, err := grid.ParseCredits(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,13 @@ func scenarioWorld(t *testing.T, d *datadriven.TestData, sites map[string]*fakeS
 			case "nodes":
 				n := number(t, value)
 				s.groups[0].Nodes = n
-				s.free[0] = bourse.NewProfile(0, n)
+				s.free[0] = grid.NewProfile(0, n)
 			case "price":
-				s.groups[0].Price = bourse.Price(credits(t, value))
+				s.groups[0].Price = grid.Price(credits(t, value))
 			case "busy":
 				n, span, _ := strings.Cut(value, "@")
 				from, to, _ := strings.Cut(span, "-")
-				s.busy[0].Add(bourse.Time(number(t, from))*1000, bourse.Time(number(t, to))*1000, number(t, n))
+				s.busy[0].Add(grid.Time(number(t, from))*1000, grid.Time(number(t, to))*1000, number(t, n))
 			default:
 				t.Fatalf("unknown key %q", key)
 			}
@@ -109,11 +109,11 @@ func scenarioWorld(t *testing.T, d *datadriven.TestData, sites map[string]*fakeS
 			cfg.Budget = credits(t, v)
 		case "quota":
 			user, amount, _ := strings.Cut(v, ":")
-			cfg.Quotas = map[string]bourse.Credits{user: credits(t, amount)}
+			cfg.Quotas = map[string]grid.Credits{user: credits(t, amount)}
 		case "limit":
 			cfg.BudgetLimit = credits(t, v)
 		case "minimize":
-			cfg.Minimize, _ = bourse.ParseGoal(v)
+			cfg.Minimize, _ = grid.ParseGoal(v)
 		case "batch":
 			cfg.BatchSize = number(t, v)
 		case "alternatives":
@@ -134,7 +134,7 @@ func scenarioRule(t *testing.T, d *datadriven.TestData, sites map[string]*fakeSi
 	d.ScanArgs(t, "kind", &kind)
 	d.MaybeScanArgs(t, "nth", &nth)
 	if d.MaybeScanArgs(t, "refuse", &text) {
-		how.refuse = bourse.Code(text)
+		how.refuse = grid.Code(text)
 	}
 	if d.MaybeScanArgs(t, "add", &text) {
 		how.add = credits(t, text)
@@ -150,21 +150,21 @@ func scenarioRule(t *testing.T, d *datadriven.TestData, sites map[string]*fakeSi
 
 // scenarioJob reads "a nodes=2 length=600 budget=50 user=ana priority=1"; a moldable
 // job has "sizes=2:600,4:300".
-func scenarioJob(t *testing.T, line string) bourse.Job {
+func scenarioJob(t *testing.T, line string) grid.Job {
 	f := strings.Fields(line)
-	j := testJob(f[0], 1, bourse.Hour, 100*bourse.Credit)
+	j := testJob(f[0], 1, grid.Hour, 100*grid.Credit)
 	for _, kv := range f[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		switch key {
 		case "nodes":
 			j.Nodes = number(t, value)
 		case "length":
-			j.Length = bourse.Duration(number(t, value)) * bourse.Second
+			j.Length = grid.Duration(number(t, value)) * grid.Second
 		case "sizes": // sizes=4:2000,8:1200
-			var sizes []bourse.Size
+			var sizes []grid.Size
 			for _, z := range strings.Split(value, ",") {
 				nodes, length, _ := strings.Cut(z, ":")
-				sizes = append(sizes, bourse.Size{Nodes: number(t, nodes), Length: bourse.Duration(number(t, length)) * bourse.Second})
+				sizes = append(sizes, grid.Size{Nodes: number(t, nodes), Length: grid.Duration(number(t, length)) * grid.Second})
 			}
 			j.Mold(sizes)
 		case "budget":
@@ -174,25 +174,25 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 		case "priority":
 			j.Priority = number(t, value)
 		case "ready":
-			j.Ready = bourse.Time(number(t, value)) * 1000
+			j.Ready = grid.Time(number(t, value)) * 1000
 		case "flexible":
-			j.Flexible = bourse.Duration(number(t, value)) * bourse.Second
+			j.Flexible = grid.Duration(number(t, value)) * grid.Second
 		case "phi":
 			j.Phi = number(t, value)
 		case "deadline":
-			j.Deadline = bourse.Time(number(t, value)) * 1000
+			j.Deadline = grid.Time(number(t, value)) * 1000
 		case "after":
 			j.After = strings.Split(value, "+")
 		case "performance":
-			j.MinPerformance = bourse.Performance(number(t, value))
+			j.MinPerformance = grid.Performance(number(t, value))
 		case "price": // of a node for 1000 s
-			j.MaxPrice = bourse.Price(credits(t, value) * 36 / 10)
+			j.MaxPrice = grid.Price(credits(t, value) * 36 / 10)
 		case "gpus":
 			j.Require.GPUs = number(t, value)
 		case "onesite":
 			j.OneSite = true
 		case "gap":
-			j.Gap = bourse.Duration(number(t, value)) * bourse.Second
+			j.Gap = grid.Duration(number(t, value)) * grid.Second
 		default:
 			t.Fatalf("unknown key %q", key)
 		}

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Gossip may say that a site is alive although it does not answer, for example behind a
@@ -15,14 +15,14 @@ import (
 // silence is what is remembered about a site that has not answered in time. It is of this
 // life only.
 type silence struct {
-	since bool        // a wait for it ended, and it has not answered in time since
-	cycle uint64      // the first cycle since then whose request it may still answer in time; 0: the next one
-	asked bourse.Time // when that cycle asked it
+	since bool      // a wait for it ended, and it has not answered in time since
+	cycle uint64    // the first cycle since then whose request it may still answer in time; 0: the next one
+	asked grid.Time // when that cycle asked it
 }
 
 // await decides which sites a request waits for, and returns how many. Requests of errands
 // have cycle 0 and are not used to judge sites.
-func (d *directory) await(now bourse.Time, cycle uint64, p *poll, wait bourse.Duration) int {
+func (d *directory) await(now grid.Time, cycle uint64, p *poll, wait grid.Duration) int {
 	n := 0
 	for i, id := range p.ids {
 		s := &d.get(id).silent
@@ -59,7 +59,7 @@ func (d *directory) unheard() bool {
 
 // askSilent asks all members for offers, as if in the last cycle, to see whether they answer
 // again when nothing else would ask them. Row B113.
-func (sch *scheduler) askSilent(now bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) askSilent(now grid.Time, out *agents.Outbox) {
 	for p := range sch.peers.all() {
 		if p.member && p.listed {
 			p.silent.cycle, p.silent.asked = sch.cycles, now
@@ -78,7 +78,7 @@ func (d *directory) notHeard(p *poll) {
 }
 
 // spoke notes that a site has answered a cycle's request for offers, in time or late.
-func (d *directory) spoke(now bourse.Time, from agents.ID, cycle uint64, wait bourse.Duration) {
+func (d *directory) spoke(now grid.Time, from agents.ID, cycle uint64, wait grid.Duration) {
 	p := d.get(from)
 	switch {
 	case p == nil || p.silent.cycle == 0 || cycle < p.silent.cycle:

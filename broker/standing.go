@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // standing says whether a site accepts anything new from this VO, by its latest message:
@@ -12,10 +12,10 @@ import (
 // the offers it has asked for. It is of this life only. Row B130.
 type standing struct {
 	known   bool
-	refusal bourse.Reason // why it accepts nothing
+	refusal grid.Reason // why it accepts nothing
 }
 
-func (s *standing) take(why bourse.Reason) { *s = standing{true, why} }
+func (s *standing) take(why grid.Reason) { *s = standing{true, why} }
 
 // ask asks a site for its standing.
 func (s *standing) ask(id agents.ID, out *agents.Outbox) { out.Send(id, agents.OfferRequest{}) }
@@ -28,6 +28,6 @@ func (s *standing) show(v *SiteView) {
 	case s.refusal.Refused():
 		v.Answer, v.Refusal = planning.Closed.String(), s.refusal
 	case v.Answer == planning.Closed.String() && v.Refusal.Refused():
-		v.Answer, v.Refusal = "", bourse.Reason{}
+		v.Answer, v.Refusal = "", grid.Reason{}
 	}
 }

@@ -1,9 +1,10 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A statement lists every movement of the VO's money, by replaying the facts of its
@@ -11,14 +12,14 @@ import (
 
 // Move is one line of a statement.
 type Move struct {
-	At      bourse.Time
+	At      grid.Time
 	What    Movement
 	Job     string // "" if it concerns no job
 	User    string
 	Site    string
-	Note    string         // of a deposit
-	Amount  bourse.Credits // into the VO's account; negative: out of it
-	Balance bourse.Credits // of the account after it, including what is promised
+	Note    string       // of a deposit
+	Amount  grid.Credits // into the VO's account; negative: out of it
+	Balance grid.Credits // of the account after it, including what is promised
 }
 
 // Movement is why money has moved.
@@ -50,9 +51,9 @@ func NewStatement(cfg Config, each func(Move)) *Statement {
 }
 
 // Replay takes the next fact of the journal.
-func (s *Statement) Replay(at bourse.Time, f agents.Fact) {
+func (s *Statement) Replay(at grid.Time, f agents.Fact) {
 	first := !s.began
-	_, image := f.(bourse.BrokerImage)
+	_, image := f.(facts.BrokerImage)
 	x, line := &s.mem.accounts, Move{At: at}
 	if s.began = true; first && !image {
 		s.line(Move{At: at, What: Opened, Amount: balance(x), Balance: balance(x)})
@@ -71,7 +72,7 @@ func (s *Statement) Replay(at bourse.Time, f agents.Fact) {
 		s.line(Move{At: at, What: Overdrawn, Site: line.Site, Amount: borne, Balance: was})
 	}
 	line.Amount = balance(x) - was
-	if d, ok := f.(bourse.LegDone); ok && d.Penalty > 0 {
+	if d, ok := f.(facts.LegDone); ok && d.Penalty > 0 {
 		refund := line
 		refund.Amount = line.Amount - d.Penalty
 		refund.Balance = was + refund.Amount
@@ -90,7 +91,7 @@ func (s *Statement) line(m Move) {
 }
 
 // balance is what the VO's account has, including what is promised.
-func balance(x *accounts.Accounts) bourse.Credits {
+func balance(x *accounts.Accounts) grid.Credits {
 	a := x.Ledger().Account(x.VO())
 	return a.Balance()
 }
@@ -98,25 +99,25 @@ func balance(x *accounts.Accounts) bourse.Credits {
 // about fills in why a fact would move money, and for which leg.
 func (s *Statement) about(f agents.Fact, line *Move) {
 	switch f := f.(type) {
-	case bourse.BudgetOpened:
+	case facts.BudgetOpened:
 		line.What = Opened
-	case bourse.Deposited:
+	case facts.Deposited:
 		line.What, line.Note = Deposited, f.Note
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		line.What = Paid
 		s.leg(f.Leg, line)
-	case bourse.LegDone:
+	case facts.LegDone:
 		line.What = Refunded
 		s.leg(f.Leg, line)
-	case bourse.ClaimSettled:
+	case facts.ClaimSettled:
 		line.What = Claimed
 		s.leg(f.Leg, line)
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		line.What, line.Job, line.User, line.Site = Paid, f.Job, f.User, f.Site
 	}
 }
 
-func (s *Statement) leg(id bourse.LegID, line *Move) {
+func (s *Statement) leg(id grid.LegID, line *Move) {
 	if t := s.mem.txs.get(id.Tx); t != nil {
 		line.Job, line.User, line.Site = t.job.Name, t.job.User, t.sites[id.Leg]
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
@@ -22,20 +22,20 @@ type story struct {
 	t      *testing.T
 	cfg    Config
 	b      *Broker
-	now    bourse.Time
+	now    grid.Time
 	lives  uint64
 	facts  []agents.Fact
 	alarms []agents.Alarm
 	free   map[agents.ID]int  // nodes that a site offers
 	shared map[agents.ID]bool // whose nodes are time-shared
 	queued map[agents.ID]bool // where jobs wait for all that is free
-	skew   bourse.Duration    // by which all sites' clocks are ahead
+	skew   grid.Duration      // by which all sites' clocks are ahead
 	sure   map[agents.ID]bool // who confirms again at once
 	lost   agents.ID          // whose next request for offers is
 	probes []uint64           // the requests that were only for a stamp
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
-	groups map[agents.ID]bourse.Group // what a site offers, where that is not a node at a credit per 1000 s
+	groups map[agents.ID]grid.Group // what a site offers, where that is not a node at a credit per 1000 s
 	trace  strings.Builder
 
 	asserts int // Reasserts to a site at once; 0: as many as always
@@ -106,7 +106,7 @@ func (s *story) command(d *datadriven.TestData) {
 		s.group(d)
 	case "grant": // an operator grants "ana max_nodes=4", or drops "ana -max_nodes"
 		f := strings.Fields(d.Input)
-		m := agents.GrantTerms{Holder: bourse.Holder{User: f[0], Terms: bourse.Grants{}}}
+		m := agents.GrantTerms{Holder: grid.Holder{User: f[0], Terms: grid.Grants{}}}
 		for _, x := range f[1:] {
 			if name, ok := strings.CutPrefix(x, "-"); ok {
 				m.Drop = append(m.Drop, name)
@@ -200,9 +200,9 @@ func (s *story) command(d *datadriven.TestData) {
 // are silent are lost, as they are by default; or after so many seconds.
 func (s *story) begin(d *datadriven.TestData) {
 	s.cfg = Defaults("vo1")
-	s.cfg.Minimize = bourse.GoalTime // the papers' rule: of few alternatives the first is known by hand
-	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
-	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives, s.cfg.LostAfter = 100*bourse.Credit, bourse.Minute, 3, NeverLost
+	s.cfg.Minimize = grid.GoalTime // the papers' rule: of few alternatives the first is known by hand
+	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*grid.Second, 0, 10_000*grid.Second
+	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives, s.cfg.LostAfter = 100*grid.Credit, grid.Minute, 3, NeverLost
 	s.free, s.seq, s.from = map[agents.ID]int{}, map[agents.ID]uint64{}, map[agents.ID]uint64{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
@@ -212,14 +212,14 @@ func (s *story) begin(d *datadriven.TestData) {
 				s.free[siteID(name)] = 4
 			}
 		case "minimize":
-			s.cfg.Minimize, _ = bourse.ParseGoal(a.Vals[0])
+			s.cfg.Minimize, _ = grid.ParseGoal(a.Vals[0])
 		case "budget":
 			s.cfg.Budget = credits(s.t, a.Vals[0])
 		case "alternatives":
 			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
 		case "lost":
 			if s.cfg.LostAfter = 0; a.Vals[0] != "auto" {
-				s.cfg.LostAfter = bourse.Duration(number(s.t, a.Vals[0])) * bourse.Second
+				s.cfg.LostAfter = grid.Duration(number(s.t, a.Vals[0])) * grid.Second
 			}
 		case "asserts":
 			s.asserts = number(s.t, a.Vals[0])
@@ -230,7 +230,7 @@ func (s *story) begin(d *datadriven.TestData) {
 		case "algorithm":
 			s.cfg.Algorithm, _ = search.ParseAlgorithm(a.Vals[0])
 		case "quota": // "quota=(ben,5)"
-			s.cfg.Quotas = map[string]bourse.Credits{a.Vals[0]: credits(s.t, a.Vals[1])}
+			s.cfg.Quotas = map[string]grid.Credits{a.Vals[0]: credits(s.t, a.Vals[1])}
 		case "share": // "share=(ben,3)"
 			s.cfg.Users = map[string]UserTerms{a.Vals[0]: {Share: number(s.t, a.Vals[1])}}
 		}
@@ -273,18 +273,18 @@ func (s *story) crash(d *datadriven.TestData) {
 // group reads what nodes sites offer.
 func (s *story) group(d *datadriven.TestData) {
 	if s.groups == nil {
-		s.groups = map[agents.ID]bourse.Group{}
+		s.groups = map[agents.ID]grid.Group{}
 	}
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
-		g := bourse.Group{Performance: bourse.Unit, Price: 3_600_000}
+		g := grid.Group{Performance: grid.Unit, Price: 3_600_000}
 		for _, kv := range f[1:] {
 			key, value, _ := strings.Cut(kv, "=")
 			switch key {
 			case "performance":
-				g.Performance = bourse.Performance(number(s.t, value))
+				g.Performance = grid.Performance(number(s.t, value))
 			case "price": // of a node for 1000 s
-				g.Price = bourse.Price(credits(s.t, value) * 36 / 10)
+				g.Price = grid.Price(credits(s.t, value) * 36 / 10)
 			case "gpus":
 				g.Machine.GPUs = number(s.t, value)
 			case "second": // a group of so many nodes, beside
@@ -316,7 +316,7 @@ func (s *story) remembersAll() {
 // remembered is what a broker knows of jobs and transactions, line by line.
 func remembered(b *Broker) (lines []string) {
 	for _, j := range b.jobs {
-		ids := []bourse.TxID{}
+		ids := []grid.TxID{}
 		for _, t := range j.txs {
 			ids = append(ids, t.id)
 		}
@@ -343,7 +343,7 @@ func remembered(b *Broker) (lines []string) {
 }
 
 // after lets time pass.
-func (s *story) after(d bourse.Duration) {
+func (s *story) after(d grid.Duration) {
 	until := s.now.Add(d)
 	for {
 		first := -1
@@ -408,25 +408,25 @@ func (s *story) step(from agents.ID, m agents.Message) {
 
 // offer shows what a site has free, at a credit per node and 1000 s.
 func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
-	p := bourse.NewProfile(s.now, s.free[id])
-	g := bourse.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+	p := grid.NewProfile(s.now, s.free[id])
+	g := grid.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
 	if other, ok := s.groups[id]; ok {
 		g.Performance, g.Price, g.Machine = other.Performance, other.Price, other.Machine
 	}
 	if s.shared[id] {
-		none := bourse.NewProfile(s.now, 0)
+		none := grid.NewProfile(s.now, 0)
 		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
 			Groups: []agents.GroupOffer{{Group: g, Admissible: none, Clear: none, Shared: true}}}
 	}
 	clear := p
 	if s.queued[id] {
-		clear = bourse.NewProfile(s.now, 0)
+		clear = grid.NewProfile(s.now, 0)
 	}
 	m := agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
 		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: clear}}}
 	if n := s.groups[id].Nodes; n > 0 && s.free[id] > 0 {
 		g.Name, g.Nodes = "second", n
-		p = bourse.NewProfile(s.now, n)
+		p = grid.NewProfile(s.now, n)
 		m.Groups = append(m.Groups, agents.GroupOffer{Group: g, Admissible: p, Clear: p})
 	}
 	return m
@@ -460,12 +460,12 @@ func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
 }
 
 // leg reads "1.0": leg 0 of the transaction of that sequence; "2/7.0": of life 2.
-func (s *story) leg(text string) bourse.LegID {
+func (s *story) leg(text string) grid.LegID {
 	life, rest, found := strings.Cut(text, "/")
 	if !found {
 		life, rest = "", text
 	}
-	var id bourse.LegID
+	var id grid.LegID
 	if _, err := fmt.Sscanf(rest, "%d.%d", &id.Tx.Seq, &id.Leg); err != nil {
 		s.t.Fatalf("leg %q: %v", text, err)
 	}
@@ -474,7 +474,7 @@ func (s *story) leg(text string) bourse.LegID {
 		if !other {
 			nonce = life
 		}
-		id.Tx = bourse.TxID{Broker: "vo1", Incarnation: uint32(number(s.t, life)), Nonce: uint64(number(s.t, nonce)), Seq: id.Tx.Seq}
+		id.Tx = grid.TxID{Broker: "vo1", Incarnation: uint32(number(s.t, life)), Nonce: uint64(number(s.t, nonce)), Seq: id.Tx.Seq}
 		return id
 	}
 	for _, t := range s.b.txs.all() {
@@ -544,7 +544,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	if strings.ContainsAny(f[len(f)-1], "@~") {
 		f = f[:len(f)-1]
 	}
-	money := func(i int) bourse.Credits {
+	money := func(i int) grid.Credits {
 		if i >= len(f) {
 			return 0
 		}
@@ -557,10 +557,10 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		}
 		for i, text := range f[1:] {
 			if text[0] >= 'a' { // or why not
-				m.Quotes = append(m.Quotes, bourse.Quote{Refusal: reason(bourse.Code(text), "%s", text)})
+				m.Quotes = append(m.Quotes, grid.Quote{Refusal: reason(grid.Code(text), "%s", text)})
 				continue
 			}
-			m.Quotes = append(m.Quotes, bourse.Quote{Fare: bourse.Fare{Base: money(i + 1)}})
+			m.Quotes = append(m.Quotes, grid.Quote{Fare: grid.Fare{Base: money(i + 1)}})
 		}
 		return m
 	}
@@ -572,7 +572,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 				continue
 			}
 			if text == "fenced" { // "fenced 7": by life 7
-				m.Refusal = reason(bourse.Fenced, "another one has spoken")
+				m.Refusal = reason(grid.Fenced, "another one has spoken")
 				m.Nonce, m.Latest = s.fenced(f)
 				break
 			}
@@ -583,7 +583,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	if f[0] == "Offers" && len(f) > 1 && (f[1] == "drains" || f[1] == "opens") { // of no cycle
 		m := agents.Offers{Now: s.now, Stamp: st}
 		if f[1] == "drains" {
-			m.Refusal = reason(bourse.Draining, "%s takes nothing new", siteName(id))
+			m.Refusal = reason(grid.Draining, "%s takes nothing new", siteName(id))
 		}
 		return m
 	}
@@ -591,43 +591,43 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return agents.Offers{Cycle: s.probes[number(s.t, f[1][len("probe="):])-1], Now: s.now, Stamp: st}
 	}
 	if f[0] == "Offers" { // "Offers fenced": the last request is refused
-		m := agents.Offers{Cycle: s.b.scheduler.cycle.number, Now: s.now, Stamp: st, Refusal: reason(bourse.Fenced, "another one has spoken")}
+		m := agents.Offers{Cycle: s.b.scheduler.cycle.number, Now: s.now, Stamp: st, Refusal: reason(grid.Fenced, "another one has spoken")}
 		m.Nonce, m.Latest = s.fenced(f)
 		return m
 	}
 	leg := s.leg(f[1])
-	var proof, replaced bourse.Proof // "Held 1.0 4 #7"; of a Confirmed "#9#8" with that of the leg replaced
+	var proof, replaced grid.Proof // "Held 1.0 4 #7"; of a Confirmed "#9#8" with that of the leg replaced
 	if last := f[len(f)-1]; strings.HasPrefix(last, "#") {
-		state := map[string]bourse.LegState{"Held": bourse.Held, "Confirmed": bourse.Confirmed, "Shifted": bourse.Confirmed,
-			"Released": bourse.Released, "Degraded": bourse.Lost}[f[0]]
+		state := map[string]grid.LegState{"Held": grid.Held, "Confirmed": grid.Confirmed, "Shifted": grid.Confirmed,
+			"Released": grid.Released, "Degraded": grid.Lost}[f[0]]
 		first, second, _ := strings.Cut(last[1:], "#")
 		proof = storyProof(s.t, state, first)
-		replaced = storyProof(s.t, bourse.Released, second)
+		replaced = storyProof(s.t, grid.Released, second)
 		f = f[:len(f)-1]
 	}
 	switch f[0] {
 	case "Held":
-		m := agents.Held{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
+		m := agents.Held{Leg: leg, Fare: grid.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
 		if len(f) > 4 { // "Held 1.0 4 160 1160"
-			m.Start, m.End = bourse.Time(money(3)/1000), bourse.Time(money(4)/1000)
+			m.Start, m.End = grid.Time(money(3)/1000), grid.Time(money(4)/1000)
 		}
 		return m
 	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
-		return agents.Shifted{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
+		return agents.Shifted{Leg: leg, Start: grid.Time(money(2) / 1000), End: grid.Time(money(3) / 1000),
 			Shifts: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
 	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
-		at := func(i int) bourse.Time { return bourse.Time(money(i) / 1000) }
+		at := func(i int) grid.Time { return grid.Time(money(i) / 1000) }
 		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),
-			Ready: at(6), Due: at(7), Pay: money(8), For: bourse.Duration(money(9) / 1000), Stamp: st}
+			Ready: at(6), Due: at(7), Pay: money(8), For: grid.Duration(money(9) / 1000), Stamp: st}
 	case "Prepared":
 		return agents.Prepared{Leg: leg, Stamp: st}
 	case "Refused":
-		m := agents.Refused{Leg: leg, Step: f[2], Reason: reason(bourse.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
+		m := agents.Refused{Leg: leg, Step: f[2], Reason: reason(grid.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
 		for _, place := range f[4:] { // "260:1260:3": instead, for a price
 			if from, rest, ok := strings.Cut(place, ":"); ok {
 				to, price, _ := strings.Cut(rest, ":")
-				m.Instead = append(m.Instead, bourse.Place{Start: bourse.Time(credits(s.t, from) / 1000), End: bourse.Time(credits(s.t, to) / 1000),
-					Fare: bourse.Fare{Base: credits(s.t, price)}})
+				m.Instead = append(m.Instead, grid.Place{Start: grid.Time(credits(s.t, from) / 1000), End: grid.Time(credits(s.t, to) / 1000),
+					Fare: grid.Fare{Base: credits(s.t, price)}})
 				continue
 			}
 			if latest, ok := strings.CutPrefix(place, "latest="); ok {
@@ -648,7 +648,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	case "Degraded":
 		m := agents.Degraded{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st, Proof: proof}
 		if len(f) > 4 { // in the site's own words
-			m.Reason = reason(bourse.Busy, "%s", strings.Join(f[4:], " "))
+			m.Reason = reason(grid.Busy, "%s", strings.Join(f[4:], " "))
 		}
 		return m
 	case "Started":
@@ -660,7 +660,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	case "Reasserted":
 		m := agents.Reasserted{Leg: leg, Stamp: st}
 		if len(f) > 2 {
-			m.Reason = reason(bourse.Code(f[2]), "%s", f[2])
+			m.Reason = reason(grid.Code(f[2]), "%s", f[2])
 		}
 		return m
 	}
@@ -683,12 +683,12 @@ func (s *story) fenced(f []string) (nonce uint64, latest uint32) {
 }
 
 // storyProof is a proof of a state, told from others by a number; none for "".
-func storyProof(t *testing.T, state bourse.LegState, text string) bourse.Proof {
+func storyProof(t *testing.T, state grid.LegState, text string) grid.Proof {
 	if text == "" {
-		return bourse.Proof{}
+		return grid.Proof{}
 	}
 	n := number(t, text)
-	return bourse.Proof{State: state, Epoch: 1, Seq: uint64(n), MAC: [bourse.ProofMAC]byte{byte(n)}}
+	return grid.Proof{State: state, Epoch: 1, Seq: uint64(n), MAC: [grid.ProofMAC]byte{byte(n)}}
 }
 
 // listed reads "1.0=prepared:900:4:7": a leg, its state, the seconds left, its price
@@ -704,21 +704,21 @@ func (s *story) listed(text string) agents.ListedLeg {
 		s.t.Fatal(err)
 	}
 	if len(f) > 1 {
-		l.Left = bourse.Duration(number(s.t, f[1])) * bourse.Second
+		l.Left = grid.Duration(number(s.t, f[1])) * grid.Second
 	}
 	if len(f) > 2 {
 		l.Fare.Base = credits(s.t, f[2])
 	}
 	if len(f) > 3 && f[3] != "" {
 		l.Proof = storyProof(s.t, l.State, f[3])
-		if l.State == bourse.Prepared || l.State == bourse.Running {
+		if l.State == grid.Prepared || l.State == grid.Running {
 			l.Proof.State--
 		}
 	}
 	if len(f) > 7 {
 		l.Refund, l.Penalty = credits(s.t, f[6]), credits(s.t, f[7])
 	}
-	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
+	l.Limit, l.What = 5*grid.Credit, grid.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if own := s.b.txs.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
 		l.What, l.Limit = own.what, own.limit
 		if own.priced || len(f) < 3 {
@@ -726,11 +726,11 @@ func (s *story) listed(text string) agents.ListedLeg {
 		}
 	}
 	if len(f) > 5 && f[4] != "" { // where its site has placed it
-		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[4])/1000), bourse.Time(credits(s.t, f[5])/1000)
+		l.What.Start, l.What.End = grid.Time(credits(s.t, f[4])/1000), grid.Time(credits(s.t, f[5])/1000)
 	}
 	if f := strings.Split(moved, ":"); flexible {
 		l.Shifts = uint32(number(s.t, f[0]))
-		l.Flex = bourse.Flex{Ready: bourse.Time(credits(s.t, f[1]) / 1000), Due: bourse.Time(credits(s.t, f[2]) / 1000)}
+		l.Flex = grid.Flex{Ready: grid.Time(credits(s.t, f[1]) / 1000), Due: grid.Time(credits(s.t, f[2]) / 1000)}
 	}
 	return l
 }

@@ -9,36 +9,37 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // physics is a tenant with two users, one of whom has bounds of their own.
-func physics() []bourse.Holder {
-	return []bourse.Holder{
-		{Tenant: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 10, bourse.TermNodeHours: 60 * bourse.NodeHour,
-			bourse.TermCredits: int64(50 * bourse.Credit), bourse.TermPeriod: int64(bourse.Day)}},
-		{User: "ana", In: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 7}},
+func physics() []grid.Holder {
+	return []grid.Holder{
+		{Tenant: "physics", Terms: grid.Grants{grid.TermMaxNodes: 10, grid.TermNodeHours: 60 * grid.NodeHour,
+			grid.TermCredits: int64(50 * grid.Credit), grid.TermPeriod: int64(grid.Day)}},
+		{User: "ana", In: "physics", Terms: grid.Grants{grid.TermMaxNodes: 7}},
 		{User: "ben", In: "physics"},
-		{User: "cleo", Terms: bourse.Grants{bourse.TermCredits: int64(9 * bourse.Credit), bourse.TermPeriod: int64(2 * bourse.Day)}},
+		{User: "cleo", Terms: grid.Grants{grid.TermCredits: int64(9 * grid.Credit), grid.TermPeriod: int64(2 * grid.Day)}},
 	}
 }
 
 // boundsMirror holds the broker's facts against the bounds of physics, by itself.
 type boundsMirror struct {
-	legs map[bourse.LegID]*mirrored
+	legs map[grid.LegID]*mirrored
 	jobs map[string]string // users
 }
 
 type mirrored struct {
 	user string
-	leg  bourse.Leg
-	cost bourse.Credits
+	leg  grid.Leg
+	cost grid.Credits
 	held bool
 }
 
 func (m *boundsMirror) take(f agents.Fact) {
-	of := func(id bourse.TxID, each func(*mirrored)) {
+	of := func(id grid.TxID, each func(*mirrored)) {
 		for leg, x := range m.legs {
 			if leg.Tx == id {
 				each(x)
@@ -46,25 +47,25 @@ func (m *boundsMirror) take(f agents.Fact) {
 		}
 	}
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		m.jobs[f.Job.Name] = f.Job.User
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		for i, l := range f.Legs {
-			m.legs[bourse.LegID{Tx: f.Tx, Leg: i}] = &mirrored{user: m.jobs[f.Job], leg: l, cost: f.Limits[i], held: true}
+			m.legs[grid.LegID{Tx: f.Tx, Leg: i}] = &mirrored{user: m.jobs[f.Job], leg: l, cost: f.Limits[i], held: true}
 		}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		m.legs[f.Leg].cost = f.Fare.Total()
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if !f.Commit {
 			of(f.Tx, func(x *mirrored) { *x = mirrored{} })
 		}
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if !f.Commit {
 			*m.legs[f.Leg] = mirrored{}
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		x := m.legs[f.Leg]
-		if x.held, x.cost = false, max(0, x.cost-f.Refund-f.Penalty); f.State == bourse.Released || f.State == bourse.Lost {
+		if x.held, x.cost = false, max(0, x.cost-f.Refund-f.Penalty); f.State == grid.Released || f.State == grid.Lost {
 			x.leg.End = max(x.leg.Start, min(x.leg.End, f.End))
 		}
 	}
@@ -98,9 +99,9 @@ func (m *boundsMirror) check() string {
 	if n := nodes(func(user string) bool { return user == "ana" }); n > 7 {
 		return fmt.Sprintf("ana has %d nodes at once", n)
 	}
-	hours, paid, cleo := map[int64]int64{}, map[int64]bourse.Credits{}, map[int64]bourse.Credits{}
+	hours, paid, cleo := map[int64]int64{}, map[int64]grid.Credits{}, map[int64]grid.Credits{}
 	for _, x := range m.legs {
-		day := int64(x.leg.Start) / int64(bourse.Day)
+		day := int64(x.leg.Start) / int64(grid.Day)
 		if both(x.user) {
 			hours[day] += int64(x.leg.Nodes) * int64(x.leg.Duration())
 			paid[day] += x.cost
@@ -110,12 +111,12 @@ func (m *boundsMirror) check() string {
 		}
 	}
 	for day := range hours {
-		if hours[day] > 60*bourse.NodeHour || paid[day] > 50*bourse.Credit {
-			return fmt.Sprintf("physics takes %s node-hours and %v credits on day %d", bourse.NodeHourWords(hours[day]), paid[day], day)
+		if hours[day] > 60*grid.NodeHour || paid[day] > 50*grid.Credit {
+			return fmt.Sprintf("physics takes %s node-hours and %v credits on day %d", grid.NodeHourWords(hours[day]), paid[day], day)
 		}
 	}
 	for two, c := range cleo {
-		if c > 9*bourse.Credit {
+		if c > 9*grid.Credit {
 			return fmt.Sprintf("cleo pays %v credits in the days from %d", c, 2*two)
 		}
 	}
@@ -132,16 +133,16 @@ func TestBounds_AreNeverPassed(t *testing.T) {
 		north, south := newFakeSite("north", 12, 1_000_000), newFakeSite("south", 6, 800_000)
 		north.rule = func(m agents.Message) fakeAnswer {
 			if m.Kind() == "Hold" && rapid.IntRange(0, 5).Draw(t, "hold") == 0 {
-				return fakeAnswer{refuse: bourse.Busy}
+				return fakeAnswer{refuse: grid.Busy}
 			}
-			return fakeAnswer{add: bourse.Credits(rapid.IntRange(0, 2).Draw(t, "add")) * bourse.Credit / 10}
+			return fakeAnswer{add: grid.Credits(rapid.IntRange(0, 2).Draw(t, "add")) * grid.Credit / 10}
 		}
 		cfg := testConfig(north, south)
-		cfg.Cycle, cfg.Horizon, cfg.Holders, cfg.MaxAlternatives = 2*bourse.Hour, 40*bourse.Hour, physics(), 8
+		cfg.Cycle, cfg.Horizon, cfg.Holders, cfg.MaxAlternatives = 2*grid.Hour, 40*grid.Hour, physics(), 8
 		w := newTestWorld(t, cfg, north, south)
 		w.quiet = true
-		m := boundsMirror{legs: map[bourse.LegID]*mirrored{}, jobs: map[string]string{}}
-		w.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+		m := boundsMirror{legs: map[grid.LegID]*mirrored{}, jobs: map[string]string{}}
+		w.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
 			begun := false
 			for _, f := range out.Facts {
 				m.take(f)
@@ -155,17 +156,17 @@ func TestBounds_AreNeverPassed(t *testing.T) {
 			}
 		})
 		for i := range rapid.IntRange(5, 25).Draw(t, "jobs") {
-			at := bourse.Time(rapid.IntRange(0, 60).Draw(t, "at")) * bourse.Time(bourse.Hour)
-			j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 7).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 9).Draw(t, "hours"))*bourse.Hour, 100*bourse.Credit)
+			at := grid.Time(rapid.IntRange(0, 60).Draw(t, "at")) * grid.Time(grid.Hour)
+			j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 7).Draw(t, "nodes"), grid.Duration(rapid.IntRange(1, 9).Draw(t, "hours"))*grid.Hour, 100*grid.Credit)
 			j.User = rapid.SampledFrom([]string{"ana", "ben", "cleo", "dora"}).Draw(t, "user")
 			w.submit(at, j)
 			if rapid.IntRange(0, 4).Draw(t, "cancel") == 0 {
-				w.Post(at.Add(bourse.Duration(rapid.IntRange(0, 10).Draw(t, "after"))*bourse.Hour), "broker:vo1", agents.JobCancel{Job: j.Name, User: j.User})
+				w.Post(at.Add(grid.Duration(rapid.IntRange(0, 10).Draw(t, "after"))*grid.Hour), "broker:vo1", agents.JobCancel{Job: j.Name, User: j.User})
 			}
 		}
-		w.Run(bourse.Time(4 * bourse.Day))
-		for _, f := range only[bourse.JobPostponed](w) {
-			if f.Reason.Code == bourse.Bound {
+		w.Run(grid.Time(4 * grid.Day))
+		for _, f := range only[facts.JobPostponed](w) {
+			if f.Reason.Code == grid.Bound {
 				reached++
 			}
 		}
@@ -218,9 +219,9 @@ func TestPass_SharesConverge(t *testing.T) {
 		q := testQueue{terms: map[string]UserTerms{}}
 		for _, name := range []string{"astro", "bio", "chem"} {
 			shares[name] = int64(rapid.IntRange(1, 9).Draw(t, "share"))
-			q.holders = append(q.holders, bourse.Holder{Tenant: name, Terms: bourse.Grants{bourse.TermShare: shares[name]}})
+			q.holders = append(q.holders, grid.Holder{Tenant: name, Terms: grid.Grants{grid.TermShare: shares[name]}})
 			for _, user := range []string{name + "1", name + "2"} {
-				q.holders = append(q.holders, bourse.Holder{User: user, In: name})
+				q.holders = append(q.holders, grid.Holder{User: user, In: name})
 			}
 		}
 		taken, largest := map[string]int64{}, int64(0)
@@ -229,17 +230,17 @@ func TestPass_SharesConverge(t *testing.T) {
 				for _, user := range []string{tenant + "1", tenant + "2"} {
 					for q.queue.of(user) < 12 {
 						j := q.add(user, 0)
-						j.Nodes, j.Length = rapid.IntRange(1, 50).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 100).Draw(t, "seconds"))*bourse.Second
-						largest = max(largest, int64(j.Nodes)*int64(j.Length/bourse.Second))
-						j.state = bourse.JobWaiting
+						j.Nodes, j.Length = rapid.IntRange(1, 50).Draw(t, "nodes"), grid.Duration(rapid.IntRange(1, 100).Draw(t, "seconds"))*grid.Second
+						largest = max(largest, int64(j.Nodes)*int64(j.Length/grid.Second))
+						j.state = grid.JobWaiting
 					}
 				}
 			}
 			q.call(true)
 			list, served, passes := q.take(nil, rapid.IntRange(1, 10).Draw(t, "batch"), q.of)
 			for _, j := range list { // all are placed
-				taken[strings.TrimRight(j.User, "12")] += int64(j.Nodes) * int64(j.Length/bourse.Second)
-				j.taken, j.state = false, bourse.JobPlaced
+				taken[strings.TrimRight(j.User, "12")] += int64(j.Nodes) * int64(j.Length/grid.Second)
+				j.taken, j.state = false, grid.JobPlaced
 				q.leave(j)
 			}
 			q.served(served)
@@ -260,7 +261,7 @@ func TestPass_SharesConverge(t *testing.T) {
 // of others; without a grant it counts among its user's own jobs.
 func TestQueue_PriorityCountsAsFarAsItWasGranted(t *testing.T) {
 	t.Parallel()
-	q := testQueue{holders: []bourse.Holder{{User: "ana", Terms: bourse.Grants{bourse.TermMaxPriority: 5}}, {User: "cleo", Terms: bourse.Grants{bourse.TermPriority: 2}}}}
+	q := testQueue{holders: []grid.Holder{{User: "ana", Terms: grid.Grants{grid.TermMaxPriority: 5}}, {User: "cleo", Terms: grid.Grants{grid.TermPriority: 2}}}}
 	for _, x := range []struct {
 		user     string
 		priority int
@@ -283,27 +284,27 @@ func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 	b := New(cfg)
 	var out agents.Outbox
 	b.Step(0, "", agents.Started{Nonce: 1}, &out)
-	grant := func(h bourse.Holder, drop ...string) bourse.Reason {
+	grant := func(h grid.Holder, drop ...string) grid.Reason {
 		n := len(out.Sends)
 		b.Step(0, "operator:olga", agents.GrantTerms{Holder: h, Drop: drop}, &out)
 		return out.Sends[n].Message.(agents.OperatorReply).Reason
 	}
-	if r := grant(bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 3, bourse.TermQuota: 5}}); r.Refused() {
+	if r := grant(grid.Holder{User: "ana", Terms: grid.Grants{grid.TermMaxNodes: 3, grid.TermQuota: 5}}); r.Refused() {
 		t.Fatal(r)
 	}
-	for _, wrong := range []bourse.Holder{{}, {User: "ana", In: "nobody knows"}, {User: "ana", Terms: bourse.Grants{"luck": 1}},
-		{Tenant: "physics", Terms: bourse.Grants{bourse.TermQuota: 1}}, {User: "ana", Terms: bourse.Grants{bourse.TermShare: 0}}} {
+	for _, wrong := range []grid.Holder{{}, {User: "ana", In: "nobody knows"}, {User: "ana", Terms: grid.Grants{"luck": 1}},
+		{Tenant: "physics", Terms: grid.Grants{grid.TermQuota: 1}}, {User: "ana", Terms: grid.Grants{grid.TermShare: 0}}} {
 		if r := grant(wrong); !r.Refused() {
 			t.Errorf("%+v was granted", wrong)
 		}
 	}
 	facts := len(out.Facts)
-	grant(bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermQuota: 5}})
+	grant(grid.Holder{User: "ana", Terms: grid.Grants{grid.TermQuota: 5}})
 	if len(out.Facts) != facts {
 		t.Error("the same again was put on record again")
 	}
-	cfg.Holders = append(physics(), bourse.Holder{User: "dora", In: "physics"}) // the file of the next life
-	cfg.Holders[1].Terms = bourse.Grants{bourse.TermMaxNodes: 8, bourse.TermShare: 2}
+	cfg.Holders = append(physics(), grid.Holder{User: "dora", In: "physics"}) // the file of the next life
+	cfg.Holders[1].Terms = grid.Grants{grid.TermMaxNodes: 8, grid.TermShare: 2}
 	byFacts, byImage := New(cfg), New(cfg)
 	for _, f := range out.Facts {
 		byFacts.Replay(0, f)
@@ -322,7 +323,7 @@ func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 		if !slices.ContainsFunc(more.Facts, func(f agents.Fact) bool { return f.Kind() == "terms-read" }) {
 			t.Error("another file is not on record")
 		}
-		again.Step(0, "operator:olga", agents.GrantTerms{Holder: bourse.Holder{User: "ana"}, Drop: []string{bourse.TermMaxNodes, bourse.TermQuota}}, &more)
+		again.Step(0, "operator:olga", agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermMaxNodes, grid.TermQuota}}, &more)
 		if _, quota := again.accounts.Quota("ana"); again.termsOf("ana").nodes != 8 || quota || len(again.tenancy.granted) > 0 {
 			t.Errorf("dropped, ana has %d nodes, a quota %t", again.termsOf("ana").nodes, quota)
 		}
@@ -330,7 +331,7 @@ func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 		if again.termsOf("ana").nodes != 7 {
 			t.Errorf("the file read again leaves ana %d nodes", again.termsOf("ana").nodes)
 		}
-		again.Step(0, "user:ana", agents.GrantTerms{Holder: bourse.Holder{User: "ana", Terms: bourse.Grants{bourse.TermMaxNodes: 99}}}, &more)
+		again.Step(0, "user:ana", agents.GrantTerms{Holder: grid.Holder{User: "ana", Terms: grid.Grants{grid.TermMaxNodes: 99}}}, &more)
 		if again.termsOf("ana").nodes != 7 {
 			t.Error("a user has granted themselves nodes")
 		}

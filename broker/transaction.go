@@ -3,8 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A transaction is one try to commit a window, all legs or none:
@@ -32,18 +33,18 @@ import (
 // served first has first call on what B* and the accounts leave. Rows B1 to B66 of
 // docs/TRANSACTION.md have the details.
 type transaction struct {
-	id      bourse.TxID
+	id      grid.TxID
 	job     *job
-	state   bourse.TxState
-	givenUp bourse.GivenUp
+	state   grid.TxState
+	givenUp grid.GivenUp
 	apart   bool // its job waits again, or has moved on to other windows
 
 	// This life only.
-	serial   bool        // legs are held one by one
-	resolved bool        // this life may send messages about it; see life.go
-	sent     int         // legs asked for so far
-	until    bourse.Time // from here on it must not be committed
-	since    bourse.Time // when it was committed; 0: before this life's image
+	serial   bool      // legs are held one by one
+	resolved bool      // this life may send messages about it; see life.go
+	sent     int       // legs asked for so far
+	until    grid.Time // from here on it must not be committed
+	since    grid.Time // when it was committed; 0: before this life's image
 
 	number int      // of the alternative
 	sites  []string // leg by leg
@@ -56,15 +57,15 @@ type transaction struct {
 // or a window that they leave to their site. All others share none, which saves memory:
 // a broker keeps 100,000 transactions.
 type few struct {
-	reason  bourse.Reason    // of an ABORT
-	repairs bourse.LegID     // the leg that this transaction repairs; zero: none
-	request *bourse.Request  // of a move: the job's new request; once the move has taken effect, the previous one
-	spare   []bourse.SiteLeg // for repairs
-	flex    bourse.Flex      // the window of its only leg; once that is fixed, where it lies
-	offer   uint32           // of a move: the site's offer that it accepts; 0: none
-	asker   agents.ID        // of a move: who is told the result; this life only
+	reason  grid.Reason     // of an ABORT
+	repairs grid.LegID      // the leg that this transaction repairs; zero: none
+	request *grid.Request   // of a move: the job's new request; once the move has taken effect, the previous one
+	spare   []facts.SiteLeg // for repairs
+	flex    grid.Flex       // the window of its only leg; once that is fixed, where it lies
+	offer   uint32          // of a move: the site's offer that it accepts; 0: none
+	asker   agents.ID       // of a move: who is told the result; this life only
 
-	run []bourse.Duration // how long the work really takes, leg by leg; this life only
+	run []grid.Duration // how long the work really takes, leg by leg; this life only
 }
 
 // none is shared and must never be written.
@@ -81,14 +82,14 @@ func (t *transaction) own() *few {
 // txLeg is one leg as the broker knows it: Asked, Held, Prepared, Confirmed,
 // Running, Settled, or one of the exits.
 type txLeg struct {
-	what    bourse.Leg
-	limit   bourse.Credits
-	fare    bourse.Fare
-	end     bourse.Time  // of the work, once it is over
-	proof   bourse.Proof // its site's, from the last answer with a matching one
+	what    grid.Leg
+	limit   grid.Credits
+	fare    grid.Fare
+	end     grid.Time  // of the work, once it is over
+	proof   grid.Proof // its site's, from the last answer with a matching one
 	version uint32
 
-	state   bourse.LegState
+	state   grid.LegState
 	priced  bool // fare is bound
 	charged bool // its price was posted
 	closed  bool // its site has acknowledged the decision, or no longer has the leg
@@ -107,11 +108,11 @@ type txLeg struct {
 
 // oddities are what few legs have; all others share noOddities.
 type oddities struct {
-	back   bourse.Credits // refund and penalty
-	borne  bourse.Credits // by the VO, where its site's books differ from ours
-	shifts uint32         // how often its site has moved or fixed it
-	old    *bourse.LegID  // in a move: the leg that this one replaces; nil: none
-	real   *realLeg       // nil: its job has no work, or its nodes are simulated
+	back   grid.Credits // refund and penalty
+	borne  grid.Credits // by the VO, where its site's books differ from ours
+	shifts uint32       // how often its site has moved or fixed it
+	old    *grid.LegID  // in a move: the leg that this one replaces; nil: none
+	real   *realLeg     // nil: its job has no work, or its nodes are simulated
 }
 
 // noOddities is shared and must never be written.
@@ -126,25 +127,25 @@ func (l *txLeg) own() *oddities {
 }
 
 // because sets the reason why the transaction was aborted.
-func (t *transaction) because(r bourse.Reason) {
+func (t *transaction) because(r grid.Reason) {
 	if t.reason != r {
 		t.own().reason = r
 	}
 }
 
 // replaces is, in a move, the leg that this one replaces; zero: none.
-func (l *txLeg) replaces() bourse.LegID {
+func (l *txLeg) replaces() grid.LegID {
 	if l.old == nil {
-		return bourse.LegID{}
+		return grid.LegID{}
 	}
 	return *l.old
 }
 
 // realLeg is what a broker knows of a leg on real nodes whose job has work.
 type realLeg struct {
-	names          []string           // of its nodes, until it is over
-	meeting, token string             // of its site's rendezvous, if its job asks for one
-	result         *bourse.WorkResult // once settled, if its site has started the work
+	names          []string         // of its nodes, until it is over
+	meeting, token string           // of its site's rendezvous, if its job asks for one
+	result         *grid.WorkResult // once settled, if its site has started the work
 }
 
 // onNodes is what is known of the leg on real nodes, or the zero value.
@@ -166,15 +167,15 @@ func (l *txLeg) know(x realLeg) {
 }
 
 // gone reports whether a committed leg is lost to its window.
-func (l *txLeg) gone() bool { return l.state == bourse.Lost && !l.mended }
+func (l *txLeg) gone() bool { return l.state == grid.Lost && !l.mended }
 
-func (t *transaction) leg(i int) bourse.LegID { return bourse.LegID{Tx: t.id, Leg: i} }
+func (t *transaction) leg(i int) grid.LegID { return grid.LegID{Tx: t.id, Leg: i} }
 
 // open reports whether the transaction is undecided.
 func (t *transaction) open() bool { return !t.state.Decided() }
 
 // all reports whether every leg is in state s.
-func (t *transaction) all(s bourse.LegState) bool {
+func (t *transaction) all(s grid.LegState) bool {
 	for i := range t.legs {
 		if t.legs[i].state != s {
 			return false
@@ -190,7 +191,7 @@ func (t *transaction) atRest() bool {
 		return false
 	}
 	for i := range t.legs {
-		if l := &t.legs[i]; l.state <= bourse.Prepared || t.releases(l) || l.returns {
+		if l := &t.legs[i]; l.state <= grid.Prepared || t.releases(l) || l.returns {
 			return false
 		}
 	}
@@ -199,7 +200,7 @@ func (t *transaction) atRest() bool {
 
 // releases reports whether a confirmed leg must be given back.
 func (t *transaction) releases(l *txLeg) bool {
-	return t.givenUp != bourse.Kept && !l.moved && (l.state == bourse.Confirmed || l.state == bourse.Running)
+	return t.givenUp != grid.Kept && !l.moved && (l.state == grid.Confirmed || l.state == grid.Running)
 }
 
 // over reports whether the transaction is decided and all its legs have ended.
@@ -218,8 +219,8 @@ func (t *transaction) charged() bool {
 }
 
 // lastEnd is when the last leg ends.
-func (t *transaction) lastEnd() bourse.Time {
-	var end bourse.Time
+func (t *transaction) lastEnd() grid.Time {
+	var end grid.Time
 	for i := range t.legs {
 		end = max(end, t.legs[i].what.End)
 	}
@@ -227,8 +228,8 @@ func (t *transaction) lastEnd() bourse.Time {
 }
 
 // price is the sum of the bound prices.
-func (t *transaction) price() bourse.Credits {
-	var sum bourse.Credits
+func (t *transaction) price() grid.Credits {
+	var sum grid.Credits
 	for i := range t.legs {
 		sum = sum.Plus(t.legs[i].fare.Total())
 	}
@@ -236,8 +237,8 @@ func (t *transaction) price() bourse.Credits {
 }
 
 // time is the length of the longest leg.
-func (t *transaction) time() bourse.Duration {
-	var d bourse.Duration
+func (t *transaction) time() grid.Duration {
+	var d grid.Duration
 	for i := range t.legs {
 		d = max(d, t.legs[i].what.Duration())
 	}

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // transactions are the transactions on record.
 type transactions struct {
-	numbered map[uint64]*transaction      // by number, which is almost always unique
-	others   map[bourse.TxID]*transaction // those whose number is taken: adopted ones, of forgotten lives
-	list     []*transaction               // in the order in which they became known
-	seq      uint64                       // of the last one begun
+	numbered map[uint64]*transaction    // by number, which is almost always unique
+	others   map[grid.TxID]*transaction // those whose number is taken: adopted ones, of forgotten lives
+	list     []*transaction             // in the order in which they became known
+	seq      uint64                     // of the last one begun
 }
 
 // get is a transaction, or nil if it is not on record.
-func (x *transactions) get(id bourse.TxID) *transaction {
+func (x *transactions) get(id grid.TxID) *transaction {
 	if t := x.numbered[id.Seq]; t != nil && t.id == id {
 		return t
 	}
@@ -53,7 +53,7 @@ func (x *transactions) begin(t *transaction) {
 // keep puts a transaction on record.
 func (x *transactions) keep(t *transaction) {
 	if x.numbered == nil {
-		x.numbered, x.others = map[uint64]*transaction{}, map[bourse.TxID]*transaction{}
+		x.numbered, x.others = map[uint64]*transaction{}, map[grid.TxID]*transaction{}
 	}
 	if had := x.numbered[t.id.Seq]; had == nil || had.id == t.id {
 		x.numbered[t.id.Seq] = t
@@ -68,7 +68,7 @@ func (x *transactions) keep(t *transaction) {
 func (x *transactions) load(seq uint64) { *x = transactions{seq: seq} }
 
 // forget drops transactions from the record.
-func (x *transactions) forget(ids []bourse.TxID) {
+func (x *transactions) forget(ids []grid.TxID) {
 	gone := make(map[*transaction]bool, len(ids))
 	for _, id := range ids {
 		t := x.get(id)
@@ -90,7 +90,7 @@ func (x *transactions) forget(ids []bourse.TxID) {
 
 // find returns the transaction and leg that a site's message is about, or nil if the leg
 // is not on record or not that site's.
-func (x *transactions) find(from agents.ID, id bourse.LegID) (*transaction, *txLeg) {
+func (x *transactions) find(from agents.ID, id grid.LegID) (*transaction, *txLeg) {
 	t := x.get(id.Tx)
 	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) || t.site(id.Leg) != from {
 		return nil, nil
@@ -99,11 +99,11 @@ func (x *transactions) find(from agents.ID, id bourse.LegID) (*transaction, *txL
 }
 
 // leg is a leg that must be on record; otherwise it panics.
-func (x *transactions) leg(id bourse.LegID) *txLeg { return &x.get(id.Tx).legs[id.Leg] }
+func (x *transactions) leg(id grid.LegID) *txLeg { return &x.get(id.Tx).legs[id.Leg] }
 
 // lookup is a leg, or nil if it is no longer on record: its transaction was forgotten,
 // and perhaps adopted again with fewer legs.
-func (x *transactions) lookup(id bourse.LegID) *txLeg {
+func (x *transactions) lookup(id grid.LegID) *txLeg {
 	t := x.get(id.Tx)
 	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {
 		return nil

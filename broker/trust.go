@@ -1,9 +1,10 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site breaks its word if it says what cannot be, or takes back at once what it has just
@@ -21,22 +22,22 @@ import (
 
 // Bounds of trust.
 const (
-	brokenWithin = bourse.Hour   // words broken within that time count together
-	brokenMost   = 3             // so many of them make a site come last
-	lastFor      = bourse.Hour   // from the latest broken word on
-	justNow      = bourse.Minute // after COMMIT
+	brokenWithin = grid.Hour   // words broken within that time count together
+	brokenMost   = 3           // so many of them make a site come last
+	lastFor      = grid.Hour   // from the latest broken word on
+	justNow      = grid.Minute // after COMMIT
 )
 
 // trust is how a site has kept its word.
 type trust struct {
-	broken uint64      // words, in all lives
-	recent int         // of them, since first
-	first  bourse.Time // of the recent ones
-	until  bourse.Time // it comes last; 0: never did
+	broken uint64    // words, in all lives
+	recent int       // of them, since first
+	first  grid.Time // of the recent ones
+	until  grid.Time // it comes last; 0: never did
 }
 
 // breaks counts broken words.
-func (t *trust) breaks(now bourse.Time, words int) {
+func (t *trust) breaks(now grid.Time, words int) {
 	if t.recent == 0 || now >= t.first.Add(brokenWithin) {
 		t.first, t.recent = now, 0
 	}
@@ -47,26 +48,26 @@ func (t *trust) breaks(now bourse.Time, words int) {
 }
 
 // last reports whether a site comes last.
-func (t *trust) last(now bourse.Time) bool { return now < t.until }
+func (t *trust) last(now grid.Time) bool { return now < t.until }
 
 // brokenWord says that a site has broken its word about a leg.
-func brokenWord(site string, leg bourse.LegID, why bourse.Reason) bourse.WordBroken {
-	return bourse.WordBroken{Site: site, Leg: leg, Reason: why}
+func brokenWord(site string, leg grid.LegID, why grid.Reason) facts.WordBroken {
+	return facts.WordBroken{Site: site, Leg: leg, Reason: why}
 }
 
 // disowned counts legs that the record contradicts. One such list is enough to come last.
 // Legs that are too many or too dear may be true.
-func (d *directory) disowned(now bourse.Time, f bourse.LegsDisowned) {
-	if f.Reason.Code == bourse.Invalid {
+func (d *directory) disowned(now grid.Time, f facts.LegsDisowned) {
+	if f.Reason.Code == grid.Invalid {
 		d.ensure(now, siteID(f.Site)).trust.breaks(now, max(f.Legs, brokenMost))
 	}
 }
 
 // comeLast lists those of these sites that come last.
-func (d *directory) comeLast(now bourse.Time, sites []agents.ID) (list []bourse.UserBarred) {
+func (d *directory) comeLast(now grid.Time, sites []agents.ID) (list []facts.UserBarred) {
 	for _, id := range sites {
 		if p := d.get(id); p != nil && p.trust.last(now) {
-			list = append(list, bourse.UserBarred{Site: p.name, Until: p.trust.until, Last: true})
+			list = append(list, facts.UserBarred{Site: p.name, Until: p.trust.until, Last: true})
 		}
 	}
 	return list
@@ -75,11 +76,11 @@ func (d *directory) comeLast(now bourse.Time, sites []agents.ID) (list []bourse.
 // planWithoutLast finds alternatives for the jobs of a cycle: first without the sites that
 // come last, and then, if any job has none, with them for those jobs. It marks in the input
 // which sites were left out for which jobs. Row B145.
-func planWithoutLast(p *planning.Planner, in *planning.Input, last []bourse.UserBarred) *planning.Draft {
+func planWithoutLast(p *planning.Planner, in *planning.Input, last []facts.UserBarred) *planning.Draft {
 	if len(last) == 0 {
 		return p.Plan(in)
 	}
-	closed := make([][]bourse.UserBarred, len(in.Jobs))
+	closed := make([][]facts.UserBarred, len(in.Jobs))
 	for i := range in.Jobs {
 		closed[i] = in.Jobs[i].Barred
 		in.Jobs[i].Barred = addLast(closed[i], last)
@@ -99,7 +100,7 @@ func planWithoutLast(p *planning.Planner, in *planning.Input, last []bourse.User
 
 // addLast adds the sites that come last to those that are closed to a job's user, in order
 // of name.
-func addLast(closed, last []bourse.UserBarred) (list []bourse.UserBarred) {
+func addLast(closed, last []facts.UserBarred) (list []facts.UserBarred) {
 	for len(closed) > 0 || len(last) > 0 {
 		switch {
 		case len(last) == 0 || len(closed) > 0 && closed[0].Site < last[0].Site:
@@ -114,10 +115,10 @@ func addLast(closed, last []bourse.UserBarred) (list []bourse.UserBarred) {
 }
 
 // trustImage lists, in order of site, how sites have kept their word.
-func (d *directory) trustImage() (list []bourse.SiteTrust) {
+func (d *directory) trustImage() (list []facts.SiteTrust) {
 	for p := range d.all() {
 		if t := &p.trust; t.broken > 0 {
-			list = append(list, bourse.SiteTrust{Site: p.name, Broken: t.broken, Recent: t.recent, First: t.first, Until: t.until})
+			list = append(list, facts.SiteTrust{Site: p.name, Broken: t.broken, Recent: t.recent, First: t.first, Until: t.until})
 		}
 	}
 	return list

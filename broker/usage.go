@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // usage is the node time and credits that windows take, by user or tenant and by the
@@ -30,7 +31,7 @@ type tally struct{ *memory }
 // used is an amount of node time and credits.
 type used struct {
 	time    int64 // node-milliseconds
-	credits bourse.Credits
+	credits grid.Credits
 }
 
 const (
@@ -40,10 +41,10 @@ const (
 
 // keepUsed is for how many days usage is kept: twice the longest period. Legs that begin
 // on earlier days are not counted.
-const keepUsed = int64(2 * bourse.MaxPeriod / bourse.Day)
+const keepUsed = int64(2 * grid.MaxPeriod / grid.Day)
 
 // dayOf is the number of the day that contains an instant.
-func dayOf(t bourse.Time) int64 { return floor(int64(t), int64(bourse.Day)) }
+func dayOf(t grid.Time) int64 { return floor(int64(t), int64(grid.Day)) }
 
 // floor is x/n rounded down.
 func floor(x, n int64) int64 {
@@ -56,8 +57,8 @@ func floor(x, n int64) int64 {
 
 // periodOf is the period that contains an instant: its first day, and the day after its
 // last.
-func periodOf(t bourse.Time, period bourse.Duration) (from, to int64) {
-	days := int64(period / bourse.Day)
+func periodOf(t grid.Time, period grid.Duration) (from, to int64) {
+	days := int64(period / grid.Day)
 	from = floor(int64(t), int64(period)) * days
 	return from, from + days
 }
@@ -65,7 +66,7 @@ func periodOf(t bourse.Time, period bourse.Duration) (from, to int64) {
 // takes is how much leg i counts towards its user's bounds.
 func (t *transaction) takes(i int) used {
 	l := &t.legs[i]
-	if t.state == bourse.TxAborted || t.sites[i] == "" {
+	if t.state == grid.TxAborted || t.sites[i] == "" {
 		return used{}
 	}
 	whole := int64(l.what.Nodes) * int64(l.what.Duration())
@@ -74,7 +75,7 @@ func (t *transaction) takes(i int) used {
 		paid = l.fare.Total()
 	}
 	switch s := l.recorded(true); { // only by what is on record
-	case !s.Terminal(), s == bourse.Settled:
+	case !s.Terminal(), s == grid.Settled:
 		return used{whole, max(0, paid-l.back)}
 	case l.charged: // released or lost: the part that was over by then
 		over := min(l.end, l.what.End).Sub(l.what.Start)
@@ -86,26 +87,26 @@ func (t *transaction) takes(i int) used {
 // counted applies a fact and keeps the usage right: it subtracts what the legs concerned
 // took before, and adds what they take after.
 func (mem tally) counted(f agents.Fact, apply func()) {
-	id, leg := bourse.TxID{}, everyLeg
+	id, leg := grid.TxID{}, everyLeg
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		id = f.Tx
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if f.Commit {
 			leg = noLeg
 		}
 		id = f.Tx
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		id = f.Tx
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		id, leg = f.Leg.Tx, f.Leg.Leg
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		id, leg = f.Leg.Tx, f.Leg.Leg
-	case bourse.LegDone:
+	case facts.LegDone:
 		id, leg = f.Leg.Tx, f.Leg.Leg
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		id, leg = f.Leg.Tx, f.Leg.Leg
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		id, leg = f.Leg.Tx, f.Leg.Leg
 	default:
 		apply()
@@ -177,7 +178,7 @@ func (x *usage) add(to *map[string]map[int64]used, name string, day int64, by us
 		(*to)[name] = days
 	}
 	now, known := days[day]
-	now.time, now.credits = now.time+sign*by.time, now.credits+bourse.Credits(sign)*by.credits
+	now.time, now.credits = now.time+sign*by.time, now.credits+grid.Credits(sign)*by.credits
 	if !known { // a new day: drop old ones
 		maps.DeleteFunc(days, func(d int64, _ used) bool { return d < x.oldest })
 	}
@@ -239,7 +240,7 @@ func (x *usage) of(key string) []*transaction {
 
 // prune drops transactions that are over, days that are too old, and users and tenants
 // without usage in the days kept.
-func (x *usage) prune(now bourse.Time) {
+func (x *usage) prune(now grid.Time) {
 	for key := range x.live {
 		x.of(key)
 	}
@@ -265,31 +266,31 @@ func sum(days map[int64]used, from, to int64) (all used) {
 
 // within is the usage of a user or tenant in the period that contains an instant, and
 // when that period ends.
-func (x *usage) within(b *bounds, at bourse.Time) (all used, until bourse.Time) {
+func (x *usage) within(b *bounds, at grid.Time) (all used, until grid.Time) {
 	from, to := periodOf(at, b.period)
 	days := x.users[strings.TrimPrefix(b.key, userPrefix)]
 	if tenant, ok := strings.CutPrefix(b.key, tenantPrefix); ok {
 		days = x.tenants[tenant]
 	}
-	return sum(days, from, to), bourse.Time(to * int64(bourse.Day))
+	return sum(days, from, to), grid.Time(to * int64(grid.Day))
 }
 
 // image is the usage as an image keeps it, in order.
-func (x *usage) image() []bourse.NodesUsed {
-	var list []bourse.NodesUsed
+func (x *usage) image() []facts.NodesUsed {
+	var list []facts.NodesUsed
 	for user, days := range x.users {
 		for day, u := range days {
-			list = append(list, bourse.NodesUsed{User: user, Day: day, NodeTime: u.time, Credits: u.credits})
+			list = append(list, facts.NodesUsed{User: user, Day: day, NodeTime: u.time, Credits: u.credits})
 		}
 	}
-	slices.SortFunc(list, func(a, b bourse.NodesUsed) int {
+	slices.SortFunc(list, func(a, b facts.NodesUsed) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Day, b.Day))
 	})
 	return list
 }
 
 // load replaces the usage by that of an image.
-func (x *usage) load(list []bourse.NodesUsed) {
+func (x *usage) load(list []facts.NodesUsed) {
 	*x = usage{stale: true, oldest: math.MinInt64} // keep all days: the next fact tells which are too old
 	for _, u := range list {
 		x.add(&x.users, u.User, u.Day, used{u.NodeTime, u.Credits}, 1)

@@ -4,54 +4,55 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // JobView is what a broker knows of one job. It shares its slices with the
 // broker and must not be changed.
 type JobView struct {
-	bourse.Job
-	State  bourse.JobState
-	Since  bourse.Time   // when it entered that state
-	Reason bourse.Reason // why it is not placed; None if it is
-	Last   *TxView       // its latest transaction, nil if it never had one
+	grid.Job
+	State  grid.JobState
+	Since  grid.Time   // when it entered that state
+	Reason grid.Reason // why it is not placed; None if it is
+	Last   *TxView     // its latest transaction, nil if it never had one
 
-	Offers []bourse.JobOffer // from sites, to move it: the latest 16, in order of arrival
+	Offers []facts.JobOffer // from sites, to move it: the latest 16, in order of arrival
 }
 
 // TxView is what a broker knows of one transaction.
 type TxView struct {
-	ID          bourse.TxID
+	ID          grid.TxID
 	Job         string
 	Alternative int  // from 1, in the order found
 	Decided     bool // COMMIT or ABORT
 	Commit      bool
-	Reason      bourse.Reason // of an ABORT
-	Legs        []LegView     // in the canonical order of sites, then group
-	Repairs     bourse.LegID  // the leg that it replaces; zero: none
-	Moves       bool          // it is a move: its window replaces the job's previous one
-	Others      int           // open legs of other transactions that make up its job's window
+	Reason      grid.Reason // of an ABORT
+	Legs        []LegView   // in the canonical order of sites, then group
+	Repairs     grid.LegID  // the leg that it replaces; zero: none
+	Moves       bool        // it is a move: its window replaces the job's previous one
+	Others      int         // open legs of other transactions that make up its job's window
 }
 
 // LegView is one leg of a transaction.
 type LegView struct {
 	Site string
-	bourse.Leg
-	Limit  bourse.Credits // the most the broker would pay
-	Fare   bourse.Fare    // bound; zero until held
-	State  bourse.LegState
-	Ended  bourse.Time // when the work ended, once Settled
-	Flex   bourse.Flex // the window within which its site may move it
-	Shifts uint32      // how often it has moved or fixed it
+	grid.Leg
+	Limit  grid.Credits // the most the broker would pay
+	Fare   grid.Fare    // bound; zero until held
+	State  grid.LegState
+	Ended  grid.Time // when the work ended, once Settled
+	Flex   grid.Flex // the window within which its site may move it
+	Shifts uint32    // how often it has moved or fixed it
 
 	Version uint32 // 1, and one more for each change by its user; 0 until it is held
 
-	Result *bourse.WorkResult // once Settled, of work that its site has started; it must not be changed
+	Result *grid.WorkResult // once Settled, of work that its site has started; it must not be changed
 }
 
 // Ledger returns the broker's ledger, which must not be changed.
-func (b *Broker) Ledger() *bourse.Ledger[accounts.Entry] { return b.accounts.Ledger() }
+func (b *Broker) Ledger() *grid.Ledger[accounts.Entry] { return b.accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
 func (b *Broker) Account() string { return b.accounts.VO() }
@@ -103,7 +104,7 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 }
 
 // Transaction returns the transaction of that identity, or false if it is not on record.
-func (b *Broker) Transaction(id bourse.TxID) (TxView, bool) {
+func (b *Broker) Transaction(id grid.TxID) (TxView, bool) {
 	t := b.txs.get(id)
 	if t == nil {
 		return TxView{}, false
@@ -125,29 +126,29 @@ func (b *Broker) AtRest() bool {
 // standing is a job's state as shown to users, and since when. A placed job counts as
 // running from the start of its first leg that has begun. That is not stored: it follows
 // from its legs.
-func (j *job) standing() (bourse.JobState, bourse.Time) {
-	if j.state != bourse.JobPlaced {
+func (j *job) standing() (grid.JobState, grid.Time) {
+	if j.state != grid.JobPlaced {
 		return j.state, j.since
 	}
-	first := bourse.Never
+	first := grid.Never
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; l.state == bourse.Running || l.state == bourse.Settled {
+			if l := &t.legs[i]; l.state == grid.Running || l.state == grid.Settled {
 				first = min(first, l.what.Start)
 			}
 		}
 	}
-	if first == bourse.Never {
+	if first == grid.Never {
 		return j.state, j.since
 	}
-	return bourse.JobRunning, max(first, j.since)
+	return grid.JobRunning, max(first, j.since)
 }
 
 func (j *job) view() JobView {
 	v := JobView{Job: j.whole(), Reason: j.reason, Offers: slices.Clone(j.asks())}
 	v.State, v.Since = j.standing()
-	if j.state == bourse.JobWaiting && j.reason.Code == bourse.After && !j.held {
-		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")
+	if j.state == grid.JobWaiting && j.reason.Code == grid.After && !j.held {
+		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}
 	if j.last != nil {
 		t := j.last.view()
@@ -179,7 +180,7 @@ func (t *transaction) openLegs() (n int) {
 // transaction shows, however many others its job has.
 func (t *transaction) viewOf(open int) TxView {
 	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
-		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
+		Commit: t.state == grid.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
 		Repairs: t.repairs, Moves: t.request != nil}
 	for i := range t.legs {
 		l := &t.legs[i]

@@ -3,8 +3,9 @@ package broker
 import (
 	"iter"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // SiteView is what a broker knows of one site. It shares its slices with the
@@ -15,16 +16,16 @@ type SiteView struct {
 	Member  bool                // it is asked for offers
 	Listed  bool                // it has listed its legs to this life of the broker, or did not have to
 	Answer  string              // to the last request for offers: silent, closed, skewed, usable; "" if it was not asked
-	Asked   bourse.Time         // when the last request was sent; 0: never
-	Refusal bourse.Reason       // why it is closed
-	Now     bourse.Time         // by its clock, when it answered
+	Asked   grid.Time           // when the last request was sent; 0: never
+	Refusal grid.Reason         // why it is closed
+	Now     grid.Time           // by its clock, when it answered
 	Groups  []agents.GroupOffer // from its last answer
 
-	Lost   *bourse.LostSite // nil: it is not lost
-	Silent bourse.Duration  // how long it has left questions unanswered
+	Lost   *facts.LostSite // nil: it is not lost
+	Silent grid.Duration   // how long it has left questions unanswered
 
-	Broken uint64      // words that it has broken, in all lives of the broker
-	Last   bourse.Time // until when it comes last for that; 0: it does not
+	Broken uint64    // words that it has broken, in all lives of the broker
+	Last   grid.Time // until when it comes last for that; 0: it does not
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
@@ -35,7 +36,7 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 		for p := range b.peers.all() {
 			v := SiteView{Name: p.name, Address: p.id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
 			if p.lost != nil {
-				lost := bourse.LostSite(*p.lost)
+				lost := facts.LostSite(*p.lost)
 				v.Lost = &lost
 			}
 			if s := b.scheduler.answer(p.id); s != nil {
@@ -61,9 +62,9 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 type Stake struct {
 	Jobs    int // whose windows have legs there
 	Legs    int
-	Running int            // of the legs, by what the site has said
-	Cost    bourse.Credits // of the legs
-	Horizon bourse.Duration
+	Running int          // of the legs, by what the site has said
+	Cost    grid.Credits // of the legs
+	Horizon grid.Duration
 }
 
 // StakeAt returns what would be given up if an operator declared a site lost, or false if
@@ -72,7 +73,7 @@ func StakeAt(b *Broker, site string) (Stake, bool) {
 	s := Stake{Horizon: b.cfg.Horizon}
 	jobs := map[*job]bool{}
 	for _, t := range b.txs.all() {
-		if t.state != bourse.TxCommitted {
+		if t.state != grid.TxCommitted {
 			continue
 		}
 		for i := range t.legs {
@@ -83,7 +84,7 @@ func StakeAt(b *Broker, site string) (Stake, bool) {
 			jobs[t.job] = true
 			s.Legs++
 			s.Cost = s.Cost.Plus(l.fare.Total())
-			if l.state == bourse.Running {
+			if l.state == grid.Running {
 				s.Running++
 			}
 		}
@@ -110,7 +111,7 @@ func (b *Broker) Window(name string) []TxView {
 // Reservation is a leg of a committed transaction that is not over.
 type Reservation struct {
 	LegView
-	ID   bourse.LegID
+	ID   grid.LegID
 	Job  string
 	User string
 }
@@ -120,7 +121,7 @@ type Reservation struct {
 // out the first skip legs; more says that others follow. It walks all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
 	for _, t := range b.txs.all() {
-		if t.state != bourse.TxCommitted || user != "" && t.job.User != user {
+		if t.state != grid.TxCommitted || user != "" && t.job.User != user {
 			continue
 		}
 		for i := range t.legs {
@@ -145,7 +146,7 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 // Paid is what was paid for the legs of all of a job's windows, and what came back,
 // penalties included. Windows are forgotten some time after they are over, and then no
 // longer count. It walks all transactions.
-func (b *Broker) Paid(name string) (paid, back bourse.Credits) {
+func (b *Broker) Paid(name string) (paid, back grid.Credits) {
 	for _, t := range b.txs.all() {
 		if t.job.Name != name {
 			continue
@@ -162,17 +163,17 @@ func (b *Broker) Paid(name string) (paid, back bourse.Credits) {
 // Spending is what one user has used of the VO's money.
 type Spending struct {
 	User    string // "": all jobs without a user
-	Spent   bourse.Credits
-	Pending bourse.Credits // promised for legs that are held
-	Quota   bourse.Credits // MaxCredits: the user has none
-	Left    bourse.Credits // under the quota; MaxCredits without one
-	Tenant  string         // "": none
+	Spent   grid.Credits
+	Pending grid.Credits // promised for legs that are held
+	Quota   grid.Credits // MaxCredits: the user has none
+	Left    grid.Credits // under the quota; MaxCredits without one
+	Tenant  string       // "": none
 }
 
 // Spending returns what a user has spent, net of refunds, and what the quota leaves.
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
-	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
+	s := Spending{User: user, Spent: spent, Pending: pending, Quota: grid.MaxCredits, Left: b.accounts.UserLeft(user)}
 	s.Tenant, _ = b.tenancy.in(user)
 	if q, ok := b.accounts.Quota(user); ok {
 		s.Quota = q
@@ -184,15 +185,15 @@ func (b *Broker) Spending(user string) Spending {
 func (b *Broker) Users() []string { return b.accounts.Users() }
 
 // Left is what the VO can still promise.
-func (b *Broker) Left() bourse.Credits { return b.accounts.Left() }
+func (b *Broker) Left() grid.Credits { return b.accounts.Left() }
 
 // Budget is the sum of all payments into the VO's account: the budget, for each period so
 // far, and deposits.
-func (b *Broker) Budget() bourse.Credits { return b.accounts.In() }
+func (b *Broker) Budget() grid.Credits { return b.accounts.In() }
 
 // Pace returns how well the budget is lasting as of now. It reports false if the budget
 // is for no particular time, or the broker does not minimise value.
-func (b *Broker) Pace(now bourse.Time) (Pace, bool) {
+func (b *Broker) Pace(now grid.Time) (Pace, bool) {
 	p := b.budget.pace(now, &b.accounts)
 	p.Weight = max(p.Weight, b.pacing.weight)
 	return p, b.budget.opened && b.cfg.byValue()
@@ -205,7 +206,7 @@ func (b *Broker) Fenced() bool { return b.lives.ended() }
 // Submissions returns up to n jobs in order of submission, leaving out the first skip;
 // more says that others follow. The jobs share their slices with the broker and must not
 // be changed.
-func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
+func (b *Broker) Submissions(skip, n int) (list []grid.Job, more bool) {
 	skip = min(skip, len(b.jobs))
 	end := min(skip+n, len(b.jobs))
 	for _, j := range b.jobs[skip:end] {
@@ -214,9 +215,9 @@ func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 	return list, end < len(b.jobs)
 }
 
-// Count is the number of jobs in each state, by bourse.JobState. It walks all jobs.
-func (b *Broker) Count() [bourse.JobRunning + 1]int {
-	var n [bourse.JobRunning + 1]int
+// Count is the number of jobs in each state, by grid.JobState. It walks all jobs.
+func (b *Broker) Count() [grid.JobRunning + 1]int {
+	var n [grid.JobRunning + 1]int
 	for _, j := range b.jobs {
 		state, _ := j.standing()
 		n[state]++
@@ -226,10 +227,10 @@ func (b *Broker) Count() [bourse.JobRunning + 1]int {
 
 // CycleOpened is when the cycle of that number was opened, or Never if it is not the
 // latest.
-func (b *Broker) CycleOpened(number uint64) bourse.Time {
+func (b *Broker) CycleOpened(number uint64) grid.Time {
 	opened, last := b.scheduler.opened()
 	if last != number {
-		return bourse.Never
+		return grid.Never
 	}
 	return opened
 }

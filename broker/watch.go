@@ -3,27 +3,27 @@ package broker
 import (
 	"container/heap"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // overdue is how long a site may be silent about a confirmed leg after the leg's start or
 // end before it is asked: a site that has lost its memory does not know that it owes a
 // report. Row B63.
-const overdue = bourse.Minute
+const overdue = grid.Minute
 
 // watchDue is the alarm to check whether a leg has started, or ended, as it should have.
 type watchDue struct {
-	Leg  bourse.LegID
+	Leg  grid.LegID
 	End  bool // it should have ended
-	Wait bourse.Duration
+	Wait grid.Duration
 }
 
 // Kind names the alarm.
 func (watchDue) Kind() string { return "WatchDue" }
 
 // watchesDue is the single alarm for all legs of which nothing is overdue yet.
-type watchesDue struct{ At bourse.Time }
+type watchesDue struct{ At grid.Time }
 
 // Kind names the alarm.
 func (watchesDue) Kind() string { return "WatchesDue" }
@@ -34,15 +34,15 @@ func (watchesDue) Kind() string { return "WatchesDue" }
 // may keep 100,000 legs.
 type watches struct {
 	list []watched
-	seq  uint32      // of the last one added
-	set  bourse.Time // when the alarm fires; 0: none is pending
+	seq  uint32    // of the last one added
+	set  grid.Time // when the alarm fires; 0: none is pending
 }
 
 // watched is a time at which a leg must be checked.
 type watched struct {
-	at     bourse.Time
-	number uint64      // of its transaction, which may be forgotten by then
-	since  bourse.Time // of presenceDue
+	at     grid.Time
+	number uint64    // of its transaction, which may be forgotten by then
+	since  grid.Time // of presenceDue
 	seq    uint32
 	leg    uint16
 	what   watch
@@ -90,7 +90,7 @@ func (x *watches) arm(out *agents.Outbox) {
 }
 
 // later adds a check of a leg whose transaction is known by its number alone.
-func (wat *watcher) later(at bourse.Time, t *transaction, i int, what watch, since bourse.Time) {
+func (wat *watcher) later(at grid.Time, t *transaction, i int, what watch, since grid.Time) {
 	wat.watches.add(watched{at: at, number: t.id.Seq, leg: uint16(i), what: what, since: since})
 }
 
@@ -117,7 +117,7 @@ func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
 
 // watchesDue makes all checks whose time has come. A leg that has been moved since has
 // another check for its new start.
-func (wat *watcher) watchesDue(now bourse.Time, m watchesDue, out *agents.Outbox) {
+func (wat *watcher) watchesDue(now grid.Time, m watchesDue, out *agents.Outbox) {
 	x := &wat.watches
 	if m.At != x.set {
 		return
@@ -141,7 +141,7 @@ func (wat *watcher) watchesDue(now bourse.Time, m watchesDue, out *agents.Outbox
 }
 
 // due is when a leg's start or, if end is set, its end is overdue.
-func (l *txLeg) due(end bool) bourse.Time {
+func (l *txLeg) due(end bool) grid.Time {
 	if end {
 		return l.what.End.Add(overdue)
 	}
@@ -150,16 +150,16 @@ func (l *txLeg) due(end bool) bourse.Time {
 
 // watchDue repeats Confirm for a leg that is overdue until its site answers that it knows
 // the leg or, after an amnesia, that it does not.
-func (wat *watcher) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
+func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
 	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
-	if l == nil || t.state != bourse.TxCommitted || !t.resolved {
+	if l == nil || t.state != grid.TxCommitted || !t.resolved {
 		return
 	}
 	p := wat.peers.get(t.site(m.Leg.Leg))
 	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
 		return
 	}
-	if p == nil || l.state != bourse.Confirmed && !(m.End && l.state == bourse.Running) {
+	if p == nil || l.state != grid.Confirmed && !(m.End && l.state == grid.Running) {
 		return
 	}
 	if m.Wait == overdue {
@@ -171,6 +171,6 @@ func (wat *watcher) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 	if p.listed && !p.asserts(m.Leg) {
 		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.current().Incarnation})
 	}
-	m.Wait = min(2*m.Wait, bourse.Hour)
+	m.Wait = min(2*m.Wait, grid.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)
 }

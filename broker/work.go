@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job's work goes to the site of each leg with the Confirm. By then the transaction is
@@ -10,21 +10,21 @@ import (
 // follows from the facts alone, so that a later life sends the same one.
 
 // handover is the work that a leg runs, or nil if its job has none.
-func (x *transactions) handover(t *transaction, i int) *bourse.Handover {
+func (x *transactions) handover(t *transaction, i int) *grid.Handover {
 	w := t.job.Work
 	if w == nil {
 		return nil
 	}
 	whole, part := x.window(t, i)
-	h := &bourse.Handover{Work: *w, Job: t.job.Name, User: t.job.User, Leg: part, Legs: len(whole.legs)}
+	h := &grid.Handover{Work: *w, Job: t.job.Name, User: t.job.User, Leg: part, Legs: len(whole.legs)}
 	names := 0
 	for k := range whole.legs {
 		if k == part {
 			continue
 		}
 		o, at := whole.carrier(k)
-		p := bourse.Peer{Site: o.sites[at]}
-		if list := o.legs[at].onNodes().names; len(list) > 0 && names+len(list) <= bourse.MaxPeerNames {
+		p := grid.Peer{Site: o.sites[at]}
+		if list := o.legs[at].onNodes().names; len(list) > 0 && names+len(list) <= grid.MaxPeerNames {
 			p.Nodes = list
 			names += len(list)
 		}
@@ -70,7 +70,7 @@ func (x *transactions) shown(j *job, part int) (*transaction, int) {
 	switch {
 	case len(j.txs) > 0:
 		first, _ = x.window(j.txs[0], 0)
-	case j.last != nil && j.last.state == bourse.TxCommitted:
+	case j.last != nil && j.last.state == grid.TxCommitted:
 		first, _ = x.window(j.last, 0)
 	}
 	if first == nil || part < 0 || part >= len(first.legs) {
@@ -92,7 +92,7 @@ type reading struct {
 	asker agents.ID
 	job   string
 	site  string
-	leg   bourse.LegID
+	leg   grid.LegID
 	over  bool
 }
 
@@ -105,44 +105,44 @@ func (readingDue) Kind() string { return "ReadingDue" }
 // maxReadings bounds the pending readings, and readingWait how long each may take.
 const (
 	maxReadings = 256
-	readingWait = 5 * bourse.Second
+	readingWait = 5 * grid.Second
 )
 
 // asked passes a user's request on to the site that carries a part of the job.
-func (r *readings) asked(now bourse.Time, from agents.ID, m agents.JobOutput, out *agents.Outbox) {
+func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out *agents.Outbox) {
 	j := r.names[m.Job]
-	no := func(code bourse.Code, format string, args ...any) {
+	no := func(code grid.Code, format string, args ...any) {
 		out.Send(from, agents.JobOutputReply{Job: m.Job, Reason: reason(code, format, args...)})
 	}
 	switch {
 	case j == nil:
-		no(bourse.Unknown, "%s has no job %q", r.cfg.Name, m.Job)
+		no(grid.Unknown, "%s has no job %q", r.cfg.Name, m.Job)
 		return
 	case j.User != m.User:
-		no(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
+		no(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
 		return
 	case len(r.waits) >= maxReadings:
-		no(bourse.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
+		no(grid.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
 		return
 	}
 	t, i := r.txs.shown(j, m.Part)
 	switch {
 	case t == nil && len(j.txs) == 0 && j.state.GivenUp():
-		no(bourse.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.state)
+		no(grid.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.state)
 		return
 	case t == nil && len(j.txs) == 0:
-		no(bourse.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.state)
+		no(grid.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.state)
 		return
 	case t == nil:
-		no(bourse.Unknown, "job %q has no part %d; they are counted from 0", m.Job, m.Part)
+		no(grid.Unknown, "job %q has no part %d; they are counted from 0", m.Job, m.Part)
 		return
 	case j.Work == nil:
-		no(bourse.BadState, "job %q has no command and no script, so nothing has printed anything", m.Job)
+		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything", m.Job)
 		return
 	}
 	p := r.peers.get(t.site(i))
 	if p == nil || p.lost != nil {
-		no(bourse.NoOffer, "%s, which carries part %d, is lost; what it has printed cannot be read", t.sites[i], m.Part)
+		no(grid.NoOffer, "%s, which carries part %d, is lost; what it has printed cannot be read", t.sites[i], m.Part)
 		return
 	}
 	r.refs++
@@ -173,6 +173,6 @@ func (r *readings) due(m readingDue, out *agents.Outbox) {
 	if w, ok := r.waits[m.ref]; ok {
 		delete(r.waits, m.ref)
 		out.Send(w.asker, agents.JobOutputReply{Job: w.job, Site: w.site,
-			Reason: reason(bourse.NoOffer, "%s did not answer within %s; it is not reachable, or of a build that cannot show output. Try again later", w.site, readingWait.Words())})
+			Reason: reason(grid.NoOffer, "%s did not answer within %s; it is not reachable, or of a build that cannot show output. Try again later", w.site, readingWait.Words())})
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The work of a job is part of its request. Its total size is bounded, and forgotten jobs
@@ -16,65 +17,65 @@ func TestSubmit_WorkIsOfTheJobAndBounded(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(newFakeSite("north", 4, 0))
 	b := New(cfg)
-	submit := func(name string, w *bourse.Work) bourse.Code {
-		j := testJob(name, 1, bourse.Second, bourse.Credit)
+	submit := func(name string, w *grid.Work) grid.Code {
+		j := testJob(name, 1, grid.Second, grid.Credit)
 		j.Work = w
 		var out agents.Outbox
 		b.Step(0, "client", agents.Submit{Job: j}, &out)
 		return out.Sends[0].Message.(agents.SubmitReply).Reason.Code
 	}
-	long := &bourse.Work{Script: "#!" + strings.Repeat("x", bourse.MaxScript-2)}
+	long := &grid.Work{Script: "#!" + strings.Repeat("x", grid.MaxScript-2)}
 	for _, x := range []struct {
 		name string
-		work *bourse.Work
-		want bourse.Code
+		work *grid.Work
+		want grid.Code
 	}{
-		{"a", &bourse.Work{Command: []string{"x"}}, bourse.None}, {"a", &bourse.Work{Command: []string{"x"}}, bourse.None},
-		{"a", &bourse.Work{Command: []string{"y"}}, bourse.Conflict}, {"a", nil, bourse.Conflict}, {"b", &bourse.Work{Script: "x"}, bourse.Invalid},
+		{"a", &grid.Work{Command: []string{"x"}}, grid.None}, {"a", &grid.Work{Command: []string{"x"}}, grid.None},
+		{"a", &grid.Work{Command: []string{"y"}}, grid.Conflict}, {"a", nil, grid.Conflict}, {"b", &grid.Work{Script: "x"}, grid.Invalid},
 	} {
 		if got := submit(x.name, x.work); got != x.want {
 			t.Errorf("%s %+v: %q, want %q", x.name, x.work, got, x.want)
 		}
 	}
-	for i := range maxWorks/bourse.MaxScript - 1 {
-		if got := submit(fmt.Sprint("long", i), long); got != bourse.None {
+	for i := range maxWorks/grid.MaxScript - 1 {
+		if got := submit(fmt.Sprint("long", i), long); got != grid.None {
 			t.Fatalf("job %d: %q", i, got)
 		}
 	}
-	if got := submit("more", long); got != bourse.QueueFull {
+	if got := submit("more", long); got != grid.QueueFull {
 		t.Errorf("beyond the bound: %q", got)
 	}
 	again := New(cfg)
 	again.Replay(0, b.Image())
-	if again.works != b.works || b.works != maxWorks-bourse.MaxScript+2 {
+	if again.works != b.works || b.works != maxWorks-grid.MaxScript+2 {
 		t.Errorf("%d bytes after an image, %d before", again.works, b.works)
 	}
-	b.Replay(0, bourse.JobsForgotten{Jobs: []string{"long0", "long1"}})
-	if got := submit("more", long); got != bourse.None {
+	b.Replay(0, facts.JobsForgotten{Jobs: []string{"long0", "long1"}})
+	if got := submit("more", long); got != grid.None {
 		t.Errorf("with room: %q", got)
 	}
 }
 
 // workWorld is a broker whose job of two legs is committed with work.
-func workWorld(t *testing.T, until bourse.Time) (*testWorld, bourse.TxID, map[bourse.LegID]*bourse.Handover) {
+func workWorld(t *testing.T, until grid.Time) (*testWorld, grid.TxID, map[grid.LegID]*grid.Handover) {
 	t.Helper()
 	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
 	north.nodes, south.nodes = []string{"n1", "n2"}, []string{"s1"}
-	south.result = &bourse.WorkResult{Exit: 7, Known: true}
+	south.result = &grid.WorkResult{Exit: 7, Known: true}
 	w := newTestWorld(t, testConfig(north, south), north, south)
-	told := map[bourse.LegID]*bourse.Handover{}
-	w.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+	told := map[grid.LegID]*grid.Handover{}
+	w.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
 			if m, ok := x.Message.(agents.Confirm); ok {
 				told[m.Leg] = m.Work
 			}
 		}
 	})
-	j := testJob("wave", 8, 100*bourse.Second, bourse.Credit)
-	j.User, j.Work = "ana", &bourse.Work{Command: []string{"hostname"}, Rendezvous: true}
+	j := testJob("wave", 8, 100*grid.Second, grid.Credit)
+	j.User, j.Work = "ana", &grid.Work{Command: []string{"hostname"}, Rendezvous: true}
 	w.submit(0, j)
 	w.Run(until)
-	begun := only[bourse.TxBegun](w)
+	begun := only[facts.TxBegun](w)
 	if len(begun) != 1 || len(begun[0].Legs) != 2 {
 		t.Fatalf("begun %+v", begun)
 	}
@@ -95,14 +96,14 @@ func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
 				again.Replay(0, f)
 			}
 		}
-		for i, want := range []*bourse.Handover{
-			{Job: "wave", User: "ana", Leg: 0, Legs: 2, Peers: []bourse.Peer{{Site: "south", Nodes: []string{"s1"}}}, Meeting: "north:7490", Token: "token of north"},
-			{Job: "wave", User: "ana", Leg: 1, Legs: 2, Peers: []bourse.Peer{{Site: "north", Nodes: []string{"n1", "n2"}}}, Meeting: "north:7490", Token: "token of north"},
+		for i, want := range []*grid.Handover{
+			{Job: "wave", User: "ana", Leg: 0, Legs: 2, Peers: []grid.Peer{{Site: "south", Nodes: []string{"s1"}}}, Meeting: "north:7490", Token: "token of north"},
+			{Job: "wave", User: "ana", Leg: 1, Legs: 2, Peers: []grid.Peer{{Site: "north", Nodes: []string{"n1", "n2"}}}, Meeting: "north:7490", Token: "token of north"},
 		} {
 			want.Work = *w.job("wave").Work
 			got := again.txs.handover(again.txs.get(tx), i)
-			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told[bourse.LegID{Tx: tx, Leg: i}], want) {
-				t.Errorf("image %t, leg %d: %+v after %+v, want %+v", image, i, got, told[bourse.LegID{Tx: tx, Leg: i}], want)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told[grid.LegID{Tx: tx, Leg: i}], want) {
+				t.Errorf("image %t, leg %d: %+v after %+v, want %+v", image, i, got, told[grid.LegID{Tx: tx, Leg: i}], want)
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
 func TestHandover_AnInquiryIsAnsweredWithTheWork(t *testing.T) {
 	t.Parallel()
 	w, tx, told := workWorld(t, 10*sec)
-	leg := bourse.LegID{Tx: tx, Leg: 1}
+	leg := grid.LegID{Tx: tx, Leg: 1}
 	var out agents.Outbox
 	w.b.Step(10*sec, "site:south", agents.Inquire{Leg: leg}, &out)
 	m, ok := out.Sends[0].Message.(agents.Confirm)
@@ -126,20 +127,20 @@ func TestHandover_AnInquiryIsAnsweredWithTheWork(t *testing.T) {
 func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 	t.Parallel()
 	w, tx, _ := workWorld(t, 10*sec)
-	mend := func(seq uint64, of bourse.LegID, site string) bourse.TxID {
+	mend := func(seq uint64, of grid.LegID, site string) grid.TxID {
 		id := tx
 		id.Seq = seq
 		for _, f := range []agents.Fact{
-			bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{site}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 100, End: 200}}, Limits: []bourse.Credits{0}, Repairs: of},
-			bourse.LegPriced{Leg: bourse.LegID{Tx: id}, Names: []string{site}, Meeting: site + ":1", Token: "of the repair"},
-			bourse.TxDecided{Tx: id, Job: "wave", Commit: true},
+			facts.TxBegun{Tx: id, Job: "wave", Sites: []string{site}, Legs: []grid.Leg{{Group: "main", Nodes: 4, Start: 100, End: 200}}, Limits: []grid.Credits{0}, Repairs: of},
+			facts.LegPriced{Leg: grid.LegID{Tx: id}, Names: []string{site}, Meeting: site + ":1", Token: "of the repair"},
+			facts.TxDecided{Tx: id, Job: "wave", Commit: true},
 		} {
 			w.b.Replay(10*sec, f)
 		}
 		return id
 	}
-	first := mend(2, bourse.LegID{Tx: tx, Leg: 0}, "east")
-	second := mend(3, bourse.LegID{Tx: first}, "west")
+	first := mend(2, grid.LegID{Tx: tx, Leg: 0}, "east")
+	second := mend(3, grid.LegID{Tx: first}, "west")
 	h := w.b.txs.handover(w.b.txs.get(second), 0)
 	if h.Leg != 0 || h.Legs != 2 || len(h.Peers) != 1 || h.Peers[0].Site != "south" || h.Meeting != "north:7490" {
 		t.Errorf("the repair is told %+v", h)
@@ -157,7 +158,7 @@ func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 func TestHandover_ResultsAndReadings(t *testing.T) {
 	t.Parallel()
 	w, tx, _ := workWorld(t, 200*sec)
-	for i, want := range []*bourse.WorkResult{nil, {Exit: 7, Known: true}} {
+	for i, want := range []*grid.WorkResult{nil, {Exit: 7, Known: true}} {
 		if v, _ := w.b.Transaction(tx); !reflect.DeepEqual(v.Legs[i].Result, want) {
 			t.Errorf("leg %d: %+v", i, v.Legs[i].Result)
 		}
@@ -174,16 +175,16 @@ func TestHandover_ResultsAndReadings(t *testing.T) {
 	}
 	for _, c := range []struct {
 		m    agents.JobOutput
-		want bourse.Code
-	}{{agents.JobOutput{Job: "wave", User: "ben"}, bourse.NotAllowed}, {agents.JobOutput{Job: "wave", User: "ana", Part: 2}, bourse.Unknown},
-		{agents.JobOutput{Job: "tide", User: "ana"}, bourse.Unknown}} {
+		want grid.Code
+	}{{agents.JobOutput{Job: "wave", User: "ben"}, grid.NotAllowed}, {agents.JobOutput{Job: "wave", User: "ana", Part: 2}, grid.Unknown},
+		{agents.JobOutput{Job: "tide", User: "ana"}, grid.Unknown}} {
 		if out := ask(c.m); out.Sends[0].Message.(agents.JobOutputReply).Reason.Code != c.want {
 			t.Errorf("%+v: %+v", c.m, out.Sends[0].Message)
 		}
 	}
 	out := ask(agents.JobOutput{Job: "wave", User: "ana", Part: 1, From: -9})
 	asked := out.Sends[0].Message.(agents.LegOutputRequest)
-	if out.Sends[0].To != "site:south" || asked.Leg != (bourse.LegID{Tx: tx, Leg: 1}) || asked.From != -9 {
+	if out.Sends[0].To != "site:south" || asked.Leg != (grid.LegID{Tx: tx, Leg: 1}) || asked.From != -9 {
 		t.Errorf("%s is asked %+v", out.Sends[0].To, asked)
 	}
 	var silent agents.Outbox
@@ -196,7 +197,7 @@ func TestHandover_ResultsAndReadings(t *testing.T) {
 	for range maxReadings {
 		out = ask(agents.JobOutput{Job: "wave", User: "ana"})
 	}
-	if out = ask(agents.JobOutput{Job: "wave", User: "ana"}); out.Sends[0].Message.(agents.JobOutputReply).Reason.Code != bourse.QueueFull {
+	if out = ask(agents.JobOutput{Job: "wave", User: "ana"}); out.Sends[0].Message.(agents.JobOutputReply).Reason.Code != grid.QueueFull {
 		t.Errorf("beyond the bound: %+v", out.Sends[0].Message)
 	}
 }

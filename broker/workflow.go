@@ -3,8 +3,9 @@ package broker
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job may come after others: it starts only when all of them have ended and its gap
@@ -23,35 +24,35 @@ import (
 const maxAfter = 100
 
 // unrelated says why a job cannot come after the jobs it names; no reason: it can.
-func (in *intake) unrelated(j *bourse.Job) bourse.Reason {
+func (in *intake) unrelated(j *grid.Job) grid.Reason {
 	switch {
-	case j.Gap < 0 || j.Gap > bourse.MaxDuration:
-		return reason(bourse.Invalid, "gap %v is outside 0..%v seconds", j.Gap, bourse.MaxDuration)
+	case j.Gap < 0 || j.Gap > grid.MaxDuration:
+		return reason(grid.Invalid, "gap %v is outside 0..%v seconds", j.Gap, grid.MaxDuration)
 	case len(j.After) > maxAfter:
-		return reason(bourse.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
+		return reason(grid.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
 	}
 	for i, name := range j.After {
 		p := in.names[name]
 		switch {
 		case name == j.Name:
-			return reason(bourse.Invalid, "after names the job itself: %s -> %s is a loop", name, name)
+			return reason(grid.Invalid, "after names the job itself: %s -> %s is a loop", name, name)
 		case slices.Contains(j.After[:i], name):
-			return reason(bourse.Invalid, "after names %q twice", name)
+			return reason(grid.Invalid, "after names %q twice", name)
 		case p == nil || p.stub || p.User != j.User:
-			return reason(bourse.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, in.cfg.Name)
+			return reason(grid.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, in.cfg.Name)
 		case p.state.GivenUp():
 			return given(p)
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // given is the reason for giving up a job because p was given up.
-func given(p *job) bourse.Reason {
-	if p.reason.Code == bourse.After {
-		return reason(bourse.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
+func given(p *job) grid.Reason {
+	if p.reason.Code == grid.After {
+		return reason(grid.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
 	}
-	return reason(bourse.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
+	return reason(grid.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
 }
 
 // link ties a job to the jobs it comes after. Any that have been forgotten were over
@@ -66,25 +67,25 @@ func (mem *memory) link(j *job) {
 
 // ends is the planned end of a job's window or, if it is over, when it ended. It reports
 // false if the job has no window or is about to lose it.
-func (j *job) ends() (bourse.Time, bool) {
+func (j *job) ends() (grid.Time, bool) {
 	switch j.state {
-	case bourse.JobDone:
+	case grid.JobDone:
 		return j.ended, true
-	case bourse.JobPlaced:
-		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != bourse.Kept }) && !j.overdue()
+	case grid.JobPlaced:
+		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != grid.Kept }) && !j.overdue()
 	}
 	return 0, false
 }
 
 // lastEnd is the end of the last leg of a job's window. A leg under repair counts as it
 // was.
-func (j *job) lastEnd() bourse.Time {
-	var end bourse.Time
+func (j *job) lastEnd() grid.Time {
+	var end grid.Time
 	for _, t := range j.txs {
 		for i := range t.legs {
 			switch l := &t.legs[i]; {
-			case l.mended, l.state == bourse.Cancelled:
-			case l.state == bourse.Settled:
+			case l.mended, l.state == grid.Cancelled:
+			case l.state == grid.Settled:
 				end = max(end, l.end)
 			case l.what.Work > 0:
 				end = max(end, l.what.End.Add(grace))
@@ -97,11 +98,11 @@ func (j *job) lastEnd() bourse.Time {
 }
 
 // starts is when the first leg of a job's window starts.
-func (j *job) starts() bourse.Time {
-	start := bourse.Never
+func (j *job) starts() grid.Time {
+	start := grid.Never
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; !l.mended && l.state != bourse.Cancelled {
+			if l := &t.legs[i]; !l.mended && l.state != grid.Cancelled {
 				start = min(start, l.what.Start)
 			}
 		}
@@ -111,8 +112,8 @@ func (j *job) starts() bourse.Time {
 
 // follows is the earliest instant at which a job may start, given the jobs it comes
 // after. It reports false if one of them has no window.
-func (j *job) follows() (bourse.Time, bool) {
-	var at bourse.Time
+func (j *job) follows() (grid.Time, bool) {
+	var at grid.Time
 	for _, p := range j.needs() {
 		end, ok := p.ends()
 		if !ok {
@@ -132,7 +133,7 @@ func (mem *memory) holdBack(j *job) {
 	}
 	mem.queue.look(j)
 	if !j.reason.Refused() {
-		j.because(reason(bourse.After, "it comes after %s, which is not placed yet", j.needs()[i].Name))
+		j.because(reason(grid.After, "it comes after %s, which is not placed yet", j.needs()[i].Name))
 	}
 }
 
@@ -146,7 +147,7 @@ func (mem *memory) touch(j *job) {
 }
 
 // reviewTouched reviews the jobs that this step has touched, and those after them.
-func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
+func (in *intake) reviewTouched(now grid.Time, out *agents.Outbox) {
 	for len(in.touched) > 0 {
 		j := in.touched[0]
 		in.touched, j.touched = in.touched[1:], false
@@ -166,16 +167,16 @@ func (in *intake) tellFallen(out *agents.Outbox) {
 		j := in.fallen[0]
 		in.fallen = in.fallen[1:]
 		switch j.state {
-		case bourse.JobWaiting:
-			in.record(bourse.JobBroken{Job: j.Name, Reason: j.reason}, out)
-		case bourse.JobAbandoned:
-			in.record(bourse.JobPostponed{Job: j.Name, Final: true, Reason: reason(bourse.Unknown, "its window is gone, and what it asks for is not known any more")}, out)
+		case grid.JobWaiting:
+			in.record(facts.JobBroken{Job: j.Name, Reason: j.reason}, out)
+		case grid.JobAbandoned:
+			in.record(facts.JobPostponed{Job: j.Name, Final: true, Reason: reason(grid.Unknown, "its window is gone, and what it asks for is not known any more")}, out)
 		}
 	}
 }
 
 // review checks that a job still starts after the jobs it comes after, and acts if not.
-func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
+func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 	if len(j.needs()) == 0 || !j.state.Open() {
 		return
 	}
@@ -187,14 +188,14 @@ func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
 	}
 	at, ok := j.follows()
 	switch j.state {
-	case bourse.JobWaiting:
+	case grid.JobWaiting:
 		in.reviewWaiting(j, at, ok, out)
-	case bourse.JobTrying:
+	case grid.JobTrying:
 		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
 			in.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
-	case bourse.JobPlaced:
-		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != bourse.Kept })
+	case grid.JobPlaced:
+		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != grid.Kept })
 		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
 			in.slip(now, j, j.slipped(at, ok), out)
 		}
@@ -203,7 +204,7 @@ func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
 
 // reviewWaiting makes a job due that had to wait for others, or puts it back if the
 // current cycle may have planned it too early.
-func (in *intake) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
+func (in *intake) reviewWaiting(j *job, at grid.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
 	if in.scheduler.putBack(j, at, ok, out) {
@@ -217,7 +218,7 @@ func (in *intake) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Out
 }
 
 // putOff aborts a try whose window would now start too early.
-func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reason, again bool, out *agents.Outbox) {
+func (in *intake) putOff(now grid.Time, j *job, t *transaction, why grid.Reason, again bool, out *agents.Outbox) {
 	if in.scheduler.trying(t) {
 		j.again = again
 		in.scheduler.endPlan(j)
@@ -240,30 +241,30 @@ func (in *intake) callsLeft() bool {
 }
 
 // slipped says what happened to the jobs that a job comes after.
-func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
+func (j *job) slipped(at grid.Time, ok bool) grid.Reason {
 	for _, p := range j.needs() {
 		end, placed := p.ends()
 		switch {
-		case !placed && !ok && p.state == bourse.JobPlaced && p.overdue():
-			return reason(bourse.After, "%s, which it comes after, is late: when it ends is not known", p.Name)
+		case !placed && !ok && p.state == grid.JobPlaced && p.overdue():
+			return reason(grid.After, "%s, which it comes after, is late: when it ends is not known", p.Name)
 		case !placed && !ok:
-			return reason(bourse.After, "%s, which it comes after, has lost its window", p.Name)
+			return reason(grid.After, "%s, which it comes after, has lost its window", p.Name)
 		case ok && end.Add(j.Gap) == at:
-			return reason(bourse.After, "%s, which it comes after, ends at %v now: it can start at %v", p.Name, end, at)
+			return reason(grid.After, "%s, which it comes after, ends at %v now: it can start at %v", p.Name, end, at)
 		}
 	}
-	return reason(bourse.After, "what it comes after has changed")
+	return reason(grid.After, "what it comes after has changed")
 }
 
 // slip gives back a job's window that would now start too early. The refund is full,
 // unless its user caused the slip; then it follows the sites' schedules.
-func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+func (in *intake) slip(now grid.Time, j *job, why grid.Reason, out *agents.Outbox) {
 	j.again = true // it is due again once its legs are released
 	e, txs := j.errand, slices.Clone(j.txs)
 	if e != nil {
 		in.errands.finish(e)
 	}
-	in.record(bourse.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
+	in.record(facts.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
 	if e != nil {
 		if e.try != nil && e.try.open() {
 			in.co.abort(now, e.try, why, out)
@@ -281,7 +282,7 @@ func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.O
 func (j *job) wished() bool {
 	for _, p := range j.needs() {
 		for _, t := range p.txs {
-			if t.request != nil || t.givenUp == bourse.GivenUpByUser {
+			if t.request != nil || t.givenUp == grid.GivenUpByUser {
 				return true
 			}
 		}
@@ -292,7 +293,7 @@ func (j *job) wished() bool {
 // needsOver reports whether every job that this one comes after is done, so that its
 // ready time is final.
 func (j *job) needsOver() bool {
-	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != bourse.JobDone })
+	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != grid.JobDone })
 }
 
 // needed reports whether an open job comes after this one.

@@ -8,20 +8,21 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // after makes a job come after others.
-func after(j bourse.Job, gap bourse.Duration, names ...string) bourse.Job {
+func after(j grid.Job, gap grid.Duration, names ...string) grid.Job {
 	j.After, j.Gap = names, gap
 	return j
 }
 
 // window is the window of a placed job.
-func (w *testWorld) window(name string) bourse.Leg {
+func (w *testWorld) window(name string) grid.Leg {
 	v := w.job(name)
-	if v.State != bourse.JobPlaced && v.State != bourse.JobDone {
+	if v.State != grid.JobPlaced && v.State != grid.JobDone {
 		w.t.Fatalf("%s is %v: %v", name, v.State, v.Reason)
 	}
 	return v.Last.Legs[0].Leg
@@ -31,9 +32,9 @@ func TestWorkflow_AJobIsReadyWhenAllThatItComesAfterEndAndTheGapHasPassed(t *tes
 	t.Parallel()
 	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
 	w := newTestWorld(t, testConfig(north, south), north, south)
-	w.submit(0, testJob("get", 4, 1000*bourse.Second, bourse.Credit), testJob("mesh", 2, 1700*bourse.Second, bourse.Credit),
-		after(testJob("solve", 8, 500*bourse.Second, bourse.Credit), 60*bourse.Second, "get", "mesh"),
-		after(testJob("draw", 1, 100*bourse.Second, bourse.Credit), 0, "solve"))
+	w.submit(0, testJob("get", 4, 1000*grid.Second, grid.Credit), testJob("mesh", 2, 1700*grid.Second, grid.Credit),
+		after(testJob("solve", 8, 500*grid.Second, grid.Credit), 60*grid.Second, "get", "mesh"),
+		after(testJob("draw", 1, 100*grid.Second, grid.Credit), 0, "solve"))
 	w.finish(t, 5000*sec)
 	if got := w.window("solve"); got.Start != 1760*sec {
 		t.Errorf("solve starts at %v, want 1760", got.Start)
@@ -41,11 +42,11 @@ func TestWorkflow_AJobIsReadyWhenAllThatItComesAfterEndAndTheGapHasPassed(t *tes
 	if got := w.window("draw"); got.Start != 2260*sec {
 		t.Errorf("draw starts at %v, want 2260", got.Start)
 	}
-	if n := len(only[bourse.CycleClosed](w)); n != 3 {
+	if n := len(only[facts.CycleClosed](w)); n != 3 {
 		t.Errorf("%d cycles, want one for each step of the workflow:\n%s", n, strings.Join(w.trace, "\n"))
 	}
 	for _, name := range []string{"get", "mesh", "solve", "draw"} {
-		if v := w.job(name); v.State != bourse.JobDone {
+		if v := w.job(name); v.State != grid.JobDone {
 			t.Errorf("%s is %v: %v", name, v.State, v.Reason)
 		}
 	}
@@ -56,16 +57,16 @@ func TestWorkflow_DeadlinesGoBackToThoseBefore(t *testing.T) {
 	site := newFakeSite("north", 4, 0)
 	site.free[0].Add(0, 500*sec, -3) // a cheap wide window comes later
 	w := newTestWorld(t, testConfig(site), site)
-	last := after(testJob("last", 4, 400*bourse.Second, bourse.Credit), 100*bourse.Second, "first")
+	last := after(testJob("last", 4, 400*grid.Second, grid.Credit), 100*grid.Second, "first")
 	last.Deadline = 1499 * sec // so the first has to end by 999 s
-	w.submit(0, testJob("first", 4, 500*bourse.Second, bourse.Credit), last)
+	w.submit(0, testJob("first", 4, 500*grid.Second, grid.Credit), last)
 	w.finish(t, 5000*sec)
 	for _, name := range []string{"first", "last"} {
-		if v := w.job(name); v.State <= bourse.JobDone {
+		if v := w.job(name); v.State <= grid.JobDone {
 			t.Errorf("%s is %v, it cannot be in time", name, v.State)
 		}
 	}
-	if why := w.job("first").Reason; !strings.Contains(why.String(), "what comes after it needs it to end by 999") && why.Code != bourse.NoWindow {
+	if why := w.job("first").Reason; !strings.Contains(why.String(), "what comes after it needs it to end by 999") && why.Code != grid.NoWindow {
 		t.Errorf("the first waits because %v", why)
 	}
 }
@@ -74,20 +75,20 @@ func TestWorkflow_TheCancelledTakesThoseAfterItAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 3_600_000)
 	w := newTestWorld(t, testConfig(site), site)
-	pay := 9 * bourse.Credit
-	w.submit(0, testJob("a", 1, 1000*bourse.Second, pay), testJob("x", 1, 1000*bourse.Second, pay),
-		after(testJob("b", 1, 1000*bourse.Second, pay), 0, "a"), after(testJob("c", 1, 1000*bourse.Second, pay), 0, "b", "x"),
-		after(testJob("y", 1, 1000*bourse.Second, pay), 0, "x"))
+	pay := 9 * grid.Credit
+	w.submit(0, testJob("a", 1, 1000*grid.Second, pay), testJob("x", 1, 1000*grid.Second, pay),
+		after(testJob("b", 1, 1000*grid.Second, pay), 0, "a"), after(testJob("c", 1, 1000*grid.Second, pay), 0, "b", "x"),
+		after(testJob("y", 1, 1000*grid.Second, pay), 0, "x"))
 	w.check.off = true // the fake site knows no Release
 	w.Run(10 * sec)
 	w.Post(10*sec, "broker:vo1", agents.JobCancel{Job: "a"})
 	w.Run(11 * sec)
-	for name, want := range map[string]bourse.JobState{"a": bourse.JobWithdrawn, "b": bourse.JobWithdrawn, "c": bourse.JobWithdrawn, "x": bourse.JobPlaced, "y": bourse.JobPlaced} {
+	for name, want := range map[string]grid.JobState{"a": grid.JobWithdrawn, "b": grid.JobWithdrawn, "c": grid.JobWithdrawn, "x": grid.JobPlaced, "y": grid.JobPlaced} {
 		if v := w.job(name); v.State != want {
 			t.Errorf("%s is %v: %v, want %v", name, v.State, v.Reason, want)
 		}
 	}
-	if r := w.job("b").Reason; r.Code != bourse.After || !strings.HasPrefix(r.Detail, "a, which it comes after") {
+	if r := w.job("b").Reason; r.Code != grid.After || !strings.HasPrefix(r.Detail, "a, which it comes after") {
 		t.Errorf("b: %v", r)
 	}
 	if r := w.job("c").Reason; !strings.HasPrefix(r.Detail, "b, which it comes after") {
@@ -99,28 +100,28 @@ func TestSubmit_RefusesWhatCannotComeAfter(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
 	w := newTestWorld(t, testConfig(site), site)
-	add := func(code bourse.Code, words string, j bourse.Job) {
+	add := func(code grid.Code, words string, j grid.Job) {
 		t.Helper()
 		w.submit(0, j)
 		w.Run(0)
-		r := only[bourse.SubmissionRefused](w)
+		r := only[facts.SubmissionRefused](w)
 		if len(r) == 0 || r[len(r)-1].Job != j.Name || r[len(r)-1].Reason.Code != code || !strings.Contains(r[len(r)-1].Reason.Detail, words) {
 			t.Errorf("%s: %+v", j.Name, r)
 		}
 	}
-	short := func(name string) bourse.Job { return testJob(name, 1, bourse.Second, bourse.Credit) }
+	short := func(name string) grid.Job { return testJob(name, 1, grid.Second, grid.Credit) }
 	ana := short("anas")
 	ana.User = "ana"
-	large := testJob("large", 99, bourse.Second, bourse.Credit)
+	large := testJob("large", 99, grid.Second, grid.Credit)
 	w.submit(0, ana, large, short("mine"))
 	w.Run(0)
-	add(bourse.Invalid, "self -> self is a loop", after(short("self"), 0, "self"))
-	add(bourse.Unknown, `"nobody"`, after(short("b"), 0, "nobody"))
-	add(bourse.Unknown, "of the same user", after(short("c"), 0, "anas"))
-	add(bourse.Invalid, `"mine" twice`, after(short("d"), 0, "mine", "mine"))
-	add(bourse.Invalid, "gap -0.001", after(short("e"), -1, "mine"))
-	add(bourse.After, "large, which it comes after, was given up", after(short("f"), 0, "large"))
-	add(bourse.Invalid, "101 jobs", after(short("g"), 0, make([]string, 101)...))
+	add(grid.Invalid, "self -> self is a loop", after(short("self"), 0, "self"))
+	add(grid.Unknown, `"nobody"`, after(short("b"), 0, "nobody"))
+	add(grid.Unknown, "of the same user", after(short("c"), 0, "anas"))
+	add(grid.Invalid, `"mine" twice`, after(short("d"), 0, "mine", "mine"))
+	add(grid.Invalid, "gap -0.001", after(short("e"), -1, "mine"))
+	add(grid.After, "large, which it comes after, was given up", after(short("f"), 0, "large"))
+	add(grid.Invalid, "101 jobs", after(short("g"), 0, make([]string, 101)...))
 }
 
 // TestWorkflow_RandomGraphs runs random workflows against sites that refuse, cheat, keep
@@ -133,11 +134,11 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 		cfg := testConfig(sites...)
 		cfg.BatchSize = rapid.IntRange(1, 4).Draw(t, "batch")
 		cfg.MaxCycles = rapid.IntRange(1, 3).Draw(t, "cycles")
-		cfg.Lead = bourse.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * bourse.Second
+		cfg.Lead = grid.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * grid.Second
 		w := newTestWorld(t, cfg, sites...)
 		w.quiet = true
-		var jobs []bourse.Job
-		at := bourse.Time(0)
+		var jobs []grid.Job
+		at := grid.Time(0)
 		for i := range rapid.IntRange(2, 9).Draw(t, "jobs") {
 			j := randomJob(t, i)
 			j.User = ""
@@ -147,17 +148,17 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 				}
 			}
 			if len(j.After) > 0 {
-				j.Gap = bourse.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "gap")) * bourse.Second
+				j.Gap = grid.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "gap")) * grid.Second
 			}
 			jobs = append(jobs, j)
-			at = at.Add(bourse.Duration(rapid.IntRange(0, 800).Draw(t, "later")) * bourse.Second)
+			at = at.Add(grid.Duration(rapid.IntRange(0, 800).Draw(t, "later")) * grid.Second)
 			w.submit(at, j)
 		}
 		gone := map[string]bool{}
-		w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) { comesAfter(w, jobs, gone, out) })
+		w.After(func(now grid.Time, id agents.ID, out *agents.Outbox) { comesAfter(w, jobs, gone, out) })
 		for range rapid.IntRange(0, 2).Draw(t, "cancellations") {
 			name := rapid.SampledFrom(jobs).Draw(t, "cancelled").Name
-			w.Post(bourse.Time(rapid.IntRange(0, 6000).Draw(t, "cancelled at"))*sec, "broker:vo1", agents.JobCancel{Job: name})
+			w.Post(grid.Time(rapid.IntRange(0, 6000).Draw(t, "cancelled at"))*sec, "broker:vo1", agents.JobCancel{Job: name})
 			w.check.off = true // what it knows of fake sites holds without Release
 		}
 		w.Run(30_000 * sec)
@@ -171,7 +172,7 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 		}
 		for _, j := range jobs {
 			a, b := again.names[j.Name], w.b.names[j.Name]
-			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == bourse.JobWaiting) {
+			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == grid.JobWaiting) {
 				t.Fatalf("a replay of the facts gives another %s", j.Name)
 			}
 		}
@@ -179,13 +180,13 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 }
 
 // comesAfter holds the windows of a workflow against its jobs after each step.
-func comesAfter(w *testWorld, jobs []bourse.Job, gone map[string]bool, out *agents.Outbox) {
+func comesAfter(w *testWorld, jobs []grid.Job, gone map[string]bool, out *agents.Outbox) {
 	for _, f := range out.Facts {
 		switch f := f.(type) {
-		case bourse.JobCancelled:
+		case facts.JobCancelled:
 			gone[f.Job] = true
-		case bourse.TxBegun:
-			i := slices.IndexFunc(jobs, func(j bourse.Job) bool { return j.Name == f.Job })
+		case facts.TxBegun:
+			i := slices.IndexFunc(jobs, func(j grid.Job) bool { return j.Name == f.Job })
 			for _, name := range jobs[i].After {
 				if gone[name] {
 					w.t.Fatalf("%s is tried after %s was given up", f.Job, name)
@@ -195,13 +196,13 @@ func comesAfter(w *testWorld, jobs []bourse.Job, gone map[string]bool, out *agen
 	}
 	for i := range jobs {
 		j := w.b.names[jobs[i].Name]
-		if j == nil || j.state != bourse.JobPlaced && j.state != bourse.JobDone || len(j.txs) == 0 || j.txs[0].givenUp != bourse.Kept {
+		if j == nil || j.state != grid.JobPlaced && j.state != grid.JobDone || len(j.txs) == 0 || j.txs[0].givenUp != grid.Kept {
 			continue
 		}
 		for _, name := range jobs[i].After {
 			p := w.b.names[name]
 			end, ok := p.ends()
-			if !ok && j.state == bourse.JobPlaced || ok && j.starts() < end.Add(jobs[i].Gap) {
+			if !ok && j.state == grid.JobPlaced || ok && j.starts() < end.Add(jobs[i].Gap) {
 				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), name, p.state, end)
 			}
 		}
@@ -215,7 +216,7 @@ func TestQueue_WhoIsDueAndGivenUpIsDueNoMore(t *testing.T) {
 	cfg.BatchSize, cfg.MaxCycles = 1, 1
 	w := newTestWorld(t, cfg, site)
 	for _, name := range []string{"a", "b", "c"} {
-		w.submit(0, testJob(name, 4, 9000*bourse.Second, bourse.Credit))
+		w.submit(0, testJob(name, 4, 9000*grid.Second, grid.Credit))
 	}
 	w.Run(500 * sec)
 	for _, name := range []string{"b", "c"} {
@@ -231,9 +232,9 @@ func TestWorkflow_AnImageKeepsIt(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
 	w := newTestWorld(t, testConfig(site), site)
-	w.submit(0, testJob("a", 4, 100*bourse.Second, bourse.Credit), after(testJob("b", 99, 100*bourse.Second, bourse.Credit), 0, "a"),
-		testJob("c", 99, bourse.Second, bourse.Credit), testJob("d", 1, 1000*bourse.Second, bourse.Credit),
-		after(testJob("e", 1, 100*bourse.Second, bourse.Credit), 500*bourse.Second, "a", "d"))
+	w.submit(0, testJob("a", 4, 100*grid.Second, grid.Credit), after(testJob("b", 99, 100*grid.Second, grid.Credit), 0, "a"),
+		testJob("c", 99, grid.Second, grid.Credit), testJob("d", 1, 1000*grid.Second, grid.Credit),
+		after(testJob("e", 1, 100*grid.Second, grid.Credit), 500*grid.Second, "a", "d"))
 	w.Run(200 * sec)
 	again := New(w.b.cfg)
 	again.Replay(200*sec, w.b.Image())

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // testWorld is a broker among fake sites in virtual time, with everything that
@@ -27,7 +28,7 @@ type testWorld struct {
 // recorder is an agent that keeps the messages that it receives.
 type recorder struct{ w *testWorld }
 
-func (r recorder) Step(_ bourse.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
+func (r recorder) Step(_ grid.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
 	if m.Kind() != "Started" {
 		r.w.client = append(r.w.client, m)
 	}
@@ -36,10 +37,10 @@ func (r recorder) Step(_ bourse.Time, _ agents.ID, m agents.Message, _ *agents.O
 // testConfig is a small VO: cycles every 1000 s, a horizon of 10,000 s.
 func testConfig(sites ...*fakeSite) Config {
 	c := Defaults("vo1")
-	c.Cycle, c.Phase, c.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
-	c.Budget = 1000 * bourse.Credit
+	c.Cycle, c.Phase, c.Horizon = 1000*grid.Second, 0, 10_000*grid.Second
+	c.Budget = 1000 * grid.Credit
 	c.MaxAlternatives = 3
-	c.Minimize = bourse.GoalFinish
+	c.Minimize = grid.GoalFinish
 	for _, s := range sites {
 		c.Sites = append(c.Sites, s.id())
 	}
@@ -54,10 +55,10 @@ func newTestWorld(t interface{ Fatalf(string, ...any) }, cfg Config, sites ...*f
 		w.Add(s.id(), s)
 	}
 	w.Add("client", recorder{w})
-	w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	w.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			w.facts = append(w.facts, f)
-			if first, ok := f.(bourse.LifeBegun); !w.quiet && !(ok && first.Incarnation == 1) {
+			if first, ok := f.(facts.LifeBegun); !w.quiet && !(ok && first.Incarnation == 1) {
 				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s * %s", now, short(id), factWords(f)))
 			}
 			if !w.check.off {
@@ -88,12 +89,12 @@ func short(id agents.ID) string {
 }
 
 // job is a job that may pay up to the budget, for one hour's price at most.
-func testJob(name string, nodes int, length bourse.Duration, budget bourse.Credits) bourse.Job {
-	return bourse.Job{Name: name, Request: bourse.Request{Nodes: nodes, Length: length,
-		MinPerformance: bourse.Unit, Budget: budget, Deadline: bourse.Never}}
+func testJob(name string, nodes int, length grid.Duration, budget grid.Credits) grid.Job {
+	return grid.Job{Name: name, Request: grid.Request{Nodes: nodes, Length: length,
+		MinPerformance: grid.Unit, Budget: budget, Deadline: grid.Never}}
 }
 
-func (w *testWorld) submit(at bourse.Time, jobs ...bourse.Job) {
+func (w *testWorld) submit(at grid.Time, jobs ...grid.Job) {
 	for _, j := range jobs {
 		w.Post(at, "broker:vo1", agents.Submit{Job: j})
 	}
@@ -123,36 +124,36 @@ func (w *testWorld) job(name string) JobView {
 type checker struct {
 	w        *testWorld
 	off      bool // for benchmarks
-	begun    map[bourse.TxID]bourse.TxBegun
-	fares    map[bourse.LegID]bourse.Fare
-	decided  map[bourse.TxID]bool
-	prepared map[bourse.LegID]bool
-	closed   map[bourse.LegID]bool
+	begun    map[grid.TxID]facts.TxBegun
+	fares    map[grid.LegID]grid.Fare
+	decided  map[grid.TxID]bool
+	prepared map[grid.LegID]bool
+	closed   map[grid.LegID]bool
 	placed   map[string]bool
-	cost     bourse.Credits  // committed in this cycle
-	time     bourse.Duration // committed in this cycle
+	cost     grid.Credits  // committed in this cycle
+	time     grid.Duration // committed in this cycle
 	replay   *Broker
-	states   map[bourse.TxID]bourse.TxState
+	states   map[grid.TxID]grid.TxState
 }
 
 func (c *checker) init(w *testWorld) {
-	*c = checker{w: w, begun: map[bourse.TxID]bourse.TxBegun{}, fares: map[bourse.LegID]bourse.Fare{},
-		decided: map[bourse.TxID]bool{}, prepared: map[bourse.LegID]bool{}, closed: map[bourse.LegID]bool{},
-		placed: map[string]bool{}, replay: New(w.b.cfg), states: map[bourse.TxID]bourse.TxState{}}
+	*c = checker{w: w, begun: map[grid.TxID]facts.TxBegun{}, fares: map[grid.LegID]grid.Fare{},
+		decided: map[grid.TxID]bool{}, prepared: map[grid.LegID]bool{}, closed: map[grid.LegID]bool{},
+		placed: map[string]bool{}, replay: New(w.b.cfg), states: map[grid.TxID]grid.TxState{}}
 }
 
-func (c *checker) fact(now bourse.Time, f agents.Fact) {
+func (c *checker) fact(now grid.Time, f agents.Fact) {
 	c.replay.apply(f)
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		c.begun[f.Tx] = f
 		c.window(now, f)
-	case bourse.LegPriced: // I10
+	case facts.LegPriced: // I10
 		c.fares[f.Leg] = f.Fare
 		if limit := c.begun[f.Leg.Tx].Limits[f.Leg.Leg]; f.Fare.Total() > limit {
 			c.w.t.Fatalf("I10: %v priced at %v above its limit %v", f.Leg, f.Fare.Total(), limit)
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if _, twice := c.decided[f.Tx]; twice {
 			c.w.t.Fatalf("I3: %v decided twice", f.Tx)
 		}
@@ -160,15 +161,15 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 		if f.Commit {
 			c.commit(f)
 		}
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		c.limits(f)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if c.closed[f.Leg] {
 			c.w.t.Fatalf("%v closed twice", f.Leg)
 		}
 		c.closed[f.Leg] = true
 		if f.Commit != c.decided[f.Leg.Tx] {
-			if f.Commit || c.legAt(f.Leg).state != bourse.LegExpired {
+			if f.Commit || c.legAt(f.Leg).state != grid.LegExpired {
 				c.w.t.Fatalf("I2: %v closed against the decision", f.Leg)
 			}
 			c.placed[c.begun[f.Leg.Tx].Job] = false
@@ -180,7 +181,7 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 }
 
 // limits checks what a cycle committed, at bound prices, against B* and T*.
-func (c *checker) limits(f bourse.CycleClosed) {
+func (c *checker) limits(f facts.CycleClosed) {
 	t := c.w.b.cfg.planning()
 	if t.ByValue() { // there is no formula
 		f.BudgetLimit, f.TimeLimit = t.BudgetLimit, t.TimeLimit
@@ -192,7 +193,7 @@ func (c *checker) limits(f bourse.CycleClosed) {
 }
 
 // legAt is a leg as its site has it.
-func (c *checker) legAt(id bourse.LegID) *fakeLeg {
+func (c *checker) legAt(id grid.LegID) *fakeLeg {
 	for _, s := range c.w.sites {
 		if s.name == c.begun[id.Tx].Sites[id.Leg] {
 			return s.legs[id]
@@ -202,7 +203,7 @@ func (c *checker) legAt(id bourse.LegID) *fakeLeg {
 }
 
 // window is I9: what a transaction asks for obeys its job's request.
-func (c *checker) window(now bourse.Time, f bourse.TxBegun) {
+func (c *checker) window(now grid.Time, f facts.TxBegun) {
 	j := c.w.job(f.Job).Job
 	if f.Request.Nodes > 0 { // a move
 		j.Request = f.Request
@@ -216,7 +217,7 @@ func (c *checker) window(now bourse.Time, f bourse.TxBegun) {
 	}
 	j.Request = j.At(j.SizeOn(nodes))
 	for i, l := range f.Legs {
-		var g *bourse.Group
+		var g *grid.Group
 		for _, s := range c.w.sites {
 			if s.name == f.Sites[i] {
 				g = &s.groups[s.group(l.Group)]
@@ -234,22 +235,22 @@ func (c *checker) window(now bourse.Time, f bourse.TxBegun) {
 
 // commit checks the sum of a committed window, and that several legs were all
 // prepared before (I15).
-func (c *checker) commit(f bourse.TxDecided) {
+func (c *checker) commit(f facts.TxDecided) {
 	if c.placed[f.Job] && c.begun[f.Tx].Request.Nodes == 0 {
 		c.w.t.Fatalf("%s committed twice", f.Job)
 	}
 	c.placed[f.Job] = true
-	var sum bourse.Credits
+	var sum grid.Credits
 	legs := c.begun[f.Tx].Legs
 	for i := range legs {
-		id := bourse.LegID{Tx: f.Tx, Leg: i}
+		id := grid.LegID{Tx: f.Tx, Leg: i}
 		fare, held := c.fares[id]
 		if !held || len(legs) > 1 && !c.prepared[id] {
 			c.w.t.Fatalf("I15: COMMIT of %v, leg %d held %t, prepared %t", f.Tx, i, held, c.prepared[id])
 		}
 		sum += fare.Total()
 	}
-	var longest bourse.Duration
+	var longest grid.Duration
 	for _, l := range legs {
 		longest = max(longest, l.Duration())
 	}
@@ -315,7 +316,7 @@ func (c *checker) rest() {
 	}
 	for _, s := range c.w.sites {
 		for id, l := range s.legs {
-			if carried := l.state == bourse.Confirmed || l.state == bourse.Settled; carried != c.decided[id.Tx] && l.state != bourse.LegExpired {
+			if carried := l.state == grid.Confirmed || l.state == grid.Settled; carried != c.decided[id.Tx] && l.state != grid.LegExpired {
 				c.w.t.Fatalf("I2: %v is %v at %s, decision %t", id, l.state, s.name, c.decided[id.Tx])
 			}
 		}
@@ -336,8 +337,8 @@ func (c *checker) rest() {
 		again = append(again, v)
 	}
 	for v := range b.Jobs() {
-		if v.State == bourse.JobRunning && b.cfg.Explain == 0 { // that legs run is then not on record
-			v.State = bourse.JobPlaced
+		if v.State == grid.JobRunning && b.cfg.Explain == 0 { // that legs run is then not on record
+			v.State = grid.JobPlaced
 		}
 		if a := again[i]; a.State != v.State || a.Reason != v.Reason {
 			c.w.t.Fatalf("a replay of the facts gives %s %v, not %v", v.Name, a.State, v.State)
@@ -353,7 +354,7 @@ func (c *checker) rest() {
 }
 
 // finish runs to an instant and checks the state of rest.
-func (w *testWorld) finish(t *testing.T, until bourse.Time) {
+func (w *testWorld) finish(t *testing.T, until grid.Time) {
 	t.Helper()
 	w.Run(until)
 	w.check.rest()

@@ -13,8 +13,9 @@ package cluster
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Config says whose cluster it is.
@@ -30,7 +31,7 @@ type Config struct {
 	// what is due for local jobs alone may wait for the next message. It is then
 	// carried out at its own instants, but recorded later. This is for a volatile
 	// cluster of which only totals are needed; 0: everything is done when it is due.
-	Unwatched bourse.Time
+	Unwatched grid.Time
 }
 
 // Agent is the cluster behind a site. It is not safe for concurrent use. Time passes
@@ -46,21 +47,21 @@ type Agent struct {
 	backend Backend
 
 	// What follows from the facts.
-	locks  map[bourse.LegID]*lock
+	locks  map[grid.LegID]*lock
 	order  []*lock // in order of creation; dropped locks stay until they are a fifth of it
 	beside int     // locks that count, or counted, on another's nodes: mostly none, and then NodesFreed concerns no other lock
 	past   past
-	number int         // locks and confirmations so far
-	begun  bourse.Time // when the local work began
-	fed    bool        // the local work has begun
-	now    bourse.Time // of the current message; before the first, how far earlier lives got
+	number int       // locks and confirmations so far
+	begun  grid.Time // when the local work began
+	fed    bool      // the local work has begun
+	now    grid.Time // of the current message; before the first, how far earlier lives got
 
 	// What a restart resets.
 	out     *agents.Outbox
-	made    uint64      // locks made so far
-	owed    []*lock     // that the site may have to be told about
-	armed   bourse.Time // when the earliest pending alarm fires
-	reminds bool        // an alarm that repeats notices is pending
+	made    uint64    // locks made so far
+	owed    []*lock   // that the site may have to be told about
+	armed   grid.Time // when the earliest pending alarm fires
+	reminds bool      // an alarm that repeats notices is pending
 }
 
 // tick is the alarm for what is next due.
@@ -72,12 +73,12 @@ func (tick) Kind() string { return "Tick" }
 // New returns a cluster that has not started: facts may be replayed to it, then it
 // needs agents.Started before any other message.
 func New(cfg Config, b Backend) *Agent {
-	return &Agent{cfg: cfg, backend: b, locks: map[bourse.LegID]*lock{}, armed: bourse.Never}
+	return &Agent{cfg: cfg, backend: b, locks: map[grid.LegID]*lock{}, armed: grid.Never}
 }
 
 // Step hands the cluster one message. It panics on a message that neither it nor its
 // backend knows.
-func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (a *Agent) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	if m, ok := m.(agents.Started); ok {
 		a.start(now, m, out)
 		return
@@ -86,7 +87,7 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	a.out, a.now = out, now
 	_, due := m.(tick)
 	if due && now >= a.armed {
-		a.armed = bourse.Never
+		a.armed = grid.Never
 	}
 	a.backend.Reach(now, due || late)
 	switch m := m.(type) {
@@ -110,7 +111,7 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		a.heard(m)
 	case agents.ClusterOutputRequest:
 		if !a.backend.Hear(now, from, m) {
-			out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.NoOffer,
+			out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: grid.Because(grid.NoOffer,
 				"its nodes are simulated; nothing runs on them, so there is no output")})
 		}
 	default:
@@ -124,12 +125,12 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 
 // start begins a life. It carries out at once what was due before now. In virtual time,
 // where alarms come first in an instant, what is due at now is left to its own alarm.
-func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
+func (a *Agent) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	at := min(a.now, now)
 	a.out, a.now = out, now
 	if !a.fed {
 		at = now
-		a.Record(bourse.WorkBegun{At: now})
+		a.Record(facts.WorkBegun{At: now})
 	}
 	life := Life{At: at, Now: now, Begun: a.begun, Durable: !a.cfg.Volatile, Number: int64(a.number)}
 	if life.Durable {
@@ -153,7 +154,7 @@ func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 
 // arm sets the alarm for what is due next, unless one at least as early is pending.
 // Unwatched local jobs have a single alarm, set at the start.
-func (a *Agent) arm(now bourse.Time) {
+func (a *Agent) arm(now grid.Time) {
 	next := max(a.backend.Next(), now)
 	if s, ok := a.backend.(Sleeper); ok && now < next && now < a.cfg.Unwatched {
 		next = s.Wake()
@@ -165,7 +166,7 @@ func (a *Agent) arm(now bourse.Time) {
 }
 
 // Refuse answers a message that the runtime does not hand to the cluster.
-func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
+func (a *Agent) Refuse(_ grid.Time, from agents.ID, m agents.Message, why grid.Reason, out *agents.Outbox) {
 	if m, ok := m.(agents.ClusterHold); ok {
 		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: why})
 	}
@@ -173,7 +174,7 @@ func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bour
 
 // Audit checks that no node is taken twice at any instant from now on, and that
 // everything the site has not heard yet will be repeated. It looks at every lock.
-func (a *Agent) Audit(now bourse.Time) error {
+func (a *Agent) Audit(now grid.Time) error {
 	for l := range a.each {
 		if l.unheard() && !l.owed && !a.cfg.Lossless {
 			return fmt.Errorf("cluster of %s at %v: nobody tells the site again what came of leg %v", a.cfg.Site, now, l.Leg)

@@ -8,8 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // plain is a backend of endless nodes: what it is asked it writes down. Work runs
@@ -17,33 +18,33 @@ import (
 type plain struct {
 	host    Host
 	asked   []string
-	windows map[bourse.LegID]bourse.Leg // of legs that are placed
-	runs    map[bourse.LegID]bool
-	agreed  map[bourse.LegID]bool
+	windows map[grid.LegID]grid.Leg // of legs that are placed
+	runs    map[grid.LegID]bool
+	agreed  map[grid.LegID]bool
 	later   int  // so often it does not know yet
 	unsure  bool // whether work has begun
 }
 
 func newPlain() *plain {
-	return &plain{windows: map[bourse.LegID]bourse.Leg{}, runs: map[bourse.LegID]bool{}, agreed: map[bourse.LegID]bool{}}
+	return &plain{windows: map[grid.LegID]grid.Leg{}, runs: map[grid.LegID]bool{}, agreed: map[grid.LegID]bool{}}
 }
 
 func (p *plain) Begin(h Host, l Life) {
 	p.host = h
 	for _, x := range l.Locks {
-		if x.State != bourse.LockEnded && x.State != bourse.LockLost {
-			p.windows[x.Leg], p.runs[x.Leg], p.agreed[x.Leg] = x.What, x.State == bourse.LockRunning, x.State != bourse.LockHeld
+		if x.State != facts.LockEnded && x.State != facts.LockLost {
+			p.windows[x.Leg], p.runs[x.Leg], p.agreed[x.Leg] = x.What, x.State == facts.LockRunning, x.State != facts.LockHeld
 		}
 	}
 }
 
-func (p *plain) Replay(at bourse.Time, _ agents.Fact) bourse.Time { return at }
-func (p *plain) Save(*bourse.ClusterImage)                        {}
-func (p *plain) Settle(bourse.Time)                               {}
-func (p *plain) Audit() error                                     { return nil }
+func (p *plain) Replay(at grid.Time, _ agents.Fact) grid.Time { return at }
+func (p *plain) Save(*facts.ClusterImage)                     {}
+func (p *plain) Settle(grid.Time)                             {}
+func (p *plain) Audit() error                                 { return nil }
 
-func (p *plain) Next() bourse.Time {
-	next := bourse.Never
+func (p *plain) Next() grid.Time {
+	next := grid.Never
 	for id, w := range p.windows {
 		if next = min(next, w.End); p.agreed[id] && !p.runs[id] {
 			next = min(next, w.Start)
@@ -52,7 +53,7 @@ func (p *plain) Next() bourse.Time {
 	return next
 }
 
-func (p *plain) Reach(now bourse.Time, due bool) {
+func (p *plain) Reach(now grid.Time, due bool) {
 	if !due {
 		now--
 	}
@@ -60,78 +61,78 @@ func (p *plain) Reach(now bourse.Time, due bool) {
 		w := p.windows[id]
 		if p.agreed[id] && !p.runs[id] && w.Start <= now {
 			p.runs[id] = true
-			p.host.Record(bourse.LockMoved{Leg: id, State: bourse.LockRunning, When: p.host.When(w.Start)})
+			p.host.Record(facts.LockMoved{Leg: id, State: facts.LockRunning, When: p.host.When(w.Start)})
 		}
 		if w.End > now {
 			continue
 		}
 		p.forget(id)
-		p.host.Record(bourse.NodesFreed{Leg: id, When: p.host.When(w.End)})
-		state := bourse.LockExpired
+		p.host.Record(facts.NodesFreed{Leg: id, When: p.host.When(w.End)})
+		state := facts.LockExpired
 		if p.agreed[id] {
-			state = bourse.LockEnded
+			state = facts.LockEnded
 		}
-		p.host.Record(bourse.LockMoved{Leg: id, State: state, When: p.host.When(w.End)})
+		p.host.Record(facts.LockMoved{Leg: id, State: state, When: p.host.When(w.End)})
 	}
 }
 
-func (p *plain) inOrder() []bourse.LegID {
-	var list []bourse.LegID
+func (p *plain) inOrder() []grid.LegID {
+	var list []grid.LegID
 	for id := range p.windows {
 		list = append(list, id)
 	}
-	slices.SortFunc(list, func(a, b bourse.LegID) int { return int(a.Tx.Seq) - int(b.Tx.Seq) })
+	slices.SortFunc(list, func(a, b grid.LegID) int { return int(a.Tx.Seq) - int(b.Tx.Seq) })
 	return list
 }
 
-func (p *plain) forget(id bourse.LegID) { delete(p.windows, id); delete(p.runs, id) }
+func (p *plain) forget(id grid.LegID) { delete(p.windows, id); delete(p.runs, id) }
 
-func (p *plain) Suits(m agents.ClusterHold) (why bourse.Reason) {
+func (p *plain) Suits(m agents.ClusterHold) (why grid.Reason) {
 	if m.What.Nodes < 1 {
-		why.Code = bourse.Unknown
+		why.Code = grid.Unknown
 	}
 	return why
 }
 
-func (p *plain) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+func (p *plain) Place(now grid.Time, m agents.ClusterHold) grid.Reason {
 	p.asked = append(p.asked, "place "+m.Leg.String())
 	if p.later > 0 {
 		p.later--
 		return Later
 	}
 	if m.What.End <= now {
-		return bourse.Reason{Code: bourse.Past}
+		return grid.Reason{Code: grid.Past}
 	}
 	p.windows[m.Leg], p.agreed[m.Leg] = m.What, false
-	f := bourse.NodesLocked{Leg: m.Leg, What: m.What, Ends: m.What.End}
+	f := facts.NodesLocked{Leg: m.Leg, What: m.What, Ends: m.What.End}
 	if _, ok := p.windows[m.Replaces]; ok && m.Replaces != m.Leg {
 		f.Beside = m.Replaces
 	}
 	p.host.Record(f)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
-func (p *plain) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
-	return []bourse.Time{7}, nil
+func (p *plain) Elsewhere(grid.Time, agents.ClusterHold) ([]grid.Time, []agents.LegShift) {
+	return []grid.Time{7}, nil
 }
 
-func (p *plain) Confirm(now bourse.Time, id bourse.LegID, _ *bourse.Handover) {
+func (p *plain) Confirm(now grid.Time, id grid.LegID, _ *grid.Handover) {
 	p.asked = append(p.asked, "confirm "+id.String())
 	p.agreed[id] = true
 }
 
-func (p *plain) Release(now bourse.Time, id bourse.LegID) (begun bool) {
+func (p *plain) Release(now grid.Time, id grid.LegID) (begun bool) {
 	p.asked = append(p.asked, "release "+id.String())
 	if _, placed := p.windows[id]; placed {
 		p.forget(id)
-		p.host.Record(bourse.NodesFreed{Leg: id})
+		p.host.Record(facts.NodesFreed{Leg: id})
 	}
 	return p.unsure
 }
 
 func (p *plain) Show(uint64) agents.Snapshot { return agents.Snapshot{Version: 1} }
 
-func (p *plain) Hear(_ bourse.Time, _ agents.ID, m agents.Message) bool {
+func (p *plain) Hear(_ grid.Time, _ agents.ID, m agents.Message) bool {
 	_, mine := m.(agents.NodesLost)
 	return mine
 }
@@ -140,9 +141,9 @@ func (p *plain) Hear(_ bourse.Time, _ agents.ID, m agents.Message) bool {
 type life struct {
 	*Agent
 	nodes *plain
-	now   bourse.Time
+	now   grid.Time
 	facts []agents.Fact
-	at    []bourse.Time // of each fact
+	at    []grid.Time // of each fact
 }
 
 func newLife(cfg Config, replay ...agents.Fact) *life {
@@ -169,12 +170,12 @@ func (l *life) say(m agents.Message) (said []agents.Message) {
 	return said
 }
 
-func legOf(seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+func legOf(seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
 }
 
-func holdOf(seq uint64, start, end bourse.Time) agents.ClusterHold {
-	return agents.ClusterHold{Leg: legOf(seq), What: bourse.Leg{Group: "main", Nodes: 1, Start: start, End: end}}
+func holdOf(seq uint64, start, end grid.Time) agents.ClusterHold {
+	return agents.ClusterHold{Leg: legOf(seq), What: grid.Leg{Group: "main", Nodes: 1, Start: start, End: end}}
 }
 
 // The backend is asked once, however often the agent is; a leg that was released is
@@ -195,7 +196,7 @@ func TestAgent_AsksItsBackendOnce(t *testing.T) {
 	for range 2 {
 		l.say(agents.ClusterRelease{Leg: m.Leg})
 	}
-	if r := l.say(m)[0].(agents.ClusterHeld); r.Refusal.Code != bourse.Withdrawn || len(r.Instead) != 1 {
+	if r := l.say(m)[0].(agents.ClusterHeld); r.Refusal.Code != grid.Withdrawn || len(r.Instead) != 1 {
 		t.Errorf("a hold after its release is answered with %+v", r)
 	}
 	m.Again = true
@@ -210,10 +211,10 @@ func TestAgent_AsksItsBackendOnce(t *testing.T) {
 func TestAgent_NoWorkBeginsTwice(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
-		now     bourse.Time // it is released
-		bare    bool        // without work
-		unsure  bool        // its backend is, whether it has begun
-		kept    bool        // it is not released
+		now     grid.Time // it is released
+		bare    bool      // without work
+		unsure  bool      // its backend is, whether it has begun
+		kept    bool      // it is not released
 		refused bool
 		places  int
 	}{
@@ -228,7 +229,7 @@ func TestAgent_NoWorkBeginsTwice(t *testing.T) {
 		l.say(agents.Started{Nonce: 1})
 		m := holdOf(1, 10, 20)
 		l.say(m)
-		work := &bourse.Handover{}
+		work := &grid.Handover{}
 		if x.bare {
 			work = nil
 		}
@@ -243,7 +244,7 @@ func TestAgent_NoWorkBeginsTwice(t *testing.T) {
 		l.say(agents.Started{Nonce: 2})
 		m.Again, m.What.End = true, 40
 		r := l.say(m)[0].(agents.ClusterHeld)
-		if (r.Refusal.Code == bourse.Withdrawn) != x.refused || len(l.nodes.asked) != x.places-1 {
+		if (r.Refusal.Code == grid.Withdrawn) != x.refused || len(l.nodes.asked) != x.places-1 {
 			t.Errorf("%s: asked for again it is answered %+v, and its backend is asked %q", name, r, l.nodes.asked)
 		}
 		if !x.kept {
@@ -305,7 +306,7 @@ func TestAgent_VolatileRecordsWhatReportsNeed(t *testing.T) {
 			t.Errorf("%s is answered with %+v, and by a volatile cluster with %+v", m.Kind(), a, b)
 		}
 	}
-	want := []agents.Fact{bourse.NodesLocked{Leg: legOf(1), What: holdOf(1, 0, 20).What}, bourse.NodesFreed{Leg: legOf(1)}}
+	want := []agents.Fact{facts.NodesLocked{Leg: legOf(1), What: holdOf(1, 0, 20).What}, facts.NodesFreed{Leg: legOf(1)}}
 	if !reflect.DeepEqual(volatile.facts, want) {
 		t.Errorf("it has recorded %+v, want %+v", volatile.facts, want)
 	}
@@ -325,23 +326,23 @@ func TestAgent_IsWhatItsFactsSay(t *testing.T) {
 			seq := uint64(rapid.IntRange(1, 5).Draw(t, "leg"))
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0, 1:
-				m := holdOf(seq, l.now+bourse.Time(rapid.IntRange(0, 9).Draw(t, "start")), l.now+10+bourse.Time(rapid.IntRange(0, 9).Draw(t, "end")))
+				m := holdOf(seq, l.now+grid.Time(rapid.IntRange(0, 9).Draw(t, "start")), l.now+10+grid.Time(rapid.IntRange(0, 9).Draw(t, "end")))
 				m.Again, m.Replaces = rapid.Bool().Draw(t, "again"), legOf(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
 				l.say(m)
 			case 2:
-				l.say(agents.ClusterConfirm{Leg: legOf(seq), Work: rapid.SampledFrom([]*bourse.Handover{nil, {}}).Draw(t, "work")})
+				l.say(agents.ClusterConfirm{Leg: legOf(seq), Work: rapid.SampledFrom([]*grid.Handover{nil, {}}).Draw(t, "work")})
 			case 3:
 				l.say(agents.ClusterRelease{Leg: legOf(seq)})
 			case 4:
 				l.say(agents.ClusterHeard{Leg: legOf(seq)})
 			default:
-				l.now += bourse.Time(rapid.IntRange(0, 9).Draw(t, "time"))
+				l.now += grid.Time(rapid.IntRange(0, 9).Draw(t, "time"))
 				l.say(tick{})
 			}
-			image := l.Image().(bourse.ClusterImage)
-			for what, facts := range map[string][]agents.Fact{"facts": l.facts, "image": {image}} {
+			image := l.Image().(facts.ClusterImage)
+			for what, recorded := range map[string][]agents.Fact{"facts": l.facts, "image": {image}} {
 				// The instant of a fact that says none is when it was recorded: of no matter to plain nodes but for Ends.
-				got := newLife(Config{}, facts...).Image().(bourse.ClusterImage)
+				got := newLife(Config{}, recorded...).Image().(facts.ClusterImage)
 				if states(got) != states(image) {
 					t.Fatalf("the %s say %s, it is %s", what, states(got), states(image))
 				}
@@ -352,15 +353,15 @@ func TestAgent_IsWhatItsFactsSay(t *testing.T) {
 		torn.say(agents.Started{Nonce: 2})
 		torn.now += 100
 		torn.say(tick{})
-		for _, x := range torn.Image().(bourse.ClusterImage).Locks {
-			if x.State != bourse.LockEnded {
+		for _, x := range torn.Image().(facts.ClusterImage).Locks {
+			if x.State != facts.LockEnded {
 				t.Fatalf("long after all windows leg %v is %s", x.Leg, x.State)
 			}
 		}
 	})
 }
 
-func states(f bourse.ClusterImage) (s string) {
+func states(f facts.ClusterImage) (s string) {
 	for _, x := range f.Locks {
 		s += x.Leg.String() + " " + string(x.State) + " beside " + x.Beside.String() + "; "
 	}
@@ -378,13 +379,13 @@ func FuzzAgent_Step(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l := newLife(Config{})
 		l.say(agents.Started{Nonce: 1})
-		over := map[bourse.LegID]bool{}
+		over := map[grid.LegID]bool{}
 		for i, x := range data[:min(len(data), 200)] { // what is said, of which leg
 			n := uint64(x & 15)
 			leg := legOf(n)
 			switch x >> 4 {
 			case 0, 8:
-				m := holdOf(n, l.now.Add(bourse.Duration(n)), l.now.Add(bourse.Duration(2*n)))
+				m := holdOf(n, l.now.Add(grid.Duration(n)), l.now.Add(grid.Duration(2*n)))
 				m.Replaces, m.Again = legOf(n/2), i%7 == 6
 				said := l.say(m) // the answer comes behind word of what began meanwhile
 				at := slices.IndexFunc(said, func(m agents.Message) bool { _, is := m.(agents.ClusterHeld); return is })
@@ -408,7 +409,7 @@ func FuzzAgent_Step(f *testing.F) {
 			case 4:
 				l.say(agents.ClusterInventory{Ref: n})
 			case 5:
-				l.now = l.now.Add(bourse.Duration(n))
+				l.now = l.now.Add(grid.Duration(n))
 				l.say(tick{})
 			case 6:
 				l.say(agents.SnapshotRequest{Ref: n})
@@ -421,7 +422,7 @@ func FuzzAgent_Step(f *testing.F) {
 		for i, x := range l.facts {
 			again.Replay(l.at[i], x)
 		}
-		got, want := again.Image().(bourse.ClusterImage).Locks, l.Image().(bourse.ClusterImage).Locks
+		got, want := again.Image().(facts.ClusterImage).Locks, l.Image().(facts.ClusterImage).Locks
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("by the facts it keeps %+v, it is %+v", got, want)
 		}

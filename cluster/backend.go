@@ -1,8 +1,9 @@
 package cluster
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Backend knows nodes and time: which nodes legs have, when their work begins and ends,
@@ -31,39 +32,39 @@ type Backend interface {
 	// Replay applies a fact of an earlier life, recorded at an instant, and returns
 	// the latest instant up to which the backend is known to have lived. There is no
 	// Host yet, and nothing is decided anew.
-	Replay(at bourse.Time, f agents.Fact) bourse.Time
+	Replay(at grid.Time, f agents.Fact) grid.Time
 	// Save adds to an image what the backend keeps apart from the locks.
-	Save(f *bourse.ClusterImage)
+	Save(f *facts.ClusterImage)
 
 	// Next is the instant at which something is next due without a message, or Never.
 	// It is now if a message has caused something that must wait for the other
 	// messages of this instant.
-	Next() bourse.Time
+	Next() grid.Time
 	// Reach is called before each message. The backend carries out whatever was due
 	// before now, each at its own instant. If due is set, the alarm for Next has
 	// fired, and what is due at now is carried out too.
-	Reach(now bourse.Time, due bool)
+	Reach(now grid.Time, due bool)
 	// Settle is called after each message.
-	Settle(now bourse.Time)
+	Settle(now grid.Time)
 
 	// Suits says why such a leg can never be placed, even on empty nodes.
-	Suits(m agents.ClusterHold) bourse.Reason
+	Suits(m agents.ClusterHold) grid.Reason
 	// Place finds nodes for a leg that suits and is not placed yet, and records them;
 	// or it changes nothing and says why it cannot. A backend that does not know yet
 	// returns Later, and is asked again. If the work of a leg may begin unconfirmed,
 	// as on time-shared nodes, Place may begin it at once.
-	Place(now bourse.Time, m agents.ClusterHold) bourse.Reason
+	Place(now grid.Time, m agents.ClusterHold) grid.Reason
 	// Elsewhere says what a refused leg could have instead: at most agents.MaxInstead
 	// other starts, and at most agents.MaxShifts legs that are in the way.
-	Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift)
+	Elsewhere(now grid.Time, m agents.ClusterHold) ([]grid.Time, []agents.LegShift)
 	// Confirm makes a placed leg's work run in its window; work is nil if the leg
 	// brings none. The agent has already recorded the confirmation, and has released
 	// the leg that this one replaces.
-	Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handover)
+	Confirm(now grid.Time, leg grid.LegID, work *grid.Handover)
 	// Release frees whatever a leg has and ends its work. The leg may not be placed,
 	// or not yet. Release reports whether the work may have begun though no fact says
 	// so.
-	Release(now bourse.Time, leg bourse.LegID) (begun bool)
+	Release(now grid.Time, leg grid.LegID) (begun bool)
 
 	// Show is the state of the nodes with its version, or only what has changed since
 	// the version that the site has; if that is current, just the version. No two
@@ -71,7 +72,7 @@ type Backend interface {
 	Show(have uint64) agents.Snapshot
 	// Hear takes a message that is not from the site: from a driver, or from a
 	// simulated world. It reports whether the backend knows such messages.
-	Hear(now bourse.Time, from agents.ID, m agents.Message) bool
+	Hear(now grid.Time, from agents.ID, m agents.Message) bool
 	// Audit checks that no node is taken twice at any instant from now on.
 	Audit() error
 }
@@ -81,12 +82,12 @@ type Backend interface {
 type Sleeper interface {
 	// Wake is the next instant at which something is due that the site must hear of,
 	// or Never. It is no earlier than Next.
-	Wake() bourse.Time
+	Wake() grid.Time
 }
 
 // Later is what Place returns while it does not know whether a leg can be placed. The
 // cluster then sends no answer, and its site asks again.
-var Later = bourse.Reason{Code: "later"}
+var Later = grid.Reason{Code: "later"}
 
 // Host is what a backend sees of its agent.
 type Host interface {
@@ -102,18 +103,18 @@ type Host interface {
 	// Send sends a message to the driver of the nodes.
 	Send(to agents.ID, m agents.Message)
 	// When is the instant that a fact must state: 0 if it is now.
-	When(at bourse.Time) bourse.Time
+	When(at grid.Time) grid.Time
 }
 
 // Life is what a backend begins with.
 type Life struct {
-	At      bourse.Time // where earlier lives stopped and this one goes on
-	Now     bourse.Time // of the message that begins this life
-	Begun   bourse.Time // the zero of the local work's own clock
-	Durable bool        // other lives may follow
-	Nonce   uint64      // unique to this life; 0 if there is none
-	Number  int64       // no smaller than any LockMemory.Agreed so far
+	At      grid.Time // where earlier lives stopped and this one goes on
+	Now     grid.Time // of the message that begins this life
+	Begun   grid.Time // the zero of the local work's own clock
+	Durable bool      // other lives may follow
+	Nonce   uint64    // unique to this life; 0 if there is none
+	Number  int64     // no smaller than any LockMemory.Agreed so far
 	// Locks are those of earlier lives, in order of creation. The backend clears
 	// windows that mean nothing to it.
-	Locks []*bourse.LockMemory
+	Locks []*facts.LockMemory
 }

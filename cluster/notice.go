@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How long to wait before a notice is repeated: the first wait, doubled each time up to
 // the last.
 const (
-	firstWait = 500 * bourse.Millisecond
-	lastWait  = 5 * bourse.Second
+	firstWait = 500 * grid.Millisecond
+	lastWait  = 5 * grid.Second
 )
 
 // remind is the alarm that repeats what the site has not acknowledged.
-type remind struct{ wait bourse.Duration }
+type remind struct{ wait grid.Duration }
 
 // Kind names the alarm.
 func (remind) Kind() string { return "Remind" }
@@ -24,7 +25,7 @@ func (remind) Kind() string { return "Remind" }
 // unheard reports whether the site has yet to acknowledge something about a lock. A lock
 // that is done stays unheard until the site releases it.
 func (l *lock) unheard() bool {
-	return l.done() || l.State == bourse.LockRunning && !l.Heard || l.told < l.Shifts
+	return l.done() || l.State == facts.LockRunning && !l.Heard || l.told < l.Shifts
 }
 
 // tell tells the site what happened to a lock, now and again until it has heard.
@@ -33,13 +34,13 @@ func (a *Agent) tell(l *lock) {
 		a.out.Send(a.cfg.Site, agents.ClusterMoved{Leg: l.Leg, Start: l.What.Start, End: l.What.End, Shifts: l.Shifts, Fixed: l.Fixed})
 	}
 	switch l.State {
-	case bourse.LockRunning:
+	case facts.LockRunning:
 		if !l.Heard {
 			a.out.Send(a.cfg.Site, agents.ClusterStarted{Leg: l.Leg})
 		}
-	case bourse.LockEnded:
+	case facts.LockEnded:
 		a.out.Send(a.cfg.Site, agents.ClusterEnded{Leg: l.Leg, End: l.Ends, Result: l.Result})
-	case bourse.LockLost:
+	case facts.LockLost:
 		a.out.Send(a.cfg.Site, agents.ClusterLost{Leg: l.Leg, Reason: l.Reason})
 	}
 	if a.cfg.Lossless {
@@ -63,7 +64,7 @@ func (a *Agent) owe(l *lock) {
 
 // remindAgain repeats what the site has not acknowledged, in the locks' order of
 // creation.
-func (a *Agent) remindAgain(now bourse.Time, m remind) {
+func (a *Agent) remindAgain(now grid.Time, m remind) {
 	a.reminds = true // so that tell sets no alarm: it is set below
 	a.owed = slices.DeleteFunc(a.owed, func(l *lock) bool {
 		l.owed = !l.gone && l.unheard()
@@ -88,6 +89,6 @@ func (a *Agent) heard(m agents.ClusterHeard) {
 	case m.Shifts > 0:
 		l.told = max(l.told, min(m.Shifts, l.Shifts))
 	case !l.Heard:
-		a.Record(bourse.LockMoved{Leg: m.Leg, State: bourse.LockHeard})
+		a.Record(facts.LockMoved{Leg: m.Leg, State: facts.LockHeard})
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Record records a fact, applies it to the locks, and tells the site what it must know.
@@ -24,7 +25,7 @@ func (a *Agent) Send(to agents.ID, m agents.Message) { a.out.Send(to, m) }
 
 // When is the instant that a fact must state: 0 if it is now, since every fact is
 // recorded with the current instant.
-func (a *Agent) When(at bourse.Time) bourse.Time {
+func (a *Agent) When(at grid.Time) grid.Time {
 	if at == a.now {
 		return 0
 	}
@@ -45,12 +46,12 @@ func (a *Agent) shown(f agents.Fact) agents.Fact {
 		return f
 	}
 	switch f := f.(type) {
-	case bourse.WorkBegun, bourse.LockMoved, bourse.TasksPlaced:
+	case facts.WorkBegun, facts.LockMoved, facts.TasksPlaced:
 		return nil
-	case bourse.NodesLocked:
-		f.Ends, f.Flex = 0, bourse.Flex{}
+	case facts.NodesLocked:
+		f.Ends, f.Flex = 0, grid.Flex{}
 		return f
-	case bourse.JobRefused:
+	case facts.JobRefused:
 		f.Group = ""
 		return f
 	}
@@ -58,41 +59,41 @@ func (a *Agent) shown(f agents.Fact) agents.Fact {
 }
 
 // Replay applies a fact of an earlier life.
-func (a *Agent) Replay(at bourse.Time, f agents.Fact) {
+func (a *Agent) Replay(at grid.Time, f agents.Fact) {
 	a.apply(at, f)
 	a.now = max(a.now, a.backend.Replay(at, f))
 }
 
 // apply applies to the locks a fact recorded at an instant, in this life or an earlier
 // one. It returns the lock if the site must be told something about it.
-func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
+func (a *Agent) apply(at grid.Time, f agents.Fact) (news *lock) {
 	switch f := f.(type) {
-	case bourse.ClusterImage:
+	case facts.ClusterImage:
 		a.load(f)
-	case bourse.WorkBegun:
+	case facts.WorkBegun:
 		a.begun, a.fed = f.At, true
-	case bourse.NodesLocked:
+	case facts.NodesLocked:
 		a.number++
-		a.keep(&lock{LockMemory: bourse.LockMemory{NodesLocked: f, State: bourse.LockHeld}})
-	case bourse.TasksPlaced:
+		a.keep(&lock{LockMemory: facts.LockMemory{NodesLocked: f, State: facts.LockHeld}})
+	case facts.TasksPlaced:
 		return a.placed(f)
-	case bourse.NodesMoved:
+	case facts.NodesMoved:
 		l := a.locks[f.Leg]
 		if l != nil {
 			l.Ends = l.Ends.Add(f.Start.Sub(l.What.Start))
 			l.What.Start, l.What.End, l.Shifts, l.Fixed = f.Start, f.End, f.Shifts, f.Fixed
 		}
 		return l
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		if a.beside == 0 {
 			break
 		}
 		for _, l := range a.locks {
 			if l.Beside == f.Leg { // it no longer counts on them
-				l.Beside = bourse.LegID{}
+				l.Beside = grid.LegID{}
 			}
 		}
-	case bourse.LockMoved:
+	case facts.LockMoved:
 		return a.lockMoved(cmp.Or(f.When, at), f)
 	}
 	return nil
@@ -100,27 +101,27 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 
 // placed applies a TasksPlaced: work was given a share of nodes and so has begun, or it
 // waits for one.
-func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
-	if f.Leg == (bourse.LegID{}) {
+func (a *Agent) placed(f facts.TasksPlaced) (news *lock) {
+	if f.Leg == (grid.LegID{}) {
 		return nil
 	}
 	l := a.locks[f.Leg]
 	if l == nil || l.Number != f.Number {
-		l = &lock{LockMemory: bourse.LockMemory{NodesLocked: bourse.NodesLocked{Leg: f.Leg, What: f.What}, State: bourse.LockHeld, Number: f.Number}}
+		l = &lock{LockMemory: facts.LockMemory{NodesLocked: facts.NodesLocked{Leg: f.Leg, What: f.What}, State: facts.LockHeld, Number: f.Number}}
 		a.keep(l)
 	}
-	if l.begun = l.begun || len(f.Nodes) > 0; l.begun && l.State == bourse.LockConfirmed {
-		l.State = bourse.LockRunning
+	if l.begun = l.begun || len(f.Nodes) > 0; l.begun && l.State == facts.LockConfirmed {
+		l.State = facts.LockRunning
 		return l
 	}
 	return nil
 }
 
-func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
-	if f.State == bourse.LockReleased && !a.cfg.Lossless { // without loss no hold comes after its release
+func (a *Agent) lockMoved(at grid.Time, f facts.LockMoved) (news *lock) {
+	if f.State == facts.LockReleased && !a.cfg.Lossless { // without loss no hold comes after its release
 		a.past.add(release{at, f.Leg, f.Begun})
 	}
-	if f.State == bourse.LockConfirmed {
+	if f.State == facts.LockConfirmed {
 		a.number++
 	}
 	l := a.locks[f.Leg]
@@ -128,36 +129,36 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 		return nil
 	}
 	switch f.State {
-	case bourse.LockReleased, bourse.LockExpired:
+	case facts.LockReleased, facts.LockExpired:
 		a.drop(l)
 		return nil
-	case bourse.LockHeard:
+	case facts.LockHeard:
 		l.Heard = true
 		return nil
-	case bourse.LockSubmitted:
+	case facts.LockSubmitted:
 		l.Submitted = cmp.Or(l.Submitted, at)
 		return nil
-	case bourse.LockConfirmed:
+	case facts.LockConfirmed:
 		l.Work = f.Work
 		if l.Number == 0 { // it has nodes of its own, not a share of them
 			l.Agreed, l.Ends = a.number, max(l.Ends, at)
 		}
 		switch l.State = f.State; {
 		case l.over:
-			l.State = bourse.LockEnded
+			l.State = facts.LockEnded
 		case l.begun:
-			l.State = bourse.LockRunning
+			l.State = facts.LockRunning
 		default:
 			return nil
 		}
-	case bourse.LockEnded:
-		l.over, l.Ends, l.Beside, l.Result = true, at, bourse.LegID{}, f.Result
-		if l.State == bourse.LockHeld {
+	case facts.LockEnded:
+		l.over, l.Ends, l.Beside, l.Result = true, at, grid.LegID{}, f.Result
+		if l.State == facts.LockHeld {
 			return nil // nobody has confirmed it yet
 		}
 		l.State = f.State
-	case bourse.LockLost:
-		l.State, l.Beside, l.Reason = f.State, bourse.LegID{}, f.Reason
+	case facts.LockLost:
+		l.State, l.Beside, l.Reason = f.State, grid.LegID{}, f.Reason
 	default:
 		l.State, l.begun = f.State, true
 	}
@@ -166,27 +167,27 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 
 // Image returns everything the cluster keeps as one fact.
 func (a *Agent) Image() agents.Fact {
-	f := bourse.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed}
+	f := facts.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed}
 	for l := range a.each {
 		f.Locks = append(f.Locks, l.LockMemory)
 	}
 	rank(f.Locks)
 	for _, r := range a.past.line {
-		f.Past = append(f.Past, bourse.ReleasedLeg{Leg: r.leg, At: r.at, Begun: r.begun})
+		f.Past = append(f.Past, facts.ReleasedLeg{Leg: r.leg, At: r.at, Begun: r.begun})
 	}
 	a.backend.Save(&f)
 	return f
 }
 
 // rank renumbers the confirmed locks from 1, in order of confirmation.
-func rank(locks []bourse.LockMemory) {
-	var agreed []*bourse.LockMemory
+func rank(locks []facts.LockMemory) {
+	var agreed []*facts.LockMemory
 	for i := range locks {
 		if locks[i].Agreed > 0 {
 			agreed = append(agreed, &locks[i])
 		}
 	}
-	slices.SortFunc(agreed, func(a, b *bourse.LockMemory) int { return cmp.Compare(a.Agreed, b.Agreed) })
+	slices.SortFunc(agreed, func(a, b *facts.LockMemory) int { return cmp.Compare(a.Agreed, b.Agreed) })
 	for i, l := range agreed {
 		l.Agreed = i + 1
 	}
@@ -194,12 +195,12 @@ func rank(locks []bourse.LockMemory) {
 
 // load replaces the locks by those of an image. For work on time-shared nodes the image
 // says, apart from the lock's state, whether it had begun and when it ended.
-func (a *Agent) load(f bourse.ClusterImage) {
+func (a *Agent) load(f facts.ClusterImage) {
 	a.now, a.begun, a.fed, a.past = f.At, f.Begun, f.Fed, past{}
 	clear(a.locks)
 	a.order, a.number, a.beside = nil, len(f.Locks), 0
 	for _, x := range f.Locks {
-		a.keep(&lock{LockMemory: x, begun: x.State == bourse.LockRunning, over: x.State == bourse.LockEnded || x.Number > 0 && x.Ends > 0})
+		a.keep(&lock{LockMemory: x, begun: x.State == facts.LockRunning, over: x.State == facts.LockEnded || x.Number > 0 && x.Ends > 0})
 		a.number = max(a.number, x.Agreed)
 	}
 	for _, m := range f.Servers {

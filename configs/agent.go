@@ -1,10 +1,10 @@
 package configs
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -18,7 +18,7 @@ const maxWork = 100_000
 // Agent returns the configuration of the site's agent. cluster is the peer that runs its
 // nodes, span the time that VOShare is a share of, lead the least time until a window may
 // start: 0 only if messages take no time.
-func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Config, error) {
+func (s *Site) Agent(cluster agents.ID, span, lead grid.Duration) (sites.Config, error) {
 	scheme, err := pricing.ParseScheme(s.Pricing)
 	var shares map[string]int
 	for _, v := range s.VOShares {
@@ -34,8 +34,8 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 	return sites.Config{
 		Urgency: urgency, Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
-		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
-		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil), Holding: int(s.HoldingFee)}, FallsAtOnce: s.RefundFullUntil == 0,
+		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(grid.Second), Penalty: int(s.Penalty),
+		Cancellation: grid.Cancellation{Full: int(s.RefundFullUntil), Holding: int(s.HoldingFee)}, FallsAtOnce: s.RefundFullUntil == 0,
 		ScheduleOnly: s.RefundScheduleOnly, Promises: s.promises(),
 	}, err
 }
@@ -72,12 +72,12 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	cfg.Urgency = b.Urgency
 	cfg.BudgetUntil, cfg.BudgetPeriod = b.BudgetUntil.After, b.BudgetPeriod
 	if d := b.BudgetUntil.Date; !d.IsZero() {
-		cfg.BudgetUntil, cfg.BudgetEnd = 0, bourse.Time(d.UnixMilli())
+		cfg.BudgetUntil, cfg.BudgetEnd = 0, grid.Time(d.UnixMilli())
 	}
 	if b.Patience != nil {
 		cfg.Patience = *b.Patience
 	}
-	if cfg.Minimize, err = bourse.ParseGoal(b.Minimize); err != nil {
+	if cfg.Minimize, err = grid.ParseGoal(b.Minimize); err != nil {
 		return cfg, err
 	}
 	if cfg.Strategy, err = choice.ParseStrategy(b.Strategy); err != nil {
@@ -85,7 +85,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	}
 	cfg.Alpha = choice.Alpha(b.Alpha) * (choice.One / choice.Alpha(One))
 	cfg.AcceptShifts = int(b.AcceptShifts)
-	cfg.Draws = uint64(broker.Phase(b.Name, bourse.MaxDuration))
+	cfg.Draws = uint64(broker.Phase(b.Name, grid.MaxDuration))
 	if b.BudgetLimit != nil {
 		cfg.BudgetLimit = *b.BudgetLimit
 	}
@@ -100,7 +100,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	}
 	for _, q := range b.Quotas {
 		if cfg.Quotas == nil {
-			cfg.Quotas = map[string]bourse.Credits{}
+			cfg.Quotas = map[string]grid.Credits{}
 		}
 		cfg.Quotas[q.User] = q.Credits
 	}

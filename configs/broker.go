@@ -3,8 +3,8 @@ package configs
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Broker is a broker that serves one virtual organisation. The source of its jobs is for
@@ -12,34 +12,34 @@ import (
 // jobs are those that users submit.
 type Broker struct {
 	Name            string
-	Budget          bourse.Credits   // the VO's account, for each of its periods
-	BudgetUntil     Moment           // how long after the first start the budget must last; zero: for ever, only with a period
-	BudgetPeriod    bourse.Duration  // the budget is added again after each period, from 1 min; default 0: never
-	Quotas          []Quota          // most that single users may spend of it, by name of user; default: none
-	Cycle           bourse.Duration  // from 1 s
-	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
-	Algorithm       string           // "alp", "amp", "amp-literal", "best"
-	Minimize        string           // "value", "time", "cost", "finish"
-	Urgency         bourse.Urgency   // of jobs without one of their own; default 5 % of a job's budget per hour
-	Patience        *bourse.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
-	Weights         Weights          // of algorithm best
-	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
-	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
-	Strategy        string           // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
-	Alpha           Thousandths      // for strategy alpha, 0..1; default 0.5
-	AcceptShifts    Thousandths      // in scenarios: share of the offers to shift a job that users accept, 0..1; they decline the others; default 0: no offer is answered
-	MaxAlternatives int              // of a job, 1..10,000; default 20
-	BatchSize       int              // number of waiting jobs that starts a cycle at once, 1..1,000,000; default 100
-	MaxAsked        int              // sites asked for offers in a cycle, 0..100,000; default 0: all
-	MaxWaiting      int              // jobs that one user may have waiting, 1..100,000; default 100,000 in a scenario, 10,000 in a process
-	Users           []User           // [[broker.user]]: users with settings of their own; nil if none
-	Tenants         []Tenant         // [[broker.tenant]]: groups of users; nil if none
-	Lead            bourse.Duration  // least time until a window may start: 0 or from 10 s; default 0 in a scenario, 60 s in a process
-	LostAfter       *bourse.Duration // how long a site with a due leg may leave questions unanswered, from 2 s; nil: a share of the leg's notice ("auto", the default)
-	NeverLost       bool             // only an operator can declare a site lost ("never")
-	Workload        *VOWorkload      // nil if none
-	Jobs            []Job            // [[broker.job]] or the file under Batch; nil if none
-	Batch           string           // file of a batch, relative to the scenario; "" if none
+	Budget          grid.Credits   // the VO's account, for each of its periods
+	BudgetUntil     Moment         // how long after the first start the budget must last; zero: for ever, only with a period
+	BudgetPeriod    grid.Duration  // the budget is added again after each period, from 1 min; default 0: never
+	Quotas          []Quota        // most that single users may spend of it, by name of user; default: none
+	Cycle           grid.Duration  // from 1 s
+	Horizon         grid.Duration  // how far ahead it looks, more than Lead
+	Algorithm       string         // "alp", "amp", "amp-literal", "best"
+	Minimize        string         // "value", "time", "cost", "finish"
+	Urgency         grid.Urgency   // of jobs without one of their own; default 5 % of a job's budget per hour
+	Patience        *grid.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
+	Weights         Weights        // of algorithm best
+	BudgetLimit     *grid.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
+	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
+	Strategy        string         // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
+	Alpha           Thousandths    // for strategy alpha, 0..1; default 0.5
+	AcceptShifts    Thousandths    // in scenarios: share of the offers to shift a job that users accept, 0..1; they decline the others; default 0: no offer is answered
+	MaxAlternatives int            // of a job, 1..10,000; default 20
+	BatchSize       int            // number of waiting jobs that starts a cycle at once, 1..1,000,000; default 100
+	MaxAsked        int            // sites asked for offers in a cycle, 0..100,000; default 0: all
+	MaxWaiting      int            // jobs that one user may have waiting, 1..100,000; default 100,000 in a scenario, 10,000 in a process
+	Users           []User         // [[broker.user]]: users with settings of their own; nil if none
+	Tenants         []Tenant       // [[broker.tenant]]: groups of users; nil if none
+	Lead            grid.Duration  // least time until a window may start: 0 or from 10 s; default 0 in a scenario, 60 s in a process
+	LostAfter       *grid.Duration // how long a site with a due leg may leave questions unanswered, from 2 s; nil: a share of the leg's notice ("auto", the default)
+	NeverLost       bool           // only an operator can declare a site lost ("never")
+	Workload        *VOWorkload    // nil if none
+	Jobs            []Job          // [[broker.job]] or the file under Batch; nil if none
+	Batch           string         // file of a batch, relative to the scenario; "" if none
 }
 
 // Weights are the weights of a window's time, cost and finish in algorithm best, each
@@ -49,10 +49,10 @@ type Weights struct{ Time, Cost, Finish Thousandths }
 // User holds the terms that an operator sets for a user.
 type User struct {
 	Name       string
-	Share      int           // jobs taken into a batch in each of the user's turns, 1..1000; default 1
-	Priority   int           // users with a higher one come first, -1000..1000; default 0
-	MaxWaiting int           // jobs that this user may have waiting, 1..100,000; default: the broker's
-	Terms      bourse.Grants // further terms that the file gives; never nil
+	Share      int         // jobs taken into a batch in each of the user's turns, 1..1000; default 1
+	Priority   int         // users with a higher one come first, -1000..1000; default 0
+	MaxWaiting int         // jobs that this user may have waiting, 1..100,000; default: the broker's
+	Terms      grid.Grants // further terms that the file gives; never nil
 }
 
 // maxUsers bounds the [[user]] tables of a broker.
@@ -61,12 +61,12 @@ const maxUsers = 10_000
 // Quota is the most that one user may spend of a VO's budget.
 type Quota struct {
 	User    string
-	Credits bourse.Credits
+	Credits grid.Credits
 }
 
 var (
 	algorithms = []string{"alp", "amp", "amp-literal", "best"}
-	criteria   = bourse.Goals()
+	criteria   = grid.Goals()
 	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
 
@@ -86,7 +86,7 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 // oneBroker is the key of the only [broker] or [[broker]] of a file; more holds further
 // keys and rules of that file.
 func oneBroker(to *Broker, more ...key) key {
-	of := func() keys { return append(to.keys(0, bourse.Minute, map[string]int{}), more...) }
+	of := func() keys { return append(to.keys(0, grid.Minute, map[string]int{}), more...) }
 	return custom("broker", about{kind: "table", below: of, shape: bracket}, func(t *table, key string) {
 		if b := t.single(key); b != nil {
 			b.fill(of())
@@ -113,7 +113,7 @@ func (t *table) single(key string) *table {
 }
 
 // keys lists the keys of a broker. until is the length of its scenario, 0 in a process.
-func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
+func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 	users, tenants, members := map[string]int{}, map[string]int{}, map[string]int{}
 	return keys{
 		named("name", &b.Name, names, "vo1", "name of the virtual organisation (VO)"),
@@ -122,11 +122,11 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		custom("budget_until", about{kind: "duration, or a date in a process", limits: "from " + broker.MinBudgetPeriod.Words()}, b.budgetUntil(until),
 			"how long after the first start `budget` must last or, with a `budget_period`, is added again").byDefault(`to the end of a scenario; "30d" in a process, or for ever with a period`),
 		entries("quota", about{kind: "credits by user"}, b.quota, "most that single users may spend of the budget"),
-		span("cycle", &b.Cycle, 30*bourse.Minute, bourse.Second, "how often waiting jobs are planned").must(`"30m"`),
-		span("horizon", &b.Horizon, 7*bourse.Day, bourse.Second, "how far ahead to look for windows; must be more than `lead`").must(`"7d"`),
+		span("cycle", &b.Cycle, 30*grid.Minute, grid.Second, "how often waiting jobs are planned").must(`"30m"`),
+		span("horizon", &b.Horizon, 7*grid.Day, grid.Second, "how far ahead to look for windows; must be more than `lead`").must(`"7d"`),
 		word("algorithm", &b.Algorithm, "amp", algorithms, "algorithm that searches for windows"),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows minimizes; value: cost + urgency x (end - ready)"),
-		urgency(&b.Urgency, bourse.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
+		urgency(&b.Urgency, grid.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
 			func(t *table, key string) { b.Patience = patience(t, key, until) },
 			"with minimize = \"value\": a job refuses windows that start further ahead than this until it has waited this long; auto: eight cycles; 0s: every job takes what there is"),
@@ -162,13 +162,13 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 
 // budgetUntil reads how long the budget must last. In a scenario, whose length is until,
 // the default is its end.
-func (b *Broker) budgetUntil(until bourse.Duration) func(*table, string) {
+func (b *Broker) budgetUntil(until grid.Duration) func(*table, string) {
 	return func(t *table, key string) {
 		def := until
 		switch {
 		case until > 0:
 		case b.BudgetPeriod == 0:
-			def = 30 * bourse.Day
+			def = 30 * grid.Day
 		}
 		b.BudgetUntil = t.moment(key, def, until > 0, "the start")
 		if d := b.BudgetUntil.After; t.has(key) && t.clean(key) && b.BudgetUntil.Date.IsZero() && d < broker.MinBudgetPeriod {
@@ -179,19 +179,19 @@ func (b *Broker) budgetUntil(until bourse.Duration) func(*table, string) {
 
 // quota reads the most that one user may spend.
 func (b *Broker) quota(t *table, user string) {
-	b.Quotas = append(b.Quotas, Quota{User: user, Credits: value[bourse.Credits](t, user, 0)})
+	b.Quotas = append(b.Quotas, Quota{User: user, Credits: value[grid.Credits](t, user, 0)})
 }
 
 // keys lists the keys of a user; waiting is the broker's limit of waiting jobs.
 func (u *User) keys(waiting int, names map[string]int) keys {
-	u.Terms = bourse.Grants{}
+	u.Terms = grid.Grants{}
 	return slices.Concat(keys{
 		named("name", &u.Name, names, "ana", "name of the user"),
 		whole("share", &u.Share, 1, 1, broker.MaxShare, "jobs taken into a batch in each of the user's turns"),
 		whole("priority", &u.Priority, 0, -1000, 1000, "users with a higher priority come first"),
 		whole("max_waiting", &u.MaxWaiting, waiting, 1, 100_000, "jobs that the user may have waiting; more are refused").byDefault("the broker's"),
-	}, terms(u.Terms, func(t bourse.Term) bool {
-		return t.Name != bourse.TermShare && t.Name != bourse.TermPriority && t.Name != bourse.TermMaxWaiting && t.Name != bourse.TermQuota
+	}, terms(u.Terms, func(t grid.Term) bool {
+		return t.Name != grid.TermShare && t.Name != grid.TermPriority && t.Name != grid.TermMaxWaiting && t.Name != grid.TermQuota
 	}))
 }
 
@@ -212,11 +212,11 @@ func (b *Broker) weightsOfBest(t *table) {
 
 // patience reads how long a job may wait for a better window. The default in a process is
 // not to wait, so that users get an answer at once.
-func patience(t *table, key string, until bourse.Duration) *bourse.Duration {
+func patience(t *table, key string, until grid.Duration) *grid.Duration {
 	if !t.has(key) && until == 0 {
-		return new(bourse.Duration)
+		return new(grid.Duration)
 	}
-	return autoOr[bourse.Duration](t, key)
+	return autoOr[grid.Duration](t, key)
 }
 
 // lostAfter reads when a silent site counts as lost: "auto", "never", or a time.
@@ -225,14 +225,14 @@ func (b *Broker) lostAfter(t *table, key string) {
 		b.NeverLost = true
 		return
 	}
-	b.LostAfter = autoOr[bourse.Duration](t, key)
-	if d := b.LostAfter; d != nil && *d < 2*bourse.Second {
+	b.LostAfter = autoOr[grid.Duration](t, key)
+	if d := b.LostAfter; d != nil && *d < 2*grid.Second {
 		t.wrong(key, "%s is shorter than the time an answer may take; must be \"auto\", \"never\" or at least 2s", d.Words())
 	}
 }
 
 func (b *Broker) lookAhead(t *table) {
-	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
+	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*grid.Second {
 		t.wrong("lead", "%s is too short for an exchange with sites; must be 0s (no latency at all) or at least 10s", b.Lead.Words())
 	}
 	if t.clean("horizon") && t.clean("lead") && b.Horizon <= b.Lead {
@@ -276,7 +276,7 @@ func oneSource(t *table) {
 
 // maxWaiting is the default limit of a user's waiting jobs. In a scenario (until > 0) it
 // is the limit for all users together.
-func maxWaiting(until bourse.Duration) int {
+func maxWaiting(until grid.Duration) int {
 	if until > 0 {
 		return 100_000
 	}

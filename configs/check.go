@@ -5,21 +5,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Checked holds the figures of a valid file. Those without a meaning for its kind are 0.
 type Checked struct {
-	Kind    Kind            `json:"kind"`
-	Name    string          `json:"name,omitempty"`
-	Sites   int             `json:"sites,omitempty"`
-	Groups  int             `json:"groups,omitempty"`
-	Nodes   int             `json:"nodes,omitempty"`
-	Brokers int             `json:"brokers,omitempty"`
-	Jobs    int             `json:"jobs,omitempty"` // of users; at a site, those that run or wait
-	Traces  int             `json:"traces,omitempty"`
-	Span    bourse.Duration `json:"until,omitempty"`
-	Points  int             `json:"points,omitempty"` // of a sweep
+	Kind    Kind          `json:"kind"`
+	Name    string        `json:"name,omitempty"`
+	Sites   int           `json:"sites,omitempty"`
+	Groups  int           `json:"groups,omitempty"`
+	Nodes   int           `json:"nodes,omitempty"`
+	Brokers int           `json:"brokers,omitempty"`
+	Jobs    int           `json:"jobs,omitempty"` // of users; at a site, those that run or wait
+	Traces  int           `json:"traces,omitempty"`
+	Span    grid.Duration `json:"until,omitempty"`
+	Points  int           `json:"points,omitempty"` // of a sweep
 
 	Warnings []string `json:"warnings,omitempty"` // what is valid and hardly meant
 }
@@ -70,13 +70,13 @@ func Check(file string) (*Checked, error) {
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return check(file, text, func(b *Broker, until bourse.Duration) error {
+	return check(file, text, func(b *Broker, until grid.Duration) error {
 		_, err := b.loadBatch(filepath.Dir(file), until)
 		return err
 	})
 }
 
-func check(file string, text []byte, load func(*Broker, bourse.Duration) error) (*Checked, error) {
+func check(file string, text []byte, load func(*Broker, grid.Duration) error) (*Checked, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (s *Scenario) tooLong(b *Broker) (warnings []string) {
 		warnings = append(warnings, fmt.Sprintf("%d more jobs of broker %q take longer than its horizon allows", more, b.Name))
 	}
 	if w := b.Workload; w != nil && w.Model == "uniform" {
-		r := bourse.Request{Nodes: w.Nodes.Lo, Length: w.Length.Lo}
+		r := grid.Request{Nodes: w.Nodes.Lo, Length: w.Length.Lo}
 		groups, _ := s.groups()
 		if r.Quickest(groups, func(int) int { return 0 }) > span {
 			warnings = append(warnings, fmt.Sprintf("every job that is drawn for broker %q takes longer than its horizon allows, %s: all will be abandoned (too-long)", b.Name, span.Words()))
@@ -215,8 +215,8 @@ func (s *Scenario) tooLong(b *Broker) (warnings []string) {
 
 // quickest is the shortest time that a job can take on the scenario's nodes, 0 if it asks
 // for more than there are.
-func (s *Scenario) quickest(j *Job) bourse.Duration {
-	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require}
+func (s *Scenario) quickest(j *Job) grid.Duration {
+	r := grid.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require}
 	groups, siteOf := s.groups()
 	return r.Quickest(groups, func(g int) int {
 		if j.OneSite {
@@ -227,7 +227,7 @@ func (s *Scenario) quickest(j *Job) bourse.Duration {
 }
 
 // groups lists the groups of all sites, and whose they are.
-func (s *Scenario) groups() (groups []bourse.Group, siteOf []int) {
+func (s *Scenario) groups() (groups []grid.Group, siteOf []int) {
 	for i := range s.Sites {
 		for _, g := range s.Sites[i].Groups {
 			groups, siteOf = append(groups, g), append(siteOf, i)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The kinds of fields. Each has a constructor that makes a key from its name, target,
@@ -141,12 +141,12 @@ func (f shareField[T]) about() about {
 }
 
 type spanField struct {
-	to      *bourse.Duration
-	def, lo bourse.Duration
+	to      *grid.Duration
+	def, lo grid.Duration
 }
 
 // span is a duration of at least lo.
-func span(name string, to *bourse.Duration, def, lo bourse.Duration, doc string) key {
+func span(name string, to *grid.Duration, def, lo grid.Duration, doc string) key {
 	return key{name: name, field: spanField{to, def, lo}, doc: doc}
 }
 
@@ -167,7 +167,7 @@ type amountField[T any, P fromTOML[T]] struct {
 	def T
 }
 
-// amount is a value of a type of package bourse, which has its own range.
+// amount is a value of a type of package grid, which has its own range.
 func amount[T any, P fromTOML[T]](name string, to P, def T, doc string) key {
 	return key{name: name, field: amountField[T, P]{to, def}, doc: doc}
 }
@@ -175,22 +175,22 @@ func amount[T any, P fromTOML[T]](name string, to P, def T, doc string) key {
 func (f amountField[T, P]) read(t *table, key string) { *f.to = value[T, P](t, key, f.def) }
 func (f amountField[T, P]) about() about {
 	a := about{kind: unit(f.def), def: fmt.Sprint(f.def)}
-	if d, ok := any(f.def).(bourse.Duration); ok {
+	if d, ok := any(f.def).(grid.Duration); ok {
 		a.def = strconv.Quote(d.Words())
 	}
 	return a
 }
 
-// unit names the unit of a value of a type of package bourse.
+// unit names the unit of a value of a type of package grid.
 func unit(v any) string {
 	switch v.(type) {
-	case bourse.Credits:
+	case grid.Credits:
 		return "credits"
-	case bourse.Price:
+	case grid.Price:
 		return "credits per node-hour"
-	case bourse.Performance:
+	case grid.Performance:
 		return "performance"
-	case bourse.Time:
+	case grid.Time:
 		return "time"
 	}
 	return "duration"
@@ -265,18 +265,18 @@ func (f addressField) read(t *table, key string) { *f.to = t.address(key, f.plai
 func (f addressField) about() about              { return about{kind: "address", limits: "HOST:PORT"} }
 
 type daysField struct {
-	to  *bourse.Duration
-	def bourse.Duration
+	to  *grid.Duration
+	def grid.Duration
 }
 
 // days is a number of days above 0.
-func days(name string, to *bourse.Duration, def bourse.Duration, doc string) key {
+func days(name string, to *grid.Duration, def grid.Duration, doc string) key {
 	return key{name: name, field: daysField{to, def}, doc: doc}
 }
 
 func (f daysField) read(t *table, key string) {
 	if n := t.share(key, 0, 1, 100_000*One); n > 0 {
-		*f.to = bourse.Duration(n) * bourse.Day / bourse.Duration(One)
+		*f.to = grid.Duration(n) * grid.Day / grid.Duration(One)
 	} else {
 		*f.to = f.def
 	}

@@ -3,8 +3,8 @@ package configs
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -24,10 +24,10 @@ type Queue struct {
 
 // Limits are an operator's limits on reservations.
 type Limits struct {
-	MinNotice  bourse.Duration // a reservation starts at least this far ahead; default 0
-	MaxHorizon bourse.Duration // a reservation ends at most this far ahead; default MaxDuration: no limit
-	MaxShare   Thousandths     // share of a group's nodes that reservations may hold at once, 0..1; default 1
-	Users      []string        // who may reserve, in order of the file; nil: everybody
+	MinNotice  grid.Duration // a reservation starts at least this far ahead; default 0
+	MaxHorizon grid.Duration // a reservation ends at most this far ahead; default MaxDuration: no limit
+	MaxShare   Thousandths   // share of a group's nodes that reservations may hold at once, 0..1; default 1
+	Users      []string      // who may reserve, in order of the file; nil: everybody
 }
 
 // Reservations returns the limits in the form that a site uses.
@@ -40,22 +40,22 @@ func (l Limits) Reservations() pricing.Limits {
 }
 
 // groupKeys lists the keys of a site's [[group]].
-func groupKeys(g *bourse.Group, names map[string]int) keys {
-	m := (*bourse.Requirement)(&g.Machine)
+func groupKeys(g *grid.Group, names map[string]int) keys {
+	m := (*grid.Requirement)(&g.Machine)
 	return append(keys{
 		named("name", &g.Name, names, "main", "name, unique in the site"),
 		whole("nodes", &g.Nodes, 1, 1, maxNodes, "number of identical nodes").must("128"),
-		amount("performance", &g.Performance, bourse.Unit, "a job of length L takes L divided by this"),
+		amount("performance", &g.Performance, grid.Unit, "a job of length L takes L divided by this"),
 		amount("price", &g.Price, 0, "price of a node-hour").must("1.0"),
 	}, machineKeys(m)...)
 }
 
 // groups lists the key of a site's [[group]] tables, and the rule that there is at least
 // one.
-func groups(to *[]bourse.Group, site *string) keys {
+func groups(to *[]grid.Group, site *string) keys {
 	names := map[string]int{}
 	return keys{
-		each("group", to, 0, func(g *bourse.Group) keys { g.Site = *site; return groupKeys(g, names) }, "identical nodes; one or more"),
+		each("group", to, 0, func(g *grid.Group) keys { g.Site = *site; return groupKeys(g, names) }, "identical nodes; one or more"),
 		rule(func(t *table) {
 			if len(*to) == 0 && t.clean("group") {
 				t.wrong("group", "missing; a site has at least one [[%s]]", t.path.key("group"))
@@ -65,7 +65,7 @@ func groups(to *[]bourse.Group, site *string) keys {
 }
 
 // machineKeys lists what a node has, or what a request requires of one.
-func machineKeys(m *bourse.Requirement) keys {
+func machineKeys(m *grid.Requirement) keys {
 	return keys{
 		size("memory", &m.Memory, "memory of a node"),
 		size("disk", &m.Disk, "disk of a node"),
@@ -140,7 +140,7 @@ func (t *table) queueNamed(p path, name string, queues []Queue) int {
 func (l *Limits) keys() keys {
 	return keys{
 		amount("min_notice", &l.MinNotice, 0, "a reservation must start at least this far ahead"),
-		span("max_horizon", &l.MaxHorizon, bourse.MaxDuration, bourse.Second, "a reservation must end at most this far ahead").byDefault("no limit"),
+		span("max_horizon", &l.MaxHorizon, grid.MaxDuration, grid.Second, "a reservation must end at most this far ahead").byDefault("no limit"),
 		share("max_share", &l.MaxShare, One, 0, One, "share of a group's nodes that reservations may hold at once"),
 		texts("users", &l.Users, "users who may reserve").byDefault("all users"),
 		rule(func(t *table) {

@@ -6,59 +6,59 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Job is one job of a batch, or of a broker in a scenario. Its times count from its
-// submission; At turns it into a bourse.Job.
+// submission; At turns it into a grid.Job.
 type Job struct {
-	Name           string             // unique in the batch or broker
-	User           string             // default "": the submitter
-	Submit         bourse.Duration    // in a scenario: after its zero; default 0
-	Nodes          int                // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
-	Length         bourse.Duration    // L, run time at performance 1 on these nodes, above 0
-	Sizes          []bourse.Size      // of a moldable job, in ascending order of nodes; default: none
-	Run            bourse.Duration    // real run time at performance 1, for simulated clusters; default 0: Length
-	MinPerformance bourse.Performance // P; default 1
-	MaxPrice       bourse.Price       // C; if only a budget is given, implied by the budget
-	Budget         bourse.Credits     // S; if only a price is given, implied by the price
-	Ready          Moment             // earliest start; default: its submission
-	Deadline       Moment             // after Ready; default: none
-	Priority       int                // -1,000,000..1,000,000, higher first; default 0
-	Flexible       bourse.Duration    // may start up to this later once accepted; default 0
-	Fix            Thousandths        // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
-	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
-	OneSite        bool               // spread = "one-site"; default "any"
-	Require        bourse.Requirement // default: nothing
-	After          []string           // names of jobs that must have ended first; default: none
-	Gap            bourse.Duration    // time between the end of the last of them and its start; default 0
-	Minimize       bourse.Goal        // its owner's goal; default: the broker's
-	Urgency        bourse.Urgency     // what it is worth to end an hour earlier; default: the broker's
-	Runs           bool               // it has a command or a script
-	Work           *bourse.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
+	Name           string           // unique in the batch or broker
+	User           string           // default "": the submitter
+	Submit         grid.Duration    // in a scenario: after its zero; default 0
+	Nodes          int              // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
+	Length         grid.Duration    // L, run time at performance 1 on these nodes, above 0
+	Sizes          []grid.Size      // of a moldable job, in ascending order of nodes; default: none
+	Run            grid.Duration    // real run time at performance 1, for simulated clusters; default 0: Length
+	MinPerformance grid.Performance // P; default 1
+	MaxPrice       grid.Price       // C; if only a budget is given, implied by the budget
+	Budget         grid.Credits     // S; if only a price is given, implied by the price
+	Ready          Moment           // earliest start; default: its submission
+	Deadline       Moment           // after Ready; default: none
+	Priority       int              // -1,000,000..1,000,000, higher first; default 0
+	Flexible       grid.Duration    // may start up to this later once accepted; default 0
+	Fix            Thousandths      // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
+	Alternatives   Thousandths      // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
+	OneSite        bool             // spread = "one-site"; default "any"
+	Require        grid.Requirement // default: nothing
+	After          []string         // names of jobs that must have ended first; default: none
+	Gap            grid.Duration    // time between the end of the last of them and its start; default 0
+	Minimize       grid.Goal        // its owner's goal; default: the broker's
+	Urgency        grid.Urgency     // what it is worth to end an hour earlier; default: the broker's
+	Runs           bool             // it has a command or a script
+	Work           *grid.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
 }
 
 // Moment is a span after a submission, or a date.
 type Moment struct {
-	After bourse.Duration // without a date; Never: at no time
-	Date  time.Time       // zero: no date
+	After grid.Duration // without a date; Never: at no time
+	Date  time.Time     // zero: no date
 }
 
 // at returns the instant; zero is the date of the run's time zero.
-func (m Moment) at(submit bourse.Time, zero time.Time) bourse.Time {
+func (m Moment) at(submit grid.Time, zero time.Time) grid.Time {
 	if m.Date.IsZero() {
-		return min(submit.Add(m.After), bourse.Never)
+		return min(submit.Add(m.After), grid.Never)
 	}
-	return bourse.Time(m.Date.UnixMilli() - zero.UnixMilli())
+	return grid.Time(m.Date.UnixMilli() - zero.UnixMilli())
 }
 
 // At returns the job as submitted at an instant. zero is the date of the run's time zero:
 // the Unix epoch on a live site; the jobs of a simulation have no dates and need none. A
 // date becomes an instant only here, so callers must check that the deadline is still
 // ahead.
-func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
-	out := bourse.Job{
-		Request: bourse.Request{
+func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
+	out := grid.Job{
+		Request: grid.Request{
 			Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance,
 			MaxPrice: j.MaxPrice, Budget: j.Budget,
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
@@ -72,9 +72,9 @@ func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 	return out
 }
 
-// freedom returns the freedom that a job leaves its site, in the form of bourse.Job: none
+// freedom returns the freedom that a job leaves its site, in the form of grid.Job: none
 // if the window is fixed at once, and no fix if it is fixed at its start.
-func freedom(flexible bourse.Duration, fix Thousandths) (bourse.Duration, int) {
+func freedom(flexible grid.Duration, fix Thousandths) (grid.Duration, int) {
 	switch {
 	case fix == 0 || flexible == 0:
 		return 0, 0
@@ -102,7 +102,7 @@ func ParseBatch(file string, text []byte) (*Batch, error) {
 	return parseBatch(file, text, false, 0)
 }
 
-func parseBatch(file string, text []byte, simulated bool, until bourse.Duration) (*Batch, error) {
+func parseBatch(file string, text []byte, simulated bool, until grid.Duration) (*Batch, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func parseBatch(file string, text []byte, simulated bool, until bourse.Duration)
 }
 
 // keys lists the keys of a batch.
-func (b *Batch) keys(simulated bool, until bourse.Duration) keys {
+func (b *Batch) keys(simulated bool, until grid.Duration) keys {
 	return keys{
 		jobs(&b.Jobs, simulated, until),
 		rule(func(t *table) {
@@ -128,7 +128,7 @@ func (b *Batch) keys(simulated bool, until bourse.Duration) keys {
 }
 
 // jobs is the key of [[job]] tables.
-func jobs(to *[]Job, simulated bool, until bourse.Duration) key {
+func jobs(to *[]Job, simulated bool, until grid.Duration) key {
 	what := about{kind: "tables", below: func() keys { return new(Job).keys(until, map[string]int{}) }, shape: brackets}
 	return custom("job", what, func(t *table, key string) {
 		if t.has(key) {
@@ -139,7 +139,7 @@ func jobs(to *[]Job, simulated bool, until bourse.Duration) key {
 
 // jobs reads [[job]] tables. Jobs of a simulation have a time of submission, not after
 // until (0: no end), and no dates.
-func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
+func (t *table) jobs(simulated bool, until grid.Duration) []Job {
 	list := t.tables("job")
 	out := make([]Job, 0, len(list))
 	names := map[string]int{}
@@ -168,7 +168,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	if !chained {
 		return jobs
 	}
-	order, loop := bourse.InOrder(names, after)
+	order, loop := grid.InOrder(names, after)
 	if loop != nil {
 		tables[place[loop[0]]].wrong("after", "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
 		return jobs
@@ -196,7 +196,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 
 // keys lists the keys of a [[job]] of a batch, or of a broker in a scenario of length
 // until.
-func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
+func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	var least, most int
 	var fast speedup
 	return append(keys{
@@ -211,17 +211,17 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		text("user", &j.User, "", "its owner").byDefault("the submitter"),
 		rule(func(t *table) {
 			if j.User == "" {
-			} else if err := bourse.CheckName(j.User); err != nil && t.clean("user") {
+			} else if err := grid.CheckName(j.User); err != nil && t.clean("user") {
 				t.wrong("user", "%v", err)
 			}
 		}),
-		span("length", &j.Length, bourse.Hour, bourse.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
-		span("run", &j.Run, 0, bourse.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
-		amount("min_performance", &j.MinPerformance, bourse.Unit, "P, least performance of every node"),
+		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
+		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
+		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
 		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
 		moment("ready", &j.Ready, 0, "earliest start").byDefault("its submission"),
-		moment("deadline", &j.Deadline, bourse.Duration(bourse.Never), "latest end").byDefault("none"),
+		moment("deadline", &j.Deadline, grid.Duration(grid.Never), "latest end").byDefault("none"),
 		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
 		amount("flexible", &j.Flexible, 0, "the site may start it up to this much later than agreed; for jobs on one site"),
 		share("fix", &j.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
@@ -268,21 +268,21 @@ func (j *Job) follows(t *table) {
 const maxAfter = 100
 
 // goal reads a job's goal; none if it is not given.
-func (t *table) goal(key string) bourse.Goal {
+func (t *table) goal(key string) grid.Goal {
 	if !t.has(key) {
-		return bourse.NoGoal
+		return grid.NoGoal
 	}
-	g, _ := bourse.ParseGoal(t.oneOf(key, "value", criteria))
+	g, _ := grid.ParseGoal(t.oneOf(key, "value", criteria))
 	return g
 }
 
 type urgencyField struct {
-	to  *bourse.Urgency
-	def bourse.Urgency
+	to  *grid.Urgency
+	def grid.Urgency
 }
 
 // urgency is the worth of an hour: credits, or a share of a job's budget.
-func urgency(to *bourse.Urgency, def bourse.Urgency, doc string) key {
+func urgency(to *grid.Urgency, def grid.Urgency, doc string) key {
 	return key{name: "urgency", field: urgencyField{to, def}, doc: doc}
 }
 
@@ -293,11 +293,11 @@ func (f urgencyField) about() about {
 
 type momentField struct {
 	to  *Moment
-	def bourse.Duration
+	def grid.Duration
 }
 
 // moment is a span after the submission or, in a batch, an RFC 3339 date.
-func moment(name string, to *Moment, def bourse.Duration, doc string) key {
+func moment(name string, to *Moment, def grid.Duration, doc string) key {
 	return key{name: name, field: momentField{to, def}, doc: doc}
 }
 
@@ -309,7 +309,7 @@ func (f momentField) about() about {
 }
 
 // moment reads a span after something, or an RFC 3339 date.
-func (t *table) moment(key string, def bourse.Duration, simulated bool, after string) Moment {
+func (t *table) moment(key string, def grid.Duration, simulated bool, after string) Moment {
 	v, _ := t.take(key)
 	date, isDate := v.(time.Time)
 	if s, ok := v.(string); ok && !isDate {
@@ -347,15 +347,15 @@ func (t *table) window(j *Job) {
 		return
 	}
 	// Faster nodes could make up for it, but only min_performance asks for them.
-	r := bourse.Request{Length: j.Length, Sizes: j.Sizes}
-	takes := max(j.MinPerformance, bourse.Unit).Runtime(r.Shortest())
+	r := grid.Request{Length: j.Length, Sizes: j.Sizes}
+	takes := max(j.MinPerformance, grid.Unit).Runtime(r.Shortest())
 	left := j.Deadline.After - j.Ready.After
 	if !j.Deadline.Date.IsZero() {
-		left = bourse.Duration(j.Deadline.Date.Sub(j.Ready.Date).Milliseconds())
+		left = grid.Duration(j.Deadline.Date.Sub(j.Ready.Date).Milliseconds())
 	}
 	if takes > left {
 		t.wrong("deadline", "leaves %s after ready, but the job takes %s at performance %v; give it more time, or a higher min_performance",
-			left.Words(), takes.Words(), max(j.MinPerformance, bourse.Unit))
+			left.Words(), takes.Words(), max(j.MinPerformance, grid.Unit))
 	}
 }
 
@@ -368,22 +368,22 @@ func (t *table) money(j *Job) {
 	if t.doc.faulty[t.path] {
 		return
 	}
-	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}
+	r := grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}
 	longest := j.Length
 	if len(j.Sizes) > 0 {
 		longest = j.Sizes[0].Length
 	}
-	if j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
+	if j.MinPerformance.Runtime(longest) > grid.MaxDuration {
 		t.wrong("length", "%s at performance %v is too long for a schedule", longest.Words(), j.MinPerformance)
 		return
 	}
 	if !budget {
-		if j.Budget = r.DefaultBudget(); j.Budget > bourse.MaxBudget {
+		if j.Budget = r.DefaultBudget(); j.Budget > grid.MaxBudget {
 			t.wrong("max_price", "%v for %d nodes and %s is more than %v credits; give a budget",
-				j.MaxPrice, j.Nodes, j.Length.Words(), bourse.MaxBudget)
+				j.MaxPrice, j.Nodes, j.Length.Words(), grid.MaxBudget)
 		}
 	}
 	if !price {
-		j.MaxPrice = min(r.PriceWithin(), bourse.MaxPrice)
+		j.MaxPrice = min(r.PriceWithin(), grid.MaxPrice)
 	}
 }

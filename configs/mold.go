@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -42,7 +42,7 @@ func (t *table) nodes() (least, most int) {
 type speedup struct {
 	given         string // the key that is given; "" if none or several
 	amdahl, power Thousandths
-	sizes         []bourse.Size // of table, fewest nodes first
+	sizes         []grid.Size // of table, fewest nodes first
 }
 
 // keys lists the keys of [job.speedup].
@@ -75,8 +75,8 @@ func (s *speedup) size(t *table, key string) {
 	if err != nil || strconv.Itoa(n) != key {
 		t.wrong(key, `%q is not a number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
 	}
-	s.sizes = append(s.sizes, bourse.Size{Nodes: n, Length: t.span(key, bourse.Hour, bourse.Millisecond)})
-	slices.SortFunc(s.sizes, func(a, b bourse.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
+	s.sizes = append(s.sizes, grid.Size{Nodes: n, Length: t.span(key, grid.Hour, grid.Millisecond)})
+	slices.SortFunc(s.sizes, func(a, b grid.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
 }
 
 // mold sets the sizes of a job with a range of nodes. Nodes and Length become those of the
@@ -96,7 +96,7 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
 		return
 	}
-	var sizes []bourse.Size
+	var sizes []grid.Size
 	switch s.given {
 	case "amdahl":
 		sizes = t.byLaw(sla.Amdahl, int(s.amdahl), j.Length, least, most)
@@ -109,15 +109,15 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
 		return
 	}
-	r := bourse.Request{}
+	r := grid.Request{}
 	r.Mold(sizes)
 	j.Nodes, j.Length, j.Sizes = r.Nodes, r.Length, r.Sizes
 }
 
 // byLaw returns the sizes of a range of nodes by a law with one parameter.
-func (t *table) byLaw(law func(least, most int, te bourse.Duration, share int) ([]sla.Size, error), share int, length bourse.Duration, least, most int) []bourse.Size {
-	if n := most - least + 1; n > bourse.MaxSizes {
-		t.wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, bourse.MaxSizes)
+func (t *table) byLaw(law func(least, most int, te grid.Duration, share int) ([]sla.Size, error), share int, length grid.Duration, least, most int) []grid.Size {
+	if n := most - least + 1; n > grid.MaxSizes {
+		t.wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, grid.MaxSizes)
 		return nil
 	}
 	list, err := law(least, most, length, share)
@@ -125,18 +125,18 @@ func (t *table) byLaw(law func(least, most int, te bourse.Duration, share int) (
 		t.wrong("speedup", "%v", err)
 		return nil
 	}
-	sizes := make([]bourse.Size, len(list))
+	sizes := make([]grid.Size, len(list))
 	for i, z := range list {
-		sizes[i] = bourse.Size{Nodes: z.Nodes, Length: z.Runtime}
+		sizes[i] = grid.Size{Nodes: z.Nodes, Length: z.Runtime}
 	}
 	return sizes
 }
 
 // listed checks the lengths of a table against its job.
-func (t *table) listed(sizes []bourse.Size, length bourse.Duration, least, most int) {
+func (t *table) listed(sizes []grid.Size, length grid.Duration, least, most int) {
 	table := t.path.key("speedup").key("table")
-	if len(sizes) > bourse.MaxSizes {
-		t.wrongAt(table, "has %d sizes; must have at most %d", len(sizes), bourse.MaxSizes)
+	if len(sizes) > grid.MaxSizes {
+		t.wrongAt(table, "has %d sizes; must have at most %d", len(sizes), grid.MaxSizes)
 		return
 	}
 	for i, z := range sizes {

@@ -6,27 +6,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The speedups of a batch file are those of the laws: Amdahl's, T(R) = s + (1-s)/R
 // of the work of one node; a power of the nodes; a table as it stands.
 func TestReadBatch_MoldableJobs(t *testing.T) {
 	t.Parallel()
-	const minute = bourse.Minute
+	const minute = grid.Minute
 	for _, c := range []struct {
 		keys  string
 		nodes int
-		want  []bourse.Size
+		want  []grid.Size
 	}{
 		{`nodes = "1..4"
 length = "100m"
-speedup = { amdahl = 0.2 }`, 1, []bourse.Size{{Nodes: 1, Length: 100 * minute}, {Nodes: 2, Length: 60 * minute}, {Nodes: 3, Length: 2_800_000}, {Nodes: 4, Length: 40 * minute}}},
+speedup = { amdahl = 0.2 }`, 1, []grid.Size{{Nodes: 1, Length: 100 * minute}, {Nodes: 2, Length: 60 * minute}, {Nodes: 3, Length: 2_800_000}, {Nodes: 4, Length: 40 * minute}}},
 		{`nodes = "4..6"
 length = "90m"
-speedup = { power = 1.0 }`, 4, []bourse.Size{{Nodes: 4, Length: 90 * minute}, {Nodes: 5, Length: 72 * minute}, {Nodes: 6, Length: 60 * minute}}},
+speedup = { power = 1.0 }`, 4, []grid.Size{{Nodes: 4, Length: 90 * minute}, {Nodes: 5, Length: 72 * minute}, {Nodes: 6, Length: 60 * minute}}},
 		{`nodes = "4..16"
-speedup = { table = { 16 = "40m", 4 = "2h", 8 = "50m" } }`, 8, []bourse.Size{{Nodes: 4, Length: 120 * minute}, {Nodes: 8, Length: 50 * minute}, {Nodes: 16, Length: 40 * minute}}},
+speedup = { table = { 16 = "40m", 4 = "2h", 8 = "50m" } }`, 8, []grid.Size{{Nodes: 4, Length: 120 * minute}, {Nodes: 8, Length: 50 * minute}, {Nodes: 16, Length: 40 * minute}}},
 		{`nodes = "4..4"
 length = "90m"
 speedup = { amdahl = 0 }`, 4, nil},

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // curve is how a site's prices change over time, as read from tables or from a separate
 // file.
 type curve struct {
-	pieces []bourse.PricePiece
+	pieces []grid.PricePiece
 	file   string
-	repeat bourse.Duration
+	repeat grid.Duration
 }
 
 // onePrice says why some sites cannot change their prices over time.
@@ -26,39 +26,39 @@ var withHours = &condition{text: "with a queue", refused: onePrice, holds: func(
 
 // prices lists the keys of how prices change over time for a site's groups, which are read
 // before them.
-func prices(groups *[]bourse.Group, file *string) keys {
+func prices(groups *[]grid.Group, file *string) keys {
 	c := &curve{}
 	return keys{
-		each("price", &c.pieces, bourse.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").when(withHours),
+		each("price", &c.pieces, grid.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").when(withHours),
 		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "", filepath.Dir(t.doc.file)) },
 			"file with factors on the price of all groups over time, in lines `from,factor`; each applies until the next line, the last one for ever or until the factors repeat. Alternative to [[price]] tables").when(withHours),
-		span("price_repeat", &c.repeat, 0, bourse.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").byDefault("no repetition").when(withHours),
+		span("price_repeat", &c.repeat, 0, grid.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").byDefault("no repetition").when(withHours),
 		rule(func(t *table) { *file = c.file; c.apply(t, *groups) }),
 	}
 }
 
 // pieceKeys lists the keys of [[price]].
-func pieceKeys(p *bourse.PricePiece) keys {
+func pieceKeys(p *grid.PricePiece) keys {
 	var factor Thousandths
 	return keys{
 		instant("from", &p.From, "when it begins").must(`"22h"`),
 		instant("to", &p.To, "when it ends").must(`"30h"`),
-		share("factor", &factor, One, 0, bourse.MaxPriceFactor, "factor on the price of a node-hour").must("0.5"),
+		share("factor", &factor, One, 0, grid.MaxPriceFactor, "factor on the price of a node-hour").must("0.5"),
 		rule(func(*table) { p.Factor = int(factor) }),
 	}
 }
 
-type instantField struct{ to *bourse.Time }
+type instantField struct{ to *grid.Time }
 
 // instant is a time since the scenario's zero or, elsewhere, an RFC 3339 date.
-func instant(name string, to *bourse.Time, doc string) key {
+func instant(name string, to *grid.Time, doc string) key {
 	return key{name: name, field: instantField{to}, doc: doc}
 }
 
 func (f instantField) read(t *table, key string) {
 	m := t.moment(key, 0, t.in == inScenario, "its zero")
-	if *f.to = bourse.Time(m.After); !m.Date.IsZero() {
-		*f.to = bourse.Time(m.Date.UnixMilli())
+	if *f.to = grid.Time(m.After); !m.Date.IsZero() {
+		*f.to = grid.Time(m.Date.UnixMilli())
 	}
 }
 func (f instantField) about() about {
@@ -66,7 +66,7 @@ func (f instantField) about() about {
 }
 
 // apply gives the groups of a site the curve that was read.
-func (c *curve) apply(t *table, groups []bourse.Group) {
+func (c *curve) apply(t *table, groups []grid.Group) {
 	key := "price"
 	if c.file != "" {
 		key = "price_file"
@@ -106,8 +106,8 @@ func (c *curve) apply(t *table, groups []bourse.Group) {
 			t.wrong("price_file", "%s", text)
 		}
 	}
-	made, err := bourse.NewPriceCurve(c.pieces, c.repeat)
-	if bad := (*bourse.PieceError)(nil); errors.As(err, &bad) {
+	made, err := grid.NewPriceCurve(c.pieces, c.repeat)
+	if bad := (*grid.PieceError)(nil); errors.As(err, &bad) {
 		text := bad.Text
 		if bad.Other >= 0 {
 			text += " of " + where(bad.Other)
@@ -118,15 +118,15 @@ func (c *curve) apply(t *table, groups []bourse.Group) {
 	for i := range groups {
 		g := &groups[i]
 		g.Curve = made
-		if most := g.Dearest(-bourse.MaxTime, bourse.MaxTime); most > bourse.MaxPrice {
-			wrong(-1, fmt.Sprintf("makes a node of group %q cost up to %v credits per hour; must be at most %v", g.Name, most, bourse.MaxPrice))
+		if most := g.Dearest(-grid.MaxTime, grid.MaxTime); most > grid.MaxPrice {
+			wrong(-1, fmt.Sprintf("makes a node of group %q cost up to %v credits per hour; must be at most %v", g.Name, most, grid.MaxPrice))
 		}
 	}
 }
 
 // hours is a file of factors, with the line of each piece.
 type hours struct {
-	pieces []bourse.PricePiece
+	pieces []grid.PricePiece
 	lines  []int // from 1
 }
 
@@ -136,7 +136,7 @@ const hoursHead = "from,factor"
 // readHours reads a file of lines "from,factor" in order of time. Each factor applies until
 // the next line, the last one for ever or until the factors repeat. Empty lines and lines
 // that begin with "#" are skipped.
-func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, error) {
+func readHours(file string, repeat grid.Duration, simulated bool) (*hours, error) {
 	text, err := readFile(file)
 	if err != nil {
 		return nil, err
@@ -161,13 +161,13 @@ func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, err
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(factor), 64)
 		if err != nil {
-			return wrong("factor %q: must be a number from 0 to %d", factor, bourse.MaxPriceFactor/1000)
+			return wrong("factor %q: must be a number from 0 to %d", factor, grid.MaxPriceFactor/1000)
 		}
 		by, err := thousandths(f)
 		if err != nil {
-			return wrong("factor: %v; must be a number from 0 to %d", err, bourse.MaxPriceFactor/1000)
+			return wrong("factor: %v; must be a number from 0 to %d", err, grid.MaxPriceFactor/1000)
 		}
-		if k := len(out.pieces); k == bourse.MaxPricePieces {
+		if k := len(out.pieces); k == grid.MaxPricePieces {
 			return wrong("more than %d lines of factors", k)
 		} else if k > 0 {
 			if before := &out.pieces[k-1]; at <= before.From {
@@ -175,7 +175,7 @@ func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, err
 			}
 			out.pieces[k-1].To = at
 		}
-		out.pieces, out.lines = append(out.pieces, bourse.PricePiece{From: at, To: bourse.Never, Factor: int(by)}), append(out.lines, n)
+		out.pieces, out.lines = append(out.pieces, grid.PricePiece{From: at, To: grid.Never, Factor: int(by)}), append(out.lines, n)
 	}
 	if len(out.pieces) == 0 {
 		return nil, fmt.Errorf("%s: must have lines %s", file, hoursHead)
@@ -191,7 +191,7 @@ func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, err
 }
 
 // readHour reads seconds, a span since the zero of time, or a date.
-func readHour(s string, simulated bool) (bourse.Time, error) {
+func readHour(s string, simulated bool) (grid.Time, error) {
 	if date, err := time.Parse(time.RFC3339, s); err == nil {
 		switch {
 		case simulated:
@@ -199,14 +199,14 @@ func readHour(s string, simulated bool) (bourse.Time, error) {
 		case date.Year() < 1970 || date.Year() > 2200:
 			return 0, fmt.Errorf("%q is outside the years 1970..2200", s)
 		}
-		return bourse.Time(date.UnixMilli()), nil
+		return grid.Time(date.UnixMilli()), nil
 	}
-	if t, err := bourse.ParseTime(s); err == nil {
+	if t, err := grid.ParseTime(s); err == nil {
 		return t, nil
 	}
-	d, err := bourse.ParseDuration(s)
+	d, err := grid.ParseDuration(s)
 	if err != nil {
 		return 0, fmt.Errorf("%q: must be seconds, a duration such as 6h or, in a process, an RFC 3339 date", s)
 	}
-	return bourse.Time(d), nil
+	return grid.Time(d), nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // priced is a small site with lines of its own below the group.
@@ -130,7 +130,7 @@ func TestPrice_RefusesWhatIsNoCurve(t *testing.T) {
 			}
 		})
 	}
-	many := withKeys("", strings.Repeat(night, bourse.MaxPricePieces+1))
+	many := withKeys("", strings.Repeat(night, grid.MaxPricePieces+1))
 	if _, err := ParseScenario("f.toml", []byte(many)); err == nil || !strings.Contains(err.Error(), "has 10001 tables; must have at most 10000") {
 		t.Errorf("%.200v", err)
 	}

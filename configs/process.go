@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Process is the configuration of an agent's process apart from the agent: its addresses,
@@ -52,20 +52,20 @@ type TLS struct {
 type Clock struct {
 	// Wait is how long it waits for the time of its peers if none answers; default 10 s; 0:
 	// it does not ask.
-	Wait bourse.Duration
+	Wait grid.Duration
 	// Alone is how long it waits if none answers, and windows that it has sold have passed
 	// by its clock since its journals end; default 15 min.
-	Alone bourse.Duration
+	Alone grid.Duration
 }
 
 // keepDefault bounds a journal's disk for those who say nothing: the longest that most
 // questions about a job, a price or a bill come after it.
-const keepDefault = 90 * bourse.Day
+const keepDefault = 90 * grid.Day
 
 // Journal is where a process keeps its journals.
 type Journal struct {
-	Dir  string          // folder; each agent has a folder of its own in it; default "journal"
-	Keep bourse.Duration // how long to keep segments that an image has replaced; default 90 d
+	Dir  string        // folder; each agent has a folder of its own in it; default "journal"
+	Keep grid.Duration // how long to keep segments that an image has replaced; default 90 d
 	// Where the second copy is: in a folder or on a host, or nowhere.
 	MirrorDir      string // folder; must exist
 	MirrorHost     string // host:port of bourse journal keep
@@ -76,7 +76,7 @@ type Journal struct {
 func (j *Journal) keys(plain bool) keys {
 	return keys{
 		file("dir", &j.Dir, "journal", "folder, with a folder for each agent in it"),
-		span("keep", &j.Keep, keepDefault, bourse.Hour, "how long to keep segments that an image has replaced: what `explain`, statements and `bourse journal` can look back on. `\"36500d\"` keeps a century"),
+		span("keep", &j.Keep, keepDefault, grid.Hour, "how long to keep segments that an image has replaced: what `explain`, statements and `bourse journal` can look back on. `\"36500d\"` keeps a century"),
 		custom("mirror", about{kind: "folder, or HOST:PORT"}, func(t *table, key string) { j.mirror(t, key, plain) },
 			"where to keep a second copy, which is written before anything is answered: an existing folder on another disk, or a host that runs bourse journal keep").byDefault("no second copy"),
 		boolean("mirror_required", &j.MirrorRequired, false, "end the process if the second copy cannot be written; otherwise it goes on with one copy, and reports that"),
@@ -112,11 +112,11 @@ func (j *Journal) mirror(t *table, key string, plain bool) {
 type SiteProcess struct {
 	Site
 	Process
-	Lead      bourse.Duration // least time until a window may start, from 2 s; default 10 s
-	ShareSpan bourse.Duration // the time that VOShare is a share of, from 1 h; default 7 d
-	ProofKey  string          // file of the key with which it proves its answers, made if missing; default site-NAME.proof
-	Cluster   Cluster         // what runs the work
-	Accounts  []Account       // under which local accounts, in order of the file; none if the cluster is simulated
+	Lead      grid.Duration // least time until a window may start, from 2 s; default 10 s
+	ShareSpan grid.Duration // the time that VOShare is a share of, from 1 h; default 7 d
+	ProofKey  string        // file of the key with which it proves its answers, made if missing; default site-NAME.proof
+	Cluster   Cluster       // what runs the work
+	Accounts  []Account     // under which local accounts, in order of the file; none if the cluster is simulated
 	// Rendezvous is where the parts of a job exchange their addresses, by plain HTTP; zero:
 	// nowhere.
 	Rendezvous Endpoint
@@ -174,8 +174,8 @@ func (s *SiteProcess) keys() keys {
 	const snapshot = "belongs into a snapshot for quotes, but [listen] makes this the file of a process"
 	return slices.Concat(s.Site.keys(0, map[string]int{}), keys{
 		refuse("now", snapshot), refuse("running", snapshot), refuse("reserved", snapshot), refuse("queued", snapshot),
-		span("lead", &s.Lead, 10*bourse.Second, 2*bourse.Second, "least time until a window may start"),
-		span("share_span", &s.ShareSpan, 7*bourse.Day, bourse.Hour, "the time that `vo_share` is a share of"),
+		span("lead", &s.Lead, 10*grid.Second, 2*grid.Second, "least time until a window may start"),
+		span("share_span", &s.ShareSpan, 7*grid.Day, grid.Hour, "the time that `vo_share` is a share of"),
 		file("proof_key", &s.ProofKey, "", "key with which the site proves its answers, made at the first start").byDefault("`site-NAME.proof`"),
 		rule(func(t *table) {
 			if s.ProofKey == "" {
@@ -277,11 +277,11 @@ func (p *Process) keys(certificate func() string) keys {
 
 // clockWait is the default of Clock.Wait: as long as a starting process may take to hear
 // gossip.
-const clockWait = 10 * bourse.Second
+const clockWait = 10 * grid.Second
 
 // clockAlone is the default of Clock.Alone: as long as the switches of a machine room take
 // to start after a power cut, with some to spare.
-const clockAlone = 15 * bourse.Minute
+const clockAlone = 15 * grid.Minute
 
 // needOfOneVO reports a table as missing, unless there are [[vo]] tables.
 func (t *table) needOfOneVO(key, example string) {

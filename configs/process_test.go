@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -71,10 +71,10 @@ func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "north" || s.Groups[0].Site != "north" || s.Nodes() != 128 || s.Lead != 10*bourse.Second || s.ShareSpan != 7*bourse.Day {
+	if s.Name != "north" || s.Groups[0].Site != "north" || s.Nodes() != 128 || s.Lead != 10*grid.Second || s.ShareSpan != 7*grid.Day {
 		t.Errorf("%+v", s)
 	}
-	if w := s.Workload; w.SpeedUp != 60*One || w.Seed != 1 || w.Days != bourse.MaxDuration {
+	if w := s.Workload; w.SpeedUp != 60*One || w.Seed != 1 || w.Days != grid.MaxDuration {
 		t.Errorf("workload %+v", w)
 	}
 	if s.Listen.Advertise != "10.0.0.5:7400" || s.Gossip.Profile != "lan" || s.Log != "info" || s.HTTP != "10.0.0.5:7480" {
@@ -119,7 +119,7 @@ func TestProcess_BrokerHasItsKeysAndItsTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Name != "vo1" || b.Lead != bourse.Minute || b.Listen.Advertise != "broker.example.org:7400" || b.HTTP != "" ||
+	if b.Name != "vo1" || b.Lead != grid.Minute || b.Listen.Advertise != "broker.example.org:7400" || b.HTTP != "" ||
 		b.Notify != (Notify{URL: "https://hooks.example.org/bourse", Secret: "hook.secret"}) || b.TLS.Certificate != "broker-vo1.pem" {
 		t.Errorf("%+v", b)
 	}
@@ -155,7 +155,7 @@ func TestProcess_PlainNeedsNoFiles(t *testing.T) {
 	t.Parallel()
 	local := strings.NewReplacer("10.0.0.5", "127.0.0.1", "broker.example.org", "localhost").Replace(smallProcess)
 	s, err := ParseSiteProcess("north.toml", []byte(local+"[tls]\nplain = true\n[journal]\ndir = \"/var/lib/bourse\"\nkeep = \"30d\"\n[log]\nlevel = \"debug\"\n"))
-	if err != nil || s.TLS != (TLS{Plain: true}) || s.Gossip.Key != "" || s.Journal != (Journal{Dir: "/var/lib/bourse", Keep: 30 * bourse.Day}) || s.Log != "debug" {
+	if err != nil || s.TLS != (TLS{Plain: true}) || s.Gossip.Key != "" || s.Journal != (Journal{Dir: "/var/lib/bourse", Keep: 30 * grid.Day}) || s.Log != "debug" {
 		t.Errorf("%v, %+v", err, s)
 	}
 }
@@ -244,7 +244,7 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	}
 	cfg, err := s.Agent("cluster:north", s.ShareSpan, s.Lead)
 	if err != nil || cfg.VOShare != 500 || cfg.VOShares["vo1"] != 250 || !cfg.ScheduleOnly || !cfg.FallsAtOnce || cfg.Cap != 5000 ||
-		cfg.Lead != 5*bourse.Second || cfg.Span != 7*bourse.Day || cfg.Cluster != "cluster:north" {
+		cfg.Lead != 5*grid.Second || cfg.Span != 7*grid.Day || cfg.Cluster != "cluster:north" {
 		t.Errorf("%v, %+v", err, cfg)
 	}
 	if q := s.ClusterQueues(); len(q) != 1 || q[0].Nodes != 128 || !q[0].Extend || q[0].Policy != s.Policy {
@@ -255,7 +255,7 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := b.Agent(broker.ServiceDefaults("x"))
-	if err != nil || got.Name != "vo1" || got.BudgetLimit != 5*bourse.Credit || got.Lead != 10*bourse.Second || got.Quotas["ana"] != 7*bourse.Credit || got.KeepJobs == 0 ||
+	if err != nil || got.Name != "vo1" || got.BudgetLimit != 5*grid.Credit || got.Lead != 10*grid.Second || got.Quotas["ana"] != 7*grid.Credit || got.KeepJobs == 0 ||
 		got.LostAfter != broker.NeverLost || got.MaxWaiting != 10_000 || got.Users["ana"] != (broker.UserTerms{Share: 2, Priority: 1}) {
 		t.Errorf("%v, %+v", err, got)
 	}
@@ -268,10 +268,10 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 func TestAgent_TheTimeOfABudgetReachesTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]broker.Config{
-		"":                     {BudgetUntil: 30 * bourse.Day},
-		`budget_until = "12d"`: {BudgetUntil: 12 * bourse.Day},
-		`budget_period = "7d"`: {BudgetPeriod: 7 * bourse.Day},
-		"budget_period = \"1m\"\nbudget_until = 2027-01-01T00:00:00Z": {BudgetPeriod: bourse.Minute, BudgetEnd: 1_798_761_600_000},
+		"":                     {BudgetUntil: 30 * grid.Day},
+		`budget_until = "12d"`: {BudgetUntil: 12 * grid.Day},
+		`budget_period = "7d"`: {BudgetPeriod: 7 * grid.Day},
+		"budget_period = \"1m\"\nbudget_until = 2027-01-01T00:00:00Z": {BudgetPeriod: grid.Minute, BudgetEnd: 1_798_761_600_000},
 	} {
 		b, err := ParseBrokerProcess("f", []byte(strings.Replace(tideProcess, "[listen]", text+"\n[listen]", 1)))
 		if err != nil {
@@ -303,7 +303,7 @@ func TestSLA_ThePolicySaysTheOrder(t *testing.T) {
 // wants a century says so.
 func TestJournal_KeepsNinetyDaysByDefault(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[string]bourse.Duration{"": 90 * bourse.Day, "keep = \"36500d\"\n": 36500 * bourse.Day} {
+	for words, want := range map[string]grid.Duration{"": 90 * grid.Day, "keep = \"36500d\"\n": 36500 * grid.Day} {
 		text := strings.Replace(smallProcess, "[http]", "[journal]\n"+words+"[http]", 1)
 		s, err := ParseSiteProcess("north.toml", []byte(text))
 		if err != nil || s.Journal.Keep != want {
@@ -314,7 +314,7 @@ func TestJournal_KeepsNinetyDaysByDefault(t *testing.T) {
 			t.Errorf("a broker with %q: %v", words, err)
 		}
 	}
-	if s, err := ParseSiteProcess("north.toml", []byte(smallProcess)); err != nil || s.Journal.Keep != 90*bourse.Day {
+	if s, err := ParseSiteProcess("north.toml", []byte(smallProcess)); err != nil || s.Journal.Keep != 90*grid.Day {
 		t.Errorf("without [journal]: %v", err)
 	}
 }

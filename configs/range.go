@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // pair returns the two elements of an array, if the key is given and has two.
@@ -53,10 +53,10 @@ func (f rangeField[T]) about() about {
 	return about{kind: "[least, most], " + f.kind, limits: f.span, def: "[" + f.show(f.def.Lo) + ", " + f.show(f.def.Hi) + "]"}
 }
 
-// between is a range of values of a type of package bourse.
+// between is a range of values of a type of package grid.
 func between[T ~int64, P fromTOML[T]](name string, to *Range[T], def Range[T], doc string) key {
 	show := func(v T) string {
-		if d, ok := any(v).(bourse.Duration); ok {
+		if d, ok := any(v).(grid.Duration); ok {
 			return strconv.Quote(d.Words())
 		}
 		return fmt.Sprint(v)

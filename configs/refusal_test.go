@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The smallest valid files of each kind; a case changes one line of them.
@@ -392,5 +392,5 @@ func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
 
 // checkText is Check of a text, without the batch files that it names.
 func checkText(file string, text []byte) (*Checked, error) {
-	return check(file, text, func(*Broker, bourse.Duration) error { return nil })
+	return check(file, text, func(*Broker, grid.Duration) error { return nil })
 }

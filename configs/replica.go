@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Replica is a process's place among those that hold a broker: [replica].
@@ -22,7 +22,7 @@ type Replica struct {
 
 	// Silence is how long the leader may be silent before it counts as gone; default 600 ms
 	// with gossip's profile fast, else 4 s.
-	Silence bourse.Duration
+	Silence grid.Duration
 }
 
 // ReplicaMember is one of the processes that hold a broker: [[replica.member]].
@@ -43,7 +43,7 @@ func (r *Replica) keys(p *Process) keys {
 	}, r.Listen.keys(plain), keys{
 		each("member", &r.Members, maxReplicas, func(m *ReplicaMember) keys { return m.keys(plain) },
 			"all processes that hold the broker, the same in each file: three survive the loss of one, five of two"),
-		span("silence", &r.Silence, 0, 200*bourse.Millisecond, "how long the leader may be silent before it counts as gone").byDefault("`0.6s` with the profile fast, else `4s`"),
+		span("silence", &r.Silence, 0, 200*grid.Millisecond, "how long the leader may be silent before it counts as gone").byDefault("`0.6s` with the profile fast, else `4s`"),
 		whole("past", &r.Past, 0, 0, 1000, "the member whose folder has the journal of the broker that ran alone until now; 0: there is none. Used only when the group is founded"),
 		boolean("joins", &r.Joins, false, "this process replaces a lost member, and waits for the others to send it the whole state"),
 		rule(r.whole),
@@ -51,9 +51,9 @@ func (r *Replica) keys(p *Process) keys {
 			switch {
 			case r.Silence > 0:
 			case p.Gossip.Profile == "fast":
-				r.Silence = 600 * bourse.Millisecond
+				r.Silence = 600 * grid.Millisecond
 			default:
-				r.Silence = 4 * bourse.Second
+				r.Silence = 4 * grid.Second
 			}
 		}),
 	})

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
@@ -18,13 +18,13 @@ import (
 
 // Scenario is a world to simulate: sites with local jobs, and brokers.
 type Scenario struct {
-	Name    string          // default "scenario"
-	Until   bourse.Duration // the simulated span, above 0
-	Sites   []Site          // at least one, in order of the file
-	Brokers []Broker        // in order of the file
-	Dir     string          // the folder for relative file names; "": the working directory
-	Source  Source          // what it was read from
-	Traces  []TraceFile     // found by ResolveTraces, in the order in which the scenario names them
+	Name    string        // default "scenario"
+	Until   grid.Duration // the simulated span, above 0
+	Sites   []Site        // at least one, in order of the file
+	Brokers []Broker      // in order of the file
+	Dir     string        // the folder for relative file names; "": the working directory
+	Source  Source        // what it was read from
+	Traces  []TraceFile   // found by ResolveTraces, in the order in which the scenario names them
 }
 
 // Site is one cluster of a scenario.
@@ -36,16 +36,16 @@ type Site struct {
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
 	Estimates  string          // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
-	HalfLife   bourse.Duration // of the users' past usage, with policy easy-fair; default 7 days
-	Groups     []bourse.Group  // at least one, in order of the file
+	HalfLife   grid.Duration   // of the users' past usage, with policy easy-fair; default 7 days
+	Groups     []grid.Group    // at least one, in order of the file
 	PriceFile  string          // the file of their price curve; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
 	JobLimits  queue.JobLimits // of local jobs, of all queues together
 	VOShare    Thousandths     // share of the node-seconds over the horizon that VOs may hold, 0..1; default 1
 	VOShares   []VOShare       // the same for single VOs, in order of name; other VOs have no limit of their own
-	Hold       bourse.Duration // how long a hold lasts, from 1 s; default 30 s
-	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, at least Hold; default 15 min
+	Hold       grid.Duration   // how long a hold lasts, from 1 s; default 30 s
+	InDoubt    grid.Duration   // how long a prepared leg waits for the decision, at least Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
 
@@ -71,7 +71,7 @@ type Site struct {
 	// scenario's zero, 0 <= Joins < Leaves <= Until. By default the site stays from the start
 	// to the end. Local jobs run all the time, and legs that are confirmed when it leaves run
 	// to their end.
-	Joins, Leaves bourse.Duration
+	Joins, Leaves grid.Duration
 }
 
 // VOShare is the share of a site's node-seconds that one VO may hold, 0..1.
@@ -104,7 +104,7 @@ func ReadScenario(file string) (*Scenario, error) {
 }
 
 // loadBatch reads the jobs of the batch that a broker names.
-func (b *Broker) loadBatch(dir string, until bourse.Duration) (text []byte, err error) {
+func (b *Broker) loadBatch(dir string, until grid.Duration) (text []byte, err error) {
 	if b.Batch == "" {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (b *Broker) loadBatch(dir string, until bourse.Duration) (text []byte, err 
 }
 
 // takeBatch makes the jobs of a batch the broker's.
-func (b *Broker) takeBatch(file string, text []byte, until bourse.Duration) error {
+func (b *Broker) takeBatch(file string, text []byte, until grid.Duration) error {
 	batch, err := parseBatch(file, text, true, until)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *Scenario) keys() keys {
 	sites, brokers := map[string]int{}, map[string]int{}
 	return keys{
 		title("name", &s.Name, "scenario", "its name in reports"),
-		span("until", &s.Until, bourse.Day, bourse.Second, "length of the simulated time").must(`"30d"`),
+		span("until", &s.Until, grid.Day, grid.Second, "length of the simulated time").must(`"30d"`),
 		each("site", &s.Sites, 0, func(one *Site) keys { return one.keys(s.Until, sites) }, "the clusters; one or more"),
 		rule(func(t *table) {
 			if len(s.Sites) == 0 && t.clean("site") {
@@ -167,11 +167,11 @@ func (s *Scenario) keys() keys {
 
 // keys lists the keys of a site: of a [[site]] in a scenario of length until, or at the top
 // level of a process's file.
-func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
+func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 	const stays = "is only for scenarios; a real site exists while its process runs"
 	local := until
 	if local == 0 {
-		local = bourse.MaxDuration
+		local = grid.MaxDuration
 	}
 	return slices.Concat(keys{
 		named("name", &s.Name, names, "north", "name, unique among sites"),
@@ -183,8 +183,8 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
 		section("limits", s.Limits.keys, "the operator's limits on reservations"),
 		share("vo_share", &s.VOShare, One, 0, One, "share of the node-time that virtual organisations may hold"),
-		span("hold", &s.Hold, 30*bourse.Second, bourse.Second, "how long a hold lasts"),
-		span("in_doubt", &s.InDoubt, 15*bourse.Minute, bourse.Second, "how long a prepared leg waits for the decision; at least `hold`"),
+		span("hold", &s.Hold, 30*grid.Second, grid.Second, "how long a hold lasts"),
+		span("in_doubt", &s.InDoubt, 15*grid.Minute, grid.Second, "how long a prepared leg waits for the decision; at least `hold`"),
 		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "local jobs that may wait; more are turned away"),
 		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
 		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that the site adds to the refund of a confirmed leg that it loses").byDefault("0; 1 at a site of agreements (sla-*)"),
@@ -233,7 +233,7 @@ func (s *Site) policy(t *table, key string) {
 }
 
 // stay checks when a site joins and leaves.
-func (s *Site) stay(t *table, until bourse.Duration) {
+func (s *Site) stay(t *table, until grid.Duration) {
 	joins, leaves := s.Joins, s.Leaves
 	switch {
 	case t.in != inScenario:
@@ -259,7 +259,7 @@ func (s *Site) Nodes() int {
 // MeanPrice returns the mean, over the sites, of the average price of their nodes, rounded
 // half up. The prices of VOWorkload are multiples of it. Changes of prices over time do not
 // count.
-func (s *Scenario) MeanPrice() bourse.Price {
+func (s *Scenario) MeanPrice() grid.Price {
 	sum := new(big.Rat)
 	for i := range s.Sites {
 		site := new(big.Int)
@@ -270,7 +270,7 @@ func (s *Scenario) MeanPrice() bourse.Price {
 	}
 	sum.Quo(sum, new(big.Rat).SetInt64(int64(len(s.Sites))))
 	sum.Add(sum, big.NewRat(1, 2))
-	return bourse.Price(new(big.Int).Quo(sum.Num(), sum.Denom()).Int64())
+	return grid.Price(new(big.Int).Quo(sum.Num(), sum.Denom()).Int64())
 }
 
 // ResolveTraces resolves every relative trace against dir or, if that is "", against the

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -63,26 +63,26 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Scenario{
-		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
+		Name: "two-sites", Until: 30 * grid.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
 			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill", Estimates: "request",
-			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
+			Groups:  []grid.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
 			Queues:  []Queue{{Rate: One, DelayCost: One}},
-			Limits:  Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One},
-			VOShare: One, Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, QueueLimit: 100_000, RefundFullUntil: One / 2,
-			Leaves:   30 * bourse.Day,
-			Workload: &Workload{Trace: "SDSC-SP2-1998-4.2-cln.swf.gz", Days: 30 * bourse.Day, Processors: 128, NeverRan: "drop"},
+			Limits:  Limits{MaxHorizon: grid.MaxDuration, MaxShare: One},
+			VOShare: One, Hold: 30 * grid.Second, InDoubt: 15 * grid.Minute, QueueLimit: 100_000, RefundFullUntil: One / 2,
+			Leaves:   30 * grid.Day,
+			Workload: &Workload{Trace: "SDSC-SP2-1998-4.2-cln.swf.gz", Days: 30 * grid.Day, Processors: 128, NeverRan: "drop"},
 		}},
 		Brokers: []Broker{{
-			Name: "vo1", Budget: 50_000 * bourse.Credit, BudgetUntil: Moment{After: 30 * bourse.Day}, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
-			Algorithm: "amp", Minimize: "time", Urgency: bourse.DefaultUrgency(), Strategy: "batch",
+			Name: "vo1", Budget: 50_000 * grid.Credit, BudgetUntil: Moment{After: 30 * grid.Day}, Cycle: 30 * grid.Minute, Horizon: 7 * grid.Day,
+			Algorithm: "amp", Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: "batch",
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
-				Model: "uniform", Days: 30 * bourse.Day, Jobs: 200, Nodes: Range[int]{1, 16},
-				Length:         Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour},
-				MinPerformance: Range[bourse.Performance]{500, 1000},
+				Model: "uniform", Days: 30 * grid.Day, Jobs: 200, Nodes: Range[int]{1, 16},
+				Length:         Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour},
+				MinPerformance: Range[grid.Performance]{500, 1000},
 				MaxPrice:       Range[Thousandths]{1000, 2000},
-				Deadline:       7 * bourse.Day,
+				Deadline:       7 * grid.Day,
 				Fix:            One,
 				Run:            Range[Thousandths]{One, One},
 				CancelAt:       Range[Thousandths]{0, One},
@@ -199,38 +199,38 @@ modify_length = [1, 2]
 		t.Fatal(err)
 	}
 	a, b, vo := s.Sites[0], s.Sites[1], s.Brokers[0]
-	machine := bourse.Machine{Memory: 64 << 30, Disk: 1_500_000_000_000, GPUs: 2, OS: "linux", Arch: "amd64", Features: []string{"avx512"}}
+	machine := grid.Machine{Memory: 64 << 30, Disk: 1_500_000_000_000, GPUs: 2, OS: "linux", Arch: "amd64", Features: []string{"avx512"}}
 	if !reflect.DeepEqual(a.Groups[0].Machine, machine) {
 		t.Errorf("machine %+v", a.Groups[0].Machine)
 	}
 	if want := []Queue{{Rate: One, DelayCost: One}, {Name: "express", Priority: 5, Rate: 2 * One, DelayCost: One / 2}, {Name: "standby", Priority: -1, Rate: One, DelayCost: One}}; !reflect.DeepEqual(a.Queues, want) {
 		t.Errorf("queues %+v", a.Queues)
 	}
-	if want := (Limits{bourse.Hour, 30 * bourse.Day, One / 2, []string{"ana"}}); !reflect.DeepEqual(a.Limits, want) {
+	if want := (Limits{grid.Hour, 30 * grid.Day, One / 2, []string{"ana"}}); !reflect.DeepEqual(a.Limits, want) {
 		t.Errorf("limits %+v", a.Limits)
 	}
-	if want := (&Workload{Trace: "/abs/LCG.sacct.gz", Zone: zoneNamed(t, "Europe/Berlin"), Skip: 3, Days: 12 * bourse.Hour, Partition: 7, Copy: 200, NeverRan: "zero",
+	if want := (&Workload{Trace: "/abs/LCG.sacct.gz", Zone: zoneNamed(t, "Europe/Berlin"), Skip: 3, Days: 12 * grid.Hour, Partition: 7, Copy: 200, NeverRan: "zero",
 		Processors: 10, Queues: map[int]int{1: 1, 5: 2, 3: 0}}); !reflect.DeepEqual(a.Workload, want) {
 		t.Errorf("workload %+v", a.Workload)
 	}
 	if want := (&Workload{Model: "uniform", Load: 900, Jobs: 10, Nodes: Range[int]{2, 4}, Days: 3600500, Processors: 8,
-		Length: Range[bourse.Duration]{bourse.Minute, bourse.Hour}}); !reflect.DeepEqual(b.Workload, want) {
+		Length: Range[grid.Duration]{grid.Minute, grid.Hour}}); !reflect.DeepEqual(b.Workload, want) {
 		t.Errorf("workload %+v", b.Workload)
 	}
 	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
 		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 || a.HoldingFee != 20 ||
-		a.Joins != 10*bourse.Minute || a.Leaves != bourse.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
+		a.Joins != 10*grid.Minute || a.Leaves != grid.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)
 	}
-	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
-		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute || *vo.LostAfter != 5*bourse.Minute || vo.NeverLost ||
+	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*grid.Day ||
+		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != grid.Minute || *vo.LostAfter != 5*grid.Minute || vo.NeverLost ||
 		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) ||
-		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500, bourse.Grants{}}, {"ana", 1, 0, 9, bourse.Grants{}}}) {
+		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500, grid.Grants{}}, {"ana", 1, 0, 9, grid.Grants{}}}) {
 		t.Errorf("broker %+v", vo)
 	}
-	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
-		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One,
-		Ahead: bourse.Hour, Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
+	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: grid.Day, Jobs: 20, Partition: 2, MinPerformance: Range[grid.Performance]{250, 2000},
+		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * grid.Hour, Fix: One,
+		Ahead: grid.Hour, Run: Range[Thousandths]{200, 1000}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.
@@ -299,16 +299,16 @@ func TestReadBatch_Wave(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := b.Jobs[0].At(5000, time.Time{})
-	want := bourse.Job{
-		Request: bourse.Request{
-			Nodes: 16, Length: 2 * bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 2_500_000, Budget: 80 * bourse.Credit,
-			Ready: 5000, Deadline: bourse.Time(5000).Add(bourse.Day),
-			Require:  bourse.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
-			Flexible: 4 * bourse.Hour,
+	want := grid.Job{
+		Request: grid.Request{
+			Nodes: 16, Length: 2 * grid.Hour, MinPerformance: grid.Unit, MaxPrice: 2_500_000, Budget: 80 * grid.Credit,
+			Ready: 5000, Deadline: grid.Time(5000).Add(grid.Day),
+			Require:  grid.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
+			Flexible: 4 * grid.Hour,
 		},
 		Name: "wave", User: "ana", Submit: 5000, Priority: 10,
 	}
-	if !reflect.DeepEqual(job, want) || b.Jobs[0].Flexible != 4*bourse.Hour {
+	if !reflect.DeepEqual(job, want) || b.Jobs[0].Flexible != 4*grid.Hour {
 		t.Errorf("got  %+v\nwant %+v", job, want)
 	}
 }
@@ -337,13 +337,13 @@ max_price = 0
 	}
 	j := b.Jobs[0].At(3000, time.Unix(0, 0))
 	// 100 credits for 10 nodes and 2 h each: 5 a node-hour.
-	if j.MaxPrice != 5_000_000 || j.Budget != 100*bourse.Credit || !j.OneSite || j.Run != 30*bourse.Minute {
+	if j.MaxPrice != 5_000_000 || j.Budget != 100*grid.Credit || !j.OneSite || j.Run != 30*grid.Minute {
 		t.Errorf("%+v", j)
 	}
 	if j.Ready != 3000 || j.Deadline != 3_610_000 { // ready at the epoch, but submitted later
 		t.Errorf("ready %v deadline %v", j.Ready, j.Deadline)
 	}
-	if e := b.Jobs[1].At(3000, time.Unix(0, 0)); e.Deadline != bourse.Never || e.Budget != 0 {
+	if e := b.Jobs[1].At(3000, time.Unix(0, 0)); e.Deadline != grid.Never || e.Budget != 0 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -359,7 +359,7 @@ func TestReadScenario_JobsOfItsOwnAndOfABatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j := s.Brokers[0].Jobs; len(j) != 1 || j[0].Name != "wave" || j[0].Submit != 90*bourse.Minute {
+		if j := s.Brokers[0].Jobs; len(j) != 1 || j[0].Name != "wave" || j[0].Submit != 90*grid.Minute {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}
@@ -379,7 +379,7 @@ func TestReadBroker_AsOneTableOrTheFirstOfAnArray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Name != "vo1" || b.Lead != bourse.Minute || b.BudgetLimit != nil {
+		if b.Name != "vo1" || b.Lead != grid.Minute || b.BudgetLimit != nil {
 			t.Errorf("%s: %+v", head, b)
 		}
 	}

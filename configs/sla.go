@@ -3,8 +3,8 @@ package configs
 import (
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
 	"github.com/bourse-grid/bourse/sites"
@@ -109,7 +109,7 @@ func (s *Site) promises() *sites.Promises {
 
 // Freedom returns the freedom that a job of the workload leaves its site, given the drawn
 // value of flexible.
-func (w *VOWorkload) Freedom(flexible bourse.Duration) (later bourse.Duration, fix, phi int) {
+func (w *VOWorkload) Freedom(flexible grid.Duration) (later grid.Duration, fix, phi int) {
 	later, fix = freedom(flexible, w.Fix)
 	return later, fix, int(w.Alternatives)
 }

@@ -3,7 +3,7 @@ package configs
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,9 +12,9 @@ import (
 // instant from Now on.
 type Snapshot struct {
 	Name     string          // of the site; default "site"
-	Now      bourse.Time     // default 0
+	Now      grid.Time       // default 0
 	Policy   backfill.Policy // default EASY
-	Groups   []bourse.Group  // at least one, in order of the file
+	Groups   []grid.Group    // at least one, in order of the file
 	Queues   []Queue         // the unnamed one first, then in order of the file
 	Limits   Limits
 	Running  []RunningJob  // in order of the file
@@ -25,10 +25,10 @@ type Snapshot struct {
 // RunningJob holds nodes now.
 type RunningJob struct {
 	Job   string
-	Group int         // index into Groups; default the first
-	Nodes int         // 1..the group's
-	Start bourse.Time // not after Now; default Now
-	End   bourse.Time // by its estimate, after Now
+	Group int       // index into Groups; default the first
+	Nodes int       // 1..the group's
+	Start grid.Time // not after Now; default Now
+	End   grid.Time // by its estimate, after Now
 }
 
 // Reservation is an advance reservation that has not ended.
@@ -36,17 +36,17 @@ type Reservation struct {
 	Job        string
 	Group      int // index into Groups; default the first
 	Nodes      int // 1..the group's
-	Start, End bourse.Time
+	Start, End grid.Time
 }
 
 // QueuedJob waits in a local queue.
 type QueuedJob struct {
 	Job      string
-	Group    int             // index into Groups; default the first that is large enough
-	Nodes    int             // 1..the group's
-	Estimate bourse.Duration // above 0
-	Submit   bourse.Time     // not after Now; default Now
-	Queue    int             // index into Queues; default 0
+	Group    int           // index into Groups; default the first that is large enough
+	Nodes    int           // 1..the group's
+	Estimate grid.Duration // above 0
+	Submit   grid.Time     // not after Now; default Now
+	Queue    int           // index into Queues; default 0
 }
 
 // ReadSite reads a site's snapshot. An error that does not come from the file system is a
@@ -76,7 +76,7 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 // keys lists the keys of a snapshot.
 func (s *Snapshot) keys() keys {
 	jobs := map[string]int{}
-	free := make([]bourse.Profile, 0, 1)
+	free := make([]grid.Profile, 0, 1)
 	return slices.Concat(keys{
 		title("name", &s.Name, "site", "name of the site"),
 		amount("now", &s.Now, 0, "time of the snapshot"),
@@ -86,7 +86,7 @@ func (s *Snapshot) keys() keys {
 		section("limits", s.Limits.keys, "the operator's limits on reservations"),
 		rule(func(*table) {
 			for _, g := range s.Groups {
-				free = append(free, bourse.NewProfile(s.Now, g.Nodes))
+				free = append(free, grid.NewProfile(s.Now, g.Nodes))
 			}
 		}),
 		each("running", &s.Running, 0, func(j *RunningJob) keys { return j.keys(s, jobs, free) }, "jobs that hold nodes now").when(s.grouped()),
@@ -96,11 +96,11 @@ func (s *Snapshot) keys() keys {
 }
 
 // keys lists the keys of [[running]].
-func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
+func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys {
 	return keys{
 		named("job", &j.Job, jobs, "A", "name, unique in the file"),
 		amount("start", &j.Start, s.Now, "its start, not after `now`").byDefault("`now`"),
-		s.end(&j.End, func() bourse.Time { return s.Now }),
+		s.end(&j.End, func() grid.Time { return s.Now }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
 		rule(func(t *table) {
 			if t.clean("start") && j.Start > s.Now {
@@ -112,11 +112,11 @@ func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []bourse.Profil
 }
 
 // keys lists the keys of [[reserved]].
-func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
+func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys {
 	return keys{
 		amount("start", &j.Start, s.Now, "its start").must("4"),
 		named("job", &j.Job, jobs, "R", "name, unique in the file"),
-		s.end(&j.End, func() bourse.Time { return j.Start }),
+		s.end(&j.End, func() grid.Time { return j.Start }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
 		rule(func(t *table) { s.take(t, free, j.Group, j.Nodes, j.Start, j.End) }),
 	}
@@ -127,7 +127,7 @@ func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
 	return keys{
 		named("job", &j.Job, jobs, "C", "name, unique in the file"),
 		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "the queue in which it waits").byDefault("the queue without a name"),
-		span("estimate", &j.Estimate, bourse.Hour, bourse.Millisecond, "its run time as its user estimates it").must(`"1h"`),
+		span("estimate", &j.Estimate, grid.Hour, grid.Millisecond, "its run time as its user estimates it").must(`"1h"`),
 		amount("submit", &j.Submit, s.Now, "its submission, not after `now`").byDefault("`now`"),
 		rule(func(t *table) {
 			if t.clean("submit") && j.Submit > s.Now {
@@ -145,7 +145,7 @@ func (s *Snapshot) grouped() *condition {
 }
 
 // take takes nodes of a group, or reports that too few are left.
-func (s *Snapshot) take(t *table, free []bourse.Profile, group, nodes int, start, end bourse.Time) {
+func (s *Snapshot) take(t *table, free []grid.Profile, group, nodes int, start, end grid.Time) {
 	if !t.clean("nodes") || !t.clean("group") || !t.clean("start") || !t.clean("end") {
 		return
 	}
@@ -159,7 +159,7 @@ func (s *Snapshot) take(t *table, free []bourse.Profile, group, nodes int, start
 }
 
 // end is the key of an end, which must be given and must be after the start and after now.
-func (s *Snapshot) end(to *bourse.Time, start func() bourse.Time) key {
+func (s *Snapshot) end(to *grid.Time, start func() grid.Time) key {
 	return custom("end", about{kind: "time"}, func(t *table, key string) { *to = s.readEnd(t, start()) }, "its end, after `now` and after its start; must be given")
 }
 
@@ -176,7 +176,7 @@ func groupName() key {
 }
 
 // readEnd reads an end, which must be given and must be after the start and after now.
-func (s *Snapshot) readEnd(r *table, start bourse.Time) bourse.Time {
+func (s *Snapshot) readEnd(r *table, start grid.Time) grid.Time {
 	r.need("end", "6")
 	end := value(r, "end", start.Add(1))
 	switch {
@@ -195,11 +195,11 @@ func (s *Snapshot) place(r *table, largeEnough bool) (group, nodes int) {
 	r.need("nodes", "4")
 	nodes = r.whole("nodes", 1, 1, maxNodes)
 	if largeEnough {
-		group = max(0, slices.IndexFunc(s.Groups, func(g bourse.Group) bool { return g.Nodes >= nodes }))
+		group = max(0, slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Nodes >= nodes }))
 	}
 	if r.has("group") {
 		name := r.text("group", "")
-		i := slices.IndexFunc(s.Groups, func(g bourse.Group) bool { return g.Name == name })
+		i := slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Name == name })
 		if i < 0 && r.clean("group") {
 			names := make([]string, len(s.Groups))
 			for i, g := range s.Groups {

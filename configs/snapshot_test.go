@@ -3,7 +3,7 @@ package configs
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -49,7 +49,7 @@ func TestReadSite_Figure1(t *testing.T) {
 	if s.Name != "figure1" || s.Now != 0 || s.Policy != backfill.EASY || len(s.Groups) != 1 {
 		t.Errorf("site %+v", s)
 	}
-	if g := s.Groups[0]; g.Site != "figure1" || g.Nodes != 5 || g.Performance != bourse.Unit || g.Price != 1_000_000 {
+	if g := s.Groups[0]; g.Site != "figure1" || g.Nodes != 5 || g.Performance != grid.Unit || g.Price != 1_000_000 {
 		t.Errorf("group %+v", g)
 	}
 	if r := s.Running; len(r) != 2 || r[0] != (RunningJob{Job: "A", Nodes: 4, End: 2000}) {
@@ -61,7 +61,7 @@ func TestReadSite_Figure1(t *testing.T) {
 	if q := s.Queued; len(q) != 2 || q[1] != (QueuedJob{Job: "D", Nodes: 2, Estimate: 3000}) {
 		t.Errorf("queued %+v", q)
 	}
-	if s.Queues[0] != (Queue{Rate: One, DelayCost: One}) || s.Limits.MaxHorizon != bourse.MaxDuration || s.Limits.MaxShare != One {
+	if s.Queues[0] != (Queue{Rate: One, DelayCost: One}) || s.Limits.MaxHorizon != grid.MaxDuration || s.Limits.MaxShare != One {
 		t.Errorf("queues %+v limits %+v", s.Queues, s.Limits)
 	}
 }

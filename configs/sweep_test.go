@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // sweepFile writes a scenario and a sweep of it into a folder of their own.
@@ -69,7 +69,7 @@ values = [1, 2, 3]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := scenario.Brokers[0]; b.Algorithm != "best" || b.Workload.Jobs != 2 || scenario.Until != 2*bourse.Day {
+	if b := scenario.Brokers[0]; b.Algorithm != "best" || b.Workload.Jobs != 2 || scenario.Until != 2*grid.Day {
 		t.Errorf("%+v", b)
 	}
 }
@@ -120,7 +120,7 @@ site = [
 		t.Fatal(err)
 	}
 	north, south := x.Sites[0].Groups[0], x.Sites[1].Groups[0]
-	if north.Nodes != 4 || south.Nodes != 9 || north.Price != 2*bourse.Price(bourse.Credit) || south.Price != north.Price {
+	if north.Nodes != 4 || south.Nodes != 9 || north.Price != 2*grid.Price(grid.Credit) || south.Price != north.Price {
 		t.Errorf("%+v, %+v", north, south)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // table is a table of a document. Its getters record the keys that they are asked for, and
@@ -154,7 +154,7 @@ func (t *table) text(key, def string) string {
 		t.wrong(key, "must be a string, not %s", kind(v))
 		return def
 	}
-	if err := bourse.CheckText(s); err != nil {
+	if err := grid.CheckText(s); err != nil {
 		t.wrong(key, "%v", err)
 		return def
 	}
@@ -186,7 +186,7 @@ func (t *table) texts(key string) []string {
 			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
 			return nil
 		}
-		if err := bourse.CheckText(s); err != nil {
+		if err := grid.CheckText(s); err != nil {
 			t.wrongAt(t.path.key(key).at(i), "%v", err)
 			return nil
 		}
@@ -203,7 +203,7 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	if !t.has(key) || !t.clean(key) {
 		return s
 	}
-	switch err := bourse.CheckName(s); {
+	switch err := grid.CheckName(s); {
 	case err != nil:
 		t.wrong(key, "%v", err)
 	case seen[s] > 0:
@@ -277,7 +277,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 }
 
 // span returns a duration of at least lo.
-func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
+func (t *table) span(key string, def, lo grid.Duration) grid.Duration {
 	d := value(t, key, def)
 	if t.has(key) && t.clean(key) && d < lo {
 		t.wrong(key, "%s is too short; must be at least %s", d.Words(), lo.Words())
@@ -286,13 +286,13 @@ func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
 	return d
 }
 
-// fromTOML is a type of package bourse that can read itself.
+// fromTOML is a type of package grid that can read itself.
 type fromTOML[T any] interface {
 	*T
 	UnmarshalTOML(any) error
 }
 
-// value returns a value of a type of package bourse.
+// value returns a value of a type of package grid.
 func value[T any, P fromTOML[T]](t *table, key string, def T) T {
 	v, ok := t.take(key)
 	if !ok {

@@ -3,14 +3,14 @@ package configs
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Tenant is a group of users of a VO.
 type Tenant struct {
 	Name    string
 	Members []string // users; "*": all users who are in no other tenant
-	Terms   bourse.Grants
+	Terms   grid.Grants
 }
 
 // maxTenants bounds the tenants of a broker.
@@ -18,35 +18,35 @@ const maxTenants = 1000
 
 // keys lists the keys of a tenant.
 func (x *Tenant) keys(names, members map[string]int) keys {
-	x.Terms = bourse.Grants{}
+	x.Terms = grid.Grants{}
 	return slices.Concat(keys{
 		named("name", &x.Name, names, "physics", "name of the tenant"),
 		texts("members", &x.Members, "its users; \"*\": all users who are in no other tenant"),
 		rule(func(t *table) {
-			if t.clean("name") && (x.Name == bourse.Nobody || x.Name == bourse.Everyone) {
+			if t.clean("name") && (x.Name == grid.Nobody || x.Name == grid.Everyone) {
 				t.wrong("name", "%q is not a valid name for a tenant", x.Name)
 			}
 			for i, m := range x.Members {
 				if members[m]++; members[m] > 1 {
 					t.wrongAt(t.path.key("members").at(i), "%q is listed twice; must be in one tenant, once", m)
-				} else if err := bourse.CheckName(m); err != nil {
+				} else if err := grid.CheckName(m); err != nil {
 					t.wrongAt(t.path.key("members").at(i), "%v", err)
 				}
 			}
 		}),
-	}, terms(x.Terms, func(t bourse.Term) bool { return !t.UserOnly }))
+	}, terms(x.Terms, func(t grid.Term) bool { return !t.UserOnly }))
 }
 
 // terms lists the keys of the terms that which selects. Terms that are not given are not
 // set.
-func terms(to bourse.Grants, which func(bourse.Term) bool) keys {
+func terms(to grid.Grants, which func(grid.Term) bool) keys {
 	var list keys
-	for _, x := range bourse.TermList() {
+	for _, x := range grid.TermList() {
 		if !which(x) {
 			continue
 		}
-		kinds := map[bourse.TermUnit]string{bourse.Number: "whole number", bourse.NodeHours: "node-hours", bourse.CreditUnits: "credits", bourse.Days: "duration"}
-		def := map[string]string{bourse.TermShare: "1", bourse.TermPriority: "0", bourse.TermPeriod: `"30d"`}[x.Name]
+		kinds := map[grid.TermUnit]string{grid.Number: "whole number", grid.NodeHours: "node-hours", grid.CreditUnits: "credits", grid.Days: "duration"}
+		def := map[string]string{grid.TermShare: "1", grid.TermPriority: "0", grid.TermPeriod: `"30d"`}[x.Name]
 		limits := x.Words(x.Min) + ".." + x.Words(x.Max)
 		k := custom(x.Name, about{kind: kinds[x.Unit], limits: limits}, func(t *table, key string) {
 			if v, ok := t.term(key, x); ok {
@@ -62,18 +62,18 @@ func terms(to bourse.Grants, which func(bourse.Term) bool) keys {
 }
 
 // term reads a term, if it is given and valid.
-func (t *table) term(key string, x bourse.Term) (v int64, ok bool) {
+func (t *table) term(key string, x grid.Term) (v int64, ok bool) {
 	if !t.has(key) {
 		return 0, false
 	}
 	switch x.Unit {
-	case bourse.Number:
+	case grid.Number:
 		v = int64(t.whole(key, int(x.Min), int(x.Min), int(x.Max)))
-	case bourse.Days:
-		v = int64(t.span(key, bourse.DefaultPeriod, bourse.Day))
-	case bourse.CreditUnits, bourse.NodeHours:
-		c := value[bourse.Credits](t, key, 0)
-		if v = int64(c); x.Unit == bourse.NodeHours {
+	case grid.Days:
+		v = int64(t.span(key, grid.DefaultPeriod, grid.Day))
+	case grid.CreditUnits, grid.NodeHours:
+		c := value[grid.Credits](t, key, 0)
+		if v = int64(c); x.Unit == grid.NodeHours {
 			v, _ = x.Parse(c.String())
 		}
 	}
@@ -89,24 +89,24 @@ func (t *table) term(key string, x bourse.Term) (v int64, ok bool) {
 
 // holders lists, in order, the tenants of a broker, the members of each, and the terms of
 // users other than those in broker.UserTerms.
-func (b *Broker) holders() []bourse.Holder {
-	var list []bourse.Holder
-	at := func(h bourse.Holder) *bourse.Holder {
-		i, found := slices.BinarySearchFunc(list, h, bourse.Holder.Compare)
+func (b *Broker) holders() []grid.Holder {
+	var list []grid.Holder
+	at := func(h grid.Holder) *grid.Holder {
+		i, found := slices.BinarySearchFunc(list, h, grid.Holder.Compare)
 		if !found {
 			list = slices.Insert(list, i, h)
 		}
 		return &list[i]
 	}
 	for _, x := range b.Tenants {
-		at(bourse.Holder{Tenant: x.Name}).Terms = x.Terms
+		at(grid.Holder{Tenant: x.Name}).Terms = x.Terms
 		for _, m := range x.Members {
-			at(bourse.Holder{User: m}).In = x.Name
+			at(grid.Holder{User: m}).In = x.Name
 		}
 	}
 	for _, u := range b.Users {
 		if len(u.Terms) > 0 {
-			at(bourse.Holder{User: u.Name}).Terms = u.Terms
+			at(grid.Holder{User: u.Name}).Terms = u.Terms
 		}
 	}
 	return list

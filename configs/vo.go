@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -135,7 +135,7 @@ func (s *SiteProcess) Mapping() []Account {
 	list := slices.Clone(s.Accounts)
 	for i := range s.VOs {
 		for _, a := range s.VOs[i].Accounts {
-			a.User = bourse.InVO(s.VOs[i].Name, a.User)
+			a.User = grid.InVO(s.VOs[i].Name, a.User)
 			list = append(list, a)
 		}
 	}

@@ -8,20 +8,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // workKeys lists the keys about what a job runs.
 func (j *Job) workKeys() keys {
-	w := &bourse.Work{}
+	w := &grid.Work{}
 	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") }}
 	return keys{
-		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
+		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
 			"what to run on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
-		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
+		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
 			"instead of a command: a file that begins with #!, which is read at submission and sent with the job"),
-		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", bourse.MaxEnv)}, func(t *table, name string) {
-			w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: t.raw(name)})
+		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {
+			w.Env = append(w.Env, grid.EnvVar{Name: name, Value: t.raw(name)})
 		}, "environment variables").when(runs),
 		text("workdir", &w.Dir, "", "folder on the cluster in which it starts").byDefault("where the cluster keeps its output").when(runs),
 		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
@@ -103,15 +103,15 @@ func readProgram(name string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file", name)
-	case info.Size() > bourse.MaxScript:
-		return "", fmt.Errorf("%s has %d bytes; must have at most %d: make it call a longer program on the cluster", name, info.Size(), bourse.MaxScript)
+	case info.Size() > grid.MaxScript:
+		return "", fmt.Errorf("%s has %d bytes; must have at most %d: make it call a longer program on the cluster", name, info.Size(), grid.MaxScript)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, bourse.MaxScript+1))
+	text, err := io.ReadAll(io.LimitReader(f, grid.MaxScript+1))
 	return string(text), err
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A batch has the same job by a command and by a script; the client reads the script.
@@ -27,12 +27,12 @@ rendezvous = true`, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &bourse.Work{Command: []string{"sh", "-c", "echo one\necho two"}, Env: []bourse.EnvVar{{Name: "A"}, {Name: "B", Value: "two\nlines"}},
+	want := &grid.Work{Command: []string{"sh", "-c", "echo one\necho two"}, Env: []grid.EnvVar{{Name: "A"}, {Name: "B", Value: "two\nlines"}},
 		Dir: "/scratch", Output: "out-%j.%l", Rendezvous: true}
 	if got := b.Jobs[0].At(0, b.Jobs[0].Ready.Date).Work; !got.Same(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := b.Jobs[1].Work; !got.Same(&bourse.Work{Script: "#!/bin/sh\nhostname\n"}) {
+	if got := b.Jobs[1].Work; !got.Same(&grid.Work{Script: "#!/bin/sh\nhostname\n"}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -19,20 +19,20 @@ type Range[T any] struct{ Lo, Hi T }
 // Workload describes a site's local jobs: the records of a trace, or draws from a model,
 // which differ from seed to seed.
 type Workload struct {
-	Trace      string                 // see workload.Open and Scenario.ResolveTraces; "" for a model
-	Model      string                 // "lublin" or "uniform"; "" for a trace
-	Days       bourse.Duration        // span of submits from the first record or draw, above 0; default: the scenario's until
-	Processors int                    // size of the machine that it was made for; default: the nodes of the largest group
-	Skip       int                    // trace: records to skip at the start of the file; default 0
-	Partition  int                    // trace: only the records of this partition; default 0: all
-	Zone       *time.Location         // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
-	NeverRan   string                 // trace: "drop" (default) records that never ran, or give them a run time of "zero"
-	Copy       Thousandths            // trace: share of the jobs that are doubled, 0..1; default 0
-	Load       Thousandths            // model: offered node-seconds over capacity, .001..10; default 0: given by the model, or by Jobs
-	Jobs       int                    // model: most jobs to draw; default 0: as many as come in Days
-	Nodes      Range[int]             // uniform: default 1..16
-	Length     Range[bourse.Duration] // uniform: default 10m..4h, log-uniform
-	Queues     map[int]int            // trace: from its queue numbers to indices into the site's Queues; others go to 0
+	Trace      string               // see workload.Open and Scenario.ResolveTraces; "" for a model
+	Model      string               // "lublin" or "uniform"; "" for a trace
+	Days       grid.Duration        // span of submits from the first record or draw, above 0; default: the scenario's until
+	Processors int                  // size of the machine that it was made for; default: the nodes of the largest group
+	Skip       int                  // trace: records to skip at the start of the file; default 0
+	Partition  int                  // trace: only the records of this partition; default 0: all
+	Zone       *time.Location       // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
+	NeverRan   string               // trace: "drop" (default) records that never ran, or give them a run time of "zero"
+	Copy       Thousandths          // trace: share of the jobs that are doubled, 0..1; default 0
+	Load       Thousandths          // model: offered node-seconds over capacity, .001..10; default 0: given by the model, or by Jobs
+	Jobs       int                  // model: most jobs to draw; default 0: as many as come in Days
+	Nodes      Range[int]           // uniform: default 1..16
+	Length     Range[grid.Duration] // uniform: default 10m..4h, log-uniform
+	Queues     map[int]int          // trace: from its queue numbers to indices into the site's Queues; others go to 0
 
 	// Only in a site's process: SpeedUp divides the submits, runs and estimates of the trace
 	// or model, .001..100,000, default 1; Seed is the seed of its draws, default 1. In a
@@ -63,7 +63,7 @@ func ofTable(t *table) bool {
 
 // keys lists the keys of a site's workload. duration is the default of days: in a site's
 // process as long as its trace, or for ever.
-func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
+func (w *Workload) keys(site *Site, duration grid.Duration) keys {
 	for _, g := range site.Groups {
 		w.Processors = max(w.Processors, g.Nodes)
 	}
@@ -86,7 +86,7 @@ func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 		share("load", &w.Load, 0, 1, 10*One, "offered node-time over capacity").byDefault("given by the model, or by `jobs`").when(copyHasLoad),
 		whole("jobs", &w.Jobs, 0, 1, maxJobs, "most jobs to draw").byDefault("as many as come in `days`").when(withModel),
 		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel, withUniform),
-		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel, withUniform),
+		between("length", &w.Length, Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel, withUniform),
 		rule(aboveZero(&w.Length)),
 		rule(w.enough),
 	}
@@ -114,26 +114,26 @@ func withSource(t *table, key string) { t.has(key) }
 // VOWorkload describes the jobs of a broker: draws from the uniform model, or the records
 // of a trace with prices and deadlines added.
 type VOWorkload struct {
-	Trace          string                    // see workload.Open and Scenario.ResolveTraces; "" for a model
-	Model          string                    // "uniform"; "" for a trace
-	Days           bourse.Duration           // span of submits, above 0; default: the scenario's until
-	Jobs           int                       // number of jobs; trace: at most, default 0: all in Days
-	Skip           int                       // trace: records to skip at the start of the file; default 0
-	Partition      int                       // trace: only the records of this partition; default 0: all
-	Zone           *time.Location            // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
-	Nodes          Range[int]                // uniform: default 1..16
-	Length         Range[bourse.Duration]    // uniform: default 10m..4h, log-uniform
-	MinPerformance Range[bourse.Performance] // drawn uniformly; default .5..1
-	MaxPrice       Range[Thousandths]        // drawn uniformly, as a multiple of Scenario.MeanPrice; default 1..2
-	Deadline       bourse.Duration           // after the submit; default: the broker's horizon
+	Trace          string                  // see workload.Open and Scenario.ResolveTraces; "" for a model
+	Model          string                  // "uniform"; "" for a trace
+	Days           grid.Duration           // span of submits, above 0; default: the scenario's until
+	Jobs           int                     // number of jobs; trace: at most, default 0: all in Days
+	Skip           int                     // trace: records to skip at the start of the file; default 0
+	Partition      int                     // trace: only the records of this partition; default 0: all
+	Zone           *time.Location          // trace of sacct, CSV or Parquet: zone of times that name none; default nil: UTC
+	Nodes          Range[int]              // uniform: default 1..16
+	Length         Range[grid.Duration]    // uniform: default 10m..4h, log-uniform
+	MinPerformance Range[grid.Performance] // drawn uniformly; default .5..1
+	MaxPrice       Range[Thousandths]      // drawn uniformly, as a multiple of Scenario.MeanPrice; default 1..2
+	Deadline       grid.Duration           // after the submit; default: the broker's horizon
 
 	// Flexible is how much later than agreed a job on one site may start, drawn uniformly;
 	// default 0..0. Fix and Alternatives are as in Job.
-	Flexible          Range[bourse.Duration]
+	Flexible          Range[grid.Duration]
 	Fix, Alternatives Thousandths
 
 	// Ahead is the time from a job's submission to its earliest start; default 0.
-	Ahead bourse.Duration
+	Ahead grid.Duration
 
 	// Run is a job's real run time over its length, drawn uniformly; default 1..1. For a
 	// trace it is relative to the run time in the trace.
@@ -147,17 +147,17 @@ type VOWorkload struct {
 }
 
 // keys lists the keys of [broker.workload]. until is 0 outside a scenario.
-func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
+func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 	const wishes = "is only for scenarios; a broker's process has real users"
 	models := []string{"uniform"}
 	return keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
 		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
-		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "least performance of a job's nodes, drawn uniformly"),
+		between("min_performance", &w.MinPerformance, Range[grid.Performance]{grid.Unit / 2, grid.Unit}, "least performance of a job's nodes, drawn uniformly"),
 		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
-		span("deadline", &w.Deadline, horizon, bourse.Second, "time from submission to deadline").byDefault("the broker's `horizon`"),
-		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn uniformly"),
+		span("deadline", &w.Deadline, horizon, grid.Second, "time from submission to deadline").byDefault("the broker's `horizon`"),
+		between("flexible", &w.Flexible, Range[grid.Duration]{}, "how much later than agreed a job on one site may start, drawn uniformly"),
 		share("fix", &w.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
 		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
 		span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
@@ -174,7 +174,7 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 		}),
 		whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").byDefault("with a trace all in `days`; with a model it must be given"),
 		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel),
-		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel),
+		between("length", &w.Length, Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel),
 		rule(aboveZero(&w.Length)),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
@@ -207,7 +207,7 @@ func (t *table) zone(key string) *time.Location {
 }
 
 // aboveZero refuses lengths from 0.
-func aboveZero(length *Range[bourse.Duration]) func(*table) {
+func aboveZero(length *Range[grid.Duration]) func(*table) {
 	return func(t *table) {
 		if t.has("length") && t.clean("length") && length.Lo <= 0 {
 			t.wrong("length", "starts at 0; must be a length above 0")

@@ -6,136 +6,137 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // About returns the transaction and the leg that a fact is about, in the form shown to
 // users; "" if it is about none, or about several.
 func About(f agents.Fact) (tx, leg string) {
-	of := func(l bourse.LegID) (string, string) { return l.Tx.String(), l.String() }
+	of := func(l grid.LegID) (string, string) { return l.Tx.String(), l.String() }
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		return f.Tx.String(), ""
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		return f.Tx.String(), ""
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		return f.Tx.String(), ""
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		return of(f.Was.Leg)
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		return of(f.Leg)
-	case bourse.Tombstone:
+	case facts.Tombstone:
 		return of(f.Leg)
-	case bourse.NoticeNoted:
+	case facts.NoticeNoted:
 		return of(f.Leg)
-	case bourse.MaintenanceSet:
+	case facts.MaintenanceSet:
 		return of(f.Leg)
-	case bourse.NodesLocked:
+	case facts.NodesLocked:
 		return of(f.Leg)
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		return of(f.Leg)
-	case bourse.NodesMoved:
+	case facts.NodesMoved:
 		return of(f.Leg)
-	case bourse.LockMoved:
+	case facts.LockMoved:
 		return of(f.Leg)
-	case bourse.TasksPlaced:
+	case facts.TasksPlaced:
 		return of(f.Leg)
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		return of(f.Leg)
-	case bourse.LegProved:
+	case facts.LegProved:
 		return of(f.Leg)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		return of(f.Leg)
-	case bourse.ShiftNoted:
+	case facts.ShiftNoted:
 		return of(f.Leg)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		return of(f.Leg)
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		return of(f.Leg)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		return of(f.Leg)
-	case bourse.LegStarted:
+	case facts.LegStarted:
 		return of(f.Leg)
-	case bourse.LegDone:
+	case facts.LegDone:
 		return of(f.Leg)
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		return of(f.Leg)
-	case bourse.WordBroken:
+	case facts.WordBroken:
 		return of(f.Leg)
-	case bourse.ClaimSettled:
+	case facts.ClaimSettled:
 		return of(f.Leg)
 	}
 	return "", ""
 }
 
 // Line describes a fact in one line, without regard to earlier facts.
-func Line(f agents.Fact) bourse.Phrase {
+func Line(f agents.Fact) grid.Phrase {
 	switch f := f.(type) {
-	case bourse.LegMoved:
-		s := bourse.Say("%v %v: job %s, %s of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, count(f.What.Nodes, "node"), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
+	case facts.LegMoved:
+		s := grid.Say("%v %v: job %s, %s of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, count(f.What.Nodes, "node"), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
 		if f.Reason.Refused() {
-			s += ": " + bourse.Phrase(f.Reason.String())
+			s += ": " + grid.Phrase(f.Reason.String())
 		}
 		if f.Real != nil && f.Real.Result != nil {
 			s += ", ended" + f.Real.Result.Words()
 		}
 		return s
-	case bourse.TxBegun:
-		return bourse.Say("%v: job %s, alternative %d at %s", f.Tx, f.Job, f.Alternative, strings.Join(f.Sites, ", "))
-	case bourse.LegPriced:
-		return bourse.Say("%v at %v", f.Leg, f.Fare.Total())
-	case bourse.TxDecided:
+	case facts.TxBegun:
+		return grid.Say("%v: job %s, alternative %d at %s", f.Tx, f.Job, f.Alternative, strings.Join(f.Sites, ", "))
+	case facts.LegPriced:
+		return grid.Say("%v at %v", f.Leg, f.Fare.Total())
+	case facts.TxDecided:
 		if f.Commit {
-			return bourse.Say("%v COMMIT: job %s", f.Tx, f.Job)
+			return grid.Say("%v COMMIT: job %s", f.Tx, f.Job)
 		}
-		return bourse.Say("%v ABORT: job %s: %v", f.Tx, f.Job, f.Reason)
-	case bourse.LegClosed:
+		return grid.Say("%v ABORT: job %s: %v", f.Tx, f.Job, f.Reason)
+	case facts.LegClosed:
 		if f.Commit {
-			return bourse.Say("%v confirmed, %v posted", f.Leg, f.Posted)
+			return grid.Say("%v confirmed, %v posted", f.Leg, f.Posted)
 		}
-		return bourse.Say("%v closed, nothing posted", f.Leg)
-	case bourse.LegDone:
-		return bourse.Say("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
-	case bourse.JobSubmitted:
-		return bourse.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
-	case bourse.ClaimSettled:
-		return bourse.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
-	case bourse.BudgetOpened:
-		return bourse.Say("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
-	case bourse.Deposited:
-		return bourse.Say("%v paid in as %s", f.Credits, f.Key)
-	case bourse.SiteLost:
-		return bourse.Say("%v", f.Reason)
-	case bourse.SiteBack:
-		return bourse.Say("%s is used again once it has listed its legs", f.Site)
-	case bourse.TxReversed:
-		return bourse.Say("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
-	case bourse.LegAdopted:
-		return bourse.Say("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
-	case bourse.LifeBegun:
-		return bourse.Say("life %d begins", f.Incarnation)
-	case bourse.CycleSeen:
-		return bourse.Say("cycle %d: %s before %s", f.Cycle, count(len(f.Jobs), "job"), count(len(f.Sites), "site"))
-	case bourse.CyclePlanned:
-		return bourse.Say("cycle %d: windows chosen for %s", f.Cycle, count(len(f.Chosen), "job"))
-	case bourse.BrokerImage:
-		return bourse.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), count(len(f.Jobs), "job"), count(len(f.Txs), "transaction"), count(len(f.Accounts), "account"))
-	case bourse.SiteImage:
-		return bourse.Say("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
+		return grid.Say("%v closed, nothing posted", f.Leg)
+	case facts.LegDone:
+		return grid.Say("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
+	case facts.JobSubmitted:
+		return grid.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+	case facts.ClaimSettled:
+		return grid.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+	case facts.BudgetOpened:
+		return grid.Say("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
+	case facts.Deposited:
+		return grid.Say("%v paid in as %s", f.Credits, f.Key)
+	case facts.SiteLost:
+		return grid.Say("%v", f.Reason)
+	case facts.SiteBack:
+		return grid.Say("%s is used again once it has listed its legs", f.Site)
+	case facts.TxReversed:
+		return grid.Say("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
+	case facts.LegAdopted:
+		return grid.Say("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
+	case facts.LifeBegun:
+		return grid.Say("life %d begins", f.Incarnation)
+	case facts.CycleSeen:
+		return grid.Say("cycle %d: %s before %s", f.Cycle, count(len(f.Jobs), "job"), count(len(f.Sites), "site"))
+	case facts.CyclePlanned:
+		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, count(len(f.Chosen), "job"))
+	case facts.BrokerImage:
+		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), count(len(f.Jobs), "job"), count(len(f.Txs), "transaction"), count(len(f.Accounts), "account"))
+	case facts.SiteImage:
+		return grid.Say("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(f); err != nil {
-		return bourse.Say("%v", err)
+		return grid.Say("%v", err)
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
 	const most = 300 // the rest is in --json
 	if len(text) > most {
 		text = text[:most] + "..."
 	}
-	return bourse.Phrase(text)
+	return grid.Phrase(text)
 }
 
 // partOf says which part of an image it is; "" if the image has only one part.

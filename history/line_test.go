@@ -5,21 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Every fact has a line, and one with a leg or a transaction is found by it.
 func TestLine_EveryFactIsToldAndFoundByItsLeg(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 4}, Leg: 2}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 4}, Leg: 2}
 	found := 0
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		v := reflect.New(reflect.TypeOf(f)).Elem()
 		tx, one := "", ""
-		if field := v.FieldByName("Leg"); field.IsValid() && field.Type() == reflect.TypeFor[bourse.LegID]() {
+		if field := v.FieldByName("Leg"); field.IsValid() && field.Type() == reflect.TypeFor[grid.LegID]() {
 			field.Set(reflect.ValueOf(leg))
 			tx, one = leg.Tx.String(), leg.String()
-		} else if field := v.FieldByName("Tx"); field.IsValid() && field.Type() == reflect.TypeFor[bourse.TxID]() {
+		} else if field := v.FieldByName("Tx"); field.IsValid() && field.Type() == reflect.TypeFor[grid.TxID]() {
 			field.Set(reflect.ValueOf(leg.Tx))
 			tx = leg.Tx.String()
 		}

@@ -3,19 +3,20 @@ package history
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Transaction is an attempt to get a window for a job, or to repair or move one. It follows
 // the facts of its broker and, if given, of its sites.
 type Transaction struct {
-	Tx      bourse.TxID
+	Tx      grid.TxID
 	Job     string
 	Legs    []Leg
-	Open    int          // legs that are not over
-	Others  int          // open legs of the window's other transactions (repairs add some), if known to the finder
-	Repairs bourse.LegID // the leg that it replaces; zero: none
+	Open    int        // legs that are not over
+	Others  int        // open legs of the window's other transactions (repairs add some), if known to the finder
+	Repairs grid.LegID // the leg that it replaces; zero: none
 	Commit  bool
 	Becomes What // its COMMIT: Placed, Repaired or Moved
 }
@@ -23,26 +24,26 @@ type Transaction struct {
 // Leg is the state of one leg of a transaction.
 type Leg struct {
 	Site   string // "" if unknown
-	What   bourse.Leg
-	Fare   bourse.Fare     // the binding price
-	Posted bourse.Credits  // net of refunds and penalties
-	State  bourse.LegState // as far as the broker knows, or as its site reported
-	Reason bourse.Code     // why it ended, by its site
-	End    bourse.Time     // when its nodes were released; Never: not yet
-	Run    bourse.Duration // run time at performance 1 of work on shared nodes, once settled; 0: as requested
+	What   grid.Leg
+	Fare   grid.Fare     // the binding price
+	Posted grid.Credits  // net of refunds and penalties
+	State  grid.LegState // as far as the broker knows, or as its site reported
+	Reason grid.Code     // why it ended, by its site
+	End    grid.Time     // when its nodes were released; Never: not yet
+	Run    grid.Duration // run time at performance 1 of work on shared nodes, once settled; 0: as requested
 
 	// Of a flexible leg: its present window; its version, 1 plus one for each change by its
 	// user; how often its site has moved or fixed it.
-	Flex    bourse.Flex
+	Flex    grid.Flex
 	Version uint32
 	Shifts  int
 }
 
 // Begin returns a transaction that has just begun.
-func Begin(f bourse.TxBegun) Transaction {
+func Begin(f facts.TxBegun) Transaction {
 	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Repairs: f.Repairs, Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
 	for i, what := range f.Legs {
-		x.Legs[i] = Leg{What: what, End: bourse.Never}
+		x.Legs[i] = Leg{What: what, End: grid.Never}
 		if i < len(f.Sites) {
 			x.Legs[i].Site = f.Sites[i]
 		}
@@ -55,9 +56,9 @@ func Begin(f bourse.TxBegun) Transaction {
 
 // Becomes says what the COMMIT of a transaction means for its job: it repairs a leg,
 // moves the job's window, or places the job.
-func Becomes(repairs bourse.LegID, moves bool) What {
+func Becomes(repairs grid.LegID, moves bool) What {
 	switch {
-	case repairs != (bourse.LegID{}):
+	case repairs != (grid.LegID{}):
 		return Repaired
 	case moves:
 		return Moved
@@ -67,35 +68,35 @@ func Becomes(repairs bourse.LegID, moves bool) What {
 
 // Take follows a fact of the transaction or of one of its legs. Kinds that it does not
 // know change nothing.
-func (x *Transaction) Take(at bourse.Time, f agents.Fact) {
+func (x *Transaction) Take(at grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		x.Commit = x.Commit || f.Commit
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		if l := x.Leg(f.Leg.Leg); l != nil {
 			l.priced(f)
 		}
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		if l := x.Leg(f.Leg.Leg); l != nil {
 			l.shifted(f)
 		}
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if x.loses(f) {
 			x.Open--
 		}
 		if l := x.Leg(f.Leg.Leg); l != nil {
 			l.closed(f)
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		x.Open--
 		if l := x.Leg(f.Leg.Leg); l != nil {
 			l.done(f)
 		}
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		if l := x.Leg(f.Leg.Leg); l != nil {
 			l.moved(at, f)
 		}
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		x.adopt(f)
 	}
 }
@@ -109,14 +110,14 @@ func (x *Transaction) Leg(i int) *Leg {
 }
 
 // loses reports whether f says that a site no longer has a leg that was committed.
-func (x *Transaction) loses(f bourse.LegClosed) bool {
+func (x *Transaction) loses(f facts.LegClosed) bool {
 	return x.Commit && !f.Commit && f.Reason.Refused()
 }
 
 // adopt takes a leg that its site has listed. The legs may come in any order.
-func (x *Transaction) adopt(f bourse.LegAdopted) {
+func (x *Transaction) adopt(f facts.LegAdopted) {
 	for len(x.Legs) <= f.Leg.Leg {
-		x.Legs = append(x.Legs, Leg{End: bourse.Never})
+		x.Legs = append(x.Legs, Leg{End: grid.Never})
 	}
 	l := &x.Legs[f.Leg.Leg]
 	l.Site, l.What, l.Fare, l.Flex = f.Site, f.What, f.Fare, f.Flex
@@ -124,7 +125,7 @@ func (x *Transaction) adopt(f bourse.LegAdopted) {
 }
 
 // priced records the binding fare and, for a flexible leg, its window.
-func (l *Leg) priced(f bourse.LegPriced) {
+func (l *Leg) priced(f facts.LegPriced) {
 	l.Fare, l.Version = f.Fare, max(f.Version, 1)
 	if f.End > 0 {
 		l.What.Start, l.What.End = f.Start, f.End
@@ -132,7 +133,7 @@ func (l *Leg) priced(f bourse.LegPriced) {
 }
 
 // shifted records where a site has moved a leg.
-func (l *Leg) shifted(f bourse.LegShifted) {
+func (l *Leg) shifted(f facts.LegShifted) {
 	l.Shifts++
 	l.What.Start, l.What.End = f.Start, f.End
 	if f.Fixed {
@@ -142,27 +143,27 @@ func (l *Leg) shifted(f bourse.LegShifted) {
 
 // closed records a site's acknowledgement of the decision. A committed leg that its site no
 // longer has is lost, and has never run.
-func (l *Leg) closed(f bourse.LegClosed) {
+func (l *Leg) closed(f facts.LegClosed) {
 	l.Posted += f.Posted
 	switch {
-	case f.Commit && l.State < bourse.Confirmed:
-		l.State = bourse.Confirmed
+	case f.Commit && l.State < grid.Confirmed:
+		l.State = grid.Confirmed
 	case !f.Commit && !l.State.Terminal():
-		l.State, l.End = bourse.Lost, l.What.Start
+		l.State, l.End = grid.Lost, l.What.Start
 	}
 }
 
 // done records what comes back for a leg and, unless its site has reported another end, the end of
 // its work.
-func (l *Leg) done(f bourse.LegDone) {
+func (l *Leg) done(f facts.LegDone) {
 	l.Posted -= f.Refund.Plus(f.Penalty)
 	if !l.State.Terminal() {
-		l.State, l.End = bourse.Settled, f.End
+		l.State, l.End = grid.Settled, f.End
 	}
 }
 
 // moved records a site's fact about a leg. Only the first such fact must describe the leg.
-func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
+func (l *Leg) moved(at grid.Time, m facts.LegMoved) {
 	l.State = m.State
 	if m.What.Nodes > 0 {
 		l.What = m.What
@@ -173,8 +174,8 @@ func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
 }
 
 // LetGo returns when a leg released its nodes, given the fact of its terminal state.
-func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
-	if m.State == bourse.Settled {
+func LetGo(at grid.Time, m facts.LegMoved) grid.Time {
+	if m.State == grid.Settled {
 		return m.End
 	}
 	return at
@@ -182,11 +183,11 @@ func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
 
 // Ran returns the interval in which a leg has occupied its nodes, up to the instant until.
 // ok is false if it has not run at all.
-func (l *Leg) Ran(until bourse.Time) (start, end bourse.Time, ok bool) {
+func (l *Leg) Ran(until grid.Time) (start, end grid.Time, ok bool) {
 	switch l.State {
-	case bourse.Confirmed, bourse.Running:
+	case grid.Confirmed, grid.Running:
 		end = min(l.What.End, until)
-	case bourse.Settled, bourse.Released, bourse.Lost:
+	case grid.Settled, grid.Released, grid.Lost:
 		end = min(l.End, until)
 	default:
 		return 0, 0, false
@@ -211,7 +212,7 @@ func (x *Transaction) at(leg int) string {
 }
 
 // start is the common start of the legs.
-func (x *Transaction) start() bourse.Time {
+func (x *Transaction) start() grid.Time {
 	for i := range x.Legs {
 		if l := &x.Legs[i].What; l.Nodes > 0 {
 			return l.Start
@@ -237,8 +238,8 @@ func (x *Transaction) window(verb string) string {
 }
 
 // price is the sum of the binding prices.
-func (x *Transaction) price() bourse.Credits {
-	var sum bourse.Credits
+func (x *Transaction) price() grid.Credits {
+	var sum grid.Credits
 	for i := range x.Legs {
 		sum = sum.Plus(x.Legs[i].Fare.Total())
 	}

@@ -3,24 +3,24 @@ package history
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Turn is one event in the life of a job. It follows from one fact.
 type Turn struct {
-	At    bourse.Time   `json:"at"`
-	Job   string        `json:"job"`
-	What  What          `json:"what"`
-	Words bourse.Phrase `json:"words"` // a sentence, without the job's name
+	At    grid.Time   `json:"at"`
+	Job   string      `json:"job"`
+	What  What        `json:"what"`
+	Words grid.Phrase `json:"words"` // a sentence, without the job's name
 
-	Site   string         `json:"site,omitempty"`
-	Tx     string         `json:"transaction,omitempty"`
-	Start  bourse.Time    `json:"start,omitempty"`  // of the window or the leg
-	End    bourse.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
-	Amount bourse.Credits `json:"amount,omitempty"` // what is paid or given back
-	Reason bourse.Reason  `json:"reason,omitzero"`
+	Site   string       `json:"site,omitempty"`
+	Tx     string       `json:"transaction,omitempty"`
+	Start  grid.Time    `json:"start,omitempty"`  // of the window or the leg
+	End    grid.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
+	Amount grid.Credits `json:"amount,omitempty"` // what is paid or given back
+	Reason grid.Reason  `json:"reason,omitzero"`
 
-	leg bourse.LegID // of Started, LegEnded and LegLost
+	leg grid.LegID // of Started, LegEnded and LegLost
 }
 
 // What is the kind of a Turn. A turn that leads to a state of the job has the state's name.
@@ -101,11 +101,11 @@ func (w What) Streamed() bool {
 // job.
 type Standing struct {
 	Known  bool
-	State  bourse.JobState
-	Since  bourse.Time   // when it entered that state
-	Reason bourse.Reason // why it waits, or was given up
+	State  grid.JobState
+	Since  grid.Time   // when it entered that state
+	Reason grid.Reason // why it waits, or was given up
 
-	begun []bourse.LegID // legs of its window that run, or have run to their end
+	begun []grid.LegID // legs of its window that run, or have run to their end
 }
 
 // Word is the name of the state: "not-taken" for a job that was refused at submission, "" for
@@ -122,17 +122,17 @@ func (s *Standing) Word() string {
 
 // Begun records that the work of a leg of the job's window has begun, from a turn of its own
 // or from an image. start is the start of the window.
-func (s *Standing) Begun(leg bourse.LegID, start bourse.Time) {
+func (s *Standing) Begun(leg grid.LegID, start grid.Time) {
 	s.begun = append(s.begun, leg)
-	if s.Known && s.State == bourse.JobPlaced {
+	if s.Known && s.State == grid.JobPlaced {
 		// the window's start, as its broker shows it: the report of the start comes later
-		s.State, s.Since = bourse.JobRunning, max(s.Since, start)
+		s.State, s.Since = grid.JobRunning, max(s.Since, start)
 	}
 }
 
 // Take follows a turn of the job.
 func (s *Standing) Take(u *Turn) {
-	become := func(state bourse.JobState) {
+	become := func(state grid.JobState) {
 		if !s.Known || s.State != state {
 			s.Known, s.State, s.Since = true, state, u.At
 		}
@@ -140,48 +140,48 @@ func (s *Standing) Take(u *Turn) {
 	switch u.What {
 	case Submitted:
 		*s = Standing{} // a new job, whatever had the name before
-		become(bourse.JobWaiting)
+		become(grid.JobWaiting)
 	case NotTaken:
 		if !s.Known {
 			s.Reason, s.Since = u.Reason, u.At
 		}
 	case Postponed:
 		s.Reason = u.Reason
-		become(bourse.JobWaiting)
+		become(grid.JobWaiting)
 	case Abandoned:
 		s.Reason = u.Reason
-		become(bourse.JobAbandoned)
+		become(grid.JobAbandoned)
 	case Trying:
-		if s.Known && s.State == bourse.JobWaiting {
-			become(bourse.JobTrying)
+		if s.Known && s.State == grid.JobWaiting {
+			become(grid.JobTrying)
 		}
 	case TryFailed:
-		if s.Known && s.State == bourse.JobTrying {
-			become(bourse.JobWaiting)
+		if s.Known && s.State == grid.JobTrying {
+			become(grid.JobWaiting)
 		}
 	case Broken, Reversed:
 		s.Reason, s.begun = u.Reason, nil
-		become(bourse.JobWaiting)
+		become(grid.JobWaiting)
 	case Placed, Moved, Repaired:
-		if !s.Known || s.State != bourse.JobWithdrawn {
-			s.Reason = bourse.Reason{}
+		if !s.Known || s.State != grid.JobWithdrawn {
+			s.Reason = grid.Reason{}
 			if u.What != Repaired || len(s.begun) == 0 { // the replacement of a leg does not stop the others
-				become(bourse.JobPlaced)
+				become(grid.JobPlaced)
 			}
 		}
 	case Started:
 		s.Begun(u.leg, u.Start)
 	case LegLost:
-		s.begun = slices.DeleteFunc(s.begun, func(id bourse.LegID) bool { return id == u.leg })
-		if s.Known && s.State == bourse.JobRunning && len(s.begun) == 0 {
-			become(bourse.JobPlaced)
+		s.begun = slices.DeleteFunc(s.begun, func(id grid.LegID) bool { return id == u.leg })
+		if s.Known && s.State == grid.JobRunning && len(s.begun) == 0 {
+			become(grid.JobPlaced)
 		}
 	case Done:
-		if s.Known && (s.State == bourse.JobPlaced || s.State == bourse.JobRunning) {
-			become(bourse.JobDone)
+		if s.Known && (s.State == grid.JobPlaced || s.State == grid.JobRunning) {
+			become(grid.JobDone)
 		}
 	case Withdrawn:
 		s.Reason = u.Reason
-		become(bourse.JobWithdrawn)
+		become(grid.JobWithdrawn)
 	}
 }

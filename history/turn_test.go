@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // docs/EVENTS.md tells the turns of the list, in its order and its words.
@@ -31,21 +31,21 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 	for _, s := range []struct {
 		before []What
 		turn   What
-		want   bourse.JobState
+		want   grid.JobState
 	}{
-		{nil, Submitted, bourse.JobWaiting},
-		{[]What{Submitted}, Trying, bourse.JobTrying},
-		{[]What{Submitted, Trying}, TryFailed, bourse.JobWaiting},
-		{[]What{Submitted, Trying}, Placed, bourse.JobPlaced},
-		{[]What{Submitted, Trying, Placed}, Started, bourse.JobRunning},
-		{[]What{Submitted, Trying, Placed, Trying}, Moved, bourse.JobPlaced},
-		{[]What{Submitted, Trying, Placed}, Broken, bourse.JobWaiting},
-		{[]What{Submitted, Trying, Placed}, Reversed, bourse.JobWaiting},
-		{[]What{Submitted, Trying, Placed}, Done, bourse.JobDone},
-		{[]What{Submitted, Postponed}, Abandoned, bourse.JobAbandoned},
-		{[]What{Submitted, Trying, Placed}, Withdrawn, bourse.JobWithdrawn},
-		{[]What{Submitted, Trying, Withdrawn}, Placed, bourse.JobWithdrawn},
-		{[]What{Submitted, Withdrawn, Forgotten}, Submitted, bourse.JobWaiting},
+		{nil, Submitted, grid.JobWaiting},
+		{[]What{Submitted}, Trying, grid.JobTrying},
+		{[]What{Submitted, Trying}, TryFailed, grid.JobWaiting},
+		{[]What{Submitted, Trying}, Placed, grid.JobPlaced},
+		{[]What{Submitted, Trying, Placed}, Started, grid.JobRunning},
+		{[]What{Submitted, Trying, Placed, Trying}, Moved, grid.JobPlaced},
+		{[]What{Submitted, Trying, Placed}, Broken, grid.JobWaiting},
+		{[]What{Submitted, Trying, Placed}, Reversed, grid.JobWaiting},
+		{[]What{Submitted, Trying, Placed}, Done, grid.JobDone},
+		{[]What{Submitted, Postponed}, Abandoned, grid.JobAbandoned},
+		{[]What{Submitted, Trying, Placed}, Withdrawn, grid.JobWithdrawn},
+		{[]What{Submitted, Trying, Withdrawn}, Placed, grid.JobWithdrawn},
+		{[]What{Submitted, Withdrawn, Forgotten}, Submitted, grid.JobWaiting},
 	} {
 		var now Standing
 		for _, what := range append(s.before, s.turn) {
@@ -54,12 +54,12 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 		if !now.Known || now.State != s.want || now.Word() != s.want.String() {
 			t.Errorf("%v then %s: %q, want %s", s.before, s.turn, now.Word(), s.want)
 		}
-		if name, ok := bourse.ParseJobState(string(s.turn)); ok && name != s.want && s.turn != Placed {
+		if name, ok := grid.ParseJobState(string(s.turn)); ok && name != s.want && s.turn != Placed {
 			t.Errorf("turn %s leads to %s", s.turn, s.want)
 		}
 	}
 	var refused Standing
-	refused.Take(&Turn{What: NotTaken, Reason: bourse.Reason{Code: bourse.QueueFull}})
+	refused.Take(&Turn{What: NotTaken, Reason: grid.Reason{Code: grid.QueueFull}})
 	if refused.Word() != "not-taken" {
 		t.Errorf("a job that was only refused is %q", refused.Word())
 	}

@@ -3,8 +3,9 @@ package history
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Turns makes turns from a broker's facts, which must be given in order. It remembers at most
@@ -14,56 +15,56 @@ type Turns struct {
 	// Find, if set, returns a transaction in its state after the fact that is given to Take.
 	// Turns then remembers only adopted transactions that Find does not know. Find is for
 	// callers that follow transactions themselves, or can ask the broker.
-	Find func(bourse.TxID) (Transaction, bool)
+	Find func(grid.TxID) (Transaction, bool)
 
-	txs   map[bourse.TxID]*Transaction
-	order []bourse.TxID
+	txs   map[grid.TxID]*Transaction
+	order []grid.TxID
 	// By job: the transactions that make up its window, if part of it was repaired.
-	repaired map[string][]bourse.TxID
+	repaired map[string][]grid.TxID
 }
 
 // maxFollowed bounds the remembered transactions to about 100 MB.
 const maxFollowed = 200_000
 
 // Take returns the turns that follow from a fact. Most facts have none.
-func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
-	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
+func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
+	turn := func(job string, what What, r grid.Reason, format string, args ...any) []Turn {
+		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: grid.Say(format, args...)}}
 	}
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
-		return turn(f.Job.Name, Submitted, bourse.Reason{}, "submitted: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
-	case bourse.SubmissionRefused:
+	case facts.JobSubmitted:
+		return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
+	case facts.SubmissionRefused:
 		return turn(f.Job, NotTaken, f.Reason, "not taken: %v", f.Reason)
-	case bourse.JobPostponed:
+	case facts.JobPostponed:
 		if f.Final {
 			return turn(f.Job, Abandoned, f.Reason, "abandoned: %v", f.Reason)
 		}
 		return turn(f.Job, Postponed, f.Reason, "waits: %v", f.Reason)
-	case bourse.JobBroken:
+	case facts.JobBroken:
 		delete(t.repaired, f.Job)
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		if f.Reason.Refused() {
 			return turn(f.Job, Withdrawn, f.Reason, "withdrawn: %v", f.Reason)
 		}
-		return turn(f.Job, Withdrawn, bourse.Reason{}, "withdrawn by its user")
-	case bourse.JobsForgotten:
+		return turn(f.Job, Withdrawn, grid.Reason{}, "withdrawn by its user")
+	case facts.JobsForgotten:
 		for _, name := range f.Jobs {
 			delete(t.repaired, name)
 		}
 		list := make([]Turn, len(f.Jobs))
 		for i, name := range f.Jobs {
-			list[i] = turn(name, Forgotten, bourse.Reason{}, "forgotten, long after its end")[0]
+			list[i] = turn(name, Forgotten, grid.Reason{}, "forgotten, long after its end")[0]
 		}
 		return list
-	case bourse.BrokerImage:
+	case facts.BrokerImage:
 		t.image(f)
 		return nil
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		t.adopt(at, f)
 		return nil
-	case bourse.TxForgotten:
+	case facts.TxForgotten:
 		for _, id := range f.Txs {
 			delete(t.txs, id)
 		}
@@ -73,17 +74,17 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 }
 
 // image starts again from a broker's image, or adds a further part of it.
-func (t *Turns) image(f bourse.BrokerImage) {
+func (t *Turns) image(f facts.BrokerImage) {
 	if f.Part == 0 {
 		t.txs, t.order, t.repaired = nil, nil, nil
 	}
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.follow(Begin(m.TxBegun))
-		if x.Commit = m.State == bourse.TxCommitted; x.Commit {
+		if x.Commit = m.State == grid.TxCommitted; x.Commit {
 			t.committed(x)
 		}
-		if x.Commit && x.Becomes == Moved && slices.ContainsFunc(m.Memory, func(r bourse.LegRecord) bool { return r.Charged }) {
+		if x.Commit && x.Becomes == Moved && slices.ContainsFunc(m.Memory, func(r facts.LegRecord) bool { return r.Charged }) {
 			delete(t.repaired, x.Job)
 		}
 		for k, r := range m.Memory {
@@ -98,7 +99,7 @@ func (t *Turns) image(f bourse.BrokerImage) {
 // follow remembers a transaction.
 func (t *Turns) follow(x Transaction) *Transaction {
 	if t.txs == nil {
-		t.txs = map[bourse.TxID]*Transaction{}
+		t.txs = map[grid.TxID]*Transaction{}
 	}
 	t.txs[x.Tx] = &x
 	t.order = append(t.order, x.Tx)
@@ -110,7 +111,7 @@ func (t *Turns) follow(x Transaction) *Transaction {
 }
 
 // after returns the state of a transaction after a fact; an empty one if it is unknown.
-func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transaction {
+func (t *Turns) after(at grid.Time, id grid.TxID, f agents.Fact) *Transaction {
 	if t.Find != nil {
 		if x, ok := t.Find(id); ok {
 			return &x
@@ -134,9 +135,9 @@ func (t *Turns) committed(x *Transaction) {
 		return
 	}
 	if t.repaired == nil || len(t.repaired) >= maxFollowed {
-		t.repaired = map[string][]bourse.TxID{}
+		t.repaired = map[string][]grid.TxID{}
 	}
-	for _, id := range []bourse.TxID{x.Repairs.Tx, x.Tx} {
+	for _, id := range []grid.TxID{x.Repairs.Tx, x.Tx} {
 		if list := t.repaired[x.Job]; !slices.Contains(list, id) {
 			t.repaired[x.Job] = append(list, id)
 		}
@@ -145,7 +146,7 @@ func (t *Turns) committed(x *Transaction) {
 
 // whole reports whether the whole window of a transaction has ended.
 func (t *Turns) whole(x *Transaction) bool {
-	return x.Open <= 0 && x.Others <= 0 && !slices.ContainsFunc(t.repaired[x.Job], func(id bourse.TxID) bool {
+	return x.Open <= 0 && x.Others <= 0 && !slices.ContainsFunc(t.repaired[x.Job], func(id grid.TxID) bool {
 		if id == x.Tx {
 			return false
 		}
@@ -160,52 +161,52 @@ func (t *Turns) whole(x *Transaction) bool {
 }
 
 // ofTx returns the turns of a fact about a transaction.
-func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
+func (t *Turns) ofTx(at grid.Time, f agents.Fact) []Turn {
 	var x *Transaction
-	turn := func(what What, leg int, amount bourse.Credits, r bourse.Reason, format string, args ...any) Turn {
-		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: bourse.Say(format, args...)}
+	turn := func(what What, leg int, amount grid.Credits, r grid.Reason, format string, args ...any) Turn {
+		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: grid.Say(format, args...)}
 		if leg >= 0 {
 			u.Site = x.site(leg)
 		}
 		return u
 	}
-	none := bourse.Reason{}
+	none := grid.Reason{}
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		if first := Begin(f); t.Find != nil {
 			x = &first
 		} else {
 			x = t.follow(first)
 		}
-		var most bourse.Credits
+		var most grid.Credits
 		for _, l := range f.Limits {
 			most = most.Plus(l)
 		}
 		return []Turn{turn(Trying, -1, most, none, "%s, for at most %v credits", x.window("asks to hold"), most)}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		x = t.after(at, f.Leg.Tx, f)
 		return []Turn{turn(Priced, f.Leg.Leg, f.Fare.Total(), none, "%s holds its part at %v credits", x.at(f.Leg.Leg), f.Fare.Total())}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		x = t.after(at, f.Tx, f)
 		if !f.Commit {
 			return []Turn{turn(TryFailed, -1, 0, f.Reason, "that came to nothing: %v", f.Reason)}
 		}
 		t.committed(x)
 		return []Turn{turn(x.Becomes, -1, x.price(), none, "%s, for %v credits", x.window(string(x.Becomes)+":"), x.price())}
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		x = t.after(at, f.Tx, f)
 		if list := t.repaired[x.Job]; list != nil {
-			t.repaired[x.Job] = slices.DeleteFunc(list, func(id bourse.TxID) bool { return id == x.Tx })
+			t.repaired[x.Job] = slices.DeleteFunc(list, func(id grid.TxID) bool { return id == x.Tx })
 		}
 		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
-	case bourse.LegShifted, bourse.ShiftOffered, bourse.OfferClosed:
+	case facts.LegShifted, facts.ShiftOffered, facts.OfferClosed:
 		return t.shift(at, f)
-	case bourse.LegStarted:
+	case facts.LegStarted:
 		x = t.after(at, f.Leg.Tx, f)
 		u := turn(Started, f.Leg.Leg, 0, none, "runs at %s", x.at(f.Leg.Leg))
 		u.leg = f.Leg
 		return []Turn{u}
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		x = t.after(at, f.Leg.Tx, f)
 		switch {
 		case f.Commit:
@@ -216,7 +217,7 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		case x.loses(f):
 			return []Turn{turn(LegLost, f.Leg.Leg, 0, f.Reason, "its part at %s is gone, nothing was paid for it: %v", x.at(f.Leg.Leg), f.Reason)}
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		x = t.after(at, f.Leg.Tx, f)
 		return t.done(at, x, f)
 	}
@@ -224,7 +225,7 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 }
 
 // adopt adds a leg that its site has listed. Its transaction may be unknown.
-func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
+func (t *Turns) adopt(at grid.Time, f facts.LegAdopted) {
 	if t.Find != nil {
 		if _, ok := t.Find(f.Leg.Tx); ok {
 			return
@@ -238,32 +239,32 @@ func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
 }
 
 // shift returns the turns of a fact about moving a flexible leg.
-func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
+func (t *Turns) shift(at grid.Time, f agents.Fact) []Turn {
 	var x *Transaction
-	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: bourse.Say(format, args...)}}
+	turn := func(what What, leg int, start grid.Time, format string, args ...any) []Turn {
+		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: grid.Say(format, args...)}}
 	}
 	switch f := f.(type) {
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		x = t.after(at, f.Leg.Tx, f)
 		verb := "has moved its part within its window"
 		if f.Fixed {
 			verb = "has fixed its part where it lies"
 		}
 		return turn(Shifted, f.Leg.Leg, f.Start, "%s %s", x.at(f.Leg.Leg), verb)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		x = t.after(at, f.Leg.Tx, f)
 		list := turn(Offered, f.Leg.Leg, f.Start, "%s offers %v credits for its place, and another one", x.at(f.Leg.Leg), f.Pay)
 		list[0].End, list[0].Amount = f.End, f.Pay
 		return list
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		x = t.after(at, f.Leg.Tx, f)
-		why := bourse.Phrase("is rejected")
+		why := grid.Phrase("is rejected")
 		switch {
-		case f.State == bourse.OfferExpired:
+		case f.State == facts.OfferExpired:
 			why = "was not answered in time"
 		case f.Reason.Refused():
-			why = bourse.Say("came to nothing: %v", f.Reason)
+			why = grid.Say("came to nothing: %v", f.Reason)
 		}
 		list := turn(OfferOver, f.Leg.Leg, 0, "the offer of %s for its place %s", x.at(f.Leg.Leg), why)
 		list[0].Reason = f.Reason
@@ -273,24 +274,24 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 }
 
 // done returns the turns for the end of a leg and, with the last leg, of its window.
-func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
+func (t *Turns) done(at grid.Time, x *Transaction, f facts.LegDone) []Turn {
 	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason, leg: f.Leg}
-	back := bourse.Phrase("")
+	back := grid.Phrase("")
 	if f.Refund > 0 {
-		back = bourse.Say(", %v credits come back", f.Refund)
+		back = grid.Say(", %v credits come back", f.Refund)
 	}
 	if f.Penalty > 0 {
-		back += bourse.Say(", and %v as a penalty", f.Penalty)
+		back += grid.Say(", and %v as a penalty", f.Penalty)
 	}
 	switch f.State {
-	case bourse.Lost:
-		u.What, u.Words = LegLost, bourse.Say("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
-	case bourse.Released:
-		u.Words = bourse.Say("its part at %s is given back%s", x.at(f.Leg.Leg), back)
+	case grid.Lost:
+		u.What, u.Words = LegLost, grid.Say("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
+	case grid.Released:
+		u.Words = grid.Say("its part at %s is given back%s", x.at(f.Leg.Leg), back)
 	default:
-		u.Words = bourse.Say("its work at %s has ended%v%s", x.at(f.Leg.Leg), f.Result.Words(), back)
+		u.Words = grid.Say("its work at %s has ended%v%s", x.at(f.Leg.Leg), f.Result.Words(), back)
 	}
-	if !t.whole(x) || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
+	if !t.whole(x) || f.State == grid.Lost || f.State == grid.Released || x.Job == "" {
 		return []Turn{u}
 	}
 	return []Turn{u, {At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}

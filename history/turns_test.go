@@ -3,20 +3,21 @@ package history
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Every turn of a job follows from one fact, and says whose it is.
 func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 	t.Parallel()
-	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
-	begun := func(seq uint64) bourse.TxBegun {
-		return bourse.TxBegun{Tx: id(seq), Job: "wave", Sites: []string{"north", "south"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5}, {Group: "main", Nodes: 2, Start: 5}},
-			Limits: []bourse.Credits{bourse.Credit, bourse.Credit}}
+	id := func(seq uint64) grid.TxID { return grid.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
+	begun := func(seq uint64) facts.TxBegun {
+		return facts.TxBegun{Tx: id(seq), Job: "wave", Sites: []string{"north", "south"}, Legs: []grid.Leg{{Group: "main", Nodes: 4, Start: 5}, {Group: "main", Nodes: 2, Start: 5}},
+			Limits: []grid.Credits{grid.Credit, grid.Credit}}
 	}
-	leg := func(seq uint64, i int) bourse.LegID { return bourse.LegID{Tx: id(seq), Leg: i} }
-	why := bourse.Reason{Code: bourse.Busy, Detail: "in use"}
+	leg := func(seq uint64, i int) grid.LegID { return grid.LegID{Tx: id(seq), Leg: i} }
+	why := grid.Reason{Code: grid.Busy, Detail: "in use"}
 	repair, move := begun(2), begun(3)
 	repair.Repairs, repair.Sites, repair.Legs = leg(1, 1), []string{"west"}, repair.Legs[:1]
 	move.Request.Nodes = 4
@@ -26,44 +27,44 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 		want What
 		site string
 	}{
-		{bourse.JobSubmitted{Job: bourse.Job{Name: "wave"}}, Submitted, ""},
-		{bourse.SubmissionRefused{Job: "wave", Reason: why}, NotTaken, ""},
-		{bourse.JobPostponed{Job: "wave", Reason: why}, Postponed, ""},
-		{bourse.JobPostponed{Job: "wave", Reason: why, Final: true}, Abandoned, ""},
+		{facts.JobSubmitted{Job: grid.Job{Name: "wave"}}, Submitted, ""},
+		{facts.SubmissionRefused{Job: "wave", Reason: why}, NotTaken, ""},
+		{facts.JobPostponed{Job: "wave", Reason: why}, Postponed, ""},
+		{facts.JobPostponed{Job: "wave", Reason: why, Final: true}, Abandoned, ""},
 		{begun(1), Trying, ""},
-		{bourse.LegPriced{Leg: leg(1, 0), Fare: bourse.Fare{Base: 5}}, Priced, "north"},
-		{bourse.TxDecided{Tx: id(1), Job: "wave", Commit: true}, Placed, ""},
-		{bourse.LegClosed{Leg: leg(1, 0), Commit: true, Posted: 5}, Confirmed, "north"},
-		{bourse.LegStarted{Leg: leg(1, 0)}, Started, "north"},
-		{bourse.LegDone{Leg: leg(1, 1), State: bourse.Lost, Refund: 3, Penalty: 1, Reason: why}, LegLost, "south"},
+		{facts.LegPriced{Leg: leg(1, 0), Fare: grid.Fare{Base: 5}}, Priced, "north"},
+		{facts.TxDecided{Tx: id(1), Job: "wave", Commit: true}, Placed, ""},
+		{facts.LegClosed{Leg: leg(1, 0), Commit: true, Posted: 5}, Confirmed, "north"},
+		{facts.LegStarted{Leg: leg(1, 0)}, Started, "north"},
+		{facts.LegDone{Leg: leg(1, 1), State: grid.Lost, Refund: 3, Penalty: 1, Reason: why}, LegLost, "south"},
 		{repair, Trying, ""},
-		{bourse.TxDecided{Tx: id(2), Job: "wave", Commit: true}, Repaired, ""},
-		{bourse.LegClosed{Leg: leg(2, 0), Reason: why}, LegLost, "west"},
-		{bourse.LegDone{Leg: leg(1, 0), State: bourse.Settled, End: 9}, LegEnded, "north"},
+		{facts.TxDecided{Tx: id(2), Job: "wave", Commit: true}, Repaired, ""},
+		{facts.LegClosed{Leg: leg(2, 0), Reason: why}, LegLost, "west"},
+		{facts.LegDone{Leg: leg(1, 0), State: grid.Settled, End: 9}, LegEnded, "north"},
 		{move, Trying, ""},
-		{bourse.TxDecided{Tx: id(3), Job: "wave", Commit: true}, Moved, ""},
-		{bourse.LegDone{Leg: leg(3, 1), State: bourse.Released, Refund: 2}, LegEnded, "south"},
-		{bourse.TxReversed{Tx: id(3), Job: "wave", Reason: why}, Reversed, ""},
+		{facts.TxDecided{Tx: id(3), Job: "wave", Commit: true}, Moved, ""},
+		{facts.LegDone{Leg: leg(3, 1), State: grid.Released, Refund: 2}, LegEnded, "south"},
+		{facts.TxReversed{Tx: id(3), Job: "wave", Reason: why}, Reversed, ""},
 		{begun(4), Trying, ""},
-		{bourse.TxDecided{Tx: id(4), Job: "wave", Reason: why}, TryFailed, ""},
-		{bourse.JobBroken{Job: "wave", Reason: why}, Broken, ""},
-		{bourse.JobCancelled{Job: "wave"}, Withdrawn, ""},
-		{bourse.JobsForgotten{Jobs: []string{"wave"}}, Forgotten, ""},
+		{facts.TxDecided{Tx: id(4), Job: "wave", Reason: why}, TryFailed, ""},
+		{facts.JobBroken{Job: "wave", Reason: why}, Broken, ""},
+		{facts.JobCancelled{Job: "wave"}, Withdrawn, ""},
+		{facts.JobsForgotten{Jobs: []string{"wave"}}, Forgotten, ""},
 	} {
-		got := turns.Take(bourse.Time(i), x.fact)
-		if len(got) == 0 || got[0].What != x.want || got[0].Job != "wave" || got[0].Site != x.site || got[0].At != bourse.Time(i) || got[0].Words == "" {
+		got := turns.Take(grid.Time(i), x.fact)
+		if len(got) == 0 || got[0].What != x.want || got[0].Job != "wave" || got[0].Site != x.site || got[0].At != grid.Time(i) || got[0].Words == "" {
 			t.Errorf("%s: %+v, want %s of wave at %q", x.fact.Kind(), got, x.want, x.site)
 		}
 		if ends := len(got) == 2 && got[1].What == Done; ends != (x.want == LegEnded && x.site == "north") {
 			t.Errorf("%s: %+v; its window is over with the last leg", x.fact.Kind(), got)
 		}
 	}
-	for _, f := range []agents.Fact{bourse.LegClosed{Leg: leg(4, 0), Reason: why}, bourse.CycleSeen{}, bourse.SiteJoined{}, bourse.TxForgotten{Txs: []bourse.TxID{id(1)}}} {
+	for _, f := range []agents.Fact{facts.LegClosed{Leg: leg(4, 0), Reason: why}, facts.CycleSeen{}, facts.SiteJoined{}, facts.TxForgotten{Txs: []grid.TxID{id(1)}}} {
 		if got := turns.Take(0, f); len(got) > 0 {
 			t.Errorf("%s: %+v", f.Kind(), got)
 		}
 	}
-	if got := turns.Take(0, bourse.LegStarted{Leg: leg(1, 0)}); len(got) != 1 || got[0].Job != "" {
+	if got := turns.Take(0, facts.LegStarted{Leg: leg(1, 0)}); len(got) != 1 || got[0].Job != "" {
 		t.Errorf("of a forgotten transaction: %+v", got)
 	}
 }
@@ -72,16 +73,16 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 // they are in an earlier part of it.
 func TestTurns_GoOnFromAnImage(t *testing.T) {
 	t.Parallel()
-	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	id := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
 	var turns Turns
-	turns.Take(0, bourse.BrokerImage{Txs: []bourse.TxMemory{{}}}) // which the next one makes forgotten
-	turns.Take(0, bourse.BrokerImage{Parts: 2, Txs: []bourse.TxMemory{{State: bourse.TxCommitted, Memory: make([]bourse.LegRecord, 1),
-		TxBegun: bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4}}}}}})
-	turns.Take(0, bourse.BrokerImage{Part: 1, Parts: 2})
+	turns.Take(0, facts.BrokerImage{Txs: []facts.TxMemory{{}}}) // which the next one makes forgotten
+	turns.Take(0, facts.BrokerImage{Parts: 2, Txs: []facts.TxMemory{{State: grid.TxCommitted, Memory: make([]facts.LegRecord, 1),
+		TxBegun: facts.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main", Nodes: 4}}}}}})
+	turns.Take(0, facts.BrokerImage{Part: 1, Parts: 2})
 	if len(turns.txs) != 1 {
 		t.Errorf("%d transactions are remembered", len(turns.txs))
 	}
-	got := turns.Take(5, bourse.LegDone{Leg: bourse.LegID{Tx: id}, State: bourse.Settled})
+	got := turns.Take(5, facts.LegDone{Leg: grid.LegID{Tx: id}, State: grid.Settled})
 	if len(got) != 2 || got[0].Job != "wave" || got[1].What != Done {
 		t.Errorf("%+v", got)
 	}
@@ -92,18 +93,18 @@ func TestTurns_GoOnFromAnImage(t *testing.T) {
 func TestTurns_NameAdoptedParts(t *testing.T) {
 	t.Parallel()
 	var turns Turns
-	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	id := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
 	adopt := func(leg, nodes int, site string) {
-		turns.Take(0, bourse.LegAdopted{Leg: bourse.LegID{Tx: id, Leg: leg}, Site: site, Job: "wave",
-			What: bourse.Leg{Group: "main", Nodes: nodes, Start: 60, End: 90}, Fare: bourse.Fare{Base: 5 * bourse.Credit}})
+		turns.Take(0, facts.LegAdopted{Leg: grid.LegID{Tx: id, Leg: leg}, Site: site, Job: "wave",
+			What: grid.Leg{Group: "main", Nodes: nodes, Start: 60, End: 90}, Fare: grid.Fare{Base: 5 * grid.Credit}})
 	}
 	adopt(3, 2, "south")
 	adopt(1, 4, "north")
-	got := turns.Take(0, bourse.TxDecided{Tx: id, Job: "wave", Commit: true})
+	got := turns.Take(0, facts.TxDecided{Tx: id, Job: "wave", Commit: true})
 	if len(got) != 1 || got[0].Words != "placed: 4 nodes of north/main, 2 nodes of south/main, for 10 credits" || got[0].Start != 60 {
 		t.Errorf("%+v", got)
 	}
-	if got := turns.Take(0, bourse.LegStarted{Leg: bourse.LegID{Tx: id, Leg: 3}}); len(got) != 1 || got[0].Site != "south" {
+	if got := turns.Take(0, facts.LegStarted{Leg: grid.LegID{Tx: id, Leg: 3}}); len(got) != 1 || got[0].Site != "south" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -112,20 +113,20 @@ func TestTurns_NameAdoptedParts(t *testing.T) {
 // listened, and keeps no memory of them.
 func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	t.Parallel()
-	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
-	known := Transaction{Tx: id, Job: "wave", Legs: []Leg{{Site: "north", What: bourse.Leg{Group: "main", Nodes: 4, Start: 5}, Fare: bourse.Fare{Base: 7 * bourse.Credit}}},
-		Open: 1, Commit: true, Becomes: Becomes(bourse.LegID{Tx: id, Leg: 1}, false)}
-	turns := Turns{Find: func(x bourse.TxID) (Transaction, bool) { return known, x == id }}
-	leg := bourse.LegID{Tx: id}
+	id := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	known := Transaction{Tx: id, Job: "wave", Legs: []Leg{{Site: "north", What: grid.Leg{Group: "main", Nodes: 4, Start: 5}, Fare: grid.Fare{Base: 7 * grid.Credit}}},
+		Open: 1, Commit: true, Becomes: Becomes(grid.LegID{Tx: id, Leg: 1}, false)}
+	turns := Turns{Find: func(x grid.TxID) (Transaction, bool) { return known, x == id }}
+	leg := grid.LegID{Tx: id}
 	for _, c := range []struct {
 		fact  agents.Fact
 		want  What
-		words bourse.Phrase
+		words grid.Phrase
 	}{
-		{bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{known.Legs[0].What}}, Trying, "asks to hold 4 nodes of north/main, for at most 0 credits"},
-		{bourse.TxDecided{Tx: id, Job: "wave", Commit: true}, Repaired, "repaired: 4 nodes of north/main, for 7 credits"},
-		{bourse.LegClosed{Leg: leg, Reason: bourse.Because(bourse.Busy, "in use")}, LegLost, "its part at north is gone, nothing was paid for it: in use"},
-		{bourse.LegStarted{Leg: leg}, Started, "runs at north"},
+		{facts.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{known.Legs[0].What}}, Trying, "asks to hold 4 nodes of north/main, for at most 0 credits"},
+		{facts.TxDecided{Tx: id, Job: "wave", Commit: true}, Repaired, "repaired: 4 nodes of north/main, for 7 credits"},
+		{facts.LegClosed{Leg: leg, Reason: grid.Because(grid.Busy, "in use")}, LegLost, "its part at north is gone, nothing was paid for it: in use"},
+		{facts.LegStarted{Leg: leg}, Started, "runs at north"},
 	} {
 		got := turns.Take(1, c.fact)
 		if len(got) != 1 || got[0].What != c.want || got[0].Words != c.words || got[0].Job != "wave" {
@@ -135,7 +136,7 @@ func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	if len(turns.txs) > 0 {
 		t.Errorf("%d transactions are remembered", len(turns.txs))
 	}
-	if got := turns.Take(1, bourse.LegStarted{Leg: bourse.LegID{Tx: bourse.TxID{Seq: 9}}}); len(got) != 1 || got[0].Job != "" {
+	if got := turns.Take(1, facts.LegStarted{Leg: grid.LegID{Tx: grid.TxID{Seq: 9}}}); len(got) != 1 || got[0].Job != "" {
 		t.Errorf("of an unknown transaction: %+v", got)
 	}
 }
@@ -143,11 +144,11 @@ func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 // A turn says where a leg with a window lies, once its site has said so.
 func TestTurns_AWindowStartsWhereItsSiteHasPlacedIt(t *testing.T) {
 	t.Parallel()
-	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	id := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
 	var turns Turns
-	turns.Take(0, bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5, End: 9}}})
-	turns.Take(0, bourse.LegPriced{Leg: bourse.LegID{Tx: id}, Start: 7, End: 11})
-	if got := turns.Take(0, bourse.TxDecided{Tx: id, Job: "wave", Commit: true}); len(got) != 1 || got[0].What != Placed || got[0].Start != 7 {
+	turns.Take(0, facts.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main", Nodes: 4, Start: 5, End: 9}}})
+	turns.Take(0, facts.LegPriced{Leg: grid.LegID{Tx: id}, Start: 7, End: 11})
+	if got := turns.Take(0, facts.TxDecided{Tx: id, Job: "wave", Commit: true}); len(got) != 1 || got[0].What != Placed || got[0].Start != 7 {
 		t.Errorf("%+v, want placed at 7", got)
 	}
 }
@@ -156,35 +157,35 @@ func TestTurns_AWindowStartsWhereItsSiteHasPlacedIt(t *testing.T) {
 // whatever order that ends, also from an image on and where somebody else knows the parts.
 func TestTurns_ARepairedWindowIsOverWithItsLastPart(t *testing.T) {
 	t.Parallel()
-	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
-	leg := func(seq uint64, i int) bourse.LegID { return bourse.LegID{Tx: id(seq), Leg: i} }
-	first := bourse.TxBegun{Tx: id(1), Job: "wave", Sites: []string{"north", "south"}, Legs: make([]bourse.Leg, 2), Limits: make([]bourse.Credits, 2)}
-	repair := bourse.TxBegun{Tx: id(2), Job: "wave", Sites: []string{"west"}, Legs: make([]bourse.Leg, 1), Limits: make([]bourse.Credits, 1), Repairs: leg(1, 1)}
-	facts := []agents.Fact{first, bourse.TxDecided{Tx: id(1), Job: "wave", Commit: true}, bourse.LegDone{Leg: leg(1, 1), State: bourse.Lost},
-		repair, bourse.TxDecided{Tx: id(2), Job: "wave", Commit: true}}
-	image := bourse.BrokerImage{Txs: []bourse.TxMemory{
-		{TxBegun: first, State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed}, {State: bourse.Lost}}},
-		{TxBegun: repair, State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed}}}}}
+	id := func(seq uint64) grid.TxID { return grid.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
+	leg := func(seq uint64, i int) grid.LegID { return grid.LegID{Tx: id(seq), Leg: i} }
+	first := facts.TxBegun{Tx: id(1), Job: "wave", Sites: []string{"north", "south"}, Legs: make([]grid.Leg, 2), Limits: make([]grid.Credits, 2)}
+	repair := facts.TxBegun{Tx: id(2), Job: "wave", Sites: []string{"west"}, Legs: make([]grid.Leg, 1), Limits: make([]grid.Credits, 1), Repairs: leg(1, 1)}
+	recorded := []agents.Fact{first, facts.TxDecided{Tx: id(1), Job: "wave", Commit: true}, facts.LegDone{Leg: leg(1, 1), State: grid.Lost},
+		repair, facts.TxDecided{Tx: id(2), Job: "wave", Commit: true}}
+	image := facts.BrokerImage{Txs: []facts.TxMemory{
+		{TxBegun: first, State: grid.TxCommitted, Memory: []facts.LegRecord{{State: grid.Confirmed}, {State: grid.Lost}}},
+		{TxBegun: repair, State: grid.TxCommitted, Memory: []facts.LegRecord{{State: grid.Confirmed}}}}}
 	for name, begin := range map[string]func(*Turns){
 		"from the facts": func(x *Turns) {
-			for _, f := range facts {
+			for _, f := range recorded {
 				x.Take(0, f)
 			}
 		},
 		"from an image": func(x *Turns) { x.Take(0, image) },
 		"by a broker": func(x *Turns) {
 			open := 2
-			x.Find = func(of bourse.TxID) (Transaction, bool) { // it is asked after each end
+			x.Find = func(of grid.TxID) (Transaction, bool) { // it is asked after each end
 				open--
 				return Transaction{Tx: of, Job: "wave", Commit: true, Others: open, Becomes: Placed}, true
 			}
 		},
 	} {
-		for _, order := range [][2]bourse.LegID{{leg(1, 0), leg(2, 0)}, {leg(2, 0), leg(1, 0)}} {
+		for _, order := range [][2]grid.LegID{{leg(1, 0), leg(2, 0)}, {leg(2, 0), leg(1, 0)}} {
 			var turns Turns
 			begin(&turns)
 			for i, l := range order {
-				got := turns.Take(9, bourse.LegDone{Leg: l, State: bourse.Settled, End: 9})
+				got := turns.Take(9, facts.LegDone{Leg: l, State: grid.Settled, End: 9})
 				if over := len(got) == 2 && got[1].What == Done; over != (i == 1) {
 					t.Errorf("%s, after %d of the parts %v: %+v", name, i+1, order, got)
 				}
@@ -192,10 +193,10 @@ func TestTurns_ARepairedWindowIsOverWithItsLastPart(t *testing.T) {
 		}
 	}
 	var turns Turns
-	for _, f := range append(facts, bourse.TxReversed{Tx: id(2), Job: "wave"}) {
+	for _, f := range append(recorded, facts.TxReversed{Tx: id(2), Job: "wave"}) {
 		turns.Take(0, f)
 	}
-	if got := turns.Take(9, bourse.LegDone{Leg: leg(1, 0), State: bourse.Settled}); len(got) != 2 {
+	if got := turns.Take(9, facts.LegDone{Leg: leg(1, 0), State: grid.Settled}); len(got) != 2 {
 		t.Errorf("a repair that was taken back is waited for: %+v", got)
 	}
 }

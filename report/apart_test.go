@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-func runsOf(first uint64, costs ...bourse.Credits) []Summary {
+func runsOf(first uint64, costs ...grid.Credits) []Summary {
 	var list []Summary
 	for i, c := range costs {
-		list = append(list, Summary{Seed: first + uint64(i), Brokers: []BrokerSummary{{Name: "vo1", Cost: Income{Total: c * bourse.Credit}}}})
+		list = append(list, Summary{Seed: first + uint64(i), Brokers: []BrokerSummary{{Name: "vo1", Cost: Income{Total: c * grid.Credit}}}})
 	}
 	return list
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -23,7 +23,7 @@ func TestLoad_ShowsWhatIsAskedWherePricesChange(t *testing.T) {
 	if head := strings.Join(plain[1].Head, ","); strings.Contains(head, "asked") {
 		t.Errorf("without a curve the data have %s", head)
 	}
-	curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: 0, Factor: 500}, {From: w.until / 4, Factor: 1000}}, 0)
+	curve, err := grid.PriceCurveOf([]grid.PricePiece{{From: 0, Factor: 500}, {From: w.until / 4, Factor: 1000}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestLoad_ShowsWhatIsAskedWherePricesChange(t *testing.T) {
 func TestReadDir_KeepsThePriceCurve(t *testing.T) {
 	t.Parallel()
 	w := storyWorld()
-	curve, err := bourse.ParsePriceCurve("86400000/0:500 21600000:1000")
+	curve, err := grid.ParsePriceCurve("86400000/0:500 21600000:1000")
 	if err != nil {
 		t.Fatal(err)
 	}

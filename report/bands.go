@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -46,7 +46,7 @@ func (r *Report) bands(whole bool) []band {
 	}
 	for i, s := range r.sites {
 		for _, j := range s.rows {
-			if end := min(j.end, r.until); j.start < bourse.Never && end > j.start {
+			if end := min(j.end, r.until); j.start < grid.Never && end > j.start {
 				b := at(i, int(j.group))
 				if j.class == "shared" {
 					b.mixed = append(b.mixed, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job,
@@ -91,7 +91,7 @@ func (r *Report) addTried(bands []band) {
 		for k := range tx.Legs {
 			l := &tx.Legs[k]
 			to := at[[2]string{l.Site, l.What.Group}]
-			if to == nil || l.State != bourse.Held && l.State != bourse.Prepared {
+			if to == nil || l.State != grid.Held && l.State != grid.Prepared {
 				continue
 			}
 			if start, end := l.What.Start, min(l.What.End, r.until); start < end {

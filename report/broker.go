@@ -5,8 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -15,31 +16,31 @@ import (
 // turns for them would only cost time.
 type vo struct {
 	name   string
-	budget bourse.Credits
+	budget grid.Credits
 	keep   bool
 
-	urgency bourse.Urgency // of jobs without their own
+	urgency grid.Urgency // of jobs without their own
 
 	jobs      map[string]*voJob // unless all are kept, those of which more may come
 	order     []*voJob          // as submitted, kept only
 	over      voJobs            // without keep, those of which nothing more can come
 	submitted int
 	notTaken  int
-	open      map[bourse.TxID]*transaction // begun and not aborted nor, unless all are kept, over
-	placed    []*transaction               // committed, kept only
+	open      map[grid.TxID]*transaction // begun and not aborted nor, unless all are kept, over
+	placed    []*transaction             // committed, kept only
 	counts    struct{ committed, moved, aborted int }
 
-	aborts        map[bourse.Code]int
-	postponements map[bourse.Code]int
-	fare          bourse.Fare // of all committed legs
-	spent         bourse.Credits
-	refunded      bourse.Credits
+	aborts        map[grid.Code]int
+	postponements map[grid.Code]int
+	fare          grid.Fare // of all committed legs
+	spent         grid.Credits
+	refunded      grid.Credits
 
 	cycles, timed, capped int // all, and those with a T*, with a B*
 	looked, alternatives  int
-	timeLimits            bourse.Duration
-	budgetLimits          bourse.Credits
-	regret                bourse.Credits
+	timeLimits            grid.Duration
+	budgetLimits          grid.Credits
+	regret                grid.Credits
 
 	detail detail         // kept only
 	tried  []*transaction // held and given up, the first mostBars of them, kept only
@@ -47,13 +48,13 @@ type vo struct {
 
 // voJob is a job of a VO with its state.
 type voJob struct {
-	bourse.Job
-	window window          // the last one, as it has become by repairs; empty if never placed
-	reason bourse.Reason   // why it was last put off
-	state  bourse.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
-	gone   bourse.Time     // when it was withdrawn or abandoned
-	byUser bool            // and not because of a job that it comes after
-	paid   bourse.Credits
+	grid.Job
+	window window        // the last one, as it has become by repairs; empty if never placed
+	reason grid.Reason   // why it was last put off
+	state  grid.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
+	gone   grid.Time     // when it was withdrawn or abandoned
+	byUser bool          // and not because of a job that it comes after
+	paid   grid.Credits
 	story  *story // nil where it is not kept
 	open   int    // transactions of vo.open
 	broken bool   // a leg of its last window was lost, or that was given up: it may wait again
@@ -66,7 +67,7 @@ func (j *voJob) served() bool {
 		return false
 	}
 	start, _ := j.window.span()
-	return j.state != bourse.JobWithdrawn || start < j.gone
+	return j.state != grid.JobWithdrawn || start < j.gone
 }
 
 // transaction is an attempt to commit a window of a job.
@@ -77,8 +78,8 @@ type transaction struct {
 
 func newBroker(b Broker, keep bool) *vo {
 	one := &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
-		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
-	one.detail.turns.Find = func(id bourse.TxID) (history.Transaction, bool) {
+		open: map[grid.TxID]*transaction{}, aborts: map[grid.Code]int{}, postponements: map[grid.Code]int{}}
+	one.detail.turns.Find = func(id grid.TxID) (history.Transaction, bool) {
 		tx := one.open[id]
 		if tx == nil {
 			return history.Transaction{}, false
@@ -89,9 +90,9 @@ func newBroker(b Broker, keep bool) *vo {
 }
 
 // fact counts a fact of the broker.
-func (b *vo) fact(now bourse.Time, f agents.Fact) {
+func (b *vo) fact(now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		j := &voJob{Job: f.Job}
 		if b.keep && len(b.order) < mostStories {
 			j.story = &story{}
@@ -102,52 +103,52 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 			b.over.add(old, b.urgency, now)
 		}
 		b.jobs[f.Job.Name] = j
-	case bourse.SubmissionRefused:
+	case facts.SubmissionRefused:
 		b.notTaken++
-	case bourse.JobPostponed:
+	case facts.JobPostponed:
 		if j := b.jobs[f.Job]; j != nil { // else its broker knows no more of it than a site has listed
 			b.postponements[f.Reason.Code]++
 			if j.reason = f.Reason; f.Final {
-				j.state, j.gone = bourse.JobAbandoned, now
+				j.state, j.gone = grid.JobAbandoned, now
 			}
 		}
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		if j := b.jobs[f.Job]; j != nil {
-			j.state, j.gone, j.byUser = bourse.JobWithdrawn, now, !f.Reason.Refused()
+			j.state, j.gone, j.byUser = grid.JobWithdrawn, now, !f.Reason.Refused()
 			if f.Reason.Refused() {
 				j.reason = f.Reason
 			}
 		}
-	case bourse.BudgetOpened:
+	case facts.BudgetOpened:
 		if f.Period > 0 { // the first is there from the start
 			b.budget += f.Credits
 		}
-	case bourse.Deposited:
+	case facts.Deposited:
 		b.budget += f.Credits
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		b.cycle(f)
-	case bourse.JobBroken:
+	case facts.JobBroken:
 		if j := b.jobs[f.Job]; j != nil {
 			j.broken = true
 		}
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		tx := &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
 		if b.open[f.Tx] = tx; tx.job != nil {
 			tx.job.open++
 		}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		b.follow(now, f.Leg.Tx, f)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		b.follow(now, f.Leg.Tx, f)
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		b.follow(now, f.Tx, f)
 		b.decide(f)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		b.spent += f.Posted
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
 			tx.pays(f.Posted)
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		back := f.Refund.Plus(f.Penalty)
 		b.spent -= back
 		b.refunded = b.refunded.Plus(back)
@@ -159,7 +160,7 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 
 // follow passes a fact to its transaction. It returns nil if the transaction is unknown or
 // was aborted.
-func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction {
+func (b *vo) follow(now grid.Time, id grid.TxID, f agents.Fact) *transaction {
 	tx := b.open[id]
 	if tx != nil {
 		tx.Take(now, f)
@@ -169,25 +170,25 @@ func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction
 
 // drop forgets transactions that are no longer counted or drawn and, unless they are kept,
 // such jobs.
-func (b *vo) drop(now bourse.Time, f agents.Fact) {
+func (b *vo) drop(now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.JobPostponed:
+	case facts.JobPostponed:
 		b.fold(now, b.jobs[f.Job])
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		b.fold(now, b.jobs[f.Job])
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if !f.Commit {
 			b.close(now, f.Tx)
 		}
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		b.ends(now, f.Leg, f.Reason.Refused())
-	case bourse.LegDone:
-		b.ends(now, f.Leg, f.State != bourse.Settled && f.State != bourse.Released)
+	case facts.LegDone:
+		b.ends(now, f.Leg, f.State != grid.Settled && f.State != grid.Released)
 	}
 }
 
 // ends notes that a leg has come to its end, perhaps by being lost.
-func (b *vo) ends(now bourse.Time, id bourse.LegID, lost bool) {
+func (b *vo) ends(now grid.Time, id grid.LegID, lost bool) {
 	tx := b.open[id.Tx]
 	if tx == nil {
 		return
@@ -201,7 +202,7 @@ func (b *vo) ends(now bourse.Time, id bourse.LegID, lost bool) {
 }
 
 // close forgets a transaction.
-func (b *vo) close(now bourse.Time, id bourse.TxID) {
+func (b *vo) close(now grid.Time, id grid.TxID) {
 	if tx := b.open[id]; tx != nil && tx.job != nil {
 		tx.job.open--
 		b.fold(now, tx.job)
@@ -211,7 +212,7 @@ func (b *vo) close(now bourse.Time, id bourse.TxID) {
 
 // fold adds a job to the sums and forgets it once nothing more can happen to it. A job whose
 // window was repaired stays until the end, because its window has several transactions.
-func (b *vo) fold(now bourse.Time, j *voJob) {
+func (b *vo) fold(now grid.Time, j *voJob) {
 	if b.keep || j == nil || j.open > 0 {
 		return
 	}
@@ -233,22 +234,22 @@ func (b *vo) left() []*voJob {
 	return slices.Collect(maps.Values(b.jobs))
 }
 
-func (b *vo) cycle(f bourse.CycleClosed) {
+func (b *vo) cycle(f facts.CycleClosed) {
 	b.cycles++
 	b.looked += f.Batch
 	b.alternatives += f.Alternatives
 	b.regret = b.regret.Plus(f.Regret)
-	if f.TimeLimit > 0 && f.TimeLimit < bourse.MaxDuration {
+	if f.TimeLimit > 0 && f.TimeLimit < grid.MaxDuration {
 		b.timed++
 		b.timeLimits += f.TimeLimit
 	}
-	if f.BudgetLimit > 0 && f.BudgetLimit < bourse.MaxCredits {
+	if f.BudgetLimit > 0 && f.BudgetLimit < grid.MaxCredits {
 		b.capped++
 		b.budgetLimits = b.budgetLimits.Plus(f.BudgetLimit)
 	}
 }
 
-func (b *vo) decide(f bourse.TxDecided) {
+func (b *vo) decide(f facts.TxDecided) {
 	tx := b.open[f.Tx]
 	if !f.Commit {
 		b.counts.aborted++
@@ -282,7 +283,7 @@ func (b *vo) decide(f bourse.TxDecided) {
 }
 
 // pays records what the transaction's job has paid, or was refunded.
-func (t *transaction) pays(c bourse.Credits) {
+func (t *transaction) pays(c grid.Credits) {
 	if t.job != nil {
 		t.job.paid += c
 	}
@@ -290,18 +291,18 @@ func (t *transaction) pays(c bourse.Credits) {
 
 // held reports whether a site has held any of the legs.
 func (t *transaction) held() bool {
-	return slices.ContainsFunc(t.Legs, func(l history.Leg) bool { return l.State == bourse.Held || l.State == bourse.Prepared })
+	return slices.ContainsFunc(t.Legs, func(l history.Leg) bool { return l.State == grid.Held || l.State == grid.Prepared })
 }
 
 // undecidedTxs returns the undecided transactions, in order.
 func (b *vo) undecidedTxs() []*transaction {
-	var ids []bourse.TxID
+	var ids []grid.TxID
 	for id, tx := range b.open {
 		if !tx.Commit {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(x, y bourse.TxID) int {
+	slices.SortFunc(ids, func(x, y grid.TxID) int {
 		return cmp.Or(cmp.Compare(x.Incarnation, y.Incarnation), cmp.Compare(x.Nonce, y.Nonce), cmp.Compare(x.Seq, y.Seq))
 	})
 	list := make([]*transaction, len(ids))

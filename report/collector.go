@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Header describes a run. The order of its sites and brokers is the order in every table and
@@ -28,15 +29,15 @@ type Setting struct {
 // Site is a site and its groups. Its agents are "site:NAME" and "cluster:NAME".
 type Site struct {
 	Name   string
-	Groups []bourse.Group
+	Groups []grid.Group
 	Log    *LogSummary // of its local jobs; nil: they are from no log that tells waits
 }
 
 // Broker is a VO's broker. Its agent is "broker:NAME".
 type Broker struct {
 	Name    string
-	Budget  bourse.Credits
-	Urgency bourse.Urgency // of jobs that have none of their own
+	Budget  grid.Credits
+	Urgency grid.Urgency // of jobs that have none of their own
 }
 
 // Options say how much of a run to remember.
@@ -51,9 +52,9 @@ type Options struct {
 
 // End is the state at the end of the run that facts do not show.
 type End struct {
-	Until   bourse.Time
-	Waiting map[string][]Waiting           // by site: the local jobs still queued, in any order
-	Ledgers map[agents.ID][]bourse.Account // by agent, in the order to show
+	Until   grid.Time
+	Waiting map[string][]Waiting         // by site: the local jobs still queued, in any order
+	Ledgers map[agents.ID][]grid.Account // by agent, in the order to show
 }
 
 // Waiting is a local job that is still queued; those submitted after the end
@@ -62,7 +63,7 @@ type Waiting struct {
 	Job    int64
 	Group  string // may be empty
 	Nodes  int
-	Submit bourse.Time
+	Submit grid.Time
 }
 
 // Collector sums up facts. A single goroutine feeds it, in the order of the run.
@@ -113,7 +114,7 @@ func (c *Collector) know(id agents.ID, o origin) {
 }
 
 // Hook feeds the facts of one step. It has the signature of a runtime's hook.
-func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
+func (c *Collector) Hook(now grid.Time, id agents.ID, out *agents.Outbox) {
 	if len(out.Facts) == 0 {
 		return
 	}
@@ -125,10 +126,10 @@ func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
 
 // Add feeds one fact. Facts of agents that the header does not name, and of kinds
 // that no measure needs, are only written to the events.
-func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) { c.add(now, id, c.index[id], f) }
+func (c *Collector) Add(now grid.Time, id agents.ID, f agents.Fact) { c.add(now, id, c.index[id], f) }
 
 // add feeds one fact of an agent of which so much is known.
-func (c *Collector) add(now bourse.Time, id agents.ID, o origin, f agents.Fact) {
+func (c *Collector) add(now grid.Time, id agents.ID, o origin, f agents.Fact) {
 	if c.events != nil {
 		c.events.write(now, id, f)
 	}
@@ -136,7 +137,7 @@ func (c *Collector) add(now bourse.Time, id agents.ID, o origin, f agents.Fact) 
 	case o.cluster:
 		o.site.clusterFact(now, f)
 	case o.site != nil:
-		if m, ok := f.(bourse.LegMoved); ok {
+		if m, ok := f.(facts.LegMoved); ok {
 			o.site.legMoved(now, m)
 			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
 				b.follow(now, m.Leg.Tx, m)
@@ -182,16 +183,16 @@ func (c *Collector) Finish(end End) (*Report, error) {
 type Report struct {
 	Summary Summary
 
-	until   bourse.Time
+	until   grid.Time
 	sites   []*site
 	brokers []*vo
 	kept    bool
 }
 
 // accounts turns nil into an empty list, so that JSON shows [].
-func accounts(list []bourse.Account) []bourse.Account {
+func accounts(list []grid.Account) []grid.Account {
 	if list == nil {
-		return []bourse.Account{}
+		return []grid.Account{}
 	}
 	return list
 }

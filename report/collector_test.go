@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -20,8 +21,8 @@ func TestSummary_LocalJobsComputedByHand(t *testing.T) {
 	want := report.LocalSummary{Started: 4, Immediate: 2, Backfilled: 1, Reserved: 1, Ended: 3, Killed: 1, Running: 1,
 		Waiting:    1, // the one submitted after the end is yet to come
 		Refused:    1,
-		RefusedFor: map[bourse.Code]int{bourse.TooLarge: 1},
-		MeanWait:   280 * bourse.Second, // (0 + 90 + 580 + 450) / 4
+		RefusedFor: map[grid.Code]int{grid.TooLarge: 1},
+		MeanWait:   280 * grid.Second, // (0 + 90 + 580 + 450) / 4
 		// 100/100, 290/200, and 455/10 as the run of 5 s counts as 10 s
 		BoundedSlowdown: 15.983333}
 	if !reflect.DeepEqual(north.Local, want) {
@@ -51,10 +52,10 @@ func TestSummary_UtilisationComputedByHand(t *testing.T) {
 
 func TestSummary_LegThatNobodySettledUsesNoMoreThanItsTime(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	c := report.NewCollector(header, report.Options{})
-	for _, s := range facts {
-		if m, ok := s.fact.(bourse.LegMoved); !ok || m.Leg != leg(1, 0) || m.State != bourse.Settled {
+	for _, s := range recorded {
+		if m, ok := s.fact.(facts.LegMoved); !ok || m.Leg != leg(1, 0) || m.State != grid.Settled {
 			c.Add(s.at, s.id, s.fact)
 		}
 	}
@@ -80,7 +81,7 @@ func TestSummary_LegsAndIncomeComputedByHand(t *testing.T) {
 	if south.Legs != 4 || south.LegsEnded != 1 || south.LegsBroken != 1 {
 		t.Errorf("south carried %d legs, %d ended, %d broke; want 4, 1, 1", south.Legs, south.LegsEnded, south.LegsBroken)
 	}
-	if want := map[bourse.Code]int{bourse.Busy: 1}; !reflect.DeepEqual(south.RefusedLegs, want) {
+	if want := map[grid.Code]int{grid.Busy: 1}; !reflect.DeepEqual(south.RefusedLegs, want) {
 		t.Errorf("south refused %v, want %v", south.RefusedLegs, want)
 	}
 }
@@ -90,24 +91,24 @@ func TestSummary_BrokerComputedByHand(t *testing.T) {
 	got := tell(t, report.Options{}).Summary.Brokers[0]
 	want := report.BrokerSummary{Name: "vo1",
 		Jobs: report.JobSummary{Submitted: 7, NotTaken: 1, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Abandoned: 1,
-			Unplaced: map[bourse.Code]int{bourse.OverBudget: 1, bourse.Expired: 1, bourse.None: 1}},
-		Postponements: map[bourse.Code]int{bourse.OverBudget: 2, bourse.Expired: 1},
+			Unplaced: map[grid.Code]int{grid.OverBudget: 1, grid.Expired: 1, grid.None: 1}},
+		Postponements: map[grid.Code]int{grid.OverBudget: 2, grid.Expired: 1},
 		Cost:          report.Income{Base: cr(2.8), Additive: cr(0.03), Total: cr(2.83)},
 		Refunded:      cr(0.4),
 		Spent:         cr(2.43),
 		Budget:        cr(100), Left: cr(97.57),
-		MeanWait:     517500 * bourse.Millisecond, // (100 + 600 + 1150 + 220) / 4
-		MeanTime:     225 * bourse.Second,         // (300 + 300 + 100 + 200) / 4
-		MeanFinish:   742500 * bourse.Millisecond, // the sum of both, job by job
-		Finish90:     1250 * bourse.Second,
+		MeanWait:     517500 * grid.Millisecond, // (100 + 600 + 1150 + 220) / 4
+		MeanTime:     225 * grid.Second,         // (300 + 300 + 100 + 200) / 4
+		MeanFinish:   742500 * grid.Millisecond, // the sum of both, job by job
+		Finish90:     1250 * grid.Second,
 		CostNodeHour: 3124285,                                           // 2.43 credits for 2800 node-seconds
 		Value:        report.ValueLost{Total: cr(2.43), Cost: cr(2.43)}, // budgets and urgencies are 0
 		Regret:       cr(3.5),                                           // 3 in the first cycle, .5 in the third
-		MeanResponse: 400 * bourse.Second,                               // wave alone is done: 500 - 100
-		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[bourse.Code]int{bourse.Busy: 1}, Open: 1},
-		Cycles: report.CycleSummary{Run: 3, MeanTimeLimit: 750 * bourse.Second, // the second cycle had nothing to select
+		MeanResponse: 400 * grid.Second,                                 // wave alone is done: 500 - 100
+		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[grid.Code]int{grid.Busy: 1}, Open: 1},
+		Cycles: report.CycleSummary{Run: 3, MeanTimeLimit: 750 * grid.Second, // the second cycle had nothing to select
 			MeanBudgetLimit: cr(50), AlternativesPerJob: 2}, // the third had no limit
-		Accounts: []bourse.Account{{Name: "budget", Debit: cr(2.43)}}}
+		Accounts: []grid.Account{{Name: "budget", Debit: cr(2.43)}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the VO is\n%+v, want\n%+v", got, want)
 	}
@@ -175,12 +176,12 @@ func TestJobs_OneRowPerLegOfTheLastTransaction(t *testing.T) {
 
 func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	c := report.NewCollector(header, report.Options{Keep: true})
-	for _, s := range facts {
+	for _, s := range recorded {
 		c.Add(s.at, s.id, s.fact)
 	}
-	c.Add(at(999), "site:south", bourse.LegMoved{Leg: leg(4, 0), State: bourse.Released})
+	c.Add(at(999), "site:south", facts.LegMoved{Leg: leg(4, 0), State: grid.Released})
 	r, err := c.Finish(end)
 	if err != nil {
 		t.Fatal(err)
@@ -196,15 +197,15 @@ func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
 
 func TestJobs_CommittedLegThatItsSiteHasNotIsLost(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	c := report.NewCollector(header, report.Options{Keep: true})
-	for _, s := range facts {
+	for _, s := range recorded {
 		c.Add(s.at, s.id, s.fact)
 	}
-	begun := bourse.TxBegun{Tx: tx(7), Job: "fresh", Sites: []string{"south"}, Legs: []bourse.Leg{on("main", 1, 997, 999)}, Limits: []bourse.Credits{cr(1)}}
+	begun := facts.TxBegun{Tx: tx(7), Job: "fresh", Sites: []string{"south"}, Legs: []grid.Leg{on("main", 1, 997, 999)}, Limits: []grid.Credits{cr(1)}}
 	c.Add(at(995), "broker:vo1", begun)
-	c.Add(at(995), "broker:vo1", bourse.TxDecided{Tx: tx(7), Job: "fresh", Commit: true})
-	c.Add(at(996), "broker:vo1", bourse.LegClosed{Leg: leg(7, 0)})
+	c.Add(at(995), "broker:vo1", facts.TxDecided{Tx: tx(7), Job: "fresh", Commit: true})
+	c.Add(at(996), "broker:vo1", facts.LegClosed{Leg: leg(7, 0)})
 	r, err := c.Finish(end)
 	if err != nil {
 		t.Fatal(err)
@@ -231,9 +232,9 @@ func TestFinding_SaysWhatTheNumbersCarry(t *testing.T) {
 func TestTurnedAway_SaysWhoRefusedWhatAndWhy(t *testing.T) {
 	t.Parallel()
 	s := &report.Summary{Sites: []report.SiteSummary{
-		{Name: "full", Local: report.LocalSummary{Refused: 7, RefusedFor: map[bourse.Code]int{bourse.QueueFull: 6, bourse.TooLarge: 1}}},
+		{Name: "full", Local: report.LocalSummary{Refused: 7, RefusedFor: map[grid.Code]int{grid.QueueFull: 6, grid.TooLarge: 1}}},
 		{Name: "quiet"},
-		{Name: "small", Local: report.LocalSummary{Refused: 1, RefusedFor: map[bourse.Code]int{bourse.TooLarge: 1}}},
+		{Name: "small", Local: report.LocalSummary{Refused: 1, RefusedFor: map[grid.Code]int{grid.TooLarge: 1}}},
 	}, Brokers: []report.BrokerSummary{{Name: "vo1", Jobs: report.JobSummary{NotTaken: 2}}, {Name: "vo2"}}}
 	want := []string{
 		"site full refused 7 local jobs, 6 of them because too many jobs were waiting",
@@ -247,10 +248,10 @@ func TestTurnedAway_SaysWhoRefusedWhatAndWhy(t *testing.T) {
 
 func TestFinding_WithoutVO(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	header.Brokers = nil
 	c := report.NewCollector(header, report.Options{})
-	for _, s := range facts {
+	for _, s := range recorded {
 		if strings.HasPrefix(string(s.id), "cluster:") {
 			c.Add(s.at, s.id, s.fact)
 		}
@@ -279,10 +280,10 @@ func TestTables_FitHundredColumns(t *testing.T) {
 	site, vo := &r.Summary.Sites[0], &r.Summary.Brokers[0]
 	site.Name, vo.Name = "a site with a name that fits no table", "a broker with a name that fits no table"
 	site.Nodes, site.Utilisation, site.Legs = 99_999, report.Utilisation{All: 1, Local: 1, VO: 1}, 99_999
-	site.Local = report.LocalSummary{Started: 1_000_000, Waiting: 99_999, MeanWait: 400 * bourse.Day, BoundedSlowdown: 99_999}
+	site.Local = report.LocalSummary{Started: 1_000_000, Waiting: 99_999, MeanWait: 400 * grid.Day, BoundedSlowdown: 99_999}
 	site.Income.Total, vo.Left, vo.Cost.Total = cr(99_999_999), cr(99_999_999), cr(99_999_999)
 	vo.Jobs = report.JobSummary{Submitted: 99_999, Placed: 99_999, CoAllocated: 99_999, Waiting: 99_999}
-	vo.MeanTime, vo.MeanFinish = 400*bourse.Day, 400*bourse.Day
+	vo.MeanTime, vo.MeanFinish = 400*grid.Day, 400*grid.Day
 	var b bytes.Buffer
 	if err := r.Summary.WriteTables(&b); err != nil {
 		t.Fatal(err)
@@ -302,8 +303,8 @@ func TestCollector_UnknownAgentsAreOnlyTold(t *testing.T) {
 	var b bytes.Buffer
 	c := report.NewCollector(report.Header{}, report.Options{Events: &b})
 	var out agents.Outbox
-	out.Record(bourse.JobSubmitted{Job: bourse.Job{Name: "x"}})
-	out.Record(bourse.NodesFreed{})
+	out.Record(facts.JobSubmitted{Job: grid.Job{Name: "x"}})
+	out.Record(facts.NodesFreed{})
 	c.Hook(at(1.5), "user:\"ana\"", &out)
 	if _, err := c.Finish(report.End{}); err != nil {
 		t.Fatal(err)
@@ -320,9 +321,9 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestCollector_EventsThatCannotBeWrittenAreAnError(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	c := report.NewCollector(header, report.Options{Events: failing{}})
-	for _, s := range facts {
+	for _, s := range recorded {
 		c.Add(s.at, s.id, s.fact)
 	}
 	if _, err := c.Finish(end); err == nil || !strings.Contains(err.Error(), "disk full") {

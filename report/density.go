@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -26,7 +26,7 @@ func (p *picture) density(b *band) {
 
 // spread sets each step of [0, until] to the mean sum of what the bars weigh
 // during it.
-func spread(mean []float64, bars []bar, until bourse.Time, weighs func(*bar) float64) {
+func spread(mean []float64, bars []bar, until grid.Time, weighs func(*bar) float64) {
 	whole := make([]float64, len(mean)+1) // changes at the opening of a step
 	n := len(mean)
 	for i := range bars {

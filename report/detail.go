@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -26,11 +27,11 @@ const (
 // (broker.Config.Explain).
 type detail struct {
 	turns   history.Turns
-	seen    *bourse.CycleSeen // of the cycle under way
-	looked  int               // cycles planned again
-	unclear int               // cycles on record that could not be
-	why     string            // the first of them could not
-	batches []batch           // the largest, in order of size
+	seen    *facts.CycleSeen // of the cycle under way
+	looked  int              // cycles planned again
+	unclear int              // cycles on record that could not be
+	why     string           // the first of them could not
+	batches []batch          // the largest, in order of size
 }
 
 // story is the history of a job.
@@ -44,41 +45,41 @@ type story struct {
 type turn struct {
 	history.Turn
 	times int
-	last  bourse.Time
+	last  grid.Time
 }
 
 // look is what a cycle found for a job.
 type look struct {
 	cycle   uint64
-	at      bourse.Time
+	at      grid.Time
 	goal    string
 	found   int
 	options []planning.Option // the chosen one, and the first of the others
 	chosen  int
-	reason  bourse.Reason
+	reason  grid.Reason
 }
 
 // batch is a cycle's choice for the jobs that it placed.
 type batch struct {
 	cycle       uint64
-	at          bourse.Time
+	at          grid.Time
 	goal        string
 	jobs        [][]selection.Alternative
-	waits       [][]bourse.Credits // under the goal value: what each one's time until its end is worth
+	waits       [][]grid.Credits // under the goal value: what each one's time until its end is worth
 	chosen      []int
 	size        int // alternatives in all
 	open        int // jobs with a choice
-	timeLimit   bourse.Duration
-	budgetLimit bourse.Credits
+	timeLimit   grid.Duration
+	budgetLimit grid.Credits
 }
 
 // detailed follows a fact.
-func (b *vo) detailed(now bourse.Time, f agents.Fact) {
+func (b *vo) detailed(now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.CycleSeen:
+	case facts.CycleSeen:
 		b.detail.seen = &f
 		return
-	case bourse.CyclePlanned:
+	case facts.CyclePlanned:
 		if s := b.detail.seen; s != nil && s.Cycle == f.Cycle {
 			b.rerun(now, s, &f)
 		}
@@ -108,7 +109,7 @@ func (s *story) add(t history.Turn) {
 }
 
 // rerun plans a cycle on record again, for the alternatives that it chose from.
-func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.CyclePlanned) {
+func (b *vo) rerun(now grid.Time, seen *facts.CycleSeen, planned *facts.CyclePlanned) {
 	again, err := planning.NewRerun(seen, planned)
 	if err != nil {
 		if b.detail.unclear++; b.detail.why == "" {
@@ -117,7 +118,7 @@ func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.Cycl
 		return
 	}
 	b.detail.looked++
-	one := batch{cycle: seen.Cycle, at: now, goal: seen.Terms.Minimize, timeLimit: bourse.MaxDuration, budgetLimit: bourse.MaxCredits}
+	one := batch{cycle: seen.Cycle, at: now, goal: seen.Terms.Minimize, timeLimit: grid.MaxDuration, budgetLimit: grid.MaxCredits}
 	outcomes := again.As()
 	for i := range outcomes {
 		o := &outcomes[i]
@@ -136,14 +137,14 @@ func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.Cycl
 }
 
 // take adds a job that was placed, with the alternatives that took part.
-func (b *batch) take(o *planning.JobOutcome, seen *bourse.CycleSeen) {
+func (b *batch) take(o *planning.JobOutcome, seen *facts.CycleSeen) {
 	b.timeLimit, b.budgetLimit = o.TimeLimit, o.BudgetLimit
 	if o.Chosen == 0 {
 		return
 	}
-	at := slices.IndexFunc(seen.Jobs, func(j bourse.CycleJob) bool { return j.Name == o.Job })
+	at := slices.IndexFunc(seen.Jobs, func(j facts.CycleJob) bool { return j.Name == o.Job })
 	var list []selection.Alternative
-	var waits []bourse.Credits
+	var waits []grid.Credits
 	chosen := -1
 	for _, x := range o.Options {
 		if x.Out.Refused() && x.Number != o.Chosen {
@@ -153,7 +154,7 @@ func (b *batch) take(o *planning.JobOutcome, seen *bourse.CycleSeen) {
 			chosen = len(list)
 		}
 		list = append(list, selection.Alternative{Time: x.Time, Cost: x.Fare.Total(), End: x.End})
-		if b.goal == bourse.GoalValue.String() {
+		if b.goal == grid.GoalValue.String() {
 			waits = append(waits, waitWorth(&seen.Jobs[at].Request, seen.Terms.Urgency, x.End))
 		}
 	}
@@ -171,9 +172,9 @@ func (b *batch) take(o *planning.JobOutcome, seen *bourse.CycleSeen) {
 
 // waitWorth is the worth of the time until an end to a job, by its own urgency or its
 // broker's.
-func waitWorth(r *bourse.Request, urgency bourse.Urgency, end bourse.Time) bourse.Credits {
+func waitWorth(r *grid.Request, urgency grid.Urgency, end grid.Time) grid.Credits {
 	hour := r.Urgency.Else(urgency).Of(r.Budget)
-	return bourse.Cost(bourse.Price(hour), end.Sub(r.Ready))
+	return grid.Cost(grid.Price(hour), end.Sub(r.Ready))
 }
 
 // shown returns the alternatives of a job to show: the first ones, and always the one taken.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -111,7 +111,7 @@ func (s *Summary) documentTables() []view.Table {
 	}
 	accounts := view.Table{Title: "Accounts", About: "Credits paid out and received, and promised.", Columns: []view.Column{{Name: "Books of", Kind: "word"}, {Name: "Account", Kind: "word"},
 		{Name: "Gone out", Kind: "money"}, {Name: "Come in", Kind: "money"}, {Name: "Promised out", Kind: "money"}, {Name: "Promised in", Kind: "money"}}}
-	add := func(owner string, of []bourse.Account) {
+	add := func(owner string, of []grid.Account) {
 		for _, a := range of {
 			accounts.Rows = append(accounts.Rows, []any{owner, a.Name, int64(a.Debit), int64(a.Credit), int64(a.PendingDebit), int64(a.PendingCredit)})
 		}
@@ -144,13 +144,13 @@ func (s *Summary) numbers() []view.Figure {
 		return list
 	}
 	var jobs, placed, across int
-	var wait bourse.Duration
+	var wait grid.Duration
 	var cost Income
-	var paid bourse.Credits
+	var paid grid.Credits
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		jobs, placed, across = jobs+b.Jobs.Submitted, placed+b.Jobs.Placed, across+b.Jobs.CoAllocated
-		wait += b.MeanWait * bourse.Duration(b.Jobs.Placed)
+		wait += b.MeanWait * grid.Duration(b.Jobs.Placed)
 		cost.Base, cost.Additive, paid = cost.Base.Plus(b.Cost.Base), cost.Additive.Plus(b.Cost.Additive), paid.Plus(b.paid())
 	}
 	extra := "all at base price"
@@ -159,7 +159,7 @@ func (s *Summary) numbers() []view.Figure {
 	}
 	return append(list,
 		view.Figure{Name: fmt.Sprintf("of %s of VOs placed", count(jobs, "job")), Value: percent(float64(placed) / float64(max(jobs, 1))), Note: fmt.Sprintf("%d, %d of them on several sites", placed, across)},
-		view.Figure{Name: "mean wait of those placed", Value: span(wait / bourse.Duration(max(placed, 1)))},
+		view.Figure{Name: "mean wait of those placed", Value: span(wait / grid.Duration(max(placed, 1)))},
 		view.Figure{Name: "credits paid for windows", Value: money(paid), Note: extra})
 }
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // eventWriter writes facts as lines of JSON, each an object that opens with
@@ -29,7 +29,7 @@ func newEventWriter(w io.Writer) *eventWriter {
 	return e
 }
 
-func (e *eventWriter) write(now bourse.Time, id agents.ID, f agents.Fact) {
+func (e *eventWriter) write(now grid.Time, id agents.ID, f agents.Fact) {
 	if e.err != nil {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -26,7 +26,7 @@ type Export struct {
 	sites   []*exportSite
 	byName  map[string]*exportSite
 	brokers map[string]*exportBroker
-	now     bourse.Time
+	now     grid.Time
 	count   int // of stays, for the order of those that begin at once
 	starts  stayHeap
 	ends    stayHeap
@@ -42,9 +42,9 @@ type exportTo interface {
 	// began is called for each stay that begins.
 	began(s *stay) error
 	// settled is called for each site whose use has changed in an instant.
-	settled(now bourse.Time, s *exportSite) error
+	settled(now grid.Time, s *exportSite) error
 	// brokerFact is called for each fact of a broker.
-	brokerFact(now bourse.Time, broker string, f agents.Fact) error
+	brokerFact(now grid.Time, broker string, f agents.Fact) error
 	finish() error
 }
 
@@ -54,8 +54,8 @@ type exportSite struct {
 	name    string
 	groups  []*exportGroup
 	local   map[int64]*stay
-	legs    map[bourse.LegID]*stay // that are held, reserved or running
-	speaks  bool                   // its own facts come: what brokers say of its legs is not needed
+	legs    map[grid.LegID]*stay // that are held, reserved or running
+	speaks  bool                 // its own facts come: what brokers say of its legs is not needed
 	changed bool
 	use     [2]int // nodes of local jobs and of legs that run
 }
@@ -72,8 +72,8 @@ type exportGroup struct {
 // exportBroker is the memory of a VO's jobs.
 type exportBroker struct {
 	turns  history.Turns
-	submit map[string]bourse.Time               // of the jobs that are not over
-	txs    map[bourse.TxID]*history.Transaction // that are not decided
+	submit map[string]grid.Time               // of the jobs that are not over
+	txs    map[grid.TxID]*history.Transaction // that are not decided
 }
 
 // stay is a job or a leg on nodes of a group.
@@ -81,12 +81,12 @@ type stay struct {
 	site        *exportSite
 	group       *exportGroup
 	broker, job string // of a leg; the number of a local job
-	leg         bourse.LegID
-	submit      bourse.Time
-	start, end  bourse.Time
-	due         bourse.Time // when it is to end, by its estimate or its reservation
+	leg         grid.LegID
+	submit      grid.Time
+	start, end  grid.Time
+	due         grid.Time // when it is to end, by its estimate or its reservation
 	nodes       int
-	fare        bourse.Fare
+	fare        grid.Fare
 	status      string
 	shared      bool // it has its nodes not for itself
 	reserved    bool // of a leg: it is confirmed
@@ -147,7 +147,7 @@ func ExportRun(dir string, w io.Writer, begin NewExporter) error {
 }
 
 // Now is the instant of the latest fact.
-func (e *Export) Now() bourse.Time { return e.now }
+func (e *Export) Now() grid.Time { return e.now }
 
 // Sites lists the sites met, in the form for an exporter. A group of unknown size has as many
 // nodes as its work has needed at once.
@@ -155,7 +155,7 @@ func (e *Export) Sites() (own, told []Site) {
 	for _, s := range e.sites {
 		one := Site{Name: s.name}
 		for _, g := range s.groups {
-			one.Groups = append(one.Groups, bourse.Group{Site: s.name, Name: g.name, Nodes: g.nodes})
+			one.Groups = append(one.Groups, grid.Group{Site: s.name, Name: g.name, Nodes: g.nodes})
 		}
 		if s.speaks {
 			own = append(own, one)
@@ -171,7 +171,7 @@ func (e *Export) site(name string) *exportSite {
 	if s := e.byName[name]; s != nil {
 		return s
 	}
-	s := &exportSite{number: len(e.sites), name: name, local: map[int64]*stay{}, legs: map[bourse.LegID]*stay{}}
+	s := &exportSite{number: len(e.sites), name: name, local: map[int64]*stay{}, legs: map[grid.LegID]*stay{}}
 	e.sites, e.byName[name] = append(e.sites, s), s
 	return s
 }
@@ -179,7 +179,7 @@ func (e *Export) site(name string) *exportSite {
 func (e *Export) broker(name string) *exportBroker {
 	b := e.brokers[name]
 	if b == nil {
-		b = &exportBroker{submit: map[string]bourse.Time{}, txs: map[bourse.TxID]*history.Transaction{}}
+		b = &exportBroker{submit: map[string]grid.Time{}, txs: map[grid.TxID]*history.Transaction{}}
 		e.brokers[name] = b
 	}
 	return b
@@ -195,7 +195,7 @@ func (s *exportSite) group(name string) *exportGroup {
 }
 
 // Add takes one fact. The first error stops it and is kept for Finish.
-func (e *Export) Add(now bourse.Time, id agents.ID, f agents.Fact) error {
+func (e *Export) Add(now grid.Time, id agents.ID, f agents.Fact) error {
 	if now > e.now {
 		e.advance(now)
 	}
@@ -212,7 +212,7 @@ func (e *Export) Add(now bourse.Time, id agents.ID, f agents.Fact) error {
 }
 
 // Finish ends the file. Work that is still running then is written as such.
-func (e *Export) Finish(until bourse.Time) error {
+func (e *Export) Finish(until grid.Time) error {
 	e.advance(max(until, e.now))
 	e.settle(e.now)
 	for _, s := range e.sites {
@@ -247,7 +247,7 @@ func (e *Export) tell(err error) {
 }
 
 // advance lives through the instants before now at which something starts or ends.
-func (e *Export) advance(now bourse.Time) {
+func (e *Export) advance(now grid.Time) {
 	for {
 		e.settle(e.now)
 		next := min(e.starts.first(), e.ends.first())
@@ -260,7 +260,7 @@ func (e *Export) advance(now bourse.Time) {
 }
 
 // settle closes an instant.
-func (e *Export) settle(now bourse.Time) {
+func (e *Export) settle(now grid.Time) {
 	for e.ends.first() <= now {
 		if s := heap.Pop(&e.ends).(entry).stay; s.begun && s.due <= now {
 			e.giveBack(s)
@@ -343,16 +343,16 @@ func (e *Export) await(s *stay) {
 
 // entry is a stay and an instant at which to look at it.
 type entry struct {
-	at     bourse.Time
+	at     grid.Time
 	number int
 	stay   *stay
 }
 
 type stayHeap []entry
 
-func (h stayHeap) first() bourse.Time {
+func (h stayHeap) first() grid.Time {
 	if len(h) == 0 {
-		return bourse.Never
+		return grid.Never
 	}
 	return h[0].at
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // evalysColumns are those of evalys.jobset.JobSet, then ours.
@@ -57,9 +57,9 @@ func NewEvalys(w io.Writer, own, told []Site) *Export {
 	return f.e
 }
 
-func (f *evalysFile) began(*stay) error                                 { return nil }
-func (f *evalysFile) settled(bourse.Time, *exportSite) error            { return nil }
-func (f *evalysFile) brokerFact(bourse.Time, string, agents.Fact) error { return nil }
+func (f *evalysFile) began(*stay) error                               { return nil }
+func (f *evalysFile) settled(grid.Time, *exportSite) error            { return nil }
+func (f *evalysFile) brokerFact(grid.Time, string, agents.Fact) error { return nil }
 
 func (f *evalysFile) over(s *stay) error {
 	id, of := s.site.name+"/"+s.job, s.site.name
@@ -79,7 +79,7 @@ func (f *evalysFile) over(s *stay) error {
 }
 
 // seconds shows a span as an instant is shown.
-func seconds(d bourse.Duration) string { return bourse.Time(d).String() }
+func seconds(d grid.Duration) string { return grid.Time(d).String() }
 
 // intervals are the nodes of a stay, as procset.ProcSet reads them.
 func (f *evalysFile) intervals(s *stay) string {

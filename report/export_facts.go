@@ -3,23 +3,24 @@ package report
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
 // What each kind of fact does to the stays of an export.
 
-func (e *Export) clusterFact(s *exportSite, now bourse.Time, f agents.Fact) {
+func (e *Export) clusterFact(s *exportSite, now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.JobStarted:
+	case facts.JobStarted:
 		one := &stay{site: s, group: s.group(f.Group), job: fmt.Sprint(f.Job), submit: f.Submit, start: now, due: f.End, nodes: f.Nodes, shared: f.Due > 0, status: running}
 		if f.Begun > 0 {
 			one.start = f.Begun
 		}
 		s.local[f.Job] = one
 		e.await(one)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		if one := s.local[f.Job]; one != nil { // else it has begun before the first fact
 			delete(s.local, f.Job)
 			if one.end = now; f.Ended > 0 {
@@ -30,7 +31,7 @@ func (e *Export) clusterFact(s *exportSite, now bourse.Time, f agents.Fact) {
 			}
 			e.end(one)
 		}
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		if one := s.legs[f.Leg]; one != nil {
 			e.freed = append(e.freed, one)
 		}
@@ -43,9 +44,9 @@ func (e *Export) end(s *stay) {
 	e.over = append(e.over, s)
 }
 
-func (e *Export) siteFact(s *exportSite, now bourse.Time, f agents.Fact) {
+func (e *Export) siteFact(s *exportSite, now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		one := s.legs[f.Leg]
 		if one == nil {
 			if f.State.Terminal() || f.What.Nodes == 0 {
@@ -58,7 +59,7 @@ func (e *Export) siteFact(s *exportSite, now bourse.Time, f agents.Fact) {
 			s.legs[f.Leg] = one
 		}
 		e.legMoved(one, now, f)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		if one := s.legs[f.Leg]; one != nil {
 			e.shift(one, f)
 		}
@@ -66,7 +67,7 @@ func (e *Export) siteFact(s *exportSite, now bourse.Time, f agents.Fact) {
 }
 
 // shift moves a leg that has not begun.
-func (e *Export) shift(s *stay, f bourse.LegShifted) {
+func (e *Export) shift(s *stay, f facts.LegShifted) {
 	if s.begun {
 		return
 	}
@@ -76,11 +77,11 @@ func (e *Export) shift(s *stay, f bourse.LegShifted) {
 	}
 }
 
-func (e *Export) legMoved(s *stay, now bourse.Time, f bourse.LegMoved) {
+func (e *Export) legMoved(s *stay, now grid.Time, f facts.LegMoved) {
 	if f.State.Terminal() {
 		delete(s.site.legs, f.Leg)
 		s.status, s.end = f.State.String(), history.LetGo(now, f)
-		if f.State == bourse.Settled {
+		if f.State == grid.Settled {
 			s.status = ended
 		}
 		e.end(s)
@@ -90,34 +91,34 @@ func (e *Export) legMoved(s *stay, now bourse.Time, f bourse.LegMoved) {
 		s.group, s.nodes, s.start, s.due, s.shared = s.site.group(f.What.Group), f.What.Nodes, f.What.Start, f.What.End, f.What.Work > 0
 	}
 	s.fare = f.Fare
-	if f.State >= bourse.Confirmed && !s.reserved {
+	if f.State >= grid.Confirmed && !s.reserved {
 		s.reserved = true
 		e.await(s)
 	}
 }
 
-func (e *Export) brokerFact(name string, now bourse.Time, f agents.Fact) {
+func (e *Export) brokerFact(name string, now grid.Time, f agents.Fact) {
 	b := e.broker(name)
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		b.submit[f.Job.Name] = f.Job.Submit
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		x := history.Begin(f)
 		b.txs[f.Tx] = &x
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		if x := b.txs[f.Leg.Tx]; x != nil {
 			x.Take(now, f)
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if x := b.txs[f.Tx]; x != nil && f.Commit {
 			e.decided(name, b, x)
 		}
 		delete(b.txs, f.Tx)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if !f.Commit {
-			e.told(f.Leg, now, bourse.Lost)
+			e.told(f.Leg, now, grid.Lost)
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		e.told(f.Leg, f.End, f.State)
 	}
 	for _, t := range b.turns.Take(now, f) {
@@ -137,7 +138,7 @@ func (e *Export) decided(broker string, b *exportBroker, x *history.Transaction)
 		if s.speaks {
 			continue
 		}
-		one := &stay{site: s, group: s.group(l.What.Group), broker: broker, job: x.Job, leg: bourse.LegID{Tx: x.Tx, Leg: k}, submit: b.submit[x.Job],
+		one := &stay{site: s, group: s.group(l.What.Group), broker: broker, job: x.Job, leg: grid.LegID{Tx: x.Tx, Leg: k}, submit: b.submit[x.Job],
 			start: l.What.Start, due: l.What.End, nodes: l.What.Nodes, shared: l.What.Work > 0, fare: l.Fare, reserved: true}
 		s.legs[one.leg] = one
 		e.await(one)
@@ -145,11 +146,11 @@ func (e *Export) decided(broker string, b *exportBroker, x *history.Transaction)
 }
 
 // told ends a leg of a site that does not speak for itself.
-func (e *Export) told(leg bourse.LegID, end bourse.Time, state bourse.LegState) {
+func (e *Export) told(leg grid.LegID, end grid.Time, state grid.LegState) {
 	for _, s := range e.sites {
 		if one := s.legs[leg]; one != nil && !s.speaks {
 			delete(s.legs, leg)
-			if one.status, one.end = state.String(), end; state == bourse.Settled {
+			if one.status, one.end = state.String(), end; state == grid.Settled {
 				one.status = ended
 			}
 			e.end(one)

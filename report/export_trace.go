@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // traceFile writes the Trace Event Format, which Perfetto and Chrome open: a process
@@ -22,7 +23,7 @@ type traceFile struct {
 	groups  map[*exportGroup]int // the number of its first thread
 	sites   map[*exportSite]bool // named
 	vos     map[string]int       // their processes
-	windows map[bourse.TxID]*traceWindow
+	windows map[grid.TxID]*traceWindow
 	flows   int
 }
 
@@ -57,7 +58,7 @@ const threadsOfGroup = 1 << 20
 // NewTrace exports to w the JSON that Perfetto opens.
 func NewTrace(w io.Writer, own, told []Site) *Export {
 	f := &traceFile{out: bufio.NewWriterSize(w, 1<<16), threads: map[*exportGroup]int{}, groups: map[*exportGroup]int{}, sites: map[*exportSite]bool{},
-		vos: map[string]int{}, windows: map[bourse.TxID]*traceWindow{}}
+		vos: map[string]int{}, windows: map[grid.TxID]*traceWindow{}}
 	f.enc = json.NewEncoder(f.out)
 	f.enc.SetEscapeHTML(false)
 	e := newExport(f, own, told)
@@ -80,7 +81,7 @@ func (f *traceFile) write(e traceEvent) error {
 }
 
 // micro is an instant in microseconds.
-func micro(t bourse.Time) int64 { return int64(t) * 1000 }
+func micro(t grid.Time) int64 { return int64(t) * 1000 }
 
 // Sites are processes 1, 3, 5; VOs 2, 4, 6: either may be met first.
 func pidOf(s *exportSite) int { return 2*s.number + 1 }
@@ -135,8 +136,8 @@ func (f *traceFile) began(s *stay) error {
 		f.windows[s.leg.Tx] = w
 	}
 	w.legs, w.open = append(w.legs, traceSlice{pidOf(s.site), tid, micro(s.start)}), w.open+1
-	hours := nodeHours(bourse.Leg{Start: s.start, End: s.due, Nodes: s.nodes})
-	if hours <= 0 || s.fare == (bourse.Fare{}) {
+	hours := nodeHours(grid.Leg{Start: s.start, End: s.due, Nodes: s.nodes})
+	if hours <= 0 || s.fare == (grid.Fare{}) {
 		return nil
 	}
 	return f.write(traceEvent{Name: "price a node-hour", Ph: "C", TS: micro(s.start), PID: pidOf(s.site), Args: map[string]any{
@@ -191,15 +192,15 @@ func (f *traceFile) join(legs []traceSlice) error {
 	return nil
 }
 
-func (f *traceFile) settled(now bourse.Time, s *exportSite) error {
+func (f *traceFile) settled(now grid.Time, s *exportSite) error {
 	if err := f.nameSite(s); err != nil {
 		return err
 	}
 	return f.write(traceEvent{Name: "nodes in use", Ph: "C", TS: micro(now), PID: pidOf(s), Args: map[string]any{"local jobs": s.use[0], "VOs": s.use[1]}})
 }
 
-func (f *traceFile) brokerFact(now bourse.Time, broker string, fact agents.Fact) error {
-	c, ok := fact.(bourse.CycleClosed)
+func (f *traceFile) brokerFact(now grid.Time, broker string, fact agents.Fact) error {
+	c, ok := fact.(facts.CycleClosed)
 	if !ok {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // find says in one sentence what the numbers show: how many of the VO's jobs were placed,
@@ -18,8 +18,8 @@ func (s *Summary) find() string {
 	}
 	var jobs JobSummary
 	var cost Income
-	var refunded bourse.Credits
-	unplaced := map[bourse.Code]int{}
+	var refunded grid.Credits
+	unplaced := map[grid.Code]int{}
 	for _, b := range s.Brokers {
 		jobs.Submitted += b.Jobs.Submitted
 		jobs.Placed += b.Jobs.Placed
@@ -67,20 +67,20 @@ func (s *Summary) find() string {
 // besideLogs compares the waits of local jobs with those in their logs, in a sentence of
 // its own; "" if no site's jobs are from a log that has any.
 func (s *Summary) besideLogs() string {
-	var logged, here bourse.Duration
+	var logged, here grid.Duration
 	jobs, started := 0, 0
 	for i := range s.Sites {
 		if l := &s.Sites[i].Local; l.Log != nil {
-			logged += l.Log.MeanWait * bourse.Duration(l.Log.Jobs)
+			logged += l.Log.MeanWait * grid.Duration(l.Log.Jobs)
 			jobs += l.Log.Jobs
-			here += l.MeanWait * bourse.Duration(l.Started)
+			here += l.MeanWait * grid.Duration(l.Started)
 			started += l.Started
 		}
 	}
 	if jobs == 0 || started == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Local jobs waited %s on average; in their logs it was %s.", span(here/bourse.Duration(started)), span(logged/bourse.Duration(jobs)))
+	return fmt.Sprintf(" Local jobs waited %s on average; in their logs it was %s.", span(here/grid.Duration(started)), span(logged/grid.Duration(jobs)))
 }
 
 // deadlines is what became of those that all sites took.
@@ -130,12 +130,12 @@ func paid(cost Income, haste bool) string {
 
 // left says how many jobs found no place, and the commonest reason of those
 // that were given one; the first in order of code where several are.
-func left(n int, unplaced map[bourse.Code]int) string {
+func left(n int, unplaced map[grid.Code]int) string {
 	if n == 0 {
 		return "; none was left over"
 	}
 	text := fmt.Sprintf("; %s found no place", count(n, "job"))
-	if unplaced[bourse.None] == n {
+	if unplaced[grid.None] == n {
 		return text + " before the end"
 	}
 	return text + commonest(n, unplaced)
@@ -143,10 +143,10 @@ func left(n int, unplaced map[bourse.Code]int) string {
 
 // commonest gives the commonest reason of n things and, where it is not that of
 // all, how many it has; the first in order of code where several are as common.
-func commonest(n int, reasons map[bourse.Code]int) string {
-	var why bourse.Code
+func commonest(n int, reasons map[grid.Code]int) string {
+	var why grid.Code
 	for _, code := range slices.Sorted(maps.Keys(reasons)) {
-		if code != bourse.None && reasons[code] > reasons[why] || why == bourse.None {
+		if code != grid.None && reasons[code] > reasons[why] || why == grid.None {
 			why = code
 		}
 	}
@@ -175,40 +175,40 @@ func (s *Summary) TurnedAway() []string {
 }
 
 // because puts the code of a reason into words.
-func because(code bourse.Code) string {
+func because(code grid.Code) string {
 	if words, ok := reasonWords[code]; ok {
 		return words
 	}
 	return "of \"" + string(code) + "\""
 }
 
-var reasonWords = map[bourse.Code]string{
-	bourse.TooLarge:    "more nodes were asked for than there are",
-	bourse.TooLong:     "more time was asked for than the horizon has",
-	bourse.NoNode:      "no node met the requirements",
-	bourse.NoWindow:    "no window was free in time",
-	bourse.OverBudget:  "every free window was beyond the budget",
-	bourse.NoOffer:     "no site answered in time",
-	bourse.LimitTime:   "the batch's time limit left no choice",
-	bourse.LimitBudget: "the batch's budget limit left no choice",
-	bourse.NoMoney:     "the account did not cover the price",
-	bourse.WithSite:    "a site was lost",
-	bourse.Bound:       "a bound of the user or tenant was reached",
-	bourse.Expired:     "the deadline could not be met",
-	bourse.Busy:        "the nodes were taken meanwhile",
-	bourse.TooDear:     "the price had risen meanwhile",
-	bourse.Past:        "the start had passed meanwhile",
-	bourse.MinNotice:   "a site requires longer notice",
-	bourse.MaxHorizon:  "a site does not accept reservations so far ahead",
-	bourse.MaxShare:    "reservations held their share of a site",
-	bourse.VOShare:     "VOs held their share of a site",
-	bourse.NotAllowed:  "a site is closed to the user or the VO",
-	bourse.Cap:         "too much was held unconfirmed",
-	bourse.QueueFull:   "too many jobs were waiting",
-	bourse.NoCluster:   "a cluster did not answer in time",
-	bourse.After:       "a job that it depends on was not placed, or was given up",
-	bourse.NoShare:     "too few time-shared nodes could meet the deadline",
-	bourse.Early:       "a leg was reported to have ended before its window began",
+var reasonWords = map[grid.Code]string{
+	grid.TooLarge:    "more nodes were asked for than there are",
+	grid.TooLong:     "more time was asked for than the horizon has",
+	grid.NoNode:      "no node met the requirements",
+	grid.NoWindow:    "no window was free in time",
+	grid.OverBudget:  "every free window was beyond the budget",
+	grid.NoOffer:     "no site answered in time",
+	grid.LimitTime:   "the batch's time limit left no choice",
+	grid.LimitBudget: "the batch's budget limit left no choice",
+	grid.NoMoney:     "the account did not cover the price",
+	grid.WithSite:    "a site was lost",
+	grid.Bound:       "a bound of the user or tenant was reached",
+	grid.Expired:     "the deadline could not be met",
+	grid.Busy:        "the nodes were taken meanwhile",
+	grid.TooDear:     "the price had risen meanwhile",
+	grid.Past:        "the start had passed meanwhile",
+	grid.MinNotice:   "a site requires longer notice",
+	grid.MaxHorizon:  "a site does not accept reservations so far ahead",
+	grid.MaxShare:    "reservations held their share of a site",
+	grid.VOShare:     "VOs held their share of a site",
+	grid.NotAllowed:  "a site is closed to the user or the VO",
+	grid.Cap:         "too much was held unconfirmed",
+	grid.QueueFull:   "too many jobs were waiting",
+	grid.NoCluster:   "a cluster did not answer in time",
+	grid.After:       "a job that it depends on was not placed, or was given up",
+	grid.NoShare:     "too few time-shared nodes could meet the deadline",
+	grid.Early:       "a leg was reported to have ended before its window began",
 }
 
 func (s *Summary) findLocal() string {
@@ -247,24 +247,24 @@ func percent(share float64) string {
 
 // money shows credits with two decimals, large amounts without, for tables
 // and sentences.
-func money(c bourse.Credits) string {
+func money(c grid.Credits) string {
 	switch {
-	case c == bourse.MaxCredits:
+	case c == grid.MaxCredits:
 		return c.String()
-	case c >= 100_000*bourse.Credit:
+	case c >= 100_000*grid.Credit:
 		return fmt.Sprintf("%.0f", c.Float())
 	}
 	return fmt.Sprintf("%.2f", c.Float())
 }
 
 // span shows a duration in the unit that suits it, for tables and sentences.
-func span(d bourse.Duration) string {
+func span(d grid.Duration) string {
 	switch {
-	case d < bourse.Minute:
+	case d < grid.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < bourse.Hour:
+	case d < grid.Hour:
 		return fmt.Sprintf("%.0f min", d.Seconds()/60)
-	case d < 2*bourse.Day:
+	case d < 2*grid.Day:
 		return fmt.Sprintf("%.1f h", d.Hours())
 	}
 	return fmt.Sprintf("%.1f d", d.Hours()/24)

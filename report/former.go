@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -27,14 +27,14 @@ type formerLeg struct {
 // earlier returns the former legs of each job, in the order in which they were committed.
 func (b *vo) earlier() map[*voJob][]formerLeg {
 	list := map[*voJob][]formerLeg{}
-	repaired := map[bourse.LegID]bool{}
+	repaired := map[grid.LegID]bool{}
 	next := map[*voJob]string{} // what the next window of a job made of those before it
 	for _, tx := range slices.Backward(b.placed) {
 		if tx.job == nil {
 			continue
 		}
 		for i := len(tx.Legs) - 1; i >= 0; i-- {
-			id, l := bourse.LegID{Tx: tx.Tx, Leg: i}, &tx.Legs[i]
+			id, l := grid.LegID{Tx: tx.Tx, Leg: i}, &tx.Legs[i]
 			if l.Posted == 0 || tx.job.window.has(id) {
 				continue
 			}
@@ -62,9 +62,9 @@ func (b *vo) earlier() map[*voJob][]formerLeg {
 // lastBecame is the word for what became of a leg of its job's last window.
 func lastBecame(l *history.Leg) string {
 	switch l.State {
-	case bourse.Released:
+	case grid.Released:
 		return givenUpLeg
-	case bourse.Lost, bourse.Heuristic, bourse.LegExpired:
+	case grid.Lost, grid.Heuristic, grid.LegExpired:
 		return lostLeg
 	}
 	return keptLeg

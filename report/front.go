@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -19,10 +19,10 @@ const (
 
 // outcome is what a choice for a whole batch comes to.
 type outcome struct {
-	cost   bourse.Credits
-	time   bourse.Duration // summed over the jobs
-	finish bourse.Time     // the latest end
-	wait   bourse.Credits  // what the time until the ends is worth, under the goal value
+	cost   grid.Credits
+	time   grid.Duration // summed over the jobs
+	finish grid.Time     // the latest end
+	wait   grid.Credits  // what the time until the ends is worth, under the goal value
 }
 
 // axis is what a front has against the cost: what the batch's goal has least of.
@@ -49,9 +49,9 @@ var (
 // axis is that of the batch's goal: cost has the time against it.
 func (b *batch) axis() *axis {
 	switch b.goal {
-	case bourse.GoalValue.String():
+	case grid.GoalValue.String():
 		return &waitAxis
-	case bourse.GoalFinish.String():
+	case grid.GoalFinish.String():
 		return &finishAxis
 	}
 	return &timeAxis
@@ -95,13 +95,13 @@ func (b *batch) coarse() (list [][]selection.Alternative, step int64) {
 	case &waitAxis:
 		amount = func(job, k int) int64 { return int64(b.waits[job][k] - slices.Min(b.waits[job])) }
 	}
-	var span bourse.Credits
+	var span grid.Credits
 	for i := range b.jobs {
 		least, most := amount(i, 0), amount(i, 0)
 		for k := range b.jobs[i] {
 			least, most = min(least, amount(i, k)), max(most, amount(i, k))
 		}
-		span = span.Plus(bourse.Credits(most - least))
+		span = span.Plus(grid.Credits(most - least))
 	}
 	if len(b.jobs) > exactJobs || span > exactSpan {
 		step = int64(span)/frontSteps + 1
@@ -109,7 +109,7 @@ func (b *batch) coarse() (list [][]selection.Alternative, step int64) {
 	for i, of := range b.jobs {
 		var steps []selection.Alternative
 		for k := range of {
-			steps = append(steps, selection.Alternative{Time: bourse.Duration(amount(i, k) / step), Cost: of[k].Cost})
+			steps = append(steps, selection.Alternative{Time: grid.Duration(amount(i, k) / step), Cost: of[k].Cost})
 		}
 		list = append(list, steps)
 	}

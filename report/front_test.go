@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -18,16 +18,16 @@ func TestFront_IsThatOfAllCombinations(t *testing.T) {
 		b := batch{goal: rapid.SampledFrom([]string{"time", "cost", "finish", "value"}).Draw(t, "goal")}
 		for range rapid.IntRange(1, 4).Draw(t, "jobs") {
 			var list []selection.Alternative
-			var waits []bourse.Credits
+			var waits []grid.Credits
 			for range rapid.IntRange(1, 4).Draw(t, "alternatives") {
-				list = append(list, selection.Alternative{Time: bourse.Duration(rapid.Int64Range(0, 20).Draw(t, "time")),
-					Cost: bourse.Credits(rapid.Int64Range(0, 20).Draw(t, "cost")), End: bourse.Time(rapid.Int64Range(0, 9).Draw(t, "end"))})
-				waits = append(waits, bourse.Credits(rapid.Int64Range(0, 20).Draw(t, "wait")))
+				list = append(list, selection.Alternative{Time: grid.Duration(rapid.Int64Range(0, 20).Draw(t, "time")),
+					Cost: grid.Credits(rapid.Int64Range(0, 20).Draw(t, "cost")), End: grid.Time(rapid.Int64Range(0, 9).Draw(t, "end"))})
+				waits = append(waits, grid.Credits(rapid.Int64Range(0, 20).Draw(t, "wait")))
 			}
 			b.jobs, b.waits = append(b.jobs, list), append(b.waits, waits)
 		}
 		type point struct {
-			cost   bourse.Credits
+			cost   grid.Credits
 			second int64
 		}
 		all := []point{{}}
@@ -72,11 +72,11 @@ func TestFront_IsThatOfAllCombinations(t *testing.T) {
 func TestFront_OfTheHighestUrgenciesIsTakenInSteps(t *testing.T) {
 	t.Parallel()
 	b := batch{goal: "value"}
-	r := bourse.Request{Urgency: bourse.Hourly(bourse.MaxUrgency)}
+	r := grid.Request{Urgency: grid.Hourly(grid.MaxUrgency)}
 	for range 8 {
-		soon, late := waitWorth(&r, 0, bourse.Time(bourse.Hour)), waitWorth(&r, 0, bourse.Time(bourse.MaxDuration))
+		soon, late := waitWorth(&r, 0, grid.Time(grid.Hour)), waitWorth(&r, 0, grid.Time(grid.MaxDuration))
 		b.jobs = append(b.jobs, []selection.Alternative{{Cost: 2}, {Cost: 1}})
-		b.waits = append(b.waits, []bourse.Credits{soon, late})
+		b.waits = append(b.waits, []grid.Credits{soon, late})
 	}
 	if found, exact := b.front(); exact || len(found) < 2 || found[0].cost != 8 || found[len(found)-1].cost != 16 {
 		t.Errorf("%d points, exact %t: %v", len(found), exact, found)
@@ -87,12 +87,12 @@ func TestFront_OfTheHighestUrgenciesIsTakenInSteps(t *testing.T) {
 // job's own or 11 % of a budget of 100.
 func TestWaitWorth_IsTheUrgencyTimesTheTimeFromReadyToEnd(t *testing.T) {
 	t.Parallel()
-	r := bourse.Request{Ready: bourse.Time(bourse.Hour), Budget: 100 * bourse.Credit}
-	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 22*bourse.Credit {
+	r := grid.Request{Ready: grid.Time(grid.Hour), Budget: 100 * grid.Credit}
+	if got := waitWorth(&r, grid.DefaultUrgency(), grid.Time(3*grid.Hour)); got != 22*grid.Credit {
 		t.Errorf("%v, want 22", got)
 	}
-	r.Urgency = bourse.Hourly(3 * bourse.Credit)
-	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 6*bourse.Credit {
+	r.Urgency = grid.Hourly(3 * grid.Credit)
+	if got := waitWorth(&r, grid.DefaultUrgency(), grid.Time(3*grid.Hour)); got != 6*grid.Credit {
 		t.Errorf("%v, want 6", got)
 	}
 }
@@ -104,7 +104,7 @@ func TestFront_OfManyJobsIsNearTheExactOne(t *testing.T) {
 	for j := range 100 {
 		var list []selection.Alternative
 		for k := range 20 {
-			list = append(list, selection.Alternative{Time: bourse.Duration(3_600_000 + (20-k)*100_000 + j*17), Cost: bourse.Credits(1_000_000 + k*k*30_000 + j*7)})
+			list = append(list, selection.Alternative{Time: grid.Duration(3_600_000 + (20-k)*100_000 + j*17), Cost: grid.Credits(1_000_000 + k*k*30_000 + j*7)})
 		}
 		b.jobs = append(b.jobs, list)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -49,10 +49,10 @@ func (r *Report) WriteGantt(w io.Writer) error {
 
 // ganttOptions say what a picture of a run is for.
 type ganttOptions struct {
-	headed bool        // it stands alone: with its name, its finding and its ground
-	tried  bool        // also the windows that were held and never run
-	dense  bool        // how full each group was, in place of bars, however few
-	until  bourse.Time // where the ruler ends, not before the run
+	headed bool      // it stands alone: with its name, its finding and its ground
+	tried  bool      // also the windows that were held and never run
+	dense  bool      // how full each group was, in place of bars, however few
+	until  grid.Time // where the ruler ends, not before the run
 }
 
 // gantt draws a run.
@@ -143,10 +143,10 @@ type label struct {
 }
 
 // x is where an instant lies.
-func (p *picture) x(t bourse.Time) draw.Px { return timeX(t, p.until) }
+func (p *picture) x(t grid.Time) draw.Px { return timeX(t, p.until) }
 
 // timeX is where an instant lies on a ruler from 0 to until.
-func timeX(t, until bourse.Time) draw.Px {
+func timeX(t, until grid.Time) draw.Px {
 	t = max(0, min(t, until))
 	return plotLeft + draw.Px(int64(t)*int64(plotWidth)/int64(until))
 }

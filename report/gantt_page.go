@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -28,7 +28,7 @@ func (p *picture) head() {
 		return
 	}
 	p.text("t", 20*pixel, 32*pixel, sum.Scenario)
-	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, until %s", sum.Seed, tickLabel(p.report.until, bourse.Second)))
+	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, until %s", sum.Seed, tickLabel(p.report.until, grid.Second)))
 	y := 36 * pixel
 	for _, line := range p.findingLines() {
 		y += 16 * pixel
@@ -58,7 +58,7 @@ func (p *picture) legend(y draw.Px) {
 		entry("lf", "nodes with local jobs")
 		entry("vf", "nodes with VO legs")
 		p.text("m", 20*pixel, y+18*pixel, fmt.Sprintf("%s are too many to draw one by one: shown is the mean of nodes in use, %s a step.",
-			p.crowd(), span(bourse.Duration(int64(p.until)/int64(steps)))))
+			p.crowd(), span(grid.Duration(int64(p.until)/int64(steps)))))
 		return
 	}
 	if slices.ContainsFunc(p.bands, func(b band) bool { return len(b.mixed) > 0 }) {
@@ -97,10 +97,10 @@ func (p *picture) rulers() {
 
 // ruler draws the ticks of time from top to bottom, named below and, if both,
 // above.
-func ruler(d *draw.Drawing, until bourse.Time, top, bottom draw.Px, both bool) {
+func ruler(d *draw.Drawing, until grid.Time, top, bottom draw.Px, both bool) {
 	d.Open("ticks")
 	step := tickStep(until)
-	for t := bourse.Time(0); t <= until; t = t.Add(step) {
+	for t := grid.Time(0); t <= until; t = t.Add(step) {
 		x := timeX(t, until)
 		d.Line("g", draw.Point{X: x, Y: top}, draw.Point{X: x, Y: bottom})
 		if both {

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -179,11 +180,11 @@ func TestGantt_LegsOfOneWindowShareAColourAndALine(t *testing.T) {
 
 func TestGantt_NamesAreSafeInXML(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	header.Scenario = "<b>&\x01\"ü\""
 	c := report.NewCollector(header, report.Options{Keep: true})
-	for _, s := range facts {
-		if f, ok := s.fact.(bourse.JobSubmitted); ok && f.Job.Name == "wave" {
+	for _, s := range recorded {
+		if f, ok := s.fact.(facts.JobSubmitted); ok && f.Job.Name == "wave" {
 			s.at = 0
 		}
 		c.Add(s.at, s.id, s.fact)
@@ -205,7 +206,7 @@ func TestGantt_NamesAreSafeInXML(t *testing.T) {
 func TestGantt_TooManyBarsShowDensityAndSaySo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(worldSize{sites: [][]int{{64}, {64, 64}}, brokers: 1, locals: 12_000, jobs: 50,
-		until: bourse.Time(100 * bourse.Day), longest: bourse.Hour, seed: 3})
+		until: grid.Time(100 * grid.Day), longest: grid.Hour, seed: 3})
 	_, _, _, svg := written(t, w)
 	bands, bars := picture(t, svg)
 	if len(bands) != 3 || len(bars) != 0 {
@@ -222,7 +223,7 @@ func TestGantt_TooManyGroupsShowSites(t *testing.T) {
 	for i := range single {
 		single[i] = 1
 	}
-	w := newWorld(worldSize{sites: [][]int{single, {8}}, locals: 200, until: bourse.Time(bourse.Day), longest: bourse.Hour, seed: 4})
+	w := newWorld(worldSize{sites: [][]int{single, {8}}, locals: 200, until: grid.Time(grid.Day), longest: grid.Hour, seed: 4})
 	_, _, _, svg := written(t, w)
 	if bands, _ := picture(t, svg); len(bands) != 2 || !strings.Contains(svg, "151 groups are too many") {
 		t.Errorf("%d bands, want one a site", len(bands))
@@ -231,12 +232,12 @@ func TestGantt_TooManyGroupsShowSites(t *testing.T) {
 
 func TestGantt_NodePromisedTwiceNamesTheGroup(t *testing.T) {
 	t.Parallel()
-	header, facts, end := theStory()
+	header, recorded, end := theStory()
 	c := report.NewCollector(header, report.Options{Keep: true})
-	for _, s := range facts {
+	for _, s := range recorded {
 		c.Add(s.at, s.id, s.fact)
 	}
-	c.Add(at(900), "cluster:north", bourse.JobStarted{Job: 70, Group: "main", Nodes: 1, Submit: 0, Class: "immediate"})
+	c.Add(at(900), "cluster:north", facts.JobStarted{Job: 70, Group: "main", Nodes: 1, Submit: 0, Class: "immediate"})
 	r, err := c.Finish(end)
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +256,7 @@ func TestGantt_NeedsTheJobs(t *testing.T) {
 
 func BenchmarkGantt_20000Bars(b *testing.B) {
 	w := newWorld(worldSize{sites: [][]int{{128}, {256}}, brokers: 1, locals: 9500, jobs: 200,
-		until: bourse.Time(100 * bourse.Day), longest: 4 * bourse.Hour, seed: 3})
+		until: grid.Time(100 * grid.Day), longest: 4 * grid.Hour, seed: 3})
 	r := w.report(b, report.Options{Keep: true})
 	var buf bytes.Buffer
 	for b.Loop() {
@@ -269,7 +270,7 @@ func BenchmarkGantt_20000Bars(b *testing.B) {
 
 func BenchmarkCollector_Facts20000(b *testing.B) {
 	w := newWorld(worldSize{sites: [][]int{{128}, {256}}, brokers: 1, locals: 5000, jobs: 200,
-		until: bourse.Time(100 * bourse.Day), longest: 4 * bourse.Hour, seed: 3})
+		until: grid.Time(100 * grid.Day), longest: 4 * grid.Hour, seed: 3})
 	for _, o := range []struct {
 		name string
 		report.Options
@@ -286,7 +287,7 @@ func BenchmarkCollector_Facts20000(b *testing.B) {
 
 func BenchmarkJobs_100000Rows(b *testing.B) {
 	w := newWorld(worldSize{sites: [][]int{{128}, {256}}, locals: 50_000,
-		until: bourse.Time(400 * bourse.Day), longest: bourse.Hour, seed: 3})
+		until: grid.Time(400 * grid.Day), longest: grid.Hour, seed: 3})
 	r := w.report(b, report.Options{Keep: true})
 	for b.Loop() {
 		if err := r.WriteJobs(io.Discard); err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 // A head that is cut off a line is the one that decoding finds, whatever the agent's name;
@@ -18,8 +18,8 @@ func TestHeadOf_CutsWhatDecodingFinds(t *testing.T) {
 	var lines bytes.Buffer
 	w := newEventWriter(&lines)
 	for _, id := range []agents.ID{"site:north", "broker:vo \"1\"", "site:näh", "site:\\x", "site:a\tb", "site:\u2028", "site:\xff"} {
-		w.write(1_234_567, id, bourse.JobStarted{Job: 1})
-		w.write(-5, id, bourse.JobsForgotten{Jobs: []string{`","kind":"job-started`}})
+		w.write(1_234_567, id, facts.JobStarted{Job: 1})
+		w.write(-5, id, facts.JobsForgotten{Jobs: []string{`","kind":"job-started`}})
 	}
 	if err := w.flush(); err != nil {
 		t.Fatal(err)

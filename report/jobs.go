@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -67,11 +67,11 @@ const noGroup = -1
 // localRow is a local job of a site. Start and end are Never where there is none.
 type localRow struct {
 	job                int64
-	submit, start, end bourse.Time
+	submit, start, end grid.Time
 	nodes, group       int32
-	work               bourse.Duration // of each node, where nodes are shared
+	work               grid.Duration // of each node, where nodes are shared
 	class, status      string
-	reason             bourse.Code
+	reason             grid.Code
 }
 
 // WriteJobs writes jobs.csv. Local jobs come first, site by site in the order
@@ -135,7 +135,7 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 }
 
 // write writes the rows of a job: its last window, and earlier legs that cost something.
-func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time, earlier []formerLeg) error {
+func (j *voJob) write(out *csv.Writer, row []string, broker string, until grid.Time, earlier []formerLeg) error {
 	if len(j.window) == 0 {
 		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code))
 		j.fillWindow(row, &history.Leg{})
@@ -158,7 +158,7 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 }
 
 // writeLeg writes the row of a leg.
-func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until bourse.Time, l *history.Leg, became string) error {
+func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until grid.Time, l *history.Leg, became string) error {
 	start, end := instant(l.What.Start), ""
 	switch _, at, ran := l.Ran(until); {
 	case l.State.Terminal() && !ran:
@@ -173,18 +173,18 @@ func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until bou
 }
 
 // status is the word for a leg of a committed window.
-func status(l *history.Leg, until bourse.Time) string {
+func status(l *history.Leg, until grid.Time) string {
 	switch {
-	case l.State == bourse.Settled:
+	case l.State == grid.Settled:
 		return ended
 	case l.State.Terminal():
 		return l.State.String()
-	case l.State >= bourse.Confirmed && l.What.Start < until:
+	case l.State >= grid.Confirmed && l.What.Start < until:
 		return running
-	case l.State == bourse.Running:
+	case l.State == grid.Running:
 		return running
 	}
-	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
+	return grid.Confirmed.String() // decided; the site may not have acknowledged it yet
 }
 
 // fill fills the first cells of a row and leaves the others empty.
@@ -218,8 +218,8 @@ func (r *Report) windows() bool {
 }
 
 // instant shows t in seconds, nothing for Never.
-func instant(t bourse.Time) string {
-	if t >= bourse.Never {
+func instant(t grid.Time) string {
+	if t >= grid.Never {
 		return ""
 	}
 	return t.String()

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // bar is something that took nodes of one group for a while.
 type bar struct {
 	nodes      int
-	start, end bourse.Time // start < end
+	start, end grid.Time // start < end
 	vo         bool
 	class      string       // of a local job: how it started
 	job        int64        // of a local job

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestLay_FirstGapThatIsHighEnough(t *testing.T) {
@@ -57,12 +57,12 @@ func TestLay_NoLaneTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 12).Draw(t, "nodes")
-		free := bourse.NewProfile(0, nodes)
+		free := grid.NewProfile(0, nodes)
 		var bars []bar
 		for range rapid.IntRange(0, 40).Draw(t, "bars") {
 			n := rapid.IntRange(1, nodes).Draw(t, "n")
-			d := bourse.Duration(rapid.IntRange(1, 20).Draw(t, "d"))
-			s := free.EarliestFit(bourse.Time(rapid.IntRange(0, 60).Draw(t, "s")), n, d)
+			d := grid.Duration(rapid.IntRange(1, 20).Draw(t, "d"))
+			s := free.EarliestFit(grid.Time(rapid.IntRange(0, 60).Draw(t, "s")), n, d)
 			free.Add(s, s.Add(d), -n)
 			bars = append(bars, bar{nodes: n, start: s, end: s.Add(d), vo: rapid.Bool().Draw(t, "vo")})
 		}
@@ -105,13 +105,13 @@ func meet(a, b []piece) bool {
 func TestSpread_KeepsNodeTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		until := bourse.Time(rapid.IntRange(1, 1000).Draw(t, "until"))
+		until := grid.Time(rapid.IntRange(1, 1000).Draw(t, "until"))
 		mean := make([]float64, rapid.IntRange(1, 50).Draw(t, "steps"))
 		var bars []bar
 		want := 0.0
 		for range rapid.IntRange(0, 20).Draw(t, "bars") {
-			s := bourse.Time(rapid.Int64Range(0, int64(until)-1).Draw(t, "s"))
-			e := bourse.Time(rapid.Int64Range(int64(s)+1, int64(until)).Draw(t, "e"))
+			s := grid.Time(rapid.Int64Range(0, int64(until)-1).Draw(t, "s"))
+			e := grid.Time(rapid.Int64Range(int64(s)+1, int64(until)).Draw(t, "e"))
 			bars = append(bars, bar{nodes: 3, start: s, end: e})
 			want += 3 * float64(e-s)
 		}
@@ -132,27 +132,27 @@ func TestSpread_KeepsNodeTime(t *testing.T) {
 func TestRuler_TicksThatPeopleCountIn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		until  bourse.Duration
+		until  grid.Duration
 		labels string
 	}{
-		{10 * bourse.Second, "0 0:00:01 0:00:02"},
-		{30 * bourse.Minute, "0 0:05 0:10"},
-		{10 * bourse.Hour, "0 1 h 2 h"},
-		{36 * bourse.Hour, "0 3 h 6 h"},
-		{30 * bourse.Day, "0 5 d 10 d"},
-		{365 * bourse.Day, "0 30 d 60 d"},
-		{100_000 * bourse.Day, "0 11680 d 23360 d"},
+		{10 * grid.Second, "0 0:00:01 0:00:02"},
+		{30 * grid.Minute, "0 0:05 0:10"},
+		{10 * grid.Hour, "0 1 h 2 h"},
+		{36 * grid.Hour, "0 3 h 6 h"},
+		{30 * grid.Day, "0 5 d 10 d"},
+		{365 * grid.Day, "0 30 d 60 d"},
+		{100_000 * grid.Day, "0 11680 d 23360 d"},
 	} {
-		step := tickStep(bourse.Time(c.until))
+		step := tickStep(grid.Time(c.until))
 		var got []string
 		for k := range 3 {
-			got = append(got, tickLabel(bourse.Time(k)*bourse.Time(step), step))
+			got = append(got, tickLabel(grid.Time(k)*grid.Time(step), step))
 		}
 		if s := strings.Join(got, " "); s != c.labels {
 			t.Errorf("a ruler of %s begins %s, want %s", c.until.Words(), s, c.labels)
 		}
 	}
-	if got := tickLabel(bourse.Time(27*bourse.Hour), 3*bourse.Hour); got != "1 d 3:00" {
+	if got := tickLabel(grid.Time(27*grid.Hour), 3*grid.Hour); got != "1 d 3:00" {
 		t.Errorf("27 h on a ruler of 3 h is %s", got)
 	}
 }
@@ -160,9 +160,9 @@ func TestRuler_TicksThatPeopleCountIn(t *testing.T) {
 func TestWords_SpanAndPercent(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"59 s": span(59 * bourse.Second), "1 min": span(bourse.Minute), "1.5 h": span(90 * bourse.Minute),
-		"3.0 d": span(3 * bourse.Day), "9.9 %": percent(0.0994), "10 %": percent(0.0999), "100 %": percent(1),
-		"12.50": money(12_500_000), "100000": money(100_000 * bourse.Credit),
+		"59 s": span(59 * grid.Second), "1 min": span(grid.Minute), "1.5 h": span(90 * grid.Minute),
+		"3.0 d": span(3 * grid.Day), "9.9 %": percent(0.0994), "10 %": percent(0.0999), "100 %": percent(1),
+		"12.50": money(12_500_000), "100000": money(100_000 * grid.Credit),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

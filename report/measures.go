@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A measure is one figure of a site's or a VO's summary. Its line here is all it needs: the
@@ -34,11 +34,11 @@ var siteMeasures = []measure[SiteSummary]{
 	{"used by VOs %", "VOs", "By VOs", "", "share of the node-time used by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
 	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
-	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
+	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) grid.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
-	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total - s.Refunded })},
-	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost, with penalties", amount(func(s *SiteSummary) bourse.Credits { return s.Refunded })},
+	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) grid.Credits { return s.Income.Total - s.Refunded })},
+	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost, with penalties", amount(func(s *SiteSummary) grid.Credits { return s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
@@ -47,20 +47,20 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
-	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
-	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
-	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
-	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was given up, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
-	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
+	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanWait })},
+	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanTime })},
+	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanFinish })},
+	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) grid.Duration { return b.Finish90 })},
+	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was given up, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) grid.Credits { return b.Value.Total })},
+	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) grid.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
-	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
-	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) grid.Credits { return b.CostNodeHour })},
+	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) grid.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},
-	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
+	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) grid.Credits { return b.Left })},
 	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
 	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
-	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost, with penalties", amount(func(b *BrokerSummary) bourse.Credits { return b.Refunded })},
+	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost, with penalties", amount(func(b *BrokerSummary) grid.Credits { return b.Refunded })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.
@@ -112,11 +112,11 @@ func factor[S any](of func(*S) float64) quantity[S] {
 }
 
 // length is a duration: hours in files, the unit that suits it in words.
-func length[S any](of func(*S) bourse.Duration) quantity[S] {
+func length[S any](of func(*S) grid.Duration) quantity[S] {
 	return quantity[S]{func(s *S) float64 { return of(s).Hours() }, func(s *S) string { return span(of(s)) }}
 }
 
-func amount[S any](of func(*S) bourse.Credits) quantity[S] {
+func amount[S any](of func(*S) grid.Credits) quantity[S] {
 	return quantity[S]{func(s *S) float64 { return of(s).Float() }, func(s *S) string { return money(of(s)) }}
 }
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -182,7 +182,7 @@ const onePiece = 60_000
 func (r *Report) head(letter string) pageHead {
 	s := &r.Summary
 	h := pageHead{Title: s.Scenario, Finding: s.Finding, Line: fmt.Sprintf("Seed %d, %s simulated, %s, %s.",
-		s.Seed, bourse.Duration(s.Until).Words(), count(len(s.Sites), "site"), count(len(s.Brokers), "VO"))}
+		s.Seed, grid.Duration(s.Until).Words(), count(len(s.Sites), "site"), count(len(s.Brokers), "VO"))}
 	if letter != "" {
 		h.Title = letter + ": " + h.Title
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -45,7 +45,7 @@ func (r *Report) jobsNote(shown int) string {
 }
 
 // shown is the job as a page shows it.
-func (j *voJob) shown(vo string, until bourse.Time) view.Job {
+func (j *voJob) shown(vo string, until grid.Time) view.Job {
 	one := view.Job{ID: jobID(vo, j.Name), VO: vo, User: j.User, Name: j.Name, State: j.state.String(), Submit: int64(j.Submit), Nodes: j.Nodes, Why: j.why()}
 	if len(j.window) == 0 {
 		return one
@@ -55,7 +55,7 @@ func (j *voJob) shown(vo string, until bourse.Time) view.Job {
 		end = e
 	}
 	one.Start, one.End, one.Sites, one.State = view.At(start), view.At(end), j.window.sites(), ""
-	var cost bourse.Credits
+	var cost grid.Credits
 	hours, nodes := 0.0, 0
 	for k := range j.window {
 		l := j.window.at(k)

@@ -18,8 +18,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/report/view"
 )
@@ -137,11 +138,11 @@ func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 func TestPage_AMoldableJobHasTheNodesOfItsWindow(t *testing.T) {
 	t.Parallel()
 	w := &world{until: 1000, header: report.Header{Scenario: "mold", Brokers: []report.Broker{{Name: "vo1"}},
-		Sites: []report.Site{{Name: "north", Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 8, Performance: bourse.Unit}}}}}}
-	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
-	w.say(0, 1, "broker:vo1", bourse.JobSubmitted{Job: bourse.Job{Name: "mold", Request: bourse.Request{Nodes: 4, Length: 100, Sizes: []bourse.Size{{Nodes: 4, Length: 100}, {Nodes: 5, Length: 90}}}}})
-	w.say(0, 1, "broker:vo1", bourse.TxBegun{Tx: tx, Job: "mold", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 5, Start: 10, End: 100}}})
-	w.say(0, 1, "broker:vo1", bourse.TxDecided{Tx: tx, Commit: true})
+		Sites: []report.Site{{Name: "north", Groups: []grid.Group{{Site: "north", Name: "main", Nodes: 8, Performance: grid.Unit}}}}}}
+	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	w.say(0, 1, "broker:vo1", facts.JobSubmitted{Job: grid.Job{Name: "mold", Request: grid.Request{Nodes: 4, Length: 100, Sizes: []grid.Size{{Nodes: 4, Length: 100}, {Nodes: 5, Length: 90}}}}})
+	w.say(0, 1, "broker:vo1", facts.TxBegun{Tx: tx, Job: "mold", Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main", Nodes: 5, Start: 10, End: 100}}})
+	w.say(0, 1, "broker:vo1", facts.TxDecided{Tx: tx, Commit: true})
 	w.end = report.End{Until: w.until}
 	if jobs := unpacked(t, document(t, html(t, w.report(t, report.Options{Keep: true})), "run")["jobs"]); !strings.Contains(jobs, `"nodes":[5]`) {
 		t.Errorf("5 nodes are not shown: %s", jobs)
@@ -153,32 +154,32 @@ func TestPage_AMoldableJobHasTheNodesOfItsWindow(t *testing.T) {
 func busy(jobs int) *world {
 	const sites, lanes, legs = 4, 20, 1
 	rng := rand.New(rand.NewPCG(3, 7))
-	w := &world{until: bourse.Time(365 * bourse.Day), header: report.Header{Scenario: "busy", Seed: 3, Brokers: []report.Broker{{Name: "vo1", Budget: 1_000_000 * bourse.Credit}}}}
+	w := &world{until: grid.Time(365 * grid.Day), header: report.Header{Scenario: "busy", Seed: 3, Brokers: []report.Broker{{Name: "vo1", Budget: 1_000_000 * grid.Credit}}}}
 	w.end = report.End{Until: w.until, Waiting: map[string][]report.Waiting{}}
 	each := jobs / (sites * lanes)
 	most := int64(w.until) / int64(each) * 2
 	for i := range sites {
 		name := fmt.Sprint("site", i+1)
-		w.header.Sites = append(w.header.Sites, report.Site{Name: name, Groups: []bourse.Group{{Site: name, Name: "main", Nodes: lanes * 8, Performance: bourse.Unit, Price: 1_000_000}}})
+		w.header.Sites = append(w.header.Sites, report.Site{Name: name, Groups: []grid.Group{{Site: name, Name: "main", Nodes: lanes * 8, Performance: grid.Unit, Price: 1_000_000}}})
 		for lane := range lanes {
-			at := bourse.Time(0)
+			at := grid.Time(0)
 			for k := range each {
-				start := at.Add(bourse.Duration(rng.Int64N(most / 5)))
-				end := start.Add(bourse.Duration(1000 + rng.Int64N(most*4/5)))
+				start := at.Add(grid.Duration(rng.Int64N(most / 5)))
+				end := start.Add(grid.Duration(1000 + rng.Int64N(most*4/5)))
 				nodes := 1 + rng.IntN(8)
 				if at = end; lane < lanes-legs {
 					w.locals++
 					job := int64(k*lanes + lane + 1)
-					w.say(start, 1, agents.ID("cluster:"+name), bourse.JobStarted{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), End: end, Class: []string{"immediate", "backfilled", "reserved"}[rng.IntN(3)]})
-					w.say(end, 0, agents.ID("cluster:"+name), bourse.JobEnded{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), Start: start})
+					w.say(start, 1, agents.ID("cluster:"+name), facts.JobStarted{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), End: end, Class: []string{"immediate", "backfilled", "reserved"}[rng.IntN(3)]})
+					w.say(end, 0, agents.ID("cluster:"+name), facts.JobEnded{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), Start: start})
 					continue
 				}
 				w.legs++
-				tx, job := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(w.legs)}, fmt.Sprintf("wave-%06d", w.legs)
-				w.say(start, 1, "broker:vo1", bourse.JobSubmitted{Job: bourse.Job{Name: job, Submit: start, Request: bourse.Request{Nodes: nodes, Deadline: bourse.Never}}})
-				w.say(start, 1, "broker:vo1", bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{name}, Legs: []bourse.Leg{{Group: "main", Nodes: nodes, Start: start, End: end}}, Limits: []bourse.Credits{bourse.Credit}})
-				w.say(start, 1, "broker:vo1", bourse.TxDecided{Tx: tx, Commit: true})
-				w.say(end, 0, "broker:vo1", bourse.LegDone{Leg: bourse.LegID{Tx: tx}, State: bourse.Settled, End: end})
+				tx, job := grid.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(w.legs)}, fmt.Sprintf("wave-%06d", w.legs)
+				w.say(start, 1, "broker:vo1", facts.JobSubmitted{Job: grid.Job{Name: job, Submit: start, Request: grid.Request{Nodes: nodes, Deadline: grid.Never}}})
+				w.say(start, 1, "broker:vo1", facts.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{name}, Legs: []grid.Leg{{Group: "main", Nodes: nodes, Start: start, End: end}}, Limits: []grid.Credits{grid.Credit}})
+				w.say(start, 1, "broker:vo1", facts.TxDecided{Tx: tx, Commit: true})
+				w.say(end, 0, "broker:vo1", facts.LegDone{Leg: grid.LegID{Tx: tx}, State: grid.Settled, End: end})
 			}
 		}
 	}
@@ -310,7 +311,7 @@ func TestPlots_KeepNodeTimeMoneyAndLegs(t *testing.T) {
 func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 	t.Parallel()
 	a, b := month(), newWorld(worldSize{sites: [][]int{{64}}, brokers: 1, locals: 50, jobs: 20,
-		until: bourse.Time(20 * bourse.Day), longest: 9 * bourse.Hour, seed: 4})
+		until: grid.Time(20 * grid.Day), longest: 9 * grid.Hour, seed: 4})
 	b.header.Settings = []report.Setting{{Owner: "north", Key: "pricing", Value: "fixed"}}
 	var out bytes.Buffer
 	first, second := a.report(t, report.Options{Keep: true}), b.report(t, report.Options{Keep: true})
@@ -325,7 +326,7 @@ func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 		}
 	}
 	one, other := document(t, page, "A"), document(t, page, "B")
-	if one["until"] != float64(20*bourse.Day) && other["until"] != one["until"] || one["topPrice"] != other["topPrice"] {
+	if one["until"] != float64(20*grid.Day) && other["until"] != one["until"] || one["topPrice"] != other["topPrice"] {
 		t.Errorf("the rulers end at %v and %v, the axes of prices at %v and %v", one["until"], other["until"], one["topPrice"], other["topPrice"])
 	}
 }

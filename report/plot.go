@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -48,7 +48,7 @@ func (f *Plot) Write(w io.Writer, format string) error {
 // shared is what the figures of two runs shown side by side have in common: the ends of the
 // ruler and of the axes.
 type shared struct {
-	until bourse.Time
+	until grid.Time
 	price float64 // credits a node-hour
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -21,17 +21,17 @@ func (r *Report) tariffs() bool { return slices.ContainsFunc(r.sites, (*site).ta
 
 // asked is the mean base price of a node-hour of a site's nodes over each of n equal
 // steps of time.
-func (s *site) asked(n int, until bourse.Time) []float64 {
+func (s *site) asked(n int, until grid.Time) []float64 {
 	out := make([]float64, n)
 	nodes := 0
 	for i := range s.groups {
 		nodes += s.groups[i].Nodes
 	}
 	for k := range out {
-		from, to := bourse.Time(int64(until)*int64(k)/int64(n)), bourse.Time(int64(until)*int64(k+1)/int64(n))
+		from, to := grid.Time(int64(until)*int64(k)/int64(n)), grid.Time(int64(until)*int64(k+1)/int64(n))
 		for i := range s.groups {
 			g := &s.groups[i]
-			weighed := bourse.CostOver(bourse.Price(1000*bourse.Hour), g.Curve, from, to) // thousandths of milliseconds
+			weighed := grid.CostOver(grid.Price(1000*grid.Hour), g.Curve, from, to) // thousandths of milliseconds
 			out[k] += g.Price.Float() * ratio(float64(weighed)/1000, float64(to.Sub(from))) * float64(g.Nodes) / float64(nodes)
 		}
 	}
@@ -59,7 +59,7 @@ func (r *Report) askedLegend(d *draw.Drawing, x, y draw.Px) {
 }
 
 // askedRows adds a column to the data of a load.
-func (s *site) askedRows(rows [][]string, until bourse.Time) [][]string {
+func (s *site) askedRows(rows [][]string, until grid.Time) [][]string {
 	for k, v := range s.asked(len(rows), until) {
 		rows[k] = append(rows[k], fmt.Sprintf("%.6f", v))
 	}
@@ -68,7 +68,7 @@ func (s *site) askedRows(rows [][]string, until bourse.Time) [][]string {
 
 // curveOf reads the curve of a group from a summary; invalid ones have already been
 // refused.
-func curveOf(text string) *bourse.PriceCurve {
-	c, _ := bourse.ParsePriceCurve(text)
+func curveOf(text string) *grid.PriceCurve {
+	c, _ := grid.ParsePriceCurve(text)
 	return c
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 	"github.com/bourse-grid/bourse/report/view"
 )
@@ -75,11 +75,11 @@ func (b *vo) front(one *batch) view.Front {
 			f.Points = append(f.Points, point(&points[i], "not beaten"))
 		}
 	}
-	if one.budgetLimit < bourse.MaxCredits {
+	if one.budgetLimit < grid.MaxCredits {
 		v := one.budgetLimit.Float()
 		f.LimitX, f.LimitsX = &v, "B* "+money(one.budgetLimit)
 	}
-	if against == &timeAxis && one.timeLimit < bourse.MaxDuration {
+	if against == &timeAxis && one.timeLimit < grid.MaxDuration {
 		v := one.timeLimit.Hours()
 		f.LimitY, f.LimitsY = &v, "T* "+span(one.timeLimit)
 	}
@@ -109,11 +109,11 @@ func (b *batch) chart(d *draw.Drawing, points []outcome, taken outcome) chart {
 
 // limits draws B* and T* where they lie within the chart, T* on the axis of times.
 func (b *batch) limits(c *chart) {
-	if v := b.budgetLimit.Float(); b.budgetLimit < bourse.MaxCredits && v > c.left && v < c.right {
+	if v := b.budgetLimit.Float(); b.budgetLimit < grid.MaxCredits && v > c.left && v < c.right {
 		c.Line("l2", draw.Point{X: c.x(v), Y: c.Y}, draw.Point{X: c.x(v), Y: c.Y + c.H})
 		c.Words("m q e", draw.Point{X: c.x(v) - 4*pixel, Y: c.Y + 14*pixel}, "B* "+money(b.budgetLimit))
 	}
-	if v := b.timeLimit.Hours(); b.axis() == &timeAxis && b.timeLimit < bourse.MaxDuration && v > c.low && v < c.high {
+	if v := b.timeLimit.Hours(); b.axis() == &timeAxis && b.timeLimit < grid.MaxDuration && v > c.low && v < c.high {
 		c.Line("l2", draw.Point{X: c.X, Y: c.y(v)}, draw.Point{X: c.X + c.W, Y: c.y(v)})
 		c.Words("m q e", draw.Point{X: c.X + c.W - 4*pixel, Y: c.y(v) - 5*pixel}, "T* "+span(b.timeLimit))
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/report/draw"
 )
@@ -25,13 +25,13 @@ type load struct {
 }
 
 // load walks over the bars of a site's band.
-func (b *band) load(n int, until bourse.Time) load {
+func (b *band) load(n int, until grid.Time) load {
 	l := load{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 	all := slices.Concat(b.bars, b.mixed)
 	spread(l.local, all, until, func(one *bar) float64 { return one.used() - one.usedByVO() })
 	spread(l.vo, all, until, (*bar).usedByVO)
-	spread(l.paid, all, until, func(one *bar) float64 { return one.rate(bourse.Fare.Total) })
-	spread(l.base, all, until, func(one *bar) float64 { return one.rate(func(f bourse.Fare) bourse.Credits { return f.Base }) })
+	spread(l.paid, all, until, func(one *bar) float64 { return one.rate(grid.Fare.Total) })
+	spread(l.base, all, until, func(one *bar) float64 { return one.rate(func(f grid.Fare) grid.Credits { return f.Base }) })
 	for k := range l.vo {
 		if l.vo[k] < 1e-9 {
 			l.paid[k], l.base[k] = 0, 0
@@ -44,7 +44,7 @@ func (b *band) load(n int, until bourse.Time) load {
 }
 
 // rate returns what a leg costs per hour, 0 for a local job.
-func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
+func (b *bar) rate(of func(grid.Fare) grid.Credits) float64 {
 	if !b.vo {
 		return 0
 	}
@@ -191,11 +191,11 @@ func (c *chart) levelLines(class string, mean []float64) {
 }
 
 // rows returns the data of a load.
-func (l load) rows(site string, nodes int, until bourse.Time) [][]string {
+func (l load) rows(site string, nodes int, until grid.Time) [][]string {
 	n := len(l.vo)
 	rows := make([][]string, n)
 	for k := range rows {
-		from, to := bourse.Time(int64(until)*int64(k)/int64(n)), bourse.Time(int64(until)*int64(k+1)/int64(n))
+		from, to := grid.Time(int64(until)*int64(k)/int64(n)), grid.Time(int64(until)*int64(k+1)/int64(n))
 		rows[k] = []string{site, from.String(), to.String(), fmt.Sprint(nodes), fmt.Sprintf("%.3f", l.local[k]), fmt.Sprintf("%.3f", l.vo[k]), "", ""}
 		if l.vo[k] >= 1e-9 {
 			rows[k][6], rows[k][7] = fmt.Sprintf("%.6f", l.paid[k]), fmt.Sprintf("%.6f", l.base[k])

@@ -12,8 +12,9 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // longestEvent bounds a line of events.jsonl.
@@ -21,31 +22,31 @@ const longestEvent = 16 << 20
 
 // decoders make facts of their fields, by kind. The report needs no other kinds.
 var decoders = map[string]func([]byte) (agents.Fact, error){
-	bourse.JobStarted{}.Kind():        decode[bourse.JobStarted],
-	bourse.JobEnded{}.Kind():          decode[bourse.JobEnded],
-	bourse.JobRefused{}.Kind():        decode[bourse.JobRefused],
-	bourse.NodesFreed{}.Kind():        decode[bourse.NodesFreed],
-	bourse.LegMoved{}.Kind():          decode[bourse.LegMoved],
-	bourse.JobSubmitted{}.Kind():      decode[bourse.JobSubmitted],
-	bourse.SubmissionRefused{}.Kind(): decode[bourse.SubmissionRefused],
-	bourse.CycleClosed{}.Kind():       decode[bourse.CycleClosed],
-	bourse.JobPostponed{}.Kind():      decode[bourse.JobPostponed],
-	bourse.TxBegun{}.Kind():           decode[bourse.TxBegun],
-	bourse.LegPriced{}.Kind():         decode[bourse.LegPriced],
-	bourse.TxDecided{}.Kind():         decode[bourse.TxDecided],
-	bourse.LegShifted{}.Kind():        decode[bourse.LegShifted],
-	bourse.LegClosed{}.Kind():         decode[bourse.LegClosed],
-	bourse.LegDone{}.Kind():           decode[bourse.LegDone],
-	bourse.CycleSeen{}.Kind():         decode[bourse.CycleSeen],
-	bourse.CyclePlanned{}.Kind():      decode[bourse.CyclePlanned],
-	bourse.LegStarted{}.Kind():        decode[bourse.LegStarted],
-	bourse.LegAdopted{}.Kind():        decode[bourse.LegAdopted],
-	bourse.TxReversed{}.Kind():        decode[bourse.TxReversed],
-	bourse.TxForgotten{}.Kind():       decode[bourse.TxForgotten],
-	bourse.JobBroken{}.Kind():         decode[bourse.JobBroken],
-	bourse.JobCancelled{}.Kind():      decode[bourse.JobCancelled],
-	bourse.JobsForgotten{}.Kind():     decode[bourse.JobsForgotten],
-	bourse.UserBarred{}.Kind():        decode[bourse.UserBarred],
+	facts.JobStarted{}.Kind():        decode[facts.JobStarted],
+	facts.JobEnded{}.Kind():          decode[facts.JobEnded],
+	facts.JobRefused{}.Kind():        decode[facts.JobRefused],
+	facts.NodesFreed{}.Kind():        decode[facts.NodesFreed],
+	facts.LegMoved{}.Kind():          decode[facts.LegMoved],
+	facts.JobSubmitted{}.Kind():      decode[facts.JobSubmitted],
+	facts.SubmissionRefused{}.Kind(): decode[facts.SubmissionRefused],
+	facts.CycleClosed{}.Kind():       decode[facts.CycleClosed],
+	facts.JobPostponed{}.Kind():      decode[facts.JobPostponed],
+	facts.TxBegun{}.Kind():           decode[facts.TxBegun],
+	facts.LegPriced{}.Kind():         decode[facts.LegPriced],
+	facts.TxDecided{}.Kind():         decode[facts.TxDecided],
+	facts.LegShifted{}.Kind():        decode[facts.LegShifted],
+	facts.LegClosed{}.Kind():         decode[facts.LegClosed],
+	facts.LegDone{}.Kind():           decode[facts.LegDone],
+	facts.CycleSeen{}.Kind():         decode[facts.CycleSeen],
+	facts.CyclePlanned{}.Kind():      decode[facts.CyclePlanned],
+	facts.LegStarted{}.Kind():        decode[facts.LegStarted],
+	facts.LegAdopted{}.Kind():        decode[facts.LegAdopted],
+	facts.TxReversed{}.Kind():        decode[facts.TxReversed],
+	facts.TxForgotten{}.Kind():       decode[facts.TxForgotten],
+	facts.JobBroken{}.Kind():         decode[facts.JobBroken],
+	facts.JobCancelled{}.Kind():      decode[facts.JobCancelled],
+	facts.JobsForgotten{}.Kind():     decode[facts.JobsForgotten],
+	facts.UserBarred{}.Kind():        decode[facts.UserBarred],
 }
 
 func decode[F agents.Fact](line []byte) (agents.Fact, error) {
@@ -56,9 +57,9 @@ func decode[F agents.Fact](line []byte) (agents.Fact, error) {
 
 // eventHead is what every line of events.jsonl opens with.
 type eventHead struct {
-	At    *bourse.Time `json:"at"`
-	Agent agents.ID    `json:"agent"`
-	Kind  string       `json:"kind"`
+	At    *grid.Time `json:"at"`
+	Agent agents.ID  `json:"agent"`
+	Kind  string     `json:"kind"`
 }
 
 // headOf reads the head of a line. Decoding every line once for its head and once for its
@@ -68,7 +69,7 @@ type eventHead struct {
 func headOf(line []byte) (h eventHead, err error) {
 	at, agent, kind, ok := cutHead(line)
 	if ok {
-		var t bourse.Time
+		var t grid.Time
 		if err := t.UnmarshalJSON(at); err == nil {
 			return eventHead{&t, agents.ID(agent), string(kind)}, nil
 		}
@@ -97,7 +98,7 @@ func cutHead(line []byte) (at, agent, kind []byte, ok bool) {
 
 // ReadEvents reads events.jsonl and calls each with every fact, in order. It skips facts of
 // unknown kinds. An error names the line.
-func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.Fact) error) error {
+func ReadEvents(r io.Reader, each func(now grid.Time, id agents.ID, f agents.Fact) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestEvent)
 	n := 0
@@ -138,7 +139,7 @@ func (s *Summary) Header() Header {
 	for _, one := range s.Sites {
 		site := Site{Name: one.Name, Log: one.Local.Log}
 		for _, g := range one.Groups {
-			site.Groups = append(site.Groups, bourse.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curveOf(g.Curve)})
+			site.Groups = append(site.Groups, grid.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curveOf(g.Curve)})
 		}
 		h.Sites = append(h.Sites, site)
 	}
@@ -192,7 +193,7 @@ func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Re
 
 // feed adds the facts of an events.jsonl, each checked first.
 func (c *Collector) feed(events io.Reader) error {
-	return ReadEvents(events, func(now bourse.Time, id agents.ID, f agents.Fact) error {
+	return ReadEvents(events, func(now grid.Time, id agents.ID, f agents.Fact) error {
 		err := c.check(now, id, f)
 		if err == nil {
 			c.Add(now, id, f)
@@ -219,7 +220,7 @@ func (s *Summary) check() error {
 			if g.Nodes < 1 || g.Nodes > mostNodes {
 				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, mostNodes)
 			}
-			if _, err := bourse.ParsePriceCurve(g.Curve); err != nil {
+			if _, err := grid.ParsePriceCurve(g.Curve); err != nil {
 				return fmt.Errorf("sites: %q, group %q: %w", one.Name, g.Name, err)
 			}
 		}
@@ -237,19 +238,19 @@ func (s *Summary) check() error {
 const mostNodes = 10_000_000
 
 // check refuses a fact that no agent of the header could have recorded.
-func (c *Collector) check(now bourse.Time, id agents.ID, f agents.Fact) error {
+func (c *Collector) check(now grid.Time, id agents.ID, f agents.Fact) error {
 	s := c.index[id].site
 	switch f := f.(type) {
-	case bourse.JobStarted:
+	case facts.JobStarted:
 		return s.checkGroup(f.Group, f.Nodes)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		return s.checkGroup(f.Group, f.Nodes)
-	case bourse.LegMoved:
-		if f.What.Nodes == 0 || f.State == bourse.Refused {
+	case facts.LegMoved:
+		if f.What.Nodes == 0 || f.State == grid.Refused {
 			return nil
 		}
 		return s.checkGroup(f.What.Group, f.What.Nodes)
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		if len(f.Sites) != len(f.Legs) {
 			return fmt.Errorf("%d sites for %d legs", len(f.Sites), len(f.Legs))
 		}
@@ -259,7 +260,7 @@ func (c *Collector) check(now bourse.Time, id agents.ID, f agents.Fact) error {
 			}
 		}
 	}
-	if now > bourse.MaxTime {
+	if now > grid.MaxTime {
 		return errors.New("at is beyond all time")
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 const someSummary = `{"scenario": "s", "seed": 1, "until": 100, "sites": [{"name": "a", "nodes": 4, "groups": [{"name": "m", "nodes": 4, "performance": 1, "price": 1}]}], "brokers": [{"name": "v"}]}`
@@ -49,12 +49,12 @@ func TestRead_TakesTheWordsOfOlderRuns(t *testing.T) {
 {"at":2,"agent":"broker:v","kind":"job-postponed","job":"a","reason":{"code":"expired"},"final":true}
 {"at":2,"agent":"broker:v","kind":"job-cancelled","job":"b","reason":{"code":"after"}}
 `
-	c := NewCollector(Header{Scenario: "s", Seed: 1, Sites: []Site{{Name: "a", Groups: []bourse.Group{{Site: "a", Name: "m", Nodes: 4, Performance: 1000, Price: bourse.Price(bourse.Credit)}}}},
+	c := NewCollector(Header{Scenario: "s", Seed: 1, Sites: []Site{{Name: "a", Groups: []grid.Group{{Site: "a", Name: "m", Nodes: 4, Performance: 1000, Price: grid.Price(grid.Credit)}}}},
 		Brokers: []Broker{{Name: "v"}}}, Options{Keep: true})
 	if err := c.feed(strings.NewReader(events)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Finish(End{Until: 100 * bourse.Time(bourse.Second)})
+	r, err := c.Finish(End{Until: 100 * grid.Time(grid.Second)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func FuzzRead(f *testing.F) {
 		`{"at":2,"agent":"broker:v","kind":"tx-decided","tx":{"broker":"v","seq":1},"job":"j","commit":true}` + "\n" +
 		`{"at":2,"agent":"site:a","kind":"leg-moved","leg":{"tx":{"broker":"v","seq":1},"leg":0},"state":"confirmed","what":{"group":"m","nodes":1,"start":3,"end":9}}` + "\n" +
 		`{"at":9,"agent":"broker:v","kind":"leg-done","leg":{"tx":{"broker":"v","seq":1},"leg":0},"end":9}`)
-	h := Header{Sites: []Site{{Name: "a", Groups: []bourse.Group{{Name: "m", Nodes: 4}}}}, Brokers: []Broker{{Name: "v", Budget: bourse.Credit}}}
+	h := Header{Sites: []Site{{Name: "a", Groups: []grid.Group{{Name: "m", Nodes: 4}}}}, Brokers: []Broker{{Name: "v", Budget: grid.Credit}}}
 	f.Fuzz(func(t *testing.T, events string) {
 		c := NewCollector(h, Options{Keep: true})
 		if err := c.feed(strings.NewReader(events)); err != nil {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 //go:generate go test -run TestReference -update
@@ -390,7 +390,7 @@ func writeFacts(t *testing.T, b *strings.Builder) {
 	fmt.Fprint(b, "\n## events.jsonl\n\nEach line has `at` (seconds), `agent` (`site:north`, `cluster:north`, `broker:vo1`), `kind` and the keys of its kind; a key whose value is zero may "+
 		"be absent. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
 	seen := map[string]bool{}
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		typ := reflect.TypeOf(f).Name()
 		kind := s.kinds[typ]
 		if kind != f.Kind() || seen[kind] {

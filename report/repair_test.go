@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
 // lose says that a site has lost a leg, which it pays back.
-func (s *story) lose(t float64, site string, id bourse.LegID, back float64) {
-	s.site(t, site, bourse.LegMoved{Leg: id, State: bourse.Lost, Reason: bourse.Reason{Code: bourse.Busy, Detail: "node lost"}})
-	s.broker(t, bourse.LegDone{Leg: id, End: at(t), State: bourse.Lost, Refund: cr(back)})
+func (s *story) lose(t float64, site string, id grid.LegID, back float64) {
+	s.site(t, site, facts.LegMoved{Leg: id, State: grid.Lost, Reason: grid.Reason{Code: grid.Busy, Detail: "node lost"}})
+	s.broker(t, facts.LegDone{Leg: id, End: at(t), State: grid.Lost, Refund: cr(back)})
 }
 
 // repair commits a transaction that replaces a lost leg.
-func (s *story) repair(t float64, seq uint64, job string, lost bourse.LegID, sites []string, legs []bourse.Leg, fares []bourse.Fare) {
+func (s *story) repair(t float64, seq uint64, job string, lost grid.LegID, sites []string, legs []grid.Leg, fares []grid.Fare) {
 	first := len(s.facts)
 	s.commit(t, seq, job, sites, legs, fares)
-	begun := s.facts[first].fact.(bourse.TxBegun)
+	begun := s.facts[first].fact.(facts.TxBegun)
 	begun.Repairs = lost
 	s.facts[first].fact = begun
 }
@@ -39,24 +40,24 @@ func repaired(t testing.TB, o report.Options) *report.Report {
 func repairedUntil(t testing.TB, until float64, o report.Options) *report.Report {
 	t.Helper()
 	var s story
-	one := func(c float64) bourse.Fare { return bourse.Fare{Base: cr(c)} }
+	one := func(c float64) grid.Fare { return grid.Fare{Base: cr(c)} }
 	s.submit(0, "wave", 9)
 	s.commit(100, 1, "wave", []string{"north", "south", "west"},
-		[]bourse.Leg{on("main", 4, 500, 800), on("main", 2, 500, 600), on("main", 3, 500, 700)}, []bourse.Fare{one(1.2), one(0.2), one(0.6)})
+		[]grid.Leg{on("main", 4, 500, 800), on("main", 2, 500, 600), on("main", 3, 500, 700)}, []grid.Fare{one(1.2), one(0.2), one(0.6)})
 	s.lose(200, "south", leg(1, 1), 0.2)
-	s.repair(210, 2, "wave", leg(1, 1), []string{"east", "west"}, []bourse.Leg{on("main", 1, 500, 600), on("main", 1, 500, 650)}, []bourse.Fare{one(0.1), one(0.15)})
+	s.repair(210, 2, "wave", leg(1, 1), []string{"east", "west"}, []grid.Leg{on("main", 1, 500, 600), on("main", 1, 500, 650)}, []grid.Fare{one(0.1), one(0.15)})
 	s.lose(300, "east", leg(2, 0), 0.1)
-	s.repair(310, 3, "wave", leg(2, 0), []string{"south"}, []bourse.Leg{on("main", 1, 500, 550)}, []bourse.Fare{one(0.05)})
+	s.repair(310, 3, "wave", leg(2, 0), []string{"south"}, []grid.Leg{on("main", 1, 500, 550)}, []grid.Fare{one(0.05)})
 	for _, l := range []struct {
 		at   float64
 		site string
-		id   bourse.LegID
+		id   grid.LegID
 	}{{550, "south", leg(3, 0)}, {650, "west", leg(2, 1)}, {700, "west", leg(1, 2)}, {780, "north", leg(1, 0)}} {
 		s.settle(l.at, l.site, l.id)
 	}
 	header := report.Header{Scenario: "repaired", Brokers: []report.Broker{{Name: "vo1", Budget: cr(100)}}}
 	for _, name := range []string{"north", "south", "west", "east"} {
-		header.Sites = append(header.Sites, report.Site{Name: name, Groups: []bourse.Group{{Site: name, Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 3_600_000}}})
+		header.Sites = append(header.Sites, report.Site{Name: name, Groups: []grid.Group{{Site: name, Name: "main", Nodes: 8, Performance: grid.Unit, Price: 3_600_000}}})
 	}
 	c := report.NewCollector(header, o)
 	for _, f := range s.facts {
@@ -100,15 +101,15 @@ func TestRepair_SummaryCountsTheWholeWindow(t *testing.T) {
 	}
 	for _, m := range []struct {
 		name      string
-		got, want bourse.Duration
-	}{{"wait", vo.MeanWait, 500 * bourse.Second}, {"time", vo.MeanTime, 300 * bourse.Second},
-		{"finish", vo.MeanFinish, 800 * bourse.Second}, {"response", vo.MeanResponse, 780 * bourse.Second}} {
+		got, want grid.Duration
+	}{{"wait", vo.MeanWait, 500 * grid.Second}, {"time", vo.MeanTime, 300 * grid.Second},
+		{"finish", vo.MeanFinish, 800 * grid.Second}, {"response", vo.MeanResponse, 780 * grid.Second}} {
 		if m.got != m.want {
 			t.Errorf("mean %s is %v, want %v", m.name, m.got, m.want)
 		}
 	}
 	// 4 x 300 + 1 x 50 + 1 x 150 + 3 x 200 node-seconds for 2 credits.
-	if want := bourse.Credits(3_600_000); vo.CostNodeHour != want {
+	if want := grid.Credits(3_600_000); vo.CostNodeHour != want {
 		t.Errorf("a node-hour has cost %v credits, want %v", vo.CostNodeHour, want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -12,7 +12,7 @@ import (
 const mostPriceBins = 12
 
 // waitBins end the bins of waits; the last has no end.
-var waitBins = []bourse.Duration{bourse.Minute, 10 * bourse.Minute, bourse.Hour, 4 * bourse.Hour, 12 * bourse.Hour, bourse.Day, 3 * bourse.Day, 7 * bourse.Day}
+var waitBins = []grid.Duration{grid.Minute, 10 * grid.Minute, grid.Hour, 4 * grid.Hour, 12 * grid.Hour, grid.Day, 3 * grid.Day, 7 * grid.Day}
 
 // shares are the distributions of waits and of prices.
 func (r *Report) shares(v shared) []view.Share {
@@ -39,10 +39,10 @@ func (r *Report) waits() view.Share {
 		before = words
 	}
 	s.Bins = append(s.Bins, "more than "+before)
-	var local, vo []bourse.Duration
+	var local, vo []grid.Duration
 	for _, one := range r.sites {
 		for i := range one.rows {
-			if j := &one.rows[i]; j.start < bourse.Never {
+			if j := &one.rows[i]; j.start < grid.Never {
 				local = append(local, j.start.Sub(j.submit))
 			}
 		}
@@ -63,25 +63,25 @@ func (r *Report) waits() view.Share {
 }
 
 // edge is the end of a bin of waits.
-func edge(d bourse.Duration) string {
+func edge(d grid.Duration) string {
 	switch {
-	case d < bourse.Hour:
-		return fmt.Sprintf("%d min", d/bourse.Minute)
-	case d < bourse.Day:
-		return fmt.Sprintf("%d h", d/bourse.Hour)
+	case d < grid.Hour:
+		return fmt.Sprintf("%d min", d/grid.Minute)
+	case d < grid.Day:
+		return fmt.Sprintf("%d h", d/grid.Hour)
 	}
-	return fmt.Sprintf("%d d", d/bourse.Day)
+	return fmt.Sprintf("%d d", d/grid.Day)
 }
 
 // waitSeries counts waits by their bins, and says their median and their ninth decile.
-func waitSeries(name string, list []bourse.Duration) view.Series {
+func waitSeries(name string, list []grid.Duration) view.Series {
 	s := view.Series{Name: name, Counts: make([]int, len(waitBins)+1)}
 	if len(list) == 0 {
 		return s
 	}
 	slices.Sort(list)
 	for _, d := range list {
-		k, _ := slices.BinarySearchFunc(waitBins, d, func(end, d bourse.Duration) int {
+		k, _ := slices.BinarySearchFunc(waitBins, d, func(end, d grid.Duration) int {
 			if end <= d {
 				return -1
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Summary is summary.json: the measures of a run. Times and durations are in
@@ -15,7 +15,7 @@ import (
 type Summary struct {
 	Scenario string          `json:"scenario"`
 	Seed     uint64          `json:"seed"`
-	Until    bourse.Time     `json:"until"`
+	Until    grid.Time       `json:"until"`
 	Finding  string          `json:"finding"` // one sentence
 	Sites    []SiteSummary   `json:"sites"`
 	Brokers  []BrokerSummary `json:"brokers"`
@@ -24,19 +24,19 @@ type Summary struct {
 
 // SiteSummary is what became of one site over [0, until].
 type SiteSummary struct {
-	Name        string              `json:"name"`
-	Nodes       int                 `json:"nodes"`
-	Utilisation Utilisation         `json:"utilisation"`
-	Groups      []GroupSummary      `json:"groups"`
-	Local       LocalSummary        `json:"local"`
-	Legs        int                 `json:"legs"`        // that became reservations
-	LegsEnded   int                 `json:"legsEnded"`   // settled
-	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
-	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
-	Income      Income              `json:"income"`
-	Refunded    bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
-	Accounts    []bourse.Account    `json:"accounts"`
-	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
+	Name        string            `json:"name"`
+	Nodes       int               `json:"nodes"`
+	Utilisation Utilisation       `json:"utilisation"`
+	Groups      []GroupSummary    `json:"groups"`
+	Local       LocalSummary      `json:"local"`
+	Legs        int               `json:"legs"`        // that became reservations
+	LegsEnded   int               `json:"legsEnded"`   // settled
+	LegsBroken  int               `json:"legsBroken"`  // released, lost or given up in doubt
+	RefusedLegs map[grid.Code]int `json:"refusedLegs"` // by reason
+	Income      Income            `json:"income"`
+	Refunded    grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
+	Accounts    []grid.Account    `json:"accounts"`
+	Deadlines   Deadlines         `json:"deadlines,omitzero"` // of a site that takes some
 }
 
 // Deadlines counts the deadlines that a site accepted, of its own jobs and of VOs,
@@ -55,74 +55,74 @@ type Utilisation struct {
 
 // GroupSummary is one group of a site.
 type GroupSummary struct {
-	Name        string             `json:"name"`
-	Nodes       int                `json:"nodes"`
-	Performance bourse.Performance `json:"performance"`
-	Price       bourse.Price       `json:"price"`           // base, per node-hour
-	Curve       string             `json:"curve,omitempty"` // factors on it over time, as bourse.PriceCurve.String writes them; absent: 1
-	Utilisation Utilisation        `json:"utilisation"`
-	VONodeHours float64            `json:"voNodeHours"`
+	Name        string           `json:"name"`
+	Nodes       int              `json:"nodes"`
+	Performance grid.Performance `json:"performance"`
+	Price       grid.Price       `json:"price"`           // base, per node-hour
+	Curve       string           `json:"curve,omitempty"` // factors on it over time, as grid.PriceCurve.String writes them; absent: 1
+	Utilisation Utilisation      `json:"utilisation"`
+	VONodeHours float64          `json:"voNodeHours"`
 }
 
 // LocalSummary is what became of a site's own jobs.
 type LocalSummary struct {
-	Started         int                 `json:"started"`
-	Immediate       int                 `json:"immediate"` // of those started
-	Backfilled      int                 `json:"backfilled"`
-	Reserved        int                 `json:"reserved"`
-	Ended           int                 `json:"ended"`
-	Killed          int                 `json:"killed"` // of those ended, at their estimate
-	Running         int                 `json:"running"`
-	Waiting         int                 `json:"waiting"`
-	Refused         int                 `json:"refused"`
-	RefusedFor      map[bourse.Code]int `json:"refusedFor"`      // those refused, by reason
-	MeanWait        bourse.Duration     `json:"meanWait"`        // of those started
-	BoundedSlowdown float64             `json:"boundedSlowdown"` // mean of those ended, bound 10 s
-	Log             *LogSummary         `json:"log,omitempty"`   // of their log; absent if it has no waits
+	Started         int               `json:"started"`
+	Immediate       int               `json:"immediate"` // of those started
+	Backfilled      int               `json:"backfilled"`
+	Reserved        int               `json:"reserved"`
+	Ended           int               `json:"ended"`
+	Killed          int               `json:"killed"` // of those ended, at their estimate
+	Running         int               `json:"running"`
+	Waiting         int               `json:"waiting"`
+	Refused         int               `json:"refused"`
+	RefusedFor      map[grid.Code]int `json:"refusedFor"`      // those refused, by reason
+	MeanWait        grid.Duration     `json:"meanWait"`        // of those started
+	BoundedSlowdown float64           `json:"boundedSlowdown"` // mean of those ended, bound 10 s
+	Log             *LogSummary       `json:"log,omitempty"`   // of their log; absent if it has no waits
 }
 
 // LogSummary is how a site's local jobs fared on the machine of their log, for
 // comparison: those of the log that the site was given and whose record has a wait.
 type LogSummary struct {
-	Jobs            int             `json:"jobs"` // with a wait in their record
-	MeanWait        bourse.Duration `json:"meanWait"`
-	BoundedSlowdown float64         `json:"boundedSlowdown"` // mean, bound 10 s
+	Jobs            int           `json:"jobs"` // with a wait in their record
+	MeanWait        grid.Duration `json:"meanWait"`
+	BoundedSlowdown float64       `json:"boundedSlowdown"` // mean, bound 10 s
 }
 
 // Income is what the legs that became reservations were charged when they did.
 type Income struct {
-	Base     bourse.Credits `json:"base"`
-	Additive bourse.Credits `json:"additive"`
-	Total    bourse.Credits `json:"total"`
+	Base     grid.Credits `json:"base"`
+	Additive grid.Credits `json:"additive"`
+	Total    grid.Credits `json:"total"`
 }
 
 // BrokerSummary is what became of one VO.
 type BrokerSummary struct {
-	Name          string              `json:"name"`
-	Jobs          JobSummary          `json:"jobs"`
-	Postponements map[bourse.Code]int `json:"postponements"`     // how often a job was put off, by reason
-	Cost          Income              `json:"cost"`              // bound by the committed legs
-	Refunded      bourse.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
-	Spent         bourse.Credits      `json:"spent"`             // posted, net of what was given back
-	Budget        bourse.Credits      `json:"budget"`
-	Left          bourse.Credits      `json:"left"`             // of the budget, less what was spent
-	Urgency       bourse.Urgency      `json:"urgency,omitzero"` // of jobs that have none of their own
+	Name          string            `json:"name"`
+	Jobs          JobSummary        `json:"jobs"`
+	Postponements map[grid.Code]int `json:"postponements"`     // how often a job was put off, by reason
+	Cost          Income            `json:"cost"`              // bound by the committed legs
+	Refunded      grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
+	Spent         grid.Credits      `json:"spent"`             // posted, net of what was given back
+	Budget        grid.Credits      `json:"budget"`
+	Left          grid.Credits      `json:"left"`             // of the budget, less what was spent
+	Urgency       grid.Urgency      `json:"urgency,omitzero"` // of jobs that have none of their own
 	// Over the jobs placed, as their windows were reserved.
-	MeanWait   bourse.Duration `json:"meanWait"`   // submit to start
-	MeanTime   bourse.Duration `json:"meanTime"`   // start to end
-	MeanFinish bourse.Duration `json:"meanFinish"` // submit to end
-	Finish90   bourse.Duration `json:"finish90"`   // submit to end, of nine in ten at most
+	MeanWait   grid.Duration `json:"meanWait"`   // submit to start
+	MeanTime   grid.Duration `json:"meanTime"`   // start to end
+	MeanFinish grid.Duration `json:"meanFinish"` // submit to end
+	Finish90   grid.Duration `json:"finish90"`   // submit to end, of nine in ten at most
 	// CostNodeHour is what a node-hour of the windows has cost, net of refunds.
-	CostNodeHour bourse.Credits `json:"costNodeHour"`
-	Value        ValueLost      `json:"value"`
+	CostNodeHour grid.Credits `json:"costNodeHour"`
+	Value        ValueLost    `json:"value"`
 	// Regret is what the windows that its cycles chose lose beyond the least that
 	// each job alone could have lost in its cycle; under the goal value only.
-	Regret bourse.Credits `json:"regret,omitzero"`
+	Regret grid.Credits `json:"regret,omitzero"`
 	// Over the jobs done, as they ran.
-	MeanResponse bourse.Duration    `json:"meanResponse"` // submit to actual end
+	MeanResponse grid.Duration      `json:"meanResponse"` // submit to actual end
 	Transactions TransactionSummary `json:"transactions"`
 	Cycles       CycleSummary       `json:"cycles"`
-	Accounts     []bourse.Account   `json:"accounts"`
+	Accounts     []grid.Account     `json:"accounts"`
 }
 
 // ValueLost is what a VO's jobs have lost: what they cost net of refunds; what each
@@ -131,10 +131,10 @@ type BrokerSummary struct {
 // their deadlines, or the end of the run. A job that its user has given up loses what
 // that cost. The less the better, between runs that placed the same jobs.
 type ValueLost struct {
-	Total    bourse.Credits `json:"total"`
-	Cost     bourse.Credits `json:"cost"`
-	Waiting  bourse.Credits `json:"waiting"`
-	Unplaced bourse.Credits `json:"unplaced"`
+	Total    grid.Credits `json:"total"`
+	Cost     grid.Credits `json:"cost"`
+	Waiting  grid.Credits `json:"waiting"`
+	Unplaced grid.Credits `json:"unplaced"`
 }
 
 // JobSummary counts a VO's jobs.
@@ -150,24 +150,24 @@ type JobSummary struct {
 	GivenUp     int `json:"givenUp,omitempty"`   // of those withdrawn, by their users
 	// Unplaced counts those without a window that no user gave up by the last reason given;
 	// those that no cycle has looked at yet stand under "".
-	Unplaced map[bourse.Code]int `json:"unplaced"`
+	Unplaced map[grid.Code]int `json:"unplaced"`
 }
 
 // TransactionSummary counts the attempts to commit a window.
 type TransactionSummary struct {
-	Committed int                 `json:"committed"`
-	Moved     int                 `json:"moved,omitempty"` // of those committed, for another window of the same job
-	Aborted   int                 `json:"aborted"`
-	Aborts    map[bourse.Code]int `json:"aborts"` // by reason
-	Open      int                 `json:"open"`   // not decided
+	Committed int               `json:"committed"`
+	Moved     int               `json:"moved,omitempty"` // of those committed, for another window of the same job
+	Aborted   int               `json:"aborted"`
+	Aborts    map[grid.Code]int `json:"aborts"` // by reason
+	Open      int               `json:"open"`   // not decided
 }
 
 // CycleSummary is the mean cycle, each limit over the cycles that had one.
 type CycleSummary struct {
-	Run                int             `json:"run"`
-	MeanTimeLimit      bourse.Duration `json:"meanTimeLimit"`   // T*
-	MeanBudgetLimit    bourse.Credits  `json:"meanBudgetLimit"` // B*
-	AlternativesPerJob float64         `json:"alternativesPerJob"`
+	Run                int           `json:"run"`
+	MeanTimeLimit      grid.Duration `json:"meanTimeLimit"`   // T*
+	MeanBudgetLimit    grid.Credits  `json:"meanBudgetLimit"` // B*
+	AlternativesPerJob float64       `json:"alternativesPerJob"`
 }
 
 // WriteSummary writes summary.json.
@@ -178,7 +178,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	return enc.Encode(r.Summary)
 }
 
-func sumOf(counts map[bourse.Code]int) int {
+func sumOf(counts map[grid.Code]int) int {
 	n := 0
 	for _, k := range counts {
 		n += k
@@ -186,10 +186,10 @@ func sumOf(counts map[bourse.Code]int) int {
 	return n
 }
 
-func (s *site) summary(until bourse.Time) SiteSummary {
+func (s *site) summary(until grid.Time) SiteSummary {
 	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
-		Legs: s.legs[bourse.Confirmed], LegsEnded: s.legs[bourse.Settled],
-		LegsBroken: s.legs[bourse.Released] + s.legs[bourse.Lost] + s.legs[bourse.Heuristic],
+		Legs: s.legs[grid.Confirmed], LegsEnded: s.legs[grid.Settled],
+		LegsBroken: s.legs[grid.Released] + s.legs[grid.Lost] + s.legs[grid.Heuristic],
 		Income:     income(s.income), Refunded: s.refunded, Deadlines: s.due,
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
@@ -202,13 +202,13 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 		local, remote = local+used, remote+vo[i]
 		sum.Nodes += g.Nodes
 		sum.Groups = append(sum.Groups, GroupSummary{Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: g.Curve.String(),
-			Utilisation: utilisation(used, vo[i], g.Nodes, until), VONodeHours: ratio(float64(vo[i]), float64(bourse.Hour))})
+			Utilisation: utilisation(used, vo[i], g.Nodes, until), VONodeHours: ratio(float64(vo[i]), float64(grid.Hour))})
 	}
 	sum.Utilisation = utilisation(local, remote, sum.Nodes, until)
 	return sum
 }
 
-func (b *vo) summary(until bourse.Time) BrokerSummary {
+func (b *vo) summary(until grid.Time) BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Refunded: b.refunded, Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent, Urgency: b.urgency,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Moved: b.counts.moved, Aborted: b.counts.aborted, Aborts: b.aborts},
@@ -222,18 +222,18 @@ func (b *vo) summary(until bourse.Time) BrokerSummary {
 	all.summary(&sum)
 	sum.Jobs.Submitted, sum.Jobs.NotTaken = b.submitted, b.notTaken
 	sum.Value.Cost, sum.Regret = sum.paid(), b.regret
-	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Value.Cost), float64(all.nodes)/float64(bourse.Hour)))
+	sum.CostNodeHour = grid.Credits(ratio(float64(sum.Value.Cost), float64(all.nodes)/float64(grid.Hour)))
 	sum.Value.Total = sum.Value.Cost.Plus(sum.Value.Waiting).Plus(sum.Value.Unplaced)
 	sum.Transactions.Open = b.undecided()
 	return sum
 }
 
 // paid returns what the committed legs cost, net of refunds.
-func (b *BrokerSummary) paid() bourse.Credits { return b.Cost.Total - b.Refunded }
+func (b *BrokerSummary) paid() grid.Credits { return b.Cost.Total - b.Refunded }
 
-func income(f bourse.Fare) Income { return Income{f.Base, f.Additive, f.Total()} }
+func income(f grid.Fare) Income { return Income{f.Base, f.Additive, f.Total()} }
 
-func utilisation(local, vo int64, nodes int, until bourse.Time) Utilisation {
+func utilisation(local, vo int64, nodes int, until grid.Time) Utilisation {
 	whole := float64(nodes) * float64(until)
 	return Utilisation{All: ratio(float64(local+vo), whole), Local: ratio(float64(local), whole), VO: ratio(float64(vo), whole)}
 }
@@ -251,11 +251,11 @@ func mean[T ~int64](sum T, n int) T {
 }
 
 // meanAnd90 returns the mean of a list and the value that nine in ten do not exceed.
-func meanAnd90(list []bourse.Duration) (middle, most bourse.Duration) {
+func meanAnd90(list []grid.Duration) (middle, most grid.Duration) {
 	if len(list) == 0 {
 		return 0, 0
 	}
-	var sum bourse.Duration
+	var sum grid.Duration
 	for _, d := range list {
 		sum += d
 	}

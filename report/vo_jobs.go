@@ -1,21 +1,21 @@
 package report
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // voJobs sums up jobs of a VO. The sums are of whole numbers: the order in which jobs are
 // added does not show. Of a job that was placed 8 bytes are kept, for the share of them
 // that finish within some time.
 type voJobs struct {
 	jobs                 JobSummary
-	wait, time, response bourse.Duration
-	finish               []bourse.Duration
+	wait, time, response grid.Duration
+	finish               []grid.Duration
 	nodes                int64 // milliseconds
-	waiting, unplaced    bourse.Credits
+	waiting, unplaced    grid.Credits
 }
 
 // add adds a job as it is at an instant; urgency is that of jobs that have none of their own.
-func (v *voJobs) add(j *voJob, urgency bourse.Urgency, at bourse.Time) {
-	hour := bourse.Price(j.Urgency.Else(urgency).Of(j.Budget))
+func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
+	hour := grid.Price(j.Urgency.Else(urgency).Of(j.Budget))
 	if !j.served() {
 		v.leave(j, hour, at)
 		return
@@ -29,7 +29,7 @@ func (v *voJobs) add(j *voJob, urgency bourse.Urgency, at bourse.Time) {
 	v.time += end.Sub(start)
 	v.finish = append(v.finish, end.Sub(j.Submit))
 	v.nodes += j.window.nodeTime()
-	v.waiting = v.waiting.Plus(bourse.Cost(hour, max(0, end.Sub(j.Ready))))
+	v.waiting = v.waiting.Plus(grid.Cost(hour, max(0, end.Sub(j.Ready))))
 	if at, ok := j.window.finished(); ok {
 		v.jobs.Done++
 		v.response += at.Sub(j.Submit)
@@ -39,27 +39,27 @@ func (v *voJobs) add(j *voJob, urgency bourse.Urgency, at bourse.Time) {
 // leave adds a job that had no window, or whose user gave it up before. It loses its budget
 // and, at so much an hour, its wait until it was given up, its deadline or at, whichever is
 // first. So no job that is placed in time loses more than it would without a window.
-func (v *voJobs) leave(j *voJob, hour bourse.Price, at bourse.Time) {
+func (v *voJobs) leave(j *voJob, hour grid.Price, at grid.Time) {
 	switch {
-	case j.state == bourse.JobWithdrawn && j.byUser:
+	case j.state == grid.JobWithdrawn && j.byUser:
 		v.jobs.Withdrawn++
 		v.jobs.GivenUp++
 		return
-	case j.state == bourse.JobAbandoned:
+	case j.state == grid.JobAbandoned:
 		v.jobs.Abandoned++
-	case j.state == bourse.JobWithdrawn:
+	case j.state == grid.JobWithdrawn:
 		v.jobs.Withdrawn++
 	default:
 		v.jobs.Waiting++
 	}
 	if v.jobs.Unplaced == nil {
-		v.jobs.Unplaced = map[bourse.Code]int{}
+		v.jobs.Unplaced = map[grid.Code]int{}
 	}
 	v.jobs.Unplaced[j.reason.Code]++
 	if j.state.GivenUp() {
 		at = min(at, j.gone)
 	}
-	wait := bourse.Cost(hour, max(0, min(at, j.Deadline).Sub(j.Ready)))
+	wait := grid.Cost(hour, max(0, min(at, j.Deadline).Sub(j.Ready)))
 	v.unplaced = v.unplaced.Plus(j.Budget).Plus(wait)
 }
 
@@ -67,7 +67,7 @@ func (v *voJobs) leave(j *voJob, hour bourse.Price, at bourse.Time) {
 func (v *voJobs) summary(sum *BrokerSummary) {
 	sum.Jobs = v.jobs
 	if sum.Jobs.Unplaced == nil {
-		sum.Jobs.Unplaced = map[bourse.Code]int{}
+		sum.Jobs.Unplaced = map[grid.Code]int{}
 	}
 	sum.MeanWait, sum.MeanTime = mean(v.wait, v.jobs.Placed), mean(v.time, v.jobs.Placed)
 	sum.MeanFinish, sum.Finish90 = meanAnd90(v.finish)

@@ -3,18 +3,19 @@ package report
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // told returns a report without jobs, a function that tells it a fact, and one that names
 // the only leg of a transaction.
-func told() (b *vo, say func(f interface{ Kind() string }), id func(seq uint64) bourse.LegID) {
+func told() (b *vo, say func(f interface{ Kind() string }), id func(seq uint64) grid.LegID) {
 	b = newBroker(Broker{Name: "vo1"}, false)
 	say = func(f interface{ Kind() string }) {
 		b.fact(0, f)
 		b.drop(0, f)
 	}
-	return b, say, func(seq uint64) bourse.LegID { return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: seq}} }
+	return b, say, func(seq uint64) grid.LegID { return grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: seq}} }
 }
 
 // A job that has lost a window, and was placed again, is in the sums once that is over; one
@@ -22,17 +23,17 @@ func told() (b *vo, say func(f interface{ Kind() string }), id func(seq uint64) 
 func TestVO_FoldsAJobThatWasPlacedAgain(t *testing.T) {
 	t.Parallel()
 	b, say, id := told()
-	place := func(seq uint64, end bourse.LegState) {
-		say(bourse.TxBegun{Tx: id(seq).Tx, Job: "x", Sites: []string{"s"}, Legs: []bourse.Leg{{Nodes: 1, Start: 10, End: 20}}})
-		say(bourse.TxDecided{Tx: id(seq).Tx, Job: "x", Commit: true})
-		say(bourse.LegClosed{Leg: id(seq), Commit: true})
-		say(bourse.LegDone{Leg: id(seq), State: end, End: 20})
+	place := func(seq uint64, end grid.LegState) {
+		say(facts.TxBegun{Tx: id(seq).Tx, Job: "x", Sites: []string{"s"}, Legs: []grid.Leg{{Nodes: 1, Start: 10, End: 20}}})
+		say(facts.TxDecided{Tx: id(seq).Tx, Job: "x", Commit: true})
+		say(facts.LegClosed{Leg: id(seq), Commit: true})
+		say(facts.LegDone{Leg: id(seq), State: end, End: 20})
 	}
-	say(bourse.JobSubmitted{Job: bourse.Job{Name: "x"}})
-	if place(1, bourse.Lost); b.over.jobs.Done != 0 || len(b.jobs) != 1 {
+	say(facts.JobSubmitted{Job: grid.Job{Name: "x"}})
+	if place(1, grid.Lost); b.over.jobs.Done != 0 || len(b.jobs) != 1 {
 		t.Fatalf("a job that has lost its window is over: %+v", b.over.jobs)
 	}
-	if place(2, bourse.Settled); b.over.jobs.Done != 1 || len(b.jobs) != 0 {
+	if place(2, grid.Settled); b.over.jobs.Done != 1 || len(b.jobs) != 0 {
 		t.Errorf("of a job that ended at its second try are kept %d, the sums are %+v", len(b.jobs), b.over.jobs)
 	}
 }
@@ -41,14 +42,14 @@ func TestVO_FoldsAJobThatWasPlacedAgain(t *testing.T) {
 func TestVO_FoldsAJobWhoseOldWindowIsLostLate(t *testing.T) {
 	t.Parallel()
 	b, say, id := told()
-	say(bourse.JobSubmitted{Job: bourse.Job{Name: "x"}})
+	say(facts.JobSubmitted{Job: grid.Job{Name: "x"}})
 	for seq := range uint64(2) {
-		say(bourse.TxBegun{Tx: id(seq).Tx, Job: "x", Sites: []string{"s"}, Legs: []bourse.Leg{{Nodes: 1, Start: 10, End: 20}}})
-		say(bourse.TxDecided{Tx: id(seq).Tx, Job: "x", Commit: true})
-		say(bourse.LegClosed{Leg: id(seq), Commit: true})
+		say(facts.TxBegun{Tx: id(seq).Tx, Job: "x", Sites: []string{"s"}, Legs: []grid.Leg{{Nodes: 1, Start: 10, End: 20}}})
+		say(facts.TxDecided{Tx: id(seq).Tx, Job: "x", Commit: true})
+		say(facts.LegClosed{Leg: id(seq), Commit: true})
 	}
-	say(bourse.LegDone{Leg: id(0), State: bourse.Lost, End: 20})
-	if say(bourse.LegDone{Leg: id(1), State: bourse.Settled, End: 20}); b.over.jobs.Done != 1 || len(b.jobs) != 0 {
+	say(facts.LegDone{Leg: id(0), State: grid.Lost, End: 20})
+	if say(facts.LegDone{Leg: id(1), State: grid.Settled, End: 20}); b.over.jobs.Done != 1 || len(b.jobs) != 0 {
 		t.Errorf("of a job that ended at its second try are kept %d, the sums are %+v", len(b.jobs), b.over.jobs)
 	}
 }
@@ -57,28 +58,28 @@ func TestVO_FoldsAJobWhoseOldWindowIsLostLate(t *testing.T) {
 // end of the run, whichever is first; placed in time, it never loses more.
 func TestVO_AnUnplacedJobLosesItsBudgetAndItsWait(t *testing.T) {
 	t.Parallel()
-	const hour, until = bourse.Time(bourse.Hour), 20 * bourse.Time(bourse.Hour)
-	job := bourse.Job{Name: "x", Request: bourse.Request{Ready: 2 * hour, Deadline: 15 * hour, Budget: 100 * bourse.Credit, Urgency: bourse.Hourly(3 * bourse.Credit)}}
+	const hour, until = grid.Time(grid.Hour), 20 * grid.Time(grid.Hour)
+	job := grid.Job{Name: "x", Request: grid.Request{Ready: 2 * hour, Deadline: 15 * hour, Budget: 100 * grid.Credit, Urgency: grid.Hourly(3 * grid.Credit)}}
 	for name, c := range map[string]struct {
-		change func(*bourse.Job)
-		facts  func(say func(at bourse.Time, f interface{ Kind() string }))
-		want   bourse.Credits
+		change func(*grid.Job)
+		facts  func(say func(at grid.Time, f interface{ Kind() string }))
+		want   grid.Credits
 	}{
 		"waits to its deadline":  {nil, nil, 100 + 3*13},
-		"waits to the end":       {func(j *bourse.Job) { j.Deadline = bourse.Never }, nil, 100 + 3*18},
-		"is not ready before it": {func(j *bourse.Job) { j.Ready, j.Deadline = 30*hour, bourse.Never }, nil, 100},
-		"is abandoned": {nil, func(say func(bourse.Time, interface{ Kind() string })) {
-			say(6*hour, bourse.JobPostponed{Job: "x", Final: true})
+		"waits to the end":       {func(j *grid.Job) { j.Deadline = grid.Never }, nil, 100 + 3*18},
+		"is not ready before it": {func(j *grid.Job) { j.Ready, j.Deadline = 30*hour, grid.Never }, nil, 100},
+		"is abandoned": {nil, func(say func(grid.Time, interface{ Kind() string })) {
+			say(6*hour, facts.JobPostponed{Job: "x", Final: true})
 		}, 100 + 3*4},
-		"goes with what it is after": {nil, func(say func(bourse.Time, interface{ Kind() string })) {
-			say(7*hour, bourse.JobCancelled{Job: "x", Reason: bourse.Reason{Code: bourse.After}})
+		"goes with what it is after": {nil, func(say func(grid.Time, interface{ Kind() string })) {
+			say(7*hour, facts.JobCancelled{Job: "x", Reason: grid.Reason{Code: grid.After}})
 		}, 100 + 3*5},
-		"is given up by its user": {nil, func(say func(bourse.Time, interface{ Kind() string })) { say(7*hour, bourse.JobCancelled{Job: "x"}) }, 0},
-		"has the VO's urgency":    {func(j *bourse.Job) { j.Urgency = 0 }, nil, 100 + 5*13},
+		"is given up by its user": {nil, func(say func(grid.Time, interface{ Kind() string })) { say(7*hour, facts.JobCancelled{Job: "x"}) }, 0},
+		"has the VO's urgency":    {func(j *grid.Job) { j.Urgency = 0 }, nil, 100 + 5*13},
 	} {
 		for _, keep := range []bool{true, false} {
-			b := newBroker(Broker{Name: "vo1", Urgency: bourse.Hourly(5 * bourse.Credit)}, keep)
-			say := func(at bourse.Time, f interface{ Kind() string }) {
+			b := newBroker(Broker{Name: "vo1", Urgency: grid.Hourly(5 * grid.Credit)}, keep)
+			say := func(at grid.Time, f interface{ Kind() string }) {
 				b.fact(at, f)
 				b.drop(at, f)
 			}
@@ -86,12 +87,12 @@ func TestVO_AnUnplacedJobLosesItsBudgetAndItsWait(t *testing.T) {
 			if c.change != nil {
 				c.change(&j)
 			}
-			say(0, bourse.JobSubmitted{Job: j})
+			say(0, facts.JobSubmitted{Job: j})
 			if c.facts != nil {
 				c.facts(say)
 			}
 			sum := b.summary(until)
-			if got := sum.Value; got.Total != c.want*bourse.Credit || got.Unplaced != got.Total || sum.Jobs.Placed != 0 {
+			if got := sum.Value; got.Total != c.want*grid.Credit || got.Unplaced != got.Total || sum.Jobs.Placed != 0 {
 				t.Errorf("it %s, kept %t: it loses %+v, want %v", name, keep, got, c.want)
 			}
 		}
@@ -102,17 +103,17 @@ func TestVO_AnUnplacedJobLosesItsBudgetAndItsWait(t *testing.T) {
 func TestVO_PlacedInTimeNeverLosesMoreThanUnplaced(t *testing.T) {
 	t.Parallel()
 	b := newBroker(Broker{Name: "vo1"}, true)
-	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	id := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}
 	for _, f := range []interface{ Kind() string }{
-		bourse.JobSubmitted{Job: bourse.Job{Name: "x", Request: bourse.Request{Deadline: 15 * bourse.Time(bourse.Hour), Budget: 100 * bourse.Credit, Urgency: bourse.Hourly(3 * bourse.Credit)}}},
-		bourse.TxBegun{Tx: id.Tx, Job: "x", Sites: []string{"s"}, Legs: []bourse.Leg{{Nodes: 1, Start: 14 * bourse.Time(bourse.Hour), End: 15 * bourse.Time(bourse.Hour)}}},
-		bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 100 * bourse.Credit}},
-		bourse.TxDecided{Tx: id.Tx, Job: "x", Commit: true},
-		bourse.LegClosed{Leg: id, Commit: true, Posted: 100 * bourse.Credit},
+		facts.JobSubmitted{Job: grid.Job{Name: "x", Request: grid.Request{Deadline: 15 * grid.Time(grid.Hour), Budget: 100 * grid.Credit, Urgency: grid.Hourly(3 * grid.Credit)}}},
+		facts.TxBegun{Tx: id.Tx, Job: "x", Sites: []string{"s"}, Legs: []grid.Leg{{Nodes: 1, Start: 14 * grid.Time(grid.Hour), End: 15 * grid.Time(grid.Hour)}}},
+		facts.LegPriced{Leg: id, Fare: grid.Fare{Base: 100 * grid.Credit}},
+		facts.TxDecided{Tx: id.Tx, Job: "x", Commit: true},
+		facts.LegClosed{Leg: id, Commit: true, Posted: 100 * grid.Credit},
 	} {
 		b.fact(0, f)
 	}
-	if sum := b.summary(20 * bourse.Time(bourse.Hour)); sum.Value.Total != 145*bourse.Credit || sum.Jobs.Placed != 1 {
+	if sum := b.summary(20 * grid.Time(grid.Hour)); sum.Value.Total != 145*grid.Credit || sum.Jobs.Placed != 1 {
 		t.Errorf("%d placed, %+v lost; want 1 and 145, which is what it loses without a window", sum.Jobs.Placed, sum.Value)
 	}
 }

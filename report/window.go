@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -18,7 +18,7 @@ type part struct {
 	leg int // of tx
 }
 
-func (p part) is(id bourse.LegID) bool { return p.tx.Tx == id.Tx && p.leg == id.Leg }
+func (p part) is(id grid.LegID) bool { return p.tx.Tx == id.Tx && p.leg == id.Leg }
 
 // after returns the window of a job from the COMMIT of tx on.
 func (w window) after(tx *transaction) window {
@@ -39,7 +39,7 @@ func (w window) after(tx *transaction) window {
 func (w window) at(i int) *history.Leg { return &w[i].tx.Legs[w[i].leg] }
 
 // has reports whether a leg is a part of it.
-func (w window) has(id bourse.LegID) bool {
+func (w window) has(id grid.LegID) bool {
 	return slices.ContainsFunc(w, func(p part) bool { return p.is(id) })
 }
 
@@ -55,8 +55,8 @@ func (w window) sites() []string {
 }
 
 // span is the common start of the legs and their last planned end.
-func (w window) span() (start, end bourse.Time) {
-	start = bourse.Never
+func (w window) span() (start, end grid.Time) {
+	start = grid.Never
 	for i := range w {
 		start = min(start, w.at(i).What.Start)
 		end = max(end, w.at(i).What.End)
@@ -75,10 +75,10 @@ func (w window) nodeTime() int64 {
 }
 
 // finished is when the last leg's work ended; ok is false unless all have.
-func (w window) finished() (end bourse.Time, ok bool) {
+func (w window) finished() (end grid.Time, ok bool) {
 	for i := range w {
 		l := w.at(i)
-		if l.State != bourse.Settled {
+		if l.State != grid.Settled {
 			return 0, false
 		}
 		end = max(end, l.End)

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
 // A said is a fact as a runtime hands it on.
 type said struct {
-	at   bourse.Time
+	at   grid.Time
 	rank int // ends come before starts of one instant
 	id   agents.ID
 	fact agents.Fact
@@ -25,7 +26,7 @@ type said struct {
 // jobs of every site and windows of every broker, each where it first fits.
 type world struct {
 	header report.Header
-	until  bourse.Time
+	until  grid.Time
 	facts  []said
 	end    report.End
 	legs   int // that ran
@@ -37,8 +38,8 @@ type worldSize struct {
 	brokers int
 	locals  int // of each site
 	jobs    int // of each broker
-	until   bourse.Time
-	longest bourse.Duration // of a local job
+	until   grid.Time
+	longest grid.Duration // of a local job
 	seed    uint64
 }
 
@@ -47,24 +48,24 @@ func newWorld(size worldSize) *world {
 	w := &world{until: size.until, header: report.Header{Scenario: "made up", Seed: size.seed},
 		end: report.End{Until: size.until, Waiting: map[string][]report.Waiting{}}}
 	names := []string{"north", "south", "east", "west", "centre"}
-	var plans [][]bourse.Profile
+	var plans [][]grid.Profile
 	for i, groups := range size.sites {
 		s := report.Site{Name: names[i%len(names)]}
 		if i >= len(names) {
 			s.Name += fmt.Sprint(i / len(names))
 		}
-		var list []bourse.Profile
+		var list []grid.Profile
 		for k, n := range groups {
-			s.Groups = append(s.Groups, bourse.Group{Site: s.Name, Name: []string{"main", "fat", "gpu"}[k%3] + []string{"", fmt.Sprint(k)}[min(k/3, 1)],
-				Nodes: n, Performance: bourse.Unit, Price: bourse.Price(1_000_000 + 200_000*i)})
-			list = append(list, bourse.NewProfile(0, n))
+			s.Groups = append(s.Groups, grid.Group{Site: s.Name, Name: []string{"main", "fat", "gpu"}[k%3] + []string{"", fmt.Sprint(k)}[min(k/3, 1)],
+				Nodes: n, Performance: grid.Unit, Price: grid.Price(1_000_000 + 200_000*i)})
+			list = append(list, grid.NewProfile(0, n))
 		}
 		plans = append(plans, list)
 		w.header.Sites = append(w.header.Sites, s)
 	}
 	for b := range size.brokers {
 		name := fmt.Sprintf("vo%d", b+1)
-		w.header.Brokers = append(w.header.Brokers, report.Broker{Name: name, Budget: 100_000 * bourse.Credit})
+		w.header.Brokers = append(w.header.Brokers, report.Broker{Name: name, Budget: 100_000 * grid.Credit})
 		for j := range size.jobs {
 			w.window(rng, name, j, plans)
 		}
@@ -80,17 +81,17 @@ func newWorld(size worldSize) *world {
 	return w
 }
 
-func (w *world) say(at bourse.Time, rank int, id agents.ID, f agents.Fact) {
+func (w *world) say(at grid.Time, rank int, id agents.ID, f agents.Fact) {
 	if at <= w.until {
 		w.facts = append(w.facts, said{at, rank, id, f})
 	}
 }
 
-func (w *world) local(rng *rand.Rand, s report.Site, plans []bourse.Profile, id int, longest bourse.Duration) {
+func (w *world) local(rng *rand.Rand, s report.Site, plans []grid.Profile, id int, longest grid.Duration) {
 	g := rng.IntN(len(plans))
-	submit := bourse.Time(rng.Int64N(int64(w.until)))
+	submit := grid.Time(rng.Int64N(int64(w.until)))
 	n := 1 << rng.IntN(1+log2(s.Groups[g].Nodes))
-	run := bourse.Duration(1 + rng.Int64N(int64(longest)))
+	run := grid.Duration(1 + rng.Int64N(int64(longest)))
 	start := plans[g].EarliestFit(submit, n, run)
 	class := []string{"reserved", "backfilled"}[rng.IntN(2)]
 	if start == submit {
@@ -103,28 +104,28 @@ func (w *world) local(rng *rand.Rand, s report.Site, plans []bourse.Profile, id 
 	}
 	plans[g].Add(start, start.Add(run), -n)
 	w.locals++
-	w.say(start, 1, at, bourse.JobStarted{Job: job, Group: s.Groups[g].Name, Nodes: n, Submit: submit, End: start.Add(run), Class: class})
-	w.say(start.Add(run), 0, at, bourse.JobEnded{Job: job, Group: s.Groups[g].Name, Nodes: n, Submit: submit, Start: start})
+	w.say(start, 1, at, facts.JobStarted{Job: job, Group: s.Groups[g].Name, Nodes: n, Submit: submit, End: start.Add(run), Class: class})
+	w.say(start.Add(run), 0, at, facts.JobEnded{Job: job, Group: s.Groups[g].Name, Nodes: n, Submit: submit, Start: start})
 }
 
-func (w *world) window(rng *rand.Rand, broker string, j int, plans [][]bourse.Profile) {
+func (w *world) window(rng *rand.Rand, broker string, j int, plans [][]grid.Profile) {
 	id := agents.ID("broker:" + broker)
-	submit := bourse.Time(rng.Int64N(int64(w.until) * 3 / 4))
+	submit := grid.Time(rng.Int64N(int64(w.until) * 3 / 4))
 	name := fmt.Sprintf("%s-%03d", []string{"wave", "fold", "cfd", "dock"}[rng.IntN(4)], j+1)
-	run := 30*bourse.Minute + bourse.Duration(rng.Int64N(int64(7*bourse.Hour)))
-	job := bourse.Job{Name: name, Submit: submit, Request: bourse.Request{Nodes: 4, Length: run, MinPerformance: bourse.Unit, Deadline: bourse.Never}}
-	w.say(submit, 2, id, bourse.JobSubmitted{Job: job})
+	run := 30*grid.Minute + grid.Duration(rng.Int64N(int64(7*grid.Hour)))
+	job := grid.Job{Name: name, Submit: submit, Request: grid.Request{Nodes: 4, Length: run, MinPerformance: grid.Unit, Deadline: grid.Never}}
+	w.say(submit, 2, id, facts.JobSubmitted{Job: job})
 	if rng.IntN(12) == 0 {
-		w.say(submit, 3, id, bourse.JobPostponed{Job: name, Reason: bourse.Reason{Code: bourse.NoWindow, Detail: "none"}})
+		w.say(submit, 3, id, facts.JobPostponed{Job: name, Reason: grid.Reason{Code: grid.NoWindow, Detail: "none"}})
 		return
 	}
-	tx := bourse.TxID{Broker: broker, Incarnation: 1, Seq: uint64(j + 1)}
+	tx := grid.TxID{Broker: broker, Incarnation: 1, Seq: uint64(j + 1)}
 	parts := 1
 	if rng.IntN(3) == 0 {
 		parts = 2 + rng.IntN(2)
 	}
-	start := submit.Add(bourse.Hour)
-	begun := bourse.TxBegun{Tx: tx, Job: name, Alternative: 1}
+	start := submit.Add(grid.Hour)
+	begun := facts.TxBegun{Tx: tx, Job: name, Alternative: 1}
 	for part := range parts {
 		i := (j + part) % len(plans)
 		g := rng.IntN(len(plans[i]))
@@ -135,31 +136,31 @@ func (w *world) window(rng *rand.Rand, broker string, j int, plans [][]bourse.Pr
 		}
 		plans[i][g].Add(start, start.Add(run), -n)
 		begun.Sites = append(begun.Sites, group.Site)
-		begun.Legs = append(begun.Legs, bourse.Leg{Group: group.Name, Nodes: n, Start: start, End: start.Add(run)})
-		begun.Limits = append(begun.Limits, bourse.Credit)
+		begun.Legs = append(begun.Legs, grid.Leg{Group: group.Name, Nodes: n, Start: start, End: start.Add(run)})
+		begun.Limits = append(begun.Limits, grid.Credit)
 	}
 	if len(begun.Legs) == 0 {
 		return
 	}
 	w.say(submit, 3, id, begun)
 	for k, what := range begun.Legs {
-		leg, site := bourse.LegID{Tx: tx, Leg: k}, agents.ID("site:"+begun.Sites[k])
-		fare := bourse.Fare{Base: bourse.Cost(bourse.Price(1_000_000), run).Times(what.Nodes), Additive: bourse.Credits(rng.Int64N(2_000_000))}
-		moved := func(at bourse.Time, rank int, s bourse.LegState) {
-			w.say(at, rank, site, bourse.LegMoved{Leg: leg, State: s, What: what, Job: name, Fare: fare, End: what.End})
+		leg, site := grid.LegID{Tx: tx, Leg: k}, agents.ID("site:"+begun.Sites[k])
+		fare := grid.Fare{Base: grid.Cost(grid.Price(1_000_000), run).Times(what.Nodes), Additive: grid.Credits(rng.Int64N(2_000_000))}
+		moved := func(at grid.Time, rank int, s grid.LegState) {
+			w.say(at, rank, site, facts.LegMoved{Leg: leg, State: s, What: what, Job: name, Fare: fare, End: what.End})
 		}
-		moved(submit, 4, bourse.Held)
-		w.say(submit, 5, id, bourse.LegPriced{Leg: leg, Fare: fare})
-		moved(submit, 7, bourse.Confirmed)
-		w.say(submit, 8, id, bourse.LegClosed{Leg: leg, Commit: true, Posted: fare.Total()})
-		moved(what.Start, 1, bourse.Running)
-		moved(what.End, 0, bourse.Settled)
-		w.say(what.End, 0, id, bourse.LegDone{Leg: leg, End: what.End})
+		moved(submit, 4, grid.Held)
+		w.say(submit, 5, id, facts.LegPriced{Leg: leg, Fare: fare})
+		moved(submit, 7, grid.Confirmed)
+		w.say(submit, 8, id, facts.LegClosed{Leg: leg, Commit: true, Posted: fare.Total()})
+		moved(what.Start, 1, grid.Running)
+		moved(what.End, 0, grid.Settled)
+		w.say(what.End, 0, id, facts.LegDone{Leg: leg, End: what.End})
 		if what.Start < w.until {
 			w.legs++
 		}
 	}
-	w.say(submit, 6, id, bourse.TxDecided{Tx: tx, Job: name, Commit: true})
+	w.say(submit, 6, id, facts.TxDecided{Tx: tx, Job: name, Commit: true})
 }
 
 func log2(n int) int {
@@ -187,7 +188,7 @@ func (w *world) report(t testing.TB, o report.Options) *report.Report {
 // month is a realistic run: two sites of some groups, a month, two VOs.
 func month() *world {
 	return newWorld(worldSize{sites: [][]int{{128}, {64, 16, 8}, {100, 12}}, brokers: 2, locals: 700, jobs: 90,
-		until: bourse.Time(10 * bourse.Day), longest: 9 * bourse.Hour, seed: 42})
+		until: grid.Time(10 * grid.Day), longest: 9 * grid.Hour, seed: 42})
 }
 
 // written is what the four files hold.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -110,12 +110,12 @@ func BenchmarkSimulate_Years(b *testing.B) {
 				w, c := collected(b, sc)
 				var first, last float64
 				for year := range years {
-					w.sim.Run(bourse.Time(year+1) * 365 * bourse.Time(bourse.Day))
+					w.sim.Run(grid.Time(year+1) * 365 * grid.Time(grid.Day))
 					if last = heap(); year == 0 {
 						first = last
 					}
 				}
-				if r, err := c.Finish(w.end(bourse.Time(sc.Until))); err != nil || r.Summary.Brokers[0].Jobs.Done < 6000*years {
+				if r, err := c.Finish(w.end(grid.Time(sc.Until))); err != nil || r.Summary.Brokers[0].Jobs.Done < 6000*years {
 					b.Fatal(err)
 				}
 				b.ReportMetric(first, "MB-after-the-first")
@@ -155,7 +155,7 @@ func BenchmarkSimulate_VOAboveCapacity(b *testing.B) {
 			sc := parsed(b, "vo-overload.toml", voOverload(x.sites, x.nodes))
 			for b.Loop() {
 				w, c := collected(b, sc)
-				until := bourse.Time(x.hours) * bourse.Time(bourse.Hour)
+				until := grid.Time(x.hours) * grid.Time(grid.Hour)
 				w.sim.Run(until)
 				r, err := c.Finish(w.end(until))
 				if err != nil {

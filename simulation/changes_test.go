@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // forgetful is a cluster whose site seems to have no state yet, whenever it asks for
@@ -19,7 +19,7 @@ type forgetful struct {
 	whole, changes *int // snapshots that had all, and those that had changes
 }
 
-func (f forgetful) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (f forgetful) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	if r, ok := m.(agents.SnapshotRequest); ok && f.whole != nil {
 		r.Have = 0
 		m = r

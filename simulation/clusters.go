@@ -1,11 +1,11 @@
 package simulation
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/cluster/share"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -36,7 +36,7 @@ func queueing(s *configs.Site, w LocalWork, agent *sites.Config) cluster.Backend
 	DrawPromises(s.Name, w.Seed, options, agent)
 	work := w.Feed
 	if w.Lists != nil {
-		work = func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) { return queue.Jobs(w.Lists[group]) }
+		work = func(group int, _, _ grid.Time) func() (grid.LocalJob, bool) { return queue.Jobs(w.Lists[group]) }
 	}
 	return queue.NewBackend(s.Groups, options, work)
 }
@@ -48,7 +48,7 @@ func sharing(s *configs.Site, w LocalWork, _ *sites.Config) cluster.Backend {
 		for i, list := range w.Lists {
 			lists[i] = deadlines(s, list, SeedOf(w.Seed, s.Groups[i].Name))
 		}
-		work = func(group int, _, _ bourse.Time) func() (share.Job, bool) { return share.Jobs(lists[group]) }
+		work = func(group int, _, _ grid.Time) func() (share.Job, bool) { return share.Jobs(lists[group]) }
 	}
 	return share.New(s.Groups, s.SharedCluster(), work)
 }

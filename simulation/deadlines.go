@@ -3,17 +3,17 @@ package simulation
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/cluster/share"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // deadlines gives deadlines to the local jobs of a site that takes them, as in the paper on
 // such sites (Yeo and Buyya, section 4). A share of the jobs is urgent. The factor between
 // runtime and deadline is normal, with a deviation of a quarter of its mean, and redrawn
 // until it is above 1.
-func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []share.Job {
+func deadlines(s *configs.Site, jobs []grid.LocalJob, seed uint64) []share.Job {
 	stream := rand.New(rand.NewPCG(SeedOf(seed, "deadlines "+s.Name), 0))
 	list := make([]share.Job, len(jobs))
 	for i, j := range jobs {
@@ -23,7 +23,7 @@ func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []share.Job
 }
 
 // withDeadline draws the deadline of a job.
-func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) share.Job {
+func withDeadline(s *configs.Site, j grid.LocalJob, stream *rand.Rand) share.Job {
 	mean := s.Shared.Factor.Float()
 	if stream.Float64() >= s.Shared.Urgent.Float() {
 		mean *= s.Shared.Ratio.Float()
@@ -36,7 +36,7 @@ func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) share.J
 			break
 		}
 	}
-	left := min(bourse.Duration(factor*float64(j.Run)), bourse.MaxDuration)
+	left := min(grid.Duration(factor*float64(j.Run)), grid.MaxDuration)
 	return share.Job{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
 }
 
@@ -48,7 +48,7 @@ func EndlessDeadlines(s *configs.Site, work queue.Work, seed uint64) share.Work 
 		return nil
 	}
 	seed = SeedOf(seed, "deadlines "+s.Name)
-	return func(group int, begun, after bourse.Time) func() (share.Job, bool) {
+	return func(group int, begun, after grid.Time) func() (share.Job, bool) {
 		next := work(group, begun, after)
 		return func() (share.Job, bool) {
 			j, ok := next()

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
 // chunkSpan is how much of a model's work is drawn at once: its days begin at
 // midnight, so that they stay in step with the week.
-const chunkSpan = 7 * bourse.Day
+const chunkSpan = 7 * grid.Day
 
 // maxSpeed is how many times as fast work can be fed.
 const maxSpeed = 100_000
@@ -39,12 +39,12 @@ func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (queue.
 		return nil, err
 	}
 	groups, drawn, of := s.Groups, s.Workload.Trace == "", sizes(s.Workload)
-	return func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+	return func(group int, begun, after grid.Time) func() (grid.LocalJob, bool) {
 		if drawn && !getsAny(group, groups, of) {
 			return queue.Jobs(nil)
 		}
 		next := stream.From(begun, after)
-		return func() (bourse.LocalJob, bool) {
+		return func() (grid.LocalJob, bool) {
 			for {
 				j, ok := next()
 				if !ok || groupFor(j.Nodes, groups) == group {
@@ -63,17 +63,17 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 		if err != nil {
 			return workload.Stream{}, err
 		}
-		span := bourse.Millisecond
+		span := grid.Millisecond
 		if n := len(jobs); n > 0 {
-			span = bourse.Duration(jobs[n-1].Submit) + 1
+			span = grid.Duration(jobs[n-1].Submit) + 1
 		}
-		return workload.Stream{Span: span, Until: span, Chunk: func(int64) ([]bourse.LocalJob, error) { return jobs, nil }}, nil
+		return workload.Stream{Span: span, Until: span, Chunk: func(int64) ([]grid.LocalJob, error) { return jobs, nil }}, nil
 	}
 	stream := workload.Stream{Span: chunkSpan}
-	if w.Days < bourse.MaxDuration {
+	if w.Days < grid.MaxDuration {
 		stream.Until = w.Days
 	}
-	stream.Chunk = func(n int64) ([]bourse.LocalJob, error) {
+	stream.Chunk = func(n int64) ([]grid.LocalJob, error) {
 		part := *w
 		part.Days = chunkSpan
 		site := *s
@@ -84,18 +84,18 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 }
 
 // finite returns all jobs of a workload with a given number of them.
-func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
+func (l *Workloads) finite(s *configs.Site, seed uint64) ([]grid.LocalJob, error) {
 	w := s.Workload
 	if w.Model == "lublin" {
 		jobs, err := lublinOf(w, SeedOf(seed, "site "+s.Name)).Jobs(w.Jobs)
 		for i := range jobs {
-			if bourse.Duration(jobs[i].Submit) >= w.Days {
+			if grid.Duration(jobs[i].Submit) >= w.Days {
 				return jobs[:i], err
 			}
 		}
 		return jobs, err
 	}
-	if w.Model == "uniform" && w.Load > 0 && w.Days == bourse.MaxDuration {
+	if w.Model == "uniform" && w.Load > 0 && w.Days == grid.MaxDuration {
 		return uniformOf(w, SeedOf(seed, "site "+s.Name)).Jobs(w.Jobs)
 	}
 	return l.Local(s, seed)

@@ -3,16 +3,17 @@ package simulation
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 func liveSite(w configs.Workload) *configs.Site {
-	return &configs.Site{Name: "north", Workload: &w, Groups: []bourse.Group{
+	return &configs.Site{Name: "north", Workload: &w, Groups: []grid.Group{
 		{Site: "north", Name: "small", Nodes: 8}, {Site: "north", Name: "main", Nodes: 64}}}
 }
 
@@ -21,16 +22,16 @@ func TestEndless_AModelGoesOnAtItsLoad(t *testing.T) {
 	t.Parallel()
 	const weeks = 8
 	for _, w := range []configs.Workload{
-		{Model: "lublin", Processors: 64, Load: 700, Days: bourse.MaxDuration},
-		{Model: "uniform", Processors: 64, Load: 700, Days: bourse.MaxDuration,
-			Nodes: configs.Range[int]{Lo: 1, Hi: 16}, Length: configs.Range[bourse.Duration]{Lo: 10 * bourse.Minute, Hi: 4 * bourse.Hour}},
+		{Model: "lublin", Processors: 64, Load: 700, Days: grid.MaxDuration},
+		{Model: "uniform", Processors: 64, Load: 700, Days: grid.MaxDuration,
+			Nodes: configs.Range[int]{Lo: 1, Hi: 16}, Length: configs.Range[grid.Duration]{Lo: 10 * grid.Minute, Hi: 4 * grid.Hour}},
 	} {
 		work, err := NewWorkloads().Endless(liveSite(w), 3, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
-		begun := bourse.Time(1_700_000_000_000)
-		end := begun.Add(weeks * 7 * bourse.Day / 60)
+		begun := grid.Time(1_700_000_000_000)
+		end := begun.Add(weeks * 7 * grid.Day / 60)
 		sum, ids := 0.0, map[int64]bool{}
 		for group, nodes := range []int{8, 64} {
 			next := work(group, begun, 0)
@@ -54,7 +55,7 @@ func TestEndless_AModelGoesOnAtItsLoad(t *testing.T) {
 
 func TestEndless_SpeedsBeyondReasonAreRefused(t *testing.T) {
 	t.Parallel()
-	s := liveSite(configs.Workload{Model: "lublin", Processors: 64, Load: 700, Days: bourse.MaxDuration})
+	s := liveSite(configs.Workload{Model: "lublin", Processors: 64, Load: 700, Days: grid.MaxDuration})
 	for _, speed := range []float64{0, -1, .0001, 1e9} {
 		if _, err := NewWorkloads().Endless(s, 1, speed); err == nil {
 			t.Errorf("speed-up %v is taken", speed)
@@ -70,13 +71,13 @@ func TestEndless_SpeedsBeyondReasonAreRefused(t *testing.T) {
 // every hour, leave no more in its memory than what waits and runs.
 func TestEndless_FeedsADurableClusterForMonths(t *testing.T) {
 	t.Parallel()
-	s := liveSite(configs.Workload{Model: "lublin", Processors: 64, Load: 500, Days: bourse.MaxDuration})
+	s := liveSite(configs.Workload{Model: "lublin", Processors: 64, Load: 500, Days: grid.MaxDuration})
 	work, err := NewWorkloads().Endless(s, 3, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := []queue.Options{{Nodes: 8, Policy: backfill.EASY}, {Nodes: 64, Policy: backfill.EASY}}
-	now, ended := bourse.Time(1_700_000_000_000), 0
+	now, ended := grid.Time(1_700_000_000_000), 0
 	image := agents.Fact(nil)
 	for range 4 {
 		c := cluster.New(cluster.Config{Site: "site:north"}, queue.NewBackend(s.Groups, options, work))
@@ -85,21 +86,21 @@ func TestEndless_FeedsADurableClusterForMonths(t *testing.T) {
 		}
 		var out agents.Outbox
 		c.Step(now, "cluster:north", agents.Started{Nonce: 1}, &out)
-		for end := now.Add(30 * bourse.Minute); len(out.Alarms) > 0 && now < end; {
+		for end := now.Add(30 * grid.Minute); len(out.Alarms) > 0 && now < end; {
 			a := out.Alarms[0]
 			out.Reset()
 			now = max(now, a.At)
 			c.Step(now, "cluster:north", a.Message, &out)
 			for _, f := range out.Facts {
-				if _, ok := f.(bourse.JobEnded); ok {
+				if _, ok := f.(facts.JobEnded); ok {
 					ended++
 				}
 			}
 		}
 		image = c.Image()
-		now = now.Add(30 * bourse.Minute) // it is down
+		now = now.Add(30 * grid.Minute) // it is down
 	}
-	memory := image.(bourse.ClusterImage)
+	memory := image.(facts.ClusterImage)
 	if kept := len(memory.Groups[0].Waiting) + len(memory.Groups[0].Running) + len(memory.Groups[1].Waiting) + len(memory.Groups[1].Running); kept > 2000 || ended < 1000 {
 		t.Errorf("%d jobs have ended, %d are kept", ended, kept)
 	}
@@ -115,9 +116,9 @@ func TestEndless_AGroupThatGetsNothingLooksForNothing(t *testing.T) {
 	}{
 		{configs.Workload{Model: "lublin", Processors: 16, Load: 700}, [2]int{16, 16}, 1},
 		{configs.Workload{Model: "uniform", Processors: 16, Load: 700, Nodes: configs.Range[int]{Lo: 8, Hi: 16},
-			Length: configs.Range[bourse.Duration]{Lo: bourse.Minute, Hi: bourse.Hour}}, [2]int{4, 16}, 0},
+			Length: configs.Range[grid.Duration]{Lo: grid.Minute, Hi: grid.Hour}}, [2]int{4, 16}, 0},
 	} {
-		c.work.Days = bourse.MaxDuration
+		c.work.Days = grid.MaxDuration
 		s := liveSite(c.work)
 		for i, n := range c.nodes {
 			s.Groups[i].Nodes = n

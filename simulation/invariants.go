@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -22,13 +22,13 @@ type Invariants struct {
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*cluster.Agent
 	brokers  map[agents.ID]*broker.Broker
-	instant  bourse.Time
+	instant  grid.Time
 	moved    bool // a fact was recorded in the present instant
 }
 
 // newInvariants returns a checker of the agents of w.
 func newInvariants(w *world) *Invariants {
-	nodes, groups := map[string]int{}, map[string]bourse.Group{}
+	nodes, groups := map[string]int{}, map[string]grid.Group{}
 	for _, s := range w.scenario.Sites {
 		for _, g := range s.Groups {
 			nodes[s.Name+"/"+g.Name], groups[s.Name+"/"+g.Name] = g.Nodes, g
@@ -40,7 +40,7 @@ func newInvariants(w *world) *Invariants {
 	}
 	v := &Invariants{facts: invariant.New(nodes), numbers: map[agents.ID]uint64{}, sites: w.sites, clusters: w.clusters, brokers: w.brokers}
 	v.facts.Watch()
-	v.facts.Groups(func(site, group string) (bourse.Group, bool) {
+	v.facts.Groups(func(site, group string) (grid.Group, bool) {
 		g, ok := groups[site+"/"+group]
 		return g, ok
 	}, func(broker string) bool { return capped[broker] })
@@ -60,7 +60,7 @@ func newInvariants(w *world) *Invariants {
 }
 
 // After checks what one step did. It returns the first invariant that is broken.
-func (v *Invariants) After(now bourse.Time, id agents.ID, out *agents.Outbox) error {
+func (v *Invariants) After(now grid.Time, id agents.ID, out *agents.Outbox) error {
 	if now > v.instant {
 		if err := v.atRest(); err != nil {
 			return fmt.Errorf("at rest after %v: %w", v.instant, err)
@@ -107,7 +107,7 @@ func (v *Invariants) atRest() error {
 
 // agent checks the agent that has just stepped: the nodes of a cluster (I1), or the money of
 // a site or a broker (I8).
-func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
+func (v *Invariants) agent(now grid.Time, id agents.ID) error {
 	if c, ok := v.clusters[id]; ok {
 		if err := c.Audit(now); err != nil {
 			return fmt.Errorf("I1: %w", err)

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -15,7 +15,7 @@ import (
 // trace, or a feed. A feed can be resumed anywhere, as that of Endless, or serves a single
 // life; nil: no feed.
 type LocalWork struct {
-	Lists [][]bourse.LocalJob
+	Lists [][]grid.LocalJob
 	Feed  queue.Work
 	Seed  uint64
 	Log   workload.Logged // how the jobs of a trace fared on its machine
@@ -37,19 +37,19 @@ func (l *Workloads) work(s *configs.Site, seed uint64) (LocalWork, error) {
 }
 
 // model hands out the jobs of a workload's model one by one: those of Workloads.Local.
-func model(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
+func model(w *configs.Workload, seed uint64) (func() (grid.LocalJob, bool), error) {
 	next, err := drawing(w, seed)
 	left := w.Jobs
 	if left == 0 {
 		left = math.MaxInt
 	}
-	return func() (j bourse.LocalJob, ok bool) {
+	return func() (j grid.LocalJob, ok bool) {
 		if left == 0 {
 			return j, false
 		}
-		if j, ok = next(); !ok || j.Submit >= bourse.Time(w.Days) {
+		if j, ok = next(); !ok || j.Submit >= grid.Time(w.Days) {
 			left = 0
-			return bourse.LocalJob{}, false
+			return grid.LocalJob{}, false
 		}
 		left--
 		return j, true
@@ -57,7 +57,7 @@ func model(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), er
 }
 
 // drawing returns what draws them, without a bound on their number.
-func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), error) {
+func drawing(w *configs.Workload, seed uint64) (func() (grid.LocalJob, bool), error) {
 	if w.Model != "uniform" {
 		m := lublinOf(w, seed)
 		if w.Jobs == 0 {
@@ -78,11 +78,11 @@ func drawing(w *configs.Workload, seed uint64) (func() (bourse.LocalJob, bool), 
 }
 
 // spread distributes the jobs to their groups.
-func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
+func spread(jobs []grid.LocalJob, groups []grid.Group) [][]grid.LocalJob {
 	if len(groups) == 1 {
-		return [][]bourse.LocalJob{jobs}
+		return [][]grid.LocalJob{jobs}
 	}
-	lists := make([][]bourse.LocalJob, len(groups))
+	lists := make([][]grid.LocalJob, len(groups))
 	for _, j := range jobs {
 		at := groupFor(j.Nodes, groups)
 		lists[at] = append(lists[at], j)
@@ -93,16 +93,16 @@ func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
 // spreading is spread for jobs that come one by one, of known sizes, for one life. Jobs of
 // other groups that come before a group's next one are kept until those groups ask for
 // them. A group that gets no jobs does not look for any, as that would draw all of them.
-func spreading(next func() (bourse.LocalJob, bool), groups []bourse.Group, of configs.Range[int]) queue.Work {
+func spreading(next func() (grid.LocalJob, bool), groups []grid.Group, of configs.Range[int]) queue.Work {
 	if len(groups) == 1 {
-		return func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return next }
+		return func(int, grid.Time, grid.Time) func() (grid.LocalJob, bool) { return next }
 	}
-	kept := make([][]bourse.LocalJob, len(groups))
-	return func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) {
+	kept := make([][]grid.LocalJob, len(groups))
+	return func(group int, _, _ grid.Time) func() (grid.LocalJob, bool) {
 		if !getsAny(group, groups, of) {
 			return queue.Jobs(nil)
 		}
-		return func() (bourse.LocalJob, bool) {
+		return func() (grid.LocalJob, bool) {
 			for len(kept[group]) == 0 {
 				j, ok := next()
 				if !ok {
@@ -128,18 +128,18 @@ func sizes(w *configs.Workload) configs.Range[int] {
 
 // getsAny reports whether jobs of such sizes can go to a group at all. The group that jobs
 // go to only changes just above the size of a group.
-func getsAny(group int, groups []bourse.Group, of configs.Range[int]) bool {
+func getsAny(group int, groups []grid.Group, of configs.Range[int]) bool {
 	if groupFor(of.Lo, groups) == group {
 		return true
 	}
-	return slices.ContainsFunc(groups, func(g bourse.Group) bool {
+	return slices.ContainsFunc(groups, func(g grid.Group) bool {
 		return g.Nodes >= of.Lo && g.Nodes < of.Hi && groupFor(g.Nodes+1, groups) == group
 	})
 }
 
 // groupFor returns the group for a job of that many nodes: the first in file order that is
 // large enough or, if none is, the largest, which refuses it.
-func groupFor(nodes int, groups []bourse.Group) int {
+func groupFor(nodes int, groups []grid.Group) int {
 	largest := 0
 	for i, g := range groups {
 		if g.Nodes >= nodes {

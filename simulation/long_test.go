@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -74,8 +74,8 @@ func TestLong_WhatIsOverIsFoldedAndGone(t *testing.T) {
 	c := report.NewCollector(w.header(1), report.Options{})
 	w.sim.After(c.Hook)
 	steps, half := uint64(0), census{}
-	for month := bourse.Time(1); month <= 12; month++ { // the most of some months: a queue comes and goes
-		w.sim.Run(month * 30 * bourse.Time(bourse.Day))
+	for month := grid.Time(1); month <= 12; month++ { // the most of some months: a queue comes and goes
+		w.sim.Run(month * 30 * grid.Time(grid.Day))
 		now := census{}
 		now.count(reflect.ValueOf([]any{w, c}))
 		if month == 6 {
@@ -97,7 +97,7 @@ func TestLong_WhatIsOverIsFoldedAndGone(t *testing.T) {
 	if most := w.sim.Steps(); most < 2*steps*9/10 {
 		t.Errorf("%d steps in six months and %d in twelve: it did not go on", steps, most)
 	}
-	if r, err := c.Finish(w.end(bourse.Time(sc.Until))); err != nil || r.Summary.Brokers[0].Jobs.Done < 2000 || r.Summary.Brokers[0].Jobs.GivenUp < 100 {
+	if r, err := c.Finish(w.end(grid.Time(sc.Until))); err != nil || r.Summary.Brokers[0].Jobs.Done < 2000 || r.Summary.Brokers[0].Jobs.GivenUp < 100 {
 		t.Errorf("%v; of the VO's jobs it says %+v", err, r.Summary.Brokers[0].Jobs)
 	}
 }
@@ -145,12 +145,12 @@ func TestWork_OfAModelIsItsList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &configs.Workload{Model: rapid.SampledFrom([]string{"uniform", "lublin"}).Draw(t, "model"), Processors: 64,
 			Load: configs.Thousandths(rapid.IntRange(0, 1).Draw(t, "loaded") * 700), Jobs: rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "jobs"),
-			Days: bourse.Duration(rapid.IntRange(1, 20).Draw(t, "days")) * bourse.Day, Nodes: configs.Range[int]{Lo: 1, Hi: 30},
-			Length: configs.Range[bourse.Duration]{Lo: bourse.Minute, Hi: bourse.Hour}}
+			Days: grid.Duration(rapid.IntRange(1, 20).Draw(t, "days")) * grid.Day, Nodes: configs.Range[int]{Lo: 1, Hi: 30},
+			Length: configs.Range[grid.Duration]{Lo: grid.Minute, Hi: grid.Hour}}
 		if w.Model == "uniform" && w.Load == 0 {
 			w.Jobs = 100
 		}
-		s := &configs.Site{Name: "x", Workload: w, Groups: []bourse.Group{{Name: "a", Nodes: 8}, {Name: "b", Nodes: 64}, {Name: "c", Nodes: 16}}}
+		s := &configs.Site{Name: "x", Workload: w, Groups: []grid.Group{{Name: "a", Nodes: 8}, {Name: "b", Nodes: 64}, {Name: "c", Nodes: 16}}}
 		s.Groups = s.Groups[:rapid.IntRange(1, 3).Draw(t, "groups")]
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := NewWorkloads()
@@ -177,11 +177,11 @@ func TestWork_OfAModelIsItsList(t *testing.T) {
 func TestWork_OfAGroupThatGetsNothing(t *testing.T) {
 	t.Parallel()
 	drawn := 0
-	next := func() (bourse.LocalJob, bool) {
+	next := func() (grid.LocalJob, bool) {
 		drawn++
-		return bourse.LocalJob{Nodes: 1 + drawn%16}, drawn < 1000
+		return grid.LocalJob{Nodes: 1 + drawn%16}, drawn < 1000
 	}
-	groups := []bourse.Group{{Nodes: 8}, {Nodes: 4}, {Nodes: 8}, {Nodes: 64}, {Nodes: 128}}
+	groups := []grid.Group{{Nodes: 8}, {Nodes: 4}, {Nodes: 8}, {Nodes: 64}, {Nodes: 128}}
 	work := spreading(next, groups, configs.Range[int]{Lo: 1, Hi: 16})
 	for _, empty := range []int{1, 2, 4} {
 		if _, ok := work(empty, 0, 0)(); ok || drawn > 0 {

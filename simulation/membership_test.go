@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // comings is a world of two sites of 8 nodes each, of which south is there
@@ -50,9 +51,9 @@ func jobOf(name string, nodes int, submit, ready, deadline string) string {
 
 // watch lists, as the world goes on, the instants at which an agent records what
 // keep picks.
-func (l *liveWorld) watch(keep func(agents.ID, agents.Fact) bool) *[]bourse.Time {
-	list := new([]bourse.Time)
-	l.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+func (l *liveWorld) watch(keep func(agents.ID, agents.Fact) bool) *[]grid.Time {
+	list := new([]grid.Time)
+	l.sim.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			if keep(id, f) {
 				*list = append(*list, now)
@@ -63,10 +64,10 @@ func (l *liveWorld) watch(keep func(agents.ID, agents.Fact) bool) *[]bourse.Time
 }
 
 // heldAt lists when a site grants holds.
-func (l *liveWorld) heldAt(site agents.ID) *[]bourse.Time {
+func (l *liveWorld) heldAt(site agents.ID) *[]grid.Time {
 	return l.watch(func(id agents.ID, f agents.Fact) bool {
-		m, ok := f.(bourse.LegMoved)
-		return ok && id == site && m.State == bourse.Held
+		m, ok := f.(facts.LegMoved)
+		return ok && id == site && m.State == grid.Held
 	})
 }
 
@@ -82,19 +83,19 @@ func TestMembership_ASiteThatJoinsIsUsedInTheNextCycle(t *testing.T) {
 		jobOf("early", 16, "0s", "0s", "3h")+ // over before south is asked
 		jobOf("later", 16, "2h", "0s", "12h"))
 	decided := w.watch(func(_ agents.ID, f agents.Fact) bool {
-		d, ok := f.(bourse.TxDecided)
+		d, ok := f.(facts.TxDecided)
 		return ok && d.Job == "later" && d.Commit
 	})
-	w.finish(bourse.Time(bourse.Day))
-	if v := w.job("early"); v.State != bourse.JobAbandoned || v.Reason.String() != tooWide {
+	w.finish(grid.Time(grid.Day))
+	if v := w.job("early"); v.State != grid.JobAbandoned || v.Reason.String() != tooWide {
 		t.Errorf("16 nodes of one site of 8: %v, %v", v.State, v.Reason)
 	}
 	v := w.job("later")
-	if v.State != bourse.JobDone || len(v.Last.Legs) != 2 || v.Last.Legs[1].Site != "south" {
+	if v.State != grid.JobDone || len(v.Last.Legs) != 2 || v.Last.Legs[1].Site != "south" {
 		t.Errorf("with south there the job is %v, %v", v.State, v.Reason)
 	}
-	next := broker.Phase("vo", bourse.Hour) + 2*bourse.Hour
-	if len(*decided) != 1 || (*decided)[0] != bourse.Time(next) {
+	next := broker.Phase("vo", grid.Hour) + 2*grid.Hour
+	if len(*decided) != 1 || (*decided)[0] != grid.Time(next) {
 		t.Errorf("placed at %v, the first cycle after south has joined is at %v", *decided, next)
 	}
 }
@@ -106,27 +107,27 @@ func TestMembership_ASiteThatHasLeftRunsWhatIsConfirmedAndGetsNothingNew(t *test
 		jobOf("after", 16, "10h", "4h", "14h")+
 		jobOf("first", 8, "10h", "4h", "14h")+jobOf("second", 8, "10h", "4h", "14h")) // south would have room for it
 	heldAtSouth := w.heldAt("site:south")
-	w.finish(bourse.Time(bourse.Day))
+	w.finish(grid.Time(grid.Day))
 	v := w.job("before")
-	if v.State != bourse.JobDone || len(v.Last.Legs) != 2 {
+	if v.State != grid.JobDone || len(v.Last.Legs) != 2 {
 		t.Fatalf("what south has confirmed: %v, %v", v.State, v.Reason)
 	}
-	there := func(at bourse.Time) bool {
-		return at >= bourse.Time(2*bourse.Hour) && at <= bourse.Time(10*bourse.Hour)
+	there := func(at grid.Time) bool {
+		return at >= grid.Time(2*grid.Hour) && at <= grid.Time(10*grid.Hour)
 	}
-	if h := *heldAtSouth; len(h) == 0 || slices.ContainsFunc(h, func(at bourse.Time) bool { return !there(at) }) {
+	if h := *heldAtSouth; len(h) == 0 || slices.ContainsFunc(h, func(at grid.Time) bool { return !there(at) }) {
 		t.Errorf("south holds legs at %v, it is there from 2 h to 10 h", *heldAtSouth)
 	}
 	for _, l := range v.Last.Legs {
-		if l.State != bourse.Settled || l.Start < bourse.Time(12*bourse.Hour) {
+		if l.State != grid.Settled || l.Start < grid.Time(12*grid.Hour) {
 			t.Errorf("leg at %s from %v is %v", l.Site, l.Start, l.State)
 		}
 	}
-	if v := w.job("after"); v.State != bourse.JobWaiting || v.Last != nil || v.Reason.String() != tooWide {
+	if v := w.job("after"); v.State != grid.JobWaiting || v.Last != nil || v.Reason.String() != tooWide {
 		t.Errorf("south has left, and may come back within the horizon: %v, %v", v.State, v.Reason)
 	}
 	for _, name := range []string{"first", "second"} {
-		if v := w.job(name); v.State != bourse.JobDone || v.Last.Legs[0].Site != "north" {
+		if v := w.job(name); v.State != grid.JobDone || v.Last.Legs[0].Site != "north" {
 			t.Errorf("job %s, for north alone: %v, %v", name, v.State, v.Reason)
 		}
 	}
@@ -136,12 +137,12 @@ func TestMembership_WithNoSiteThereUsersAreToldSo(t *testing.T) {
 	t.Parallel()
 	w := live(t, strings.Replace(comings, "NORTH", "joins = \"3h\"\nleaves = \"4h\"", 1)+
 		jobOf("early", 8, "0s", "0s", "12h")+jobOf("late", 8, "11h", "3h", "1d"))
-	w.finish(bourse.Time(2*bourse.Hour) - 1)
-	if v := w.job("early"); v.State != bourse.JobWaiting || v.Reason.String() != noSite {
+	w.finish(grid.Time(2*grid.Hour) - 1)
+	if v := w.job("early"); v.State != grid.JobWaiting || v.Reason.String() != noSite {
 		t.Errorf("before any site is there: %v, %v", v.State, v.Reason)
 	}
-	w.finish(bourse.Time(bourse.Day))
-	if v := w.job("early"); v.State != bourse.JobDone || v.Last.Legs[0].Site != "south" {
+	w.finish(grid.Time(grid.Day))
+	if v := w.job("early"); v.State != grid.JobDone || v.Last.Legs[0].Site != "south" {
 		t.Errorf("when south is there: %v, %v", v.State, v.Reason)
 	}
 	if v := w.job("late"); v.Last != nil || v.Reason.String() != noSite {

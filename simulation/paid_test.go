@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -41,7 +41,7 @@ type relayed struct {
 	agents.Message
 }
 
-func (relay) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (relay) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if x, ok := m.(relayed); ok {
 		out.Send(x.to, x.Message)
 	}
@@ -61,15 +61,15 @@ func TestSimulate_JobsAddUpToWhatWasPaid(t *testing.T) {
 		c := report.NewCollector(w.header(seed), report.Options{Keep: true})
 		w.sim.After(c.Hook)
 		w.sim.Add("operator:olga", relay{})
-		for day := range bourse.Time(4) { // half of a site fails, once a day: its legs are repaired or lost
-			at := day*bourse.Time(bourse.Day) + 10*bourse.Time(bourse.Hour)
+		for day := range grid.Time(4) { // half of a site fails, once a day: its legs are repaired or lost
+			at := day*grid.Time(grid.Day) + 10*grid.Time(grid.Hour)
 			for i, site := range []string{"east", "north", "west"} {
 				w.sim.Post(at, "operator:olga", relayed{siteID(site), agents.Maintenance{Name: fmt.Sprint("floor", day), Group: "main", Nodes: 8 + 8*i,
-					Start: at.Add(bourse.Hour), End: at.Add(3 * bourse.Hour), Force: true}})
+					Start: at.Add(grid.Hour), End: at.Add(3 * grid.Hour), Force: true}})
 			}
 		}
-		w.sim.Run(bourse.Time(sc.Until))
-		rep, err := c.Finish(w.end(bourse.Time(sc.Until)))
+		w.sim.Run(grid.Time(sc.Until))
+		rep, err := c.Finish(w.end(grid.Time(sc.Until)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestSimulate_JobsAddUpToWhatWasPaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		column := func(name string) int { return slices.Index(rows[0], name) }
-		paid, income := map[string]bourse.Credits{}, map[string]bourse.Credits{}
+		paid, income := map[string]grid.Credits{}, map[string]grid.Credits{}
 		for _, row := range rows[1:] {
 			cost := credits(t, row[column("cost")])
 			paid[row[column("broker")]] += cost
@@ -113,13 +113,13 @@ func TestSimulate_JobsAddUpToWhatWasPaid(t *testing.T) {
 }
 
 // credits reads an amount that may be below 0.
-func credits(t *testing.T, text string) bourse.Credits {
+func credits(t *testing.T, text string) grid.Credits {
 	t.Helper()
-	sign := bourse.Credits(1)
+	sign := grid.Credits(1)
 	if text[0] == '-' {
 		sign, text = -1, text[1:]
 	}
-	c, err := bourse.ParseCredits(text)
+	c, err := grid.ParseCredits(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // nights is a world of one site with half the price from 22:00 to 6:00, and of a VO whose
@@ -56,7 +56,7 @@ max_price = [1.0, 1.5]
 
 // byNight is the share of a VO's node-hours that lies in the cheap hours, what a node-hour
 // has cost, and how many jobs were placed. Each leg must have cost what its hours do.
-func byNight(t *testing.T, sc *configs.Scenario) (share float64, price bourse.Credits, placed int) {
+func byNight(t *testing.T, sc *configs.Scenario) (share float64, price grid.Credits, placed int) {
 	t.Helper()
 	s := &Simulation{Scenario: sc, Workloads: NewWorkloads(), Check: true}
 	r, err := s.Run(1, Record{Keep: true})
@@ -73,7 +73,7 @@ func byNight(t *testing.T, sc *configs.Scenario) (share float64, price bourse.Cr
 	}
 	var night, all int64
 	g := &sc.Sites[0].Groups[0]
-	isNight, err := bourse.ParsePriceCurve("86400000/0:1000 21600000:0 79200000:1000") // 1 by night, 0 by day
+	isNight, err := grid.ParsePriceCurve("86400000/0:1000 21600000:0 79200000:1000") // 1 by night, 0 by day
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +81,10 @@ func byNight(t *testing.T, sc *configs.Scenario) (share float64, price bourse.Cr
 		if row[5] == "" || row[6] == "" {
 			continue // it has not run
 		}
-		start, err1 := bourse.ParseTime(row[5])
-		end, err2 := bourse.ParseTime(row[6])
+		start, err1 := grid.ParseTime(row[5])
+		end, err2 := grid.ParseTime(row[6])
 		nodes, err3 := strconv.Atoi(row[7])
-		cost, err4 := bourse.ParseCredits(row[8])
+		cost, err4 := grid.ParseCredits(row[8])
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func byNight(t *testing.T, sc *configs.Scenario) (share float64, price bourse.Cr
 			t.Errorf("%s on %d nodes over [%v, %v) has cost %v, by its hours %v", row[2], nodes, start, end, cost, want)
 		}
 		all += int64(end.Sub(start)) * int64(nodes)
-		night += int64(bourse.CostOver(bourse.Price(bourse.Hour), isNight, start, end).Times(nodes)) // milliseconds
+		night += int64(grid.CostOver(grid.Price(grid.Hour), isNight, start, end).Times(nodes)) // milliseconds
 	}
 	b := &r.Summary.Brokers[0]
 	return float64(night) / float64(all), b.CostNodeHour, b.Jobs.Placed

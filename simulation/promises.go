@@ -3,9 +3,9 @@ package simulation
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -29,13 +29,13 @@ func DrawPromises(name string, seed uint64, queues []queue.Options, site *sites.
 }
 
 // loosen gives the jobs of a workload the flexibility that its keys ask for.
-func loosen(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
+func loosen(w *configs.VOWorkload, jobs []grid.Job, seed uint64) {
 	if w.Flexible.Hi == 0 && w.Alternatives == 0 {
 		return
 	}
 	stream := rand.New(rand.NewPCG(seed, 0))
 	for i := range jobs {
-		later := w.Flexible.Lo + bourse.Duration(stream.Int64N(int64(w.Flexible.Hi-w.Flexible.Lo)+1))
+		later := w.Flexible.Lo + grid.Duration(stream.Int64N(int64(w.Flexible.Hi-w.Flexible.Lo)+1))
 		j := &jobs[i]
 		j.Flexible, j.Fix, j.Phi = w.Freedom(later)
 	}

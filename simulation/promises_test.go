@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The world of promises runs with all invariants on, alike each time, and what it
@@ -34,7 +34,7 @@ func TestPromises_EndToEndThroughTheBroker(t *testing.T) {
 			var f struct {
 				Agent, Kind string
 				Fixed       bool
-				Flex        bourse.Flex
+				Flex        grid.Flex
 			}
 			if err := json.Unmarshal(line, &f); err != nil {
 				t.Fatal(err)

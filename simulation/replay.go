@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -24,7 +24,7 @@ type ReplayOptions struct {
 	// estimates.
 	Estimates estimates.Rule
 	// HalfLife is that of a fair policy; 0: fairshare.HalfLife.
-	HalfLife bourse.Duration
+	HalfLife grid.Duration
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -39,7 +39,7 @@ type ReplayOptions struct {
 
 	// Notice makes a reservation ask this long before its wanted start, and take the
 	// earliest start from then on, whatever Alpha; 0: it wants to start at once.
-	Notice bourse.Duration
+	Notice grid.Duration
 	// Limits are for all jobs together.
 	Limits queue.JobLimits
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
@@ -74,31 +74,31 @@ type Replay struct {
 
 	// Delays are the delays that each reservation was charged for, by its place in Outcomes.
 	// Job of a delay is a place too, from 1. Nil unless asked for.
-	Delays [][]bourse.Delay
+	Delays [][]grid.Delay
 }
 
 // Outcome is the outcome of one job.
 type Outcome struct {
-	Job        bourse.LocalJob
-	Start, End bourse.Time // Never if it was refused
+	Job        grid.LocalJob
+	Start, End grid.Time // Never if it was refused
 	Class      backfill.Class
-	Additive   bourse.Duration // of a reservation: f, in node-milliseconds of delay
+	Additive   grid.Duration // of a reservation: f, in node-milliseconds of delay
 }
 
 // Ran reports whether the job ever started.
-func (o *Outcome) Ran() bool { return o.Start < bourse.Never }
+func (o *Outcome) Ran() bool { return o.Start < grid.Never }
 
 // Reserved reports whether the job is an advance reservation.
 func (o *Outcome) Reserved() bool { return o.Class == backfill.Reservation }
 
 // Wait is the time from submit to start.
-func (o *Outcome) Wait() bourse.Duration { return o.Start.Sub(o.Job.Submit) }
+func (o *Outcome) Wait() grid.Duration { return o.Start.Sub(o.Job.Submit) }
 
 // OverloadError says that more jobs waited than a replay admits: demand is
 // above capacity, and the queue would grow without end.
 type OverloadError struct {
 	Limit int
-	At    bourse.Time
+	At    grid.Time
 }
 
 func (e *OverloadError) Error() string {
@@ -106,7 +106,7 @@ func (e *OverloadError) Error() string {
 }
 
 // overloaded returns the error of a full queue, with the limit in the options.
-func overloaded(limit int, at bourse.Time) error {
+func overloaded(limit int, at grid.Time) error {
 	if limit == 0 {
 		limit = queue.Limit
 	}
@@ -116,7 +116,7 @@ func overloaded(limit int, at bourse.Time) error {
 // RunReplay replays jobs, in order of submit, until the last has ended. An *OverloadError
 // ends it early; other errors are about the options. It does not keep the list, and draws
 // from the seed only.
-func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
+func RunReplay(jobs []grid.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	}
 	r := &replayer{opt: opt, out: make([]Outcome, len(jobs))}
 	for i, j := range jobs {
-		r.out[i] = Outcome{Job: j, Start: bourse.Never, End: bourse.Never}
+		r.out[i] = Outcome{Job: j, Start: grid.Never, End: grid.Never}
 	}
 	if len(jobs) == 0 {
 		return &Replay{Nodes: opt.Nodes}, nil
@@ -139,18 +139,18 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 		r.chosen = DrawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
 		r.drawAlphas()
 		if opt.Delays {
-			r.delays = make([][]bourse.Delay, len(jobs))
+			r.delays = make([][]grid.Delay, len(jobs))
 		}
 		r.book = pricing.NewBook()
 		r.queue.Query(r.ask)
 	} else if opt.Submitted != nil {
-		r.queue.Query(func(_ bourse.Time, j *bourse.LocalJob) bool {
+		r.queue.Query(func(_ grid.Time, j *grid.LocalJob) bool {
 			opt.Submitted(int(j.ID), r.queue.State())
 			return false
 		})
 	}
 	r.queue.Feed(r.next)
-	for t := r.queue.Next(); t < bourse.Never; t = r.queue.Next() {
+	for t := r.queue.Next(); t < grid.Never; t = r.queue.Next() {
 		if r.queue.Advance(t); r.overload != nil {
 			return nil, r.overload
 		}
@@ -159,7 +159,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 }
 
 // queue returns the options of the site's queue.
-func (o *ReplayOptions) queue(start bourse.Time) queue.Options {
+func (o *ReplayOptions) queue(start grid.Time) queue.Options {
 	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
 }
 
@@ -193,16 +193,16 @@ type replayer struct {
 	book     *pricing.Book
 	chosen   []bool
 	alphas   []choice.Alpha // by place, if they are mixed
-	delays   [][]bourse.Delay
+	delays   [][]grid.Delay
 	overload error
 }
 
-func (r *replayer) next() (bourse.LocalJob, bool) {
+func (r *replayer) next() (grid.LocalJob, bool) {
 	if r.fed+1 == r.opt.Without {
 		r.fed++
 	}
 	if r.fed == len(r.out) {
-		return bourse.LocalJob{}, false
+		return grid.LocalJob{}, false
 	}
 	j := r.out[r.fed].Job
 	if r.fed++; r.opt.Submits != nil {
@@ -214,13 +214,13 @@ func (r *replayer) next() (bourse.LocalJob, bool) {
 
 // CopyJobs raises the load by copies of that share of the jobs, drawn by the seed; see
 // workload.Copy.
-func CopyJobs(jobs []bourse.LocalJob, share float64, seed uint64) ([]bourse.LocalJob, error) {
+func CopyJobs(jobs []grid.LocalJob, share float64, seed uint64) ([]grid.LocalJob, error) {
 	return workload.Copy(jobs, share, rand.New(rand.NewPCG(seed, streamCopy)))
 }
 
 // DrawReservations chooses that share of the jobs as reservations, among those
 // that ran and fit the group.
-func DrawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uint64) []bool {
+func DrawReservations(jobs []grid.LocalJob, nodes int, share float64, seed uint64) []bool {
 	var ran []int
 	for i := range jobs {
 		if j := &jobs[i]; j.Run > 0 && j.Nodes <= nodes {
@@ -252,7 +252,7 @@ func (r *replayer) drawAlphas() {
 }
 
 // ask lets a chosen job buy a reservation at its submission.
-func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
+func (r *replayer) ask(now grid.Time, j *grid.LocalJob) bool {
 	if !r.chosen[j.ID-1] {
 		return false
 	}
@@ -277,7 +277,7 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 // choose returns the start that the job prefers. There is one, as every job fits once all
 // work has ended. If only the start counts, or if the earliest start is free, the other
 // starts need not be priced: none of them can be better.
-func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration) pricing.Offer {
+func (r *replayer) choose(now grid.Time, j *grid.LocalJob, d grid.Duration) pricing.Offer {
 	alpha := r.opt.Alpha
 	if r.alphas != nil {
 		alpha = r.alphas[j.ID-1]
@@ -293,7 +293,7 @@ func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration
 }
 
 // after returns the earliest start from an instant on.
-func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Offer {
+func (r *replayer) after(from grid.Time, n int, d grid.Duration) pricing.Offer {
 	if f, ok := r.book.Additive(from, n, d); ok {
 		return pricing.Offer{Start: from, Feasible: true, Additive: f}
 	}
@@ -306,15 +306,15 @@ func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Off
 }
 
 // Started, Ended and Refused make the replayer a queue.Watcher.
-func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
+func (r *replayer) Started(j *grid.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
 	o.Start, o.Class, o.Job.Predicted = s.End.Add(-s.Estimate), s.Class, j.Predicted
 }
 
-func (r *replayer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) { r.out[j.ID-1].End = end }
+func (r *replayer) Ended(j *grid.LocalJob, _, end grid.Time, _ bool) { r.out[j.ID-1].End = end }
 
-func (r *replayer) Refused(j *bourse.LocalJob, why bourse.Reason) {
-	if why.Code == bourse.QueueFull {
+func (r *replayer) Refused(j *grid.LocalJob, why grid.Reason) {
+	if why.Code == grid.QueueFull {
 		r.overload = overloaded(r.opt.Limit, j.Submit)
 	}
 }

@@ -3,8 +3,8 @@ package simulation
 import (
 	"errors"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -13,7 +13,7 @@ import (
 // replay keeps only the outcomes from the oldest job that waits or runs onward, and not
 // those of the whole trace. Options that look at the whole list (copies, reservations,
 // Submitted, Without) are refused. It returns the number of refused jobs.
-func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (refused int, err error) {
+func StreamReplay(next func() (grid.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (refused int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
 	}
@@ -27,18 +27,18 @@ func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told f
 	}
 	s.queue = queue.New(opt.queue(first.Submit))
 	s.queue.Watch(s)
-	s.queue.Feed(func() (bourse.LocalJob, bool) {
+	s.queue.Feed(func() (grid.LocalJob, bool) {
 		j := first
 		if s.before+int64(len(s.open)) > 0 {
 			if j, ok = s.next(); !ok {
 				return j, false
 			}
 		}
-		s.open = append(s.open, streamed{Outcome: Outcome{Job: j, Start: bourse.Never, End: bourse.Never}})
+		s.open = append(s.open, streamed{Outcome: Outcome{Job: j, Start: grid.Never, End: grid.Never}})
 		j.ID = s.before + int64(len(s.open))
 		return j, true
 	})
-	for t := s.queue.Next(); t < bourse.Never; t = s.queue.Next() {
+	for t := s.queue.Next(); t < grid.Never; t = s.queue.Next() {
 		if s.queue.Advance(t); s.overload != nil {
 			return 0, s.overload
 		}
@@ -48,7 +48,7 @@ func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told f
 
 // streamer carries out one streamed replay. A job's ID is its place in the list, from 1.
 type streamer struct {
-	next     func() (bourse.LocalJob, bool)
+	next     func() (grid.LocalJob, bool)
 	told     func(*Outcome)
 	open     []streamed // from the oldest that is not final on
 	left     int        // of them, at the head: told already
@@ -63,7 +63,7 @@ type streamed struct {
 	over bool
 }
 
-func (s *streamer) of(j *bourse.LocalJob) *streamed { return &s.open[j.ID-s.before-1] }
+func (s *streamer) of(j *grid.LocalJob) *streamed { return &s.open[j.ID-s.before-1] }
 
 // over notes that an outcome is final, and passes on the final outcomes at the head of the
 // list.
@@ -79,19 +79,19 @@ func (s *streamer) over(o *streamed) {
 }
 
 // Started, Ended and Refused make the streamer a queue.Watcher.
-func (s *streamer) Started(j *bourse.LocalJob, x *backfill.Start) {
+func (s *streamer) Started(j *grid.LocalJob, x *backfill.Start) {
 	o := s.of(j)
 	o.Start, o.Class = x.End.Add(-x.Estimate), x.Class
 }
 
-func (s *streamer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) {
+func (s *streamer) Ended(j *grid.LocalJob, _, end grid.Time, _ bool) {
 	o := s.of(j)
 	o.End = end
 	s.over(o)
 }
 
-func (s *streamer) Refused(j *bourse.LocalJob, why bourse.Reason) {
-	if why.Code == bourse.QueueFull {
+func (s *streamer) Refused(j *grid.LocalJob, why grid.Reason) {
+	if why.Code == grid.QueueFull {
 		s.overload = overloaded(s.limit, j.Submit)
 	}
 	s.over(s.of(j))

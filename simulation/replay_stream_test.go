@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
@@ -51,11 +51,11 @@ func TestStreamReplay_TellsTheOutcomesOfTheWholeListInItsOrder(t *testing.T) {
 func TestStreamReplay_ForgetsWhatIsOver(t *testing.T) {
 	t.Parallel()
 	n, waiting, most := 0, 0, 0
-	_, err := StreamReplay(func() (bourse.LocalJob, bool) {
+	_, err := StreamReplay(func() (grid.LocalJob, bool) {
 		n++
 		waiting++
 		most = max(most, waiting)
-		return bourse.LocalJob{ID: int64(n), Nodes: 1, Submit: bourse.Time(n) * 1000, Run: 1500, Estimate: 2000}, n <= 100_000
+		return grid.LocalJob{ID: int64(n), Nodes: 1, Submit: grid.Time(n) * 1000, Run: 1500, Estimate: 2000}, n <= 100_000
 	}, ReplayOptions{Nodes: 4, Policy: backfill.EASY}, func(*Outcome) { waiting-- })
 	if err != nil || most > 10 {
 		t.Errorf("error %v; %d outcomes were kept at once, of which 2 jobs run", err, most)
@@ -113,7 +113,7 @@ func BenchmarkStreamReplay_2000000Jobs_10000Nodes_EASY(b *testing.B) {
 				b.Skip("takes some ten seconds")
 			}
 			const work = 36_909 // node-seconds of a job
-			span := bourse.Duration(int64(size) * work * 1000 / nodes * 1000 / int64(load))
+			span := grid.Duration(int64(size) * work * 1000 / nodes * 1000 / int64(load))
 			for b.Loop() {
 				next, err := workload.Uniform{Nodes: nodes, Seed: 1}.Each(size, span)
 				if err != nil {

@@ -1,7 +1,7 @@
 package simulation
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -36,7 +36,7 @@ const SlowdownThreshold = workload.SlowdownBound
 type Figures struct {
 	s           ReplaySummary
 	work        float64
-	first, last bourse.Time
+	first, last grid.Time
 	classes     [backfill.Reservation + 1]int
 }
 
@@ -46,7 +46,7 @@ func (f *Figures) Add(o *Outcome) {
 		return
 	}
 	if f.s.Jobs == 0 {
-		f.first, f.last = bourse.Never, -bourse.Never
+		f.first, f.last = grid.Never, -grid.Never
 	}
 	run := o.End.Sub(o.Start)
 	f.s.Jobs++
@@ -106,7 +106,7 @@ func (r *Replay) reservations() *ReservationSummary {
 			if o.Additive == 0 {
 				free++
 			}
-			if o.Additive < bourse.Duration(o.Job.Nodes)*o.End.Sub(o.Start) {
+			if o.Additive < grid.Duration(o.Job.Nodes)*o.End.Sub(o.Start) {
 				below++
 			}
 		default:

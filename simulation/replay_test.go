@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
-func replay(tb testing.TB, jobs []bourse.LocalJob, opt ReplayOptions) *Replay {
+func replay(tb testing.TB, jobs []grid.LocalJob, opt ReplayOptions) *Replay {
 	tb.Helper()
 	r, err := RunReplay(jobs, opt)
 	if err != nil {
@@ -26,7 +26,7 @@ func replay(tb testing.TB, jobs []bourse.LocalJob, opt ReplayOptions) *Replay {
 }
 
 // golden reads job,start.
-func golden(t *testing.T, name string) map[int64]bourse.Time {
+func golden(t *testing.T, name string) map[int64]grid.Time {
 	t.Helper()
 	f, err := os.Open(workloadtest.Shared(t, "golden", name))
 	if err != nil {
@@ -37,13 +37,13 @@ func golden(t *testing.T, name string) map[int64]bourse.Time {
 	if err != nil {
 		t.Fatal(err)
 	}
-	starts := map[int64]bourse.Time{}
+	starts := map[int64]grid.Time{}
 	for _, row := range rows[1:] {
 		job, err := strconv.ParseInt(row[0], 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if starts[job], err = bourse.ParseTime(row[1]); err != nil {
+		if starts[job], err = grid.ParseTime(row[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestReplay_SDSC30DaysEqualsIndependentPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
 		want := golden(t, p.String()+"-sdsc-30days.csv")
-		r := replay(t, workloadtest.SDSC(t, 30*bourse.Day), ReplayOptions{Nodes: 128, Policy: p})
+		r := replay(t, workloadtest.SDSC(t, 30*grid.Day), ReplayOptions{Nodes: 128, Policy: p})
 		wrong := 0
 		for _, o := range r.Outcomes {
 			at, ok := want[o.Job.ID]
@@ -86,7 +86,7 @@ func TestReplay_AllJobsOfSDSCRun(t *testing.T) {
 func overbooked(t *testing.T, r *Replay) {
 	t.Helper()
 	type change struct {
-		at bourse.Time
+		at grid.Time
 		n  int
 	}
 	var changes []change
@@ -145,7 +145,7 @@ func TestReplay_OverloadIsSaid(t *testing.T) {
 
 func TestReplay_TooLargeJobsAreRefusedAndCounted(t *testing.T) {
 	t.Parallel()
-	r := replay(t, []bourse.LocalJob{
+	r := replay(t, []grid.LocalJob{
 		{ID: 1, Nodes: 5, Run: 10, Estimate: 10}, {ID: 1, Nodes: 4, Run: 10, Estimate: 5}, {ID: 2, Nodes: 4},
 	}, ReplayOptions{Nodes: 4, Policy: backfill.EASY})
 	if r.Refused != 1 || r.Outcomes[0].Ran() {
@@ -162,7 +162,7 @@ func TestReplay_TooLargeJobsAreRefusedAndCounted(t *testing.T) {
 func TestReplay_ExtendMovesThePlannedEndOn(t *testing.T) {
 	t.Parallel()
 	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
-		r := replay(t, []bourse.LocalJob{
+		r := replay(t, []grid.LocalJob{
 			{ID: 1, Nodes: 4, Run: 25, Estimate: 10}, {ID: 2, Nodes: 4, Run: 3, Estimate: 3},
 		}, ReplayOptions{Nodes: 4, Policy: p, Extend: true})
 		if o := r.Outcomes; o[0].End != 25 || o[1].Start != 25 {
@@ -174,7 +174,7 @@ func TestReplay_ExtendMovesThePlannedEndOn(t *testing.T) {
 	}
 }
 
-func benchReplay(b *testing.B, jobs []bourse.LocalJob, opt ReplayOptions) {
+func benchReplay(b *testing.B, jobs []grid.LocalJob, opt ReplayOptions) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -252,7 +252,7 @@ func TestReplay_WithoutAJobIsTheListWithoutIt(t *testing.T) {
 	jobs := workloadtest.Drawn(400, 64, 0.9, 3)
 	for _, place := range []int{1, 2, 77, len(jobs)} {
 		opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY}
-		shorter := append(append([]bourse.LocalJob{}, jobs[:place-1]...), jobs[place:]...)
+		shorter := append(append([]grid.LocalJob{}, jobs[:place-1]...), jobs[place:]...)
 		want := replay(t, shorter, opt)
 		opt.Without = place
 		got := replay(t, jobs, opt)
@@ -269,7 +269,7 @@ func TestReplay_WithoutAJobIsTheListWithoutIt(t *testing.T) {
 // Notice moves the start wanted, and the delays kept make up each price.
 func TestReplay_NoticeIsKeptAndDelaysMakeUpThePrice(t *testing.T) {
 	t.Parallel()
-	for _, notice := range []bourse.Duration{0, 2 * bourse.Hour} {
+	for _, notice := range []grid.Duration{0, 2 * grid.Hour} {
 		r := replay(t, workloadtest.Drawn(1500, 64, 0.9, 4), ReplayOptions{
 			Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5, Notice: notice, Delays: true,
 		})
@@ -286,9 +286,9 @@ func TestReplay_NoticeIsKeptAndDelaysMakeUpThePrice(t *testing.T) {
 			if o.Wait() < notice {
 				t.Errorf("reservation %d starts %v after it asked, notice %v", i, o.Wait(), notice)
 			}
-			sum := bourse.Duration(0)
+			sum := grid.Duration(0)
 			for _, d := range r.Delays[i] {
-				sum += bourse.Duration(d.Nodes) * d.By
+				sum += grid.Duration(d.Nodes) * d.By
 			}
 			if sum != o.Additive {
 				t.Errorf("reservation %d pays %v for delays of %v", i, o.Additive, sum)
@@ -324,8 +324,8 @@ func TestReplay_AQueueOfHigherPriorityIsQuicker(t *testing.T) {
 	t.Parallel()
 	jobs := workloadtest.Drawn(1500, 64, 0.9, 7)
 	chosen := DrawReservations(jobs, 64, 0.2, 8)
-	waits := func(priority int) (sum bourse.Duration) {
-		list := append([]bourse.LocalJob{}, jobs...)
+	waits := func(priority int) (sum grid.Duration) {
+		list := append([]grid.LocalJob{}, jobs...)
 		for i := range list {
 			if chosen[i] {
 				list[i].Queue = 1

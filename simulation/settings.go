@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -13,7 +13,7 @@ import (
 // outcome, by site and by VO.
 func Settings(sc *configs.Scenario) []report.Setting {
 	list := settings{}
-	list.add("", "until", bourse.Duration(sc.Until).Words())
+	list.add("", "until", grid.Duration(sc.Until).Words())
 	for i := range sc.Sites {
 		list.site(&sc.Sites[i])
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -27,7 +27,7 @@ const keptDetail = 4 << 20
 
 // keptJobs is how long a broker remembers a job that is over if nothing is written about
 // the broker, so that ten years take no more memory than one.
-const keptJobs = 7 * bourse.Day
+const keptJobs = 7 * grid.Day
 
 // Record says what to keep of a run.
 type Record struct {
@@ -35,7 +35,7 @@ type Record struct {
 	Events io.Writer // if set, called with every fact as it is recorded
 	// Hook, if set, is called after each step with what the agent has done. Without Keep
 	// and Events a broker also says which jobs it has forgotten.
-	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
+	Hook func(now grid.Time, id agents.ID, out *agents.Outbox)
 
 	prompt  bool                            // everything is done at its instant, though only sums are wanted
 	lossy   bool                            // the agents take it that messages may be late or lost, which they are not
@@ -70,7 +70,7 @@ func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
 		w.sim.After(rec.Hook)
 	}
 	broken := w.check(s.Check)
-	until := bourse.Time(s.Scenario.Until)
+	until := grid.Time(s.Scenario.Until)
 	if w.sim.Run(until); *broken != nil {
 		return nil, &Violation{Seed: seed, Err: *broken}
 	}
@@ -115,8 +115,8 @@ func (w *world) header(seed uint64) report.Header {
 }
 
 // end gathers what the facts do not tell.
-func (w *world) end(until bourse.Time) report.End {
-	e := report.End{Until: until, Waiting: map[string][]report.Waiting{}, Ledgers: map[agents.ID][]bourse.Account{}}
+func (w *world) end(until grid.Time) report.End {
+	e := report.End{Until: until, Waiting: map[string][]report.Waiting{}, Ledgers: map[agents.ID][]grid.Account{}}
 	for _, s := range w.scenario.Sites {
 		for g, group := range s.Groups {
 			nodes := w.queues[siteID(s.Name)]
@@ -144,7 +144,7 @@ func (w *world) check(on bool) *error {
 		return broken
 	}
 	v := newInvariants(w)
-	w.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	w.sim.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 		if *broken == nil {
 			*broken = v.After(now, id, out)
 		}

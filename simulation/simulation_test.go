@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -167,19 +167,19 @@ func TestWorkloads_PartitionsOfOneLogKeepItsClock(t *testing.T) {
 	w := NewWorkloads()
 	for _, c := range []struct {
 		partition int
-		want      []bourse.Time
-	}{{0, []bourse.Time{100_000, 86_400_000}}, {1, []bourse.Time{100_000}}, {2, []bourse.Time{86_400_000}}} {
-		local, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition}}, 1)
+		want      []grid.Time
+	}{{0, []grid.Time{100_000, 86_400_000}}, {1, []grid.Time{100_000}}, {2, []grid.Time{86_400_000}}} {
+		local, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * grid.Day, Partition: c.partition}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		vo, err := w.vo(&configs.Broker{Name: "b", Workload: &configs.VOWorkload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition,
-			MinPerformance: configs.Range[bourse.Performance]{Lo: 1000, Hi: 1000}, Deadline: bourse.Day,
+		vo, err := w.vo(&configs.Broker{Name: "b", Workload: &configs.VOWorkload{Trace: log, Days: 2 * grid.Day, Partition: c.partition,
+			MinPerformance: configs.Range[grid.Performance]{Lo: 1000, Hi: 1000}, Deadline: grid.Day,
 			MaxPrice: configs.Range[configs.Thousandths]{Lo: 1000, Hi: 2000}}}, 1_000_000, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var a, b []bourse.Time
+		var a, b []grid.Time
 		for i := range local {
 			a = append(a, local[i].Submit)
 		}
@@ -190,7 +190,7 @@ func TestWorkloads_PartitionsOfOneLogKeepItsClock(t *testing.T) {
 			t.Errorf("partition %d: local jobs at %v, the VO's at %v, want %v", c.partition, a, b, c.want)
 		}
 	}
-	_, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: 3}}, 1)
+	_, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * grid.Day, Partition: 3}}, 1)
 	if err == nil || !strings.Contains(err.Error(), "no records of partition 3; name one that has: 1, 2; or leave the site out") {
 		t.Errorf("a partition without records: %v, which names no remedy", err)
 	}

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // liveWorld brings a scenario to life with all invariants on. It keeps the facts
@@ -30,11 +31,11 @@ func live(t *testing.T, text string) *liveWorld {
 		t.Fatal(err)
 	}
 	l := &liveWorld{world: w, t: t, broken: w.check(true)}
-	w.sim.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) { l.facts = append(l.facts, out.Facts...) })
+	w.sim.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) { l.facts = append(l.facts, out.Facts...) })
 	return l
 }
 
-func (l *liveWorld) finish(until bourse.Time) {
+func (l *liveWorld) finish(until grid.Time) {
 	l.t.Helper()
 	if l.sim.Run(until); *l.broken != nil {
 		l.t.Fatal(*l.broken)
@@ -51,11 +52,11 @@ func (l *liveWorld) job(name string) broker.JobView {
 }
 
 // end returns the fact of a site by which the only leg of that end came to it.
-func (l *liveWorld) end(s bourse.LegState) bourse.LegMoved {
+func (l *liveWorld) end(s grid.LegState) facts.LegMoved {
 	l.t.Helper()
-	var found []bourse.LegMoved
+	var found []facts.LegMoved
 	for _, f := range l.facts {
-		if m, ok := f.(bourse.LegMoved); ok && m.State == s {
+		if m, ok := f.(facts.LegMoved); ok && m.State == s {
 			found = append(found, m)
 		}
 	}
@@ -68,7 +69,7 @@ func (l *liveWorld) end(s bourse.LegState) bourse.LegMoved {
 // fickle gives up one job of broker vo when told to.
 type fickle struct{}
 
-func (fickle) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (fickle) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if c, ok := m.(agents.JobCancel); ok {
 		out.Send("broker:vo", c)
 	}
@@ -115,25 +116,25 @@ func oneLegWith(nodes, keys string) string {
 // The leg is held at 0, to start at 4 h.
 func TestSite_RefundFullUntilIsWhereTheRefundBeginsToFall(t *testing.T) {
 	t.Parallel()
-	const price = 8 * bourse.Credit
+	const price = 8 * grid.Credit
 	for _, c := range []struct {
 		keys string
-		at   bourse.Duration
-		want bourse.Credits
+		at   grid.Duration
+		want grid.Credits
 	}{
-		{"", 2 * bourse.Hour, price},
-		{"", 3 * bourse.Hour, price / 2},
-		{"refund_full_until = 0.25", bourse.Hour, price},
-		{"refund_full_until = 0.25", 2 * bourse.Hour, price * 2 / 3},
-		{"refund_full_until = 1", 4*bourse.Hour - bourse.Second, price},
-		{"refund_full_until = 0", bourse.Hour, price * 3 / 4},
-		{"refund_full_until = 0", 2 * bourse.Hour, price / 2},
+		{"", 2 * grid.Hour, price},
+		{"", 3 * grid.Hour, price / 2},
+		{"refund_full_until = 0.25", grid.Hour, price},
+		{"refund_full_until = 0.25", 2 * grid.Hour, price * 2 / 3},
+		{"refund_full_until = 1", 4*grid.Hour - grid.Second, price},
+		{"refund_full_until = 0", grid.Hour, price * 3 / 4},
+		{"refund_full_until = 0", 2 * grid.Hour, price / 2},
 	} {
 		w := live(t, oneLegWith("4", c.keys))
 		w.sim.Add("users:fickle", fickle{})
-		w.sim.Post(bourse.Time(c.at), "users:fickle", agents.JobCancel{Job: "j"})
-		w.finish(bourse.Time(bourse.Day))
-		if f := w.end(bourse.Released); f.Fare.Total() != price || f.Refund != c.want {
+		w.sim.Post(grid.Time(c.at), "users:fickle", agents.JobCancel{Job: "j"})
+		w.finish(grid.Time(grid.Day))
+		if f := w.end(grid.Released); f.Fare.Total() != price || f.Refund != c.want {
 			t.Errorf("%q, given up after %s: %v of %v back, want %v", c.keys, c.at.Words(), f.Refund, f.Fare.Total(), c.want)
 		}
 	}
@@ -141,12 +142,12 @@ func TestSite_RefundFullUntilIsWhereTheRefundBeginsToFall(t *testing.T) {
 
 func TestSite_PenaltyIsAddedToTheRefundOfALostLeg(t *testing.T) {
 	t.Parallel()
-	for keys, want := range map[string]bourse.Credits{"": 0, "penalty = 0.25": 2 * bourse.Credit, "penalty = 10": 80 * bourse.Credit} {
+	for keys, want := range map[string]grid.Credits{"": 0, "penalty = 0.25": 2 * grid.Credit, "penalty = 10": 80 * grid.Credit} {
 		w := live(t, oneLegWith("4", keys))
-		leg := agents.NodesLost{Group: "a", Count: 4, For: 12 * bourse.Hour}
-		w.sim.Post(bourse.Time(bourse.Hour), "cluster:north", leg)
-		w.finish(bourse.Time(bourse.Day))
-		if f := w.end(bourse.Lost); f.Refund != 8*bourse.Credit || f.Penalty != want {
+		leg := agents.NodesLost{Group: "a", Count: 4, For: 12 * grid.Hour}
+		w.sim.Post(grid.Time(grid.Hour), "cluster:north", leg)
+		w.finish(grid.Time(grid.Day))
+		if f := w.end(grid.Lost); f.Refund != 8*grid.Credit || f.Penalty != want {
 			t.Errorf("%q: %v back and %v added, want 8 and %v", keys, f.Refund, f.Penalty, want)
 		}
 	}
@@ -166,9 +167,9 @@ func TestSite_CapBindsAllButALoneHold(t *testing.T) {
 		{"4", "cap = 1", true}, // a lone hold
 	} {
 		w := live(t, oneLegWith(c.nodes, c.keys))
-		w.finish(bourse.Time(bourse.Hour / 2))
+		w.finish(grid.Time(grid.Hour / 2))
 		v := w.job("j")
-		if v.State == bourse.JobPlaced != c.placed {
+		if v.State == grid.JobPlaced != c.placed {
 			t.Errorf("%s nodes, %q: %v, %v", c.nodes, c.keys, v.State, v.Reason)
 		}
 		if !c.placed && !strings.Contains(v.Reason.String(), "57599 are allowed") {

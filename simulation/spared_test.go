@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -26,8 +26,8 @@ func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec R
 	}
 	c := report.NewCollector(w.header(seed), report.Options{Events: rec.Events})
 	w.sim.After(c.Hook)
-	w.sim.Run(bourse.Time(sc.Until))
-	r, err := c.Finish(w.end(bourse.Time(sc.Until)))
+	w.sim.Run(grid.Time(sc.Until))
+	r, err := c.Finish(w.end(grid.Time(sc.Until)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // tenThousand is a world of alike sites of 1,000 nodes, 333 local jobs and 3.3 VO jobs a
@@ -33,10 +33,10 @@ func BenchmarkSimulate_TenThousandSites(b *testing.B) {
 			for b.Loop() {
 				w, c := collected(b, sc)
 				for day := range days {
-					w.sim.Run(bourse.Time(day+1) * bourse.Time(bourse.Day))
+					w.sim.Run(grid.Time(day+1) * grid.Time(grid.Day))
 					b.Logf("day %d: %.0f MB, %d steps", day+1, heap(), w.sim.Steps())
 				}
-				r, err := c.Finish(w.end(bourse.Time(sc.Until)))
+				r, err := c.Finish(w.end(grid.Time(sc.Until)))
 				if err != nil {
 					b.Fatal(err)
 				}

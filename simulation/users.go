@@ -3,8 +3,8 @@ package simulation
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // users is the agent that submits a VO's jobs to its broker, each at its time, and carries
@@ -12,14 +12,14 @@ import (
 // the next submission at a time, which keeps the heap small.
 type users struct {
 	broker agents.ID
-	jobs   []bourse.Job
+	jobs   []grid.Job
 	next   int
 	wishes []wish         // by job; nil: there are no wishes
 	index  map[string]int // of the jobs with a wish that have had no window yet
 }
 
 // newUsers returns users with their wishes, nil for none.
-func newUsers(broker agents.ID, jobs []bourse.Job, wishes []wish) *users {
+func newUsers(broker agents.ID, jobs []grid.Job, wishes []wish) *users {
 	u := &users{broker: broker, jobs: jobs, wishes: wishes, index: map[string]int{}}
 	for i := range wishes {
 		if wishes[i].cancels || wishes[i].modifies {
@@ -36,7 +36,7 @@ type due struct{}
 func (due) Kind() string { return "Due" }
 
 // Step submits what is due and sets the alarm for what comes next.
-func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (u *users) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started, due:
 	case agents.SubmitReply, agents.JobReply:

@@ -3,9 +3,10 @@ package simulation
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A wish is what the user of a job does with it once it has a window. All of a job's numbers
@@ -38,20 +39,20 @@ func evenly(stream *rand.Rand, r configs.Range[configs.Thousandths]) configs.Tho
 }
 
 // ahead lets the jobs of a workload start only some time after they are submitted.
-func ahead(w *configs.VOWorkload, jobs []bourse.Job) {
+func ahead(w *configs.VOWorkload, jobs []grid.Job) {
 	for i := range jobs {
 		jobs[i].Ready = jobs[i].Submit.Add(w.Ahead)
 	}
 }
 
 // part returns so many thousandths of a duration. A hundredfold of the longest fits.
-func part(d bourse.Duration, share configs.Thousandths) bourse.Duration {
-	return d * bourse.Duration(share) / bourse.Duration(configs.One)
+func part(d grid.Duration, share configs.Thousandths) grid.Duration {
+	return d * grid.Duration(share) / grid.Duration(configs.One)
 }
 
 // shorten makes the work of a workload's jobs really take a drawn part of their lengths, as
 // its key says.
-func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
+func shorten(w *configs.VOWorkload, jobs []grid.Job, seed uint64) {
 	if w.Run.Hi == 0 || w.Run.Lo == configs.One { // not read from a file, or all of it
 		return
 	}
@@ -62,14 +63,14 @@ func shorten(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
 		if j.Run > 0 {
 			takes = j.Run
 		}
-		j.Run = max(part(takes, evenly(stream, w.Run)), bourse.Millisecond)
+		j.Run = max(part(takes, evenly(stream, w.Run)), grid.Millisecond)
 	}
 }
 
 // booked tells the users that one of their jobs has a window.
 type booked struct {
 	job   string
-	start bourse.Time
+	start grid.Time
 }
 
 // turnOf is the alarm of a user who will change a job.
@@ -87,18 +88,18 @@ func (turnOf) Kind() string { return "TurnOf" }
 // notify returns a hook of the world that tells a broker's users of each window that is
 // booked for a job.
 func (w *world) notify(broker, users agents.ID) {
-	open := map[bourse.TxID]booked{}
-	w.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	open := map[grid.TxID]booked{}
+	w.sim.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 		if id != broker {
 			return
 		}
 		for _, f := range out.Facts {
 			switch f := f.(type) {
-			case bourse.TxBegun:
-				if f.Repairs == (bourse.LegID{}) && f.Replaces == nil {
+			case facts.TxBegun:
+				if f.Repairs == (grid.LegID{}) && f.Replaces == nil {
 					open[f.Tx] = booked{f.Job, f.Legs[0].Start}
 				}
-			case bourse.TxDecided:
+			case facts.TxDecided:
 				if b, ok := open[f.Tx]; ok && f.Commit {
 					w.sim.Post(now, users, b)
 				}
@@ -110,13 +111,13 @@ func (w *world) notify(broker, users agents.ID) {
 
 // book sets the alarms for a user's wishes about a job. A job that loses its window and gets
 // another one is not looked at again.
-func (u *users) book(now bourse.Time, b booked, out *agents.Outbox) {
+func (u *users) book(now grid.Time, b booked, out *agents.Outbox) {
 	i, ok := u.index[b.job]
 	if !ok {
 		return
 	}
 	delete(u.index, b.job)
-	at := func(share configs.Thousandths) bourse.Time {
+	at := func(share configs.Thousandths) grid.Time {
 		return now.Add(part(b.start.Sub(now), share))
 	}
 	x := &u.wishes[i]
@@ -136,7 +137,7 @@ func (u *users) wish(t turnOf, out *agents.Outbox) {
 		return
 	}
 	r := j.Request
-	r.Length = max(part(r.Length, u.wishes[t.job].length), bourse.Millisecond)
+	r.Length = max(part(r.Length, u.wishes[t.job].length), grid.Millisecond)
 	r.Budget = max(r.Budget, r.DefaultBudget())
 	out.Send(u.broker, agents.JobModify{Job: j.Name, User: j.User, Request: r})
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -51,7 +52,7 @@ func TestWishes_TheBooksCloseWhateverUsersDo(t *testing.T) {
 				t.Errorf("the finding has no %q: %s", want, r.Summary.Finding)
 			}
 		}
-		var income, refunded bourse.Credits
+		var income, refunded grid.Credits
 		for i := range r.Summary.Sites {
 			income, refunded = income+r.Summary.Sites[i].Income.Total, refunded+r.Summary.Sites[i].Refunded
 		}
@@ -128,17 +129,17 @@ func TestWishes_ALargerShareAddsToASmallerOne(t *testing.T) {
 func TestWishes_ComeAtTheirTime(t *testing.T) {
 	t.Parallel()
 	sc := wishful(t, "cancel = 1.0\ncancel_at = [0.25, 0.25]", "")
-	begun, due, gone := map[bourse.TxID]bourse.TxBegun{}, map[string]bourse.Time{}, 0
-	watch := func(now bourse.Time, _ agents.ID, out *agents.Outbox) {
+	begun, due, gone := map[grid.TxID]facts.TxBegun{}, map[string]grid.Time{}, 0
+	watch := func(now grid.Time, _ agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			switch f := f.(type) {
-			case bourse.TxBegun:
+			case facts.TxBegun:
 				begun[f.Tx] = f
-			case bourse.TxDecided:
+			case facts.TxDecided:
 				if job := begun[f.Tx].Job; f.Commit && due[job] == 0 {
 					due[job] = now.Add(begun[f.Tx].Legs[0].Start.Sub(now) / 4)
 				}
-			case bourse.JobCancelled:
+			case facts.JobCancelled:
 				if gone++; now != due[f.Job] {
 					t.Errorf("%s is given up at %v, is due at %v", f.Job, now, due[f.Job])
 				}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -164,7 +164,7 @@ func SeedOf(seed uint64, owner string) uint64 {
 }
 
 // Local returns a site's own jobs in order of submit, from the scenario's zero.
-func (l *Workloads) Local(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
+func (l *Workloads) Local(s *configs.Site, seed uint64) ([]grid.LocalJob, error) {
 	w := s.Workload
 	if w == nil {
 		return nil, nil
@@ -193,7 +193,7 @@ func uniformOf(w *configs.Workload, seed uint64) workload.Uniform {
 		MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
 }
 
-func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
+func uniform(w *configs.Workload, seed uint64) ([]grid.LocalJob, error) {
 	m := uniformOf(w, seed)
 	if w.Load == 0 {
 		return m.Over(w.Jobs, w.Days)
@@ -206,7 +206,7 @@ func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
 }
 
 // localTrace returns the jobs of a trace, and how they fared on its machine.
-func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.LocalJob, workload.Logged, error) {
+func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]grid.LocalJob, workload.Logged, error) {
 	t, err := l.trace(w.Trace, w.Skip, w.Partition, w.Zone)
 	if err != nil {
 		return nil, workload.Logged{}, err
@@ -226,14 +226,14 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 
 // shift moves the trace's zero to the scenario's zero, so that the workloads of several
 // partitions of one log stay in step.
-func shift(jobs []bourse.LocalJob, zero bourse.Time) {
+func shift(jobs []grid.LocalJob, zero grid.Time) {
 	for i := range jobs {
 		jobs[i].Submit -= zero
 	}
 }
 
 // vo returns a broker's jobs in order of submit.
-func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bourse.Job, error) {
+func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.Job, error) {
 	if b.Workload == nil {
 		if said := b.Ignored(); said != "" {
 			l.mu.Lock()
@@ -248,7 +248,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 		MeanPrice: mean, PriceFrom: w.MaxPrice.Lo.Float(), PriceTo: w.MaxPrice.Hi.Float(),
 		Horizon: w.Deadline, Seed: SeedOf(seed, "broker "+b.Name),
 	}
-	loose := func(jobs []bourse.Job, err error) ([]bourse.Job, error) {
+	loose := func(jobs []grid.Job, err error) ([]grid.Job, error) {
 		loosen(w, jobs, SeedOf(seed, "flexible "+b.Name))
 		ahead(w, jobs)
 		shorten(w, jobs, SeedOf(seed, "run "+b.Name))
@@ -273,12 +273,12 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 
 // batch turns the jobs of a file into jobs in order of submit. Jobs of one instant keep the
 // order of the file. Their work is left out.
-func batch(list []configs.Job) []bourse.Job {
-	jobs := make([]bourse.Job, len(list))
+func batch(list []configs.Job) []grid.Job {
+	jobs := make([]grid.Job, len(list))
 	for i := range list {
-		jobs[i] = list[i].At(bourse.Time(list[i].Submit), time.Time{})
+		jobs[i] = list[i].At(grid.Time(list[i].Submit), time.Time{})
 		jobs[i].Work = nil
 	}
-	slices.SortStableFunc(jobs, func(a, b bourse.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	slices.SortStableFunc(jobs, func(a, b grid.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return jobs
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What the columns of a table are read for is said once, however many sites read it, with
@@ -72,17 +72,17 @@ func TestWorkloads_ATableIsReadInTheZoneOfEachWorkload(t *testing.T) {
 	l := NewWorkloads()
 	for _, c := range []struct {
 		zone *time.Location
-		want bourse.Time
+		want grid.Time
 	}{{berlin, 120_000}, {nil, 3_720_000}, {time.UTC, 3_720_000}} {
-		site := &configs.Site{Name: "a", Workload: &configs.Workload{Trace: file, Zone: c.zone, Days: bourse.Day}}
+		site := &configs.Site{Name: "a", Workload: &configs.Workload{Trace: file, Zone: c.zone, Days: grid.Day}}
 		local, err := l.Local(site, 1)
 		if err != nil || len(local) != 2 || local[1].Submit != c.want {
 			t.Errorf("%v: local jobs %+v, %v; want the second at %v", c.zone, local, err, c.want)
 		}
-		broker := &configs.Broker{Name: "vo", Workload: &configs.VOWorkload{Trace: file, Zone: c.zone, Days: bourse.Day, Deadline: bourse.Day,
-			MinPerformance: configs.Range[bourse.Performance]{Lo: bourse.Unit, Hi: bourse.Unit}, MaxPrice: configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One},
+		broker := &configs.Broker{Name: "vo", Workload: &configs.VOWorkload{Trace: file, Zone: c.zone, Days: grid.Day, Deadline: grid.Day,
+			MinPerformance: configs.Range[grid.Performance]{Lo: grid.Unit, Hi: grid.Unit}, MaxPrice: configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One},
 			Run: configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One}}}
-		jobs, err := l.vo(broker, bourse.Price(bourse.Credit), 1)
+		jobs, err := l.vo(broker, grid.Price(grid.Credit), 1)
 		if err != nil || len(jobs) != 2 || jobs[1].Submit != c.want {
 			t.Errorf("%v: a VO's jobs %+v, %v; want the second at %v", c.zone, jobs, err, c.want)
 		}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -65,7 +65,7 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 		return err
 	}
 	if log := &work.Log; log.Jobs > 0 {
-		wait := bourse.Duration(log.MeanWait() * float64(bourse.Second))
+		wait := grid.Duration(log.MeanWait() * float64(grid.Second))
 		w.logs[s.Name] = &report.LogSummary{Jobs: log.Jobs, MeanWait: wait, BoundedSlowdown: log.BoundedSlowdown()}
 	}
 	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
@@ -93,15 +93,15 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 func (w *world) clusterConfig(s *configs.Site) cluster.Config {
 	c := cluster.Config{Site: siteID(s.Name), Volatile: true, Lossless: !w.rec.lossy}
 	if !w.rec.Keep && w.rec.Events == nil && w.rec.Hook == nil && !w.rec.prompt {
-		c.Unwatched = bourse.Time(w.scenario.Until)
+		c.Unwatched = grid.Time(w.scenario.Until)
 	}
 	return c
 }
 
 // longestHorizon returns the farthest that any broker looks ahead: the span over which the
 // sites' vo_share is counted.
-func (w *world) longestHorizon() bourse.Duration {
-	longest := bourse.Duration(0)
+func (w *world) longestHorizon() grid.Duration {
+	longest := grid.Duration(0)
 	for i := range w.scenario.Brokers {
 		longest = max(longest, w.scenario.Brokers[i].Horizon)
 	}
@@ -155,10 +155,10 @@ func (w *world) announce(broker agents.ID) {
 	for i := range w.scenario.Sites {
 		s := &w.scenario.Sites[i]
 		if s.Joins > 0 {
-			w.sim.Post(bourse.Time(s.Joins), broker, agents.SiteJoined{Site: siteID(s.Name)})
+			w.sim.Post(grid.Time(s.Joins), broker, agents.SiteJoined{Site: siteID(s.Name)})
 		}
 		if s.Leaves < w.scenario.Until {
-			w.sim.Post(bourse.Time(s.Leaves), broker, agents.SiteLeft{Site: siteID(s.Name)})
+			w.sim.Post(grid.Time(s.Leaves), broker, agents.SiteLeft{Site: siteID(s.Name)})
 		}
 	}
 }

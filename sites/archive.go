@@ -1,19 +1,20 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // keepClosed is how long a site remembers a leg that has ended, so that a step repeated
 // late gets the same answer, and a tombstone.
-const keepClosed = bourse.Day
+const keepClosed = grid.Day
 
 // forgetAtMost is the least time between two searches for legs to forget.
-const forgetAtMost = bourse.Hour
+const forgetAtMost = grid.Hour
 
 // oldAt is when a leg that is over may be forgotten: a day after it ended and its window
 // was over.
-func oldAt(l *leg) bourse.Time { return max(l.at, l.What.End).Add(keepClosed) }
+func oldAt(l *leg) grid.Time { return max(l.at, l.What.End).Add(keepClosed) }
 
 // archive keeps legs that are over, and forgets them in time.
 type archive struct {
@@ -30,37 +31,37 @@ func (a *archive) remember(t step, l *leg) {
 }
 
 // tombstone remembers an unknown leg as cancelled, so that it is never held.
-func (a *archive) tombstone(t step, id bourse.LegID) {
-	if vo, _, several := bourse.CutVO(id.Tx.Broker); several && 2*a.keptOf[vo] >= a.cfg.MaxKept {
+func (a *archive) tombstone(t step, id grid.LegID) {
+	if vo, _, several := grid.CutVO(id.Tx.Broker); several && 2*a.keptOf[vo] >= a.cfg.MaxKept {
 		a.makeRoom(t, vo)
 	} else if len(a.kept) >= a.cfg.MaxKept && len(a.tombs) > 0 {
-		a.record(t, bourse.LegsForgotten{Legs: []bourse.LegID{a.tombs[0].Leg}})
+		a.record(t, facts.LegsForgotten{Legs: []grid.LegID{a.tombs[0].Leg}})
 	}
-	a.record(t, bourse.Tombstone{Leg: id})
+	a.record(t, facts.Tombstone{Leg: id})
 	a.remember(t, a.legs[id])
 }
 
 // makeRoom forgets the oldest tombstones of a VO that has its half of all kept legs. It
 // forgets many at once, because each call walks all of them.
 func (a *archive) makeRoom(t step, vo string) {
-	var old []bourse.LegID
+	var old []grid.LegID
 	for _, l := range a.tombs {
-		if bourse.VOOf(l.Leg.Tx.Broker) == vo {
+		if grid.VOOf(l.Leg.Tx.Broker) == vo {
 			if old = append(old, l.Leg); 100*len(old) >= a.cfg.MaxKept {
 				break
 			}
 		}
 	}
 	if len(old) > 0 {
-		a.record(t, bourse.LegsForgotten{Legs: old})
+		a.record(t, facts.LegsForgotten{Legs: old})
 	}
 }
 
 // forget drops the legs that have been over for a day. Row S57.
 func (a *archive) forget(t step) {
 	a.forgetful = false
-	var old []bourse.LegID
-	next := bourse.Never
+	var old []grid.LegID
+	next := grid.Never
 	for _, l := range a.kept {
 		switch {
 		case !l.State.Terminal():
@@ -71,9 +72,9 @@ func (a *archive) forget(t step) {
 		}
 	}
 	if len(old) > 0 {
-		a.record(t, bourse.LegsForgotten{Legs: old})
+		a.record(t, facts.LegsForgotten{Legs: old})
 	}
-	if next < bourse.Never {
+	if next < grid.Never {
 		a.forgetful = true
 		t.out.Alarm(max(next, t.now.Add(forgetAtMost)), forgetDue{})
 	}

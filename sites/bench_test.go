@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // restartFacts are the facts of a site with a number of confirmed reservations.
-func restartFacts(legs int) []bourse.LegMoved {
-	var list []bourse.LegMoved
+func restartFacts(legs int) []facts.LegMoved {
+	var list []facts.LegMoved
 	for i := range legs {
-		f := bourse.LegMoved{Leg: testLeg(uint64(i + 1)), State: bourse.Held, Job: fmt.Sprintf("job%d", i), Version: 1, Digest: 1,
-			What: window(1, bourse.Time(1000+i), bourse.Time(2000+i)), Fare: bourse.Fare{Base: bourse.Credit}, Limit: 2 * bourse.Credit, For: 30_000}
+		f := facts.LegMoved{Leg: testLeg(uint64(i + 1)), State: grid.Held, Job: fmt.Sprintf("job%d", i), Version: 1, Digest: 1,
+			What: window(1, grid.Time(1000+i), grid.Time(2000+i)), Fare: grid.Fare{Base: grid.Credit}, Limit: 2 * grid.Credit, For: 30_000}
 		list = append(list, f)
-		f.State = bourse.Confirmed
+		f.State = grid.Confirmed
 		list = append(list, f)
 	}
 	return list
@@ -25,12 +26,12 @@ func restartFacts(legs int) []bourse.LegMoved {
 // A restart must take less than a second for 100,000 reservations, the reading
 // of the journal included.
 func BenchmarkSite_Restart100000(b *testing.B) {
-	facts := restartFacts(100_000)
+	recorded := restartFacts(100_000)
 	b.ReportAllocs()
 	for b.Loop() {
 		s := New(storyConfig(4))
-		s.Replay(0, bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: 1, Nonce: 1})
-		for _, f := range facts {
+		s.Replay(0, facts.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: 1, Nonce: 1})
+		for _, f := range recorded {
 			s.Replay(0, f)
 		}
 		var out agents.Outbox
@@ -49,7 +50,7 @@ func BenchmarkSite_LegFromHoldToNoted(b *testing.B) {
 	for b.Loop() {
 		seq++
 		start := s.now/1000 + 10
-		s.say("broker:vo1", agents.Hold{Leg: testLeg(seq), What: window(1, start, start+10), Limit: bourse.MaxBudget, For: 30_000})
+		s.say("broker:vo1", agents.Hold{Leg: testLeg(seq), What: window(1, start, start+10), Limit: grid.MaxBudget, For: 30_000})
 		s.say("broker:vo1", agents.Confirm{Leg: testLeg(seq), DecidedBy: 1})
 		s.advance((start + 10) * 1000)
 		s.say("broker:vo1", agents.Noted{Leg: testLeg(seq)})

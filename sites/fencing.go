@@ -1,13 +1,14 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fence checks a step against the known lives of its broker and returns why it is refused.
 // A new life is recorded. Rows S1 to S4.
-func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) bourse.Reason {
+func (p *participant) fence(t step, e event, id grid.LegID, decidedBy uint32) grid.Reason {
 	f := p.life(id.Tx.Broker)
 	inc := id.Tx.Incarnation
 	switch {
@@ -23,32 +24,32 @@ func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) 
 
 // register records a life if it is later than all seen before, row S2. It refuses if there
 // are too many brokers already.
-func (p *participant) register(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
+func (p *participant) register(t step, broker string, incarnation uint32, nonce uint64) grid.Reason {
 	f := p.lives[broker]
 	if f == nil && len(p.lives) >= maxBrokers {
-		return refused(bourse.QueueFull, "%s knows %d brokers already, the most it remembers", p.cfg.Name, maxBrokers).Refusal
+		return refused(grid.QueueFull, "%s knows %d brokers already, the most it remembers", p.cfg.Name, maxBrokers).Refusal
 	}
-	if vo, _, several := bourse.CutVO(broker); f == nil && several && p.brokersOf(vo) >= maxBrokersOfVO {
-		return refused(bourse.QueueFull, "%s knows %d brokers of %s already, the most it remembers of a VO", p.cfg.Name, maxBrokersOfVO, vo).Refusal
+	if vo, _, several := grid.CutVO(broker); f == nil && several && p.brokersOf(vo) >= maxBrokersOfVO {
+		return refused(grid.QueueFull, "%s knows %d brokers of %s already, the most it remembers of a VO", p.cfg.Name, maxBrokersOfVO, vo).Refusal
 	}
 	if f == nil || incarnation > f.highest {
-		p.record(t, bourse.LifeSeen{Broker: broker, Address: string(t.from), Incarnation: incarnation, Nonce: nonce})
+		p.record(t, facts.LifeSeen{Broker: broker, Address: string(t.from), Incarnation: incarnation, Nonce: nonce})
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // brokersOf counts the known brokers of a VO.
 func (p *participant) brokersOf(vo string) (n int) {
 	for name := range p.lives {
-		if bourse.VOOf(name) == vo {
+		if grid.VOOf(name) == vo {
 			n++
 		}
 	}
 	return n
 }
 
-func fenced(format string, args ...any) bourse.Reason {
-	return bourse.Because(bourse.Fenced, format, args...)
+func fenced(format string, args ...any) grid.Reason {
+	return grid.Because(grid.Fenced, format, args...)
 }
 
 // list lists all its legs to a new life of a broker. From now on decisions of earlier lives
@@ -68,7 +69,7 @@ func (p *participant) list(t step, m agents.List) {
 	f = p.life(m.Broker)
 	if m.Incarnation > f.listed {
 		p.withdraw(t, m.Broker, m.Incarnation)
-		p.record(t, bourse.LifeListed{Broker: m.Broker, Incarnation: m.Incarnation})
+		p.record(t, facts.LifeListed{Broker: m.Broker, Incarnation: m.Incarnation})
 	}
 	for _, id := range m.Known {
 		if id.Tx.Broker == m.Broker && p.legs[id] == nil {
@@ -90,22 +91,22 @@ func (p *participant) list(t step, m agents.List) {
 func (p *participant) withdraw(t step, broker string, incarnation uint32) {
 	for k := range p.requests.each {
 		l := k.leg
-		if l != nil && l.State == bourse.Asked && l.Leg.Tx.Broker == broker && l.Leg.Tx.Incarnation < incarnation {
-			p.move(t, l, bourse.Cancelled)
+		if l != nil && l.State == grid.Asked && l.Leg.Tx.Broker == broker && l.Leg.Tx.Incarnation < incarnation {
+			p.move(t, l, grid.Cancelled)
 		}
 	}
 	p.skip(t)
 }
 
 // listing is what a broker is told about a leg.
-func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
+func (p *participant) listing(now grid.Time, l *leg) agents.ListedLeg {
 	a := agents.ListedLeg{Leg: l.Leg, What: l.What, Job: l.Job, User: l.User, State: l.State, Fare: l.Fare,
 		Limit: l.Limit, End: l.End, Version: l.Version, Refund: l.Refund, Penalty: l.Penalty, Run: l.Run, Result: l.onNodes().Result,
 		Flex: l.Flex, Shifts: l.shifts}
-	if l.State == bourse.Lost {
+	if l.State == grid.Lost {
 		a.Reason = l.Reason
 	}
-	if l.State == bourse.Held || l.State == bourse.Prepared {
+	if l.State == grid.Held || l.State == grid.Prepared {
 		a.Left = max(0, l.ends.Sub(now))
 	}
 	if l.What.End > now { // after its end it is never asserted
@@ -117,7 +118,7 @@ func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 // answered handles the answer to an inquiry for a decision. Rows S33, S34.
 func (p *participant) answered(t step, m agents.Answer) {
 	l := p.legs[m.Leg]
-	if l == nil || l.State != bourse.Prepared {
+	if l == nil || l.State != grid.Prepared {
 		return // the decision has already come another way
 	}
 	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {

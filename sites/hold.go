@@ -3,24 +3,25 @@ package sites
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // hold handles a Hold. For a new leg it puts a request to the cluster in line.
 func (p *participant) hold(t step, m agents.Hold) {
 	if why := p.fence(t, onHold, m.Leg, m.Leg.Tx.Incarnation); why.Refused() {
-		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
 	if why := senseless(m); why.Refused() { // S72
-		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
 	if l := p.legs[m.Leg]; l != nil {
 		switch do := table[onHold][l.State]; {
 		case !l.tomb && l.Digest != m.Digest(): // S6
-			p.refusal(t, m.Leg, onHold, bourse.Fare{}, bourse.Reason{Code: bourse.Conflict,
+			p.refusal(t, m.Leg, onHold, grid.Fare{}, grid.Reason{Code: grid.Conflict,
 				Detail: "leg " + m.Leg.String() + " was asked for before, on other terms"}, m.Leg.Tx.Incarnation)
 		case do != nil:
 			do(p, l, t)
@@ -28,12 +29,12 @@ func (p *participant) hold(t step, m agents.Hold) {
 		return
 	}
 	if why := p.crowded(t, m.Leg.Tx.Broker); why.Refused() { // S10
-		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
-	l := &leg{LegMoved: bourse.LegMoved{Leg: m.Leg, What: m.What, Job: m.Job, User: m.User, Limit: m.Limit,
+	l := &leg{LegMoved: facts.LegMoved{Leg: m.Leg, What: m.What, Job: m.Job, User: m.User, Limit: m.Limit,
 		Version: 1, Digest: m.Digest(), For: min(m.For, p.cfg.Hold), Run: m.Run, Flex: m.Flex, Offer: m.Offer}}
-	if m.Replaces != (bourse.LegID{}) {
+	if m.Replaces != (grid.LegID{}) {
 		l.Replaces, l.Version = m.Replaces, m.Version+1
 	}
 	p.legs[m.Leg] = l
@@ -44,7 +45,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 
 // limit makes a hold or a doubt end d from now or, where messages take time, before the
 // leg's start if that is earlier.
-func (p *participant) limit(t step, l *leg, d bourse.Duration) {
+func (p *participant) limit(t step, l *leg, d grid.Duration) {
 	l.grace = t.now.Add(d)
 	p.bound(t, l)
 }
@@ -53,7 +54,7 @@ func (p *participant) limit(t step, l *leg, d bourse.Duration) {
 func (p *participant) bound(t step, l *leg) {
 	l.ends = l.grace
 	if p.cfg.Lead > 0 {
-		l.ends = min(l.ends, l.What.Start.Add(-bourse.Second))
+		l.ends = min(l.ends, l.What.Start.Add(-grid.Second))
 	}
 	if p.cfg.Lossless {
 		return
@@ -76,16 +77,16 @@ func (p *participant) limitReached(t step, m limitReached) {
 // asked for the nodes. Otherwise it has refused the leg, or the leg was given up.
 func (p *participant) ready(t step, k *request) bool {
 	l, limit := k.leg, k.leg.Limit
-	if l.State != bourse.Asked {
+	if l.State != grid.Asked {
 		return false // given up while it stood in line
 	}
 	q := p.price(t.now, l)
 	if !q.Refusal.Refused() && q.Fare.Total() > limit {
-		q.Refusal = bourse.Reason{Code: bourse.TooDear,
+		q.Refusal = grid.Reason{Code: grid.TooDear,
 			Detail: "costs " + q.Fare.Total().String() + " now, the limit is " + limit.String()}
 	}
 	if room := p.accounts.toPay(l.Leg.Tx.Broker); !q.Refusal.Refused() && q.Fare.Total() > room { // S96
-		q.Refusal = bourse.Reason{Code: bourse.NoMoney,
+		q.Refusal = grid.Reason{Code: grid.NoMoney,
 			Detail: "costs " + q.Fare.Total().String() + ", the account of " + l.Leg.Tx.Broker + " has room for " + room.String()}
 	}
 	l.Fare = q.Fare
@@ -118,9 +119,9 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		p.bound(t, l)
 	}
 	f := l.LegMoved
-	f.State = bourse.Held
-	if n := len(m.Nodes); n > 0 && n <= bourse.MaxNames {
-		f.Real = &bourse.RealLeg{Names: m.Nodes}
+	f.State = grid.Held
+	if n := len(m.Nodes); n > 0 && n <= grid.MaxNames {
+		f.Real = &facts.RealLeg{Names: m.Nodes}
 	}
 	p.record(t, f)
 	p.tellOthers(l, &a)
@@ -139,19 +140,19 @@ func (p *participant) tellOthers(l *leg, a *agents.Held) {
 
 // price prices what a Hold asks for, or says why it cannot be had. Row S11
 // before S12.
-func (p *participant) price(now bourse.Time, l *leg) bourse.Quote {
+func (p *participant) price(now grid.Time, l *leg) grid.Quote {
 	if why := p.barred(now, l.Leg.Tx.Broker, l.User); why.Refused() { // S61, S63
-		return bourse.Quote{Refusal: why}
+		return grid.Quote{Refusal: why}
 	}
 	old, why := p.replaced(now, l)
 	if why.Refused() {
-		return bourse.Quote{Refusal: why}
+		return grid.Quote{Refusal: why}
 	}
 	if p.cfg.Lead > 0 && l.What.Start < now.Add(soonest) {
-		return refused(bourse.Past, "start %v lies less than %s after %s's now, %v", l.What.Start, soonest.Words(), p.cfg.Name, now)
+		return refused(grid.Past, "start %v lies less than %s after %s's now, %v", l.What.Start, soonest.Words(), p.cfg.Name, now)
 	}
 	if r := p.limits.capped(l); r.Refused() {
-		return bourse.Quote{Refusal: r}
+		return grid.Quote{Refusal: r}
 	}
 	if _, promised := p.offers.schedule(l.What.Group, now); promised {
 		return p.offers.priceOfPromise(now, l, old)
@@ -160,17 +161,17 @@ func (p *participant) price(now bourse.Time, l *leg) bourse.Quote {
 }
 
 // soonest is how far ahead a Hold must start where messages take time.
-const soonest = 2 * bourse.Second
+const soonest = 2 * grid.Second
 
 // replaced returns the confirmed leg that l is to take the place of, nil if
 // there is none, or why it may not. Row S44.
-func (p *participant) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
-	if l.Replaces == (bourse.LegID{}) {
+func (p *participant) replaced(now grid.Time, l *leg) (*leg, grid.Reason) {
+	if l.Replaces == (grid.LegID{}) {
 		return nil, p.negotiation.accepts(now, l, nil)
 	}
 	old := p.legs[l.Replaces]
-	stale := func(format string, args ...any) (*leg, bourse.Reason) {
-		return nil, bourse.Because(bourse.Stale, format, args...)
+	stale := func(format string, args ...any) (*leg, grid.Reason) {
+		return nil, grid.Because(grid.Stale, format, args...)
 	}
 	switch {
 	case old == nil || old.Leg.Tx.Broker != l.Leg.Tx.Broker || !p.replaceable(old):
@@ -179,7 +180,7 @@ func (p *participant) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 		return stale("leg %v is at version %d, not %d", l.Replaces, old.Version, l.Version-1)
 	}
 	for o := range p.open.each {
-		if o.Replaces == l.Replaces && o.State < bourse.Confirmed {
+		if o.Replaces == l.Replaces && o.State < grid.Confirmed {
 			return stale("leg %v is about to be replaced by %v", l.Replaces, o.Leg)
 		}
 	}
@@ -188,13 +189,13 @@ func (p *participant) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 
 // replaceable reports whether a leg can be replaced by another one.
 func (p *participant) replaceable(l *leg) bool {
-	return l.State == bourse.Confirmed || l.State == bourse.Running
+	return l.State == grid.Confirmed || l.State == grid.Running
 }
 
 // refuse ends a leg that was never held.
-func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, instead ...bourse.Place) {
+func (p *participant) refuse(t step, to agents.ID, l *leg, why grid.Reason, instead ...grid.Place) {
 	why = p.inTheWay(l, why)
-	p.moveWhy(t, l, bourse.Refused, why)
+	p.moveWhy(t, l, grid.Refused, why)
 	t.out.Send(to, agents.Refused{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
 		DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp(), Instead: instead})
 }
@@ -202,14 +203,14 @@ func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, in
 // inTheWay adds to a refusal as busy which job of the same broker has nodes there, since a
 // number of the cluster's would mean nothing to it. It says nothing about other brokers'
 // jobs.
-func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
-	if why.Code != bourse.Busy {
+func (p *participant) inTheWay(l *leg, why grid.Reason) grid.Reason {
+	if why.Code != grid.Busy {
 		return why
 	}
 	for o := range p.open.each {
-		if o != l && o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State >= bourse.Confirmed &&
+		if o != l && o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State >= grid.Confirmed &&
 			o.What.Group == l.What.Group && o.What.Start < l.What.End && l.What.Start < o.What.End {
-			return bourse.Because(why.Code, "%v; job %s has %d nodes there from %v to %v", why, o.Job, o.What.Nodes, o.What.Start, o.What.End)
+			return grid.Because(why.Code, "%v; job %s has %d nodes there from %v to %v", why, o.Job, o.What.Nodes, o.What.Start, o.What.End)
 		}
 	}
 	return why
@@ -217,20 +218,20 @@ func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
 
 // crowded says why a broker's Hold is not accepted: the line or the memory is full; no
 // reason: it is.
-func (p *participant) crowded(t step, broker string) bourse.Reason {
-	if why := p.requests.full(t.from); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[bourse.VOOf(broker)] < p.cfg.MaxKept {
+func (p *participant) crowded(t step, broker string) grid.Reason {
+	if why := p.requests.full(t.from); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[grid.VOOf(broker)] < p.cfg.MaxKept {
 		return why
 	}
-	return bourse.Reason{Code: bourse.QueueFull, Detail: fmt.Sprintf(
+	return grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf(
 		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
-		p.cfg.Name, len(p.kept), p.keptOf[bourse.VOOf(broker)], bourse.VOOf(broker), p.cfg.MaxKept)}
+		p.cfg.Name, len(p.kept), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}
 }
 
 // skip goes on to the next request if the leg for which the cluster is being asked has been
 // given up. Nodes that the cluster may still lock for it are released.
 func (p *participant) skip(t step) {
 	k := p.requests.asking()
-	if k == nil || k.client != client(p) || k.leg.State == bourse.Asked {
+	if k == nil || k.client != client(p) || k.leg.State == grid.Asked {
 		return
 	}
 	p.orders.tell(t, k.leg, releaseOrder)

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxPart is the most legs in one part of an image, which is then some 500 kB of the
@@ -25,7 +26,7 @@ func (m *memory) Parts() int { return max((len(m.kept)+m.part-1)/m.part, 1) }
 
 // Part returns the i-th part of the image, from 0 to Parts()-1.
 func (m *memory) Part(i int) agents.Fact {
-	var f bourse.SiteImage
+	var f facts.SiteImage
 	if i == 0 {
 		f = m.common()
 	}
@@ -37,33 +38,33 @@ func (m *memory) Part(i int) agents.Fact {
 }
 
 // common is what an image has besides legs.
-func (m *memory) common() bourse.SiteImage {
-	f := bourse.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
+func (m *memory) common() facts.SiteImage {
+	f := facts.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
 		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
 	for _, x := range m.maintenance {
 		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
 	}
 	for _, x := range m.lives {
 		for _, seen := range x.seen {
-			f.Lives = append(f.Lives, bourse.SiteLife{LifeSeen: seen, Listed: seen.Incarnation == x.listed})
+			f.Lives = append(f.Lives, facts.SiteLife{LifeSeen: seen, Listed: seen.Incarnation == x.listed})
 		}
 	}
-	slices.SortFunc(f.Lives, func(a, b bourse.SiteLife) int {
+	slices.SortFunc(f.Lives, func(a, b facts.SiteLife) int {
 		return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Incarnation, b.Incarnation))
 	})
 	return f
 }
 
 // listed adds the legs from..to-1 to an image.
-func (m *memory) listed(f *bourse.SiteImage, from, to int) {
+func (m *memory) listed(f *facts.SiteImage, from, to int) {
 	for _, l := range m.kept[from:to] {
-		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.whole(), Tomb: l.tomb, Charged: l.charged,
-			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Shifts: l.shifts, Told: l.told, Offered: bourse.JobOffer(l.offer())})
+		f.Legs = append(f.Legs, facts.LegMemory{LegMoved: l.whole(), Tomb: l.tomb, Charged: l.charged,
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Shifts: l.shifts, Told: l.told, Offered: facts.JobOffer(l.offer())})
 	}
 }
 
 // load replaces the memory by an image, or adds another part of it.
-func (m *memory) load(f bourse.SiteImage) {
+func (m *memory) load(f facts.SiteImage) {
 	if f.Part == 0 {
 		m.loadCommon(f)
 	} else {
@@ -73,7 +74,7 @@ func (m *memory) load(f bourse.SiteImage) {
 }
 
 // loadCommon loads what an image has besides legs.
-func (m *memory) loadCommon(f bourse.SiteImage) {
+func (m *memory) loadCommon(f facts.SiteImage) {
 	*m = newMemory(m.cfg)
 	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)
 	m.accounts.load(f.Accounts)
@@ -95,7 +96,7 @@ func (m *memory) loadCommon(f bourse.SiteImage) {
 	}
 }
 
-func (m *memory) loadLegs(legs []bourse.LegMemory) {
+func (m *memory) loadLegs(legs []facts.LegMemory) {
 	for _, x := range legs {
 		l := m.keep(x.Leg)
 		l.take(x.LegMoved)
@@ -111,7 +112,7 @@ func (m *memory) loadLegs(legs []bourse.LegMemory) {
 		if l.State.Blocks() {
 			m.open.add(l)
 		}
-		if l.State == bourse.Held || l.State == bourse.Prepared {
+		if l.State == grid.Held || l.State == grid.Prepared {
 			m.accounts.reserve(l)
 		}
 	}

@@ -1,18 +1,18 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // secondLook is how long after a restart, or after the cluster was silent, the site looks
 // again for nodes that the cluster keeps for nobody. By then, delayed messages have arrived.
-const secondLook = bourse.Minute
+const secondLook = grid.Minute
 
 // orphanGrace is how long after its start a site keeps reservations that it does not know:
 // long enough for brokers to see from its stamps that it has forgotten them, and to assert
 // them.
-const orphanGrace = 5 * bourse.Minute
+const orphanGrace = 5 * grid.Minute
 
 // inventory compares the legs with what the cluster keeps.
 type inventory struct {
@@ -26,7 +26,7 @@ type inventory struct {
 }
 
 // inventoryAt sets the alarm for an inventory.
-func inventoryAt(t step, at bourse.Time) { t.out.Alarm(at, inventoryDue{}) }
+func inventoryAt(t step, at grid.Time) { t.out.Alarm(at, inventoryDue{}) }
 
 // held handles the cluster's answer about nodes. If no request waits for it, it has come
 // twice or too late, and nodes locked for a leg that is over or unknown are given back.
@@ -51,7 +51,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	if !v.requests.looking(m.Ref) {
 		return // it came twice or too late
 	}
-	kept := make(map[bourse.LegID]*agents.ClusterLock, len(m.Locks))
+	kept := make(map[grid.LegID]*agents.ClusterLock, len(m.Locks))
 	for i := range m.Locks {
 		kept[m.Locks[i].Leg] = &m.Locks[i]
 	}
@@ -68,7 +68,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 		l := v.legOf(k.Leg)
 		switch {
 		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
-		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
+		case l != nil && (l.State.Blocks() || l.State == grid.Asked):
 		case v.requests.restoring(k.Leg):
 		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && v.orphaned(t.now):
 			v.call(t, k.Leg.Tx.Broker, owners)
@@ -79,7 +79,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 		}
 	}
 	v.compared = true
-	v.operator.again(t, func(id bourse.LegID) bool { return kept[id] != nil && !kept[id].Lost })
+	v.operator.again(t, func(id grid.LegID) bool { return kept[id] != nil && !kept[id].Lost })
 	if len(owners) > 0 {
 		inventoryAt(t, v.began.Add(orphanGrace))
 	}
@@ -101,7 +101,7 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 	lost, forgot := agents.ClusterLost{Leg: l.Leg}, k != nil && v.forgotten(l, k)
 	switch {
 	case forgot:
-		lost.Reason = bourse.Because(bourse.Busy, "its cluster has begun again with an older journal")
+		lost.Reason = grid.Because(grid.Busy, "its cluster has begun again with an older journal")
 	case k != nil:
 		lost.Reason = k.Reason
 	}
@@ -119,12 +119,12 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 			v.orders.tell(t, l, releaseOrder)
 		}
 	default:
-		confirmed := l.State == bourse.Confirmed || l.State == bourse.Running
+		confirmed := l.State == grid.Confirmed || l.State == grid.Running
 		if confirmed && !k.Confirmed {
 			v.orders.tell(t, l, confirmOrder)
 		}
 		v.notices.catchUp(t, l, k)
-		if k.Running && l.State == bourse.Confirmed {
+		if k.Running && l.State == grid.Confirmed {
 			if do := v.participant.credible(t, onStarted, l); do != nil {
 				do(v.participant, l, t)
 			}
@@ -141,7 +141,7 @@ func (v *inventory) forgotten(l *leg, k *agents.ClusterLock) bool {
 	switch {
 	case v.compared:
 		return false
-	case l.State == bourse.Running && !k.Running && !k.Ended && l.What.Work == 0:
+	case l.State == grid.Running && !k.Running && !k.Ended && l.What.Work == 0:
 		return true // a share works from its hold on
 	case k.Shifts == l.shifts:
 		return k.Shifts > 0 && (k.From != l.What.Start || k.To != l.What.End)

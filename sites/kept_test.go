@@ -7,8 +7,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -19,9 +20,9 @@ func refusedLegs(tb testing.TB, n int) (*Site, float64) {
 	before := heapNow()
 	for i := range n {
 		text := func(s string) string { return strings.Clone(s) } // as the wire decodes them, each on its own
-		m := agents.Hold{Leg: bourse.LegID{Tx: bourse.TxID{Broker: text("physics"), Incarnation: 1, Nonce: 1, Seq: uint64(i + 1)}},
-			What: bourse.Leg{Group: text("main"), Nodes: 4, Start: 1_000_000, End: 2_000_000},
-			Job:  fmt.Sprintf("render-%06d", i), User: text("ana@example.org"), Limit: 1, For: bourse.Minute}
+		m := agents.Hold{Leg: grid.LegID{Tx: grid.TxID{Broker: text("physics"), Incarnation: 1, Nonce: 1, Seq: uint64(i + 1)}},
+			What: grid.Leg{Group: text("main"), Nodes: 4, Start: 1_000_000, End: 2_000_000},
+			Job:  fmt.Sprintf("render-%06d", i), User: text("ana@example.org"), Limit: 1, For: grid.Minute}
 		h.say("broker:physics", m)
 		h.trace, h.facts, h.later = nil, nil, nil
 	}
@@ -29,7 +30,7 @@ func refusedLegs(tb testing.TB, n int) (*Site, float64) {
 		tb.Fatalf("%d legs are kept of %d", got, n)
 	}
 	for _, l := range h.site.kept {
-		if l.State != bourse.Refused {
+		if l.State != grid.Refused {
 			tb.Fatalf("leg %v is %v", l.Leg, l.State)
 		}
 	}
@@ -53,8 +54,8 @@ func TestSite_ARefusedLegIsKeptInLittle(t *testing.T) {
 	if each > most {
 		t.Errorf("%.0f bytes are kept of a refused leg, at most %d were allowed", each, most)
 	}
-	if n := site.Parts(); n != legs/maxPart || len(site.Part(n-1).(bourse.SiteImage).Legs) != maxPart {
-		t.Errorf("the image has %d parts: it would take another %d bytes a leg at once", n, unsafe.Sizeof(bourse.LegMemory{}))
+	if n := site.Parts(); n != legs/maxPart || len(site.Part(n-1).(facts.SiteImage).Legs) != maxPart {
+		t.Errorf("the image has %d parts: it would take another %d bytes a leg at once", n, unsafe.Sizeof(facts.LegMemory{}))
 	}
 	runtime.KeepAlive(site)
 }

@@ -3,40 +3,41 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // leg is one leg of a transaction as its site sees it. What follows from facts changes only
 // when a fact is applied. The participant sets its limit, and orders its order.
 type leg struct {
-	bourse.LegMoved                 // its latest record; Asked: there is none yet
-	tomb            bool            // cancelled before it was known
-	charged         bool            // it was once confirmed
-	noted           bool            // the broker has acknowledged its outcome
-	heldAt, at      bourse.Time     // when it was held, and when it last changed its state
-	real            *bourse.RealLeg // its nodes and work, as far as still needed; nil: nothing
-	place           int             // in openLegs
-	gone            bool            // dropped from memory: a flag is quicker than a look-up
-	shifts, told    uint32          // how often it was shifted or fixed, and how many of those its broker knows of
-	lastOffer       *offer          // the latest for it; nil: none, as for most
+	facts.LegMoved                // its latest record; Asked: there is none yet
+	tomb           bool           // cancelled before it was known
+	charged        bool           // it was once confirmed
+	noted          bool           // the broker has acknowledged its outcome
+	heldAt, at     grid.Time      // when it was held, and when it last changed its state
+	real           *facts.RealLeg // its nodes and work, as far as still needed; nil: nothing
+	place          int            // in openLegs
+	gone           bool           // dropped from memory: a flag is quicker than a look-up
+	shifts, told   uint32         // how often it was shifted or fixed, and how many of those its broker knows of
+	lastOffer      *offer         // the latest for it; nil: none, as for most
 
 	// This life only.
-	grace bourse.Time // until when it may be held or in doubt
-	ends  bourse.Time // grace, but before its start: alarms that fire earlier are out of date
-	order order       // that the cluster has not acknowledged
+	grace grid.Time // until when it may be held or in doubt
+	ends  grid.Time // grace, but before its start: alarms that fire earlier are out of date
+	order order     // that the cluster has not acknowledged
 }
 
 // take sets a leg to a record. Its work is kept until it runs, the names of its nodes until
 // it is over.
-func (l *leg) take(f bourse.LegMoved) {
+func (l *leg) take(f facts.LegMoved) {
 	if x := f.Real; x != nil {
 		was := l.onNodes()
-		l.real = &bourse.RealLeg{Names: x.Names, Work: x.Work, Result: x.Result}
+		l.real = &facts.RealLeg{Names: x.Names, Work: x.Work, Result: x.Result}
 		if x.Names == nil {
 			l.real.Names = was.Names
 		}
 	}
-	if f.State > bourse.Confirmed && l.real != nil {
+	if f.State > grid.Confirmed && l.real != nil {
 		l.real.Work = nil
 		if f.State.Terminal() {
 			l.real.Names = nil
@@ -50,15 +51,15 @@ func (l *leg) take(f bourse.LegMoved) {
 }
 
 // onNodes is what is known of a leg on real nodes, or the zero value.
-func (l *leg) onNodes() bourse.RealLeg {
+func (l *leg) onNodes() facts.RealLeg {
 	if l.real == nil {
-		return bourse.RealLeg{}
+		return facts.RealLeg{}
 	}
 	return *l.real
 }
 
 // whole is everything known of a leg, for an image.
-func (l *leg) whole() bourse.LegMoved {
+func (l *leg) whole() facts.LegMoved {
 	f := l.LegMoved
 	if l.real != nil {
 		x := *l.real

@@ -3,21 +3,21 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 // life is what a site remembers about the lives of one broker.
 type life struct {
 	broker  string
-	highest uint32            // the latest incarnation seen
-	listed  uint32            // the latest incarnation to which the site has listed legs
-	seen    []bourse.LifeSeen // the latest few
+	highest uint32           // the latest incarnation seen
+	listed  uint32           // the latest incarnation to which the site has listed legs
+	seen    []facts.LifeSeen // the latest few
 }
 
 // see adds a life later than all before. Only the latest few are remembered: requests of
 // earlier ones are fenced by highest, and their decisions by listed.
-func (f *life) see(x bourse.LifeSeen) {
+func (f *life) see(x facts.LifeSeen) {
 	if len(f.seen) >= maxLives {
 		f.seen = slices.Delete(f.seen, 0, 1)
 	}

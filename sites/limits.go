@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -24,7 +24,7 @@ func (s *Site) Share(all int, of map[string]int) { s.cfg.VOShare, s.cfg.VOShares
 // allowed checks a leg against the limits on reservations and the share of node-time that
 // VOs may hold. old, the leg it replaces, does not count; ahead, legs of its VO that are to
 // be held before it, do.
-func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved, ahead ...bourse.Leg) bourse.Reason {
+func (m *limits) allowed(now grid.Time, vo, user string, group int, l grid.Leg, old *leg, reserved []backfill.Reserved, ahead ...grid.Leg) grid.Reason {
 	if r := m.shared(now, vo, l, old, ahead); r.Refused() {
 		return r
 	}
@@ -33,7 +33,7 @@ func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.L
 
 // shared checks l against the share of the site's node-time that the open legs of all VOs,
 // and of its own VO, may hold over the span from now.
-func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
+func (m *limits) shared(now grid.Time, vo string, l grid.Leg, old *leg, ahead []grid.Leg) grid.Reason {
 	x := m.shareOf(now, vo, old)
 	all := sum(x.held, nodeTime(l, now, now.Add(m.cfg.Span)))
 	for _, a := range ahead {
@@ -46,47 +46,47 @@ func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahea
 }
 
 // exceeded is the refusal of a leg that would exceed a share.
-func (x share) exceeded(cfg *Config, all int64, which string) bourse.Reason {
+func (x share) exceeded(cfg *Config, all int64, which string) grid.Reason {
 	whose, them := "VOs", "them"
 	if x.own {
 		whose, them = x.vo, "it"
 	}
-	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
+	return grid.Reason{Code: grid.VOShare, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s's %s %v, its share for %s is %v",
-		whose, bourse.Duration(all), cfg.Name, which, cfg.Span.Words(), them, bourse.Duration(x.most))}
+		whose, grid.Duration(all), cfg.Name, which, cfg.Span.Words(), them, grid.Duration(x.most))}
 }
 
 // sharedLater is shared for all spans that begin later, at a site of several VOs. Legs
 // beyond the span from now come into it as time passes, and a VO must not get more than its
 // share that way. If there are no such legs it is cheap.
-func (m *limits) sharedLater(now bourse.Time, broker string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
+func (m *limits) sharedLater(now grid.Time, broker string, l grid.Leg, old *leg, ahead []grid.Leg) grid.Reason {
 	part, vo, bounds := m.partOf(broker)
-	if _, _, several := bourse.CutVO(broker); !several || !bounds {
-		return bourse.Reason{}
+	if _, _, several := grid.CutVO(broker); !several || !bounds {
+		return grid.Reason{}
 	}
 	end := now.Add(m.cfg.Span)
-	list := append([]bourse.Leg{l}, ahead...)
+	list := append([]grid.Leg{l}, ahead...)
 	for o := range m.open.each {
 		if o != old && ofVO(o, vo) {
 			list = append(list, o.What)
 		}
 	}
-	if !slices.ContainsFunc(list, func(x bourse.Leg) bool { return x.End > end }) {
-		return bourse.Reason{}
+	if !slices.ContainsFunc(list, func(x grid.Leg) bool { return x.End > end }) {
+		return grid.Reason{}
 	}
 	most := m.part(part)
 	if held := mostOver(m.cfg.Span, max(now, l.Start.Add(-m.cfg.Span)), l.End, list); held > most {
 		return share{most: most, own: true, vo: vo}.exceeded(m.cfg, held, "later")
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // mostOver is the most node-time that legs hold in any span that begins within [from,
 // until]. As the span moves, that is a piecewise linear function; it bends where an end of
 // the span passes an end of a leg.
-func mostOver(span bourse.Duration, from, until bourse.Time, legs []bourse.Leg) int64 {
+func mostOver(span grid.Duration, from, until grid.Time, legs []grid.Leg) int64 {
 	type bend struct {
-		at    bourse.Time
+		at    grid.Time
 		slope int64
 	}
 	var bends []bend
@@ -124,7 +124,7 @@ type share struct {
 
 // shares lists the configured shares, with what open legs hold of each. It walks the open
 // legs once for each share.
-func (m *limits) shares(now bourse.Time) (list []VOShare) {
+func (m *limits) shares(now grid.Time) (list []VOShare) {
 	if m.cfg.VOShare < 1000 {
 		list = append(list, VOShare{Share: m.cfg.VOShare})
 	}
@@ -135,11 +135,11 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 	for i := range list {
 		held := int64(0)
 		for o := range m.open.each {
-			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || bourse.VOOf(b) == list[i].VO {
+			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || grid.VOOf(b) == list[i].VO {
 				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
 			}
 		}
-		list[i].Held = int(bourse.MulDiv(held, 1000, whole))
+		list[i].Held = int(grid.MulDiv(held, 1000, whole))
 	}
 	return list
 }
@@ -147,17 +147,17 @@ func (m *limits) shares(now bourse.Time) (list []VOShare) {
 // shareOf is the share that leaves a VO the least, not counting the leg that is replaced. A
 // leg and its replacement are both open for a while, but only one of them will stay, so
 // only the larger counts. If any share is configured it walks the open legs twice.
-func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
+func (m *limits) shareOf(now grid.Time, vo string, old *leg) share {
 	part, vo, limited := m.partOf(vo)
 	if !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
-	var next map[bourse.LegID]int64 // what a leg's replacement takes, by leg
+	var next map[grid.LegID]int64 // what a leg's replacement takes, by leg
 	for o := range m.open.each {
-		if o.Replaces != (bourse.LegID{}) {
+		if o.Replaces != (grid.LegID{}) {
 			if next == nil {
-				next = map[bourse.LegID]int64{}
+				next = map[grid.LegID]int64{}
 			}
 			next[o.Replaces] = nodeTime(o.What, now, end)
 		}
@@ -182,7 +182,7 @@ func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 
 // part is that many thousandths of the site's node-time over the span.
 func (m *limits) part(thousandths int) int64 {
-	return bourse.MulDiv(int64(m.nodes)*int64(m.cfg.Span), int64(thousandths), 1000)
+	return grid.MulDiv(int64(m.nodes)*int64(m.cfg.Span), int64(thousandths), 1000)
 }
 
 // partOf is the share, in thousandths, of a broker or of its VO, whose it is, and whether
@@ -190,7 +190,7 @@ func (m *limits) part(thousandths int) int64 {
 func (m *limits) partOf(vo string) (part int, name string, bounds bool) {
 	part, bounds = m.cfg.VOShares[vo]
 	if !bounds { // not the broker's own: the share of all its VO's brokers
-		vo = bourse.VOOf(vo)
+		vo = grid.VOOf(vo)
 		part, bounds = m.cfg.VOShares[vo]
 	}
 	return part, vo, bounds && part < 1000
@@ -199,11 +199,11 @@ func (m *limits) partOf(vo string) (part int, name string, bounds bool) {
 // ofVO reports whether a leg is of a broker of that name, or of a VO of that name.
 func ofVO(o *leg, vo string) bool {
 	b := o.Leg.Tx.Broker
-	return b == vo || bourse.VOOf(b) == vo
+	return b == vo || grid.VOOf(b) == vo
 }
 
 // nodeTime is the part of l within [from, to), in node-milliseconds.
-func nodeTime(l bourse.Leg, from, to bourse.Time) int64 {
+func nodeTime(l grid.Leg, from, to grid.Time) int64 {
 	s, e := max(l.Start, from), min(l.End, to)
 	if l.Work > 0 { // a share
 		e = min(e, s.Add(l.Work))
@@ -227,23 +227,23 @@ func sum(a, b int64) int64 {
 
 // capped checks a leg against what one broker may hold unconfirmed. A lone hold is always
 // allowed, otherwise a leg above the cap could never be had.
-func (m *limits) capped(l *leg) bourse.Reason {
+func (m *limits) capped(l *leg) grid.Reason {
 	if m.cfg.Cap == 0 {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	all, held := nodeTime(l.What, l.What.Start, l.What.End), 0
 	for o := range m.open.each {
-		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < bourse.Confirmed {
+		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < grid.Confirmed {
 			all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
 			held++
 		}
 	}
 	if held == 0 || all <= m.cfg.Cap {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
-	return bourse.Reason{Code: bourse.Cap, Detail: fmt.Sprintf(
+	return grid.Reason{Code: grid.Cap, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; ask again when some are confirmed or given up",
-		l.Leg.Tx.Broker, bourse.Duration(all), m.cfg.Name, bourse.Duration(m.cfg.Cap))}
+		l.Leg.Tx.Broker, grid.Duration(all), m.cfg.Name, grid.Duration(m.cfg.Cap))}
 }
 
 // reservedOf lists the open legs of a group, except the one to be replaced, as the

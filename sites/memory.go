@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // memory is what a site must not forget. It changes only when a fact is applied, so that
@@ -14,35 +15,35 @@ type memory struct {
 	cfg      *Config
 	facts    uint64 // recorded so far
 	lives    map[string]*life
-	legs     map[bourse.LegID]*leg // including those in state Asked, which follow from no fact
-	kept     []*leg                // those that follow from facts, in order of their first
-	tombs    []*leg                // cancelled before they were known, oldest first
-	keptOf   map[string]int        // by VO
-	part     int                   // how many legs one part of an image has
+	legs     map[grid.LegID]*leg // including those in state Asked, which follow from no fact
+	kept     []*leg              // those that follow from facts, in order of their first
+	tombs    []*leg              // cancelled before they were known, oldest first
+	keptOf   map[string]int      // by VO
+	part     int                 // how many legs one part of an image has
 	open     openLegs
 	accounts accounts
-	epochs   []bourse.SiteEpoch // the site's own lives that prove their answers
+	epochs   []facts.SiteEpoch // the site's own lives that prove their answers
 	wishes
 
 	// This life only.
 	epoch    uint64 // its nonce
 	started  uint64 // how many facts there were when it began
-	began    bourse.Time
+	began    grid.Time
 	compared bool // it has seen what the cluster keeps
 }
 
 func newMemory(cfg *Config) memory {
-	return memory{cfg: cfg, part: maxPart, lives: map[string]*life{}, legs: map[bourse.LegID]*leg{}, keptOf: map[string]int{}}
+	return memory{cfg: cfg, part: maxPart, lives: map[string]*life{}, legs: map[grid.LegID]*leg{}, keptOf: map[string]int{}}
 }
 
 // begin begins a life.
-func (m *memory) begin(now bourse.Time, nonce uint64) {
+func (m *memory) begin(now grid.Time, nonce uint64) {
 	m.epoch, m.began, m.started = nonce, now, m.facts
 }
 
 // orphaned reports whether it is still too early to release nodes that the cluster keeps
 // for legs unknown to the site.
-func (m *memory) orphaned(now bourse.Time) bool { return now < m.began.Add(orphanGrace) }
+func (m *memory) orphaned(now grid.Time) bool { return now < m.began.Add(orphanGrace) }
 
 // record records a fact and applies it. The memory changes in no other way.
 func (m *memory) record(t step, f agents.Fact) {
@@ -51,46 +52,46 @@ func (m *memory) record(t step, f agents.Fact) {
 }
 
 // apply applies a fact that was recorded at an instant.
-func (m *memory) apply(at bourse.Time, f agents.Fact) {
+func (m *memory) apply(at grid.Time, f agents.Fact) {
 	m.facts++
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		m.moved(at, f)
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		m.restored(at, f)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		m.shifted(f)
-	case bourse.ShiftNoted:
+	case facts.ShiftNoted:
 		l := m.legs[f.Leg]
 		l.told = max(l.told, f.Shifts)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		l := m.legs[f.Leg]
-		l.lastOffer = &offer{Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen, For: f.For}
-	case bourse.OfferClosed:
+		l.lastOffer = &offer{Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen, For: f.For}
+	case facts.OfferClosed:
 		l := m.legs[f.Leg]
 		l.lastOffer.State, l.lastOffer.Reason = f.State, f.Reason
-	case bourse.SiteBegun:
+	case facts.SiteBegun:
 		m.lived(f)
-	case bourse.LifeSeen:
+	case facts.LifeSeen:
 		x := m.lives[f.Broker]
 		if x == nil {
 			x = &life{broker: f.Broker}
 			m.lives[f.Broker] = x
 		}
 		x.see(f)
-	case bourse.LifeListed:
+	case facts.LifeListed:
 		m.lives[f.Broker].listed = f.Incarnation
-	case bourse.Tombstone:
+	case facts.Tombstone:
 		l := m.keep(f.Leg)
-		l.tomb, l.State, l.at, l.noted = true, bourse.Cancelled, at, true
+		l.tomb, l.State, l.at, l.noted = true, grid.Cancelled, at, true
 		m.tombs = append(m.tombs, l)
-	case bourse.NoticeNoted:
+	case facts.NoticeNoted:
 		m.legs[f.Leg].noted = true
-	case bourse.LegsForgotten:
+	case facts.LegsForgotten:
 		m.drop(f.Legs)
-	case bourse.SiteImage:
+	case facts.SiteImage:
 		m.load(f)
-	case bourse.SiteDrained, bourse.SiteClosed, bourse.SiteOpened, bourse.MaintenanceSet, bourse.MaintenanceOver:
+	case facts.SiteDrained, facts.SiteClosed, facts.SiteOpened, facts.MaintenanceSet, facts.MaintenanceOver:
 		m.wishes.apply(f)
 	default:
 		panic(fmt.Sprintf("sites: cannot apply %s", f.Kind()))
@@ -98,7 +99,7 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 }
 
 // keep remembers a leg from now on, and returns it.
-func (m *memory) keep(id bourse.LegID) *leg {
+func (m *memory) keep(id grid.LegID) *leg {
 	l := m.legs[id]
 	if l == nil {
 		l = &leg{}
@@ -106,15 +107,15 @@ func (m *memory) keep(id bourse.LegID) *leg {
 		m.legs[id] = l
 	}
 	m.kept = append(m.kept, l)
-	m.keptOf[bourse.VOOf(id.Tx.Broker)]++
+	m.keptOf[grid.VOOf(id.Tx.Broker)]++
 	return l
 }
 
 // moved moves a leg to another state, and its money accordingly. It panics if the state
 // table does not allow that.
-func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
+func (m *memory) moved(at grid.Time, f facts.LegMoved) {
 	l := m.legs[f.Leg]
-	if l == nil || l.State == bourse.Asked {
+	if l == nil || l.State == grid.Asked {
 		l = m.keep(f.Leg)
 	}
 	was := l.State
@@ -123,11 +124,11 @@ func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 	}
 	l.take(f)
 	l.at = at
-	if f.State == bourse.Held {
+	if f.State == grid.Held {
 		l.heldAt = at
 		m.open.add(l)
 	}
-	if f.State == bourse.Confirmed && l.Replaces != (bourse.LegID{}) {
+	if f.State == grid.Confirmed && l.Replaces != (grid.LegID{}) {
 		if old := m.legs[l.Replaces]; old != nil && old.charged {
 			inherit(l, old)
 		}
@@ -142,18 +143,18 @@ func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 func inherit(l, old *leg) {
 	l.heldAt = min(l.heldAt, old.heldAt) // a move does not restart the refund schedule
 	if l.Offer > 0 && l.Offer == old.offer().Number {
-		old.lastOffer.State, old.lastOffer.Reason = bourse.OfferAccepted, bourse.Reason{}
+		old.lastOffer.State, old.lastOffer.Reason = facts.OfferAccepted, grid.Reason{}
 	}
 }
 
 // restored sets a leg to what its broker has asserted.
-func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
+func (m *memory) restored(at grid.Time, f facts.LegRestored) {
 	l := m.legs[f.Was.Leg]
 	if l != nil && l.tomb { // forget the tombstone: the leg counts as new
-		m.drop([]bourse.LegID{l.Leg})
+		m.drop([]grid.LegID{l.Leg})
 		l = nil
 	}
-	if l == nil || l.State == bourse.Asked {
+	if l == nil || l.State == grid.Asked {
 		l = m.keep(f.Was.Leg)
 	}
 	was := l.State
@@ -170,7 +171,7 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 }
 
 // shifted applies a move of a leg. If the leg is fixed, its window is its own interval.
-func (m *memory) shifted(f bourse.LegShifted) {
+func (m *memory) shifted(f facts.LegShifted) {
 	l := m.legs[f.Leg]
 	l.What.Start, l.What.End, l.shifts = f.Start, f.End, f.Shifts
 	if f.Fixed {
@@ -179,11 +180,11 @@ func (m *memory) shifted(f bourse.LegShifted) {
 }
 
 // drop forgets legs that are over.
-func (m *memory) drop(ids []bourse.LegID) {
+func (m *memory) drop(ids []grid.LegID) {
 	for _, id := range ids {
 		m.legs[id].gone = true
 		delete(m.legs, id)
-		if vo := bourse.VOOf(id.Tx.Broker); m.keptOf[vo] > 1 {
+		if vo := grid.VOOf(id.Tx.Broker); m.keptOf[vo] > 1 {
 			m.keptOf[vo]--
 		} else {
 			delete(m.keptOf, vo)
@@ -195,7 +196,7 @@ func (m *memory) drop(ids []bourse.LegID) {
 }
 
 // legOf returns the leg of that name, of a broker or of a maintenance, or nil.
-func (m *memory) legOf(id bourse.LegID) *leg {
+func (m *memory) legOf(id grid.LegID) *leg {
 	if id.Tx.Broker != "" {
 		return m.legs[id]
 	}

@@ -4,9 +4,10 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
@@ -53,9 +54,9 @@ type haggle struct {
 	seq uint64
 }
 
-func (h *haggle) leg() bourse.LegID {
+func (h *haggle) leg() grid.LegID {
 	h.seq++
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: h.seq}}
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: h.seq}}
 }
 
 // which draws one of the legs for which ok holds; nil if there is none.
@@ -81,13 +82,13 @@ func (h *haggle) act() {
 	}
 	switch rapid.IntRange(0, 12).Draw(t, "what") {
 	case 0, 1, 2, 3: // somebody wants nodes, and mostly leaves a choice
-		start := h.now.Add(bourse.Duration(rapid.IntRange(100, 3000).Draw(t, "start")) * bourse.Second)
-		end := start.Add(bourse.Duration(rapid.IntRange(100, 1000).Draw(t, "length")) * bourse.Second)
-		slack := bourse.Duration(rapid.IntRange(0, 500).Draw(t, "slack")) * bourse.Second
+		start := h.now.Add(grid.Duration(rapid.IntRange(100, 3000).Draw(t, "start")) * grid.Second)
+		end := start.Add(grid.Duration(rapid.IntRange(100, 1000).Draw(t, "length")) * grid.Second)
+		slack := grid.Duration(rapid.IntRange(0, 500).Draw(t, "slack")) * grid.Second
 		id := h.leg()
-		say(agents.Hold{Leg: id, What: bourse.Leg{Group: "main", Nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), Start: start, End: end},
-			Job: id.String(), Limit: 1000 * bourse.Credit, For: 30 * bourse.Second, Flex: bourse.Flex{Ready: start, Due: end.Add(slack)}})
-		if l := h.site.legs[id]; l != nil && l.State == bourse.Held {
+		say(agents.Hold{Leg: id, What: grid.Leg{Group: "main", Nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), Start: start, End: end},
+			Job: id.String(), Limit: 1000 * grid.Credit, For: 30 * grid.Second, Flex: grid.Flex{Ready: start, Due: end.Add(slack)}})
+		if l := h.site.legs[id]; l != nil && l.State == grid.Held {
 			say(agents.Confirm{Leg: id, DecidedBy: 1})
 		}
 	case 4, 5, 6, 7: // an owner agrees, to what was offered or nearly so
@@ -96,8 +97,8 @@ func (h *haggle) act() {
 			return
 		}
 		o := l.offer()
-		m := agents.Hold{Leg: h.leg(), What: l.What, Job: l.Job, Limit: 1000 * bourse.Credit, For: 30 * bourse.Second,
-			Replaces: l.Leg, Version: o.Version, Offer: o.Number, Flex: bourse.Flex{Ready: o.Ready, Due: o.Due}}
+		m := agents.Hold{Leg: h.leg(), What: l.What, Job: l.Job, Limit: 1000 * grid.Credit, For: 30 * grid.Second,
+			Replaces: l.Leg, Version: o.Version, Offer: o.Number, Flex: grid.Flex{Ready: o.Ready, Due: o.Due}}
 		m.What.Start, m.What.End = o.Start, o.End
 		switch rapid.IntRange(0, 9).Draw(t, "askew") {
 		case 0:
@@ -105,7 +106,7 @@ func (h *haggle) act() {
 		case 1:
 			m.Offer++
 		case 2:
-			m.Flex.Due = m.Flex.Due.Add(bourse.Second)
+			m.Flex.Due = m.Flex.Due.Add(grid.Second)
 		}
 		say(m)
 		if rapid.IntRange(0, 4).Draw(t, "aborted") == 0 {
@@ -118,7 +119,7 @@ func (h *haggle) act() {
 			say(agents.ShiftDeclined{Leg: l.Leg, Number: l.offer().Number, Version: l.offer().Version})
 		}
 	case 9:
-		if l := h.which(func(l *leg) bool { return l.State == bourse.Confirmed }); l != nil {
+		if l := h.which(func(l *leg) bool { return l.State == grid.Confirmed }); l != nil {
 			say(agents.Release{Leg: l.Leg, DecidedBy: 1, Full: rapid.Bool().Draw(t, "full")})
 		}
 	case 10:
@@ -127,7 +128,7 @@ func (h *haggle) act() {
 		}
 		h.born()
 	default:
-		h.advance(h.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 31, 300, 2000}).Draw(t, "time")) * bourse.Second))
+		h.advance(h.now.Add(grid.Duration(rapid.SampledFrom([]int{1, 31, 300, 2000}).Draw(t, "time")) * grid.Second))
 	}
 }
 
@@ -140,7 +141,7 @@ func (h *haggle) rest() {
 	if err := h.cluster.Audit(h.now); err != nil {
 		t.Fatal(err)
 	}
-	var net bourse.Credits
+	var net grid.Credits
 	for _, l := range h.site.kept {
 		if l.charged {
 			net += l.Fare.Total() - l.Refund - l.Penalty
@@ -148,13 +149,13 @@ func (h *haggle) rest() {
 		switch old := h.site.legs[l.Replaces]; {
 		case l.Refund > l.Fare.Total():
 			t.Fatalf("leg %v brings back %v of %v", l.Leg, l.Refund, l.Fare.Total())
-		case l.State == bourse.Lost || l.Penalty > 0:
+		case l.State == grid.Lost || l.Penalty > 0:
 			t.Fatalf("leg %v is lost: a promise was broken", l.Leg)
-		case (l.State == bourse.Confirmed || l.State == bourse.Running) && l.Flex.Due > 0 && !l.Flex.Holds(l.What.Start, l.What.End):
+		case (l.State == grid.Confirmed || l.State == grid.Running) && l.Flex.Due > 0 && !l.Flex.Holds(l.What.Start, l.What.End):
 			t.Fatalf("leg %v lies over [%v, %v), outside [%v, %v)", l.Leg, l.What.Start, l.What.End, l.Flex.Ready, l.Flex.Due)
 		case l.offer().Number > maxOffers:
 			t.Fatalf("leg %v was asked for %d times", l.Leg, l.offer().Number)
-		case l.Offer > 0 && l.charged && (old == nil || old.Refund != old.Fare.Total() || l.Fare.Total()+old.offer().Pay != old.Fare.Total() || old.offer().State != bourse.OfferAccepted):
+		case l.Offer > 0 && l.charged && (old == nil || old.Refund != old.Fare.Total() || l.Fare.Total()+old.offer().Pay != old.Fare.Total() || old.offer().State != facts.OfferAccepted):
 			t.Fatalf("leg %v costs %v in place of %v: %+v", l.Leg, l.Fare.Total(), old.Fare.Total(), old.offer())
 		}
 	}

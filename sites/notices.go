@@ -1,9 +1,10 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // notices tells brokers the outcome of their legs, and inquires for the decision on legs in
@@ -15,8 +16,8 @@ type notices struct {
 
 // firstInquiry is how long the site waits for the decision on a prepared leg before it
 // inquires: two seconds, or half of the time left if that is less.
-func (n *notices) firstInquiry(t step, l *leg) bourse.Duration {
-	return max(min(2*bourse.Second, l.ends.Sub(t.now)/2), bourse.Millisecond)
+func (n *notices) firstInquiry(t step, l *leg) grid.Duration {
+	return max(min(2*grid.Second, l.ends.Sub(t.now)/2), grid.Millisecond)
 }
 
 // doubt starts inquiring for the decision on a leg, after a while. Row S32.
@@ -32,19 +33,19 @@ func (n *notices) inquire(t step, l *leg) {
 // notice is the message about a leg that its broker must acknowledge, or nil.
 func (n *notices) notice(l *leg) agents.Message {
 	switch l.State {
-	case bourse.Heuristic:
+	case grid.Heuristic:
 		return agents.Heuristic{Leg: l.Leg, Stamp: n.stamp()}
-	case bourse.Lost:
+	case grid.Lost:
 		return agents.Degraded{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
-	case bourse.Settled:
+	case grid.Settled:
 		return agents.Settled{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Result: l.onNodes().Result, Stamp: n.stamp()}
 	}
 	return nil
 }
 
 // notable reports whether a broker must acknowledge that a leg has entered a state.
-func notable(x bourse.LegState) bool {
-	return x == bourse.Heuristic || x == bourse.Lost || x == bourse.Settled
+func notable(x grid.LegState) bool {
+	return x == grid.Heuristic || x == grid.Lost || x == grid.Settled
 }
 
 // notify tells the broker the outcome of a leg, until it is acknowledged.
@@ -61,7 +62,7 @@ func (n *notices) tellNotice(t step, l *leg) {
 // for that.
 func (n *notices) beginNotice(t step, l *leg) {
 	last := lastWait
-	if l.State == bourse.Settled {
+	if l.State == grid.Settled {
 		last = slowWait
 	}
 	n.retries.begin(t, theNotice, l.Leg, last)
@@ -83,6 +84,6 @@ func (n *notices) noted(t step, m agents.Noted) {
 		return
 	}
 	if said := n.notice(l); said != nil && (m.Step == "" || m.Step == said.Kind()) {
-		n.record(t, bourse.NoticeNoted{Leg: l.Leg})
+		n.record(t, facts.NoticeNoted{Leg: l.Leg})
 	}
 }

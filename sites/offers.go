@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -75,7 +75,7 @@ func (o *offers) requested(t step, m agents.OfferRequest) {
 
 // offersTo is what is free from now to the horizon, by group: what is admissible, and what
 // is clear, that is, free even with all jobs of the queue's plan in place.
-func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
+func (o *offers) offersTo(now grid.Time, vo string, m agents.OfferRequest) agents.Offers {
 	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: o.version, Stamp: o.mem.stamp()}
 	if a.Refusal = o.mem.barred(now, vo, ""); !a.Refusal.Refused() {
 		a.Groups = o.free(now, m.Horizon, vo)
@@ -85,8 +85,8 @@ func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) age
 
 // quotesTo prices each leg by itself or, if they are a set, with the legs before it held.
 // Row S118.
-func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
-	a := agents.Quotes{Ref: m.Ref, Version: o.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: o.mem.stamp()}
+func (o *offers) quotesTo(now grid.Time, vo string, m agents.QuoteRequest) agents.Quotes {
+	a := agents.Quotes{Ref: m.Ref, Version: o.version, Quotes: make([]grid.Quote, len(m.Legs)), Stamp: o.mem.stamp()}
 	var set *trial
 	if m.Together {
 		set = newTrial(o)
@@ -113,12 +113,12 @@ func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) age
 }
 
 // refuse answers a request for offers or quotes that is not served.
-func (o *offers) refuse(t step, why bourse.Reason) {
+func (o *offers) refuse(t step, why grid.Reason) {
 	switch m := t.m.(type) {
 	case agents.OfferRequest:
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: why, Stamp: o.mem.stamp()})
 	case agents.QuoteRequest:
-		q := make([]bourse.Quote, len(m.Legs))
+		q := make([]grid.Quote, len(m.Legs))
 		for i := range q {
 			q[i].Refusal = why
 		}
@@ -127,16 +127,16 @@ func (o *offers) refuse(t step, why bourse.Reason) {
 }
 
 // free is what is offered to a VO, by group, within its share.
-func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
+func (o *offers) free(now, horizon grid.Time, vo string) []agents.GroupOffer {
 	list := make([]agents.GroupOffer, 0, len(o.cfg.Groups))
-	horizon = min(horizon, bourse.MaxTime)
+	horizon = min(horizon, grid.MaxTime)
 	x := o.limits.shareOf(now, vo, nil)
 	left := x.most - x.held
 	for i, g := range o.cfg.Groups {
 		g = o.bounded(i, g)
 		g.Curve = g.Curve.Within(now, horizon)
 		if o.room != nil {
-			none := bourse.NewProfile(now, 0)
+			none := grid.NewProfile(now, 0)
 			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
 			continue
 		}
@@ -159,16 +159,16 @@ func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 // net limits an offer to what the VOs' share has room for: within the span, no more nodes
 // than the share has room for during a minute. Longer legs may still be refused, but if
 // the share is used up nothing is offered.
-func (o *offers) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
+func (o *offers) net(p grid.Profile, now grid.Time, left int64) grid.Profile {
 	if left == math.MaxInt64 {
 		return p
 	}
-	most := max(left, 0) / int64(bourse.Minute)
+	most := max(left, 0) / int64(grid.Minute)
 	end := now.Add(o.cfg.Span)
-	out := make(bourse.Profile, 0, len(p)+1)
-	add := func(at bourse.Time, free int) {
+	out := make(grid.Profile, 0, len(p)+1)
+	add := func(at grid.Time, free int) {
 		if n := len(out); n == 0 || out[n-1].Free != free {
-			out = append(out, bourse.Step{At: at, Free: free})
+			out = append(out, grid.Step{At: at, Free: free})
 		}
 	}
 	for i, step := range p {
@@ -185,8 +185,8 @@ func (o *offers) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profi
 }
 
 // clip returns a copy of p that begins at now and has no step at or after the horizon.
-func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
-	q := make(bourse.Profile, 0, len(p))
+func clip(p grid.Profile, now, horizon grid.Time) grid.Profile {
+	q := make(grid.Profile, 0, len(p))
 	for i, step := range p {
 		switch {
 		case step.At >= horizon && len(q) > 0:
@@ -203,28 +203,28 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 // quote prices a leg on the present state, or says why it cannot be had. old, the leg it
 // replaces (nil: none), counts as given back; legs taken in the trial set (nil: none) count
 // as held.
-func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg, set *trial) bourse.Quote {
+func (o *offers) quote(now grid.Time, vo, user string, l grid.Leg, old *leg, set *trial) grid.Quote {
 	i, ok := o.groups[l.Group]
 	if !ok {
-		return refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, l.Group)
+		return refused(grid.Unknown, "%s has no group %q", o.cfg.Name, l.Group)
 	}
 	if !calendar(l) {
-		return refused(bourse.Unknown, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End)
+		return refused(grid.Unknown, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End)
 	}
 	if l.Start < now {
-		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, o.cfg.Name, now)
+		return refused(grid.Past, "start %v lies before %s's now, %v", l.Start, o.cfg.Name, now)
 	}
 	if o.room != nil {
 		return o.quoteShare(now, vo, user, i, l, old, set.legs())
 	}
 	if l.Work > 0 {
-		return refused(bourse.NotAllowed, "%s has no time-shared nodes", o.cfg.Name)
+		return refused(grid.NotAllowed, "%s has no time-shared nodes", o.cfg.Name)
 	}
 	if p, promised := o.schedule(l.Group, now); promised {
 		return o.quotePromise(now, vo, user, i, l, old, p, set.legs())
 	}
 	if g := o.bounded(i, o.cfg.Groups[i]); !g.Allows(l.Duration()) {
-		return refused(bourse.TooLarge, "a window of %s is longer than %s of %s allows: at most %s", l.Duration().Words(), l.Group, o.cfg.Name, g.Longest.Words())
+		return refused(grid.TooLarge, "a window of %s is longer than %s of %s allows: at most %s", l.Duration().Words(), l.Group, o.cfg.Name, g.Longest.Words())
 	}
 	state, book := &o.states[i], func() *pricing.Book { return o.book(i) }
 	switch {
@@ -234,15 +234,15 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 		state, book = set.of(i)
 	}
 	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved, set.legs()...); r.Refused() {
-		return bourse.Quote{Refusal: r}
+		return grid.Quote{Refusal: r}
 	}
 	if state.Firm().Min(l.Start, l.End) < l.Nodes {
-		return bourse.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
+		return grid.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
 	}
 	g := &o.cfg.Groups[i]
-	q := bourse.Quote{Fare: bourse.Fare{Base: g.Cost(l.Start, l.End).Times(l.Nodes)}}
+	q := grid.Quote{Fare: grid.Fare{Base: g.Cost(l.Start, l.End).Times(l.Nodes)}}
 	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
-	q.Fare.Additive = bourse.Cost(g.Price, harm) // at the base price: a delay costs the same at all hours
+	q.Fare.Additive = grid.Cost(g.Price, harm) // at the base price: a delay costs the same at all hours
 	return q
 }
 
@@ -250,7 +250,7 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 // for a while before and after a leg, and shows equal nodes as one reservation. So the
 // leg's nodes are taken from the reservations that cover it, first from those that reach
 // least beyond it. It needs a new plan, which is affordable because moves are rare.
-func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
+func (o *offers) without(i int, old grid.Leg) (*backfill.State, func() *pricing.Book) {
 	state := o.states[i].Clone()
 	for left := old.Nodes; left > 0; {
 		at := covering(&state, old, left)
@@ -271,12 +271,12 @@ func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricin
 
 // keptBeyond is how long a cluster may keep nodes before and after a leg. A reservation
 // that reaches further is not the leg's.
-const keptBeyond = 10 * bourse.Minute
+const keptBeyond = 10 * grid.Minute
 
 // covering is the index of the reservation that covers a leg and reaches least beyond it;
 // among equals one of n nodes, otherwise the first; -1 if there is none.
-func covering(s *backfill.State, l bourse.Leg, n int) (at int) {
-	at, least := -1, bourse.Duration(0)
+func covering(s *backfill.State, l grid.Leg, n int) (at int) {
+	at, least := -1, grid.Duration(0)
 	from := max(l.Start, s.Now)
 	for k := range s.Reserved {
 		r := &s.Reserved[k]
@@ -312,6 +312,6 @@ func once(f func() *pricing.Book) func() *pricing.Book {
 	}
 }
 
-func refused(code bourse.Code, format string, args ...any) bourse.Quote {
-	return bourse.Quote{Refusal: bourse.Because(code, format, args...)}
+func refused(code grid.Code, format string, args ...any) grid.Quote {
+	return grid.Quote{Refusal: grid.Because(code, format, args...)}
 }

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -32,9 +33,9 @@ func busySite(change func(*Config)) *story {
 	if change != nil {
 		change(&cfg)
 	}
-	s := newStory(cfg, backfill.EASY, []bourse.LocalJob{
-		{ID: 1, Nodes: 3, Run: 100 * bourse.Second, Estimate: 100 * bourse.Second},
-		{ID: 2, Nodes: 4, Run: 50 * bourse.Second, Estimate: 50 * bourse.Second}})
+	s := newStory(cfg, backfill.EASY, []grid.LocalJob{
+		{ID: 1, Nodes: 3, Run: 100 * grid.Second, Estimate: 100 * grid.Second},
+		{ID: 2, Nodes: 4, Run: 50 * grid.Second, Estimate: 50 * grid.Second}})
 	s.advance(1000)
 	return s
 }
@@ -44,13 +45,13 @@ func busySite(change func(*Config)) *story {
 func TestOffers_ShowWhatIsAdmissibleAndWhatIsClear(t *testing.T) {
 	t.Parallel()
 	s := busySite(nil)
-	s.heard(agents.Hold{Leg: testLeg(1), What: window(2, 200, 300), Limit: bourse.MaxBudget, For: 30_000})
+	s.heard(agents.Hold{Leg: testLeg(1), What: window(2, 200, 300), Limit: grid.MaxBudget, For: 30_000})
 	o := s.heard(agents.OfferRequest{Cycle: 7, Horizon: 250_000}).(agents.Offers)
 	if o.Cycle != 7 || o.Now != 1000 || len(o.Groups) != 1 {
 		t.Fatalf("got %+v", o)
 	}
 	want := []struct {
-		at                bourse.Time
+		at                grid.Time
 		admissible, clear int
 	}{{1, 1, 1}, {99, 1, 1}, {100, 4, 0}, {149, 4, 0}, {150, 4, 4}, {200, 2, 2}, {249, 2, 2}}
 	for _, w := range want {
@@ -59,7 +60,7 @@ func TestOffers_ShowWhatIsAdmissibleAndWhatIsClear(t *testing.T) {
 			t.Errorf("at %v %d are admissible and %d clear, want %d and %d", w.at, a, c, w.admissible, w.clear)
 		}
 	}
-	for _, p := range []bourse.Profile{o.Groups[0].Admissible, o.Groups[0].Clear} {
+	for _, p := range []grid.Profile{o.Groups[0].Admissible, o.Groups[0].Clear} {
 		if p[0].At != 1000 || p[len(p)-1].At >= 250_000 {
 			t.Errorf("%v does not lie in [1, 250)", p)
 		}
@@ -70,25 +71,25 @@ func TestOffers_ShowWhatIsAdmissibleAndWhatIsClear(t *testing.T) {
 // is added. The schedule of cancellation is part of the quote.
 func TestQuotes_AddTheHarmToThoseWhoWait(t *testing.T) {
 	t.Parallel()
-	q := busySite(nil).heard(agents.QuoteRequest{Ref: 3, Legs: []bourse.Leg{
+	q := busySite(nil).heard(agents.QuoteRequest{Ref: 3, Legs: []grid.Leg{
 		window(2, 150, 250), window(1, 100, 200), window(5, 150, 250), window(2, 50, 60), {Group: "gpu", Nodes: 1, Start: 2000, End: 3000},
 		window(0, 150, 250), window(1, 250, 250), window(1, 0, 10),
 	}}).(agents.Quotes)
 	if q.Ref != 3 || len(q.Quotes) != 8 {
 		t.Fatalf("got %+v", q)
 	}
-	if f := q.Quotes[0].Fare; f != (bourse.Fare{Base: 2 * bourse.Credit}) {
+	if f := q.Quotes[0].Fare; f != (grid.Fare{Base: 2 * grid.Credit}) {
 		t.Errorf("2 nodes for 100 s in the clear cost %v", f)
 	}
 	// The job of 4 nodes starts 100 s later: 400 node-seconds.
-	if f := q.Quotes[1].Fare; f != (bourse.Fare{Base: bourse.Credit, Additive: 4 * bourse.Credit}) {
+	if f := q.Quotes[1].Fare; f != (grid.Fare{Base: grid.Credit, Additive: 4 * grid.Credit}) {
 		t.Errorf("a node that delays the job of 4 by 100 s costs %v", f)
 	}
-	for i, code := range []bourse.Code{"", "", bourse.TooLarge, bourse.Busy, bourse.Unknown, bourse.Unknown, bourse.Unknown, bourse.Past} {
+	for i, code := range []grid.Code{"", "", grid.TooLarge, grid.Busy, grid.Unknown, grid.Unknown, grid.Unknown, grid.Past} {
 		if got := q.Quotes[i].Refusal; got.Code != code {
 			t.Errorf("leg %d is refused for %q (%v), want %q", i, got.Code, got, code)
 		}
-		if q.Quotes[i].Cancellation != bourse.HalfTime {
+		if q.Quotes[i].Cancellation != grid.HalfTime {
 			t.Errorf("leg %d: the schedule is %v", i, q.Quotes[i].Cancellation)
 		}
 	}
@@ -101,7 +102,7 @@ func TestQuotes_AddTheHarmToThoseWhoWait(t *testing.T) {
 func TestQuotes_FixedPricesAddNothing(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.Pricing = pricing.Fixed })
-	if q := s.heard(agents.QuoteRequest{Legs: []bourse.Leg{window(1, 100, 200)}}).(agents.Quotes).Quotes[0]; q.Fare != (bourse.Fare{Base: bourse.Credit}) {
+	if q := s.heard(agents.QuoteRequest{Legs: []grid.Leg{window(1, 100, 200)}}).(agents.Quotes).Quotes[0]; q.Fare != (grid.Fare{Base: grid.Credit}) {
 		t.Errorf("it costs %v", q.Fare)
 	}
 	if o := s.heard(agents.OfferRequest{Horizon: 500_000}).(agents.Offers).Groups[0]; o.Clear.At(120_000) != 4 {
@@ -114,29 +115,29 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		limit func(*Config)
-		leg   bourse.Leg
-		want  bourse.Code
+		leg   grid.Leg
+		want  grid.Code
 	}{
-		{func(c *Config) { c.Limits.MinNotice = bourse.Minute }, window(1, 60, 70), bourse.MinNotice},
-		{func(c *Config) { c.Limits.MinNotice = bourse.Minute }, window(1, 61, 70), ""},
-		{func(c *Config) { c.Limits.MaxHorizon = bourse.Hour }, window(1, 3600, 3700), bourse.MaxHorizon},
-		{func(c *Config) { c.Limits.MaxShare = 500 }, window(3, 200, 300), bourse.MaxShare},
+		{func(c *Config) { c.Limits.MinNotice = grid.Minute }, window(1, 60, 70), grid.MinNotice},
+		{func(c *Config) { c.Limits.MinNotice = grid.Minute }, window(1, 61, 70), ""},
+		{func(c *Config) { c.Limits.MaxHorizon = grid.Hour }, window(1, 3600, 3700), grid.MaxHorizon},
+		{func(c *Config) { c.Limits.MaxShare = 500 }, window(3, 200, 300), grid.MaxShare},
 		{func(c *Config) { c.Limits.MaxShare = 500 }, window(2, 200, 300), ""},
-		{func(c *Config) { c.Limits.Users = []string{"ana"} }, window(1, 200, 300), bourse.NotAllowed},
+		{func(c *Config) { c.Limits.Users = []string{"ana"} }, window(1, 200, 300), grid.NotAllowed},
 		// 5 % of 4 nodes for an hour are 720 node-seconds.
-		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 381), bourse.VOShare},
+		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 381), grid.VOShare},
 		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 380), ""},
 		{func(c *Config) { c.VOShare = 50 }, window(4, 3501, 9000), ""}, // beyond the span nothing counts
 		// 5 % of 4 nodes for an hour and 60 ms are 720,012 ms of a node, not 720,000.
-		{func(c *Config) { c.VOShare, c.Span = 50, bourse.Hour+60 }, bourse.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_003}, ""},
-		{func(c *Config) { c.VOShare, c.Span = 50, bourse.Hour+60 }, bourse.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_004}, bourse.VOShare},
+		{func(c *Config) { c.VOShare, c.Span = 50, grid.Hour+60 }, grid.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_003}, ""},
+		{func(c *Config) { c.VOShare, c.Span = 50, grid.Hour+60 }, grid.Leg{Group: "main", Nodes: 4, Start: 200_000, End: 380_004}, grid.VOShare},
 	} {
 		s := busySite(c.limit)
-		q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []bourse.Leg{c.leg}}).(agents.Quotes).Quotes[0]
+		q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []grid.Leg{c.leg}}).(agents.Quotes).Quotes[0]
 		if q.Refusal.Code != c.want {
 			t.Errorf("a quote of %+v is refused for %q, want %q", c.leg, q.Refusal, c.want)
 		}
-		switch m := s.heard(agents.Hold{Leg: testLeg(1), What: c.leg, User: "bob", Limit: bourse.MaxBudget, For: 30_000}).(type) {
+		switch m := s.heard(agents.Hold{Leg: testLeg(1), What: c.leg, User: "bob", Limit: grid.MaxBudget, For: 30_000}).(type) {
 		case agents.Refused:
 			if m.Reason.Code != c.want {
 				t.Errorf("a hold of %+v is refused for %q, want %q", c.leg, m.Reason, c.want)
@@ -154,16 +155,16 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.Limits.MaxShare = 1000 }) // as a file without the key says
-	if _, ok := s.heard(agents.Hold{Leg: testLeg(1), What: window(4, 200, 300), Limit: bourse.MaxBudget, For: 30_000}).(agents.Held); !ok {
+	if _, ok := s.heard(agents.Hold{Leg: testLeg(1), What: window(4, 200, 300), Limit: grid.MaxBudget, For: 30_000}).(agents.Held); !ok {
 		t.Fatal("not held")
 	}
 	want := "0 free at 200, 1 needed: a reservation holds 4 until 300"
-	q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []bourse.Leg{window(1, 200, 300)}}).(agents.Quotes).Quotes[0]
-	if q.Refusal.Code != bourse.Busy || q.Refusal.Detail != want {
+	q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []grid.Leg{window(1, 200, 300)}}).(agents.Quotes).Quotes[0]
+	if q.Refusal.Code != grid.Busy || q.Refusal.Detail != want {
 		t.Errorf("the quote is refused: %v", q.Refusal)
 	}
-	m := s.heard(agents.Hold{Leg: testLeg(2), What: window(1, 200, 300), Limit: bourse.MaxBudget, For: 30_000}).(agents.Refused)
-	if m.Reason.Code != bourse.Busy || m.Reason.Detail != want {
+	m := s.heard(agents.Hold{Leg: testLeg(2), What: window(1, 200, 300), Limit: grid.MaxBudget, For: 30_000}).(agents.Refused)
+	if m.Reason.Code != grid.Busy || m.Reason.Detail != want {
 		t.Errorf("the hold is refused: %v", m.Reason)
 	}
 }
@@ -173,11 +174,11 @@ func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
 func TestVOShare_CountsWhatLegsHold(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.VOShare = 50 })
-	hold := func(seq uint64, l bourse.Leg, replaces bourse.LegID) bool {
-		_, ok := s.heard(agents.Hold{Leg: testLeg(seq), What: l, Limit: bourse.MaxBudget, For: 30_000, Replaces: replaces, Version: 1}).(agents.Held)
+	hold := func(seq uint64, l grid.Leg, replaces grid.LegID) bool {
+		_, ok := s.heard(agents.Hold{Leg: testLeg(seq), What: l, Limit: grid.MaxBudget, For: 30_000, Replaces: replaces, Version: 1}).(agents.Held)
 		return ok
 	}
-	none := bourse.LegID{}
+	none := grid.LegID{}
 	if !hold(1, window(4, 200, 300), none) || hold(2, window(4, 400, 500), none) || !hold(3, window(4, 400, 480), none) {
 		t.Fatal("400 and 320 node-seconds of 720 fit, 400 and 400 do not")
 	}
@@ -197,11 +198,11 @@ func TestVOShare_CountsWhatLegsHold(t *testing.T) {
 func TestRelease_MoveGivesNoNewNotice(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil)
-	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(2, 1000, 1100), Limit: bourse.MaxBudget, For: 30_000})
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(2, 1000, 1100), Limit: grid.MaxBudget, For: 30_000})
 	s.say("broker:vo1", agents.Confirm{Leg: testLeg(1), DecidedBy: 1})
 	s.advance(900_000)
-	s.say("broker:vo1", agents.Hold{Leg: testLeg(2), What: window(2, 1000, 1101), Limit: bourse.MaxBudget, For: 30_000, Replaces: testLeg(1), Version: 1})
-	if m := s.heard(agents.Confirm{Leg: testLeg(2), DecidedBy: 1}).(agents.Confirmed); m.Refund != 2*bourse.Credit {
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(2), What: window(2, 1000, 1101), Limit: grid.MaxBudget, For: 30_000, Replaces: testLeg(1), Version: 1})
+	if m := s.heard(agents.Confirm{Leg: testLeg(2), DecidedBy: 1}).(agents.Confirmed); m.Refund != 2*grid.Credit {
 		t.Errorf("what was paid does not count for the new leg: %v", m.Refund)
 	}
 	if m := s.heard(agents.Release{Leg: testLeg(2), DecidedBy: 1}).(agents.Released); m.Refund != 404_000 {
@@ -214,22 +215,22 @@ func TestRelease_MoveGivesNoNewNotice(t *testing.T) {
 // the same at all hours.
 func TestQuotes_AreByThePriceCurve(t *testing.T) {
 	t.Parallel()
-	curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: 300_000, Factor: 500}, {From: 500_000, Factor: 1000}, {From: 600_000, Factor: 2000}}, 0)
+	curve, err := grid.PriceCurveOf([]grid.PricePiece{{From: 300_000, Factor: 500}, {From: 500_000, Factor: 1000}, {From: 600_000, Factor: 2000}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := bourse.Credit / 2
+	half := grid.Credit / 2
 	s := busySite(func(c *Config) { c.Groups[0].Curve = curve })
 	for _, x := range []struct {
-		leg  bourse.Leg
-		want bourse.Fare
+		leg  grid.Leg
+		want grid.Fare
 	}{
-		{window(2, 150, 250), bourse.Fare{Base: 4 * half}},                                   // at factor 1
-		{window(2, 300, 500), bourse.Fare{Base: 4 * half}},                                   // at a half
-		{window(1, 250, 650), bourse.Fare{Base: half + 2*half + 2*half + 2*half}},            // 50 s, 200 s at a half, 100 s, 50 s at two
-		{window(1, 100, 200), bourse.Fare{Base: bourse.Credit, Additive: 4 * bourse.Credit}}, // that delays the job of 4
+		{window(2, 150, 250), grid.Fare{Base: 4 * half}},                               // at factor 1
+		{window(2, 300, 500), grid.Fare{Base: 4 * half}},                               // at a half
+		{window(1, 250, 650), grid.Fare{Base: half + 2*half + 2*half + 2*half}},        // 50 s, 200 s at a half, 100 s, 50 s at two
+		{window(1, 100, 200), grid.Fare{Base: grid.Credit, Additive: 4 * grid.Credit}}, // that delays the job of 4
 	} {
-		if got := s.heard(agents.QuoteRequest{Legs: []bourse.Leg{x.leg}}).(agents.Quotes).Quotes[0]; got.Fare != x.want {
+		if got := s.heard(agents.QuoteRequest{Legs: []grid.Leg{x.leg}}).(agents.Quotes).Quotes[0]; got.Fare != x.want {
 			t.Errorf("%+v is quoted at %+v, want %+v", x.leg, got, x.want)
 		}
 	}
@@ -238,10 +239,10 @@ func TestQuotes_AreByThePriceCurve(t *testing.T) {
 		t.Errorf("offered with curve %q, %v for 300 s", got, o.Cost(250_000, 550_000))
 	}
 	leg := window(2, 300, 500)
-	if r, ok := s.heard(agents.Hold{Leg: testLeg(1), What: leg, Limit: 4*half - 1, For: 30_000}).(agents.Refused); !ok || r.Reason.Code != bourse.TooDear || r.Fare.Base != 4*half {
+	if r, ok := s.heard(agents.Hold{Leg: testLeg(1), What: leg, Limit: 4*half - 1, For: 30_000}).(agents.Refused); !ok || r.Reason.Code != grid.TooDear || r.Fare.Base != 4*half {
 		t.Errorf("held below its price: %+v", r)
 	}
-	if h, ok := s.heard(agents.Hold{Leg: testLeg(2), What: leg, Limit: 4 * half, For: 30_000}).(agents.Held); !ok || h.Fare != (bourse.Fare{Base: 4 * half}) {
+	if h, ok := s.heard(agents.Hold{Leg: testLeg(2), What: leg, Limit: 4 * half, For: 30_000}).(agents.Held); !ok || h.Fare != (grid.Fare{Base: 4 * half}) {
 		t.Errorf("held at %+v", h)
 	}
 }
@@ -251,36 +252,36 @@ func TestQuotes_AreByThePriceCurve(t *testing.T) {
 // alike nodes as one reservation.
 func TestQuote_WhatALegReplacesDoesNotCountAgainstMaxShare(t *testing.T) {
 	t.Parallel()
-	const pad = 2 * bourse.Minute
+	const pad = 2 * grid.Minute
 	for name, reserved := range map[string][]backfill.Reserved{
 		"as it is":                    {{ID: 1, Nodes: 2, Start: 500_000, End: 700_000}},
-		"padded":                      {{ID: 1, Nodes: 2, Start: 500_000 - bourse.Time(pad), End: 700_000 + bourse.Time(pad)}},
+		"padded":                      {{ID: 1, Nodes: 2, Start: 500_000 - grid.Time(pad), End: 700_000 + grid.Time(pad)}},
 		"in two parts":                {{ID: 1, Nodes: 1, Start: 490_000, End: 705_000}, {ID: 2, Nodes: 1, Start: 495_000, End: 705_000}},
 		"as one with another's nodes": {{ID: 1, Nodes: 3, Start: 500_000, End: 700_000}},
 	} {
 		s := busySite(func(c *Config) { c.Limits.MaxShare = 750 })
 		o := &s.site.offers
 		s.heard(agents.OfferRequest{Cycle: 1, Horizon: 800_000})
-		o.states[0].Reserved, o.states[0].Free = nil, bourse.NewProfile(s.now, 4)
+		o.states[0].Reserved, o.states[0].Free = nil, grid.NewProfile(s.now, 4)
 		for _, r := range reserved {
 			o.states[0].Reserve(r)
 		}
-		old := &leg{LegMoved: bourse.LegMoved{What: window(2, 500, 700)}}
+		old := &leg{LegMoved: facts.LegMoved{What: window(2, 500, 700)}}
 		if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), old, nil); q.Refusal.Refused() {
 			t.Errorf("%s: in place of itself: %v", name, q.Refusal)
 		}
-		if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), nil, nil); q.Refusal.Code != bourse.MaxShare {
+		if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), nil, nil); q.Refusal.Code != grid.MaxShare {
 			t.Errorf("%s: beside itself: %v", name, q.Refusal)
 		}
-		if q := o.quote(s.now, "vo1", "ana", window(4, 550, 650), old, nil); q.Refusal.Code != bourse.MaxShare {
+		if q := o.quote(s.now, "vo1", "ana", window(4, 550, 650), old, nil); q.Refusal.Code != grid.MaxShare {
 			t.Errorf("%s: more than the share: %v", name, q.Refusal)
 		}
 	}
 	s := busySite(func(c *Config) { c.Limits.MaxShare = 750 }) // what lies around it for far longer is something else
 	o := &s.site.offers
 	s.heard(agents.OfferRequest{Cycle: 1, Horizon: 800_000})
-	o.states[0].Reserve(backfill.Reserved{ID: 1, Nodes: 2, Start: s.now, End: bourse.MaxTime})
-	if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), &leg{LegMoved: bourse.LegMoved{What: window(2, 500, 700)}}, nil); q.Refusal.Code != bourse.MaxShare {
+	o.states[0].Reserve(backfill.Reserved{ID: 1, Nodes: 2, Start: s.now, End: grid.MaxTime})
+	if q := o.quote(s.now, "vo1", "ana", window(2, 550, 650), &leg{LegMoved: facts.LegMoved{What: window(2, 500, 700)}}, nil); q.Refusal.Code != grid.MaxShare {
 		t.Errorf("nodes out of service count as given back: %v", q.Refusal)
 	}
 }
@@ -291,9 +292,9 @@ func TestOffers_CarryTheLongestWindow(t *testing.T) {
 	t.Parallel()
 	cfg := storyConfig(4)
 	s := New(cfg)
-	seen := func(version uint64, longest []bourse.Duration) (agents.Offers, agents.Quotes) {
+	seen := func(version uint64, longest []grid.Duration) (agents.Offers, agents.Quotes) {
 		out := &agents.Outbox{}
-		legs := []bourse.Leg{window(1, 100, 3700), window(1, 100, 3701)}
+		legs := []grid.Leg{window(1, 100, 3700), window(1, 100, 3701)}
 		s.Step(0, "broker:vo1", agents.OfferRequest{Cycle: version, Horizon: 100_000}, out)
 		s.Step(0, "broker:vo1", agents.QuoteRequest{Ref: version, Legs: legs}, out)
 		var o agents.Offers
@@ -302,7 +303,7 @@ func TestOffers_CarryTheLongestWindow(t *testing.T) {
 			switch m := out.Sends[i].Message.(type) {
 			case agents.SnapshotRequest:
 				s.Step(0, cfg.Cluster, agents.Snapshot{Ref: m.Ref, Version: version, Longest: longest,
-					States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: bourse.NewProfile(0, 4)}}}, out)
+					States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: grid.NewProfile(0, 4)}}}, out)
 			case agents.Offers:
 				o = m
 			case agents.Quotes:
@@ -311,12 +312,12 @@ func TestOffers_CarryTheLongestWindow(t *testing.T) {
 		}
 		return o, q
 	}
-	for i, longest := range []bourse.Duration{bourse.Hour, 0} {
-		o, q := seen(uint64(i+1), []bourse.Duration{longest})
+	for i, longest := range []grid.Duration{grid.Hour, 0} {
+		o, q := seen(uint64(i+1), []grid.Duration{longest})
 		if len(o.Groups) != 1 || o.Groups[0].Group.Longest != longest {
 			t.Fatalf("offers %+v, want the longest window %v", o, longest)
 		}
-		if len(q.Quotes) != 2 || q.Quotes[0].Refusal.Refused() || (q.Quotes[1].Refusal.Code == bourse.TooLarge) != (longest > 0) {
+		if len(q.Quotes) != 2 || q.Quotes[0].Refusal.Refused() || (q.Quotes[1].Refusal.Code == grid.TooLarge) != (longest > 0) {
 			t.Errorf("of the longest window and a longer one: %+v", q.Quotes)
 		}
 	}

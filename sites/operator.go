@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // operator carries out the commands of the site's operator. All of them are recorded as
@@ -37,71 +38,71 @@ func (o *operator) step(t step) bool {
 		o.reply(t, o.drainUntil(t, m))
 		o.readers.tell(t)
 	case agents.Resume:
-		if o.drain != (bourse.SiteDrained{}) {
-			o.record(t, bourse.SiteDrained{})
+		if o.drain != (facts.SiteDrained{}) {
+			o.record(t, facts.SiteDrained{})
 			o.readers.tell(t)
 		}
-		o.reply(t, bourse.Reason{})
+		o.reply(t, grid.Reason{})
 	case agents.Close:
 		o.reply(t, o.closeTo(t, m))
 		o.readers.tell(t)
 	case agents.Open:
-		if slices.ContainsFunc(o.closed, func(c bourse.SiteClosed) bool { return c.VO == m.VO && c.User == m.User }) {
-			o.record(t, bourse.SiteOpened{VO: m.VO, User: m.User})
+		if slices.ContainsFunc(o.closed, func(c facts.SiteClosed) bool { return c.VO == m.VO && c.User == m.User }) {
+			o.record(t, facts.SiteOpened{VO: m.VO, User: m.User})
 			o.readers.tell(t)
 		}
-		o.reply(t, bourse.Reason{})
+		o.reply(t, grid.Reason{})
 	case agents.Maintenance:
 		o.maintain(t, m)
 	case agents.MaintenanceCancel:
 		if x := o.named(m.Name); x != nil {
-			o.record(t, bourse.MaintenanceOver{Name: x.Name})
+			o.record(t, facts.MaintenanceOver{Name: x.Name})
 			o.orders.tell(t, x.leg, releaseOrder)
 		}
-		o.reply(t, bourse.Reason{})
+		o.reply(t, grid.Reason{})
 	}
 	return true
 }
 
 // reply answers an operator.
-func (o *operator) reply(t step, why bourse.Reason) {
+func (o *operator) reply(t step, why grid.Reason) {
 	t.reply(agents.OperatorReply{To: t.m.Kind(), Reason: why})
 }
 
-func (o *operator) drainUntil(t step, m agents.Drain) bourse.Reason {
-	f := bourse.SiteDrained{Until: m.Until, Why: m.Why}
-	if m.Until == 0 || m.Until > bourse.MaxTime {
-		f.Until = bourse.Never
+func (o *operator) drainUntil(t step, m agents.Drain) grid.Reason {
+	f := facts.SiteDrained{Until: m.Until, Why: m.Why}
+	if m.Until == 0 || m.Until > grid.MaxTime {
+		f.Until = grid.Never
 	}
 	switch {
 	case len(m.Why) > maxWords:
 		return tooLong("why", m.Why, maxWords)
 	case f.Until <= t.now:
-		return refused(bourse.Past, "a drain until %v is over at %v", f.Until, t.now).Refusal
+		return refused(grid.Past, "a drain until %v is over at %v", f.Until, t.now).Refusal
 	case f != o.drain:
 		o.record(t, f)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
-func (o *operator) closeTo(t step, m agents.Close) bourse.Reason {
-	f := bourse.SiteClosed{VO: m.VO, User: m.User, Why: m.Why}
+func (o *operator) closeTo(t step, m agents.Close) grid.Reason {
+	f := facts.SiteClosed{VO: m.VO, User: m.User, Why: m.Why}
 	switch {
 	case m.VO == "" && m.User == "":
-		return refused(bourse.Invalid, "close to whom? Name a VO, a user or both; drain closes %s to all", o.cfg.Name).Refusal
+		return refused(grid.Invalid, "close to whom? Name a VO, a user or both; drain closes %s to all", o.cfg.Name).Refusal
 	case len(m.VO) > maxWords || len(m.User) > maxWords || len(m.Why) > maxWords:
 		return tooLong("VO, user or why", m.VO+m.User+m.Why, maxWords)
 	case slices.Contains(o.closed, f):
 	case len(o.closed) >= maxClosed:
-		return refused(bourse.QueueFull, "%s is closed to %d VOs and users already, the most it remembers", o.cfg.Name, maxClosed).Refusal
+		return refused(grid.QueueFull, "%s is closed to %d VOs and users already, the most it remembers", o.cfg.Name, maxClosed).Refusal
 	default:
 		o.record(t, f)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
-func tooLong(what, text string, most int) bourse.Reason {
-	return refused(bourse.Invalid, "%s has %d bytes, must have at most %d", what, len(text), most).Refusal
+func tooLong(what, text string, most int) grid.Reason {
+	return refused(grid.Invalid, "%s has %d bytes, must have at most %d", what, len(text), most).Refusal
 }
 
 // maintain puts a request in line for the cluster to keep nodes free of work over a window.
@@ -109,7 +110,7 @@ func (o *operator) maintain(t step, m agents.Maintenance) {
 	what, why := o.window(t.now, m)
 	if x := o.named(m.Name); !why.Refused() && x != nil {
 		if x.What != what {
-			why = refused(bourse.Conflict, "maintenance %q is set already, for %d nodes of %s over [%v, %v)",
+			why = refused(grid.Conflict, "maintenance %q is set already, for %d nodes of %s over [%v, %v)",
 				m.Name, x.What.Nodes, x.What.Group, x.What.Start, x.What.End).Refusal
 		}
 		o.reply(t, why)
@@ -123,33 +124,33 @@ func (o *operator) maintain(t step, m agents.Maintenance) {
 		return
 	}
 	o.numbered++
-	id := bourse.LegID{Tx: bourse.TxID{Nonce: o.epoch, Seq: o.maintained + o.numbered}}
+	id := grid.LegID{Tx: grid.TxID{Nonce: o.epoch, Seq: o.maintained + o.numbered}}
 	o.requests.add(t, request{from: t.from, client: o, m: m, leg: maintenanceLeg(id, what)})
 }
 
 // window is what a maintenance takes, or why it makes no sense.
-func (o *operator) window(now bourse.Time, m agents.Maintenance) (bourse.Leg, bourse.Reason) {
-	what := bourse.Leg{Group: m.Group, Nodes: m.Nodes, Start: m.Start, End: m.End}
+func (o *operator) window(now grid.Time, m agents.Maintenance) (grid.Leg, grid.Reason) {
+	what := grid.Leg{Group: m.Group, Nodes: m.Nodes, Start: m.Start, End: m.End}
 	i, ok := o.groups[m.Group]
 	if ok && m.Nodes == 0 {
 		what.Nodes = o.cfg.Groups[i].Nodes
 	}
-	var q bourse.Quote
+	var q grid.Quote
 	switch {
 	case m.Name == "" || len(m.Name) > maxTitle:
-		q = refused(bourse.Invalid, "a maintenance's name has 1 to %d bytes, not %d", maxTitle, len(m.Name))
+		q = refused(grid.Invalid, "a maintenance's name has 1 to %d bytes, not %d", maxTitle, len(m.Name))
 	case len(m.Why) > maxWords:
 		return what, tooLong("why", m.Why, maxWords)
 	case !ok:
-		q = refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, m.Group)
+		q = refused(grid.Unknown, "%s has no group %q", o.cfg.Name, m.Group)
 	case what.Nodes < 1 || what.Nodes > o.cfg.Groups[i].Nodes:
-		q = refused(bourse.TooLarge, "%d nodes of %s: must be 1 to %d, or 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
-	case m.Start < 0 || m.End > bourse.MaxTime || m.End <= m.Start:
-		q = refused(bourse.Invalid, "from %v to %v is no window", m.Start, m.End)
+		q = refused(grid.TooLarge, "%d nodes of %s: must be 1 to %d, or 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
+	case m.Start < 0 || m.End > grid.MaxTime || m.End <= m.Start:
+		q = refused(grid.Invalid, "from %v to %v is no window", m.Start, m.End)
 	case m.End <= now:
-		q = refused(bourse.Past, "its end, %v, lies before %s's now, %v", m.End, o.cfg.Name, now)
+		q = refused(grid.Past, "its end, %v, lies before %s's now, %v", m.End, o.cfg.Name, now)
 	case o.named(m.Name) == nil && len(o.maintenance) >= maxMaintenance:
-		q = refused(bourse.QueueFull, "%s has %d maintenances already, the most it remembers", o.cfg.Name, maxMaintenance)
+		q = refused(grid.QueueFull, "%s has %d maintenances already, the most it remembers", o.cfg.Name, maxMaintenance)
 	}
 	return what, q.Refusal
 }
@@ -179,11 +180,11 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	t.m = m
 	switch x := o.named(m.Name); {
 	case k.from != "" && !why.Refused():
-		o.record(t, bourse.MaintenanceSet{Name: m.Name, Leg: k.leg.Leg, What: k.leg.What, Why: m.Why})
+		o.record(t, facts.MaintenanceSet{Name: m.Name, Leg: k.leg.Leg, What: k.leg.What, Why: m.Why})
 	case k.from == "" && x == nil: // it was cancelled meanwhile
 		o.orders.tell(t, k.leg, releaseOrder)
 	case k.from == "" && why.Refused():
-		o.record(t, bourse.MaintenanceOver{Name: m.Name})
+		o.record(t, facts.MaintenanceOver{Name: m.Name})
 	}
 	if k.from != "" {
 		t.from = k.from
@@ -194,34 +195,34 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 // takenBy says which maintenance has taken a leg's nodes by force, if any: the cluster
 // gives legs up while it is asked for the maintenance. It does not know other causes, such
 // as failed nodes.
-func (o *operator) takenBy(l *leg) bourse.Reason {
+func (o *operator) takenBy(l *leg) grid.Reason {
 	k := o.requests.asking()
 	if k == nil {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	m, ok := k.m.(agents.Maintenance)
 	if w := k.leg.What; !ok || !m.Force || w.Group != l.What.Group || w.Start >= l.What.End || l.What.Start >= w.End {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	why := m.Why
 	if x := o.named(m.Name); x != nil { // a maintenance that the cluster had forgotten
 		why = x.Why
 	}
-	return refused(bourse.Busy, "%s takes its nodes for maintenance %q%s", o.cfg.Name, m.Name, because(why)).Refusal
+	return refused(grid.Busy, "%s takes its nodes for maintenance %q%s", o.cfg.Name, m.Name, because(why)).Refusal
 }
 
 // tidy drops maintenances that are over; the cluster has freed their nodes by itself.
 func (o *operator) tidy(t step) {
 	for _, x := range slices.Clone(o.maintenance) {
 		if x.What.End <= t.now {
-			o.record(t, bourse.MaintenanceOver{Name: x.Name})
+			o.record(t, facts.MaintenanceOver{Name: x.Name})
 		}
 	}
 }
 
 // again asks once more for the nodes of maintenances that the cluster has forgotten. kept
 // says which ones it still has.
-func (o *operator) again(t step, kept func(bourse.LegID) bool) {
+func (o *operator) again(t step, kept func(grid.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {
 		if !kept(x.Leg) && !o.requests.full(t.from).Refused() {

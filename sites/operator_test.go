@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -38,7 +38,7 @@ func TestOperator_IsToldOfBounds(t *testing.T) {
 	for _, m := range []agents.Message{
 		agents.Close{VO: "vo1", User: "one more"}, agents.Close{VO: long}, agents.Drain{Why: long}, agents.Drain{Until: -1},
 		agents.Maintenance{Name: long, Group: "main", Start: 1, End: 2}, agents.Maintenance{Group: "main", Start: 1, End: 2},
-		agents.Maintenance{Name: "floor", Group: "main", Start: 1, End: bourse.MaxTime + 1},
+		agents.Maintenance{Name: "floor", Group: "main", Start: 1, End: grid.MaxTime + 1},
 		agents.Maintenance{Name: "floor", Group: "main", Start: -5, End: 0},
 	} {
 		s.say("operator:olga", m)
@@ -56,8 +56,8 @@ func TestOperator_IsToldOfBounds(t *testing.T) {
 func TestMaintenance_AsksTheSameAgain(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil)
-	s.advance(bourse.Time(10 * bourse.Second))
-	var asked []bourse.Leg
+	s.advance(grid.Time(10 * grid.Second))
+	var asked []grid.Leg
 	s.check = func(_ agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
 			if m, ok := x.Message.(agents.ClusterHold); ok {
@@ -67,12 +67,12 @@ func TestMaintenance_AsksTheSameAgain(t *testing.T) {
 	}
 	s.lossy = true
 	s.say("operator:olga", agents.Maintenance{Name: "floor", Group: "main", Start: 5000, End: 200_000})
-	s.advance(bourse.Time(30 * bourse.Second))
-	if len(asked) < 3 || slices.ContainsFunc(asked, func(w bourse.Leg) bool { return w != asked[0] }) {
+	s.advance(grid.Time(30 * grid.Second))
+	if len(asked) < 3 || slices.ContainsFunc(asked, func(w grid.Leg) bool { return w != asked[0] }) {
 		t.Errorf("it is asked %v", asked)
 	}
 	s.lossy = false
-	s.advance(bourse.Time(40 * bourse.Second))
+	s.advance(grid.Time(40 * grid.Second))
 	if x := s.site.named("floor"); x == nil || !gives(s.locks()[x.Leg]) {
 		t.Errorf("%v\n%s", x, strings.Join(s.trace, "\n"))
 	}

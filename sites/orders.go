@@ -3,8 +3,9 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // order is an order to the cluster about a leg that it has not acknowledged.
@@ -23,7 +24,7 @@ type orders struct {
 	retries *retries
 
 	list    []*leg
-	unknown map[bourse.LegID]*leg // placeholders for unknown legs whose nodes are being released
+	unknown map[grid.LegID]*leg // placeholders for unknown legs whose nodes are being released
 }
 
 // tell orders the cluster to do something about a leg, and repeats that until it is done.
@@ -34,7 +35,7 @@ func (o *orders) tell(t step, l *leg, what order) {
 	l.order = what
 	o.send(t, l)
 	if !o.retries.owes(theOrders) {
-		o.retries.begin(t, theOrders, bourse.LegID{}, lastWait)
+		o.retries.begin(t, theOrders, grid.LegID{}, lastWait)
 	}
 }
 
@@ -48,12 +49,12 @@ func (o *orders) send(t step, l *leg) {
 
 // releaseUnknown orders the cluster to release the nodes of a leg that the site does not
 // know. Row S120.
-func (o *orders) releaseUnknown(t step, id bourse.LegID) {
+func (o *orders) releaseUnknown(t step, id grid.LegID) {
 	l := o.unknown[id]
 	if l == nil {
-		l = &leg{LegMoved: bourse.LegMoved{Leg: id}}
+		l = &leg{LegMoved: facts.LegMoved{Leg: id}}
 		if o.unknown == nil {
-			o.unknown = map[bourse.LegID]*leg{}
+			o.unknown = map[grid.LegID]*leg{}
 		}
 		o.unknown[id] = l
 	}
@@ -62,7 +63,7 @@ func (o *orders) releaseUnknown(t step, id bourse.LegID) {
 
 // known stops repeating such a release, because the leg is now asked for or asserted. A
 // release still on its way arrives before the cluster is asked for the leg.
-func (o *orders) known(id bourse.LegID) {
+func (o *orders) known(id grid.LegID) {
 	if l := o.unknown[id]; l != nil {
 		l.order = noOrder
 		delete(o.unknown, id)

@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // outputs passes what the work of legs has printed from the cluster to brokers whose users
@@ -11,7 +11,7 @@ type outputs struct {
 	*memory
 	asked  map[uint64]reading // by the number of the request to the cluster
 	number uint64             // of the last request
-	second bourse.Time        // in which the last requests came
+	second grid.Time          // in which the last requests came
 	served int                // how many of them were passed on
 
 	servedOf map[string]int // the same, by VO at a site of several
@@ -20,9 +20,9 @@ type outputs struct {
 // reading is a broker's request to read output.
 type reading struct {
 	broker agents.ID
-	leg    bourse.LegID
+	leg    grid.LegID
 	ref    uint64 // the broker's
-	at     bourse.Time
+	at     grid.Time
 }
 
 // Bounds on readings: in a second, waiting for the cluster, and on each wait. With 64 KiB
@@ -30,28 +30,28 @@ type reading struct {
 const (
 	maxReads    = 32
 	maxReadings = 256
-	readingWait = 30 * bourse.Second
+	readingWait = 30 * grid.Second
 )
 
 // requested passes a broker's request on to the cluster.
 func (o *outputs) requested(t step, m agents.LegOutputRequest) {
-	no := func(code bourse.Code, format string, args ...any) {
+	no := func(code grid.Code, format string, args ...any) {
 		t.reply(agents.LegOutput{Leg: m.Leg, Ref: m.Ref, Failure: refused(code, format, args...).Refusal})
 	}
-	if t.now >= o.second.Add(bourse.Second) || t.now < o.second {
+	if t.now >= o.second.Add(grid.Second) || t.now < o.second {
 		o.second, o.served = t.now, 0
 		clear(o.servedOf)
 	}
 	l := o.legs[m.Leg]
 	switch {
 	case l == nil || l.tomb:
-		no(bourse.Unknown, "%s does not know this part any more; it forgets them a day after their end", o.cfg.Name)
+		no(grid.Unknown, "%s does not know this part any more; it forgets them a day after their end", o.cfg.Name)
 		return
-	case l.State < bourse.Confirmed:
-		no(bourse.BadState, "this part is %v; its work begins once it is confirmed", l.State)
+	case l.State < grid.Confirmed:
+		no(grid.BadState, "this part is %v; its work begins once it is confirmed", l.State)
 		return
 	case o.served >= maxReads || !o.room(t.now) || !o.roomOf(t.from):
-		no(bourse.QueueFull, "%s is asked for too much output at once; ask again in a second", o.cfg.Name)
+		no(grid.QueueFull, "%s is asked for too much output at once; ask again in a second", o.cfg.Name)
 		return
 	}
 	o.served++
@@ -67,7 +67,7 @@ func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 
 // room reports whether one more request may wait. It drops those that the cluster has not
 // answered for a while.
-func (o *outputs) room(now bourse.Time) bool {
+func (o *outputs) room(now grid.Time) bool {
 	if o.asked == nil {
 		o.asked = map[uint64]reading{}
 	}
@@ -114,5 +114,5 @@ func (o *outputs) answered(t step, m agents.ClusterOutput) {
 		return // it came twice or too late
 	}
 	delete(o.asked, m.Ref)
-	t.out.Send(r.broker, agents.LegOutput{Leg: r.leg, Ref: r.ref, From: max(m.From, 0), Size: max(m.Size, 0), Data: m.Data[:min(len(m.Data), bourse.MaxTail)], Failure: m.Failure})
+	t.out.Send(r.broker, agents.LegOutput{Leg: r.leg, Ref: r.ref, From: max(m.From, 0), Size: max(m.Size, 0), Data: m.Data[:min(len(m.Data), grid.MaxTail)], Failure: m.Failure})
 }

@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // participant moves legs through the table as brokers, the cluster and limits cause events.
@@ -42,7 +42,7 @@ func (p *participant) step(t step) bool {
 func (p *participant) of(t step, e event, m agents.OfLeg) {
 	id, decidedBy := m.LegID(), decider(m)
 	if why := p.fence(t, e, id, decidedBy); why.Refused() {
-		p.refusal(t, id, e, bourse.Fare{}, why, decidedBy)
+		p.refusal(t, id, e, grid.Fare{}, why, decidedBy)
 		return
 	}
 	l := p.legs[id]
@@ -53,7 +53,7 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 		p.archive.tombstone(t, id)
 		t.reply(agents.Cancelled{Leg: id, Stamp: p.stamp()})
 	default: // S50, S51
-		p.refusal(t, id, e, bourse.Fare{}, bourse.Reason{Code: bourse.Unknown,
+		p.refusal(t, id, e, grid.Fare{}, grid.Reason{Code: grid.Unknown,
 			Detail: p.cfg.Name + " does not know leg " + id.String()}, decidedBy)
 	}
 }
@@ -79,7 +79,7 @@ func (p *participant) credible(t step, e event, l *leg) act {
 // the leg, it does nothing for as long as it keeps such nodes, so that the leg's broker can
 // assert it; the cluster will repeat the report. A life heeds no report before its first
 // inventory, which shows what the cluster itself has forgotten.
-func (p *participant) hear(t step, e event, id bourse.LegID) {
+func (p *participant) hear(t step, e event, id grid.LegID) {
 	if id.Tx.Broker == "" { // a maintenance: it runs no work, but may be lost with its nodes
 		t.out.Send(p.cfg.Cluster, agents.ClusterRelease{Leg: id})
 		if l := p.legOf(id); l != nil {
@@ -98,7 +98,7 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 	}
 	switch {
 	case e == onStarted: // if the leg does not run yet here, the cluster must repeat it
-		if l != nil && l.State >= bourse.Running {
+		if l != nil && l.State >= grid.Running {
 			t.out.Send(p.cfg.Cluster, agents.ClusterHeard{Leg: id})
 		}
 	case (l == nil || l.tomb) && p.orphaned(t.now), p.requests.restoring(id): // S60
@@ -110,9 +110,9 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 }
 
 // refusal refuses a step.
-func (p *participant) refusal(t step, id bourse.LegID, e event, fare bourse.Fare, why bourse.Reason, decidedBy uint32) {
+func (p *participant) refusal(t step, id grid.LegID, e event, fare grid.Fare, why grid.Reason, decidedBy uint32) {
 	m := agents.Refused{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: p.stamp()}
-	if why.Code == bourse.Fenced {
+	if why.Code == grid.Fenced {
 		m.Latest = p.life(id.Tx.Broker).highest
 	}
 	t.reply(m)

@@ -3,7 +3,8 @@ package sites
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,17 +13,17 @@ import (
 func TestPassed_CountsWhatShouldHaveBegun(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil).site
-	const sec = bourse.Time(1000)
+	const sec = grid.Time(1000)
 	for i, x := range []struct {
-		state bourse.LegState
-		start bourse.Time
+		state grid.LegState
+		start grid.Time
 	}{
-		{bourse.Confirmed, 100 * sec}, {bourse.Confirmed, 101 * sec}, {bourse.Confirmed, 200 * sec}, {bourse.Confirmed, 201 * sec},
-		{bourse.Running, 150 * sec}, {bourse.Held, 150 * sec}, {bourse.Settled, 150 * sec},
+		{grid.Confirmed, 100 * sec}, {grid.Confirmed, 101 * sec}, {grid.Confirmed, 200 * sec}, {grid.Confirmed, 201 * sec},
+		{grid.Running, 150 * sec}, {grid.Held, 150 * sec}, {grid.Settled, 150 * sec},
 	} {
-		m := bourse.LegMoved{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "physics", Incarnation: 1, Nonce: 1, Seq: uint64(i + 1)}},
-			What: bourse.Leg{Group: "main", Nodes: 1, Start: x.start, End: x.start.Add(bourse.Hour)}, Job: "wave", Limit: 5}
-		for _, state := range []bourse.LegState{bourse.Held, bourse.Confirmed, bourse.Running, bourse.Settled} {
+		m := facts.LegMoved{Leg: grid.LegID{Tx: grid.TxID{Broker: "physics", Incarnation: 1, Nonce: 1, Seq: uint64(i + 1)}},
+			What: grid.Leg{Group: "main", Nodes: 1, Start: x.start, End: x.start.Add(grid.Hour)}, Job: "wave", Limit: 5}
+		for _, state := range []grid.LegState{grid.Held, grid.Confirmed, grid.Running, grid.Settled} {
 			if state <= x.state {
 				m.State = state
 				s.Replay(0, m)

@@ -3,8 +3,8 @@ package sites
 import (
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a peer may send. The wire format bounds what can be sent at all; the site also checks
@@ -69,26 +69,26 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 }
 
 // senseless says why a Hold makes no sense; no reason: it does.
-func senseless(m agents.Hold) bourse.Reason {
+func senseless(m agents.Hold) grid.Reason {
 	switch {
 	case m.Leg.Leg < 0:
-		return refused(bourse.Invalid, "there is no leg %d of a window", m.Leg.Leg).Refusal
+		return refused(grid.Invalid, "there is no leg %d of a window", m.Leg.Leg).Refusal
 	case !calendar(m.What):
-		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", m.What.Nodes, m.What.Start, m.What.End).Refusal
-	case m.Limit < 0 || m.Limit > bourse.MaxBudget:
-		return refused(bourse.Invalid, "a limit of %v must be 0 to %v", m.Limit, bourse.MaxBudget).Refusal
-	case m.For < 0 || m.Run < 0 || m.Run > bourse.MaxDuration:
-		return refused(bourse.Invalid, "a hold for %v must be 0 or more, a run of %v must be 0 to %v", m.For, m.Run, bourse.MaxDuration).Refusal
+		return refused(grid.Invalid, "%d nodes over [%v, %v) are no leg", m.What.Nodes, m.What.Start, m.What.End).Refusal
+	case m.Limit < 0 || m.Limit > grid.MaxBudget:
+		return refused(grid.Invalid, "a limit of %v must be 0 to %v", m.Limit, grid.MaxBudget).Refusal
+	case m.For < 0 || m.Run < 0 || m.Run > grid.MaxDuration:
+		return refused(grid.Invalid, "a hold for %v must be 0 or more, a run of %v must be 0 to %v", m.For, m.Run, grid.MaxDuration).Refusal
 	case !meant(m.Flex, m.What):
-		return refused(bourse.Invalid, "a window [%v, %v) for a leg over [%v, %v), fixed at %d and with alternatives up to %d thousandths, makes no sense",
+		return refused(grid.Invalid, "a window [%v, %v) for a leg over [%v, %v), fixed at %d and with alternatives up to %d thousandths, makes no sense",
 			m.Flex.Ready, m.Flex.Due, m.What.Start, m.What.End, m.Flex.Fix, m.Flex.Phi).Refusal
 	case len(m.Job) > maxName || len(m.User) > maxName:
 		return tooLong("job or user", m.Job+m.User, maxName)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // calendar reports whether a leg's times and numbers are within bounds.
-func calendar(l bourse.Leg) bool {
-	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start >= -bourse.MaxTime && l.Start < l.End && l.End <= bourse.MaxTime && len(l.Group) <= maxName
+func calendar(l grid.Leg) bool {
+	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start >= -grid.MaxTime && l.Start < l.End && l.End <= grid.MaxTime && len(l.Group) <= maxName
 }

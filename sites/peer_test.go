@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 
 	"pgregory.net/rapid"
@@ -29,7 +29,7 @@ var said = []agents.Message{
 
 var (
 	wildNumbers = []int64{0, 1, -1, 2, 3, 4, 1000, 30_000, 100_000, 1_000_000, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1,
-		int64(bourse.MaxTime), -int64(bourse.MaxTime), int64(bourse.MaxTime) + 1, int64(bourse.Never), int64(bourse.MaxBudget), int64(bourse.MaxCredits), math.MaxInt32, math.MinInt32}
+		int64(grid.MaxTime), -int64(grid.MaxTime), int64(grid.MaxTime) + 1, int64(grid.Never), int64(grid.MaxBudget), int64(grid.MaxCredits), math.MaxInt32, math.MinInt32}
 	wildWords = []string{"", "main", "vo1", "vo2", "ana", "Settled", "Degraded", "gpu", string(make([]byte, 70_000))}
 )
 
@@ -77,20 +77,20 @@ func sensible(t *rapid.T, w *wild, m agents.Message) agents.Message {
 		}
 		return reflect.Value{}
 	}
-	if f := some("Leg"); f.IsValid() && f.Type() == reflect.TypeOf(bourse.LegID{}) {
+	if f := some("Leg"); f.IsValid() && f.Type() == reflect.TypeOf(grid.LegID{}) {
 		f.Set(reflect.ValueOf(w.leg("leg")))
 	} else if f.IsValid() && f.Type() == reflect.TypeOf(agents.ListedLeg{}) {
 		f.FieldByName("Leg").Set(reflect.ValueOf(w.leg("leg")))
 	}
 	if f := some("What"); f.IsValid() {
-		start := w.now.Add(bourse.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * bourse.Second)
-		f.Set(reflect.ValueOf(bourse.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: start, End: start + 50_000}))
+		start := w.now.Add(grid.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * grid.Second)
+		f.Set(reflect.ValueOf(grid.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: start, End: start + 50_000}))
 	}
 	if f := some("Limit"); f.IsValid() {
-		f.SetInt(int64(10 * bourse.Credit))
+		f.SetInt(int64(10 * grid.Credit))
 	}
 	if f := some("Replaces"); f.IsValid() {
-		f.Set(reflect.ValueOf(rapid.SampledFrom([]bourse.LegID{{}, {}, w.leg("old")}).Draw(t, "replaces")))
+		f.Set(reflect.ValueOf(rapid.SampledFrom([]grid.LegID{{}, {}, w.leg("old")}).Draw(t, "replaces")))
 	}
 	for _, x := range []struct {
 		name  string
@@ -182,7 +182,7 @@ func newWild(t *rapid.T) *wild {
 	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	cfg.VOShares, cfg.VOShare = map[string]int{"vo1": rapid.SampledFrom([]int{0, 500, 1000}).Draw(t, "share")}, 900
 	cfg.Cap, cfg.MaxKept, cfg.MaxWork = 4_000_000, 40, 10
-	return &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second}}), t: t}
+	return &wild{story: newStory(cfg, backfill.EASY, []grid.LocalJob{{ID: 1, Nodes: 2, Run: 60 * grid.Second, Estimate: 90 * grid.Second}}), t: t}
 }
 
 // anything is one thing that happens or is said, by anybody.
@@ -191,7 +191,7 @@ func (w *wild) anything() {
 	from := rapid.SampledFrom([]agents.ID{"broker:vo1", "broker:vo1", "broker:vo1", "broker:vo2", "broker:", "", "operator:olga", "user:ana", "site:north"}).Draw(t, "from")
 	switch rapid.IntRange(0, 5).Draw(t, "what") {
 	case 0:
-		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 3000, 31_000, 1_000_000, 100_000_000}).Draw(t, "time"))))
+		w.advance(w.now.Add(grid.Duration(rapid.SampledFrom([]int{1, 3000, 31_000, 1_000_000, 100_000_000}).Draw(t, "time"))))
 	case 1:
 		w.born()
 	case 2:
@@ -224,7 +224,7 @@ func (w *wild) sound() {
 	if n := len(w.site.kept); n > w.cfg.MaxKept+1 {
 		w.t.Fatalf("%d legs are kept, %d at most were allowed", n, w.cfg.MaxKept)
 	}
-	w.site.Status(w.now, 3, bourse.Hour)
+	w.site.Status(w.now, 3, grid.Hour)
 }
 
 // replays checks that a life from the facts so far stands where this one does.
@@ -248,7 +248,7 @@ func TestSite_RemembersTheLatestLivesOfABroker(t *testing.T) {
 		t.Errorf("%d lives are remembered", n)
 	}
 	s.trace = nil
-	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(1, 1000, 1100), Limit: bourse.MaxBudget, For: 30_000})
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(1, 1000, 1100), Limit: grid.MaxBudget, For: 30_000})
 	again := New(s.cfg)
 	again.Replay(0, s.site.Image())
 	if len(s.trace) != 1 || len(s.site.legs) > 0 || again.lives["vo1"].listed != 100 {
@@ -260,7 +260,7 @@ func TestSite_RemembersTheLatestLivesOfABroker(t *testing.T) {
 func TestSite_CountsAQuestionThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s := newStory(storyConfig(4), backfill.EASY, nil)
-	s.say("broker:vo1", agents.QuoteRequest{Legs: make([]bourse.Leg, maxLegs+1)})
+	s.say("broker:vo1", agents.QuoteRequest{Legs: make([]grid.Leg, maxLegs+1)})
 	if s.site.Stray() != 1 || len(s.trace) > 0 {
 		t.Errorf("%d strays, %q", s.site.Stray(), s.trace)
 	}

@@ -5,9 +5,9 @@ package sites
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/plant/planttest"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -26,12 +26,12 @@ func TestPlants(t *testing.T) {
 func staleVersionHeld() bool {
 	s := newStory(storyConfig(4), backfill.EASY, nil)
 	old, next := legOfVO1(1), legOfVO1(2)
-	hold := agents.Hold{Leg: old, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000}
+	hold := agents.Hold{Leg: old, What: window(1, 100, 800), User: "u", Limit: 1000 * grid.Credit, For: 30_000}
 	s.say("broker:vo1", hold)
 	s.say("broker:vo1", agents.Confirm{Leg: old})
 	hold.Leg, hold.What, hold.Replaces, hold.Version = next, window(1, 1000, 1700), old, 7
 	s.say("broker:vo1", hold)
-	return s.site.participant.legs[next].State == bourse.Held
+	return s.site.participant.legs[next].State == grid.Held
 }
 
 // earlierLifeDecides has a life of a broker confirm a leg after its next life has listed
@@ -39,10 +39,10 @@ func staleVersionHeld() bool {
 func earlierLifeDecides() bool {
 	s := newStory(storyConfig(4), backfill.EASY, nil)
 	id := legOfVO1(1)
-	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000})
-	s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: 2, Nonce: 2, Known: []bourse.LegID{id}})
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * grid.Credit, For: 30_000})
+	s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: 2, Nonce: 2, Known: []grid.LegID{id}})
 	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
-	return s.site.participant.legs[id].State == bourse.Confirmed
+	return s.site.participant.legs[id].State == grid.Confirmed
 }
 
 // beginsAgain has a cluster forget that the work of a leg has begun, and reports whether it
@@ -50,15 +50,15 @@ func earlierLifeDecides() bool {
 func beginsAgain() bool {
 	s := durableStory(storyConfig(4), nil)
 	id := legOfVO1(1)
-	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * bourse.Credit, For: 30_000})
+	s.say("broker:vo1", agents.Hold{Leg: id, What: window(1, 100, 800), User: "u", Limit: 1000 * grid.Credit, For: 30_000})
 	s.disk.copied = len(s.disk.facts)
 	s.say("broker:vo1", agents.Confirm{Leg: id})
 	s.advance(200_000)
 	s.restored()
 	s.born()
-	return s.site.participant.legs[id].State == bourse.Running && s.locks()[id].Running
+	return s.site.participant.legs[id].State == grid.Running && s.locks()[id].Running
 }
 
-func legOfVO1(seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq}}
+func legOfVO1(seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: seq}}
 }

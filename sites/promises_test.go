@@ -5,9 +5,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
@@ -17,11 +18,11 @@ import (
 type keeping struct {
 	*story
 	t     *rapid.T
-	legs  []bourse.LegID
-	flex  map[bourse.LegID]bourse.Flex
+	legs  []grid.LegID
+	flex  map[grid.LegID]grid.Flex
 	seq   uint64
-	lying map[bourse.LegID]bourse.Leg // of confirmed legs that do not run yet
-	runs  map[bourse.LegID]bourse.Leg
+	lying map[grid.LegID]grid.Leg // of confirmed legs that do not run yet
+	runs  map[grid.LegID]grid.Leg
 	lost  bool // nodes have failed
 }
 
@@ -40,51 +41,51 @@ func TestPromises_AreKeptWhateverComes(t *testing.T) {
 		cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Disclose: rapid.SampledFrom([]sla.Disclosure{sla.Full, sla.Closed}).Draw(t, "disclose")}
 		p := &queue.PromiseOptions{Schedule: opt, Flexible: 500, Deadline: 3000, Fix: rapid.IntRange(0, 900).Draw(t, "fix"),
 			Replan: rapid.Bool().Draw(t, "replan"), Alternatives: rapid.IntRange(0, 1000).Draw(t, "alternatives")}
-		var jobs []bourse.LocalJob
-		at := bourse.Time(0)
+		var jobs []grid.LocalJob
+		at := grid.Time(0)
 		for i := range rapid.IntRange(0, 15).Draw(t, "jobs") {
-			at += bourse.Time(rapid.IntRange(0, 60).Draw(t, "gap") * 1000)
-			j := bourse.LocalJob{ID: int64(i + 1), Submit: at, Nodes: rapid.IntRange(1, 9).Draw(t, "nodes"),
-				Estimate: bourse.Duration(rapid.IntRange(1, 60).Draw(t, "estimate")) * bourse.Second}
-			j.Run = j.Estimate * bourse.Duration(rapid.IntRange(0, 13).Draw(t, "run")) / 10
+			at += grid.Time(rapid.IntRange(0, 60).Draw(t, "gap") * 1000)
+			j := grid.LocalJob{ID: int64(i + 1), Submit: at, Nodes: rapid.IntRange(1, 9).Draw(t, "nodes"),
+				Estimate: grid.Duration(rapid.IntRange(1, 60).Draw(t, "estimate")) * grid.Second}
+			j.Run = j.Estimate * grid.Duration(rapid.IntRange(0, 13).Draw(t, "run")) / 10
 			jobs = append(jobs, j)
 		}
-		k := &keeping{story: newStory(cfg, backfill.EASY, jobs, p), t: t, flex: map[bourse.LegID]bourse.Flex{},
-			lying: map[bourse.LegID]bourse.Leg{}, runs: map[bourse.LegID]bourse.Leg{}}
+		k := &keeping{story: newStory(cfg, backfill.EASY, jobs, p), t: t, flex: map[grid.LegID]grid.Flex{},
+			lying: map[grid.LegID]grid.Leg{}, runs: map[grid.LegID]grid.Leg{}}
 		k.check = k.audit
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			k.act()
 		}
-		k.advance(k.now.Add(bourse.Hour))
+		k.advance(k.now.Add(grid.Hour))
 	})
 }
 
 func (k *keeping) act() {
 	t := k.t
-	leg := func() bourse.LegID {
+	leg := func() grid.LegID {
 		if len(k.legs) == 0 {
-			return bourse.LegID{}
+			return grid.LegID{}
 		}
 		return rapid.SampledFrom(k.legs).Draw(t, "leg")
 	}
 	switch rapid.IntRange(0, 9).Draw(t, "act") {
 	case 0, 1, 2, 3:
 		k.seq++
-		id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: k.seq}}
-		start := k.now.Add(bourse.Duration(rapid.IntRange(0, 120).Draw(t, "start")) * bourse.Second)
-		d := bourse.Duration(rapid.IntRange(1, 60).Draw(t, "length")) * bourse.Second
-		m := agents.Hold{Leg: id, What: bourse.Leg{Group: "main", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"), Start: start, End: start.Add(d)},
-			Job: "job", Limit: 1_000_000 * bourse.Credit, For: 30 * bourse.Second, Run: d * bourse.Duration(rapid.IntRange(0, 10).Draw(t, "run")) / 10}
+		id := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: k.seq}}
+		start := k.now.Add(grid.Duration(rapid.IntRange(0, 120).Draw(t, "start")) * grid.Second)
+		d := grid.Duration(rapid.IntRange(1, 60).Draw(t, "length")) * grid.Second
+		m := agents.Hold{Leg: id, What: grid.Leg{Group: "main", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"), Start: start, End: start.Add(d)},
+			Job: "job", Limit: 1_000_000 * grid.Credit, For: 30 * grid.Second, Run: d * grid.Duration(rapid.IntRange(0, 10).Draw(t, "run")) / 10}
 		if rapid.Bool().Draw(t, "loose") {
-			m.Flex = bourse.Flex{Ready: start, Due: m.What.End.Add(bourse.Duration(rapid.IntRange(0, 120).Draw(t, "slack")) * bourse.Second),
+			m.Flex = grid.Flex{Ready: start, Due: m.What.End.Add(grid.Duration(rapid.IntRange(0, 120).Draw(t, "slack")) * grid.Second),
 				Fix: rapid.IntRange(0, 1000).Draw(t, "fix")}
 		}
 		m.Flex.Phi = rapid.IntRange(0, 2000).Draw(t, "phi")
-		if old := k.site.legs[leg()]; old != nil && old.State == bourse.Confirmed && rapid.Bool().Draw(t, "replaces") {
+		if old := k.site.legs[leg()]; old != nil && old.State == grid.Confirmed && rapid.Bool().Draw(t, "replaces") {
 			m.Replaces, m.Version = old.Leg, old.Version
 			if rapid.Bool().Draw(t, "there") {
 				m.What = old.What
-				m.Flex = bourse.Flex{Ready: old.What.Start, Due: old.What.End.Add(bourse.Duration(rapid.IntRange(0, 60).Draw(t, "more")) * bourse.Second)}
+				m.Flex = grid.Flex{Ready: old.What.Start, Due: old.What.End.Add(grid.Duration(rapid.IntRange(0, 60).Draw(t, "more")) * grid.Second)}
 			}
 		}
 		k.flex[id] = m.Flex
@@ -99,11 +100,11 @@ func (k *keeping) act() {
 	case 8:
 		if rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
 			k.lost = true
-			k.put(theCluster, "", agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 8).Draw(t, "failed"), For: 20 * bourse.Second})
+			k.put(theCluster, "", agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 8).Draw(t, "failed"), For: 20 * grid.Second})
 			k.settle()
 		}
 	default:
-		k.advance(k.now.Add(bourse.Duration(rapid.IntRange(0, 40).Draw(t, "wait")) * bourse.Second))
+		k.advance(k.now.Add(grid.Duration(rapid.IntRange(0, 40).Draw(t, "wait")) * grid.Second))
 	}
 }
 
@@ -114,9 +115,9 @@ func (k *keeping) audit(_ agents.ID, out *agents.Outbox) {
 	}
 	for _, f := range out.Facts {
 		switch f := f.(type) {
-		case bourse.LegMoved:
+		case facts.LegMoved:
 			k.legMoved(f)
-		case bourse.LegShifted:
+		case facts.LegShifted:
 			w, lies := k.flex[f.Leg], k.lying[f.Leg]
 			if _, known := k.lying[f.Leg]; !known || f.End.Sub(f.Start) != lies.Duration() || !w.Holds(f.Start, f.End) || f.Start < k.now {
 				k.t.Fatalf("at %v %v, promised within %v, is moved from %v to [%v, %v)", k.now, f.Leg, w, lies, f.Start, f.End)
@@ -124,31 +125,31 @@ func (k *keeping) audit(_ agents.ID, out *agents.Outbox) {
 			lies.Start, lies.End = f.Start, f.End
 			k.lying[f.Leg] = lies
 			if f.Fixed {
-				k.flex[f.Leg] = bourse.Flex{Ready: f.Start, Due: f.End}
+				k.flex[f.Leg] = grid.Flex{Ready: f.Start, Due: f.End}
 			}
 		}
 	}
 }
 
-func (k *keeping) legMoved(f bourse.LegMoved) {
+func (k *keeping) legMoved(f facts.LegMoved) {
 	switch f.State {
-	case bourse.Held:
+	case grid.Held:
 		if w := k.flex[f.Leg]; w.Due > 0 && !w.Holds(f.What.Start, f.What.End) {
 			k.t.Fatalf("%v is held over %v, its window is %v", f.Leg, f.What, w)
 		}
-	case bourse.Confirmed:
+	case grid.Confirmed:
 		k.lying[f.Leg] = f.What
-	case bourse.Running:
+	case grid.Running:
 		if lies := k.lying[f.Leg]; lies != f.What || k.now < lies.Start {
 			k.t.Fatalf("at %v %v runs over %v, promised for %v", k.now, f.Leg, f.What, lies)
 		}
 		delete(k.lying, f.Leg)
-	case bourse.Lost:
+	case grid.Lost:
 		if !k.lost && f.What.End > k.now { // one that is confirmed after its end has nothing any more
 			k.t.Fatalf("%v is lost, and no node has failed", f.Leg)
 		}
 		delete(k.lying, f.Leg)
-	case bourse.Released:
+	case grid.Released:
 		delete(k.lying, f.Leg)
 	}
 }

@@ -3,8 +3,9 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How a site proves its own answers to itself. Every answer about a leg that may have to be
@@ -17,11 +18,11 @@ import (
 const maxEpochs = 64
 
 // lived begins a life that proves its answers.
-func (m *memory) lived(f bourse.SiteBegun) {
+func (m *memory) lived(f facts.SiteBegun) {
 	if len(m.epochs) == maxEpochs {
 		m.epochs = slices.Delete(m.epochs, 0, 1)
 	}
-	m.epochs = append(m.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: m.facts - 1})
+	m.epochs = append(m.epochs, facts.SiteEpoch{Epoch: f.Epoch, From: m.facts - 1})
 }
 
 // reaches reports whether the journal has everything recorded before an answer was given.
@@ -41,21 +42,21 @@ func (m *memory) reaches(epoch, seq uint64) bool {
 }
 
 // proof is the proof for an answer about a leg, given now.
-func (m *memory) proof(l *leg) bourse.Proof {
+func (m *memory) proof(l *leg) grid.Proof {
 	return m.cfg.Key.Prove(&agents.ListedLeg{Leg: l.Leg, What: l.What, State: l.State, Fare: l.Fare,
 		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, m.stamp())
 }
 
 // unproven says why a leg is not restored: nothing proves that the site had it and has lost
 // it; no reason: a proof does. Rows S100, S101, S104.
-func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
-	no := func(format string, args ...any) bourse.Reason {
-		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
+func (r *recovery) unproven(a *agents.ListedLeg) grid.Reason {
+	no := func(format string, args ...any) grid.Reason {
+		return grid.Because(grid.Unproven, "leg %v: %v", a.Leg, grid.Say(format, args...))
 	}
 	switch p := &a.Proof; {
 	case len(r.cfg.Key) == 0:
 		return no("%s has no key to prove its own answers with, and restores nothing", r.cfg.Name)
-	case *p == bourse.Proof{}:
+	case *p == grid.Proof{}:
 		return no("there is no proof that %s has answered so", r.cfg.Name)
 	case !vouches(p.State, a.State):
 		return no("%s has answered that it was %v, which is no proof that it is %v", r.cfg.Name, p.State, a.State)
@@ -64,19 +65,19 @@ func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	case r.reaches(p.Epoch, p.Seq):
 		return no("%s has forgotten nothing since it answered that", r.cfg.Name)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // vouches reports whether the proof of one state is enough to restore another: a state to
 // which the broker could have taken the leg since, without gaining by it.
-func vouches(answered, asserted bourse.LegState) bool {
+func vouches(answered, asserted grid.LegState) bool {
 	switch asserted {
-	case bourse.Held, bourse.Prepared:
-		return answered == bourse.Held
-	case bourse.Confirmed, bourse.Running:
-		return answered == bourse.Confirmed
-	case bourse.Settled: // paid for in full, and its nodes are free
-		return answered == bourse.Held || answered == bourse.Confirmed
+	case grid.Held, grid.Prepared:
+		return answered == grid.Held
+	case grid.Confirmed, grid.Running:
+		return answered == grid.Confirmed
+	case grid.Settled: // paid for in full, and its nodes are free
+		return answered == grid.Held || answered == grid.Confirmed
 	}
 	return answered == asserted
 }

@@ -3,7 +3,7 @@ package sites
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 // By its own lives a site tells a stamp that its journal reaches from one that it
@@ -11,10 +11,10 @@ import (
 func TestReaches_TellsWhatIsLostFromWhatIsNot(t *testing.T) {
 	t.Parallel()
 	m := newMemory(&Config{})
-	live := func(epoch uint64, facts int) { // it begins, and records so many facts beside
-		m.apply(0, bourse.SiteBegun{Epoch: epoch})
-		for range facts {
-			m.apply(0, bourse.SiteDrained{})
+	live := func(epoch uint64, recorded int) { // it begins, and records so many facts beside
+		m.apply(0, facts.SiteBegun{Epoch: epoch})
+		for range recorded {
+			m.apply(0, facts.SiteDrained{})
 		}
 	}
 	live(100, 9)  // facts 1 to 10

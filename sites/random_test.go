@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 
 	"pgregory.net/rapid"
@@ -38,10 +39,10 @@ func wildLife(t *rapid.T, name string) {
 	case "crowded":
 		cfg.MaxWork, cfg.MaxKept = 2, 12
 	}
-	w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{
-		{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second},
-		{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * bourse.Second, Estimate: 60 * bourse.Second}}),
-		t: t, states: map[bourse.LegID]bourse.LegState{}, held: map[bourse.LegID]bourse.Fare{}}
+	w := &wild{story: newStory(cfg, backfill.EASY, []grid.LocalJob{
+		{ID: 1, Nodes: 2, Run: 60 * grid.Second, Estimate: 90 * grid.Second},
+		{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * grid.Second, Estimate: 60 * grid.Second}}),
+		t: t, states: map[grid.LegID]grid.LegState{}, held: map[grid.LegID]grid.Fare{}}
 	w.check = w.step
 	for range rapid.IntRange(10, 50).Draw(t, "steps") {
 		w.act()
@@ -55,16 +56,16 @@ type wild struct {
 	*story
 	t       *rapid.T
 	counted int
-	states  map[bourse.LegID]bourse.LegState // as the facts have them
-	held    map[bourse.LegID]bourse.Fare
-	out, in bourse.Credits // posted, by the facts
+	states  map[grid.LegID]grid.LegState // as the facts have them
+	held    map[grid.LegID]grid.Fare
+	out, in grid.Credits // posted, by the facts
 }
 
 // act does one thing, and the same again: n copies have one effect (I6).
 func (w *wild) act() {
 	switch rapid.IntRange(0, 11).Draw(w.t, "what") {
 	case 0:
-		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 500, 3000, 31_000, 120_000, 1_000_000, 100_000_000}).Draw(w.t, "time"))))
+		w.advance(w.now.Add(grid.Duration(rapid.SampledFrom([]int{1, 500, 3000, 31_000, 120_000, 1_000_000, 100_000_000}).Draw(w.t, "time"))))
 	case 1:
 		w.silent = rapid.Bool().Draw(w.t, "silent")
 	case 2:
@@ -73,7 +74,7 @@ func (w *wild) act() {
 		w.born()
 	case 4:
 		w.put(theCluster, "", agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(w.t, "lost"),
-			For: bourse.Duration(rapid.IntRange(1, 200).Draw(w.t, "for")) * bourse.Second})
+			For: grid.Duration(rapid.IntRange(1, 200).Draw(w.t, "for")) * grid.Second})
 		w.settle()
 	default:
 		m := w.natural()
@@ -90,9 +91,9 @@ func (w *wild) act() {
 	}
 }
 
-func (w *wild) leg(what string) bourse.LegID {
+func (w *wild) leg(what string) grid.LegID {
 	inc := uint32(rapid.IntRange(1, 3).Draw(w.t, "incarnation"))
-	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: inc, Nonce: uint64(inc), Seq: uint64(rapid.IntRange(1, 4).Draw(w.t, what))}}
+	id := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: inc, Nonce: uint64(inc), Seq: uint64(rapid.IntRange(1, 4).Draw(w.t, what))}}
 	if rapid.IntRange(0, 9).Draw(w.t, "twin") == 0 {
 		id.Tx.Nonce = 99
 	}
@@ -110,24 +111,24 @@ func (w *wild) natural() agents.Message {
 	id, by := l.Leg, w.site.life("vo1").highest
 	other := rapid.IntRange(0, 2).Draw(t, "other")
 	switch l.State {
-	case bourse.Held:
+	case grid.Held:
 		if other == 0 {
 			return agents.Confirm{Leg: id, DecidedBy: by}
 		}
-		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
-	case bourse.Prepared:
+		return agents.Prepare{Leg: id, For: 15 * grid.Minute}
+	case grid.Prepared:
 		return []agents.Message{agents.Cancel{Leg: id, DecidedBy: by}, agents.Confirm{Leg: id, DecidedBy: by},
 			agents.Answer{Leg: id, DecidedBy: by, Verdict: agents.Commit}}[other]
-	case bourse.Confirmed, bourse.Running:
+	case grid.Confirmed, grid.Running:
 		if other == 0 {
 			return agents.Release{Leg: id, DecidedBy: by}
 		}
 		next := id
 		next.Tx.Seq, next.Tx.Incarnation, next.Tx.Nonce = uint64(5+len(w.site.kept)), by, w.site.life("vo1").seen[len(w.site.life("vo1").seen)-1].Nonce
 		what := l.What
-		what.Nodes, what.Start = rapid.IntRange(1, 4).Draw(t, "nodes"), max(what.Start, w.now.Add(5*bourse.Second))
-		what.End = max(what.End, what.Start) + bourse.Time(other*10_000)
-		return agents.Hold{Leg: next, What: what, Job: "job", Limit: 10 * bourse.Credit, For: 30 * bourse.Second, Replaces: id, Version: l.Version}
+		what.Nodes, what.Start = rapid.IntRange(1, 4).Draw(t, "nodes"), max(what.Start, w.now.Add(5*grid.Second))
+		what.End = max(what.End, what.Start) + grid.Time(other*10_000)
+		return agents.Hold{Leg: next, What: what, Job: "job", Limit: 10 * grid.Credit, For: 30 * grid.Second, Replaces: id, Version: l.Version}
 	}
 	if n := w.site.notices.notice(l); n != nil && !l.noted {
 		return agents.Noted{Leg: id, Step: n.Kind()}
@@ -139,16 +140,16 @@ func (w *wild) message() agents.Message {
 	t := w.t
 	id := w.leg("leg")
 	by := uint32(rapid.IntRange(1, 3).Draw(t, "by"))
-	what := bourse.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: w.now.Add(bourse.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * bourse.Second)}
-	what.End = what.Start.Add(bourse.Duration(rapid.IntRange(1, 100).Draw(t, "long")) * bourse.Second)
+	what := grid.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: w.now.Add(grid.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * grid.Second)}
+	what.End = what.Start.Add(grid.Duration(rapid.IntRange(1, 100).Draw(t, "long")) * grid.Second)
 	switch rapid.IntRange(0, 12).Draw(t, "message") {
 	case 0, 1, 2:
-		return agents.Hold{Leg: id, What: what, Job: "job", Limit: bourse.Credits(rapid.IntRange(0, 6_000_000).Draw(t, "limit")), For: 30 * bourse.Second}
+		return agents.Hold{Leg: id, What: what, Job: "job", Limit: grid.Credits(rapid.IntRange(0, 6_000_000).Draw(t, "limit")), For: 30 * grid.Second}
 	case 3:
-		return agents.Hold{Leg: id, What: what, Job: "job", Limit: 10 * bourse.Credit, For: 30 * bourse.Second,
+		return agents.Hold{Leg: id, What: what, Job: "job", Limit: 10 * grid.Credit, For: 30 * grid.Second,
 			Replaces: w.leg("old"), Version: uint32(rapid.IntRange(1, 2).Draw(t, "version"))}
 	case 4, 5:
-		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
+		return agents.Prepare{Leg: id, For: 15 * grid.Minute}
 	case 6, 7:
 		return agents.Confirm{Leg: id, DecidedBy: by}
 	case 8:
@@ -156,16 +157,16 @@ func (w *wild) message() agents.Message {
 	case 9:
 		return agents.Release{Leg: id, DecidedBy: by, Full: rapid.Bool().Draw(t, "full")}
 	case 10:
-		return agents.List{Broker: "vo1", Incarnation: by, Nonce: uint64(by), Known: []bourse.LegID{id}}
+		return agents.List{Broker: "vo1", Incarnation: by, Nonce: uint64(by), Known: []grid.LegID{id}}
 	case 11:
 		if rapid.Bool().Draw(t, "noted") {
 			return agents.Noted{Leg: id}
 		}
 		return agents.Answer{Leg: id, DecidedBy: by, Verdict: agents.Verdict(rapid.IntRange(0, 3).Draw(t, "verdict"))}
 	}
-	state := bourse.LegState(rapid.IntRange(0, int(bourse.Lost)+1).Draw(t, "state"))
-	a := agents.ListedLeg{Leg: id, What: what, State: state, Fare: bourse.Fare{Base: 1_000_000}, Left: 20 * bourse.Second}
-	if state == bourse.Released || state == bourse.Lost && rapid.Bool().Draw(t, "paid") {
+	state := grid.LegState(rapid.IntRange(0, int(grid.Lost)+1).Draw(t, "state"))
+	a := agents.ListedLeg{Leg: id, What: what, State: state, Fare: grid.Fare{Base: 1_000_000}, Left: 20 * grid.Second}
+	if state == grid.Released || state == grid.Lost && rapid.Bool().Draw(t, "paid") {
 		a.Refund = 500_000
 	}
 	return agents.Reassert{Leg: a, Incarnation: by, Nonce: uint64(by)}
@@ -181,13 +182,13 @@ func (w *wild) step(id agents.ID, out *agents.Outbox) {
 	}
 	for _, f := range out.Facts {
 		switch f := f.(type) {
-		case bourse.LegMoved:
+		case facts.LegMoved:
 			w.moved(f)
-		case bourse.LegRestored:
+		case facts.LegRestored:
 			w.restored(f.Was)
-		case bourse.Tombstone:
-			w.states[f.Leg] = bourse.Cancelled
-		case bourse.LegsForgotten:
+		case facts.Tombstone:
+			w.states[f.Leg] = grid.Cancelled
+		case facts.LegsForgotten:
 			for _, id := range f.Legs {
 				delete(w.states, id)
 			}
@@ -197,24 +198,24 @@ func (w *wild) step(id agents.ID, out *agents.Outbox) {
 
 // moved holds a move against the state table (I5) and its price against Held's
 // (I10), and counts the money (I8).
-func (w *wild) moved(f bourse.LegMoved) {
+func (w *wild) moved(f facts.LegMoved) {
 	was := w.states[f.Leg]
 	if !was.CanMove(f.State) {
 		w.t.Fatalf("I5: leg %v goes from %v to %v", f.Leg, was, f.State)
 	}
 	w.states[f.Leg] = f.State
 	switch f.State {
-	case bourse.Held:
+	case grid.Held:
 		w.held[f.Leg] = f.Fare
 		if f.Fare.Total() > f.Limit {
 			w.t.Fatalf("I10: leg %v is held at %v, above its limit %v", f.Leg, f.Fare, f.Limit)
 		}
-	case bourse.Confirmed:
+	case grid.Confirmed:
 		w.out += f.Fare.Total()
 		if f.Fare != w.held[f.Leg] {
 			w.t.Fatalf("I10: leg %v was held at %v and costs %v", f.Leg, w.held[f.Leg], f.Fare)
 		}
-	case bourse.Released, bourse.Lost:
+	case grid.Released, grid.Lost:
 		w.in += f.Refund + f.Penalty
 		if f.Refund > f.Fare.Total() {
 			w.t.Fatalf("I8: leg %v gives %v of %v back", f.Leg, f.Refund, f.Fare)
@@ -222,16 +223,16 @@ func (w *wild) moved(f bourse.LegMoved) {
 	}
 }
 
-func (w *wild) restored(f bourse.LegMoved) {
+func (w *wild) restored(f facts.LegMoved) {
 	was := w.states[f.Leg]
-	paidBefore := was == bourse.Confirmed || was == bourse.Running
+	paidBefore := was == grid.Confirmed || was == grid.Running
 	switch f.State {
-	case bourse.Confirmed, bourse.Settled, bourse.Released, bourse.Lost:
-		if !paidBefore && (f.State != bourse.Lost || f.Refund > 0) {
+	case grid.Confirmed, grid.Settled, grid.Released, grid.Lost:
+		if !paidBefore && (f.State != grid.Lost || f.Refund > 0) {
 			w.out += f.Fare.Total()
 		}
 	}
-	if f.State == bourse.Released || f.State == bourse.Lost {
+	if f.State == grid.Released || f.State == grid.Lost {
 		w.in += f.Refund + f.Penalty
 	}
 	w.states[f.Leg], w.held[f.Leg] = f.State, f.Fare
@@ -248,7 +249,7 @@ func (w *wild) rest() {
 	}
 	locks := w.locks()
 	for _, l := range w.site.OpenLegs() {
-		if l.State < bourse.Confirmed && l.Limit < w.now {
+		if l.State < grid.Confirmed && l.Limit < w.now {
 			w.t.Fatalf("I4: leg %v is %v at %v, its limit was %v", l.Leg, l.State, w.now, l.Limit)
 		}
 		k, kept := locks[l.Leg]
@@ -274,7 +275,7 @@ func (w *wild) rest() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var read bourse.SiteImage
+	var read facts.SiteImage
 	if err := json.Unmarshal(b, &read); err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // readers are the brokers that have asked anything in this life of the site. They are told
@@ -17,7 +17,7 @@ type readers struct {
 }
 
 // drainOver is the end of a drain.
-type drainOver struct{ until bourse.Time }
+type drainOver struct{ until grid.Time }
 
 // Kind names the alarm.
 func (drainOver) Kind() string { return "DrainOver" }
@@ -37,7 +37,7 @@ func (r *readers) ofVO(vo string) (n int) {
 	if vo == "" {
 		return 0
 	}
-	from, _ := slices.BinarySearch(r.list, agents.ID("broker:"+bourse.InVO(vo, "")))
+	from, _ := slices.BinarySearch(r.list, agents.ID("broker:"+grid.InVO(vo, "")))
 	for _, id := range r.list[from:] {
 		if voOf(id) != vo {
 			break
@@ -57,7 +57,7 @@ func (r *readers) tell(t step) {
 
 // watch sets the alarm for the end of a drain.
 func (r *readers) watch(t step) {
-	if until := r.mem.drain.Until; t.now < until && until < bourse.Never {
+	if until := r.mem.drain.Until; t.now < until && until < grid.Never {
 		t.out.Alarm(until, drainOver{until})
 	}
 }

@@ -1,8 +1,9 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // recovery begins lives, and restores legs that the site has forgotten when their brokers
@@ -25,14 +26,14 @@ func (r *recovery) start(t step, m agents.Started) {
 	r.begin(t.now, m.Nonce)
 	r.requests.begin(m.Nonce)
 	if len(r.cfg.Key) > 0 {
-		r.record(t, bourse.SiteBegun{Epoch: m.Nonce})
+		r.record(t, facts.SiteBegun{Epoch: m.Nonce})
 	}
 	for l := range r.open.each {
-		if l.State != bourse.Held && l.State != bourse.Prepared {
+		if l.State != grid.Held && l.State != grid.Prepared {
 			continue
 		}
 		r.participant.limit(t, l, min(l.For, l.What.Start.Sub(t.now)))
-		if l.State == bourse.Prepared {
+		if l.State == grid.Prepared {
 			r.notices.doubt(t, l)
 		}
 	}
@@ -40,7 +41,7 @@ func (r *recovery) start(t step, m agents.Started) {
 		if l.told < l.shifts {
 			r.notices.beginShift(t, l)
 		}
-		if l.offer().State == bourse.OfferOpen {
+		if l.offer().State == facts.OfferOpen {
 			r.negotiation.beginOffer(t, l)
 		}
 		if l.State.Terminal() {
@@ -73,14 +74,14 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	why := r.unsound(m.Leg)
 	switch {
 	case why.Refused():
-	case to == bourse.Asked: // there is nothing to restore
+	case to == grid.Asked: // there is nothing to restore
 	case known && (l.State == to || l.State.Terminal() && to.Terminal() || to.Blocks() && to < l.State && !l.State.Terminal()):
-	case known && (l.State.Terminal() || l.State == bourse.Asked):
-		why = bourse.Reason{Code: bourse.Expired, Detail: "leg " + id.String() + " is " + l.State.String()}
+	case known && (l.State.Terminal() || l.State == grid.Asked):
+		why = grid.Reason{Code: grid.Expired, Detail: "leg " + id.String() + " is " + l.State.String()}
 	case !to.Blocks() && !paid(to):
 		why = r.abandon(t, l, m)
 	case to.Blocks() && m.Leg.What.End <= t.now:
-		why = refused(bourse.Expired, "leg %v ended at %v, it is %v", id, m.Leg.What.End, t.now).Refusal
+		why = refused(grid.Expired, "leg %v ended at %v, it is %v", id, m.Leg.What.End, t.now).Refusal
 	default:
 		if why = r.unproven(&m.Leg); !why.Refused() {
 			r.takeBack(t, l, m, was)
@@ -92,20 +93,20 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 
 // fence refuses what a life of the broker asserts that is over, or is not the one known by its
 // incarnation; no reason: neither.
-func (r *recovery) fence(m agents.Reassert) bourse.Reason {
+func (r *recovery) fence(m agents.Reassert) grid.Reason {
 	broker := m.Leg.Leg.Tx.Broker
 	if f := r.life(broker); f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
 		return fenced("incarnation %d of %s has spoken to %s", f.highest, broker, r.cfg.Name)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // abandon gives up a leg that its broker says was never paid for, known or not, and
 // releases its nodes, as Cancel does.
-func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
+func (r *recovery) abandon(t step, l *leg, m agents.Reassert) grid.Reason {
 	id := m.Leg.Leg
 	if l != nil && l.charged {
-		return bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()}
+		return grid.Reason{Code: grid.BadState, Detail: "leg " + id.String() + " is " + l.State.String()}
 	}
 	if why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
 		return why
@@ -115,16 +116,16 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 		r.archive.tombstone(t, id)
 		l = r.legs[id]
 	} else if !l.tomb {
-		r.participant.move(t, l, bourse.Cancelled)
+		r.participant.move(t, l, grid.Cancelled)
 	}
 	r.orders.tell(t, l, releaseOrder)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // takeBack restores a leg for which there is a proof: at once if it holds no nodes, or is
 // known and holds them already; otherwise when the cluster has the nodes. If the line is
 // full it does not answer, and the broker will assert the leg again.
-func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
+func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was facts.LegRestored) {
 	id := m.Leg.Leg
 	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
 	if l == nil && len(r.kept) >= r.cfg.MaxKept && !why.Refused() {
@@ -145,7 +146,7 @@ func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRes
 	default:
 		if !unknown {
 			was.Held = l.heldAt
-			if was.Was.Flex == (bourse.Flex{}) { // a broker of an older build does not say it
+			if was.Was.Flex == (grid.Flex{}) { // a broker of an older build does not say it
 				was.Was.Flex = l.Flex
 			}
 		}
@@ -154,53 +155,53 @@ func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRes
 }
 
 // paid reports whether a leg that ended in state x may have been paid for.
-func paid(x bourse.LegState) bool {
-	return x == bourse.Settled || x == bourse.Released || x == bourse.Lost
+func paid(x grid.LegState) bool {
+	return x == grid.Settled || x == grid.Released || x == grid.Lost
 }
 
 // unsound says why an assertion makes no sense; no reason: it does. Peers are not trusted.
-func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
+func (r *recovery) unsound(a agents.ListedLeg) grid.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
 	group, known := r.groups[l.Group]
 	switch {
-	case a.State > bourse.Lost:
-		return refused(bourse.Invalid, "there is no state %d of a leg", a.State).Refusal
-	case a.Fare.Base < 0 || a.Fare.Additive < 0 || a.Refund < 0 || a.Penalty < 0 || a.Limit < 0 || sum > bourse.MaxBudget:
-		return refused(bourse.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
+	case a.State > grid.Lost:
+		return refused(grid.Invalid, "there is no state %d of a leg", a.State).Refusal
+	case a.Fare.Base < 0 || a.Fare.Additive < 0 || a.Refund < 0 || a.Penalty < 0 || a.Limit < 0 || sum > grid.MaxBudget:
+		return refused(grid.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
 	case sum > r.accounts.toPay(a.Leg.Tx.Broker) || sum > r.accounts.toReturn(a.Leg.Tx.Broker): // S96
-		return refused(bourse.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
-	case a.Refund > a.Fare.Total() || a.Penalty > 0 && a.State != bourse.Lost:
-		return refused(bourse.Invalid, "a leg that cost %v cannot give back %v and a penalty of %v", a.Fare.Total(), a.Refund, a.Penalty).Refusal
+		return refused(grid.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
+	case a.Refund > a.Fare.Total() || a.Penalty > 0 && a.State != grid.Lost:
+		return refused(grid.Invalid, "a leg that cost %v cannot give back %v and a penalty of %v", a.Fare.Total(), a.Refund, a.Penalty).Refusal
 	case a.State.Blocks() && !known:
-		return refused(bourse.Unknown, "%s has no group %q", r.cfg.Name, l.Group).Refusal
+		return refused(grid.Unknown, "%s has no group %q", r.cfg.Name, l.Group).Refusal
 	case a.State.Blocks() && l.Nodes > r.cfg.Groups[group].Nodes:
-		return refused(bourse.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, r.cfg.Groups[group].Nodes).Refusal
+		return refused(grid.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, r.cfg.Groups[group].Nodes).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
-		return refused(bourse.Invalid, "no window has a leg %d, or its name has more than %d bytes", a.Leg.Leg, maxName).Refusal
-	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > bourse.MaxTime, a.Run < 0, a.Run > bourse.MaxDuration:
-		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
+		return refused(grid.Invalid, "no window has a leg %d, or its name has more than %d bytes", a.Leg.Leg, maxName).Refusal
+	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > grid.MaxTime, a.Run < 0, a.Run > grid.MaxDuration:
+		return refused(grid.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // restoration is the fact that restores a leg as asserted. A running leg is restored as
 // confirmed: the cluster will report that its work runs.
-func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
+func (r *recovery) restoration(t step, m agents.Reassert) facts.LegRestored {
 	a := m.Leg
-	f := bourse.LegRestored{Held: t.now, Proof: a.Proof, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
+	f := facts.LegRestored{Held: t.now, Proof: a.Proof, Was: facts.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
 		Fare: a.Fare, Limit: a.Limit, End: a.End, Version: max(a.Version, 1), Refund: a.Refund, Penalty: a.Penalty, Run: a.Run, Reason: a.Reason}}
 	if m.Work != nil || a.Result != nil {
-		f.Was.Real = &bourse.RealLeg{Work: m.Work, Result: a.Result}
+		f.Was.Real = &facts.RealLeg{Work: m.Work, Result: a.Result}
 	}
 	if a.State.Blocks() && meant(a.Flex, a.What) { // no proof covers it, and only its owner could suffer
 		f.Was.Flex = a.Flex
 	}
 	switch a.State {
-	case bourse.Running:
-		f.Was.State = bourse.Confirmed
-	case bourse.Held:
+	case grid.Running:
+		f.Was.State = grid.Confirmed
+	case grid.Held:
 		f.Was.For = min(max(a.Left, 0), r.cfg.Hold)
-	case bourse.Prepared:
+	case grid.Prepared:
 		f.Was.For = min(max(a.Left, 0), r.cfg.InDoubt)
 	}
 	return f
@@ -215,7 +216,7 @@ func (r *recovery) ready(t step, k *request) bool {
 	if l := r.legs[k.leg.Leg]; l == nil || l.tomb {
 		return true
 	}
-	r.reasserted(t, k.from, k.leg.Leg, bourse.Reason{}) // asserted twice
+	r.reasserted(t, k.from, k.leg.Leg, grid.Reason{}) // asserted twice
 	return false
 }
 
@@ -224,7 +225,7 @@ func (r *recovery) ready(t step, k *request) bool {
 // that has forgotten where the leg lies keep it where it lay before.
 func (r *recovery) nodes(k *request) agents.ClusterHold {
 	m := k.m.(agents.Reassert)
-	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Begun: m.Work != nil && m.Leg.State == bourse.Running,
+	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Begun: m.Work != nil && m.Leg.State == grid.Running,
 		Moves: m.Leg.Shifts, Job: k.leg.Job, User: k.leg.User}
 }
 
@@ -240,7 +241,7 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 		if l.State.Terminal() {
 			r.orders.tell(t, l, releaseOrder)
 		}
-		r.reasserted(t, k.from, l.Leg, bourse.Reason{})
+		r.reasserted(t, k.from, l.Leg, grid.Reason{})
 		return
 	}
 	if why := m.Refusal; why.Refused() {
@@ -252,29 +253,29 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 	}
 	r.restore(t, k.from, *k.restored)
 	if m.Moves > 0 { // its broker may not have heard of the last one
-		r.notices.shift(t, r.legs[m.Leg], bourse.LegShifted{Leg: m.Leg, Start: m.What.Start, End: m.What.End, Shifts: m.Moves, Fixed: m.Fixed})
+		r.notices.shift(t, r.legs[m.Leg], facts.LegShifted{Leg: m.Leg, Start: m.What.Start, End: m.What.End, Shifts: m.Moves, Fixed: m.Fixed})
 	}
 }
 
 // restore records a leg as it was, and passes on to the cluster what it must know.
-func (r *recovery) restore(t step, to agents.ID, f bourse.LegRestored) {
+func (r *recovery) restore(t step, to agents.ID, f facts.LegRestored) {
 	r.record(t, f)
 	l := r.legs[f.Was.Leg]
 	switch {
-	case l.State == bourse.Confirmed:
+	case l.State == grid.Confirmed:
 		r.orders.tell(t, l, confirmOrder)
 	case l.State.Blocks():
 		r.participant.limit(t, l, l.For)
-		if l.State == bourse.Prepared {
+		if l.State == grid.Prepared {
 			r.notices.doubt(t, l)
 		}
 	default:
 		r.archive.remember(t, l)
 		r.orders.tell(t, l, releaseOrder)
 	}
-	r.reasserted(t, to, l.Leg, bourse.Reason{})
+	r.reasserted(t, to, l.Leg, grid.Reason{})
 }
 
-func (r *recovery) reasserted(t step, to agents.ID, id bourse.LegID, why bourse.Reason) {
+func (r *recovery) reasserted(t step, to agents.ID, id grid.LegID, why grid.Reason) {
 	t.out.Send(to, agents.Reasserted{Leg: id, Reason: why, Stamp: r.stamp()})
 }

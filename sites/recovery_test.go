@@ -3,8 +3,8 @@ package sites
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -16,8 +16,8 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	s := newStory(cfg, backfill.EASY, nil)
 	id := legOfVO(1)
-	m := agents.Reassert{Incarnation: 1, Nonce: 1, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
-		What: bourse.Leg{Group: "main", Nodes: 4, Start: 1_000_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
+	m := agents.Reassert{Incarnation: 1, Nonce: 1, Leg: agents.ListedLeg{Leg: id, State: grid.Confirmed, Job: "job",
+		What: grid.Leg{Group: "main", Nodes: 4, Start: 1_000_000, End: 1_100_000}, Fare: grid.Fare{Base: grid.Credit}}}
 	m.Leg.Proof = cfg.Key.Prove(&m.Leg, agents.Stamp{Epoch: 50, Seq: 9}) // of a life that is lost
 	s.put(theSite, "broker:vo1", m)
 	s.put(theSite, "broker:vo1", m)
@@ -28,7 +28,7 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	}
 	s.say("broker:vo1", agents.Release{Leg: id, DecidedBy: 1, Full: true})
 	s.advance(10_000)
-	if got := s.site.legs[id].State; got != bourse.Released {
+	if got := s.site.legs[id].State; got != grid.Released {
 		t.Fatalf("the leg is %v", got)
 	}
 	if l, kept := s.locks()[id]; kept {
@@ -40,24 +40,24 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 // once more; what brings no work is restored, as anything else is.
 func TestReassert_OfWorkThatHasBegunBeginsNone(t *testing.T) {
 	t.Parallel()
-	for _, work := range []*bourse.Handover{handed, nil} {
+	for _, work := range []*grid.Handover{handed, nil} {
 		cfg := storyConfig(4)
 		cfg.Key = agents.DerivedKey(1, cfg.Name)
 		s := newStory(cfg, backfill.EASY, nil)
 		id := legOfVO(1)
-		m := agents.Reassert{Incarnation: 1, Nonce: 1, Work: work, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
-			What: bourse.Leg{Group: "main", Nodes: 4, Start: 10_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
+		m := agents.Reassert{Incarnation: 1, Nonce: 1, Work: work, Leg: agents.ListedLeg{Leg: id, State: grid.Confirmed, Job: "job",
+			What: grid.Leg{Group: "main", Nodes: 4, Start: 10_000, End: 1_100_000}, Fare: grid.Fare{Base: grid.Credit}}}
 		m.Leg.Proof = cfg.Key.Prove(&m.Leg, agents.Stamp{Epoch: 50, Seq: 9}) // of a life that is lost
-		m.Leg.State = bourse.Running
+		m.Leg.State = grid.Running
 		s.advance(20_000)
 		s.say("broker:vo1", m)
 		l := s.site.legs[id]
-		if _, kept := s.locks()[id]; kept == (work != nil) || l == nil || l.State == bourse.Running != kept {
+		if _, kept := s.locks()[id]; kept == (work != nil) || l == nil || l.State == grid.Running != kept {
 			t.Errorf("with work %v: the site has %+v, the cluster keeps nodes: %t", work != nil, l, kept)
 		}
 	}
 }
 
-func legOfVO(seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+func legOfVO(seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // requests is the line of requests that need the cluster's state. They are served one at
@@ -61,9 +62,9 @@ type request struct {
 	client   client // nil for the inventory
 	from     agents.ID
 	m        agents.Message
-	leg      *leg                // of a Hold, a Reassert or a Maintenance
-	restored *bourse.LegRestored // of a Reassert: what to record if the cluster has the nodes
-	turn     uint64              // of its VO; requests of lower turns are served first
+	leg      *leg               // of a Hold, a Reassert or a Maintenance
+	restored *facts.LegRestored // of a Reassert: what to record if the cluster has the nodes
+	turn     uint64             // of its VO; requests of lower turns are served first
 }
 
 // part is what one of several VOs has in line.
@@ -76,7 +77,7 @@ type part struct {
 // broker.
 func voOf(from agents.ID) string {
 	name, broker := brokerOf(from)
-	if vo, _, several := bourse.CutVO(name); broker && several {
+	if vo, _, several := grid.CutVO(name); broker && several {
 		return vo
 	}
 	return ""
@@ -162,19 +163,19 @@ func (q *requests) open() bool { return q.question != nothing }
 
 // full is the refusal if the line, or the part of it for the sender's VO, is full; no
 // reason: there is room.
-func (q *requests) full(from agents.ID) bourse.Reason {
+func (q *requests) full(from agents.ID) grid.Reason {
 	if vo := voOf(from); vo != "" && q.parts[vo] != nil && q.parts[vo].waits >= q.cfg.ofVO(q.cfg.MaxWork) {
-		return bourse.Because(bourse.QueueFull, "%d requests of %s already wait for %s's cluster", q.parts[vo].waits, vo, q.cfg.Name)
+		return grid.Because(grid.QueueFull, "%d requests of %s already wait for %s's cluster", q.parts[vo].waits, vo, q.cfg.Name)
 	}
 	if q.waiting() < q.cfg.MaxWork {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
-	return bourse.Reason{Code: bourse.QueueFull,
+	return grid.Reason{Code: grid.QueueFull,
 		Detail: fmt.Sprintf("%d requests already wait for %s's cluster", q.cfg.MaxWork, q.cfg.Name)}
 }
 
 // restoring reports whether a request to restore a leg's nodes is in line.
-func (q *requests) restoring(id bourse.LegID) bool {
+func (q *requests) restoring(id grid.LegID) bool {
 	for k := range q.each {
 		if k.restored != nil && k.leg.Leg == id {
 			return true

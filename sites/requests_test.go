@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -55,7 +55,7 @@ func TestRequests_OnlyTheAnswerThatIsWaitedForCounts(t *testing.T) {
 		}
 	}
 	whole := func(ref uint64) agents.Snapshot {
-		return agents.Snapshot{Ref: ref, Version: 1, States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: bourse.NewProfile(0, 4)}}}
+		return agents.Snapshot{Ref: ref, Version: 1, States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: grid.NewProfile(0, 4)}}}
 	}
 	for _, c := range []struct {
 		name string

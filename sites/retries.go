@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What the site repeats to a leg's broker, or to its cluster, until it is answered. The state
@@ -11,7 +11,7 @@ import (
 // owed names something to repeat.
 type owed struct {
 	what word
-	leg  bourse.LegID // zero for messages to the cluster
+	leg  grid.LegID // zero for messages to the cluster
 }
 
 // word is what is repeated.
@@ -34,9 +34,9 @@ func (k owed) Kind() string {
 // How long to wait before repeating: the first wait, the longest that it doubles to, and the
 // longest where nobody waits for the answer.
 const (
-	firstWait = 500 * bourse.Millisecond
-	lastWait  = 5 * bourse.Second
-	slowWait  = bourse.Minute
+	firstWait = 500 * grid.Millisecond
+	lastWait  = 5 * grid.Second
+	slowWait  = grid.Minute
 )
 
 // retries holds what is repeated, and when. The component that began it knows whether an
@@ -47,12 +47,12 @@ type retries struct {
 }
 
 // begin starts repeating something.
-func (r *retries) begin(t step, what word, leg bourse.LegID, last bourse.Duration) {
+func (r *retries) begin(t step, what word, leg grid.LegID, last grid.Duration) {
 	r.schedule(t, what, leg, retry.Schedule{First: firstWait, Last: last})
 }
 
 // schedule starts repeating something on a schedule of its own.
-func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule) {
+func (r *retries) schedule(t step, what word, leg grid.LegID, x retry.Schedule) {
 	if r.lossless && x.Until == 0 {
 		return
 	}
@@ -61,12 +61,12 @@ func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule
 
 // renew starts repeating something in place of its predecessor. However often that happens,
 // only one alarm is pending.
-func (r *retries) renew(t step, what word, last bourse.Duration) {
+func (r *retries) renew(t step, what word, last grid.Duration) {
 	if r.owes(what) {
 		r.list.Renew(owed{what: what})
 		return
 	}
-	r.begin(t, what, bourse.LegID{}, last)
+	r.begin(t, what, grid.LegID{}, last)
 }
 
 // owes reports whether something that concerns no leg is being repeated.
@@ -91,7 +91,7 @@ func (s *Site) again(t step, d retry.Due[owed]) {
 }
 
 // owes reports whether something is still unanswered.
-func (s *Site) owes(now bourse.Time, k owed) bool {
+func (s *Site) owes(now grid.Time, k owed) bool {
 	switch k.what {
 	case theQuestion:
 		return s.requests.open()
@@ -104,7 +104,7 @@ func (s *Site) owes(now bourse.Time, k owed) bool {
 	}
 	switch k.what {
 	case theInquiry:
-		return l.State == bourse.Prepared
+		return l.State == grid.Prepared
 	case theNotice:
 		return !l.noted && notable(l.State)
 	case theShift:

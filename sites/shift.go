@@ -1,8 +1,9 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How a leg is moved: the cluster decides, the site records the move, and tells the broker
@@ -13,19 +14,19 @@ import (
 // will repeat it. Row S81.
 func (n *notices) moved(t step, m agents.ClusterMoved) {
 	l := n.legs[m.Leg]
-	if l != nil && l.State < bourse.Confirmed || !n.compared {
+	if l != nil && l.State < grid.Confirmed || !n.compared {
 		return
 	}
 	t.out.Send(n.cfg.Cluster, agents.ClusterHeard{Leg: m.Leg, Shifts: m.Shifts})
 	if l != nil {
-		n.shift(t, l, bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed})
+		n.shift(t, l, facts.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed})
 	}
 }
 
 // shift records where a leg lies now and tells its broker, unless it is known already or
 // cannot be true.
-func (n *notices) shift(t step, l *leg, f bourse.LegShifted) {
-	open := l.State == bourse.Confirmed || l.State == bourse.Running
+func (n *notices) shift(t step, l *leg, f facts.LegShifted) {
+	open := l.State == grid.Confirmed || l.State == grid.Running
 	if !open || f.Shifts <= l.shifts || !l.Flex.Holds(f.Start, f.End) || f.End.Sub(f.Start) != l.What.Duration() {
 		return
 	}
@@ -46,14 +47,14 @@ func (n *notices) tellShift(t step, l *leg) {
 // notedShift stops repeating. Row S83.
 func (n *notices) notedShift(t step, l *leg, shifts uint32) {
 	if shifts = min(shifts, l.shifts); shifts > l.told {
-		n.record(t, bourse.ShiftNoted{Leg: l.Leg, Shifts: shifts})
+		n.record(t, facts.ShiftNoted{Leg: l.Leg, Shifts: shifts})
 	}
 }
 
 // catchUp notes, after a restart, where the cluster has a leg.
 func (n *notices) catchUp(t step, l *leg, k *agents.ClusterLock) {
 	if k.Shifts > 0 {
-		n.shift(t, l, bourse.LegShifted{Leg: l.Leg, Start: k.From, End: k.To, Shifts: k.Shifts, Fixed: k.FixedThere})
+		n.shift(t, l, facts.LegShifted{Leg: l.Leg, Start: k.From, End: k.To, Shifts: k.Shifts, Fixed: k.FixedThere})
 	}
 }
 

@@ -10,9 +10,9 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -20,23 +20,23 @@ import (
 type Config struct {
 	Name    string
 	Cluster agents.ID // the peer that runs the nodes
-	Groups  []bourse.Group
-	Pricing pricing.Scheme  // adaptive prices include the harm to waiting local jobs
-	Limits  pricing.Limits  // on reservations
-	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
-	Span    bourse.Duration // the time over which VOShare is counted
+	Groups  []grid.Group
+	Pricing pricing.Scheme // adaptive prices include the harm to waiting local jobs
+	Limits  pricing.Limits // on reservations
+	VOShare int            // thousandths of the node-time over Span that legs may hold; 1000: no limit
+	Span    grid.Duration  // the time over which VOShare is counted
 	// VOShares limits the legs of single VOs in the same way. At a site of several
 	// VOs the keys are VO names, each for all brokers of that VO; otherwise they are
 	// broker names. A VO without an entry has no limit of its own.
 	VOShares map[string]int
-	Hold     bourse.Duration // the longest a hold may last
-	InDoubt  bourse.Duration // the longest a prepared leg may stay in doubt
-	MaxWork  int             // how many requests may wait for the cluster; more are refused
+	Hold     grid.Duration // the longest a hold may last
+	InDoubt  grid.Duration // the longest a prepared leg may stay in doubt
+	MaxWork  int           // how many requests may wait for the cluster; more are refused
 
 	// Lead is the least time between now and a window's start: 0 where messages take
 	// no time. Otherwise a Hold that starts within two seconds is refused, and
 	// holds and doubts end before the start.
-	Lead bourse.Duration
+	Lead grid.Duration
 	// Lossless says that every message arrives exactly once, in the instant in which
 	// it is sent, as in a simulation in virtual time. Nothing is then sent again, and
 	// holds and doubts need no alarm: none outlasts its instant.
@@ -45,8 +45,8 @@ type Config struct {
 	// A lone hold is always allowed.
 	Cap int64
 	// Cancellation says what is refunded for a leg that its user gives up. The zero
-	// value stands for bourse.HalfTime.
-	Cancellation bourse.Cancellation
+	// value stands for grid.HalfTime.
+	Cancellation grid.Cancellation
 	// FallsAtOnce makes that refund fall from the hold on, so that it is never full.
 	// The zero Cancellation would say that, but stands for HalfTime here.
 	FallsAtOnce bool
@@ -108,8 +108,8 @@ type Site struct {
 func New(cfg Config) *Site {
 	if cfg.FallsAtOnce {
 		cfg.Cancellation.Full = 0
-	} else if cfg.Cancellation == (bourse.Cancellation{}) {
-		cfg.Cancellation = bourse.HalfTime
+	} else if cfg.Cancellation == (grid.Cancellation{}) {
+		cfg.Cancellation = grid.HalfTime
 	}
 	if cfg.MaxKept == 0 {
 		cfg.MaxKept = MaxKept
@@ -142,7 +142,7 @@ func New(cfg Config) *Site {
 
 // step is the message being handled.
 type step struct {
-	now  bourse.Time
+	now  grid.Time
 	from agents.ID
 	m    agents.Message
 	out  *agents.Outbox
@@ -153,7 +153,7 @@ func (t step) reply(m agents.Message) { t.out.Send(t.from, m) }
 
 // Step hands the site one message. A message that makes no sense, or that its sender
 // may not send, changes nothing and is counted; see Stray.
-func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (s *Site) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	t := step{now, from, m, out}
 	if s.foreign(from, m) {
 		s.stray++
@@ -233,7 +233,7 @@ func (s *Site) own(t step) bool {
 // ignored once the site has moved on from that.
 type (
 	// limitReached ends a hold or a doubt.
-	limitReached struct{ leg bourse.LegID }
+	limitReached struct{ leg grid.LegID }
 	// inventoryDue compares the legs with what the cluster keeps.
 	inventoryDue struct{}
 	// forgetDue forgets legs that ended long ago.

@@ -3,18 +3,19 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Status is what a site's operator sees. It shares nothing with the site.
 type Status struct {
-	Name string      `json:"name"`
-	Now  bourse.Time `json:"now"`
+	Name string    `json:"name"`
+	Now  grid.Time `json:"now"`
 
-	Drained     *bourse.SiteDrained     `json:"drained,omitempty"` // while it drains
-	Closed      []bourse.SiteClosed     `json:"closed"`
-	Maintenance []bourse.MaintenanceSet `json:"maintenance"` // not yet over
+	Drained     *facts.SiteDrained     `json:"drained,omitempty"` // while it drains
+	Closed      []facts.SiteClosed     `json:"closed"`
+	Maintenance []facts.MaintenanceSet `json:"maintenance"` // not yet over
 
 	Open     int                 `json:"open"` // legs that hold nodes
 	Legs     []OpenLeg           `json:"legs"` // the first of them, in order of their holds
@@ -22,10 +23,10 @@ type Status struct {
 	Waiting  int                 `json:"waiting"`
 	Stray    uint64              `json:"stray"`    // messages that made no sense, or that their sender may not send
 	Early    uint64              `json:"early"`    // the cluster's reports about work before its window
-	Accounts []bourse.Account    `json:"accounts"` // in order of name
+	Accounts []grid.Account      `json:"accounts"` // in order of name
 	Groups   []agents.GroupOffer `json:"groups"`   // as the site last saw its cluster; none before that
 	Shares   []VOShare           `json:"shares"`   // as configured: of all VOs, then in order of name
-	Span     bourse.Duration     `json:"span"`     // the time over which shares are counted
+	Span     grid.Duration       `json:"span"`     // the time over which shares are counted
 }
 
 // VOShare is how much of the site's node-time over the span from now a VO may hold, and
@@ -38,7 +39,7 @@ type VOShare struct {
 
 // Status shows the site at an instant, with at most most legs and what is free until the
 // horizon. It copies what it shows.
-func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
+func (s *Site) Status(now grid.Time, most int, horizon grid.Duration) Status {
 	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: s.open.count(),
 		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list(),
 		Shares: s.limits.shares(now), Span: s.cfg.Span}
@@ -80,7 +81,7 @@ func (s *Site) Page(skip, most int) (list []OpenLeg, more bool) {
 }
 
 // Replay applies a fact of an earlier life.
-func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
+func (s *Site) Replay(at grid.Time, f agents.Fact) { s.apply(at, f) }
 
 // Name is the site's name.
 func (s *Site) Name() string { return s.cfg.Name }
@@ -102,12 +103,12 @@ func (s *Site) openLeg(l *leg) OpenLeg {
 
 // OpenLeg is a leg that holds nodes.
 type OpenLeg struct {
-	Leg    bourse.LegID    `json:"leg"`
-	Broker agents.ID       `json:"broker"`
-	Job    string          `json:"job"`
-	User   string          `json:"user,omitempty"`
-	What   bourse.Leg      `json:"what"`
-	State  bourse.LegState `json:"state"`
-	Fare   bourse.Fare     `json:"fare"`
-	Limit  bourse.Time     `json:"limit,omitempty"` // while held or prepared: when that ends
+	Leg    grid.LegID    `json:"leg"`
+	Broker agents.ID     `json:"broker"`
+	Job    string        `json:"job"`
+	User   string        `json:"user,omitempty"`
+	What   grid.Leg      `json:"what"`
+	State  grid.LegState `json:"state"`
+	Fare   grid.Fare     `json:"fare"`
+	Limit  grid.Time     `json:"limit,omitempty"` // while held or prepared: when that ends
 }

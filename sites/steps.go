@@ -1,17 +1,18 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The acts of the table: what a site does and answers. Each records its facts before
 // it replies, so that the reply's stamp counts them.
 
 // move brings a leg to a state.
-func (p *participant) move(t step, l *leg, to bourse.LegState) { p.moveWhy(t, l, to, bourse.Reason{}) }
+func (p *participant) move(t step, l *leg, to grid.LegState) { p.moveWhy(t, l, to, grid.Reason{}) }
 
-func (p *participant) moveWhy(t step, l *leg, to bourse.LegState, why bourse.Reason) {
+func (p *participant) moveWhy(t step, l *leg, to grid.LegState, why grid.Reason) {
 	f := l.LegMoved
 	f.State, f.Reason = to, why
 	p.record(t, f)
@@ -22,7 +23,7 @@ func (p *participant) moveWhy(t step, l *leg, to bourse.LegState, why bourse.Rea
 
 func toPrepared(p *participant, l *leg, t step) {
 	f := l.LegMoved
-	f.State, f.For = bourse.Prepared, min(max(t.m.(agents.Prepare).For, 0), p.cfg.InDoubt)
+	f.State, f.For = grid.Prepared, min(max(t.m.(agents.Prepare).For, 0), p.cfg.InDoubt)
 	p.record(t, f)
 	p.limit(t, l, f.For)
 	p.notices.doubt(t, l)
@@ -32,9 +33,9 @@ func toPrepared(p *participant, l *leg, t step) {
 // toConfirmed makes the leg an advance reservation, and releases the one it replaces.
 func toConfirmed(p *participant, l *leg, t step) {
 	f, old := l.LegMoved, p.legs[l.Replaces]
-	f.State = bourse.Confirmed
+	f.State = grid.Confirmed
 	if m, ok := t.m.(agents.Confirm); ok && m.Work != nil {
-		f.Real = &bourse.RealLeg{Work: m.Work}
+		f.Real = &facts.RealLeg{Work: m.Work}
 	}
 	if old == nil || !p.replaceable(old) {
 		p.record(t, f)
@@ -43,7 +44,7 @@ func toConfirmed(p *participant, l *leg, t step) {
 		return
 	}
 	was := old.LegMoved
-	was.State = bourse.Released
+	was.State = grid.Released
 	was.Refund, f.Kept = p.swapped(t.now, old, l)
 	p.record(t, f)
 	p.orders.tell(t, l, confirmOrder)
@@ -57,7 +58,7 @@ func toConfirmed(p *participant, l *leg, t step) {
 // that is more, as much of the old price as the new leg costs. Whatever exceeds the
 // schedule is noted with the new leg as kept, and is not refunded if that leg is given
 // up: otherwise a move would be a cheaper way to cancel. Rows S43, S121.
-func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse.Credits) {
+func (p *participant) swapped(now grid.Time, old, l *leg) (refund, kept grid.Credits) {
 	schedule := p.refund(now, old)
 	refund = max(schedule, min(old.Fare.Total(), l.Fare.Total()))
 	if l.Offer > 0 { // S88: the new price is the old one less the payment
@@ -67,8 +68,8 @@ func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse
 }
 
 func toCancelled(p *participant, l *leg, t step) {
-	held := l.State != bourse.Asked
-	p.move(t, l, bourse.Cancelled)
+	held := l.State != grid.Asked
+	p.move(t, l, grid.Cancelled)
 	if held {
 		p.orders.tell(t, l, releaseOrder)
 	}
@@ -81,7 +82,7 @@ func toCancelled(p *participant, l *leg, t step) {
 // elsewhere, so it takes its broker's word unless it is configured ScheduleOnly.
 func toReleased(p *participant, l *leg, t step) {
 	f := l.LegMoved
-	f.State, f.Refund = bourse.Released, p.refund(t.now, l)
+	f.State, f.Refund = grid.Released, p.refund(t.now, l)
 	if t.m.(agents.Release).Full && !p.cfg.ScheduleOnly {
 		f.Refund = l.Fare.Total()
 	}
@@ -92,13 +93,13 @@ func toReleased(p *participant, l *leg, t step) {
 }
 
 // refund is what is refunded for a leg given up now.
-func (p *participant) refund(now bourse.Time, l *leg) bourse.Credits {
+func (p *participant) refund(now grid.Time, l *leg) grid.Credits {
 	return min(p.cfg.Cancellation.Refund(l.Fare, l.heldAt, l.What.Start, now), l.Fare.Total()-l.Kept)
 }
 
 func askedInVain(p *participant, l *leg, t step) {
-	why := bourse.Reason{Code: bourse.NoCluster, Detail: "the cluster of " + p.cfg.Name + " did not answer in time"}
-	p.moveWhy(t, l, bourse.LegExpired, why)
+	why := grid.Reason{Code: grid.NoCluster, Detail: "the cluster of " + p.cfg.Name + " did not answer in time"}
+	p.moveWhy(t, l, grid.LegExpired, why)
 	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.Refused{Leg: l.Leg, Step: names[onHold],
 		Fare: l.Fare, Reason: why, DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp()})
 	p.skip(t)
@@ -106,31 +107,31 @@ func askedInVain(p *participant, l *leg, t step) {
 }
 
 func toExpired(p *participant, l *leg, t step) {
-	p.move(t, l, bourse.LegExpired)
+	p.move(t, l, grid.LegExpired)
 	p.orders.tell(t, l, releaseOrder)
 }
 
 func toHeuristic(p *participant, l *leg, t step) {
-	p.move(t, l, bourse.Heuristic)
+	p.move(t, l, grid.Heuristic)
 	p.orders.tell(t, l, releaseOrder)
 	p.notices.notify(t, l)
 }
 
 func toRunning(p *participant, l *leg, t step) {
-	p.move(t, l, bourse.Running)
+	p.move(t, l, grid.Running)
 	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.LegStarted{Leg: l.Leg, Stamp: p.stamp()})
 }
 
 // toSettled ends a leg whose work is over. A reservation is paid for
 // irrespective of its use, so an early end changes no money.
 func toSettled(p *participant, l *leg, t step) {
-	if l.State == bourse.Confirmed {
+	if l.State == grid.Confirmed {
 		toRunning(p, l, t)
 	}
 	f, m := l.LegMoved, t.m.(agents.ClusterEnded)
-	f.State, f.End = bourse.Settled, m.End
+	f.State, f.End = grid.Settled, m.End
 	if m.Result != nil {
-		f.Real = &bourse.RealLeg{Result: m.Result}
+		f.Real = &facts.RealLeg{Result: m.Result}
 	}
 	p.record(t, f)
 	p.archive.remember(t, l)
@@ -140,7 +141,7 @@ func toSettled(p *participant, l *leg, t step) {
 // endedEarly gives up a leg whose work, the cluster says, ended before its window
 // began. Row S106.
 func endedEarly(p *participant, l *leg, t step) {
-	p.toLost(t, l, refused(bourse.Early, "the cluster of %s ended its work %s before its start: one of the two clocks is wrong",
+	p.toLost(t, l, refused(grid.Early, "the cluster of %s ended its work %s before its start: one of the two clocks is wrong",
 		p.cfg.Name, l.What.Start.Sub(t.now).Words()).Refusal)
 }
 
@@ -151,15 +152,15 @@ func toLost(p *participant, l *leg, t step) {
 	why := p.operator.takenBy(l)
 	if !why.Refused() {
 		if why = t.m.(agents.ClusterLost).Reason; why.Refused() {
-			why = refused(why.Code, "%s: %v", p.cfg.Name, bourse.Phrase(why.Detail)).Refusal
+			why = refused(why.Code, "%s: %v", p.cfg.Name, grid.Phrase(why.Detail)).Refusal
 		}
 	}
 	p.toLost(t, l, why)
 }
 
-func (p *participant) toLost(t step, l *leg, why bourse.Reason) {
+func (p *participant) toLost(t step, l *leg, why grid.Reason) {
 	f := l.LegMoved
-	f.State, f.Reason = bourse.Lost, why
+	f.State, f.Reason = grid.Lost, why
 	if l.charged {
 		f.Refund = l.Fare.Total()
 		f.Penalty = min(l.Fare.Total().Share(p.cfg.Penalty), p.accounts.toReturn(l.Leg.Tx.Broker))
@@ -192,7 +193,7 @@ func preparedAgain(p *participant, l *leg, t step) {
 
 func confirmedAgain(p *participant, l *leg, t step) {
 	a := agents.Confirmed{Leg: l.Leg}
-	if old := p.legs[l.Replaces]; old != nil && old.State == bourse.Released {
+	if old := p.legs[l.Replaces]; old != nil && old.State == grid.Released {
 		a.Refund, a.Replaced = old.Refund, p.proof(old)
 	}
 	a.Stamp, a.Proof = p.stamp(), p.proof(l)
@@ -223,17 +224,17 @@ func lostAgain(p *participant, l *leg, t step) { t.reply(p.notices.notice(l)) }
 
 // withdrawn refuses a Hold for a leg that is over, or was cancelled before it was held.
 func withdrawn(p *participant, l *leg, t step) {
-	p.refusal(t, l.Leg, onHold, l.Fare, bourse.Reason{Code: bourse.Withdrawn,
+	p.refusal(t, l.Leg, onHold, l.Fare, grid.Reason{Code: grid.Withdrawn,
 		Detail: "leg " + l.Leg.String() + " is " + l.State.String()}, l.Leg.Tx.Incarnation)
 }
 
 // over refuses Prepare or Confirm for a leg that is over.
-func over(p *participant, l *leg, t step) { p.not(t, l, bourse.Expired) }
+func over(p *participant, l *leg, t step) { p.not(t, l, grid.Expired) }
 
 // badState refuses a step that the leg's state does not allow.
-func badState(p *participant, l *leg, t step) { p.not(t, l, bourse.BadState) }
+func badState(p *participant, l *leg, t step) { p.not(t, l, grid.BadState) }
 
-func (p *participant) not(t step, l *leg, code bourse.Code) {
-	why := bourse.Reason{Code: code, Detail: "leg " + l.Leg.String() + " is " + l.State.String()}
+func (p *participant) not(t step, l *leg, code grid.Code) {
+	why := grid.Reason{Code: code, Detail: "leg " + l.Leg.String() + " is " + l.State.String()}
 	p.refusal(t, l.Leg, events[t.m.Kind()], l.Fare, why, decider(t.m.(agents.OfLeg)))
 }

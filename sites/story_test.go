@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -18,7 +19,7 @@ import (
 // and writes down what is said to them.
 type story struct {
 	cfg     Config
-	now     bourse.Time
+	now     grid.Time
 	site    *Site
 	cluster *cluster.Agent
 	nonce   uint64
@@ -34,12 +35,12 @@ type story struct {
 	fails   string // messages of that kind are refused, for their receiver has failed over them
 	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
-	proofs  map[bourse.LegID][]bourse.Proof // that the site has given
+	proofs  map[grid.LegID][]grid.Proof // that the site has given
 	disk    clusterDisk
 }
 
 type delivery struct {
-	at   bourse.Time
+	at   grid.Time
 	to   agents.ID
 	from agents.ID
 	m    agents.Message
@@ -47,7 +48,7 @@ type delivery struct {
 }
 
 type recorded struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
@@ -56,7 +57,7 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(cfg Config, policy backfill.Policy, jobs []bourse.LocalJob, promises ...*queue.PromiseOptions) *story {
+func newStory(cfg Config, policy backfill.Policy, jobs []grid.LocalJob, promises ...*queue.PromiseOptions) *story {
 	options := make([]queue.Options, len(cfg.Groups))
 	for i, g := range cfg.Groups {
 		options[i] = queue.Options{Nodes: g.Nodes, Policy: policy}
@@ -64,7 +65,7 @@ func newStory(cfg Config, policy backfill.Policy, jobs []bourse.LocalJob, promis
 			options[i].Promises = promises[0]
 		}
 	}
-	return storyOf(cfg, queue.NewBackend(cfg.Groups, options, func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) {
+	return storyOf(cfg, queue.NewBackend(cfg.Groups, options, func(group int, _, _ grid.Time) func() (grid.LocalJob, bool) {
 		if group > 0 {
 			return queue.Jobs(nil)
 		}
@@ -82,10 +83,10 @@ func storyOf(cfg Config, nodes cluster.Backend) *story {
 
 // storyConfig is a site of one group with a lead, as a live one has.
 func storyConfig(nodes int) Config {
-	return Config{Name: "north", Cluster: theCluster, VOShare: 1000, Span: bourse.Hour, MaxWork: 100,
-		Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, Lead: 10 * bourse.Second, Penalty: 100,
+	return Config{Name: "north", Cluster: theCluster, VOShare: 1000, Span: grid.Hour, MaxWork: 100,
+		Hold: 30 * grid.Second, InDoubt: 15 * grid.Minute, Lead: 10 * grid.Second, Penalty: 100,
 		Pricing: pricing.Adaptive,
-		Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: 36_000_000}}}
+		Groups:  []grid.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: grid.Unit, Price: 36_000_000}}}
 }
 
 // born begins a life of the site: the facts so far, then Started.
@@ -142,18 +143,18 @@ func (s *story) deliver(d delivery) {
 		}
 		if _, ok := d.m.(agents.ClusterHold); ok && s.stale {
 			s.stale = false
-			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: bourse.Hour}})
+			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: grid.Hour}})
 		}
 		s.step(s.cluster, d, &out)
 		for _, f := range out.Facts {
 			s.disk.facts = append(s.disk.facts, recorded{s.now, f})
-			if _, down := f.(bourse.NodesDown); down {
+			if _, down := f.(facts.NodesDown); down {
 				s.note("  fact %s", factWords(f))
 			}
-			if x, ok := f.(bourse.JobRefused); ok {
+			if x, ok := f.(facts.JobRefused); ok {
 				s.note("  cluster refuses local job %d: %s", x.Job, x.Reason.Code)
 			}
-			if x, ok := f.(bourse.JobEnded); ok && x.Killed {
+			if x, ok := f.(facts.JobEnded); ok && x.Killed {
 				s.note("  cluster kills local job %d", x.Job)
 			}
 		}
@@ -183,17 +184,17 @@ func (s *story) step(a agents.Agent, d delivery, out *agents.Outbox) {
 		a.Step(s.now, d.from, d.m, out)
 		return
 	}
-	a.(agents.Refuser).Refuse(s.now, d.from, d.m, bourse.Reason{Code: bourse.Invalid, Detail: "it has failed over that before"}, out)
+	a.(agents.Refuser).Refuse(s.now, d.from, d.m, grid.Reason{Code: grid.Invalid, Detail: "it has failed over that before"}, out)
 	if len(out.Facts)+len(out.Alarms) > 0 {
 		panic("a refusal is no more than an answer")
 	}
 }
 
 // locks is what the cluster keeps, by leg.
-func (s *story) locks() map[bourse.LegID]agents.ClusterLock {
+func (s *story) locks() map[grid.LegID]agents.ClusterLock {
 	var out agents.Outbox
 	s.cluster.Step(s.now, theSite, agents.ClusterInventory{}, &out)
-	locks := map[bourse.LegID]agents.ClusterLock{}
+	locks := map[grid.LegID]agents.ClusterLock{}
 	for _, l := range out.Sends[0].Message.(agents.ClusterLocks).Locks {
 		locks[l.Leg] = l
 	}
@@ -201,10 +202,10 @@ func (s *story) locks() map[bourse.LegID]agents.ClusterLock {
 }
 
 // gives reports whether a lock has nodes.
-func gives(l agents.ClusterLock) bool { return l.Leg != bourse.LegID{} && !l.Lost && !l.Ended }
+func gives(l agents.ClusterLock) bool { return l.Leg != grid.LegID{} && !l.Lost && !l.Ended }
 
 // forget has the cluster give up what it keeps for a leg, unasked.
-func (s *story) forget(id bourse.LegID) {
+func (s *story) forget(id grid.LegID) {
 	s.cluster.Step(s.now, theSite, agents.ClusterRelease{Leg: id}, &agents.Outbox{})
 }
 
@@ -226,12 +227,12 @@ func (s *story) sent(from agents.ID, x agents.Send) {
 
 // prove keeps the proofs that a message carries.
 func (s *story) prove(m agents.Message) {
-	keep := func(id bourse.LegID, p bourse.Proof) {
-		if p == (bourse.Proof{}) {
+	keep := func(id grid.LegID, p grid.Proof) {
+		if p == (grid.Proof{}) {
 			return
 		}
 		if s.proofs == nil {
-			s.proofs = map[bourse.LegID][]bourse.Proof{}
+			s.proofs = map[grid.LegID][]grid.Proof{}
 		}
 		s.proofs[id] = append(s.proofs[id], p)
 	}
@@ -257,7 +258,7 @@ func (s *story) prove(m agents.Message) {
 }
 
 // advance lets time pass.
-func (s *story) advance(to bourse.Time) {
+func (s *story) advance(to grid.Time) {
 	for len(s.later) > 0 && s.later[0].at <= to {
 		d := s.later[0]
 		s.later = s.later[1:]
@@ -276,20 +277,20 @@ func (s *story) note(format string, args ...any) {
 }
 
 // money writes down what a step did to the site's accounts.
-func (s *story) money(before []bourse.Account) {
-	old := map[string]bourse.Account{}
+func (s *story) money(before []grid.Account) {
+	old := map[string]grid.Account{}
 	for _, a := range before {
 		old[a.Name] = a
 	}
 	for _, a := range s.site.Ledger().Accounts() {
 		b := old[a.Name]
-		if a == b || a == (bourse.Account{Name: a.Name}) {
+		if a == b || a == (grid.Account{Name: a.Name}) {
 			continue
 		}
 		var changes []string
 		for _, c := range []struct {
 			what     string
-			was, now bourse.Credits
+			was, now grid.Credits
 		}{{"pending out", b.PendingDebit, a.PendingDebit}, {"pending in", b.PendingCredit, a.PendingCredit},
 			{"out", b.Debit, a.Debit}, {"in", b.Credit, a.Credit}} {
 			if c.was != c.now {
@@ -358,7 +359,7 @@ func words(m agents.Message) string {
 		return b.String()
 	case agents.ClusterHold:
 		more := ""
-		if m.Replaces != (bourse.LegID{}) {
+		if m.Replaces != (grid.LegID{}) {
 			more = " beside " + m.Replaces.String()
 		}
 		return fmt.Sprintf("hold %v%s", m.Leg, more)
@@ -398,7 +399,7 @@ func latestWords(latest uint32) string {
 	return fmt.Sprintf(", the latest is %d", latest)
 }
 
-func reasonWords(r bourse.Reason) string {
+func reasonWords(r grid.Reason) string {
 	if !r.Refused() {
 		return ""
 	}
@@ -406,14 +407,14 @@ func reasonWords(r bourse.Reason) string {
 }
 
 // whyWords leaves out who is in the way: another package's words.
-func whyWords(r bourse.Reason) string {
-	if r.Code == bourse.Busy {
+func whyWords(r grid.Reason) string {
+	if r.Code == grid.Busy {
 		return string(r.Code)
 	}
 	return fmt.Sprintf("%s (%v)", r.Code, r)
 }
 
-func fareWords(f bourse.Fare) string {
+func fareWords(f grid.Fare) string {
 	if f.Additive == 0 {
 		return f.Base.String()
 	}
@@ -427,7 +428,7 @@ func fixedWords(fixed bool) string {
 	return ""
 }
 
-func amount(what string, c bourse.Credits) string {
+func amount(what string, c grid.Credits) string {
 	if c == 0 {
 		return ""
 	}
@@ -436,50 +437,50 @@ func amount(what string, c bourse.Credits) string {
 
 func factWords(f agents.Fact) string {
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		kept := ""
-		if f.State == bourse.Confirmed {
+		if f.State == grid.Confirmed {
 			kept = amount(", kept ", f.Kept)
 		}
 		return fmt.Sprintf("%s %v %v%s%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty), kept)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		return fmt.Sprintf("%s %v, %d for %s", f.Kind(), f.Leg, f.Number, f.For)
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		return fmt.Sprintf("%s %v, %d: %s%s", f.Kind(), f.Leg, f.Number, f.State, reasonWords(f.Reason))
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		return fmt.Sprintf("%s %v %v", f.Kind(), f.Was.Leg, f.Was.State)
-	case bourse.SiteBegun:
+	case facts.SiteBegun:
 		return fmt.Sprintf("%s %d", f.Kind(), f.Epoch)
-	case bourse.LifeSeen:
+	case facts.LifeSeen:
 		return fmt.Sprintf("%s %s/%d nonce %d", f.Kind(), f.Broker, f.Incarnation, f.Nonce)
-	case bourse.LifeListed:
+	case facts.LifeListed:
 		return fmt.Sprintf("%s %s/%d", f.Kind(), f.Broker, f.Incarnation)
-	case bourse.Tombstone:
+	case facts.Tombstone:
 		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
-	case bourse.NoticeNoted:
+	case facts.NoticeNoted:
 		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
-	case bourse.SiteDrained:
+	case facts.SiteDrained:
 		return fmt.Sprintf("%s until %v", f.Kind(), f.Until)
-	case bourse.SiteClosed:
+	case facts.SiteClosed:
 		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
-	case bourse.SiteOpened:
+	case facts.SiteOpened:
 		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
-	case bourse.MaintenanceSet:
+	case facts.MaintenanceSet:
 		return fmt.Sprintf("%s %s as %v: %d nodes of %s over [%v, %v)", f.Kind(), f.Name, f.Leg, f.What.Nodes, f.What.Group, f.What.Start, f.What.End)
-	case bourse.MaintenanceOver:
+	case facts.MaintenanceOver:
 		return fmt.Sprintf("%s %s", f.Kind(), f.Name)
-	case bourse.LegsForgotten:
+	case facts.LegsForgotten:
 		return fmt.Sprintf("%s %v", f.Kind(), f.Legs)
-	case bourse.NodesDown:
+	case facts.NodesDown:
 		return fmt.Sprintf("%s %d of %s until %v", f.Kind(), f.Nodes, f.Group, f.Until)
 	}
 	return f.Kind()
 }
 
-func testLeg(seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+func testLeg(seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
 }
 
-func window(nodes int, start, end bourse.Time) bourse.Leg {
-	return bourse.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
+func window(nodes int, start, end grid.Time) grid.Leg {
+	return grid.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
 }

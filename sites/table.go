@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // event is what can happen to a leg: a step by its broker, a report from the cluster,
@@ -53,101 +53,101 @@ func decider(m agents.OfLeg) uint32 {
 type act func(p *participant, l *leg, t step)
 
 // states are the acts for one event, by the leg's state.
-type states [bourse.Lost + 1]act
+type states [grid.Lost + 1]act
 
 // table is the transaction of docs/TRANSACTION.md: the act for each event in each
 // state of a leg. Where there is no act, nothing changes and nothing is answered. The
 // table does not cover legs that the site does not know; see of.
 var table = [...]states{
 	onHold: {
-		bourse.Asked:      nil, // S5: the answer is on its way
-		bourse.Held:       heldAgain,
-		bourse.Prepared:   heldAgain,
-		bourse.Confirmed:  heldAgain,
-		bourse.Running:    heldAgain,
-		bourse.Settled:    withdrawn,
-		bourse.Refused:    refusedAgain, // S5
-		bourse.LegExpired: withdrawn,    // S14
-		bourse.Cancelled:  withdrawn,
-		bourse.Heuristic:  withdrawn,
-		bourse.Released:   withdrawn,
-		bourse.Lost:       withdrawn,
+		grid.Asked:      nil, // S5: the answer is on its way
+		grid.Held:       heldAgain,
+		grid.Prepared:   heldAgain,
+		grid.Confirmed:  heldAgain,
+		grid.Running:    heldAgain,
+		grid.Settled:    withdrawn,
+		grid.Refused:    refusedAgain, // S5
+		grid.LegExpired: withdrawn,    // S14
+		grid.Cancelled:  withdrawn,
+		grid.Heuristic:  withdrawn,
+		grid.Released:   withdrawn,
+		grid.Lost:       withdrawn,
 	},
 	onPrepare: {
-		bourse.Asked:      badState,
-		bourse.Held:       toPrepared,    // S20
-		bourse.Prepared:   preparedAgain, // S5
-		bourse.Confirmed:  preparedAgain,
-		bourse.Running:    preparedAgain,
-		bourse.Settled:    over,
-		bourse.Refused:    over, // S53
-		bourse.LegExpired: over,
-		bourse.Cancelled:  over,
-		bourse.Heuristic:  over,
-		bourse.Released:   over,
-		bourse.Lost:       over,
+		grid.Asked:      badState,
+		grid.Held:       toPrepared,    // S20
+		grid.Prepared:   preparedAgain, // S5
+		grid.Confirmed:  preparedAgain,
+		grid.Running:    preparedAgain,
+		grid.Settled:    over,
+		grid.Refused:    over, // S53
+		grid.LegExpired: over,
+		grid.Cancelled:  over,
+		grid.Heuristic:  over,
+		grid.Released:   over,
+		grid.Lost:       over,
 	},
 	onConfirm: {
-		bourse.Asked:      badState,
-		bourse.Held:       toConfirmed,    // S21
-		bourse.Prepared:   toConfirmed,    // S30, S43
-		bourse.Confirmed:  confirmedAgain, // S5
-		bourse.Running:    confirmedAgain,
-		bourse.Settled:    confirmedAgain,
-		bourse.Refused:    over, // S53
-		bourse.LegExpired: over,
-		bourse.Cancelled:  over,
-		bourse.Heuristic:  over,
-		bourse.Released:   confirmedAgain,
-		bourse.Lost:       confirmedOnce, // S5 if it was confirmed, else S53
+		grid.Asked:      badState,
+		grid.Held:       toConfirmed,    // S21
+		grid.Prepared:   toConfirmed,    // S30, S43
+		grid.Confirmed:  confirmedAgain, // S5
+		grid.Running:    confirmedAgain,
+		grid.Settled:    confirmedAgain,
+		grid.Refused:    over, // S53
+		grid.LegExpired: over,
+		grid.Cancelled:  over,
+		grid.Heuristic:  over,
+		grid.Released:   confirmedAgain,
+		grid.Lost:       confirmedOnce, // S5 if it was confirmed, else S53
 	},
 	onCancel: {
-		bourse.Asked:      toCancelled, // S18
-		bourse.Held:       toCancelled, // S22
-		bourse.Prepared:   toCancelled, // S31
-		bourse.Confirmed:  badState,    // S45
-		bourse.Running:    badState,
-		bourse.Settled:    cancelledAgain, // S54
-		bourse.Refused:    cancelledAgain,
-		bourse.LegExpired: cancelledAgain,
-		bourse.Cancelled:  cancelledAgain,
-		bourse.Heuristic:  cancelledAgain,
-		bourse.Released:   cancelledAgain,
-		bourse.Lost:       cancelledAgain,
+		grid.Asked:      toCancelled, // S18
+		grid.Held:       toCancelled, // S22
+		grid.Prepared:   toCancelled, // S31
+		grid.Confirmed:  badState,    // S45
+		grid.Running:    badState,
+		grid.Settled:    cancelledAgain, // S54
+		grid.Refused:    cancelledAgain,
+		grid.LegExpired: cancelledAgain,
+		grid.Cancelled:  cancelledAgain,
+		grid.Heuristic:  cancelledAgain,
+		grid.Released:   cancelledAgain,
+		grid.Lost:       cancelledAgain,
 	},
 	onRelease: {
-		bourse.Asked:      badState, // it is confirmed first
-		bourse.Held:       badState,
-		bourse.Prepared:   badState,
-		bourse.Confirmed:  toReleased, // S41
-		bourse.Running:    toReleased,
-		bourse.Settled:    releasedAgain, // S54
-		bourse.Refused:    releasedAgain,
-		bourse.LegExpired: releasedAgain,
-		bourse.Cancelled:  releasedAgain,
-		bourse.Heuristic:  releasedAgain,
-		bourse.Released:   releasedAgain,
-		bourse.Lost:       lostAgain, // S110
+		grid.Asked:      badState, // it is confirmed first
+		grid.Held:       badState,
+		grid.Prepared:   badState,
+		grid.Confirmed:  toReleased, // S41
+		grid.Running:    toReleased,
+		grid.Settled:    releasedAgain, // S54
+		grid.Refused:    releasedAgain,
+		grid.LegExpired: releasedAgain,
+		grid.Cancelled:  releasedAgain,
+		grid.Heuristic:  releasedAgain,
+		grid.Released:   releasedAgain,
+		grid.Lost:       lostAgain, // S110
 	},
 	onLimit: {
-		bourse.Asked:    askedInVain, // S17
-		bourse.Held:     toExpired,   // S23
-		bourse.Prepared: toHeuristic, // S35
-		bourse.Lost:     nil,
+		grid.Asked:    askedInVain, // S17
+		grid.Held:     toExpired,   // S23
+		grid.Prepared: toHeuristic, // S35
+		grid.Lost:     nil,
 	},
 	onStarted: {
-		bourse.Confirmed: toRunning, // S40
-		bourse.Lost:      nil,
+		grid.Confirmed: toRunning, // S40
+		grid.Lost:      nil,
 	},
 	onEnded: {
-		bourse.Confirmed: toSettled, // S46, where the report of S40 was lost
-		bourse.Running:   toSettled,
-		bourse.Lost:      nil,
+		grid.Confirmed: toSettled, // S46, where the report of S40 was lost
+		grid.Running:   toSettled,
+		grid.Lost:      nil,
 	},
 	onLost: {
-		bourse.Held:      toLost, // S24
-		bourse.Prepared:  toLost, // S36
-		bourse.Confirmed: toLost, // S42
-		bourse.Running:   toLost,
+		grid.Held:      toLost, // S24
+		grid.Prepared:  toLost, // S36
+		grid.Confirmed: toLost, // S42
+		grid.Running:   toLost,
 	},
 }

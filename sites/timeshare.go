@@ -3,23 +3,23 @@ package sites
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // quoteShare prices a share of time-shared nodes: by the work, and the higher, the less time
 // its deadline leaves. The work starts at once or not at all. Admission is checked on the
 // present state, but the cluster has the last word.
-func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Quote {
+func (o *offers) quoteShare(now grid.Time, vo, user string, group int, l grid.Leg, old *leg, ahead []grid.Leg) grid.Quote {
 	g := &o.cfg.Groups[group]
-	if l.Work <= 0 || l.Work > bourse.MaxDuration {
-		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job must run on one site and have a deadline", o.cfg.Name)
+	if l.Work <= 0 || l.Work > grid.MaxDuration {
+		return refused(grid.NotAllowed, "the nodes of %s are time-shared: a job must run on one site and have a deadline", o.cfg.Name)
 	}
 	if l.Nodes > g.Nodes {
-		return refused(bourse.TooLarge, "%d nodes needed, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
+		return refused(grid.TooLarge, "%d nodes needed, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
 	}
 	if r := o.limits.allowed(now, vo, user, group, l, old, nil, ahead...); r.Refused() {
-		return bourse.Quote{Refusal: r}
+		return grid.Quote{Refusal: r}
 	}
 	left, takes := l.End.Sub(now), g.Performance.Runtime(l.Work)
 	need, fit := float64(takes)/float64(left), 0
@@ -29,8 +29,8 @@ func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bours
 		}
 	}
 	if fit < l.Nodes {
-		return bourse.Quote{Refusal: bourse.Reason{Code: bourse.NoShare, Detail: fmt.Sprintf(
+		return grid.Quote{Refusal: grid.Reason{Code: grid.NoShare, Detail: fmt.Sprintf(
 			"%d of %d nodes have room for work of %v s within %v s, %d are short", fit, l.Nodes, takes, left, l.Nodes-fit)}}
 	}
-	return bourse.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, o.cfg.Urgency)}
+	return grid.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, o.cfg.Urgency)}
 }

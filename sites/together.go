@@ -1,7 +1,7 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -19,7 +19,7 @@ const maxTogether = 64
 // trial is the state of the groups as if some legs were held. A nil trial has no legs.
 type trial struct {
 	offers *offers
-	taken  []bourse.Leg
+	taken  []grid.Leg
 	groups map[int]*trialGroup // the groups that have such legs
 }
 
@@ -32,7 +32,7 @@ type trialGroup struct {
 func newTrial(o *offers) *trial { return &trial{offers: o, groups: map[int]*trialGroup{}} }
 
 // legs are the legs taken so far.
-func (x *trial) legs() []bourse.Leg {
+func (x *trial) legs() []grid.Leg {
 	if x == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (x *trial) of(group int) (*backfill.State, func() *pricing.Book) {
 
 // take takes a leg's nodes as a reservation would, which the cluster makes on its state
 // brought up to now.
-func (x *trial) take(now bourse.Time, l bourse.Leg) {
+func (x *trial) take(now grid.Time, l grid.Leg) {
 	x.taken = append(x.taken, l)
 	o := x.offers
 	i := o.groups[l.Group]

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -21,22 +21,22 @@ func TestTogether_NamesWhatBindsWhenTheLegsAreHeldOneAfterTheOther(t *testing.T)
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(2, 8).Draw(t, "nodes")
 		cfg := storyConfig(nodes)
-		cfg.Groups = append(cfg.Groups, bourse.Group{Site: "north", Name: "gpu", Nodes: 4, Performance: bourse.Unit, Price: 72_000_000})
+		cfg.Groups = append(cfg.Groups, grid.Group{Site: "north", Name: "gpu", Nodes: 4, Performance: grid.Unit, Price: 72_000_000})
 		cfg.Pricing = rapid.SampledFrom([]pricing.Scheme{pricing.Adaptive, pricing.Adaptive, pricing.Adaptive, pricing.Fixed}).Draw(t, "pricing")
 		if rapid.IntRange(0, 3).Draw(t, "limited") == 0 {
 			cfg.VOShare, cfg.Limits.MaxShare = rapid.IntRange(20, 300).Draw(t, "vo share"), rapid.IntRange(200, 1000).Draw(t, "max share")
 		}
-		var jobs []bourse.LocalJob
+		var jobs []grid.LocalJob
 		for i := range rapid.SampledFrom([]int{12, 9, 6, 3, 0}).Draw(t, "jobs") {
-			run := bourse.Duration(rapid.IntRange(1, 300).Draw(t, "run")) * bourse.Second
-			jobs = append(jobs, bourse.LocalJob{ID: int64(i + 1), Nodes: rapid.IntRange(1, nodes).Draw(t, "wants"), Run: run, Estimate: run})
+			run := grid.Duration(rapid.IntRange(1, 300).Draw(t, "run")) * grid.Second
+			jobs = append(jobs, grid.LocalJob{ID: int64(i + 1), Nodes: rapid.IntRange(1, nodes).Draw(t, "wants"), Run: run, Estimate: run})
 		}
 		s := newStory(cfg, rapid.SampledFrom([]backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FirstFit}).Draw(t, "policy"), jobs)
 		s.advance(1000)
 		m := agents.QuoteRequest{Ref: 7, Together: true}
 		for range rapid.SampledFrom([]int{6, 4, 3, 2, 1}).Draw(t, "legs") {
-			start := bourse.Time(rapid.IntRange(20, 600).Draw(t, "start"))
-			l := window(rapid.IntRange(1, nodes).Draw(t, "leg of"), start, start+bourse.Time(rapid.IntRange(1, 300).Draw(t, "for")))
+			start := grid.Time(rapid.IntRange(20, 600).Draw(t, "start"))
+			l := window(rapid.IntRange(1, nodes).Draw(t, "leg of"), start, start+grid.Time(rapid.IntRange(1, 300).Draw(t, "for")))
 			if rapid.IntRange(0, 4).Draw(t, "elsewhere") == 0 {
 				l.Group = "gpu"
 			}
@@ -46,9 +46,9 @@ func TestTogether_NamesWhatBindsWhenTheLegsAreHeldOneAfterTheOther(t *testing.T)
 		set := s.heard(m).(agents.Quotes)
 		still := running(s)
 		for i, l := range m.Legs {
-			var fare bourse.Fare
-			var why bourse.Code
-			switch x := s.heard(agents.Hold{Leg: testLeg(uint64(i + 1)), What: l, Limit: bourse.MaxBudget, For: 30_000}).(type) {
+			var fare grid.Fare
+			var why grid.Code
+			switch x := s.heard(agents.Hold{Leg: testLeg(uint64(i + 1)), What: l, Limit: grid.MaxBudget, For: 30_000}).(type) {
 			case agents.Held:
 				fare = x.Fare
 			case agents.Refused:
@@ -86,7 +86,7 @@ func running(s *story) int {
 func TestTogether_LeavesTheStateAsItIs(t *testing.T) {
 	t.Parallel()
 	s := busySite(nil)
-	m := agents.QuoteRequest{Legs: []bourse.Leg{window(1, 100, 200), window(2, 110, 200)}}
+	m := agents.QuoteRequest{Legs: []grid.Leg{window(1, 100, 200), window(2, 110, 200)}}
 	words := func(together bool) string {
 		m.Together = together
 		m.Ref++

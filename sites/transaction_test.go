@@ -13,10 +13,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	timeshared "github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -75,9 +75,9 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	a := storyArgs{t, d}
 	switch d.Cmd {
 	case "advance":
-		s.advance(bourse.Time(a.seconds("to")))
+		s.advance(grid.Time(a.seconds("to")))
 	case "quiet-advance": // all but how often it inquires
-		s.advance(bourse.Time(a.seconds("to")))
+		s.advance(grid.Time(a.seconds("to")))
 		s.trace = slices.DeleteFunc(s.trace, func(line string) bool { return strings.Contains(line, "Inquire") })
 	case "stale":
 		s.stale = true
@@ -87,7 +87,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.loses = a.number("releases", 1)
 	case "says": // the cluster, of a leg, whatever is true
 		leg := a.leg(d.CmdArgs[1].Key)
-		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))},
+		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: grid.Time(a.seconds("end"))},
 			"confirmed": agents.ClusterDone{Leg: leg, Step: agents.ClusterConfirm{}.Kind()}, "released": agents.ClusterDone{Leg: leg, Step: agents.ClusterRelease{}.Kind()}}
 		s.say(theCluster, said[d.CmdArgs[0].Key])
 	case "early":
@@ -138,7 +138,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	case "odd":
 		s.say(agents.ID(a.text("from", "broker:vo1")), odd{})
 	case "locks":
-		byName := func(a, b bourse.LegID) int { return strings.Compare(a.String(), b.String()) }
+		byName := func(a, b grid.LegID) int { return strings.Compare(a.String(), b.String()) }
 		locks := s.locks()
 		for _, id := range slices.SortedFunc(maps.Keys(locks), byName) {
 			if gives(locks[id]) {
@@ -148,7 +148,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	case "legs":
 		for _, l := range s.site.kept {
 			where := ""
-			if l.Flex != (bourse.Flex{}) {
+			if l.Flex != (grid.Flex{}) {
 				where = fmt.Sprintf(" over [%v, %v) within [%v, %v)", l.What.Start, l.What.End, l.Flex.Ready, l.Flex.Due)
 			}
 			s.note("  %v %v%s", l.Leg, l.State, where)
@@ -175,18 +175,18 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 
 // proofOf is the proof that a Reassert comes with: the last that the site gave of a
 // leg.
-func (s *story) proofOf(a storyArgs, m *agents.Reassert) bourse.Proof {
+func (s *story) proofOf(a storyArgs, m *agents.Reassert) grid.Proof {
 	id, state := m.Leg.Leg, m.Leg.State
 	if a.d.HasArg("of") { // another leg's
 		id = a.leg(a.text("of", ""))
 	}
 	switch word := a.text("proof", ""); word {
 	case "":
-		if state == bourse.Prepared {
-			state = bourse.Held
+		if state == grid.Prepared {
+			state = grid.Held
 		}
 	case "none":
-		return bourse.Proof{}
+		return grid.Proof{}
 	case "forged": // by somebody who has another key
 		return agents.DerivedKey(2, s.cfg.Name).Prove(&m.Leg, agents.Stamp{Epoch: 1, Seq: 1000})
 	default:
@@ -194,7 +194,7 @@ func (s *story) proofOf(a storyArgs, m *agents.Reassert) bourse.Proof {
 			a.t.Fatal(err)
 		}
 	}
-	var last bourse.Proof
+	var last grid.Proof
 	for _, p := range s.proofs[id][:a.number("heard", len(s.proofs[id]))] {
 		if p.State == state {
 			last = p
@@ -212,7 +212,7 @@ func (odd) Kind() string { return "Odd" }
 func (a storyArgs) wish() agents.Message {
 	switch a.d.Cmd {
 	case "drain":
-		return agents.Drain{Until: bourse.Time(a.seconds("until")), Why: a.text("why", "")}
+		return agents.Drain{Until: grid.Time(a.seconds("until")), Why: a.text("why", "")}
 	case "resume":
 		return agents.Resume{}
 	case "close":
@@ -229,7 +229,7 @@ func (a storyArgs) wish() agents.Message {
 
 // status writes down what the site's operator sees.
 func (s *story) status() {
-	x := s.site.Status(s.now, 10, 2*bourse.Hour)
+	x := s.site.Status(s.now, 10, 2*grid.Hour)
 	if x.Drained != nil {
 		s.note("  drained until %v", x.Drained.Until)
 	}
@@ -258,7 +258,7 @@ func (s *story) status() {
 func storySite(t *testing.T, d *datadriven.TestData) *story {
 	a := storyArgs{t, d}
 	cfg := storyConfig(a.number("nodes", 4))
-	cfg.Groups[0].Price = bourse.Price(a.credits("price", cfg.Groups[0].Price.String()))
+	cfg.Groups[0].Price = grid.Price(a.credits("price", cfg.Groups[0].Price.String()))
 	cfg.Cap = int64(a.number("cap", 0)) * 1000
 	cfg.MaxWork = a.number("work", 100)
 	cfg.VOShare = a.number("share", 1000)
@@ -279,14 +279,14 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	if d.HasArg("sla") {
 		promises = storyPromises(a, &cfg)
 	}
-	var jobs []bourse.LocalJob
+	var jobs []grid.LocalJob
 	for line := range strings.Lines(d.Input) { // "7 nodes=2 run=100 at=0"
-		var j bourse.LocalJob
+		var j grid.LocalJob
 		var run, at int64
 		if _, err := fmt.Sscanf(strings.TrimSpace(line), "%d nodes=%d run=%d at=%d", &j.ID, &j.Nodes, &run, &at); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		j.Run, j.Submit = bourse.Duration(run)*bourse.Second, bourse.Time(at*1000)
+		j.Run, j.Submit = grid.Duration(run)*grid.Second, grid.Time(at*1000)
 		j.Estimate = j.Run
 		jobs = append(jobs, j)
 	}
@@ -301,7 +301,7 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 
 // sharedStory is a site of time-shared nodes. The deadlines of its local jobs are
 // twice their estimates after they come.
-func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
+func sharedStory(a storyArgs, cfg Config, jobs []grid.LocalJob) *story {
 	control, err := admission.ParseControl(a.text("shared", "libra"))
 	if err != nil {
 		a.t.Fatal(err)
@@ -311,7 +311,7 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 	for _, j := range jobs {
 		local = append(local, timeshared.Job{LocalJob: j, Deadline: j.Submit.Add(2 * j.Estimate)})
 	}
-	return storyOf(cfg, timeshared.New(cfg.Groups, timeshared.Options{Control: control}, func(int, bourse.Time, bourse.Time) func() (timeshared.Job, bool) {
+	return storyOf(cfg, timeshared.New(cfg.Groups, timeshared.Options{Control: control}, func(int, grid.Time, grid.Time) func() (timeshared.Job, bool) {
 		return timeshared.Jobs(local)
 	}))
 }
@@ -348,17 +348,17 @@ func (a storyArgs) number(key string, otherwise int) int {
 	return otherwise
 }
 
-func (a storyArgs) seconds(key string) bourse.Duration {
-	v, err := bourse.ParseDuration(a.text(key, "0"))
+func (a storyArgs) seconds(key string) grid.Duration {
+	v, err := grid.ParseDuration(a.text(key, "0"))
 	if err != nil {
 		a.t.Fatalf("%s: %v", key, err)
 	}
 	return v
 }
 
-func (a storyArgs) credits(key, otherwise string) bourse.Credits {
+func (a storyArgs) credits(key, otherwise string) grid.Credits {
 	text, below := strings.CutPrefix(a.text(key, otherwise), "-")
-	v, err := bourse.ParseCredits(text)
+	v, err := grid.ParseCredits(text)
 	if err != nil {
 		a.t.Fatalf("%s: %v", key, err)
 	}
@@ -369,7 +369,7 @@ func (a storyArgs) credits(key, otherwise string) bourse.Credits {
 }
 
 // leg reads "vo1/2/7.0"; the nonce of a life is its incarnation, or what is said.
-func (a storyArgs) leg(s string) bourse.LegID {
+func (a storyArgs) leg(s string) grid.LegID {
 	m := legName.FindStringSubmatch(s)
 	if m == nil {
 		a.t.Fatalf("%q is no leg", s)
@@ -378,7 +378,7 @@ func (a storyArgs) leg(s string) bourse.LegID {
 		v, _ := strconv.ParseUint(m[i], 10, 32)
 		return v
 	}
-	id := bourse.LegID{Tx: bourse.TxID{Broker: m[1], Incarnation: uint32(n(2)), Nonce: n(2), Seq: n(3)}, Leg: int(n(4))}
+	id := grid.LegID{Tx: grid.TxID{Broker: m[1], Incarnation: uint32(n(2)), Nonce: n(2), Seq: n(3)}, Leg: int(n(4))}
 	if a.d.HasArg("nonce") {
 		id.Tx.Nonce = uint64(a.number("nonce", 0))
 	}
@@ -387,9 +387,9 @@ func (a storyArgs) leg(s string) bourse.LegID {
 
 var legName = regexp.MustCompile(`^(\w+)/(\d+)/(\d+)\.(\d+)$`)
 
-func (a storyArgs) what() bourse.Leg {
-	return bourse.Leg{Group: a.text("group", "main"), Nodes: a.number("nodes", 1),
-		Start: bourse.Time(a.seconds("start")), End: bourse.Time(a.seconds("end")), Work: a.seconds("work")}
+func (a storyArgs) what() grid.Leg {
+	return grid.Leg{Group: a.text("group", "main"), Nodes: a.number("nodes", 1),
+		Start: grid.Time(a.seconds("start")), End: grid.Time(a.seconds("end")), Work: a.seconds("work")}
 }
 
 // quote reads one leg, or several, each on a line "nodes start end".
@@ -397,14 +397,14 @@ func (a storyArgs) quote() agents.QuoteRequest {
 	m := agents.QuoteRequest{Together: a.d.HasArg("together")}
 	for line := range strings.Lines(a.d.Input) {
 		var nodes int
-		var start, end bourse.Time
+		var start, end grid.Time
 		if _, err := fmt.Sscan(line, &nodes, &start, &end); err != nil {
 			a.t.Fatalf("%q: %v", line, err)
 		}
 		m.Legs = append(m.Legs, window(nodes, start, end))
 	}
 	if len(m.Legs) == 0 {
-		m.Legs = []bourse.Leg{a.what()}
+		m.Legs = []grid.Leg{a.what()}
 	}
 	return m
 }
@@ -423,7 +423,7 @@ func (a storyArgs) message() agents.Message {
 		return a.quote()
 	}
 	if a.d.Cmd == "offers" {
-		m := agents.OfferRequest{Horizon: bourse.Time(a.seconds("horizon")), Incarnation: uint32(a.number("inc", 0))}
+		m := agents.OfferRequest{Horizon: grid.Time(a.seconds("horizon")), Incarnation: uint32(a.number("inc", 0))}
 		m.Nonce = uint64(a.number("nonce", int(m.Incarnation)))
 		return m
 	}
@@ -432,12 +432,12 @@ func (a storyArgs) message() agents.Message {
 	switch a.d.Cmd {
 	case "hold":
 		m := agents.Hold{Leg: id, What: a.what(), Job: a.text("job", "job"), User: a.text("user", ""), Limit: a.credits("limit", "1000"),
-			For: 30 * bourse.Second, Run: a.seconds("run")}
+			For: 30 * grid.Second, Run: a.seconds("run")}
 		if a.d.HasArg("for") {
 			m.For = a.seconds("for")
 		}
 		if a.d.HasArg("due") {
-			m.Flex = bourse.Flex{Ready: bourse.Time(a.seconds("ready")), Due: bourse.Time(a.seconds("due")), Fix: a.number("fix", 0)}
+			m.Flex = grid.Flex{Ready: grid.Time(a.seconds("ready")), Due: grid.Time(a.seconds("due")), Fix: a.number("fix", 0)}
 		}
 		m.Flex.Phi = a.number("phi", 0)
 		if a.d.HasArg("replaces") {
@@ -448,7 +448,7 @@ func (a storyArgs) message() agents.Message {
 	case "decline":
 		return agents.ShiftDeclined{Leg: id, Number: uint32(a.number("number", 1)), Version: uint32(a.number("version", 1))}
 	case "prepare":
-		return agents.Prepare{Leg: id, For: max(a.seconds("for"), 15*bourse.Minute)}
+		return agents.Prepare{Leg: id, For: max(a.seconds("for"), 15*grid.Minute)}
 	case "confirm":
 		return agents.Confirm{Leg: id, DecidedBy: by}
 	case "cancel":
@@ -461,16 +461,16 @@ func (a storyArgs) message() agents.Message {
 		v := map[string]agents.Verdict{"wait": agents.Wait, "commit": agents.Commit, "abort": agents.Abort, "unknown": agents.Unknown}
 		return agents.Answer{Leg: id, DecidedBy: by, Verdict: v[a.text("verdict", "")]}
 	case "reassert":
-		var state bourse.LegState
+		var state grid.LegState
 		if err := state.UnmarshalText([]byte(a.text("state", ""))); err != nil {
 			a.t.Fatal(err)
 		}
 		inc := uint32(a.number("inc", int(id.Tx.Incarnation)))
 		m := agents.Reassert{Incarnation: inc, Nonce: uint64(a.number("twin", int(inc))), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
-			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0"),
+			State: state, Fare: grid.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0"),
 			Penalty: a.credits("penalty", "0"), Version: uint32(a.number("version", 1))}}
 		if a.d.HasArg("due") {
-			m.Leg.Flex = bourse.Flex{Ready: bourse.Time(a.seconds("ready")), Due: bourse.Time(a.seconds("due"))}
+			m.Leg.Flex = grid.Flex{Ready: grid.Time(a.seconds("ready")), Due: grid.Time(a.seconds("due"))}
 		}
 		m.Leg.Shifts = uint32(a.number("shifts", 0))
 		return m

@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
@@ -20,7 +20,7 @@ type view struct {
 
 	room [][]float64 // of time-shared groups, by group and node; nil if nodes can be reserved
 
-	longest []bourse.Duration // by group: the longest window that can be held, 0 if any; nil: any everywhere
+	longest []grid.Duration // by group: the longest window that can be held, 0 if any; nil: any everywhere
 
 	promises  *Promises
 	plans     []*sla.Image // of groups that make promises
@@ -32,7 +32,7 @@ func (v *view) seen() uint64 { return v.version }
 func (v *view) known() bool  { return v.states != nil }
 
 // bounded is a group with the longest window that the cluster allows in it.
-func (v *view) bounded(i int, g bourse.Group) bourse.Group {
+func (v *view) bounded(i int, g grid.Group) grid.Group {
 	if i < len(v.longest) {
 		g.Longest = v.longest[i]
 	}

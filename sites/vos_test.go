@@ -8,19 +8,19 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // legIn is the first leg of a broker of a VO, at a site of several.
-func legIn(broker string, seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: broker, Incarnation: 1, Nonce: 1, Seq: seq}}
+func legIn(broker string, seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: broker, Incarnation: 1, Nonce: 1, Seq: seq}}
 }
 
 // asks has a broker ask the site for a leg, and returns why it is refused.
-func (s *story) asks(broker string, seq uint64, l bourse.Leg) bourse.Reason {
-	var why bourse.Reason
+func (s *story) asks(broker string, seq uint64, l grid.Leg) grid.Reason {
+	var why grid.Reason
 	s.check = func(id agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
 			if r, refused := x.Message.(agents.Refused); refused && x.To == agents.ID("broker:"+broker) {
@@ -28,7 +28,7 @@ func (s *story) asks(broker string, seq uint64, l bourse.Leg) bourse.Reason {
 			}
 		}
 	}
-	s.say(agents.ID("broker:"+broker), agents.Hold{Leg: legIn(broker, seq), What: l, User: "u", Limit: 1000 * bourse.Credit, For: 30_000})
+	s.say(agents.ID("broker:"+broker), agents.Hold{Leg: legIn(broker, seq), What: l, User: "u", Limit: 1000 * grid.Credit, For: 30_000})
 	s.check = nil
 	return why
 }
@@ -42,7 +42,7 @@ func TestVOShares_AreOfAllBrokersOfAVO(t *testing.T) {
 	if why := s.asks("atlas/main", 1, window(2, 100, 700)); why.Refused() {
 		t.Fatal(why)
 	}
-	if why := s.asks("atlas/second", 1, window(1, 700, 1000)); why.Code != bourse.VOShare || !strings.HasPrefix(why.Detail, "atlas would hold") {
+	if why := s.asks("atlas/second", 1, window(1, 700, 1000)); why.Code != grid.VOShare || !strings.HasPrefix(why.Detail, "atlas would hold") {
 		t.Errorf("beside another broker of its VO: %v", why)
 	}
 	if why := s.asks("atlas/second", 2, window(1, 700, 900)); why.Refused() {
@@ -62,7 +62,7 @@ func TestVOShares_AreOfEverySpan(t *testing.T) {
 	s := newStory(cfg, backfill.EASY, nil)
 	for i, c := range []struct {
 		nodes      int
-		start, end bourse.Time
+		start, end grid.Time
 		taken      bool
 	}{
 		{2, 100, 500, true},    // 800
@@ -73,7 +73,7 @@ func TestVOShares_AreOfEverySpan(t *testing.T) {
 		{1, 4100, 4140, true},
 		{3, 8000, 8480, true}, // 1440, beside nothing
 	} {
-		if why := s.asks("atlas/main", uint64(i+1), window(c.nodes, c.start, c.end)); (why.Code == bourse.VOShare) == c.taken {
+		if why := s.asks("atlas/main", uint64(i+1), window(c.nodes, c.start, c.end)); (why.Code == grid.VOShare) == c.taken {
 			t.Errorf("%+v: %v", c, why)
 		}
 	}
@@ -83,14 +83,14 @@ func TestVOShares_AreOfEverySpan(t *testing.T) {
 func TestMostOver_IsTheWorstOfAllSpans(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		span := bourse.Duration(rapid.IntRange(1, 40).Draw(t, "span"))
-		var legs []bourse.Leg
+		span := grid.Duration(rapid.IntRange(1, 40).Draw(t, "span"))
+		var legs []grid.Leg
 		for range rapid.IntRange(0, 8).Draw(t, "legs") {
-			at := bourse.Time(rapid.IntRange(0, 60).Draw(t, "start"))
-			legs = append(legs, bourse.Leg{Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Start: at, End: at + bourse.Time(rapid.IntRange(1, 50).Draw(t, "length"))})
+			at := grid.Time(rapid.IntRange(0, 60).Draw(t, "start"))
+			legs = append(legs, grid.Leg{Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Start: at, End: at + grid.Time(rapid.IntRange(1, 50).Draw(t, "length"))})
 		}
-		from := bourse.Time(rapid.IntRange(0, 60).Draw(t, "from"))
-		until := from + bourse.Time(rapid.IntRange(0, 60).Draw(t, "until"))
+		from := grid.Time(rapid.IntRange(0, 60).Draw(t, "from"))
+		until := from + grid.Time(rapid.IntRange(0, 60).Draw(t, "until"))
 		want := int64(0)
 		for at := from; at <= until; at++ {
 			all := int64(0)
@@ -112,7 +112,7 @@ func TestVOShares_AMoveOfTwoLegsCountsItsOldWindowOnce(t *testing.T) {
 	cfg := storyConfig(4)
 	cfg.VOShares = map[string]int{"atlas": 100} // 1440 node-seconds of the next hour
 	s := newStory(cfg, backfill.EASY, nil)
-	hold := func(seq uint64, l bourse.Leg, replaces uint64) (why bourse.Reason) {
+	hold := func(seq uint64, l grid.Leg, replaces uint64) (why grid.Reason) {
 		s.check = func(_ agents.ID, out *agents.Outbox) {
 			for _, x := range out.Sends {
 				if r, refused := x.Message.(agents.Refused); refused {
@@ -120,7 +120,7 @@ func TestVOShares_AMoveOfTwoLegsCountsItsOldWindowOnce(t *testing.T) {
 				}
 			}
 		}
-		h := agents.Hold{Leg: legIn("atlas/main", seq), What: l, User: "u", Limit: 1000 * bourse.Credit, For: 30_000}
+		h := agents.Hold{Leg: legIn("atlas/main", seq), What: l, User: "u", Limit: 1000 * grid.Credit, For: 30_000}
 		if replaces > 0 {
 			h.Replaces, h.Version = legIn("atlas/main", replaces), 1
 		}
@@ -139,7 +139,7 @@ func TestVOShares_AMoveOfTwoLegsCountsItsOldWindowOnce(t *testing.T) {
 			t.Errorf("leg %d of the move: %v", seq-2, why)
 		}
 	}
-	if why := hold(5, window(1, 100, 200), 0); why.Code != bourse.VOShare {
+	if why := hold(5, window(1, 100, 200), 0); why.Code != grid.VOShare {
 		t.Errorf("beside the window and its move, either of which will stay: %v", why)
 	}
 }
@@ -149,7 +149,7 @@ func TestClose_OfAVOIsToAllItsBrokers(t *testing.T) {
 	s := newStory(storyConfig(4), backfill.EASY, nil)
 	s.say("operator:eve", agents.Close{VO: "atlas"})
 	for broker, closed := range map[string]bool{"atlas/main": true, "atlas/second": true, "cms/main": false, "cms/atlas": false} {
-		if why := s.asks(broker, 1, window(1, 100, 200)); (why.Code == bourse.NotAllowed) != closed {
+		if why := s.asks(broker, 1, window(1, 100, 200)); (why.Code == grid.NotAllowed) != closed {
 			t.Errorf("%s: %v", broker, why)
 		}
 	}
@@ -169,7 +169,7 @@ func TestSite_AVOTakesNoMoreThanItsRoom(t *testing.T) {
 	if n := s.site.participant.brokersOf("atlas"); n != maxBrokersOfVO {
 		t.Errorf("%d brokers of atlas are known", n)
 	}
-	refused := []bourse.Code{}
+	refused := []grid.Code{}
 	for i := range 6 {
 		why := s.asks(fmt.Sprint("atlas/b", i), 1, window(1, 100, 200))
 		refused = append(refused, why.Code)
@@ -177,7 +177,7 @@ func TestSite_AVOTakesNoMoreThanItsRoom(t *testing.T) {
 			t.Errorf("it is told %v", why)
 		}
 	}
-	if !slices.Contains(refused, bourse.QueueFull) {
+	if !slices.Contains(refused, grid.QueueFull) {
 		t.Errorf("atlas has %v", refused)
 	}
 	if why := s.asks("cms/main", 1, window(1, 300, 400)); why.Refused() {
@@ -199,13 +199,13 @@ func TestSite_VOsTakeTurnsInLine(t *testing.T) {
 	for i := range 8 {
 		ask([]string{"cms/main", "cms/second"}[i%2], uint64(i))
 	}
-	var refused []bourse.Reason
+	var refused []grid.Reason
 	for _, x := range out.Sends {
 		if o, is := x.Message.(agents.Offers); is && o.Refusal.Refused() {
 			refused = append(refused, o.Refusal)
 		}
 	}
-	if len(refused) != 3 || refused[0].Code != bourse.QueueFull || !strings.Contains(refused[0].Detail, "5 requests of cms") {
+	if len(refused) != 3 || refused[0].Code != grid.QueueFull || !strings.Contains(refused[0].Detail, "5 requests of cms") {
 		t.Errorf("of 8 requests of cms are refused %v", refused)
 	}
 	ask("atlas/main", 1)
@@ -255,9 +255,9 @@ func TestSite_ReadersOfAVOTakeItsOwnRoom(t *testing.T) {
 	cfg := storyConfig(4)
 	s := newStory(cfg, backfill.EASY, nil)
 	for i := range maxBrokersOfVO + 5 {
-		s.say(agents.ID(fmt.Sprint("broker:cms/b", i)), agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(bourse.Hour)})
+		s.say(agents.ID(fmt.Sprint("broker:cms/b", i)), agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(grid.Hour)})
 	}
-	s.say("broker:atlas/main", agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(bourse.Hour)})
+	s.say("broker:atlas/main", agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(grid.Hour)})
 	if n := len(s.site.readers.list); n != maxBrokersOfVO+1 {
 		t.Errorf("%d brokers are told", n)
 	}

@@ -3,7 +3,8 @@ package sites
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Bounds on what an operator's messages can make a site remember.
@@ -16,8 +17,8 @@ const (
 
 // wishes are the operator's commands that are still in force.
 type wishes struct {
-	drain       bourse.SiteDrained
-	closed      []bourse.SiteClosed
+	drain       facts.SiteDrained
+	closed      []facts.SiteClosed
 	maintenance []*maintenance // in the order set
 	maintained  uint64         // how many maintenances there were so far
 }
@@ -25,35 +26,35 @@ type wishes struct {
 // maintenance takes nodes out of service over a window. Its leg belongs to no broker, and
 // only names the maintenance to the cluster.
 type maintenance struct {
-	bourse.MaintenanceSet
+	facts.MaintenanceSet
 	leg *leg
 }
 
 // apply applies a fact to the wishes.
 func (w *wishes) apply(f any) {
 	switch f := f.(type) {
-	case bourse.SiteDrained:
+	case facts.SiteDrained:
 		w.drain = f
-	case bourse.SiteClosed:
+	case facts.SiteClosed:
 		w.open(f.VO, f.User)
 		w.closed = append(w.closed, f)
-	case bourse.SiteOpened:
+	case facts.SiteOpened:
 		w.open(f.VO, f.User)
-	case bourse.MaintenanceSet:
+	case facts.MaintenanceSet:
 		w.maintained = max(w.maintained, f.Leg.Tx.Seq)
 		w.maintenance = append(w.maintenance, &maintenance{f, maintenanceLeg(f.Leg, f.What)})
-	case bourse.MaintenanceOver:
+	case facts.MaintenanceOver:
 		w.maintenance = slices.DeleteFunc(w.maintenance, func(x *maintenance) bool { return x.Name == f.Name })
 	}
 }
 
 func (w *wishes) open(vo, user string) {
-	w.closed = slices.DeleteFunc(w.closed, func(c bourse.SiteClosed) bool { return c.VO == vo && c.User == user })
+	w.closed = slices.DeleteFunc(w.closed, func(c facts.SiteClosed) bool { return c.VO == vo && c.User == user })
 }
 
 // maintenanceLeg is the leg that represents a maintenance.
-func maintenanceLeg(id bourse.LegID, what bourse.Leg) *leg {
-	return &leg{LegMoved: bourse.LegMoved{Leg: id, What: what}}
+func maintenanceLeg(id grid.LegID, what grid.Leg) *leg {
+	return &leg{LegMoved: facts.LegMoved{Leg: id, What: what}}
 }
 
 // named returns the maintenance of that name, or nil.
@@ -68,24 +69,24 @@ func (w *wishes) named(name string) *maintenance {
 
 // barred says why the site accepts nothing new from a user of a VO or, if user is "", from
 // the VO as a whole; no reason: it does.
-func (m *memory) barred(now bourse.Time, vo, user string) bourse.Reason {
+func (m *memory) barred(now grid.Time, vo, user string) grid.Reason {
 	if now < m.drain.Until {
-		until := bourse.Phrase("until further notice")
-		if m.drain.Until < bourse.Never {
-			until = bourse.Say("until %v", m.drain.Until)
+		until := grid.Phrase("until further notice")
+		if m.drain.Until < grid.Never {
+			until = grid.Say("until %v", m.drain.Until)
 		}
-		return refused(bourse.Draining, "%s takes nothing new %s%s", m.cfg.Name, until, because(m.drain.Why)).Refusal
+		return refused(grid.Draining, "%s takes nothing new %s%s", m.cfg.Name, until, because(m.drain.Why)).Refusal
 	}
 	for _, c := range m.closed {
-		if (c.VO == "" || c.VO == vo || c.VO == bourse.VOOf(vo)) && (c.User == "" || c.User == user) {
+		if (c.VO == "" || c.VO == vo || c.VO == grid.VOOf(vo)) && (c.User == "" || c.User == user) {
 			whom := "user " + c.User
 			if c.User == "" {
 				whom = "VO " + c.VO
 			}
-			return refused(bourse.NotAllowed, "%s is closed to %s%s", m.cfg.Name, whom, because(c.Why)).Refusal
+			return refused(grid.NotAllowed, "%s is closed to %s%s", m.cfg.Name, whom, because(c.Why)).Refusal
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 func because(why string) string {

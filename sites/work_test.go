@@ -4,15 +4,16 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // workLeg is a leg of a broker, and what it is to run.
 var (
-	workLeg = bourse.LegID{Tx: bourse.TxID{Broker: "physics", Incarnation: 1, Nonce: 7, Seq: 1}}
-	handed  = &bourse.Handover{Work: bourse.Work{Command: []string{"hostname"}}, Job: "wave", User: "ana", Legs: 1}
+	workLeg = grid.LegID{Tx: grid.TxID{Broker: "physics", Incarnation: 1, Nonce: 7, Seq: 1}}
+	handed  = &grid.Handover{Work: grid.Work{Command: []string{"hostname"}}, Job: "wave", User: "ana", Legs: 1}
 )
 
 // confirmedStory is a story in which a leg with work is confirmed and the cluster has
@@ -27,8 +28,8 @@ func confirmedStory() (*story, *[]agents.ClusterConfirm) {
 			}
 		}
 	}
-	s.say("broker:physics", agents.Hold{Leg: workLeg, What: bourse.Leg{Group: "main", Nodes: 2, Start: 100_000, End: 200_000}, Job: "wave", User: "ana",
-		Limit: bourse.MaxBudget, For: 30 * bourse.Second})
+	s.say("broker:physics", agents.Hold{Leg: workLeg, What: grid.Leg{Group: "main", Nodes: 2, Start: 100_000, End: 200_000}, Job: "wave", User: "ana",
+		Limit: grid.MaxBudget, For: 30 * grid.Second})
 	s.silent = true
 	s.say("broker:physics", agents.Confirm{Leg: workLeg, DecidedBy: 1, Work: handed})
 	return s, &told
@@ -46,7 +47,7 @@ func TestWork_OutlivesTheSiteUntilTheClusterHasIt(t *testing.T) {
 		*told = nil
 		s.silent = false
 		s.born()
-		s.advance(s.now.Add(10 * bourse.Second))
+		s.advance(s.now.Add(10 * grid.Second))
 		if len(*told) == 0 {
 			t.Fatalf("image %t: the cluster is not told", image)
 		}
@@ -64,13 +65,13 @@ func TestWork_IsRecordedOnceAndKeptUntilItRuns(t *testing.T) {
 	s, _ := confirmedStory()
 	s.silent = false
 	s.advance(150_000)
-	if l := s.site.legs[workLeg]; l.State != bourse.Running || l.real != nil {
+	if l := s.site.legs[workLeg]; l.State != grid.Running || l.real != nil {
 		t.Errorf("%v with %+v", l.State, l.real)
 	}
 	s.advance(250_000)
 	n := 0
 	for _, f := range s.facts {
-		if f, ok := f.fact.(bourse.LegMoved); ok && f.Real != nil && f.Real.Work != nil {
+		if f, ok := f.fact.(facts.LegMoved); ok && f.Real != nil && f.Real.Work != nil {
 			n++
 		}
 	}
@@ -86,7 +87,7 @@ func TestWork_ItsResultIsTold(t *testing.T) {
 	s, _ := confirmedStory()
 	s.silent, s.mute = false, true // what the real cluster says is put into its mouth
 	s.now = 210_000
-	result := &bourse.WorkResult{Begin: 100_500, End: 150_000, Exit: 3, Known: true, Output: "/work/wave"}
+	result := &grid.WorkResult{Begin: 100_500, End: 150_000, Exit: 3, Known: true, Output: "/work/wave"}
 	var said []agents.Message
 	s.check = func(_ agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
@@ -102,7 +103,7 @@ func TestWork_ItsResultIsTold(t *testing.T) {
 	}
 	end()
 	s.born()
-	s.advance(s.now.Add(10 * bourse.Second))
+	s.advance(s.now.Add(10 * grid.Second))
 	s.say("broker:physics", agents.List{Broker: "physics", Incarnation: 2, Nonce: 8})
 	settled, listed := 0, 0
 	for _, m := range said {
@@ -131,7 +132,7 @@ func TestOutputs_AreBoundedAndGoToWhoAsked(t *testing.T) {
 	s, _ := confirmedStory()
 	s.silent = false
 	s.advance(150_000)
-	asked, refused := 0, map[bourse.Code]int{}
+	asked, refused := 0, map[grid.Code]int{}
 	s.check = func(id agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
 			switch m := x.Message.(type) {
@@ -148,16 +149,16 @@ func TestOutputs_AreBoundedAndGoToWhoAsked(t *testing.T) {
 	for i := range uint64(maxReads + 3) {
 		s.say("broker:physics", agents.LegOutputRequest{Leg: workLeg, Ref: 40 + i})
 	}
-	if asked != maxReads || refused[bourse.QueueFull] != 3 || refused[bourse.NoOffer] != maxReads {
+	if asked != maxReads || refused[grid.QueueFull] != 3 || refused[grid.NoOffer] != maxReads {
 		t.Errorf("%d asked, answered %v", asked, refused)
 	}
-	s.advance(s.now.Add(bourse.Second))
+	s.advance(s.now.Add(grid.Second))
 	s.say("broker:physics", agents.LegOutputRequest{Leg: workLeg, Ref: 90})
 	s.say("broker:chemistry", agents.LegOutputRequest{Leg: workLeg, Ref: 91}) // not its own
 	other := workLeg
 	other.Leg = 5
 	s.say("broker:physics", agents.LegOutputRequest{Leg: other, Ref: 92})
-	if asked != maxReads+1 || refused[bourse.Unknown] != 1 {
+	if asked != maxReads+1 || refused[grid.Unknown] != 1 {
 		t.Errorf("%d asked, answered %v", asked, refused)
 	}
 }

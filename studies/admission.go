@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
@@ -89,9 +89,9 @@ func newAdmissionOutcome(blocks []admissionSums, weights []float64) (o admission
 
 // admissionJob is a job of the trace.
 type admissionJob struct {
-	submit   bourse.Time
-	run      bourse.Duration
-	estimate bourse.Duration
+	submit   grid.Time
+	run      grid.Duration
+	estimate grid.Duration
 	nodes    int
 	ran      bool // it was not cancelled before it started
 	user     int64
@@ -116,7 +116,7 @@ func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int
 	cut := newCutter(by, trace.Records[from].Submit(), trace.Records[len(trace.Records)-1].Submit())
 	for i := range trace.Records[from:] {
 		r := &trace.Records[from+i]
-		j := admissionJob{submit: r.Submit(), run: max(bourse.Second, r.Run()), estimate: r.Estimate(), ran: r.Run() > 0}
+		j := admissionJob{submit: r.Submit(), run: max(grid.Second, r.Run()), estimate: r.Estimate(), ran: r.Run() > 0}
 		if j.nodes = int(r[workload.RequestedProcessors].Whole()); j.nodes <= 0 {
 			j.nodes = r.Processors()
 		}
@@ -149,7 +149,7 @@ func drawAdmission(n int, seed uint64) []admissionDraw {
 // deadline returns how long after its submission a job should have ended: its runtime times
 // a factor from a normal distribution truncated to values above 1. It needs one draw, as it
 // inverts the truncated distribution.
-func (c *admissionCell) deadline(j *admissionJob, d admissionDraw) bourse.Duration {
+func (c *admissionCell) deadline(j *admissionJob, d admissionDraw) grid.Duration {
 	mean := float64(urgentFactor)
 	if d.class >= float64(c.urgent)/100 {
 		mean *= float64(c.ratio)
@@ -157,16 +157,16 @@ func (c *admissionCell) deadline(j *admissionJob, d admissionDraw) bourse.Durati
 	normal := distuv.Normal{Mu: mean, Sigma: mean * float64(c.spread) / 1000}
 	below := normal.CDF(1)
 	factor := normal.Quantile(below + float64(d.factor*(1-below)))
-	return max(j.run+1, bourse.Duration(math.Ceil(float64(factor*float64(j.run)))))
+	return max(j.run+1, grid.Duration(math.Ceil(float64(factor*float64(j.run)))))
 }
 
 // job returns a job of the trace in a setting. The estimate is the runtime plus the
 // setting's part of the error of the trace's estimate.
-func (c *admissionCell) job(id int64, j *admissionJob, d admissionDraw, zero bourse.Time) (admission.Job, bourse.Time) {
-	submit := zero + (j.submit-zero)*bourse.Time(c.delay)/100
+func (c *admissionCell) job(id int64, j *admissionJob, d admissionDraw, zero grid.Time) (admission.Job, grid.Time) {
+	submit := zero + (j.submit-zero)*grid.Time(c.delay)/100
 	return admission.Job{
 		ID: id, Nodes: j.nodes, Deadline: submit.Add(c.deadline(j, d)),
-		Estimate: max(1, j.run+(j.estimate-j.run)*bourse.Duration(c.inaccuracy)/100),
+		Estimate: max(1, j.run+(j.estimate-j.run)*grid.Duration(c.inaccuracy)/100),
 	}, submit
 }
 
@@ -174,30 +174,30 @@ func (c *admissionCell) job(id int64, j *admissionJob, d admissionDraw, zero bou
 type admissionRun struct {
 	server   admission.Server
 	jobs     []admissionJob
-	arrivals []bourse.Time
-	due      []bourse.Time
+	arrivals []grid.Time
+	due      []grid.Time
 	blocks   []admissionSums
 
 	predictor *estimates.Predictor
 }
 
 // local is a job as its predictor knows it.
-func (j *admissionJob) local() *bourse.LocalJob {
-	return &bourse.LocalJob{Submit: j.submit, Run: j.run, Estimate: j.estimate, Nodes: j.nodes, User: j.user}
+func (j *admissionJob) local() *grid.LocalJob {
+	return &grid.LocalJob{Submit: j.submit, Run: j.run, Estimate: j.estimate, Nodes: j.nodes, User: j.user}
 }
 
 // runAdmission runs one draw under one setting.
 func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []admissionDraw) admissionOutcome {
-	opt := admission.Options{Control: c.control, Nodes: make([]bourse.Performance, cmp.Or(c.nodes, admissionNodes)), RefuseLoneLate: c.refuseLate, OverrunBare: c.bare}
+	opt := admission.Options{Control: c.control, Nodes: make([]grid.Performance, cmp.Or(c.nodes, admissionNodes)), RefuseLoneLate: c.refuseLate, OverrunBare: c.bare}
 	for i := range opt.Nodes {
-		opt.Nodes[i] = bourse.Unit
+		opt.Nodes[i] = grid.Unit
 	}
 	zero := jobs[0].submit
 	server, err := admission.New(opt, zero)
 	if err != nil {
 		panic(err) // options are constants
 	}
-	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]bourse.Time, len(jobs)), due: make([]bourse.Time, len(jobs)), blocks: make([]admissionSums, blocks),
+	r := &admissionRun{server: server, jobs: jobs, arrivals: make([]grid.Time, len(jobs)), due: make([]grid.Time, len(jobs)), blocks: make([]admissionSums, blocks),
 		predictor: estimates.New(c.rule)}
 	for i := range jobs {
 		j, submit := c.job(int64(i), &jobs[i], draws[i], zero)
@@ -216,7 +216,7 @@ func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []adm
 		server.Arrive(j, jobs[i].run)
 	}
 	server.Pass()
-	for server.Next() < bourse.Never {
+	for server.Next() < grid.Never {
 		r.advance(server.Next())
 		server.Pass()
 	}
@@ -225,7 +225,7 @@ func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []adm
 
 // advance moves the time and counts what ends. At the last instant it leaves the
 // pass to the arrivals.
-func (r *admissionRun) advance(to bourse.Time) {
+func (r *admissionRun) advance(to grid.Time) {
 	for {
 		now := min(to, r.server.Next())
 		for _, e := range r.server.Advance(now) {

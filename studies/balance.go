@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -160,7 +161,7 @@ func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Work
 		}
 		s := form
 		s.Name = fmt.Sprintf("site%d-%s", i+1, t.Trace.Name[strings.LastIndexByte(t.Trace.Name, '/')+1:])
-		s.Groups = []bourse.Group{form.Groups[0]}
+		s.Groups = []grid.Group{form.Groups[0]}
 		s.Groups[0].Site, s.Groups[0].Nodes = s.Name, t.Nodes
 		s.Workload = &configs.Workload{Trace: t.Trace.Name, Days: form.Workload.Days, Processors: t.Nodes, NeverRan: "drop",
 			Copy: configs.Thousandths(200 * min(i, 2))}
@@ -223,25 +224,25 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 // facts by itself, because the fold of all facts would keep memory for every job of a
 // long run.
 type voWatch struct {
-	submits            map[string]bourse.Time
-	begun              map[bourse.TxID]bourse.TxBegun
+	submits            map[string]grid.Time
+	begun              map[grid.TxID]facts.TxBegun
 	placed, wait, slow float64
 	hours              float64 // of nodes
 }
 
 func newVOWatch() *voWatch {
-	return &voWatch{submits: map[string]bourse.Time{}, begun: map[bourse.TxID]bourse.TxBegun{}}
+	return &voWatch{submits: map[string]grid.Time{}, begun: map[grid.TxID]facts.TxBegun{}}
 }
 
 // hook looks at what an agent has recorded.
-func (v *voWatch) hook(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+func (v *voWatch) hook(_ grid.Time, _ agents.ID, out *agents.Outbox) {
 	for _, f := range out.Facts {
 		switch f := f.(type) {
-		case bourse.JobSubmitted:
+		case facts.JobSubmitted:
 			v.submits[f.Job.Name] = f.Job.Submit
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			v.begun[f.Tx] = f
-		case bourse.TxDecided:
+		case facts.TxDecided:
 			if f.Commit {
 				v.commit(v.begun[f.Tx])
 			}
@@ -250,8 +251,8 @@ func (v *voWatch) hook(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
 	}
 }
 
-func (v *voWatch) commit(f bourse.TxBegun) {
-	wait, time := f.Legs[0].Start.Sub(v.submits[f.Job]), bourse.Duration(0)
+func (v *voWatch) commit(f facts.TxBegun) {
+	wait, time := f.Legs[0].Start.Sub(v.submits[f.Job]), grid.Duration(0)
 	for _, l := range f.Legs {
 		time = max(time, l.Duration())
 		v.hours += float64(l.Nodes) * l.Duration().Hours()

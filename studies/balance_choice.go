@@ -3,8 +3,8 @@ package studies
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -13,7 +13,7 @@ import (
 type option struct {
 	way   way
 	at    int
-	start bourse.Time
+	start grid.Time
 	price float64 // credits
 	harm  float64 // true cost of the delay to others, credits
 	base  float64 // price without what is above base
@@ -36,7 +36,7 @@ func (m *market) brings(u *chooser, o option, planner bool) float64 {
 }
 
 // waiting is what a wait costs a user, in credits.
-func (m *market) waiting(u *chooser, start bourse.Time, at int) float64 {
+func (m *market) waiting(u *chooser, start grid.Time, at int) float64 {
 	return float64(u.delay) / 1000 * m.price[at] * float64(u.Nodes) * start.Sub(u.Submit).Hours()
 }
 
@@ -122,8 +122,8 @@ func (m *market) weigh(s *backfill.State, of func(*chooser) int64) {
 
 // join returns the planned start of a job that joins a queue, and what the other jobs
 // waiting there lose by it, in node-hours times their delay costs.
-func (m *market) join(s *backfill.State, u *chooser, w way, before []bourse.Time) (start bourse.Time, harm float64) {
-	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Guarantee: bourse.Never}
+func (m *market) join(s *backfill.State, u *chooser, w way, before []grid.Time) (start grid.Time, harm float64) {
+	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Guarantee: grid.Never}
 	at := len(s.Queue)
 	if w == priorityQueue {
 		q.Priority = 1
@@ -155,7 +155,7 @@ func (m *market) take(u *chooser, o option) {
 	case bestEffort, priorityQueue:
 		j := u.LocalJob
 		j.Queue = int(o.way - bestEffort)
-		q.Feed(queue.Jobs([]bourse.LocalJob{j}))
+		q.Feed(queue.Jobs([]grid.LocalJob{j}))
 		q.Advance(u.Submit)
 	case reservation:
 		if m.additive {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -22,7 +22,7 @@ func shortBalance(t *testing.T) (*configs.Scenario, *simulation.Workloads) {
 	}
 	for i := range sc.Sites {
 		w := *sc.Sites[i].Workload
-		w.Days = 2 * bourse.Day
+		w.Days = 2 * grid.Day
 		sc.Sites[i].Workload = &w
 		sc.Sites[i].Groups = slices.Clone(sc.Sites[i].Groups)
 		sc.Sites[i].Groups[0].Price = 1_000_000
@@ -60,7 +60,7 @@ func TestMarket_WhereEverybodyStaysIsAReplayOfEachSite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = slices.DeleteFunc(slices.Clone(list), func(j bourse.LocalJob) bool { return j.Run <= 0 || j.Nodes > s.Groups[0].Nodes })
+		list = slices.DeleteFunc(slices.Clone(list), func(j grid.LocalJob) bool { return j.Run <= 0 || j.Nodes > s.Groups[0].Nodes })
 		for k := range list {
 			list[k].Estimate = max(list[k].Estimate, list[k].Run)
 		}
@@ -131,17 +131,17 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 	serve := func(r regime, delay int64, value float64) *chooser {
 		sc, _ := shortBalance(t)
 		for i := range sc.Sites {
-			sc.Sites[i].Workload = &configs.Workload{Model: "uniform", Days: bourse.Day, Jobs: 1, Processors: 4,
-				Nodes: configs.Range[int]{Lo: 1, Hi: 1}, Length: configs.Range[bourse.Duration]{Lo: 1, Hi: 1}}
+			sc.Sites[i].Workload = &configs.Workload{Model: "uniform", Days: grid.Day, Jobs: 1, Processors: 4,
+				Nodes: configs.Range[int]{Lo: 1, Hi: 1}, Length: configs.Range[grid.Duration]{Lo: 1, Hi: 1}}
 		}
 		m := newMarket(r)
 		m.add(&sc.Sites[0], 4)
-		hour := bourse.Hour
+		hour := grid.Hour
 		m.users = []chooser{
-			{LocalJob: bourse.LocalJob{ID: 1, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
-			{LocalJob: bourse.LocalJob{ID: 2, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
-			{LocalJob: bourse.LocalJob{ID: 3, Nodes: 4, Run: hour, Estimate: hour}, delay: delay, declared: delay,
-				value: value, deadline: bourse.Time(bourse.Day)},
+			{LocalJob: grid.LocalJob{ID: 1, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
+			{LocalJob: grid.LocalJob{ID: 2, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
+			{LocalJob: grid.LocalJob{ID: 3, Nodes: 4, Run: hour, Estimate: hour}, delay: delay, declared: delay,
+				value: value, deadline: grid.Time(grid.Day)},
 		}
 		for i := range m.users {
 			m.serve(&m.users[i])
@@ -158,17 +158,17 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 		delay int64
 		value float64
 		want  way
-		start bourse.Duration
+		start grid.Duration
 		paid  float64
 	}{
 		// Base price 4. Waiting costs 4 x delay an hour: 2 h in the queue, 1 h before it.
-		{"under fixed prices whoever can goes before", fixed, 100, 100, reservation, bourse.Hour, 4},
-		{"who hardly minds waits rather than pay 4 for the delay", flat, 100, 100, reservation, 2 * bourse.Hour, 4},
-		{"who minds goes before and pays for the delay", flat, 3000, 100, reservation, bourse.Hour, 8},
+		{"under fixed prices whoever can goes before", fixed, 100, 100, reservation, grid.Hour, 4},
+		{"who hardly minds waits rather than pay 4 for the delay", flat, 100, 100, reservation, 2 * grid.Hour, 4},
+		{"who minds goes before and pays for the delay", flat, 3000, 100, reservation, grid.Hour, 8},
 		{"what is worth less than its price is left", flat, 1000, 3, leave, 0, 0},
 	} {
 		u := serve(c.r, c.delay, c.value)
-		if u.way != c.want || u.paid != c.paid || u.way == reservation && u.start != bourse.Time(c.start) {
+		if u.way != c.want || u.paid != c.paid || u.way == reservation && u.start != grid.Time(c.start) {
 			t.Errorf("%s: %s at %v for %v, want %s for %v", c.name, wayNames[u.way], u.start, u.paid, wayNames[c.want], c.paid)
 		}
 	}

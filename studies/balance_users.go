@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/simulation"
@@ -97,18 +97,18 @@ type marketOutcome struct {
 
 // chooser is a user with a job and its outcome.
 type chooser struct {
-	bourse.LocalJob
+	grid.LocalJob
 	home     int
 	value    float64 // credits, if it ends by the deadline
 	delay    int64   // delay cost, thousandths of the base price per node-hour
 	declared int64
-	deadline bourse.Time
+	deadline grid.Time
 	liar     bool
 	stays    bool
 
 	way    way
 	at     int
-	start  bourse.Time
+	start  grid.Time
 	paid   float64
 	refund float64
 }
@@ -118,14 +118,14 @@ type market struct {
 	regime
 	users   []chooser
 	nodes   []int
-	span    bourse.Duration // of the submits
+	span    grid.Duration // of the submits
 	queues  []*queue.Queue
 	price   []float64 // base, credits per node-hour
 	true    *pricing.Book
 	asked   *pricing.Book
 	right   int // of the choices
 	choices int
-	delays  []bourse.Delay
+	delays  []grid.Delay
 }
 
 // newMarket returns a market without sites or users.
@@ -156,7 +156,7 @@ func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed 
 		for _, j := range jobs {
 			if j.Run > 0 && j.Nodes <= s.Groups[0].Nodes {
 				j.Estimate = max(j.Estimate, j.Run)
-				m.users = append(m.users, chooser{LocalJob: j, home: i, start: bourse.Never})
+				m.users = append(m.users, chooser{LocalJob: j, home: i, start: grid.Never})
 			}
 		}
 		m.add(s, s.Groups[0].Nodes)
@@ -167,7 +167,7 @@ func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed 
 		m.serve(&m.users[i])
 	}
 	for _, q := range m.queues {
-		for t := q.Next(); t < bourse.Never; t = q.Next() {
+		for t := q.Next(); t < grid.Never; t = q.Next() {
 			q.Advance(t)
 		}
 	}
@@ -188,7 +188,7 @@ func (m *market) draw(seed uint64) {
 		u.ID = int64(i + 1)
 		u.value = between(values, 1, 16) * m.price[u.home] * float64(u.Nodes) * u.Run.Hours()
 		u.delay = int64(1000 * between(delays, 1./16, 4))
-		u.deadline = u.Submit.Add(bourse.Duration(between(deadlines, 1.5, 20)*float64(u.Run)) + bourse.Hour)
+		u.deadline = u.Submit.Add(grid.Duration(between(deadlines, 1.5, 20)*float64(u.Run)) + grid.Hour)
 		u.stays = habits.IntN(2) == 0
 		u.liar = liars.IntN(5) == 0 && u.stays // whom others' reservations delay
 		if u.declared = u.delay; u.liar && m.lie > 0 {
@@ -200,11 +200,11 @@ func (m *market) draw(seed uint64) {
 // marketWatcher notes when jobs start.
 type marketWatcher struct{ *market }
 
-func (w marketWatcher) Started(j *bourse.LocalJob, s *backfill.Start) {
+func (w marketWatcher) Started(j *grid.LocalJob, s *backfill.Start) {
 	w.users[j.ID-1].start = s.End.Add(-s.Estimate)
 }
-func (w marketWatcher) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
-func (w marketWatcher) Refused(j *bourse.LocalJob, why bourse.Reason) {
+func (w marketWatcher) Ended(*grid.LocalJob, grid.Time, grid.Time, bool) {}
+func (w marketWatcher) Refused(j *grid.LocalJob, why grid.Reason) {
 	panic("studies: a job of the market was refused: " + why.String())
 }
 

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -92,7 +92,7 @@ var priceFigures = []struct {
 type estimatesStudy struct {
 	traces []EstimatesTrace
 	opt    EstimatesOptions
-	jobs   [][]bourse.LocalJob
+	jobs   [][]grid.LocalJob
 	cut    []*cutter
 	over   []string             // by trace: what a block of it is
 	own    []map[int64]float64  // by trace: jobs of each user
@@ -144,9 +144,9 @@ func (e *estimatesStudy) add(t *EstimatesTrace) error {
 		return fmt.Errorf("the trace has %d jobs that ran; must be %d or more", len(jobs), leastForecasts)
 	}
 	first, last := jobs[0].Submit, jobs[len(jobs)-1].Submit
-	span, over := bourse.Duration(week), "week"
+	span, over := grid.Duration(week), "week"
 	if last.Sub(first) < shortLog {
-		span, over = bourse.Day, "day"
+		span, over = grid.Day, "day"
 	}
 	if e.opt.By == ByUsers {
 		over = "user"
@@ -243,7 +243,7 @@ func (e *estimatesStudy) admit(t, rule, run int, bare bool) float64 {
 // price measures what some of the reservations really did.
 func (e *estimatesStudy) price(t, rule, run int) (o quoteOutcome, err error) {
 	jobs := e.jobs[t]
-	end := jobs[0].Submit.Add(30 * bourse.Day)
+	end := jobs[0].Submit.Add(30 * grid.Day)
 	jobs = jobs[:firstFrom(jobs, end)]
 	opt := simulation.ReplayOptions{Nodes: e.traces[t].Nodes, Policy: backfill.EASY, Estimates: estimateRules[rule], Limit: estimatesLimit,
 		Reservations: 0.1, Seed: e.opt.Seed + uint64(run), Delays: true}
@@ -271,8 +271,8 @@ func (e *estimatesStudy) price(t, rule, run int) (o quoteOutcome, err error) {
 }
 
 // firstFrom returns the place of the first job submitted at an instant or later.
-func firstFrom(jobs []bourse.LocalJob, at bourse.Time) int {
-	i, _ := slices.BinarySearchFunc(jobs, at, func(j bourse.LocalJob, at bourse.Time) int {
+func firstFrom(jobs []grid.LocalJob, at grid.Time) int {
+	i, _ := slices.BinarySearchFunc(jobs, at, func(j grid.LocalJob, at grid.Time) int {
 		if j.Submit < at {
 			return -1
 		}

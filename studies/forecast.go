@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/simulation"
@@ -29,7 +29,7 @@ import (
 type ForecastTrace struct {
 	Name  string
 	Nodes int
-	Jobs  []bourse.LocalJob
+	Jobs  []grid.LocalJob
 }
 
 // ForecastOptions say how much of the experiment is run.
@@ -60,8 +60,8 @@ var forecasterNames = [forecasters]string{"limits", "history", "history kept up 
 // margins are the distances within which the study counts forecasts.
 var margins = []struct {
 	name string
-	span bourse.Duration
-}{{"1 min", bourse.Minute}, {"10 min", 10 * bourse.Minute}, {"1 h", bourse.Hour}}
+	span grid.Duration
+}{{"1 min", grid.Minute}, {"10 min", 10 * grid.Minute}, {"1 h", grid.Hour}}
 
 const (
 	marginCount    = 3
@@ -216,7 +216,7 @@ func newPast(r *simulation.Replay, half int) *past {
 
 // learn adds to h the jobs from byEnd[from] on that had ended by an instant, and
 // returns where the next learning goes on.
-func (p *past) learn(h *forecast.History, from int, by bourse.Time) (*forecast.History, int) {
+func (p *past) learn(h *forecast.History, from int, by grid.Time) (*forecast.History, int) {
 	for ; from < len(p.byEnd) && p.outcomes[p.byEnd[from]].End <= by; from++ {
 		o := &p.outcomes[p.byEnd[from]]
 		h.Add(userName(o.Job.User), o.Job.Estimate, o.End.Sub(o.Start))
@@ -256,8 +256,8 @@ func forecastAll(replay *simulation.Replay, p *past, cases []forecastCase, opt F
 }
 
 // startOfKnown is when the job starts if it is known how long the others run.
-func startOfKnown(replay *simulation.Replay, s *backfill.State, j forecast.Job) bourse.Time {
-	ends, runs := make([]bourse.Time, len(s.Running)), make([]bourse.Duration, len(s.Queue))
+func startOfKnown(replay *simulation.Replay, s *backfill.State, j forecast.Job) grid.Time {
+	ends, runs := make([]grid.Time, len(s.Running)), make([]grid.Duration, len(s.Queue))
 	for i, r := range s.Running {
 		ends[i] = r.Start.Add(replay.Outcomes[r.ID-1].Job.Run)
 	}
@@ -268,7 +268,7 @@ func startOfKnown(replay *simulation.Replay, s *backfill.State, j forecast.Job) 
 }
 
 // take adds one of n forecasts: the median of its draws is what it says.
-func (p *forecastPart) take(by forecaster, start bourse.Time, draws forecast.Spread, n int) {
+func (p *forecastPart) take(by forecaster, start grid.Time, draws forecast.Spread, n int) {
 	share := 1 / float64(n)
 	late := draws.Quantile(500).Sub(start)
 	off := max(late, -late)

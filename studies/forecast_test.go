@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
@@ -14,12 +14,12 @@ import (
 // served now and then, and run half of their limits: nobody overtakes, so that the
 // history of the first half tells the truth about the second.
 func wholeMachine(n int) ForecastTrace {
-	t := ForecastTrace{Name: "whole", Nodes: 4, Jobs: make([]bourse.LocalJob, n)}
-	at := bourse.Time(0)
+	t := ForecastTrace{Name: "whole", Nodes: 4, Jobs: make([]grid.LocalJob, n)}
+	at := grid.Time(0)
 	for i := range t.Jobs {
-		run := bourse.Duration(1+i*7%5) * 20 * bourse.Minute
-		t.Jobs[i] = bourse.LocalJob{ID: int64(i + 1), Submit: at, Nodes: 4, Run: run, Estimate: 2 * run, User: int64(i % 3)}
-		at = at.Add(bourse.Duration(1+i*i*3%7%4) * 31 * bourse.Minute)
+		run := grid.Duration(1+i*7%5) * 20 * grid.Minute
+		t.Jobs[i] = grid.LocalJob{ID: int64(i + 1), Submit: at, Nodes: 4, Run: run, Estimate: 2 * run, User: int64(i % 3)}
+		at = at.Add(grid.Duration(1+i*i*3%7%4) * 31 * grid.Minute)
 	}
 	return t
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -31,13 +31,13 @@ type HoardingOptions struct {
 const (
 	hoarder    = "vo2"
 	neededJobs = 120
-	notice     = 6 * bourse.Hour // how long ahead is booked
+	notice     = 6 * grid.Hour // how long ahead is booked
 )
 
 // hoarding is how the second VO books.
 type hoarding struct {
 	name  string
-	ahead bourse.Duration
+	ahead grid.Duration
 	twice bool
 	fee   configs.Thousandths // of the base price, for an hour
 }
@@ -123,7 +123,7 @@ func (h *hoarding) scenario() (*configs.Scenario, error) {
 		sc.Sites[i].HoldingFee = h.fee
 	}
 	one := sc.Brokers[0]
-	one.Budget, one.BudgetUntil = 1_000_000*bourse.Credit, configs.Moment{After: sc.Until}
+	one.Budget, one.BudgetUntil = 1_000_000*grid.Credit, configs.Moment{After: sc.Until}
 	work := *one.Workload
 	work.Jobs = neededJobs
 	one.Workload = &work

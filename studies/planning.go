@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -61,9 +61,9 @@ const mainPlanners, tracePlanners = 5, 3
 type point struct {
 	name    string
 	urgency string // "": 15 credits an hour
-	budget  bourse.Credits
+	budget  grid.Credits
 	load    int // of the local jobs, in hundredths of the scenario's; 0: as it is
-	cycle   bourse.Duration
+	cycle   grid.Duration
 }
 
 // basePoint names no setting.
@@ -73,21 +73,21 @@ var basePoint = point{}
 type scene struct {
 	preset string
 	traced bool
-	seeds  int            // one in this many is run
-	ample  bourse.Credits // a budget that limits no job; 0: the preset's own does not
-	tight  bourse.Credits // some three quarters of what the first alternatives cost
+	seeds  int          // one in this many is run
+	ample  grid.Credits // a budget that limits no job; 0: the preset's own does not
+	tight  grid.Credits // some three quarters of what the first alternatives cost
 }
 
 var scenes = []scene{
-	{preset: "default", seeds: 1, ample: 1_000_000 * bourse.Credit, tight: 18_000 * bourse.Credit},
-	{preset: "unequal", seeds: 1, tight: 8_000 * bourse.Credit},
-	{preset: "three-traces", traced: true, seeds: 2, tight: 15_000 * bourse.Credit},
-	{preset: "lcg", traced: true, seeds: 5, tight: 8_000 * bourse.Credit},
+	{preset: "default", seeds: 1, ample: 1_000_000 * grid.Credit, tight: 18_000 * grid.Credit},
+	{preset: "unequal", seeds: 1, tight: 8_000 * grid.Credit},
+	{preset: "three-traces", traced: true, seeds: 2, tight: 15_000 * grid.Credit},
+	{preset: "lcg", traced: true, seeds: 5, tight: 8_000 * grid.Credit},
 }
 
 // points are the base point and those around it.
 func (g *scene) points() []point {
-	def := bourse.DefaultUrgency().String()
+	def := grid.DefaultUrgency().String()
 	list := []point{basePoint, {name: "urgency 3", urgency: "3"}, {name: "urgency " + def, urgency: def}}
 	if !g.traced {
 		list = append(list, point{name: "urgency 0", urgency: "0"}, point{name: "urgency 60", urgency: "60"})
@@ -100,7 +100,7 @@ func (g *scene) points() []point {
 		list = append(list, point{name: "local load x 0.8", load: 80})
 	}
 	return append(list, point{name: "local load x 1.1", load: 110},
-		point{name: "cycle 10m", cycle: 10 * bourse.Minute}, point{name: "cycle 2h", cycle: 2 * bourse.Hour})
+		point{name: "cycle 10m", cycle: 10 * grid.Minute}, point{name: "cycle 2h", cycle: 2 * grid.Hour})
 }
 
 // planningCell is a setting of a scenario.
@@ -220,12 +220,12 @@ func (w *planningWorld) run(c *planningCell, load *simulation.Workloads, seed ui
 		b.Alpha = configs.One / 2
 	}
 	if c.planner.impatient {
-		b.Patience = new(bourse.Duration)
+		b.Patience = new(grid.Duration)
 	}
 	x := &c.point
-	b.Urgency = bourse.Hourly(15 * bourse.Credit)
+	b.Urgency = grid.Hourly(15 * grid.Credit)
 	if x.urgency != "" {
-		if b.Urgency, err = bourse.ParseUrgency(x.urgency); err != nil {
+		if b.Urgency, err = grid.ParseUrgency(x.urgency); err != nil {
 			return f, err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -127,9 +127,9 @@ func TestPlanning_FiguresAreThoseOfTheScenarioWithThatSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc.Until = 2 * bourse.Day
+	sc.Until = 2 * grid.Day
 	vo := *sc.Brokers[0].Workload
-	vo.Days, vo.Jobs = bourse.Day, 40
+	vo.Days, vo.Jobs = grid.Day, 40
 	sc.Brokers[0].Workload = &vo
 	urgent := point{name: "urgency 3", urgency: "3"}
 	busy := point{name: "local load x 0.8", load: 80}
@@ -149,12 +149,12 @@ func TestPlanning_FiguresAreThoseOfTheScenarioWithThatSeed(t *testing.T) {
 	for i, c := range []struct{ minimize, strategy string }{{"finish", "batch"}, {"value", "batch"}, {"finish", "batch"}, {"value", "batch"}, {"value", "earliest"}} {
 		own := *sc
 		b := sc.Brokers[0]
-		b.Minimize, b.Strategy, b.MaxAlternatives, b.Urgency = c.minimize, c.strategy, 10, bourse.Hourly(15*bourse.Credit)
+		b.Minimize, b.Strategy, b.MaxAlternatives, b.Urgency = c.minimize, c.strategy, 10, grid.Hourly(15*grid.Credit)
 		if c.minimize == "finish" {
 			b.MaxAlternatives = 1
 		}
 		if i == 2 || i == 3 {
-			b.Urgency = bourse.Hourly(3 * bourse.Credit)
+			b.Urgency = grid.Hourly(3 * grid.Credit)
 		}
 		if i == 4 {
 			own.Sites = slices.Clone(sc.Sites)

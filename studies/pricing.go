@@ -3,7 +3,7 @@ package studies
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -13,7 +13,7 @@ import (
 // of a trace on one site, a tenth of the jobs, drawn at random, as priced
 // reservations that ask at their submit.
 const (
-	pricingSpan  = 30 * bourse.Day
+	pricingSpan  = 30 * grid.Day
 	pricingQueue = 2000 // jobs that may wait; lists of prices grow with the square
 )
 
@@ -21,7 +21,7 @@ const (
 type PricingTrace struct {
 	Name  string // "SP2" and "CTC" are the paper's, whose figures stand beside
 	Nodes int
-	Jobs  []bourse.LocalJob
+	Jobs  []grid.LocalJob
 }
 
 // NewPricingTrace takes what the study needs of a trace.

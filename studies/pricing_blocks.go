@@ -3,7 +3,7 @@ package studies
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -11,10 +11,10 @@ import (
 type pricingBlocks struct {
 	cut   *cutter
 	count int
-	zero  bourse.Time
+	zero  grid.Time
 }
 
-func newPricingBlocks(by Blocks, jobs []bourse.LocalJob) *pricingBlocks {
+func newPricingBlocks(by Blocks, jobs []grid.LocalJob) *pricingBlocks {
 	b := &pricingBlocks{cut: newCutter(by, jobs[0].Submit, jobs[len(jobs)-1].Submit), zero: jobs[0].Submit}
 	for i := range jobs { // numbers all users now, before several processors need them
 		b.of(&jobs[i])
@@ -23,7 +23,7 @@ func newPricingBlocks(by Blocks, jobs []bourse.LocalJob) *pricingBlocks {
 	return b
 }
 
-func (b *pricingBlocks) of(j *bourse.LocalJob) int { return b.cut.block(j.Submit, j.User) }
+func (b *pricingBlocks) of(j *grid.LocalJob) int { return b.cut.block(j.Submit, j.User) }
 
 // pricingSums has the sums from which a run's means are computed, for one block.
 type pricingSums struct {

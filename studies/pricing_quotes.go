@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 
@@ -113,4 +113,4 @@ func correlation(a, b []float64) float64 {
 }
 
 // notices are how long before its earliest start a reservation is asked for.
-var notices = []bourse.Duration{0, bourse.Hour, 6 * bourse.Hour, bourse.Day, 3 * bourse.Day}
+var notices = []grid.Duration{0, grid.Hour, 6 * grid.Hour, grid.Day, 3 * grid.Day}

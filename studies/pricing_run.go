@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/simulation"
@@ -19,11 +19,11 @@ type pricingCell struct {
 	share    int // of reservations, in hundredths
 	alpha    int
 	policy   backfill.Policy
-	exact    bool            // the runs are known: estimates are the runs
-	priority bool            // the drawn go into a high-priority queue instead
-	notice   bourse.Duration // time between the request and the earliest start
-	lying    bool            // a tenth of the other jobs declares a delay cost,
-	declared int             // in hundredths of the true one
+	exact    bool          // the runs are known: estimates are the runs
+	priority bool          // the drawn go into a high-priority queue instead
+	notice   grid.Duration // time between the request and the earliest start
+	lying    bool          // a tenth of the other jobs declares a delay cost,
+	declared int           // in hundredths of the true one
 }
 
 // tenth is the paper's usual setting.
@@ -103,7 +103,7 @@ type pricingRun struct {
 }
 
 // jobs returns the jobs of a setting, with which of them are drawn and which lie.
-func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars []bool, err error) {
+func (r *pricingRun) jobs(c *pricingCell) (jobs []grid.LocalJob, drawn, liars []bool, err error) {
 	if jobs, err = simulation.CopyJobs(r.trace.Jobs, float64(c.copies)/100, r.seed); err != nil {
 		return nil, nil, nil, err
 	}
@@ -127,7 +127,7 @@ func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars 
 }
 
 // replay replays the jobs of a setting; without is the place of one left out.
-func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int, delays bool) (*simulation.Replay, error) {
+func (r *pricingRun) replay(c *pricingCell, jobs []grid.LocalJob, without int, delays bool) (*simulation.Replay, error) {
 	opt := simulation.ReplayOptions{
 		Nodes: r.trace.Nodes, Policy: c.policy, Limit: pricingQueue, Seed: r.seed,
 		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,

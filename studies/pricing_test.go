@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -119,7 +119,7 @@ func TestPricing_WhatCannotBeRunIsSaid(t *testing.T) {
 	}
 }
 
-func replay(tb testing.TB, jobs []bourse.LocalJob, opt simulation.ReplayOptions) *simulation.Replay {
+func replay(tb testing.TB, jobs []grid.LocalJob, opt simulation.ReplayOptions) *simulation.Replay {
 	tb.Helper()
 	r, err := simulation.RunReplay(jobs, opt)
 	if err != nil {
@@ -132,11 +132,11 @@ func replay(tb testing.TB, jobs []bourse.LocalJob, opt simulation.ReplayOptions)
 // them: what it is charged for, what came and what a refund would meet are one.
 func TestPricing_ADelayForeseenIsTheDelayThatCame(t *testing.T) {
 	t.Parallel()
-	job := func(id int64, submit, run int) bourse.LocalJob {
-		d := bourse.Duration(run) * bourse.Second
-		return bourse.LocalJob{ID: id, Submit: bourse.Time(submit * 1000), Nodes: 4, Run: d, Estimate: d}
+	job := func(id int64, submit, run int) grid.LocalJob {
+		d := grid.Duration(run) * grid.Second
+		return grid.LocalJob{ID: id, Submit: grid.Time(submit * 1000), Nodes: 4, Run: d, Estimate: d}
 	}
-	jobs := []bourse.LocalJob{job(1, 0, 10), job(2, 0, 10), job(3, 1, 5)}
+	jobs := []grid.LocalJob{job(1, 0, 10), job(2, 0, 10), job(3, 1, 5)}
 	for seed := uint64(0); ; seed++ {
 		if chosen := simulation.DrawReservations(jobs, 4, 0.34, seed); !chosen[2] {
 			continue

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A study that redraws seeds on one trace shows how its figures vary with what is drawn,
@@ -44,26 +44,26 @@ func ParseBlocks(s string) (Blocks, error) {
 // cutter cuts a trace into blocks, which it numbers as its jobs come.
 type cutter struct {
 	by    Blocks
-	first bourse.Time
-	span  bourse.Duration // a week
+	first grid.Time
+	span  grid.Duration // a week
 	weeks int
 	users map[int64]int
 }
 
-const week = 7 * bourse.Day
+const week = 7 * grid.Day
 
 // newCutter cuts what is submitted between two instants into blocks.
-func newCutter(by Blocks, first, last bourse.Time) *cutter {
+func newCutter(by Blocks, first, last grid.Time) *cutter {
 	return newCutterOf(week, by, first, last)
 }
 
 // newCutterOf is newCutter with another span for weeks.
-func newCutterOf(span bourse.Duration, by Blocks, first, last bourse.Time) *cutter {
+func newCutterOf(span grid.Duration, by Blocks, first, last grid.Time) *cutter {
 	return &cutter{by, first, span, max(1, int((last.Sub(first)+span/2)/span)), map[int64]int{}}
 }
 
 // block is the block of a job.
-func (c *cutter) block(submit bourse.Time, user int64) int {
+func (c *cutter) block(submit grid.Time, user int64) int {
 	if c.by == ByWeeks {
 		return max(0, min(int(submit.Sub(c.first)/c.span), c.weeks-1))
 	}

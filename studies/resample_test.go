@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
@@ -50,7 +50,7 @@ func TestResample_EachBlockOnceIsTheWorkload(t *testing.T) {
 // one block whenever they come.
 func TestResample_ATraceIsCutIntoWeeksOrUsers(t *testing.T) {
 	t.Parallel()
-	day := func(n int) bourse.Time { return bourse.Time(0).Add(bourse.Duration(n) * bourse.Day) }
+	day := func(n int) grid.Time { return grid.Time(0).Add(grid.Duration(n) * grid.Day) }
 	weeks, users := newCutter(ByWeeks, day(1), day(31)), newCutter(ByUsers, day(1), day(31))
 	for _, c := range []struct {
 		at         int

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
 	"github.com/bourse-grid/bourse/simulation"
@@ -18,8 +18,8 @@ import (
 // machine of 128 processors each.
 const (
 	slaNodes    = 128
-	slaInterval = 15 * bourse.Day
-	slaShortest = bourse.Minute // shorter jobs are left out
+	slaInterval = 15 * grid.Day
+	slaShortest = grid.Minute // shorter jobs are left out
 )
 
 // SLAOptions say how much of the experiment is run.
@@ -56,7 +56,7 @@ type slaOutcome struct {
 
 // slaJob is a job of the trace with everything drawn for it, the same in every setting.
 type slaJob struct {
-	submit   bourse.Duration // from the interval's start, at frequency 1
+	submit   grid.Duration // from the interval's start, at frequency 1
 	size     sla.Size
 	deadline int // Poisson(5)
 	flexible bool
@@ -68,19 +68,19 @@ type slaJob struct {
 
 // slaIntervals cuts jobs into intervals of 15 days from the first submission on. An
 // incomplete one at the end is dropped.
-func slaIntervals(jobs []bourse.LocalJob) [][]bourse.LocalJob {
+func slaIntervals(jobs []grid.LocalJob) [][]grid.LocalJob {
 	if len(jobs) == 0 {
 		return nil
 	}
 	zero := jobs[0].Submit
 	last := jobs[len(jobs)-1].Submit.Sub(zero)
-	list := make([][]bourse.LocalJob, last/slaInterval)
+	list := make([][]grid.LocalJob, last/slaInterval)
 	for _, j := range jobs {
 		i := int(j.Submit.Sub(zero) / slaInterval)
 		if j.Run < slaShortest || i >= len(list) {
 			continue
 		}
-		j.Submit = bourse.Time(j.Submit.Sub(zero) % slaInterval)
+		j.Submit = grid.Time(j.Submit.Sub(zero) % slaInterval)
 		list[i] = append(list[i], j)
 	}
 	return list
@@ -88,7 +88,7 @@ func slaIntervals(jobs []bourse.LocalJob) [][]bourse.LocalJob {
 
 // drawSLAs draws what the trace does not tell about an interval's jobs, each purpose from a
 // stream of its own.
-func drawSLAs(jobs []bourse.LocalJob, seed uint64, interval int) []slaJob {
+func drawSLAs(jobs []grid.LocalJob, seed uint64, interval int) []slaJob {
 	stream := func(purpose string) *rand.Rand {
 		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "sla "+purpose), uint64(interval)))
 	}
@@ -123,11 +123,11 @@ var slaPhis = []int{25, 50, 100}
 // cannot be met.
 func (d *slaJob) at(c *slaCell, id int64) sla.SLA {
 	te := d.size.Runtime
-	submit := bourse.Time(0).Add(d.submit * 100 / bourse.Duration(c.frequency))
-	deadline := submit.Add(te * bourse.Duration(d.deadline))
+	submit := grid.Time(0).Add(d.submit * 100 / grid.Duration(c.frequency))
+	deadline := submit.Add(te * grid.Duration(d.deadline))
 	a := sla.Flexible(id, submit, d.size, deadline.Add(-te), deadline)
 	if c.phi > 0 && d.flexible {
-		a.Deadline = deadline.Add(te * bourse.Duration(d.stretch[c.phi]) / 100)
+		a.Deadline = deadline.Add(te * grid.Duration(d.stretch[c.phi]) / 100)
 	}
 	a.Fix, a.Earlier = c.fix, c.earlier
 	if !c.half || d.takes {
@@ -141,8 +141,8 @@ type slaRun struct {
 	cell   *slaCell
 	jobs   []slaJob
 	s      *sla.Schedule
-	until  bourse.Time // the end of the measure
-	ends   []slaEnd    // early ends to come, soonest last
+	until  grid.Time // the end of the measure
+	ends   []slaEnd  // early ends to come, soonest last
 	out    slaOutcome
 	taken  int
 	unused float64
@@ -150,20 +150,20 @@ type slaRun struct {
 }
 
 type slaEnd struct {
-	at bourse.Time
+	at grid.Time
 	id int64
 }
 
 // runSLA runs one interval under one setting.
 func runSLA(c *slaCell, jobs []slaJob, keys func() int64) slaOutcome {
 	s, err := sla.New(sla.Options{
-		Nodes: slaNodes, Order: c.order, Keys: keys, Price: bourse.Price(bourse.Credit), Shares: pricing.DefaultFlexibility,
+		Nodes: slaNodes, Order: c.order, Keys: keys, Price: grid.Price(grid.Credit), Shares: pricing.DefaultFlexibility,
 		MaxPhi: sla.MaxPhi, Waiting: sla.MaxWaiting, Replan: c.replan,
 	}, 0)
 	if err != nil {
 		panic(err) // options are constants
 	}
-	r := &slaRun{cell: c, jobs: jobs, s: s, until: bourse.Time(slaInterval * 100 / bourse.Duration(c.frequency))}
+	r := &slaRun{cell: c, jobs: jobs, s: s, until: grid.Time(slaInterval * 100 / grid.Duration(c.frequency))}
 	var offered, full float64
 	for i := range jobs {
 		d := &jobs[i]
@@ -171,7 +171,7 @@ func runSLA(c *slaCell, jobs []slaJob, keys func() int64) slaOutcome {
 		r.advance(a.Submit)
 		work := float64(d.size.Nodes) * d.size.Runtime.Hours()
 		offered += work
-		full += pricing.Base(bourse.Price(bourse.Credit), d.size.Nodes, d.size.Runtime).Float()
+		full += pricing.Base(grid.Price(grid.Credit), d.size.Nodes, d.size.Runtime).Float()
 		if p, ok := r.submit(a); ok {
 			r.out.accepted++
 			r.out.work += work
@@ -224,7 +224,7 @@ func (r *slaRun) submit(a sla.SLA) (sla.Promise, bool) {
 }
 
 // advance carries out what happens up to t.
-func (r *slaRun) advance(t bourse.Time) {
+func (r *slaRun) advance(t grid.Time) {
 	for {
 		next := t
 		if n := len(r.ends); n > 0 {
@@ -252,7 +252,7 @@ func (r *slaRun) started(e sla.Event) {
 	d := &r.jobs[e.ID]
 	run := d.size.Runtime
 	if r.cell.inexact {
-		if actual := run * bourse.Duration(d.run) / 100; actual < run {
+		if actual := run * grid.Duration(d.run) / 100; actual < run {
 			run = actual
 			r.ends = append(r.ends, slaEnd{e.At.Add(run), e.ID})
 			slices.SortStableFunc(r.ends, func(a, b slaEnd) int { return int(b.at - a.at) })
@@ -270,7 +270,7 @@ type slaResults struct{ outcomes map[slaCell][]slaOutcome }
 
 // runSLAs runs every setting on every interval, runs draws each, on all
 // processors.
-func runSLAs(list [][]bourse.LocalJob, cells []slaCell, opt SLAOptions) *slaResults {
+func runSLAs(list [][]grid.LocalJob, cells []slaCell, opt SLAOptions) *slaResults {
 	results := collect(len(list)*opt.Runs, func() func(int) []slaOutcome {
 		return func(i int) []slaOutcome {
 			return runInterval(list[i/opt.Runs], cells, opt.Seed+uint64(i%opt.Runs), i/opt.Runs)
@@ -286,7 +286,7 @@ func runSLAs(list [][]bourse.LocalJob, cells []slaCell, opt SLAOptions) *slaResu
 	return r
 }
 
-func runInterval(jobs []bourse.LocalJob, cells []slaCell, seed uint64, interval int) []slaOutcome {
+func runInterval(jobs []grid.LocalJob, cells []slaCell, seed uint64, interval int) []slaOutcome {
 	drawn := drawSLAs(jobs, seed, interval)
 	out := make([]slaOutcome, len(cells))
 	for k := range cells {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -16,7 +16,7 @@ import (
 //
 // A draw of every interval of SDSC takes about a quarter of a minute on two
 // processors.
-func SLAReservations(jobs []bourse.LocalJob, opt SLAOptions) ([]Row, error) {
+func SLAReservations(jobs []grid.LocalJob, opt SLAOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
@@ -79,7 +79,7 @@ func TestSLA_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 
 func TestSLA_ATraceTooShortIsAnError(t *testing.T) {
 	t.Parallel()
-	jobs := []bourse.LocalJob{{ID: 1, Run: bourse.Hour, Nodes: 1}, {ID: 2, Submit: bourse.Time(20 * bourse.Day), Run: bourse.Hour, Nodes: 1}}
+	jobs := []grid.LocalJob{{ID: 1, Run: grid.Hour, Nodes: 1}, {ID: 2, Submit: grid.Time(20 * grid.Day), Run: grid.Hour, Nodes: 1}}
 	if _, err := SLAReservations(jobs, SLAOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "1 whole intervals") {
 		t.Error(err)
 	}

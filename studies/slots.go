@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -96,7 +96,7 @@ type slotWorker struct {
 	list   search.List
 	finder *search.Finder
 	s      selection.Selector
-	pieces []bourse.Slot
+	pieces []grid.Slot
 	bound  boundary
 }
 
@@ -116,7 +116,7 @@ func (d *slotWorker) run(rng *rand.Rand, cycles int) (b slotBlock) {
 }
 
 // batch finds the alternatives of a whole batch; complete iff every job has one.
-func (d *slotWorker) batch(a search.Algorithm) (windows [][]bourse.Window, complete bool) {
+func (d *slotWorker) batch(a search.Algorithm) (windows [][]grid.Window, complete bool) {
 	d.reset(d.c.Slots)
 	windows = d.finder.Batch(d.c.Jobs, search.Options{Algorithm: a}).Alternatives
 	complete = true
@@ -127,14 +127,14 @@ func (d *slotWorker) batch(a search.Algorithm) (windows [][]bourse.Window, compl
 }
 
 // reset makes the list again.
-func (d *slotWorker) reset(slots []bourse.Slot) {
+func (d *slotWorker) reset(slots []grid.Slot) {
 	if err := d.list.ResetNamed(d.c.Nodes, slots); err != nil {
 		panic(fmt.Sprintf("studies: a drawn list of slots is wrong: %v", err))
 	}
 }
 
 // weighed is what selection knows of windows.
-func weighed(windows [][]bourse.Window) [][]selection.Alternative {
+func weighed(windows [][]grid.Window) [][]selection.Alternative {
 	jobs := make([][]selection.Alternative, len(windows))
 	for j, list := range windows {
 		for i := range list {
@@ -154,7 +154,7 @@ func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 	b[cyclesAll]++
 	b[jobsAll] += n
 	b[slotsAll] += float64(len(d.c.Slots))
-	var windows [paperSearches][][]bourse.Window
+	var windows [paperSearches][][]grid.Window
 	counts := true
 	for k, a := range []search.Algorithm{search.ALP, search.AMPLiteral} {
 		complete := false
@@ -166,7 +166,7 @@ func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 	b[cyclesCounted]++
 	b[jobsCounted] += n
 	b[slotsCounted] += float64(len(d.c.Slots))
-	var times [paperSearches]bourse.Duration
+	var times [paperSearches]grid.Duration
 	for k := range slotFigure(paperSearches) {
 		jobs := weighed(windows[k])
 		for _, list := range jobs {
@@ -189,7 +189,7 @@ func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 }
 
 // units is a duration in the paper's time units.
-func units(d bourse.Duration) float64 { return float64(d) / float64(papercase.Unit) }
+func units(d grid.Duration) float64 { return float64(d) / float64(papercase.Unit) }
 
 // SlotSearch runs the experiment of Toporkov et al. and returns its figures
 // beside the paper's. Every search and every selection works on the same cycles.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -13,7 +13,7 @@ import (
 // and rivals of AMP judged under AMP's own limits T* and B*.
 
 // beyond adds what came of AMP's alternatives by other goals, and of its rivals.
-func (d *slotWorker) beyond(b *slotBlock, windows [][]bourse.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
+func (d *slotWorker) beyond(b *slotBlock, windows [][]grid.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
 	n := float64(len(jobs))
 	goal := d.s.Select(jobs, selection.MinFinish, selection.Limits{Time: selection.Auto, Cost: quick.Limits.Cost})
 	var rows [2][rivals]float64
@@ -25,7 +25,7 @@ func (d *slotWorker) beyond(b *slotBlock, windows [][]bourse.Window, jobs [][]se
 		rows[0][rival], rows[1][rival] = units(x.Time)/n, y.Cost.Float()/n
 		return x, y
 	}
-	exchanged := func(rival int, windows [][]bourse.Window, quick, cheap selection.Result) {
+	exchanged := func(rival int, windows [][]grid.Window, quick, cheap selection.Result) {
 		rows[0][rival] = units(d.exchange(windows, quick, search.Weights{Time: 1000}).time) / n
 		rows[1][rival] = d.exchange(windows, cheap, search.Weights{Cost: 1000}).cost.Float() / n
 	}
@@ -74,8 +74,8 @@ func (d *slotWorker) beyond(b *slotBlock, windows [][]bourse.Window, jobs [][]se
 
 // sums are those of a selection.
 type sums struct {
-	time bourse.Duration
-	cost bourse.Credits
+	time grid.Duration
+	cost grid.Credits
 }
 
 // exchangeRounds bounds the rounds over a batch's jobs.
@@ -85,8 +85,8 @@ const exchangeRounds = 16
 // among all slots that the windows of the others leave, for a window that is
 // better by the weights and keeps the batch within the limits, round after round
 // until none finds one.
-func (d *slotWorker) exchange(windows [][]bourse.Window, from selection.Result, by search.Weights) sums {
-	chosen := make([]bourse.Window, len(windows))
+func (d *slotWorker) exchange(windows [][]grid.Window, from selection.Result, by search.Weights) sums {
+	chosen := make([]grid.Window, len(windows))
 	for j, i := range from.Chosen {
 		chosen[j] = windows[j][i]
 	}
@@ -114,7 +114,7 @@ func (d *slotWorker) exchange(windows [][]bourse.Window, from selection.Result, 
 }
 
 // compareWindows compares by time and then by cost, or the other way round.
-func compareWindows(a, b *bourse.Window, by search.Weights) int {
+func compareWindows(a, b *grid.Window, by search.Weights) int {
 	time, cost := cmp.Compare(a.Time, b.Time), cmp.Compare(a.Cost, b.Cost)
 	if by.Time > 0 {
 		return cmp.Or(time, cost)
@@ -124,8 +124,8 @@ func compareWindows(a, b *bourse.Window, by search.Weights) int {
 
 // left returns what the windows chosen for all jobs but one leave of the slots, by start.
 // Every slot is a node of its own.
-func (d *slotWorker) left(chosen []bourse.Window, but int) []bourse.Slot {
-	type span struct{ start, end bourse.Time }
+func (d *slotWorker) left(chosen []grid.Window, but int) []grid.Slot {
+	type span struct{ start, end grid.Time }
 	taken := make([][]span, len(d.c.Nodes))
 	for j := range chosen {
 		if j != but {
@@ -150,7 +150,7 @@ func (d *slotWorker) left(chosen []bourse.Window, but int) []bourse.Slot {
 			d.pieces = append(d.pieces, s)
 		}
 	}
-	slices.SortStableFunc(d.pieces, func(a, b bourse.Slot) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(d.pieces, func(a, b grid.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	return d.pieces
 }
 
@@ -159,26 +159,26 @@ func (d *slotWorker) left(chosen []bourse.Window, but int) []bourse.Slot {
 // that no disjoint windows can pass.
 type boundary struct {
 	suited   []suitedSlot
-	cheapest []bourse.Credits
+	cheapest []grid.Credits
 	windows  []selection.Alternative
 }
 
 type suitedSlot struct {
-	start, latest bourse.Time
-	runtime       bourse.Duration
-	cost          bourse.Credits
+	start, latest grid.Time
+	runtime       grid.Duration
+	cost          grid.Credits
 }
 
 // of returns the windows within the job's budget that no other beats in both time and cost,
 // the quickest first. At each start it adds the slots in order of runtime and keeps the N
 // cheapest of them: each step gives the cheapest window that is no longer. It costs the
 // square of the number of slots times N.
-func (b *boundary) of(slots []bourse.Slot, r *bourse.Request) []selection.Alternative {
+func (b *boundary) of(slots []grid.Slot, r *grid.Request) []selection.Alternative {
 	b.suited, b.windows = b.suited[:0], b.windows[:0]
 	for _, s := range slots {
 		rt := s.Performance.Runtime(r.Length)
 		if latest := s.End.Add(-rt); s.Performance >= r.MinPerformance && s.Start <= latest {
-			b.suited = append(b.suited, suitedSlot{s.Start, latest, rt, bourse.Cost(s.Price, rt)})
+			b.suited = append(b.suited, suitedSlot{s.Start, latest, rt, grid.Cost(s.Price, rt)})
 		}
 	}
 	slices.SortStableFunc(b.suited, func(x, y suitedSlot) int { return cmp.Compare(x.runtime, y.runtime) })
@@ -198,9 +198,9 @@ func (b *boundary) of(slots []bourse.Slot, r *bourse.Request) []selection.Altern
 }
 
 // at adds the windows that start at t.
-func (b *boundary) at(t bourse.Time, r *bourse.Request) {
+func (b *boundary) at(t grid.Time, r *grid.Request) {
 	b.cheapest = b.cheapest[:0]
-	sum := bourse.Credits(0)
+	sum := grid.Credits(0)
 	for i := range b.suited {
 		s := &b.suited[i]
 		if s.start > t || s.latest < t {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -126,7 +126,7 @@ func TestSlots_BoundEqualsAllSubsets(t *testing.T) {
 }
 
 // frontOfAll looks at every start and every set of N slots.
-func frontOfAll(slots []bourse.Slot, r *bourse.Request) (front []selection.Alternative) {
+func frontOfAll(slots []grid.Slot, r *grid.Request) (front []selection.Alternative) {
 	var all []selection.Alternative
 	for set := range 1 << len(slots) {
 		for _, at := range slots {
@@ -140,7 +140,7 @@ func frontOfAll(slots []bourse.Slot, r *bourse.Request) (front []selection.Alter
 					n = -1 << 20
 				}
 				n++
-				w.Time, w.Cost = max(w.Time, rt), w.Cost+bourse.Cost(s.Price, rt)
+				w.Time, w.Cost = max(w.Time, rt), w.Cost+grid.Cost(s.Price, rt)
 			}
 			if n == r.Nodes && w.Cost <= r.Budget {
 				all = append(all, w)
@@ -148,7 +148,7 @@ func frontOfAll(slots []bourse.Slot, r *bourse.Request) (front []selection.Alter
 		}
 	}
 	for {
-		least := selection.Alternative{Time: bourse.Duration(bourse.Never)}
+		least := selection.Alternative{Time: grid.Duration(grid.Never)}
 		for _, w := range all {
 			if k := len(front); k > 0 && w.Cost >= front[k-1].Cost {
 				continue
@@ -157,7 +157,7 @@ func frontOfAll(slots []bourse.Slot, r *bourse.Request) (front []selection.Alter
 				least = w
 			}
 		}
-		if least.Time == bourse.Duration(bourse.Never) {
+		if least.Time == grid.Duration(grid.Never) {
 			return front
 		}
 		front = append(front, least)
@@ -211,8 +211,8 @@ func TestSlots_LeftIsTheRest(t *testing.T) {
 	for range 100 {
 		d.c.Draw(rng)
 		windows, _ := d.batch(search.AMP)
-		var chosen []bourse.Window
-		total, taken := bourse.Duration(0), bourse.Duration(0)
+		var chosen []grid.Window
+		total, taken := grid.Duration(0), grid.Duration(0)
 		for _, list := range windows {
 			if len(list) > 0 {
 				chosen = append(chosen, list[len(list)-1])
@@ -232,7 +232,7 @@ func TestSlots_LeftIsTheRest(t *testing.T) {
 				}
 			}
 		}
-		last := bourse.Time(0)
+		last := grid.Time(0)
 		for _, s := range d.left(chosen, but) {
 			total -= s.End.Sub(s.Start)
 			if s.Start < last || s.End <= s.Start {

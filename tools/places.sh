@@ -13,8 +13,8 @@ product() { git ls-files '*.go' '*.proto' | grep -vE '_test\.go$|\.pb\.go$'; }
 # files NAME: where it stands behind its package's name, or in its own package.
 files() {
   {
-    product | xargs grep -lE -- "\b(agents|bourse|wire)\.$1\b"
-    git ls-files '*.go' '*.proto' | grep -E '^[a-z_]+\.go$|^agents/[a-z_]+\.go$|^agents/wire/' |
+    product | xargs grep -lE -- "\b(agents|grid|facts|wire)\.$1\b"
+    git ls-files '*.go' '*.proto' | grep -E '^(grid|facts|agents)/[a-z_]+\.go$|^agents/wire/' |
       grep -vE '_test\.go$|\.pb\.go$' | xargs grep -lw -- "$1"
   } | sort -u || true
 }
@@ -41,6 +41,6 @@ table() {
 kinds() { grep -hoE '^func \([A-Za-z]+\) +Kind\(\) string' "$@" | sed -E 's/^func \(([A-Za-z]+)\).*/\1/' | sort -u; }
 
 table "messages" $(kinds agents/*_messages.go)
-table "facts" $(kinds events*.go)
+table "facts" $(kinds facts/*.go)
 table "leg states" Prepared LegExpired Heuristic Released
 echo "lines of product code: $(product | xargs cat | wc -l)"

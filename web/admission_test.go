@@ -16,9 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 
 	"github.com/danielgtaylor/huma/v2/sse"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -330,11 +331,11 @@ func TestSubmit_RefusalsAreCountedWhetherOrNotTheyAreRecorded(t *testing.T) {
 	submit(t, s, ana, b)
 	recorded := 0
 	for _, f := range h.facts {
-		if _, ok := f.(bourse.SubmissionRefused); ok {
+		if _, ok := f.(facts.SubmissionRefused); ok {
 			recorded++
 		}
 	}
-	if n := testutil.ToFloat64(s.count.refused.WithLabelValues(string(bourse.QueueFull))); n != 499 || recorded != 50 {
+	if n := testutil.ToFloat64(s.count.refused.WithLabelValues(string(grid.QueueFull))); n != 499 || recorded != 50 {
 		t.Errorf("%v refusals are counted, %d recorded", n, recorded)
 	}
 }
@@ -345,7 +346,7 @@ func TestExplain_RunsForSeveralCallersAtOnceUpToABound(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan bool), make(chan bool)
 	s := brokerAPI(t, world(t), func(o *Options) {
-		o.Explain = func(ctx context.Context, _ string, since bourse.Time) (string, any, error) {
+		o.Explain = func(ctx context.Context, _ string, since grid.Time) (string, any, error) {
 			if since != zero {
 				t.Errorf("since %v, want %v", since, zero)
 			}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A broker with an older journal knows of a job what its sites tell: its legs.
@@ -14,13 +15,13 @@ import (
 func TestJobs_OneThatOnlySitesRememberIsShownByItsLegs(t *testing.T) {
 	t.Parallel()
 	b := broker.New(broker.ServiceDefaults("vo1"))
-	leg := func(i int) bourse.LegAdopted {
-		return bourse.LegAdopted{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 3, Nonce: 7, Seq: 1}, Leg: i}, Site: "north",
-			What: bourse.Leg{Group: "main", Nodes: 2, Start: zero, End: zero.Add(bourse.Hour)}, Job: "wave-k3f9m2q7", User: "ana", State: bourse.Confirmed}
+	leg := func(i int) facts.LegAdopted {
+		return facts.LegAdopted{Leg: grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 3, Nonce: 7, Seq: 1}, Leg: i}, Site: "north",
+			What: grid.Leg{Group: "main", Nodes: 2, Start: zero, End: zero.Add(grid.Hour)}, Job: "wave-k3f9m2q7", User: "ana", State: grid.Confirmed}
 	}
 	b.Replay(zero, leg(0))
 	b.Replay(zero, leg(1))
-	b.Replay(zero, bourse.TxDecided{Tx: leg(0).Leg.Tx, Job: "wave-k3f9m2q7", Commit: true})
+	b.Replay(zero, facts.TxDecided{Tx: leg(0).Leg.Tx, Job: "wave-k3f9m2q7", Commit: true})
 	v, ok := b.Job("wave-k3f9m2q7")
 	if !ok {
 		t.Fatal("the broker has not adopted the job")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // agent is the agent whose API this is. Asking and reading it end after Limits.Wait.
@@ -21,7 +21,7 @@ type agent struct {
 }
 
 // view calls f in a turn of the agent. An error is the problem to answer with.
-func (a *agent) view(ctx context.Context, f func(bourse.Time, agents.Agent)) error {
+func (a *agent) view(ctx context.Context, f func(grid.Time, agents.Agent)) error {
 	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
 	defer cancel()
 	if err := a.opt.Host.View(ctx, a.opt.Agent, f); err != nil {
@@ -66,15 +66,15 @@ func (a *agent) look(ctx context.Context, who Caller) {
 const turnTime = 2 * time.Second
 
 // answers says why the agent does not answer, nil if it does.
-func (a *agent) answers(ctx context.Context, f func(bourse.Time, agents.Agent)) error {
+func (a *agent) answers(ctx context.Context, f func(grid.Time, agents.Agent)) error {
 	ctx, stop := context.WithTimeout(ctx, turnTime)
 	defer stop()
 	return a.opt.Host.View(ctx, a.opt.Agent, f)
 }
 
 // broker calls f in a turn of an agent that is a broker.
-func (a *agent) broker(ctx context.Context, f func(now bourse.Time, b *broker.Broker)) error {
-	return a.view(ctx, func(now bourse.Time, x agents.Agent) { f(now, x.(*broker.Broker)) })
+func (a *agent) broker(ctx context.Context, f func(now grid.Time, b *broker.Broker)) error {
+	return a.view(ctx, func(now grid.Time, x agents.Agent) { f(now, x.(*broker.Broker)) })
 }
 
 const onlyOperators = "only an operator may do this; use a certificate with the role operator"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Batch is a submission: jobs that are submitted together under an identity made by the
@@ -62,8 +62,8 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 	if err := s.hooks.allowed(b.Notify); err != nil {
 		return nil, huma.Error422UnprocessableEntity("notify: " + err.Error())
 	}
-	var now bourse.Time
-	if err := s.view(ctx, func(t bourse.Time, _ agents.Agent) { now = t }); err != nil {
+	var now grid.Time
+	if err := s.view(ctx, func(t grid.Time, _ agents.Agent) { now = t }); err != nil {
 		return nil, err
 	}
 	unlock, err := s.lockBatch(ctx, b)
@@ -106,7 +106,7 @@ func (s *batches) ownNames(ctx context.Context, b *Batch) error {
 }
 
 // handIn sends the broker the jobs that it has not accepted yet.
-func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (BatchAnswer, error) {
+func (s *batches) handIn(ctx context.Context, b *Batch, jobs []grid.Job) (BatchAnswer, error) {
 	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
 	for i := range jobs {
 		j := &jobs[i]
@@ -146,13 +146,13 @@ func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batc
 }
 
 // handOne sends one job to the broker.
-func (s *batches) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) error {
+func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *JobTaken) error {
 	reply, err := s.ask(ctx, agents.Submit{Job: *j})
 	if err != nil {
 		return err
 	}
 	r, _ := reply.(agents.SubmitReply)
-	if r.Reason.Code == bourse.Conflict {
+	if r.Reason.Code == grid.Conflict {
 		if r.Reason, err = s.conflict(ctx, j, r.Reason); err != nil {
 			return err
 		}
@@ -168,11 +168,11 @@ func (s *batches) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) 
 
 // conflict drops the reason if the broker has this very job from an earlier try of the batch
 // whose answer was lost. The two differ only in the time of submission.
-func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason) (bourse.Reason, error) {
-	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+func (s *batches) conflict(ctx context.Context, j *grid.Job, why grid.Reason) (grid.Reason, error) {
+	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		v, ok := b.Job(j.Name)
 		if ok && v.Origin.Batch == j.Origin.Batch && v.Origin.Digest == j.Origin.Digest {
-			why = bourse.Reason{}
+			why = grid.Reason{}
 		}
 	})
 	return why, err
@@ -180,9 +180,9 @@ func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason
 
 // vocabulary turns the batch into jobs submitted now, each named with its user's suffix, or
 // reports the wrong keys.
-func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bourse.Job, error) {
+func (b *Batch) vocabulary(now grid.Time, suffixes map[string]string) ([]grid.Job, error) {
 	digest := b.digest()
-	jobs := make([]bourse.Job, len(b.Jobs))
+	jobs := make([]grid.Job, len(b.Jobs))
 	seen := make(map[string]bool, len(b.Jobs))
 	var wrong []error
 	for i := range b.Jobs {
@@ -199,7 +199,7 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 			continue
 		}
 		j.Name = r.Name + "-" + suffixes[r.User]
-		j.Origin = bourse.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
+		j.Origin = grid.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
 		jobs[i] = j
 	}
 	if len(wrong) == 0 {
@@ -214,12 +214,12 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 
 // tie translates the names in after into identities at the broker. A name that is not in the
 // batch must be an identity already; the broker refuses it if it is unknown.
-func (b *Batch) tie(jobs []bourse.Job) []error {
+func (b *Batch) tie(jobs []grid.Job) []error {
 	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
 	for i := range b.Jobs {
 		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, b.Jobs[i].After, i
 	}
-	if _, loop := bourse.InOrder(names, after); loop != nil {
+	if _, loop := grid.InOrder(names, after); loop != nil {
 		return []error{&huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].after", place[loop[0]]),
 			Message: "the jobs depend on each other in a cycle: " + strings.Join(loop, " -> ")}}
 	}
@@ -236,12 +236,12 @@ func (b *Batch) tie(jobs []bourse.Job) []error {
 
 // waves orders the indices of a batch's jobs so that each job is in a later wave than the
 // jobs that it depends on, because the broker must know those first.
-func waves(jobs []bourse.Job) [][]int {
+func waves(jobs []grid.Job) [][]int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {
 		names[i], after[i] = jobs[i].Name, jobs[i].After
 	}
-	order, _ := bourse.InOrder(names, after)
+	order, _ := grid.InOrder(names, after)
 	wave := make(map[string]int, len(jobs))
 	var list [][]int
 	for _, i := range order {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 const ana, ben, olga = "user:ana", "user:ben", "operator:olga"
@@ -31,13 +31,13 @@ func TestSubmit_PlacesAJobAndShowsItsWindow(t *testing.T) {
 	if len(a.Jobs) != 1 || !a.Jobs[0].Taken || !strings.HasPrefix(a.Jobs[0].ID, "wave-") {
 		t.Fatalf("answered %+v", a)
 	}
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var j Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || j.User != "ana" ||
-		j.Cost == nil || j.Cost.Credits != 4*bourse.Credit || len(j.Legs) != 1 || j.Legs[0].State != "confirmed" {
+		j.Cost == nil || j.Cost.Credits != 4*grid.Credit || len(j.Legs) != 1 || j.Legs[0].State != "confirmed" {
 		t.Fatalf("%d %+v", code, j)
 	}
-	if want := Instant(zero.Add(5 * bourse.Second)); j.Start != want || j.End != want+Instant(bourse.Hour) {
+	if want := Instant(zero.Add(5 * grid.Second)); j.Start != want || j.End != want+Instant(grid.Hour) {
 		t.Errorf("from %v to %v, want an hour from %v", j.Start, j.End, want)
 	}
 }
@@ -63,7 +63,7 @@ func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
 	b := wave("batch-0001")
 	b.Jobs[0].Deadline, b.Jobs[0].Ready = "1d", "10m"
 	first := submit(t, s, ana, b)
-	h.pass(90 * bourse.Second)
+	h.pass(90 * grid.Second)
 	if again := submit(t, s, ana, b); !slices.Equal(first.Jobs, again.Jobs) {
 		t.Errorf("answered %+v, then %+v", first, again)
 	}
@@ -137,7 +137,7 @@ func TestSubmit_AJobTakenUnheardIsTakenOnce(t *testing.T) {
 	if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: jobs[0]}); err != nil {
 		t.Fatal(err)
 	}
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	if a := submit(t, s, ana, b); !a.Jobs[0].Taken || a.Jobs[0].ID != jobs[0].Name {
 		t.Errorf("%+v", a)
 	}
@@ -155,7 +155,7 @@ func TestSubmit_TellsWhichJobsTheBrokerDidNotTake(t *testing.T) {
 	for _, j := range submit(t, s, ana, b).Jobs {
 		if j.Taken {
 			taken++
-		} else if j.Reason == nil || j.Reason.Code != string(bourse.QueueFull) {
+		} else if j.Reason == nil || j.Reason.Code != string(grid.QueueFull) {
 			t.Errorf("%s: reason %v", j.ID, j.Reason)
 		}
 	}

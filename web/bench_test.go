@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // crowd is a world whose broker keeps n waiting jobs of a hundred users.
@@ -22,9 +22,9 @@ func crowd(b *testing.B, n int) (*worldHost, *Server) {
 	h.add("broker:vo1", broker.New(cfg))
 	h.w.Run(h.w.Now())
 	for i := range n {
-		j := bourse.Job{Name: fmt.Sprintf("job%d-abcdefgh", i), User: fmt.Sprintf("user%d", i%100)}
-		j.Nodes, j.Length, j.MinPerformance, j.Budget = 4, bourse.Hour, bourse.Unit, 50*bourse.Credit
-		j.Origin = bourse.Origin{Batch: fmt.Sprintf("batch-%d", i/100), Label: fmt.Sprintf("job%d", i), Digest: "0123456789abcdef"}
+		j := grid.Job{Name: fmt.Sprintf("job%d-abcdefgh", i), User: fmt.Sprintf("user%d", i%100)}
+		j.Nodes, j.Length, j.MinPerformance, j.Budget = 4, grid.Hour, grid.Unit, 50*grid.Credit
+		j.Origin = grid.Origin{Batch: fmt.Sprintf("batch-%d", i/100), Label: fmt.Sprintf("job%d", i), Digest: "0123456789abcdef"}
 		h.w.Post(h.w.Now(), "broker:vo1", agents.Submit{Job: j})
 	}
 	h.w.Run(h.w.Now())
@@ -85,7 +85,7 @@ func BenchmarkCatalogue_BytesOfAJob(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		c := newCatalogue()
 		for i := range n {
-			c.add(&bourse.Job{Name: fmt.Sprintf("job%d-abcdefgh", i), User: "ana", Origin: bourse.Origin{Batch: fmt.Sprintf("batch-%d", i/100), Label: fmt.Sprintf("job%d", i)}})
+			c.add(&grid.Job{Name: fmt.Sprintf("job%d-abcdefgh", i), User: "ana", Origin: grid.Origin{Batch: fmt.Sprintf("batch-%d", i/100), Label: fmt.Sprintf("job%d", i)}})
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a cancellation says comes back is what the statement books from then on, and
@@ -14,9 +14,9 @@ import (
 func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T) {
 	t.Parallel()
 	flexible, shorter, longer := Modification{}, Modification{}, Modification{}
-	flexible.Flexible = &Seconds{2 * bourse.Hour}
-	shorter.Length = &Seconds{30 * bourse.Minute}
-	longer.Length = &Seconds{3 * bourse.Hour}
+	flexible.Flexible = &Seconds{2 * grid.Hour}
+	shorter.Length = &Seconds{30 * grid.Minute}
+	longer.Length = &Seconds{3 * grid.Hour}
 	wide, narrow := 24, 2
 	larger, smaller, later := Modification{Nodes: &wide}, Modification{Nodes: &narrow}, Modification{Ready: "20h"}
 	for name, changes := range map[string][]Modification{
@@ -30,14 +30,14 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 		"over two sites, later, shorter": {larger, later, shorter},
 		"more choice, less, longer":      {flexible, {Freedom: Freedom{Flexible: &Seconds{}}}, longer},
 	} {
-		for _, pause := range []bourse.Duration{bourse.Second, 4 * bourse.Hour} {
+		for _, pause := range []grid.Duration{grid.Second, 4 * grid.Hour} {
 			t.Run(fmt.Sprint(name, ", ", pause.Words(), " between"), func(t *testing.T) {
 				t.Parallel()
 				h, s := moneyed(t, func(c *broker.Config) { c.Quotas = nil })
 				b := wave("batch-0001")
-				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = "18h", "3d", &Credits{500 * bourse.Credit}
+				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = "18h", "3d", &Credits{500 * grid.Credit}
 				id := submit(t, s, ana, b).Jobs[0].ID
-				h.pass(bourse.Minute)
+				h.pass(grid.Minute)
 				agree(t, s, id, 0)
 				for i, m := range changes {
 					h.pass(pause)
@@ -61,7 +61,7 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 	}
 }
 
-type sums struct{ paid, back, since bourse.Credits }
+type sums struct{ paid, back, since grid.Credits }
 
 // agree compares what a job shows with its statement, and adds up the refunds from a line
 // on.

@@ -3,7 +3,8 @@ package web
 import (
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // broken logs that sites have broken their word: one line a minute at most, with how many
@@ -18,12 +19,12 @@ const warnEvery = time.Minute
 
 // take counts the broken words in a fact. It returns how many to warn of now; 0: none, or
 // not yet.
-func (x *broken) take(f *fact, now time.Time) (site string, words int, why bourse.Reason) {
+func (x *broken) take(f *fact, now time.Time) (site string, words int, why grid.Reason) {
 	switch v := f.fact.(type) {
-	case bourse.WordBroken:
+	case facts.WordBroken:
 		site, why = v.Site, v.Reason
 		x.words++
-	case bourse.LegsDisowned:
+	case facts.LegsDisowned:
 		site, why = v.Site, v.Reason
 		x.words += max(v.Legs, 1)
 	default:

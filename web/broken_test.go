@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 // Of a site that breaks its word without end there is one line a minute, with the number of
@@ -16,9 +16,9 @@ func TestBroken_OneWarningAMinute(t *testing.T) {
 	now := time.Unix(1000, 0)
 	said := []int{}
 	for i := range 200 {
-		var f agents.Fact = bourse.WordBroken{Site: "north"}
+		var f agents.Fact = facts.WordBroken{Site: "north"}
 		if i == 1 {
-			f = bourse.LegsDisowned{Site: "north", Legs: 12_000}
+			f = facts.LegsDisowned{Site: "north", Legs: 12_000}
 		}
 		if _, words, _ := x.take(&fact{fact: f}, now); words > 0 {
 			said = append(said, words)
@@ -28,7 +28,7 @@ func TestBroken_OneWarningAMinute(t *testing.T) {
 	if len(said) != 4 || said[0] != 1 || said[1] != 12_000+59 || said[2] != 60 {
 		t.Errorf("it warns of %v", said)
 	}
-	if _, words, _ := x.take(&fact{fact: bourse.LifeBegun{}}, now.Add(time.Hour)); words != 0 {
+	if _, words, _ := x.take(&fact{fact: facts.LifeBegun{}}, now.Add(time.Hour)); words != 0 {
 		t.Errorf("it warns of %d words for another fact", words)
 	}
 }

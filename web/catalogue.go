@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // catalogue is an index of the broker's jobs: by identity, by the users' names for them, by
@@ -87,7 +87,7 @@ func (c *catalogue) entry(place uint32) entry {
 }
 
 // add adds a job. A known job stays as it is, unless so far only a site has reported it.
-func (c *catalogue) add(j *bourse.Job) {
+func (c *catalogue) add(j *grid.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if place := c.ids.get(j.Name, ""); place > 0 {

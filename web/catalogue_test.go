@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job that only a site remembers is there under its identity, and becomes that
@@ -15,14 +15,14 @@ import (
 func TestCatalogue_AnAdoptedJobBecomesItsUsersAgain(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue()
-	c.add(&bourse.Job{Name: "wave-k3f9m2q7", User: "ana"})
+	c.add(&grid.Job{Name: "wave-k3f9m2q7", User: "ana"})
 	if e, ok := c.get("wave-k3f9m2q7"); !ok || e.label != "wave-k3f9m2q7" || e.user != "ana" {
 		t.Fatalf("adopted: %+v, %t", e, ok)
 	}
-	again := &bourse.Job{Name: "wave-k3f9m2q7", User: "ana", Origin: bourse.Origin{Batch: "b-1", Label: "wave", Digest: "d"}}
+	again := &grid.Job{Name: "wave-k3f9m2q7", User: "ana", Origin: grid.Origin{Batch: "b-1", Label: "wave", Digest: "d"}}
 	c.add(again)
 	c.add(again)
-	c.add(&bourse.Job{Name: "wave-k3f9m2q7", User: "ana"})
+	c.add(&grid.Job{Name: "wave-k3f9m2q7", User: "ana"})
 	ana := Caller{Role: User, Name: "ana"}
 	e, _ := c.get("wave-k3f9m2q7")
 	if list := c.before(nil, filter{who: ana}, 100, 10); len(list) != 1 || list[0] != e || e.label != "wave" || e.batch != "b-1" {
@@ -60,7 +60,7 @@ func TestCatalogue_FindsWhatAPlainListHas(t *testing.T) {
 			case 1: // only a site knows it
 				e.label, e.batch = e.id, ""
 			}
-			c.add(&bourse.Job{Name: e.id, User: e.user, Origin: bourse.Origin{Batch: e.batch, Digest: "digest of " + e.batch, Label: e.label}})
+			c.add(&grid.Job{Name: e.id, User: e.user, Origin: grid.Origin{Batch: e.batch, Digest: "digest of " + e.batch, Label: e.label}})
 			if i >= 0 && (plain[i].batch != "" || e.batch == "") {
 				continue
 			}

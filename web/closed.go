@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -23,11 +23,11 @@ func (s *ownSite) close(ctx context.Context, in *closeInput) (*siteOutput, error
 			return nil, err
 		}
 		known := s.brokers(&st)
-		if !slices.ContainsFunc(known, func(b string) bool { return b == vo || bourse.VOOf(b) == vo }) {
+		if !slices.ContainsFunc(known, func(b string) bool { return b == vo || grid.VOOf(b) == vo }) {
 			return nil, huma.Error409Conflict(unheard(st.Name, vo, known))
 		}
 	}
-	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+	return s.operate(ctx, func(grid.Time) (agents.Message, error) {
 		return agents.Close{VO: in.Body.VO, User: in.Body.User, Why: in.Body.Why}, nil
 	})
 }

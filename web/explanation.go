@@ -9,14 +9,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/explain"
 )
 
 // Explain explains the state of a job of the broker that was submitted at since or later, in
 // words for a terminal and as a value for programs. It ends with ctx.
-type Explain func(ctx context.Context, job string, since bourse.Time) (words string, value any, err error)
+type Explain func(ctx context.Context, job string, since grid.Time) (words string, value any, err error)
 
 // Explanation explains the state of a job.
 type Explanation struct {
@@ -46,8 +46,8 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 	if s.opt.Explain == nil {
 		return nil, huma.Error501NotImplemented("this broker cannot explain jobs; bourse journal show prints the facts in its journal")
 	}
-	var since bourse.Time
-	if err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	var since grid.Time
+	if err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		if v, ok := b.Job(e.id); ok {
 			since = v.Submit
 		}

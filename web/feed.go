@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -59,7 +60,7 @@ type feed struct {
 
 // fact is a durable fact and when it was recorded.
 type fact struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
@@ -102,17 +103,17 @@ func (f *feed) begin() error {
 }
 
 func (f *feed) watch() {
-	stop := f.opt.Host.Watch(f.opt.Agent, func(at bourse.Time, x agents.Fact) {
+	stop := f.opt.Host.Watch(f.opt.Agent, func(at grid.Time, x agents.Fact) {
 		select {
 		case f.facts <- fact{at, x}:
 		default:
 			f.count.untold.Inc()
 			f.full.Store(true)     // what fills the queue is shown, and then the gap
 			switch x := x.(type) { // the catalogue must not miss any
-			case bourse.JobSubmitted:
+			case facts.JobSubmitted:
 				f.jobs.add(&x.Job)
-			case bourse.LegAdopted:
-				f.jobs.add(&bourse.Job{Name: x.Job, User: x.User})
+			case facts.LegAdopted:
+				f.jobs.add(&grid.Job{Name: x.Job, User: x.User})
 			}
 		}
 	})
@@ -147,8 +148,8 @@ func (f *feed) again() {
 // be busy with its sites.
 func (f *feed) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
-		var some []bourse.Job
-		err := f.opt.Host.View(ctx, f.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+		var some []grid.Job
+		err := f.opt.Host.View(ctx, f.opt.Agent, func(_ grid.Time, a agents.Agent) {
 			some, more = a.(*broker.Broker).Submissions(skip, 5000)
 		})
 		if err != nil {
@@ -214,12 +215,12 @@ func (f *feed) show(some []fact) {
 	turns := make([]Turn, 0, len(some))
 	ctx, stop := context.WithTimeout(f.base, f.opt.Limits.Wait)
 	defer stop()
-	err := f.opt.Host.View(ctx, f.opt.Agent, func(now bourse.Time, a agents.Agent) {
+	err := f.opt.Host.View(ctx, f.opt.Agent, func(now grid.Time, a agents.Agent) {
 		b := a.(*broker.Broker)
 		f.past.take(now, b)
 		drawn := map[string]Job{}
 		for i := range some {
-			if c, ok := some[i].fact.(bourse.CycleClosed); ok {
+			if c, ok := some[i].fact.(facts.CycleClosed); ok {
 				f.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
 			}
 			turns = f.turns(turns, b, drawn, &some[i])
@@ -240,7 +241,7 @@ func (f *feed) show(some []fact) {
 // the broker for the others would hold it up, and its replicas with it.
 func tells(f agents.Fact) bool {
 	switch f.(type) {
-	case bourse.CycleSeen, bourse.CyclePlanned, bourse.LegPriced, bourse.LegProved, bourse.WordBroken:
+	case facts.CycleSeen, facts.CyclePlanned, facts.LegPriced, facts.LegProved, facts.WordBroken:
 		return false
 	}
 	return true
@@ -261,15 +262,15 @@ func (f *feed) stir() {
 // note updates the catalogue and the counters by a fact.
 func (f *feed) note(x *fact) {
 	switch v := x.fact.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		f.jobs.add(&v.Job)
-	case bourse.LegAdopted: // of a job that the broker has forgotten
-		f.jobs.add(&bourse.Job{Name: v.Job, User: v.User})
-	case bourse.TxDecided:
+	case facts.LegAdopted: // of a job that the broker has forgotten
+		f.jobs.add(&grid.Job{Name: v.Job, User: v.User})
+	case facts.TxDecided:
 		f.count.decided(v)
-	case bourse.JobsForgotten:
+	case facts.JobsForgotten:
 		f.jobs.forget(v.Jobs)
-	case bourse.WordBroken, bourse.LegsDisowned:
+	case facts.WordBroken, facts.LegsDisowned:
 		f.warn(x)
 	}
 }
@@ -277,7 +278,7 @@ func (f *feed) note(x *fact) {
 // turns appends the turns that a fact means for its job. drawn are the jobs that this look
 // at the broker has drawn: each is drawn once, however many facts are about it.
 func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fact) []Turn {
-	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
+	teller := history.Turns{Find: func(id grid.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
 		if !u.What.Streamed() || u.What == history.Done { // the job's state says when it is done
 			continue
@@ -296,15 +297,15 @@ func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fac
 			drawn[u.Job] = j
 		}
 		t := Turn{At: Instant(x.at), Turn: string(u.What), Reason: reasonOf(u.Reason), Job: j}
-		done, over := x.fact.(bourse.LegDone)
+		done, over := x.fact.(facts.LegDone)
 		if over {
-			t.Ended = max(done.State, bourse.Settled).String()
+			t.Ended = max(done.State, grid.Settled).String()
 			if back := done.Refund.Plus(done.Penalty); back > 0 {
 				t.Refund = &Credits{back}
 			}
 		}
 		list = append(list, t)
-		if over && j.State == bourse.JobDone.String() && f.jobs.end(u.Job) {
+		if over && j.State == grid.JobDone.String() && f.jobs.end(u.Job) {
 			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
 		}
 	}
@@ -312,7 +313,7 @@ func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fac
 }
 
 // transaction is what the broker knows of a transaction.
-func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bool) {
+func transaction(b *broker.Broker, id grid.TxID) (x history.Transaction, ok bool) {
 	v, ok := b.Transaction(id)
 	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
 	x.Others, x.Repairs = v.Others, v.Repairs

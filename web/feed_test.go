@@ -20,9 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -74,8 +74,8 @@ func TestEvents_TellAUserEveryTurnOfHisJobsAndNoOthers(t *testing.T) {
 	eventually(t, func() bool { return s.feed.open() == 1 })
 	submit(t, s, ben, wave("batch-ben1"))
 	submit(t, s, ana, wave("batch-ana1"))
-	h.pass(bourse.Second)
-	h.pass(2 * bourse.Hour)
+	h.pass(grid.Second)
+	h.pass(2 * grid.Hour)
 	var told []string
 	for len(told) == 0 || told[len(told)-1] != "done" {
 		name, turn := next(t, r)
@@ -97,7 +97,7 @@ func TestEvents_OfAJobBeginWithItsState(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	r, stop := listen(t, s, ana, "?job=wave")
 	defer stop()
 	if name, _ := next(t, r); name != "job" {
@@ -121,7 +121,7 @@ func TestEvents_AReaderWhoDoesNotReadIsLetGo(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	slow := s.feed.listen(Caller{User, "ana"}, "", "")
 	var j Job
 	call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j)
@@ -184,7 +184,7 @@ func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
 	}
 	eventually(t, func() bool { _, ok := s.list.get(jobs[0].Name); return ok })
 	x := s.feed.listen(Caller{Operator, "olga"}, "", "")
-	h.pass(2 * bourse.Hour)
+	h.pass(2 * grid.Hour)
 	for n := range x.turns {
 		if n.turn.Turn == "done" {
 			break
@@ -247,7 +247,7 @@ func TestWebhooks_TellInOrderSignedAndTryAgain(t *testing.T) {
 	b := wave("batch-0001")
 	b.Notify = r.URL
 	submit(t, s, ana, b)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	eventually(t, func() bool { return r.told() == "submitted submitted submitted trying placed confirmed" })
 	if r.bad > 0 || r.ids[0] != r.ids[2] || r.ids[2] == r.ids[3] {
 		t.Errorf("%d wrong signatures, deliveries %q", r.bad, r.ids)
@@ -268,7 +268,7 @@ func TestWebhooks_ABarredUsersAreNotTold(t *testing.T) {
 		b.Notify = r.URL
 		submit(t, s, who, b)
 	}
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	eventually(t, func() bool { return len(strings.Fields(own.told())) == 8 && len(strings.Fields(r.told())) == 4 })
 	if n := testutil.ToFloat64(s.hooks.sent.WithLabelValues("dropped")); n != 4 {
 		t.Errorf("%v dropped, want 4", n)

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Whatever comes: no panic, and a job that the API lets through is one that
@@ -43,7 +43,7 @@ func FuzzBatch_WhatIsLetThroughMakesSenseToTheBroker(f *testing.F) {
 		for _, j := range jobs {
 			out.Reset()
 			agent.Step(zero, "user:ana#1", agents.Submit{Job: j}, &out)
-			if r := out.Sends[0].Message.(agents.SubmitReply).Reason; r.Code == bourse.Invalid {
+			if r := out.Sends[0].Message.(agents.SubmitReply).Reason; r.Code == grid.Invalid {
 				t.Errorf("%+v: %v", j, r)
 			}
 		}
@@ -56,7 +56,7 @@ func FuzzMoment_ReadsWithinBoundsOrSaysWhatIsWanted(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		at, err := moment(s, zero, 7)
-		if err == nil && s != "" && (at < 0 || at > zero.Add(bourse.MaxDuration)) {
+		if err == nil && s != "" && (at < 0 || at > zero.Add(grid.MaxDuration)) {
 			t.Errorf("%q is %v", s, at)
 		}
 	})

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -20,19 +21,19 @@ import (
 type named struct {
 	agents.Agent
 	site  string
-	given map[bourse.LegID]*bourse.Handover
+	given map[grid.LegID]*grid.Handover
 	exit  int
-	lost  bourse.Reason // of all legs that end
+	lost  grid.Reason // of all legs that end
 }
 
-func (n *named) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (n *named) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.ClusterOutputRequest:
 		out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, From: 0, Size: 5, Data: []byte("one\n\xff")})
 		return
 	case agents.ClusterHold:
 		if m.User != "ana" || m.Job == "" {
-			out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: bourse.Because(bourse.NotAllowed,
+			out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: grid.Because(grid.NotAllowed,
 				"no account of this cluster is for %s; its operator adds one by [[account]]", m.User)})
 			return
 		}
@@ -50,7 +51,7 @@ func (n *named) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 				out.Sends[i].Message = agents.ClusterLost{Leg: m.Leg, Reason: n.lost}
 				continue
 			}
-			m.Result = &bourse.WorkResult{Begin: m.End.Add(-bourse.Hour), End: m.End, Exit: n.exit, Known: true, Output: "/work/" + n.site}
+			m.Result = &grid.WorkResult{Begin: m.End.Add(-grid.Hour), End: m.End, Exit: n.exit, Known: true, Output: "/work/" + n.site}
 			out.Sends[i].Message = m
 		}
 	}
@@ -61,17 +62,17 @@ func realWorld(t *testing.T) (*worldHost, map[string]*named) {
 	t.Helper()
 	h := newWorldHost()
 	cfg := broker.ServiceDefaults("vo1")
-	cfg.Cycle, cfg.Phase, cfg.Lead = bourse.Minute, 0, 5*bourse.Second
-	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, bourse.GoalFinish
+	cfg.Cycle, cfg.Phase, cfg.Lead = grid.Minute, 0, 5*grid.Second
+	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*grid.Credit, grid.GoalFinish
 	clusters := map[string]*named{}
 	for i, name := range []string{"north", "south"} {
-		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+		groups := []grid.Group{{Site: name, Name: "main", Nodes: 16, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
-		clusters[name] = &named{site: name, given: map[bourse.LegID]*bourse.Handover{}, exit: i,
+		clusters[name] = &named{site: name, given: map[grid.LegID]*grid.Handover{}, exit: i,
 			Agent: cluster.New(cluster.Config{Site: id, Volatile: true}, queue.NewBackend(groups, []queue.Options{{Nodes: 16}}, nil))}
 		h.add(clusterID, clusters[name])
 		h.add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000,
-			Span: bourse.Day, Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second,
+			Span: grid.Day, Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: 5 * grid.Second,
 			Key: agents.DerivedKey(1, name), Meeting: name + ":7490"}))
 		cfg.Sites = append(cfg.Sites, id)
 	}
@@ -95,7 +96,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 	h, clusters := realWorld(t)
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, parallel()).Jobs[0].ID
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	var j Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); code != 200 || len(j.Legs) != 2 {
 		t.Fatalf("%d %+v", code, j)
@@ -110,9 +111,9 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 			t.Fatalf("%s was given %d works", l.Site, len(clusters[l.Site].given))
 		}
 		for leg, got := range clusters[l.Site].given {
-			want := []bourse.Peer{{Site: other, Nodes: []string{other + "1", other + "2"}}}
+			want := []grid.Peer{{Site: other, Nodes: []string{other + "1", other + "2"}}}
 			if got == nil || got.Job != id || got.User != "ana" || got.Leg != part || got.Legs != 2 || fmt.Sprint(got.Peers) != fmt.Sprint(want) ||
-				!got.Work.Same(&bourse.Work{Command: []string{"sh", "-c", "echo one\necho two"}, Rendezvous: true}) {
+				!got.Work.Same(&grid.Work{Command: []string{"sh", "-c", "echo one\necho two"}, Rendezvous: true}) {
 				t.Errorf("%s was given %+v", l.Site, got)
 			}
 			if key := agents.DerivedKey(1, first); got.Meeting != first+":7490" || got.Token != key.Token(leg.Tx) {
@@ -132,7 +133,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 	if call(t, s, ana, "GET", "/v1/jobs/"+id+"/output?leg=1", nil, &o); o.Site != j.Legs[1].Site || !bytes.Equal(o.Data, []byte("one\n\xff")) || o.Size != 5 || o.Over {
 		t.Errorf("%+v", o)
 	}
-	h.pass(2 * bourse.Hour)
+	h.pass(2 * grid.Hour)
 	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" {
 		t.Fatalf("%+v", j)
 	}
@@ -154,7 +155,7 @@ func TestHandover_ARefusedUserIsToldTheRemedy(t *testing.T) {
 	s := brokerAPI(t, h)
 	id := submit(t, s, ben, parallel()).Jobs[0].ID
 	var j Job
-	for _, d := range []bourse.Duration{bourse.Second, 10 * bourse.Minute} { // refused, and then left out
+	for _, d := range []grid.Duration{grid.Second, 10 * grid.Minute} { // refused, and then left out
 		h.pass(d)
 		if call(t, s, ben, "GET", "/v1/jobs/"+id, nil, &j); j.State != "waiting" || j.Reason == nil || !strings.Contains(j.Reason.Detail, "its operator adds one by [[account]]") {
 			t.Errorf("%s: %+v", j.State, j.Reason)
@@ -166,7 +167,7 @@ func TestHandover_ARefusedUserIsToldTheRemedy(t *testing.T) {
 		}
 	}
 	for _, f := range h.facts {
-		if f, ok := f.(bourse.LegClosed); ok && f.Commit {
+		if f, ok := f.(facts.LegClosed); ok && f.Commit {
 			t.Errorf("a leg was paid for: %+v", f)
 		}
 	}
@@ -176,12 +177,12 @@ func TestHandover_ARefusedUserIsToldTheRemedy(t *testing.T) {
 func TestHandover_ALostPartTellsWhy(t *testing.T) {
 	t.Parallel()
 	h, clusters := realWorld(t)
-	clusters["north"].lost = bourse.Because(bourse.Busy, "its work did not start within 60 s")
+	clusters["north"].lost = grid.Because(grid.Busy, "its work did not start within 60 s")
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, parallel()).Jobs[0].ID
-	h.pass(2 * bourse.Hour)
+	h.pass(2 * grid.Hour)
 	for _, f := range h.facts {
-		if f, ok := f.(bourse.LegDone); ok && f.State == bourse.Lost {
+		if f, ok := f.(facts.LegDone); ok && f.State == grid.Lost {
 			if want := "north: its work did not start within 60 s"; f.Reason.Detail != want {
 				t.Errorf("%s: lost for %q, want %q", id, f.Reason.Detail, want)
 			}
@@ -204,10 +205,10 @@ func TestHandover_SaysWhyThereIsNoOutput(t *testing.T) {
 			b.Jobs[i].Command = []string{"hostname"}
 		}
 	}
-	b.Jobs[2].Budget = &Credits{bourse.Credit / 1000} // waits for lower prices
-	b.Jobs[3].Nodes = 40                              // there is no room, ever
+	b.Jobs[2].Budget = &Credits{grid.Credit / 1000} // waits for lower prices
+	b.Jobs[3].Nodes = 40                            // there is no room, ever
 	submit(t, s, ana, b)
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	for name, want := range map[string]string{"wave": "its nodes are simulated", "idle": "no command and no script", "late": "has no window yet", "huge": "is abandoned and never had a window"} {
 		var p problem
 		if code := call(t, s, ana, "GET", "/v1/jobs/"+name+"/output", nil, &p); code != 409 || !strings.Contains(p.Detail, want) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // health answers health and readiness checks.
@@ -16,14 +16,14 @@ type health struct{ *agent }
 // healthy answers 200 while the agent answers. Otherwise a supervisor should restart the
 // process.
 func (s *health) healthy(w http.ResponseWriter, r *http.Request) {
-	say(w, s.answers(r.Context(), func(bourse.Time, agents.Agent) {}))
+	say(w, s.answers(r.Context(), func(grid.Time, agents.Agent) {}))
 }
 
 // ready answers 200 once the process can serve: its agent answers, Options.Ready returns no
 // error, no other process has its name and, for a broker, at least one site answers.
 func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
-	err := s.answers(r.Context(), func(_ bourse.Time, a agents.Agent) {
+	err := s.answers(r.Context(), func(_ grid.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
 			fenced, unheard = b.Fenced(), b.Unheard()
 		}

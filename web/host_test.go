@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -36,13 +36,13 @@ type worldHost struct {
 }
 
 type record struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
 type watch struct {
 	id  agents.ID
-	see func(bourse.Time, agents.Fact)
+	see func(grid.Time, agents.Fact)
 }
 
 // portal is an asker: it passes a message on and keeps the first answer.
@@ -57,7 +57,7 @@ type errand struct {
 
 func (errand) Kind() string { return "errand" }
 
-func (p *portal) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (p *portal) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
 	case errand:
@@ -68,12 +68,12 @@ func (p *portal) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.
 }
 
 // zero is the instant at which test worlds begin.
-const zero bourse.Time = 1_800_000_000_000
+const zero grid.Time = 1_800_000_000_000
 
 func newWorldHost() *worldHost {
 	h := &worldHost{w: sim.New(), agents: map[agents.ID]agents.Agent{}, watches: map[int]watch{}}
 	h.w.Run(zero)
-	h.w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	h.w.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			h.facts = append(h.facts, f)
 			if id == "broker:vo1" {
@@ -95,7 +95,7 @@ func (h *worldHost) add(id agents.ID, a agents.Agent) {
 }
 
 // pass lets virtual time pass.
-func (h *worldHost) pass(d bourse.Duration) {
+func (h *worldHost) pass(d grid.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.w.Run(h.w.Now().Add(d))
@@ -124,7 +124,7 @@ func (h *worldHost) Ask(ctx context.Context, from, to agents.ID, m agents.Messag
 	return p.answer, nil
 }
 
-func (h *worldHost) View(_ context.Context, id agents.ID, f func(bourse.Time, agents.Agent)) error {
+func (h *worldHost) View(_ context.Context, id agents.ID, f func(grid.Time, agents.Agent)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.down != nil {
@@ -137,7 +137,7 @@ func (h *worldHost) View(_ context.Context, id agents.ID, f func(bourse.Time, ag
 	return nil
 }
 
-func (h *worldHost) Watch(id agents.ID, see func(bourse.Time, agents.Fact)) func() {
+func (h *worldHost) Watch(id agents.ID, see func(grid.Time, agents.Fact)) func() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
@@ -156,15 +156,15 @@ func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
 	t.Helper()
 	h := newWorldHost()
 	cfg := broker.ServiceDefaults("vo1")
-	cfg.Cycle, cfg.Phase, cfg.Lead = bourse.Minute, 0, 5*bourse.Second
-	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, bourse.GoalFinish
-	cfg.Quotas = map[string]bourse.Credits{"ana": 100 * bourse.Credit}
+	cfg.Cycle, cfg.Phase, cfg.Lead = grid.Minute, 0, 5*grid.Second
+	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*grid.Credit, grid.GoalFinish
+	cfg.Quotas = map[string]grid.Credits{"ana": 100 * grid.Credit}
 	for _, name := range []string{"north", "south"} {
-		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+		groups := []grid.Group{{Site: name, Name: "main", Nodes: 16, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 		h.add(clusterID, cluster.New(cluster.Config{Site: id, Volatile: true}, queue.NewBackend(groups, []queue.Options{{Nodes: 16}}, nil)))
 		h.add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000,
-			Span: bourse.Day, Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
+			Span: grid.Day, Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: 5 * grid.Second}))
 		cfg.Sites = append(cfg.Sites, id)
 	}
 	for _, c := range change {
@@ -239,5 +239,5 @@ func wave(id string) Batch {
 }
 
 func job(name string) JobRequest {
-	return JobRequest{Name: name, Nodes: 4, Length: Seconds{bourse.Hour}, Budget: &Credits{50 * bourse.Credit}}
+	return JobRequest{Name: name, Nodes: 4, Length: Seconds{grid.Hour}, Budget: &Credits{50 * grid.Credit}}
 }

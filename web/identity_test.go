@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // An identity is its user's: another's batch of the same identity is another
@@ -86,9 +87,9 @@ func TestSubmit_ABatchOfAnOlderBrokerIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if forgotten { // only its site remembers
-			leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}}
-			h.agents["broker:vo1"].(*broker.Broker).Replay(zero, bourse.LegAdopted{Leg: leg, Site: "north", Job: jobs[0].Name, User: "ana",
-				What: bourse.Leg{Group: "main", Nodes: 4, Start: zero.Add(bourse.Hour), End: zero.Add(2 * bourse.Hour)}, State: bourse.Confirmed})
+			leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}}
+			h.agents["broker:vo1"].(*broker.Broker).Replay(zero, facts.LegAdopted{Leg: leg, Site: "north", Job: jobs[0].Name, User: "ana",
+				What: grid.Leg{Group: "main", Nodes: 4, Start: zero.Add(grid.Hour), End: zero.Add(2 * grid.Hour)}, State: grid.Confirmed})
 		} else {
 			for _, j := range jobs {
 				if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: j}); err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Job is a job as its broker knows it.
@@ -72,7 +72,7 @@ type Leg struct {
 	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
 	Output string  `json:"output,omitempty" doc:"the file on the cluster with the output of its work"`
 
-	bought bourse.Duration // what of each node the cost pays for, however early its work ended
+	bought grid.Duration // what of each node the cost pays for, however early its work ended
 }
 
 // jobOf shows a job as its broker knows it now: with its window if it has one, else with its
@@ -90,17 +90,17 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		j.Gap = &Seconds{v.Gap}
 	}
 	window := b.Window(v.Name)
-	if len(window) == 0 && v.State == bourse.JobTrying && v.Last != nil {
+	if len(window) == 0 && v.State == grid.JobTrying && v.Last != nil {
 		window = []broker.TxView{*v.Last}
 	}
-	var cost bourse.Credits
+	var cost grid.Credits
 	for i := range window {
 		for k := range window[i].Legs {
 			l := &window[i].Legs[k]
 			cost = cost.Plus(j.add(l))
 		}
 	}
-	if len(j.Legs) > 0 && (cost > 0 || v.State != bourse.JobTrying) { // a try has no price before its legs are held
+	if len(j.Legs) > 0 && (cost > 0 || v.State != grid.JobTrying) { // a try has no price before its legs are held
 		j.Cost = &Credits{cost}
 	}
 	nodes := 0
@@ -110,7 +110,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	if v.Submit == 0 { // adopted
 		j.Nodes = nodes
 	}
-	if i := slices.IndexFunc(v.Sizes, func(z bourse.Size) bool { return z.Nodes == nodes }); i >= 0 {
+	if i := slices.IndexFunc(v.Sizes, func(z grid.Size) bool { return z.Nodes == nodes }); i >= 0 {
 		j.Nodes, j.Length = nodes, Seconds{v.Sizes[i].Length}
 	}
 	return j
@@ -126,12 +126,12 @@ func paid(b *broker.Broker, id string) (out, back *Credits) {
 }
 
 // add adds a leg to the job's window, unless the leg is gone or replaced by another.
-func (j *Job) add(l *broker.LegView) bourse.Credits {
-	if l.State.Terminal() && l.State != bourse.Settled {
+func (j *Job) add(l *broker.LegView) grid.Credits {
+	if l.State.Terminal() && l.State != grid.Settled {
 		return 0
 	}
 	end := l.End
-	if l.State == bourse.Settled && l.Ended > 0 {
+	if l.State == grid.Settled && l.Ended > 0 {
 		end = l.Ended
 	}
 	shown := Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
@@ -207,7 +207,7 @@ func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
 func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	list := s.list.named(caller(ctx), word)
 	if len(list) != 1 { // a former leader may not know what the new one has accepted since
-		if err := s.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil {
+		if err := s.view(ctx, func(grid.Time, agents.Agent) {}); err != nil {
 			return entry{}, err
 		}
 		list = s.list.named(caller(ctx), word)
@@ -238,7 +238,7 @@ func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 	}
 	var j Job
 	found := false
-	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); found {
 			j = jobOf(b, &v, &e)
@@ -300,7 +300,7 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 // page is full before the last entry, it returns the number of the entry at which it
 // stopped.
 func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
-	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		for i := range some {
 			e := &some[i]
 			v, ok := b.Job(e.id)
@@ -317,7 +317,7 @@ func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsIn
 	return next, err
 }
 
-func inState(have bourse.JobState, asked string) bool {
+func inState(have grid.JobState, asked string) bool {
 	switch asked {
 	case "":
 		return true
@@ -342,12 +342,12 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	}
 	r, _ := answer.(agents.JobReply)
 	switch r.Reason.Code {
-	case bourse.None:
+	case grid.None:
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
-		err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
+		err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
 		out.Body.Words = out.Body.Sentence()
 		return out, err
-	case bourse.QueueFull: // the job is cancelled, but too many callers already wait for the result
+	case grid.QueueFull: // the job is cancelled, but too many callers already wait for the result
 		return out, nil
 	}
 	return nil, refusedJob(r.Reason, asItIs)
@@ -362,9 +362,9 @@ func (s *jobs) recorded(id string, asked error) error {
 	ctx, stop := context.WithTimeout(s.base, 2*time.Second)
 	defer stop()
 	withdrawn := false
-	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		v, ok := b.Job(id)
-		withdrawn = ok && v.State == bourse.JobWithdrawn
+		withdrawn = ok && v.State == grid.JobWithdrawn
 	})
 	if err == nil && !withdrawn {
 		return s.unanswered(asked)

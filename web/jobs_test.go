@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/history/explain"
 )
@@ -23,7 +23,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-ana1"))
 	mine := submit(t, s, ben, wave("batch-ben1")).Jobs[0].ID
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	anas := s.list.named(Caller{User, "ana"}, "wave")[0].id
 	named := wave("batch-0009")
 	named.Jobs[0].User = "ana"
@@ -59,7 +59,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	}
 	b := h.agents["broker:vo1"].(*broker.Broker)
 	for j := range b.Jobs() {
-		if j.State != bourse.JobWithdrawn || j.Origin.Label != "wave" {
+		if j.State != grid.JobWithdrawn || j.Origin.Label != "wave" {
 			t.Errorf("%s is %v", j.Name, j.State)
 		}
 	}
@@ -69,7 +69,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 		t.Errorf("ben sees %+v", money)
 	}
 	call(t, s, olga, "GET", "/v1/accounts", nil, &money)
-	if money.Money == nil || money.Money.Budget.Credits != 10_000*bourse.Credit || len(money.Users) != 2 || money.Users[0].Quota == nil {
+	if money.Money == nil || money.Money.Budget.Credits != 10_000*grid.Credit || len(money.Users) != 2 || money.Users[0].Quota == nil {
 		t.Errorf("olga sees %+v", money)
 	}
 }
@@ -81,11 +81,11 @@ func TestSubmit_IsChargedToTheOneWhoSubmits(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Length, b.Jobs[0].Budget = Seconds{40 * bourse.Hour}, &Credits{500 * bourse.Credit}
+	b.Jobs[0].Length, b.Jobs[0].Budget = Seconds{40 * grid.Hour}, &Credits{500 * grid.Credit}
 	submit(t, s, ana, b) // 160 credits against a quota of 100
 	b.ID = "batch-0002"
 	submit(t, s, ben, b)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	for who, want := range map[string]string{ana: "waiting", ben: "placed"} {
 		var j Job
 		if call(t, s, who, "GET", "/v1/jobs/wave", nil, &j); j.State != want {
@@ -127,7 +127,7 @@ func TestJobs_PagesHoldEachJobOnce(t *testing.T) {
 		}
 		submit(t, s, []string{ana, ben}[i%2], b)
 	}
-	h.pass(10 * bourse.Minute)
+	h.pass(10 * grid.Minute)
 	for _, c := range []struct {
 		who, query string
 		want       int
@@ -170,7 +170,7 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var c Cancelled
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done || c.Refund == nil || c.Refund.Credits == 0 {
 		t.Errorf("%d %+v", code, c)
@@ -183,7 +183,7 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 		t.Errorf("afterwards: %+v", j)
 	}
 	var money Accounts
-	if call(t, s, ana, "GET", "/v1/accounts", nil, &money); money.Users[0].Spent.Credits != 0 || money.Users[0].Left.Credits != 100*bourse.Credit {
+	if call(t, s, ana, "GET", "/v1/accounts", nil, &money); money.Users[0].Spent.Credits != 0 || money.Users[0].Left.Credits != 100*grid.Credit {
 		t.Errorf("afterwards ana's account is %+v", money.Users[0])
 	}
 	h = world(t, func(c *broker.Config) { c.Sites = append(c.Sites, "site:silent") })
@@ -204,13 +204,13 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 		word string
 	}{
 		{nil, http.StatusNotImplemented, "journal show"},
-		{func(_ context.Context, job string, since bourse.Time) (string, any, error) {
+		{func(_ context.Context, job string, since grid.Time) (string, any, error) {
 			return fmt.Sprintf("because of %s since %v", job, since), 7, nil
 		}, http.StatusOK, "because of wave-"},
-		{func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
+		{func(_ context.Context, job string, _ grid.Time) (string, any, error) {
 			return "", nil, &explain.ErrUnknown{Job: job}
 		}, http.StatusNotFound, "no longer has anything"},
-		{func(context.Context, string, bourse.Time) (string, any, error) {
+		{func(context.Context, string, grid.Time) (string, any, error) {
 			return "", nil, errors.New("disk gone")
 		}, http.StatusServiceUnavailable, "disk gone"},
 	} {
@@ -227,12 +227,12 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 // Names and other figures stay, and so does what is on record from older builds.
 func TestReasons_ShowTimesAsTimes(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[bourse.Phrase]string{
-		bourse.Say("drains until %v: %s", bourse.Time(1795228115331), "switch"): "drains until 2026-11-21T02:28:35Z: switch",
-		bourse.Say("job %q is past", "run-1800000000"):                          `job "run-1800000000" is past`,
-		bourse.Say("%v credits", 1795228115*bourse.Credit):                      "1795228115 credits",
-		bourse.Say("%v node-seconds", 1795228115*bourse.Second):                 "1795228115 node-seconds",
-		"deadline 1800000000 is past":                                           "deadline 1800000000 is past",
+	for words, want := range map[grid.Phrase]string{
+		grid.Say("drains until %v: %s", grid.Time(1795228115331), "switch"): "drains until 2026-11-21T02:28:35Z: switch",
+		grid.Say("job %q is past", "run-1800000000"):                        `job "run-1800000000" is past`,
+		grid.Say("%v credits", 1795228115*grid.Credit):                      "1795228115 credits",
+		grid.Say("%v node-seconds", 1795228115*grid.Second):                 "1795228115 node-seconds",
+		"deadline 1800000000 is past":                                       "deadline 1800000000 is past",
 	} {
 		if got := dated(string(words)); got != want {
 			t.Errorf("%q is shown as %q, want %q", words, got, want)
@@ -249,10 +249,10 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 		t.Errorf("before a cycle: %+v", sites)
 	}
 	b := wave("batch-0001")
-	b.Jobs[0].Nodes, b.Jobs[0].Budget = 24, &Credits{50 * bourse.Credit}
+	b.Jobs[0].Nodes, b.Jobs[0].Budget = 24, &Credits{50 * grid.Credit}
 	submit(t, s, ana, b)
 	submit(t, s, ben, wave("batch-0002"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); sites.Sites[1].Answer != "usable" || len(sites.Sites[1].Groups) != 1 || sites.Sites[1].Groups[0].Nodes != 16 {
 		t.Errorf("after it: %+v", sites)
 	}
@@ -293,7 +293,7 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 func TestJobs_TheStatesOfTheAPIAreThoseOfAJob(t *testing.T) {
 	t.Parallel()
 	var words []string
-	for _, s := range bourse.JobStates() {
+	for _, s := range grid.JobStates() {
 		words = append(words, s.String())
 	}
 	want := strings.Join(words, ",")

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -74,7 +74,7 @@ func (p *reader) whole(ctx context.Context, who Caller) (*view.Document, error) 
 		if more = len(some) == readAtOnce; more {
 			before = some[len(some)-1].number
 		}
-		err := p.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+		err := p.broker(ctx, func(now grid.Time, b *broker.Broker) {
 			if p.picture == nil {
 				p.picture = newPicture(who, p.feed.past, now)
 			}
@@ -157,7 +157,7 @@ func (p *reader) follow(ctx context.Context) {
 func (p *reader) frame(ctx context.Context, again func()) bool {
 	part := &view.Document{}
 	charts := time.Since(p.charts) >= chartEvery
-	err := p.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err := p.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		n := 0
 		for id := range p.dirty {
 			if n++; n > readAtOnce {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -72,19 +72,19 @@ func TestLive_TellsAllThereIsThenWhatChanges(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	next := look(t, s, olga)
 	name, doc, _ := next()
 	if name != "document" || len(doc.Jobs) != 1 || doc.Jobs[0].State != "placed" || len(doc.Bars) != 1 || doc.Bars[0].Nodes != 4 || doc.Bars[0].Job != doc.Jobs[0].ID {
 		t.Fatalf("%s: %+v %+v", name, doc.Jobs, doc.Bars)
 	}
-	if doc.Epoch+doc.Now != int64(zero.Add(bourse.Second)) || doc.From > doc.Bars[0].Start || doc.Until < doc.Bars[0].End || len(doc.Sites) != 2 || doc.Sites[0].State != "usable" {
+	if doc.Epoch+doc.Now != int64(zero.Add(grid.Second)) || doc.From > doc.Bars[0].Start || doc.Until < doc.Bars[0].End || len(doc.Sites) != 2 || doc.Sites[0].State != "usable" {
 		t.Errorf("%+v", doc)
 	}
 	b := Batch{ID: "batch-0002", Jobs: []JobRequest{job("wide"), job("huge")}}
 	b.Jobs[0].Nodes, b.Jobs[1].Nodes = 20, 2400
 	a := submit(t, s, ana, b)
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	wide := a.Jobs[0].ID
 	placed := until(next, func(d told) bool { return slices.ContainsFunc(d.Bars, func(b view.Bar) bool { return b.Job == wide }) })
 	placed.Bars = slices.DeleteFunc(placed.Bars, func(b view.Bar) bool { return b.Job != wide })
@@ -111,7 +111,7 @@ func TestLive_AUserSeesWhatIsTheirs(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
 	bens := submit(t, s, ben, Batch{ID: "batch-0002", Jobs: []JobRequest{job("secret")}})
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	next := look(t, s, ana)
 	_, doc, text := next()
 	if len(doc.Jobs) != 1 || len(doc.Bars) != 1 || strings.Contains(text, "secret") || strings.Contains(text, "ben") || strings.Contains(text, "the VO") {
@@ -131,7 +131,7 @@ func TestLive_AUserSeesWhatIsTheirs(t *testing.T) {
 func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
 	t.Parallel()
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
-	draw := func(n int, state string, at bourse.Time) {
+	draw := func(n int, state string, at grid.Time) {
 		p.draw(part, &entry{number: uint64(n)}, &Job{ID: fmt.Sprintf("j%d", n), State: state, Submitted: Instant(at), Since: Instant(at), Start: Instant(at), End: Instant(at),
 			Legs: []Leg{{Site: "north", Nodes: 1, Start: Instant(at), End: Instant(at)}}}, zero)
 	}
@@ -144,7 +144,7 @@ func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
 		t.Errorf("%d are drawn; %s", len(p.drawn), p.note())
 	}
 	part = &view.Document{}
-	p.age(part, zero.Add(pastSpan+bourse.Second))
+	p.age(part, zero.Add(pastSpan+grid.Second))
 	if len(p.drawn) != 1 || len(jobsOf(part)) != mostDrawn-1 || len(barsOf(part)) != mostDrawn-1 || !barsOf(part)[0].Gone {
 		t.Errorf("a day later %d are drawn, %d jobs and %d bars have gone", len(p.drawn), len(jobsOf(part)), len(barsOf(part)))
 	}
@@ -154,10 +154,10 @@ func TestPast_IsBoundedInStepsAndTime(t *testing.T) {
 	t.Parallel()
 	p := newPast()
 	for i := range 10_000 {
-		p.add(step{at: zero.Add(bourse.Duration(i) * 5 * bourse.Second)})
+		p.add(step{at: zero.Add(grid.Duration(i) * 5 * grid.Second)})
 	}
 	n := len(p.steps)
-	if last := p.steps[n-1].at; n > pastSteps || n < pastSteps/2 || last != zero.Add(9_999*5*bourse.Second) || p.steps[0].at > zero.Add(bourse.Hour) {
+	if last := p.steps[n-1].at; n > pastSteps || n < pastSteps/2 || last != zero.Add(9_999*5*grid.Second) || p.steps[0].at > zero.Add(grid.Hour) {
 		t.Errorf("%d steps from %v to %v", n, p.steps[0].at, p.steps[n-1].at)
 	}
 	for i := 1; i < n; i++ {
@@ -165,7 +165,7 @@ func TestPast_IsBoundedInStepsAndTime(t *testing.T) {
 			t.Fatal("out of order")
 		}
 	}
-	p.add(step{at: zero.Add(10 * bourse.Day)})
+	p.add(step{at: zero.Add(10 * grid.Day)})
 	if len(p.steps) != 1 {
 		t.Errorf("%d steps are kept after nine days", len(p.steps))
 	}
@@ -178,7 +178,7 @@ func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
 	s := brokerAPI(t, h)
 	for i, who := range []string{ana, ben, "user:cleo", "user:dan"} {
 		submit(t, s, who, wave(fmt.Sprintf("batch-000%d", i)))
-		h.pass(bourse.Minute)
+		h.pass(grid.Minute)
 		eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > i })
 	}
 	for who, want := range map[string][2]float64{olga: {8, 0}, "user:eve": {0, 8}} {
@@ -198,11 +198,11 @@ func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Run = &Seconds{3 * bourse.Minute}
+	b.Jobs[0].Run = &Seconds{3 * grid.Minute}
 	id := submit(t, s, ana, b).Jobs[0].ID
-	h.pass(20 * bourse.Minute)
+	h.pass(20 * grid.Minute)
 	var j Job
-	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" || j.End-j.Start != Instant(3*bourse.Minute) || j.Cost.Credits != 4*bourse.Credit {
+	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" || j.End-j.Start != Instant(3*grid.Minute) || j.Cost.Credits != 4*grid.Credit {
 		t.Fatalf("%+v", j)
 	}
 	if _, doc, text := look(t, s, ana)(); len(doc.Jobs) != 1 || doc.Jobs[0].Price != 1 {
@@ -210,7 +210,7 @@ func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
 	}
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
 	p.draw(part, &entry{}, &Job{ID: "j", State: "done", Submitted: Instant(zero), Start: Instant(zero), Legs: []Leg{{Site: "north", Nodes: 4,
-		Start: Instant(zero), End: Instant(zero.Add(3 * bourse.Minute)), Cost: Credits{4 * bourse.Credit}, bought: bourse.Hour}}}, zero)
+		Start: Instant(zero), End: Instant(zero.Add(3 * grid.Minute)), Cost: Credits{4 * grid.Credit}, bought: grid.Hour}}}, zero)
 	if nodes, price := p.vo()("north", zero); nodes != 4 || price != 1 {
 		t.Errorf("the chart shows %v nodes at %v credits a node-hour, want 4 at 1", nodes, price)
 	}
@@ -223,11 +223,11 @@ func TestLive_ADrainedSiteKeepsItsNodes(t *testing.T) {
 	h := world(t)
 	s, north := brokerAPI(t, h), siteAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > 0 })
 	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
 	submit(t, s, ben, wave("batch-0002"))
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	var list SiteList
 	call(t, s, olga, "GET", "/v1/sites", nil, &list)
 	if north := list.Sites[0]; north.Name != "north" || north.State != "drained" || len(north.Groups) > 0 {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // SiteStake is what would be given up with a site that is declared lost.
@@ -29,7 +29,7 @@ func (s *market) stake(ctx context.Context, in *foundInput) (*stakeOutput, error
 		return nil, err
 	}
 	out, known := &stakeOutput{}, false
-	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		var x broker.Stake
 		x, known = broker.StakeAt(b, in.Site)
 		out.Body = SiteStake{Site: in.Site, Jobs: x.Jobs, Legs: x.Legs, Running: x.Running, Cost: Credits{x.Cost}, Horizon: Seconds{x.Horizon}}
@@ -63,7 +63,7 @@ func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sit
 		return nil, err
 	}
 	switch r, _ := answer.(agents.OperatorReply); {
-	case r.Reason.Code == bourse.Unknown:
+	case r.Reason.Code == grid.Unknown:
 		return nil, unknownSite(site)
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // An operator gives a site up: its parts of windows are had elsewhere, everybody
@@ -14,7 +14,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var j Job
 	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); len(j.Sites) != 1 || j.Sites[0] != "north" {
 		t.Fatalf("the job is at %v", j.Sites)
@@ -38,7 +38,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 			t.Errorf("%s %s %s: %d, want %d", c.who, c.method, c.path, code, c.want)
 		}
 	}
-	h.pass(2 * bourse.Minute)
+	h.pass(2 * grid.Minute)
 	var list SiteList
 	if call(t, s, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Lost == nil || !list.Sites[0].Lost.Operator ||
 		!strings.Contains(list.Sites[0].Lost.Reason, "the machine was sold") || list.Sites[1].Lost != nil {

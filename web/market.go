@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Site is a site as the broker knows it.
@@ -185,14 +185,14 @@ type market struct{ *agent }
 func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 	s.look(ctx, caller(ctx))
 	out := &sitesOutput{}
-	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		out.Body.Sites = sitesOf(b, now)
 	})
 	return out, err
 }
 
 // sitesOf lists the sites that a broker knows.
-func sitesOf(b *broker.Broker, now bourse.Time) []Site {
+func sitesOf(b *broker.Broker, now grid.Time) []Site {
 	list := []Site{}
 	for v := range b.Sites() {
 		x := Site{Name: v.Name, State: siteState(&v), Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
@@ -215,7 +215,7 @@ func siteState(v *broker.SiteView) string {
 		return "lost"
 	case !v.Member:
 		return "left"
-	case v.Refusal.Code == bourse.Draining:
+	case v.Refusal.Code == grid.Draining:
 		return "drained"
 	case v.Answer == "":
 		return "not-asked"
@@ -223,13 +223,13 @@ func siteState(v *broker.SiteView) string {
 	return v.Answer
 }
 
-func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
+func groupOf(g *agents.GroupOffer, now grid.Time) Group {
 	return Group{Name: g.Group.Name, Nodes: g.Group.Nodes, Free: max(at(g.Admissible, now), 0), Clear: max(at(g.Clear, now), 0),
 		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Longest: Seconds{g.Group.Longest}}
 }
 
 // at is how many nodes an offer, which may be empty, has free at an instant.
-func at(p bourse.Profile, now bourse.Time) int {
+func at(p grid.Profile, now grid.Time) int {
 	if len(p) == 0 {
 		return 0
 	}
@@ -240,7 +240,7 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 	s.look(ctx, caller(ctx))
 	out := &offersOutput{OfferList{Offers: []Offer{}}}
 	known := in.Site == ""
-	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		for v := range b.Sites() {
 			if in.Site != "" && v.Name != in.Site {
 				continue
@@ -261,10 +261,10 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 }
 
 // offerOf shows a group's offer: the steps of both of its profiles.
-func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
+func offerOf(site string, now grid.Time, g *agents.GroupOffer) Offer {
 	o := Offer{Site: site, At: Instant(now), Group: g.Group.Name, Nodes: g.Group.Nodes,
 		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Machine: Machine(g.Group.Machine), Longest: Seconds{g.Group.Longest}}
-	for t := g.Group.Curve.Next(now); t < bourse.Never && len(o.Prices) < maxPrices; t = g.Group.Curve.Next(t) {
+	for t := g.Group.Curve.Next(now); t < grid.Never && len(o.Prices) < maxPrices; t = g.Group.Curve.Next(t) {
 		o.Prices = append(o.Prices, PriceStep{Instant(t), Price{g.Group.PriceAt(t)}})
 	}
 	for i, k := 0, 0; i < len(g.Admissible) || k < len(g.Clear); {
@@ -272,7 +272,7 @@ func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
 			o.More = true
 			break
 		}
-		t := bourse.Never
+		t := grid.Never
 		if i < len(g.Admissible) {
 			t = g.Admissible[i].At
 		}
@@ -301,7 +301,7 @@ func (s *market) reservations(ctx context.Context, in *reservationsInput) (*rese
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
-	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		list, more := b.Reservations(user, in.Skip, limit)
 		for i := range list {
 			r := &list[i]
@@ -318,12 +318,12 @@ func (s *market) reservations(ctx context.Context, in *reservationsInput) (*rese
 
 func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
 	out := &accountsOutput{}
-	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) { out.Body = accountsOf(b, caller(ctx), now) })
+	err := s.broker(ctx, func(now grid.Time, b *broker.Broker) { out.Body = accountsOf(b, caller(ctx), now) })
 	return out, err
 }
 
 // accountsOf is a VO's money, as far as the caller may see it.
-func accountsOf(b *broker.Broker, who Caller, now bourse.Time) Accounts {
+func accountsOf(b *broker.Broker, who Caller, now grid.Time) Accounts {
 	a := Accounts{VO: b.Name(), Users: []Spend{}}
 	if who.Role == User {
 		a.Users = append(a.Users, spendOf(b.Spending(who.Name)))
@@ -357,7 +357,7 @@ func paceOf(p broker.Pace, paced bool) *Pace {
 
 func spendOf(v broker.Spending) Spend {
 	x := Spend{User: v.User, Spent: Credits{v.Spent}, Pending: Credits{v.Pending}, Tenant: v.Tenant}
-	if v.Quota < bourse.MaxCredits {
+	if v.Quota < grid.MaxCredits {
 		x.Quota, x.Left = &Credits{v.Quota}, &Credits{v.Left}
 	}
 	return x

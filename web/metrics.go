@@ -7,8 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // counters are the API's own counters.
@@ -62,7 +63,7 @@ func (c *counters) ofBroker(a *agent, feed *feed) {
 			func() float64 { return float64(feed.open()) }))
 }
 
-func (c *counters) decided(f bourse.TxDecided) {
+func (c *counters) decided(f facts.TxDecided) {
 	if f.Commit {
 		c.transactions.WithLabelValues("commit", "").Inc()
 		return
@@ -70,7 +71,7 @@ func (c *counters) decided(f bourse.TxDecided) {
 	c.transactions.WithLabelValues("abort", string(f.Reason.Code)).Inc()
 }
 
-func (c *counters) cycle(f bourse.CycleClosed, took bourse.Duration) {
+func (c *counters) cycle(f facts.CycleClosed, took grid.Duration) {
 	answered := "no"
 	if f.Sites > 0 {
 		answered = "yes"
@@ -116,9 +117,9 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 	put := func(d *prometheus.Desc, v float64, labels ...string) {
 		list = append(list, prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...))
 	}
-	err := g.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := g.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		count := b.Count()
-		for _, state := range bourse.JobStates() {
+		for _, state := range grid.JobStates() {
 			put(gaugeJobs, float64(count[state]), state.String())
 		}
 		put(gaugeMoney, b.Budget().Float(), "budget")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Freedom is the freedom that a job leaves the only site that carries it.
@@ -20,7 +20,7 @@ type Freedom struct {
 }
 
 // put sets the given fields in a request; others stay as they are.
-func (f *Freedom) put(r *bourse.Request) (key string, err error) {
+func (f *Freedom) put(r *grid.Request) (key string, err error) {
 	if f.Flexible != nil {
 		r.Flexible = f.Flexible.Duration
 	}
@@ -35,8 +35,8 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 	if f.Alternatives != nil {
 		r.Phi = int(f.Alternatives.Performance)
 	}
-	if r.Flexible < 0 || r.Flexible > bourse.MaxDuration || r.Phi > 100_000 {
-		return "flexible", fmt.Errorf("%v seconds, alternatives %v: must be 0 or more seconds, and at most 100", r.Flexible, bourse.Performance(r.Phi))
+	if r.Flexible < 0 || r.Flexible > grid.MaxDuration || r.Phi > 100_000 {
+		return "flexible", fmt.Errorf("%v seconds, alternatives %v: must be 0 or more seconds, and at most 100", r.Flexible, grid.Performance(r.Phi))
 	}
 	return "", nil
 }
@@ -53,9 +53,9 @@ type Modification struct {
 }
 
 // put sets the given fields in a request.
-func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err error) {
+func (m *Modification) put(r *grid.Request, now grid.Time) (key string, err error) {
 	if m.Nodes != nil {
-		*r = r.At(bourse.Size{Nodes: *m.Nodes, Length: r.SizeOn(*m.Nodes).Length})
+		*r = r.At(grid.Size{Nodes: *m.Nodes, Length: r.SizeOn(*m.Nodes).Length})
 	}
 	if m.Length != nil {
 		r.Sizes = nil
@@ -92,7 +92,7 @@ func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, erro
 	m := agents.JobModify{Job: e.id, User: e.user}
 	found, key := false, ""
 	var wrong error
-	if err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+	if err := s.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); found {
 			m.Request = v.Request
@@ -132,14 +132,14 @@ func (s *changes) changed(ctx context.Context, id string, m agents.Message, conf
 }
 
 // refusedJob is the problem for a broker's refusal to change or cancel a job.
-func refusedJob(r bourse.Reason, conflict func(why string) string) error {
+func refusedJob(r grid.Reason, conflict func(why string) string) error {
 	why := dated(r.String())
 	switch r.Code {
-	case bourse.Unknown:
+	case grid.Unknown:
 		return huma.Error404NotFound(why)
-	case bourse.NotAllowed:
+	case grid.NotAllowed:
 		return huma.Error403Forbidden(why)
-	case bourse.Invalid:
+	case grid.Invalid:
 		return huma.Error422UnprocessableEntity(why)
 	}
 	return huma.Error409Conflict(conflict(why))

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A placed job is had otherwise by its own user, both windows or neither, and what
@@ -13,7 +13,7 @@ func TestModify_GivesAPlacedJobAnotherWindow(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-ana1")).Jobs[0].ID
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var before, after Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &before); code != 200 || before.State != "placed" {
 		t.Fatalf("%d %+v", code, before)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Statements calls each with every line of the broker's statement, in order, from its
@@ -74,7 +74,7 @@ func (s *money) deposit(ctx context.Context, in *depositInput) (*accountsOutput,
 		return nil, err
 	}
 	switch r, _ := answer.(agents.OperatorReply); {
-	case r.Reason.Code == bourse.Conflict:
+	case r.Reason.Code == grid.Conflict:
 		return nil, huma.Error409Conflict(r.Reason.String())
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
@@ -91,10 +91,10 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 	if in.User != "" && !who.sees(in.User) {
 		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the statement of %q; you are %q", in.User, who.Name))
 	}
-	p := pageOf{user: in.User, to: bourse.Never}
+	p := pageOf{user: in.User, to: grid.Never}
 	for _, x := range []struct {
 		key, text string
-		to        *bourse.Time
+		to        *grid.Time
 	}{{"from", in.From, &p.from}, {"to", in.To, &p.to}} {
 		if x.text == "" {
 			continue
@@ -103,7 +103,7 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 		if err != nil {
 			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%s %q is not a time; must be such as %q", x.key, x.text, "2026-03-01T12:00:00Z"))
 		}
-		*x.to = bourse.Time(at.UnixMilli())
+		*x.to = grid.Time(at.UnixMilli())
 	}
 	if s.opt.Statements == nil {
 		return nil, huma.Error501NotImplemented("this broker makes no statements; bourse journal show prints the facts in its journal")
@@ -125,9 +125,9 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 // pageOf collects the requested lines of a statement.
 type pageOf struct {
 	user     string
-	from, to bourse.Time
+	from, to grid.Time
 	began    bool
-	sum      bourse.Credits // of the user's lines
+	sum      grid.Credits // of the user's lines
 	out      Statement
 }
 

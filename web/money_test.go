@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // moneyed is a broker's API with statements from what the broker has recorded.
@@ -27,7 +27,7 @@ func moneyed(t *testing.T, change ...func(*broker.Config)) (*worldHost, *Server)
 func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 	t.Parallel()
 	_, s := moneyed(t)
-	d := Deposit{Key: "d-1", Credits: Credits{500 * bourse.Credit}, Note: "second half-year"}
+	d := Deposit{Key: "d-1", Credits: Credits{500 * grid.Credit}, Note: "second half-year"}
 	other := d
 	other.Credits.Credits++
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 		{olga, d, 200, ""},
 		{olga, other, 409, "was of 500 credits, not of 500.000001"},
 		{olga, Deposit{Key: "d-2"}, 422, "must be above 0"},
-		{olga, Deposit{Key: "d-2", Credits: Credits{bourse.MaxBudget}}, 422, "10500 were paid in so far, and all together must be at most 1000000000000"},
+		{olga, Deposit{Key: "d-2", Credits: Credits{grid.MaxBudget}}, 422, "10500 were paid in so far, and all together must be at most 1000000000000"},
 		{olga, `{"key": "d-2", "credits": -5}`, 422, ""},
 		{olga, `{"key": "d-2", "credits": "NaN"}`, 422, ""},
 		{olga, `{"key": "", "credits": 5}`, 422, ""},
@@ -52,7 +52,7 @@ func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 		}
 	}
 	var a Accounts
-	if call(t, s, olga, "GET", "/v1/accounts", nil, &a); a.Money.Budget.Credits != 10_500*bourse.Credit || a.Money.Left.Credits != 10_500*bourse.Credit {
+	if call(t, s, olga, "GET", "/v1/accounts", nil, &a); a.Money.Budget.Credits != 10_500*grid.Credit || a.Money.Left.Credits != 10_500*grid.Credit {
 		t.Errorf("%+v", a.Money)
 	}
 	if a.Money.Pace != nil {
@@ -63,18 +63,18 @@ func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 func TestAccounts_SayWhatACreditWeighsAndWhy(t *testing.T) {
 	t.Parallel()
 	h, s := moneyed(t, func(c *broker.Config) {
-		c.Minimize, c.BudgetUntil, c.Budget = bourse.GoalValue, 100*bourse.Minute, 5*bourse.Credit
+		c.Minimize, c.BudgetUntil, c.Budget = grid.GoalValue, 100*grid.Minute, 5*grid.Credit
 	})
 	submit(t, s, ben, wave("batch-0001"))
-	h.pass(2 * bourse.Minute)
+	h.pass(2 * grid.Minute)
 	b := wave("batch-0002")
 	b.Jobs[0].Name = "tide"
 	submit(t, s, ben, b) // a cycle closes when most of the budget is used
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	var a Accounts
 	call(t, s, olga, "GET", "/v1/accounts", nil, &a)
-	if p := a.Money.Pace; p == nil || p.For.Credits != 5*bourse.Credit || p.Used.Credits != 4*bourse.Credit || p.Foreseen == nil ||
-		p.Weight.Credits <= bourse.Credit || !strings.Contains(p.Words, " of 5 credits by 2027-01-15T09:40:00Z: a credit weighs ") {
+	if p := a.Money.Pace; p == nil || p.For.Credits != 5*grid.Credit || p.Used.Credits != 4*grid.Credit || p.Foreseen == nil ||
+		p.Weight.Credits <= grid.Credit || !strings.Contains(p.Words, " of 5 credits by 2027-01-15T09:40:00Z: a credit weighs ") {
 		t.Errorf("%+v", a.Money.Pace)
 	}
 	a = Accounts{}
@@ -86,18 +86,18 @@ func TestAccounts_SayWhatACreditWeighsAndWhy(t *testing.T) {
 func TestStatement_ListsWhatMovedMoneyInOrder(t *testing.T) {
 	t.Parallel()
 	h, s := moneyed(t)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	submit(t, s, ana, wave("batch-0001"))
 	submit(t, s, ben, wave("batch-0001"))
-	h.pass(bourse.Second)
-	call(t, s, olga, "POST", "/v1/accounts/deposits", Deposit{Key: "d", Credits: Credits{500 * bourse.Credit}, Note: "more"}, nil)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
+	call(t, s, olga, "POST", "/v1/accounts/deposits", Deposit{Key: "d", Credits: Credits{500 * grid.Credit}, Note: "more"}, nil)
+	h.pass(grid.Second)
 	var jobs JobList
 	call(t, s, ana, "GET", "/v1/jobs", nil, &jobs)
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/"+jobs.Jobs[0].ID, nil, nil); code != 200 && code != 202 {
 		t.Fatalf("to give it up: %d", code)
 	}
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	list := func(who, query string) (st Statement) {
 		if code := call(t, s, who, "GET", "/v1/accounts/statement"+query, nil, &st); code != 200 {
 			t.Fatalf("%s %s: %d", who, query, code)
@@ -123,7 +123,7 @@ func TestStatement_ListsWhatMovedMoneyInOrder(t *testing.T) {
 	if call(t, s, olga, "GET", "/v1/accounts", nil, &a); a.Money.Left.Credits != all.Lines[len(all.Lines)-1].Balance.Credits {
 		t.Errorf("the last balance is not what is left, %v", a.Money.Left)
 	}
-	if own := list(ana, ""); len(own.Lines) != 2 || own.User != "ana" || own.Lines[0].Balance.Credits != -4*bourse.Credit || own.Lines[1].Balance.Credits != 0 {
+	if own := list(ana, ""); len(own.Lines) != 2 || own.User != "ana" || own.Lines[0].Balance.Credits != -4*grid.Credit || own.Lines[1].Balance.Credits != 0 {
 		t.Errorf("ana's own:\n%s", text(own))
 	}
 	at := all.Lines[3].At.String()

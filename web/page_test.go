@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // browser opens a page in a headless browser and returns its text, once it holds
@@ -72,7 +72,7 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("wide"), job("huge")}}
 	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
 	submit(t, s, olga, b)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	text := browser(t, s, "abandoned", "broker")
 	for _, want := range []string{"Bourse broker vo1 of VO atlas", "live", "operator olga", "wave-", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
 		if !strings.Contains(text, want) {

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
 // Bounds of the history kept for the live page.
 const (
-	pastSpan  = 24 * bourse.Hour // older steps are not shown
-	pastSteps = 160              // beyond this, every second step of the older half is dropped
+	pastSpan  = 24 * grid.Hour // older steps are not shown
+	pastSteps = 160            // beyond this, every second step of the older half is dropped
 )
 
 // past is the state of the sites over time by their offers, which the broker itself does not
@@ -21,13 +21,13 @@ type past struct {
 	mu    sync.Mutex
 	steps []step
 	nodes map[string][]view.Group // of each site in its last offer; kept even if it offers nothing now
-	heard map[string]bourse.Time  // when each site last answered, by its clock
+	heard map[string]grid.Time    // when each site last answered, by its clock
 	taken int                     // number of steps so far, to see whether there is a new one
 }
 
 // step is the state of the sites at an instant, by name.
 type step struct {
-	at    bourse.Time
+	at    grid.Time
 	sites map[string]point
 }
 
@@ -38,10 +38,10 @@ type point struct{ taken, price float64 }
 func newPast() *past { return &past{nodes: map[string][]view.Group{}} }
 
 // take adds a step if a site has answered since the last one.
-func (p *past) take(now bourse.Time, b *broker.Broker) {
+func (p *past) take(now grid.Time, b *broker.Broker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s, fresh, heard := step{now, map[string]point{}}, false, map[string]bourse.Time{}
+	s, fresh, heard := step{now, map[string]point{}}, false, map[string]grid.Time{}
 	for v := range b.Sites() {
 		if !v.Member || len(v.Groups) == 0 {
 			continue
@@ -81,7 +81,7 @@ func (p *past) add(s step) {
 	p.taken++
 }
 
-func pointOf(v *broker.SiteView, now bourse.Time) (x point) {
+func pointOf(v *broker.SiteView, now grid.Time) (x point) {
 	nodes := 0
 	for i := range v.Groups {
 		g := groupOf(&v.Groups[i], now)
@@ -97,7 +97,7 @@ func pointOf(v *broker.SiteView, now bourse.Time) (x point) {
 // caller's bars take at an instant, and their price per node-hour; the rest belongs to
 // others. A step lasts until the next, and the last one until now, so it takes the caller's
 // bars as of now.
-func (p *past) loads(sites []view.Site, epoch, now bourse.Time, vo func(site string, at bourse.Time) (nodes, price float64)) (list []view.Load) {
+func (p *past) loads(sites []view.Site, epoch, now grid.Time, vo func(site string, at grid.Time) (nodes, price float64)) (list []view.Load) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.steps) == 0 {

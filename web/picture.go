@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
 )
 
@@ -22,7 +22,7 @@ const (
 // caller and has nothing that this caller may not see.
 type picture struct {
 	who   Caller
-	epoch bourse.Time // the zero of its times
+	epoch grid.Time // the zero of its times
 	past  *past
 
 	drawn map[string]*drawn
@@ -34,15 +34,15 @@ type picture struct {
 type drawn struct {
 	job    view.Job
 	bars   []view.Bar
-	bought []bourse.Duration // by bar
-	number uint64            // in order of submission
-	since  bourse.Time
+	bought []grid.Duration // by bar
+	number uint64          // in order of submission
+	since  grid.Time
 	open   bool
 	rank   int // priority
 }
 
-func newPicture(who Caller, past *past, now bourse.Time) *picture {
-	zero := now.Add(-pastSpan) / bourse.Time(bourse.Hour) * bourse.Time(bourse.Hour)
+func newPicture(who Caller, past *past, now grid.Time) *picture {
+	zero := now.Add(-pastSpan) / grid.Time(grid.Hour) * grid.Time(grid.Hour)
 	return &picture{who: who, epoch: zero, past: past, drawn: map[string]*drawn{}, sent: map[string]string{}}
 }
 
@@ -56,12 +56,12 @@ func (p *picture) at(i Instant) *int64 {
 }
 
 // draw puts the present state of a job into the picture, and appends the changes to part.
-func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
+func (p *picture) draw(part *view.Document, e *entry, j *Job, now grid.Time) {
 	old := p.drawn[j.ID]
-	d := &drawn{number: e.number, since: bourse.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
-	state, _ := bourse.ParseJobState(j.State)
+	d := &drawn{number: e.number, since: grid.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
+	state, _ := grid.ParseJobState(j.State)
 	d.open = state.Open()
-	if !d.open && max(d.since, bourse.Time(j.End)) < now.Add(-pastSpan) {
+	if !d.open && max(d.since, grid.Time(j.End)) < now.Add(-pastSpan) {
 		p.erase(part, j.ID)
 		return
 	}
@@ -73,7 +73,7 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
 		cost := int64(j.Cost.Credits)
 		d.job.Cost = &cost
 	}
-	if j.Reason != nil && j.State != bourse.JobDone.String() {
+	if j.Reason != nil && j.State != grid.JobDone.String() {
 		d.job.Why = cmp.Or(j.Reason.Detail, j.Reason.Code)
 	}
 	var work float64 // node-hours
@@ -81,7 +81,7 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
 		l := &j.Legs[i]
 		b := view.Bar{ID: fmt.Sprintf("%s/%d", j.ID, i), Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: *p.at(l.Start), End: *p.at(l.End), Kind: view.Leg,
 			Part: view.Part{Job: j.ID, Window: int(e.number), Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits)}}
-		if j.State == bourse.JobTrying.String() {
+		if j.State == grid.JobTrying.String() {
 			b.Kind = view.Held
 		}
 		work += float64(l.Nodes) * l.bought.Hours()
@@ -123,7 +123,7 @@ func (p *picture) erase(part *view.Document, id string) {
 
 // age removes jobs that ended too long ago and, if there are too many jobs, those that ended
 // first, then the oldest.
-func (p *picture) age(part *view.Document, now bourse.Time) {
+func (p *picture) age(part *view.Document, now grid.Time) {
 	for _, id := range slices.Sorted(maps.Keys(p.drawn)) {
 		if d := p.drawn[id]; !d.open && d.since < now.Add(-pastSpan) && (d.job.End == nil || *d.job.End+int64(p.epoch) < int64(now.Add(-pastSpan))) {
 			p.erase(part, id)
@@ -149,7 +149,7 @@ func (p *picture) age(part *view.Document, now bourse.Time) {
 
 // vo returns a function for how many nodes of a site the drawn bars take at an instant, and
 // their mean price per node-hour.
-func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) {
+func (p *picture) vo() func(site string, at grid.Time) (nodes, price float64) {
 	type paid struct {
 		*view.Bar
 		hourly float64
@@ -166,7 +166,7 @@ func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) 
 			}
 		}
 	}
-	return func(site string, at bourse.Time) (nodes, price float64) {
+	return func(site string, at grid.Time) (nodes, price float64) {
 		t := int64(at - p.epoch)
 		for _, b := range bySite[site] {
 			if b.Start <= t && t < b.End {
@@ -179,16 +179,16 @@ func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) 
 }
 
 // ruler sets the span of time to show.
-func (p *picture) ruler(part *view.Document, now bourse.Time) {
-	from, until := int64(now.Add(-10*bourse.Minute)-p.epoch), int64(now.Add(10*bourse.Minute)-p.epoch)
+func (p *picture) ruler(part *view.Document, now grid.Time) {
+	from, until := int64(now.Add(-10*grid.Minute)-p.epoch), int64(now.Add(10*grid.Minute)-p.epoch)
 	for _, d := range p.drawn {
 		for i := range d.bars {
 			from, until = min(from, d.bars[i].Start), max(until, d.bars[i].End)
 		}
 	}
 	from = max(from, int64(now.Add(-pastSpan)-p.epoch))
-	step := int64(bourse.Minute)
-	for _, s := range []bourse.Duration{5 * bourse.Minute, 15 * bourse.Minute, bourse.Hour} {
+	step := int64(grid.Minute)
+	for _, s := range []grid.Duration{5 * grid.Minute, 15 * grid.Minute, grid.Hour} {
 		if (until-from)/int64(s) >= 12 {
 			step = int64(s)
 		}
@@ -306,7 +306,7 @@ func (p *picture) tables(a *Accounts) []view.Table {
 
 // about adds what concerns the broker as a whole to a part, if it differs from what was last
 // sent. Loads are only added with charts.
-func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, charts bool) {
+func (p *picture) about(part *view.Document, b *broker.Broker, now grid.Time, charts bool) {
 	list := sitesOf(b, now)
 	a := accountsOf(b, p.who, now)
 	sites := p.sites(list)

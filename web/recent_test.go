@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // event is an event of a stream as its reader has it.
@@ -82,9 +82,9 @@ func TestEvents_AStreamGoesOnWhereItBroke(t *testing.T) {
 	}
 	for i, who := range []string{ana, ben, ana} {
 		submit(t, s, who, wave(fmt.Sprintf("batch-000%d", i)))
-		h.pass(bourse.Minute)
+		h.pass(grid.Minute)
 	}
-	h.pass(3 * bourse.Hour)
+	h.pass(3 * grid.Hour)
 	all := []event{first}
 	for done := 0; done < 2; {
 		e := next()
@@ -125,7 +125,7 @@ func TestEvents_APlaceOfAnotherLifeIsRefusedInWords(t *testing.T) {
 	before := brokerAPI(t, h)
 	next, stop := resume(t, before, ana, "", "")
 	submit(t, before, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var last event
 	for last.turn != "confirmed" {
 		last = next()

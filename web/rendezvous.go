@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Bounds of a rendezvous. Only callers with a token of the site use any resources.
@@ -126,7 +126,7 @@ func meetingQuery(q *http.Request) (legs int, wait time.Duration, err error) {
 		}
 	}
 	if s := v.Get("wait"); s != "" {
-		d, err := bourse.ParseDuration(s)
+		d, err := grid.ParseDuration(s)
 		wait = time.Duration(d) * time.Millisecond
 		if err != nil || d < 0 || wait > meetingWait {
 			return 0, 0, fmt.Errorf("wait=%q: must be 0s to %v, such as 60s", s, meetingWait)
@@ -149,7 +149,7 @@ func (r *Rendezvous) post(w http.ResponseWriter, q *http.Request, name string) (
 		return http.StatusRequestEntityTooLarge, fmt.Errorf("an address must have at most %d bytes", meetingAddress)
 	}
 	address := strings.TrimSpace(string(text))
-	if err := bourse.CheckText(address); err != nil || address == "" {
+	if err := grid.CheckText(address); err != nil || address == "" {
 		return http.StatusBadRequest, errors.New("the body must be the leg's address, one line of printable characters")
 	}
 	r.mu.Lock()

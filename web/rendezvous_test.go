@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // meet is one request to a rendezvous.
@@ -25,7 +25,7 @@ func TestRendezvous_LegsOfAWindowMeet(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
 	r := NewRendezvous(key)
-	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 2, Seq: 3}
+	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 2, Seq: 3}
 	token := key.Token(tx)
 	tx.Nonce++
 	other := key.Token(tx)
@@ -64,8 +64,8 @@ func TestRendezvous_RefusesWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
 	r := NewRendezvous(key)
-	token := key.Token(bourse.TxID{Broker: "vo1"})
-	stranger := agents.DerivedKey(2, "north").Token(bourse.TxID{Broker: "vo1"})
+	token := key.Token(grid.TxID{Broker: "vo1"})
+	stranger := agents.DerivedKey(2, "north").Token(grid.TxID{Broker: "vo1"})
 	for _, c := range []struct {
 		method, path, body string
 		want               int
@@ -89,10 +89,10 @@ func TestRendezvous_IsBounded(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
 	r := NewRendezvous(key)
-	first := key.Token(bourse.TxID{Broker: "vo1"})
+	first := key.Token(grid.TxID{Broker: "vo1"})
 	meet(r, "POST", first+"?leg=0", "x")
 	for i := range uint64(meetingRooms) {
-		meet(r, "POST", key.Token(bourse.TxID{Broker: "vo1", Seq: i + 1})+"?leg=0", "y")
+		meet(r, "POST", key.Token(grid.TxID{Broker: "vo1", Seq: i + 1})+"?leg=0", "y")
 	}
 	if len(r.rooms) != meetingRooms || r.bytes != meetingRooms {
 		t.Errorf("%d rooms, %d bytes", len(r.rooms), r.bytes)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Replicas are the processes that hold a broker.
@@ -79,7 +79,7 @@ func (g *group) replicas(ctx context.Context, in *replicasInput) (*replicasOutpu
 		return nil, huma.Error501NotImplemented("this broker is held by a single process; [replica] in its file would add others")
 	}
 	if !in.Here {
-		if err := g.view(ctx, func(bourse.Time, agents.Agent) {}); err != nil { // it still leads
+		if err := g.view(ctx, func(grid.Time, agents.Agent) {}); err != nil { // it still leads
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func (g *group) replace(ctx context.Context, in *replaceInput) (*replicasOutput,
 		return nil, err
 	}
 	switch r, _ := answer.(agents.ReplicaReplaced); {
-	case r.Reason.Code == bourse.Busy:
+	case r.Reason.Code == grid.Busy:
 		return nil, huma.Error409Conflict(r.Reason.String())
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())

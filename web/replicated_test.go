@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // who says who leads, as a test decides.
@@ -192,19 +192,19 @@ func TestReplicas_AreForOperators(t *testing.T) {
 	good := `{"out": 3, "in": 4, "address": "four:7402", "api": "https://four:7480"}`
 	for _, x := range []struct {
 		who, body string
-		why       bourse.Code
+		why       grid.Code
 		want      int
 	}{
 		{"user:ana", good, "", 403},
 		{"operator:olga", good, "", 200},
-		{"operator:olga", good, bourse.Busy, 409},
-		{"operator:olga", good, bourse.Unknown, 422},
+		{"operator:olga", good, grid.Busy, 409},
+		{"operator:olga", good, grid.Unknown, 422},
 		{"operator:olga", `{"out": 3, "in": 3, "address": "four:7402"}`, "", 422},
 		{"operator:olga", `{"out": 3, "in": 4, "address": "four"}`, "", 422},
 		{"operator:olga", `{"out": 3, "in": 4, "address": "four:7402", "api": "four:7480"}`, "", 422},
 		{"operator:olga", `{"out": 0, "in": 4, "address": "four:7402"}`, "", 422},
 	} {
-		h.answer = bourse.Reason{Code: x.why}
+		h.answer = grid.Reason{Code: x.why}
 		if code := call(t, s, x.who, "POST", "/v1/replicas", x.body, nil); code != x.want {
 			t.Errorf("%s posts %s, answered %q: %d, want %d", x.who, x.body, x.why, code, x.want)
 		}
@@ -218,7 +218,7 @@ func TestReplicas_AreForOperators(t *testing.T) {
 type groupHost struct {
 	*worldHost
 	asked  []agents.ReplicaReplace
-	answer bourse.Reason
+	answer grid.Reason
 }
 
 func (h *groupHost) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
@@ -49,14 +49,14 @@ type Machine struct {
 }
 
 // job turns a request into a job submitted now, or names the wrong key.
-func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
-	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
-	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
-	if err := bourse.CheckName(r.Name); err != nil {
+func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
+	j = grid.Job{User: r.User, Submit: now, Priority: r.Priority}
+	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, grid.Unit, r.OneSite
+	if err := grid.CheckName(r.Name); err != nil {
 		return j, "name", err
 	}
 	if r.User != "" { // an operator may name another one: "ana " would be a user of her own
-		if err := bourse.CheckName(r.User); err != nil {
+		if err := grid.CheckName(r.User); err != nil {
 			return j, "user", err
 		}
 	}
@@ -67,7 +67,7 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 		return j, "sizes", err
 	}
 	longest := max(j.Length, r.longest())
-	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
+	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > grid.MaxDuration {
 		return j, "length", fmt.Errorf("%v seconds at performance %v: must be above 0, and not too long for a schedule", longest, j.MinPerformance)
 	}
 	if r.Run != nil {
@@ -76,7 +76,7 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 		}
 	}
 	if r.Require != nil {
-		j.Require = bourse.Requirement(*r.Require)
+		j.Require = grid.Requirement(*r.Require)
 	}
 	if j.Ready, err = moment(r.Ready, now, now); err != nil {
 		return j, "ready", err
@@ -88,14 +88,14 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
 		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after", j.Gap)
 	}
-	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
+	if j.Deadline, err = moment(r.Deadline, now, grid.Never); err != nil {
 		return j, "deadline", err
 	}
 	if j.Deadline <= j.Ready {
 		return j, "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, instant(j.Ready))
 	}
 	// Faster nodes could make up for it, but only minPerformance asks for them.
-	if p := max(j.MinPerformance, bourse.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
+	if p := max(j.MinPerformance, grid.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
 		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, but the job takes %v at performance %v; give it more time, or a higher minPerformance",
 			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
 	}
@@ -115,18 +115,18 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 }
 
 // mold gives a request the sizes of a moldable job.
-func (r *JobRequest) mold(to *bourse.Request) error {
+func (r *JobRequest) mold(to *grid.Request) error {
 	if len(r.Sizes) == 0 {
 		return nil
 	}
-	sizes := make([]bourse.Size, len(r.Sizes))
+	sizes := make([]grid.Size, len(r.Sizes))
 	for i, z := range r.Sizes {
-		sizes[i] = bourse.Size{Nodes: z.Nodes, Length: z.Length.Duration}
+		sizes[i] = grid.Size{Nodes: z.Nodes, Length: z.Length.Duration}
 	}
-	if err := bourse.CheckSizes(sizes, 1_000_000); err != nil {
+	if err := grid.CheckSizes(sizes, 1_000_000); err != nil {
 		return err
 	}
-	if !slices.Contains(sizes, bourse.Size{Nodes: r.Nodes, Length: r.Length.Duration}) {
+	if !slices.Contains(sizes, grid.Size{Nodes: r.Nodes, Length: r.Length.Duration}) {
 		return fmt.Errorf("nodes %d and length %v are not one of the sizes", r.Nodes, r.Length)
 	}
 	to.Mold(sizes)
@@ -134,8 +134,8 @@ func (r *JobRequest) mold(to *bourse.Request) error {
 }
 
 // longest is the greatest length that the job may take.
-func (r *JobRequest) longest() bourse.Duration {
-	longest := bourse.Duration(0)
+func (r *JobRequest) longest() grid.Duration {
+	longest := grid.Duration(0)
 	for _, z := range r.Sizes {
 		longest = max(longest, z.Length.Duration)
 	}
@@ -143,7 +143,7 @@ func (r *JobRequest) longest() bourse.Duration {
 }
 
 // sizesOf shows the sizes of a moldable job.
-func sizesOf(list []bourse.Size) []Size {
+func sizesOf(list []grid.Size) []Size {
 	var out []Size
 	for _, z := range list {
 		out = append(out, Size{z.Nodes, Seconds{z.Length}})
@@ -152,7 +152,7 @@ func sizesOf(list []bourse.Size) []Size {
 }
 
 // money fills in the price or the budget, whichever is not given.
-func (r *JobRequest) money(j *bourse.Job) error {
+func (r *JobRequest) money(j *grid.Job) error {
 	if r.MaxPrice == nil && r.Budget == nil {
 		return fmt.Errorf("missing; give maxPrice (credits per node-hour) or budget (credits)")
 	}
@@ -161,26 +161,26 @@ func (r *JobRequest) money(j *bourse.Job) error {
 	}
 	if r.Budget != nil {
 		j.Budget = r.Budget.Credits
-	} else if j.Budget = j.DefaultBudget(); j.Budget > bourse.MaxBudget {
-		return fmt.Errorf("%v for %d nodes and %v seconds is more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, bourse.MaxBudget)
+	} else if j.Budget = j.DefaultBudget(); j.Budget > grid.MaxBudget {
+		return fmt.Errorf("%v for %d nodes and %v seconds is more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, grid.MaxBudget)
 	}
 	if r.MaxPrice == nil {
-		j.MaxPrice = min(j.PriceWithin(), bourse.MaxPrice)
+		j.MaxPrice = min(j.PriceWithin(), grid.MaxPrice)
 	}
 	return nil
 }
 
 // moment reads a span after now, or RFC 3339.
-func moment(s string, now, def bourse.Time) (bourse.Time, error) {
+func moment(s string, now, def grid.Time) (grid.Time, error) {
 	if s == "" {
 		return def, nil
 	}
-	if d, err := bourse.ParseDuration(s); err == nil {
+	if d, err := grid.ParseDuration(s); err == nil {
 		return now.Add(d), nil
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
 		return 0, fmt.Errorf("%q: must be a span such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z in the years 1970 to 2200", s)
 	}
-	return bourse.Time(t.UnixMilli()), nil
+	return grid.Time(t.UnixMilli()), nil
 }

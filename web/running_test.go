@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job whose work runs is running in the list, by itself, in the filter and in the gauges.
@@ -14,7 +14,7 @@ func TestJobs_AJobThatRunsIsRunningInEveryView(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-0001")).Jobs[0].ID
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	var j Job
 	call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j)
 	if j.State != "running" || j.Legs[0].State != "running" || j.Since != j.Start {
@@ -30,7 +30,7 @@ func TestJobs_AJobThatRunsIsRunningInEveryView(t *testing.T) {
 	if n := gauge(t, s, `bourse_jobs{state="running"}`); n != "1" {
 		t.Errorf("the gauge of running jobs is %q", n)
 	}
-	h.pass(2 * bourse.Hour)
+	h.pass(2 * grid.Hour)
 	j = Job{}
 	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" {
 		t.Errorf("afterwards it is %s", j.State)
@@ -65,10 +65,10 @@ func TestSites_ADrainShowsAtOnceWithoutAJob(t *testing.T) {
 	shown("usable", "")
 	call(t, s, olga, "POST", "/v1/drain", DrainWish{Until: "1h"}, nil)
 	shown("drained", "draining")
-	h.pass(bourse.Hour)
+	h.pass(grid.Hour)
 	shown("usable", "")
 	submit(t, b, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	shown("usable", "")
 	call(t, s, olga, "POST", "/v1/close", CloseWish{VO: "vo1"}, nil)
 	shown("closed", "not-allowed")
@@ -100,12 +100,12 @@ func TestSites_AViewAsksASiteWhoseLastAnswerIsOld(t *testing.T) {
 		return list.Sites[0]
 	}
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(2 * bourse.Hour)
+	h.pass(2 * grid.Hour)
 	if x := shown(); x.State != "usable" || x.Asked != Instant(h.w.Now()) || x.Groups[0].Free != 16 {
 		t.Errorf("two hours later it is shown as of %v: %+v", x.Asked, x)
 	}
 	before := shown().Asked
-	h.pass(5 * bourse.Second)
+	h.pass(5 * grid.Second)
 	if x := shown(); x.Asked != before {
 		t.Errorf("an answer of 5 s ago is old: %+v", x)
 	}

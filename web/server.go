@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Host is what the API needs from the process that runs its agent.
@@ -26,9 +26,9 @@ type Host interface {
 	// behind it are durable.
 	Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error)
 	// View calls f between two steps of the agent. f must be quick and keep nothing.
-	View(ctx context.Context, id agents.ID, f func(now bourse.Time, a agents.Agent)) error
+	View(ctx context.Context, id agents.ID, f func(now grid.Time, a agents.Agent)) error
 	// Watch calls f with every durable fact of the agent from now on, in order.
-	Watch(id agents.ID, f func(at bourse.Time, fact agents.Fact)) (stop func())
+	Watch(id agents.ID, f func(at grid.Time, fact agents.Fact)) (stop func())
 }
 
 // Options configure a Server. Host, Agent and Identify must be given.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func get(s *Server, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
@@ -73,7 +73,7 @@ func TestServer_AnAgentThatDoesNotAnswerIsSaidTo(t *testing.T) {
 	h.mu.Unlock()
 	for _, path := range []string{"/healthz", "/readyz", "/v1/jobs?state=open", "/v1/sites"} {
 		if path == "/v1/jobs?state=open" {
-			s.list.add(&bourse.Job{Name: "x"})
+			s.list.add(&grid.Job{Name: "x"})
 		}
 		if w := get(s, path); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "mailbox is full") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -89,7 +89,7 @@ func TestMetrics_CountJobsMoneyCyclesAndTransactions(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	eventually(t, func() bool { return strings.Contains(get(s, "/metrics").Body.String(), "bourse_cycles_total") })
 	text := get(s, "/metrics").Body.String()
 	for _, want := range []string{`bourse_jobs{state="placed"} 1`, `bourse_money_credits{what="left"} 9996`, `bourse_cycles_total{answered="yes"} 1`,

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // ShiftOffer is a site's offer for shifting a job.
@@ -54,7 +54,7 @@ func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutp
 	}
 	out := &shiftsOutput{Body: ShiftOffers{Offers: []ShiftOffer{}}}
 	found := false
-	err = s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err = s.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); !found {
 			return

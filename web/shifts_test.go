@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What is offered for a job's place is for its own user to see and to answer; an
@@ -13,7 +13,7 @@ func TestShifts_AreTheUsersOwn(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-ana1")).Jobs[0].ID
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var list ShiftOffers
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id+"/offers", nil, &list); code != 200 || len(list.Offers) != 0 {
 		t.Errorf("%d %+v", code, list)

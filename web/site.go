@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -119,7 +119,7 @@ type Reloaded struct {
 type Reload func(context.Context) (Reloaded, error)
 
 // horizon is how far ahead a site's API shows what is free.
-const horizon = 7 * bourse.Day
+const horizon = 7 * grid.Day
 
 type (
 	siteOutput struct{ Body SiteState }
@@ -144,14 +144,14 @@ type (
 type ownSite struct{ *agent }
 
 func (s *ownSite) drain(ctx context.Context, in *drainInput) (*siteOutput, error) {
-	return s.operate(ctx, func(now bourse.Time) (agents.Message, error) {
+	return s.operate(ctx, func(now grid.Time) (agents.Message, error) {
 		until, err := moment(in.Body.Until, now, 0)
 		return agents.Drain{Until: until, Why: in.Body.Why}, err
 	})
 }
 
 func (s *ownSite) resume(ctx context.Context, _ *struct{}) (*siteOutput, error) {
-	return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.Resume{}, nil })
+	return s.operate(ctx, func(grid.Time) (agents.Message, error) { return agents.Resume{}, nil })
 }
 
 func (s *ownSite) maintain(ctx context.Context, in *maintenanceInput) (*siteOutput, error) {
@@ -159,11 +159,11 @@ func (s *ownSite) maintain(ctx context.Context, in *maintenanceInput) (*siteOutp
 }
 
 func (s *ownSite) cancelMaintenance(ctx context.Context, in *nameInput) (*siteOutput, error) {
-	return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
+	return s.operate(ctx, func(grid.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
 }
 
 func (s *ownSite) open(ctx context.Context, in *openInput) (*siteOutput, error) {
-	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+	return s.operate(ctx, func(grid.Time) (agents.Message, error) {
 		return agents.Open{VO: in.Body.VO, User: in.Body.User}, nil
 	})
 }
@@ -183,7 +183,7 @@ func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error
 	return &reloadOutput{r}, nil
 }
 
-func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
+func (w *MaintenanceWish) message(now grid.Time) (agents.Message, error) {
 	m := agents.Maintenance{Name: w.Name, Group: w.Group, Nodes: w.Nodes, Why: w.Why, Force: w.Force}
 	var err error
 	if m.Start, err = moment(w.Start, now, now); err == nil {
@@ -193,12 +193,12 @@ func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
 }
 
 // operate sends an operator's message to the site and answers with its state after that.
-func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
+func (s *ownSite) operate(ctx context.Context, message func(now grid.Time) (agents.Message, error)) (*siteOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
 	}
-	var now bourse.Time
-	if err := s.view(ctx, func(t bourse.Time, _ agents.Agent) { now = t }); err != nil {
+	var now grid.Time
+	if err := s.view(ctx, func(t grid.Time, _ agents.Agent) { now = t }); err != nil {
 		return nil, err
 	}
 	m, err := message(now)
@@ -211,10 +211,10 @@ func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (ag
 	}
 	r, _ := answer.(agents.OperatorReply)
 	switch r.Reason.Code {
-	case bourse.None:
+	case grid.None:
 		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("recorded an operator's request")
 		return s.state(ctx, nil)
-	case bourse.Invalid, bourse.Unknown, bourse.TooLarge, bourse.Past:
+	case grid.Invalid, grid.Unknown, grid.TooLarge, grid.Past:
 		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
 	}
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
@@ -222,7 +222,7 @@ func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (ag
 
 // status reads the site's state, without its legs.
 func (s *ownSite) status(ctx context.Context) (st sites.Status, err error) {
-	err = s.view(ctx, func(now bourse.Time, a agents.Agent) { st = a.(*sites.Site).Status(now, 0, horizon) })
+	err = s.view(ctx, func(now grid.Time, a agents.Agent) { st = a.(*sites.Site).Status(now, 0, horizon) })
 	return st, err
 }
 
@@ -290,7 +290,7 @@ func (s *ownSite) reservations(ctx context.Context, in *siteReservationsInput) (
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
-	err := s.view(ctx, func(_ bourse.Time, a agents.Agent) {
+	err := s.view(ctx, func(_ grid.Time, a agents.Agent) {
 		site := a.(*sites.Site)
 		list, more := site.Page(in.Skip, limit)
 		for i := range list {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -31,7 +31,7 @@ func TestSite_ShowsWhatItCarriesAndForWhom(t *testing.T) {
 	wide := wave("batch-0001")
 	wide.Jobs[0].Nodes = 24
 	submit(t, b, ana, wide)
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var state SiteState
 	if code := call(t, s, olga, "GET", "/v1/site", nil, &state); code != 200 || state.Name != "north" || state.Open != 1 ||
 		len(state.Groups) != 1 || len(state.Brokers) != 1 || state.Brokers[0].Broker != "vo1" || state.Brokers[0].Paid.Credits == 0 {
@@ -111,13 +111,13 @@ func TestSite_OperatorsDrainMaintainCloseAndOpen(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	submit(t, b, ana, wave("batch-0001"))
-	h.pass(bourse.Second)
+	h.pass(grid.Second)
 	var j Job
 	if call(t, b, ana, "GET", "/v1/jobs/wave", nil, &j); strings.Join(j.Sites, ",") != "south" {
 		t.Errorf("while north drains the job is at %v", j.Sites)
 	}
 	var list SiteList
-	if call(t, b, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Refusal == nil || list.Sites[0].Refusal.Code != string(bourse.Draining) {
+	if call(t, b, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Refusal == nil || list.Sites[0].Refusal.Code != string(grid.Draining) {
 		t.Errorf("the broker's view of a drained site: %+v", list.Sites[0])
 	}
 	call(t, s, olga, "DELETE", "/v1/drain", nil, nil)
@@ -157,7 +157,7 @@ func TestSite_ClosesToVOsThatItHasHeardOf(t *testing.T) {
 	h := world(t)
 	b := brokerAPI(t, h)
 	submit(t, b, ana, wave("batch-0001")) // vo1 pays
-	h.pass(bourse.Minute)
+	h.pass(grid.Minute)
 	s := siteAPI(t, h, func(o *Options) { o.Brokers = func() []string { return []string{"atlas/main", "atlas"} } })
 	var problem struct{ Detail string }
 	if code := call(t, s, olga, "POST", "/v1/close", CloseWish{VO: "vo11"}, &problem); code != 409 || !strings.Contains(problem.Detail, "it knows atlas, atlas/main, vo1.") {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Tenancy lists how much users and tenants may use of the VO's resources.
@@ -55,18 +55,18 @@ type (
 
 func (s *market) tenancy(ctx context.Context, _ *struct{}) (*tenancyOutput, error) {
 	out := &tenancyOutput{}
-	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) { out.Body = tenancyOf(b, caller(ctx), now) })
+	err := s.broker(ctx, func(now grid.Time, b *broker.Broker) { out.Body = tenancyOf(b, caller(ctx), now) })
 	return out, err
 }
 
 // tenancyOf is the tenancy as far as the caller may see it.
-func tenancyOf(b *broker.Broker, who Caller, now bourse.Time) Tenancy {
+func tenancyOf(b *broker.Broker, who Caller, now grid.Time) Tenancy {
 	out := Tenancy{Tenants: []Holding{}, Users: []Holding{}}
 	if who.Role == User {
-		own := b.HolderOf(now, bourse.Holder{User: who.Name})
+		own := b.HolderOf(now, grid.Holder{User: who.Name})
 		out.Users = append(out.Users, holdingOf(own))
 		if own.In != "" {
-			out.Tenants = append(out.Tenants, holdingOf(b.HolderOf(now, bourse.Holder{Tenant: own.In})))
+			out.Tenants = append(out.Tenants, holdingOf(b.HolderOf(now, grid.Holder{Tenant: own.In})))
 		}
 		return out
 	}
@@ -89,7 +89,7 @@ func source(granted bool) string {
 }
 
 func holdingOf(v broker.HolderView) Holding {
-	x := Holding{Name: v.User + v.Tenant, Tenant: v.In, Terms: []Term{}, Waiting: v.Waiting, Hours: bourse.NodeHourWords(v.NodeTime),
+	x := Holding{Name: v.User + v.Tenant, Tenant: v.In, Terms: []Term{}, Waiting: v.Waiting, Hours: grid.NodeHourWords(v.NodeTime),
 		Credits: Credits{v.Credits}, Until: Instant(v.Until)}
 	if v.In != "" {
 		x.Source = source(v.InGranted)
@@ -106,9 +106,9 @@ func (s *market) grant(ctx context.Context, in *grantInput) (*tenancyOutput, err
 		return nil, err
 	}
 	g := &in.Body
-	m := agents.GrantTerms{Holder: bourse.Holder{User: g.User, Tenant: g.Tenant, In: g.In}, Drop: g.Drop}
+	m := agents.GrantTerms{Holder: grid.Holder{User: g.User, Tenant: g.Tenant, In: g.In}, Drop: g.Drop}
 	for _, name := range slices.Sorted(maps.Keys(g.Terms)) {
-		t, err := bourse.FindTerm(name)
+		t, err := grid.FindTerm(name)
 		value := int64(0)
 		if err == nil {
 			value, err = t.Parse(g.Terms[name])
@@ -117,7 +117,7 @@ func (s *market) grant(ctx context.Context, in *grantInput) (*tenancyOutput, err
 			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("terms: %v", err))
 		}
 		if m.Holder.Terms == nil {
-			m.Holder.Terms = bourse.Grants{}
+			m.Holder.Terms = grid.Grants{}
 		}
 		m.Holder.Terms[name] = value
 	}
@@ -126,7 +126,7 @@ func (s *market) grant(ctx context.Context, in *grantInput) (*tenancyOutput, err
 		return nil, err
 	}
 	switch r, _ := answer.(agents.OperatorReply); {
-	case r.Reason.Code == bourse.QueueFull:
+	case r.Reason.Code == grid.QueueFull:
 		return nil, huma.Error409Conflict(r.Reason.String())
 	case r.Reason.Refused():
 		return nil, huma.Error422UnprocessableEntity(r.Reason.String())

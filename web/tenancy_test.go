@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Operators grant terms, which users see of themselves and their tenant alone, with where
@@ -14,7 +14,7 @@ import (
 func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) {
-		c.Holders = []bourse.Holder{{Tenant: "physics", Terms: bourse.Grants{bourse.TermMaxNodes: 100}}, {User: "ana", In: "physics"}}
+		c.Holders = []grid.Holder{{Tenant: "physics", Terms: grid.Grants{grid.TermMaxNodes: 100}}, {User: "ana", In: "physics"}}
 	})
 	s := brokerAPI(t, h)
 	for _, c := range []struct {
@@ -59,11 +59,11 @@ func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
 func TestTenancy_SaysHowManyAreNotShown(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) {
-		c.Holders, c.Quotas = nil, map[string]bourse.Credits{}
+		c.Holders, c.Quotas = nil, map[string]grid.Credits{}
 		for k := range maxUsers + 3 {
 			name := fmt.Sprintf("u%05d", k)
-			c.Holders = append(c.Holders, bourse.Holder{User: name, Terms: bourse.Grants{bourse.TermMaxNodes: 9}})
-			c.Quotas[name] = bourse.Credit
+			c.Holders = append(c.Holders, grid.Holder{User: name, Terms: grid.Grants{grid.TermMaxNodes: 9}})
+			c.Quotas[name] = grid.Credit
 		}
 	})
 	s := brokerAPI(t, h)

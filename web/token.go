@@ -16,7 +16,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // TokenOptions say whose tokens to accept, and how to read a caller's rights from them.
@@ -132,7 +132,7 @@ func (x *Tokens) caller(ctx context.Context, raw string) (Caller, error) {
 		return Caller{}, unknown("the token is refused: its issuer does not say that the address %q was verified (email_verified), so anyone could have named it; let the issuer verify addresses, or name users by another claim, such as sub", name)
 	}
 	who := Caller{Role: User, Name: x.opt.Prefix + name}
-	if err := bourse.CheckName(who.Name); err != nil {
+	if err := grid.CheckName(who.Name); err != nil {
 		return Caller{}, unknown("the token is refused: %v", err)
 	}
 	groups := textsOf(claims[x.opt.GroupsClaim])

@@ -8,30 +8,30 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-// The types of package bourse in the form that the API writes: money, prices, performances
+// The types of package grid in the form that the API writes: money, prices, performances
 // and spans as exact decimal numbers, instants as RFC 3339 text.
 type (
 	// Credits is an amount of money.
-	Credits struct{ bourse.Credits }
+	Credits struct{ grid.Credits }
 	// Balance is an amount of money that may be negative.
-	Balance struct{ bourse.Credits }
+	Balance struct{ grid.Credits }
 	// Price is in credits per node-hour.
-	Price struct{ bourse.Price }
+	Price struct{ grid.Price }
 	// Performance is a factor; lengths are stated for 1.
-	Performance struct{ bourse.Performance }
+	Performance struct{ grid.Performance }
 	// Seconds is a span in seconds, to the millisecond.
-	Seconds struct{ bourse.Duration }
+	Seconds struct{ grid.Duration }
 	// Instant is a date and time, to the millisecond. The zero Instant means none and is left
-	// out; so is bourse.Never.
-	Instant bourse.Time
+	// out; so is grid.Never.
+	Instant grid.Time
 )
 
 // instant converts t; Never becomes the zero Instant.
-func instant(t bourse.Time) Instant {
-	if t >= bourse.Never {
+func instant(t grid.Time) Instant {
+	if t >= grid.Never {
 		return 0
 	}
 	return Instant(t)
@@ -67,12 +67,12 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 
 // Schema describes the values for OpenAPI.
 func (Credits) Schema(huma.Registry) *huma.Schema {
-	return number("credits, to the millionth", 0, bourse.MaxBudget.Float())
+	return number("credits, to the millionth", 0, grid.MaxBudget.Float())
 }
 
 // Schema describes the values for OpenAPI.
 func (Balance) Schema(huma.Registry) *huma.Schema {
-	return number("credits, to the millionth; may be negative", -bourse.MaxCredits.Float(), bourse.MaxCredits.Float())
+	return number("credits, to the millionth; may be negative", -grid.MaxCredits.Float(), grid.MaxCredits.Float())
 }
 
 // UnmarshalJSON reads credits, which may be negative.
@@ -87,17 +87,17 @@ func (b *Balance) UnmarshalJSON(text []byte) error {
 
 // Schema describes the values for OpenAPI.
 func (Price) Schema(huma.Registry) *huma.Schema {
-	return number("credits per node-hour, to the millionth", 0, bourse.MaxPrice.Float())
+	return number("credits per node-hour, to the millionth", 0, grid.MaxPrice.Float())
 }
 
 // Schema describes the values for OpenAPI.
 func (Performance) Schema(huma.Registry) *huma.Schema {
-	return number("a factor, to the thousandth", 0.001, bourse.MaxPerformance.Float())
+	return number("a factor, to the thousandth", 0.001, grid.MaxPerformance.Float())
 }
 
 // Schema describes the values for OpenAPI.
 func (Seconds) Schema(huma.Registry) *huma.Schema {
-	return number("seconds, to the millisecond", 0, bourse.MaxDuration.Seconds())
+	return number("seconds, to the millisecond", 0, grid.MaxDuration.Seconds())
 }
 
 // Schema describes the values for OpenAPI.
@@ -120,11 +120,11 @@ func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
-	return bourse.Rounded(bourse.Reason{Code: bourse.Code(r.Code), Detail: r.Detail}.String())
+	return grid.Rounded(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String())
 }
 
 // reasonOf is nil for no reason.
-func reasonOf(r bourse.Reason) *Reason {
+func reasonOf(r grid.Reason) *Reason {
 	if !r.Refused() {
 		return nil
 	}
@@ -133,5 +133,5 @@ func reasonOf(r bourse.Reason) *Reason {
 
 // dated writes the instants in an agent's words as RFC 3339.
 func dated(words string) string {
-	return bourse.Phrase(words).In(func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
+	return grid.Phrase(words).In(func(t grid.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
 }

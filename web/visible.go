@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Texts from users and operators are shown to others, also on terminals, so they must not
@@ -45,7 +45,7 @@ func unseen(at string, value any) []error {
 	look = func(at string, v reflect.Value) {
 		switch v.Kind() {
 		case reflect.String:
-			if err := bourse.CheckText(v.String()); err != nil && len(wrong) < maxUnseen {
+			if err := grid.CheckText(v.String()); err != nil && len(wrong) < maxUnseen {
 				wrong = append(wrong, &huma.ErrorDetail{Location: at, Message: err.Error()})
 			}
 		case reflect.Pointer:

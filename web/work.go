@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // WorkRequest is what a job runs on its clusters. Texts for programs may have any characters,
@@ -24,7 +24,7 @@ type WorkRequest struct {
 }
 
 // WorkRequestOf is the API's form of a work; zero if there is none.
-func WorkRequestOf(w *bourse.Work) WorkRequest {
+func WorkRequestOf(w *grid.Work) WorkRequest {
 	if w == nil {
 		return WorkRequest{}
 	}
@@ -39,12 +39,12 @@ func WorkRequestOf(w *bourse.Work) WorkRequest {
 }
 
 // put gives the job its work, or names the wrong key.
-func (r *WorkRequest) put(j *bourse.Job) *bourse.WorkKey {
-	w := &bourse.Work{Command: r.Command, Script: r.Script, Dir: r.WorkDir, Output: r.Output, Rendezvous: r.Rendezvous}
+func (r *WorkRequest) put(j *grid.Job) *grid.WorkKey {
+	w := &grid.Work{Command: r.Command, Script: r.Script, Dir: r.WorkDir, Output: r.Output, Rendezvous: r.Rendezvous}
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
-		w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: r.Env[name]})
+		w.Env = append(w.Env, grid.EnvVar{Name: name, Value: r.Env[name]})
 	}
-	if w.Same(&bourse.Work{}) {
+	if w.Same(&grid.Work{}) {
 		return nil
 	}
 	if wrong := w.Check(); wrong != nil {
@@ -55,7 +55,7 @@ func (r *WorkRequest) put(j *bourse.Job) *bourse.WorkKey {
 }
 
 // result adds the result of a leg's work.
-func (l *Leg) result(x *bourse.WorkResult) {
+func (l *Leg) result(x *grid.WorkResult) {
 	if x == nil {
 		return
 	}
@@ -96,13 +96,13 @@ func (s *jobs) output(ctx context.Context, in *jobOutputInput) (*jobOutputOutput
 	}
 	r, _ := answer.(agents.JobOutputReply)
 	switch words := dated(r.Reason.String()); r.Reason.Code {
-	case bourse.None:
+	case grid.None:
 		return &jobOutputOutput{JobOutput{ID: e.id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
-	case bourse.Unknown:
+	case grid.Unknown:
 		return nil, huma.Error404NotFound(words)
-	case bourse.NotAllowed:
+	case grid.NotAllowed:
 		return nil, huma.Error403Forbidden(words)
-	case bourse.QueueFull:
+	case grid.QueueFull:
 		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(words), http.Header{"Retry-After": {"1"}})
 	default:
 		return nil, huma.Error409Conflict(words)

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a job runs reaches the broker as it is, line ends and all, and the same batch
@@ -25,7 +25,7 @@ func TestSubmit_AJobWithWork(t *testing.T) {
 		t.Errorf("answered %+v the second time", again)
 	}
 	v, _ := h.agents["broker:vo1"].(*broker.Broker).Job(a.Jobs[0].ID)
-	want := &bourse.Work{Script: b.Jobs[0].Script, Env: []bourse.EnvVar{{Name: "A", Value: "x\ny"}, {Name: "B", Value: "2"}}, Dir: "/scratch", Output: "out-%j", Rendezvous: true}
+	want := &grid.Work{Script: b.Jobs[0].Script, Env: []grid.EnvVar{{Name: "A", Value: "x\ny"}, {Name: "B", Value: "2"}}, Dir: "/scratch", Output: "out-%j", Rendezvous: true}
 	if !v.Work.Same(want) {
 		t.Errorf("%+v, want %+v", v.Work, want)
 	}
@@ -51,7 +51,7 @@ func TestSubmit_RefusesWorkThatMakesNoSense(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-work")
-	b.Jobs[0].WorkRequest = WorkRequest{Script: "#!" + strings.Repeat("x", bourse.MaxScript)}
+	b.Jobs[0].WorkRequest = WorkRequest{Script: "#!" + strings.Repeat("x", grid.MaxScript)}
 	var p problem
 	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != 422 {
 		t.Errorf("%d %+v", code, p)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Feed returns the jobs of a trace one by one while the file is read, inflated and parsed
@@ -19,8 +19,8 @@ import (
 type Feed struct {
 	Header Header // as it stood at the first record
 
-	batches chan []bourse.LocalJob
-	batch   []bourse.LocalJob
+	batches chan []grid.LocalJob
+	batch   []grid.LocalJob
 	quit    chan struct{}
 	ahead   *ahead
 	file    *os.File
@@ -30,7 +30,7 @@ type Feed struct {
 	// These belong to the reading goroutine until batches is closed.
 	parser *parser
 	jobs   JobOptions
-	until  bourse.Time // no job submitted then or later is kept
+	until  grid.Time // no job submitted then or later is kept
 	tally  Tally
 	err    error
 }
@@ -54,7 +54,7 @@ func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
 		return nil, err
 	}
 	f := &Feed{
-		batches: make(chan []bourse.LocalJob, feedAhead), quit: make(chan struct{}), file: file, jobs: jobs, until: bourse.Never,
+		batches: make(chan []grid.LocalJob, feedAhead), quit: make(chan struct{}), file: file, jobs: jobs, until: grid.Never,
 	}
 	if info, err := file.Stat(); err == nil {
 		if f.size = info.Size(); info.IsDir() {
@@ -83,7 +83,7 @@ func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
 }
 
 // Next returns the next job. ok is false at the end; End then tells more.
-func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
+func (f *Feed) Next() (j grid.LocalJob, ok bool) {
 	for len(f.batch) == 0 {
 		if f.batch, ok = <-f.batches; !ok {
 			return j, false
@@ -160,7 +160,7 @@ func (f *Feed) hand() error {
 			f.until = t.Records[0].Submit().Add(f.jobs.Span)
 		}
 	}
-	batch := make([]bourse.LocalJob, 0, len(t.Records))
+	batch := make([]grid.LocalJob, 0, len(t.Records))
 	for i := range t.Records {
 		if j, kept := f.jobs.job(&t.Records[i], f.until, &f.tally); kept {
 			batch = append(batch, j)

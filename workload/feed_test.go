@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // drain takes all jobs of a feed.
-func drain(t *testing.T, file string, opt Options, jobs JobOptions) (list []bourse.LocalJob, f *Feed) {
+func drain(t *testing.T, file string, opt Options, jobs JobOptions) (list []grid.LocalJob, f *Feed) {
 	t.Helper()
 	f, err := OpenFeed(file, opt, jobs)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestFeed_HandsOutTheJobsOfTheWholeTrace(t *testing.T) {
 	text := records(9_000)
 	for _, file := range []string{write(t, "a.swf", text), write(t, "a.swf.gz", text), write(t, "b.swf", strings.TrimSuffix(text, "\n"))} {
 		for _, opt := range []Options{{}, {Skip: 3000}} {
-			for _, jobs := range []JobOptions{{}, {KeepZero: true}, {Extend: true}, {Span: bourse.Day}} {
+			for _, jobs := range []JobOptions{{}, {KeepZero: true}, {Extend: true}, {Span: grid.Day}} {
 				whole, err := Open(file, opt)
 				if err != nil {
 					t.Fatal(err)

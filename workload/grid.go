@@ -39,7 +39,7 @@ const nothing = "-1"
 var gridKeys = [...]string{"User", "Group", "Executable", "Queue", "Partition"}
 
 // grid reads records of the Grid Workload Format.
-type grid struct {
+type gridLog struct {
 	words vocabulary
 	cells [][]byte // of the current line
 }
@@ -91,7 +91,7 @@ func (w *words) numeric() bool {
 
 // parse reads a line into a record, with its words as numbers, and returns the remaining
 // columns, or what is wrong.
-func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
+func (g *gridLog) parse(r *Record, line []byte) (beyond, why string) {
 	g.cells = append(g.cells[:0], bytes.Fields(line)...)
 	if n := len(g.cells); n < gridLeast || n > gridColumns {
 		return "", fmt.Sprintf("has %d fields, must have %d", n, gridColumns)
@@ -125,7 +125,7 @@ func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
 
 // site returns what a log is split by: the partition, else the site where the job ran, else
 // the one where it was submitted.
-func (g *grid) site(partition []byte) []byte {
+func (g *gridLog) site(partition []byte) []byte {
 	for _, cell := range [][]byte{partition, g.cells[gridBeyond+1], g.cells[gridBeyond]} {
 		if string(cell) != nothing {
 			return cell

@@ -1,13 +1,13 @@
 package workload
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // JobOptions say which records become jobs, and how. The zero value takes all that ran and
 // kills them at their estimates.
 type JobOptions struct {
 	// Span keeps only records submitted less than Span after the Zero of the trace; 0
 	// keeps all.
-	Span bourse.Duration
+	Span grid.Duration
 	// KeepZero keeps jobs that never ran (run of 0 or less), with a run of zero and, if
 	// they have no estimate, an estimate of zero. Otherwise they are dropped.
 	KeepZero bool
@@ -31,16 +31,16 @@ type Tally struct {
 // says how long they waited.
 type Logged struct {
 	Jobs      int
-	wait      bourse.Duration // sums
+	wait      grid.Duration // sums
 	slowdowns float64
 }
 
 // SlowdownBound keeps very short jobs from dominating a bounded slowdown.
-const SlowdownBound = 10 * bourse.Second
+const SlowdownBound = 10 * grid.Second
 
 // add counts a record.
 func (l *Logged) add(r *Record) {
-	wait, run := bourse.Duration(r[WaitTime].Millis()), max(r.Run(), 0)
+	wait, run := grid.Duration(r[WaitTime].Millis()), max(r.Run(), 0)
 	if wait < 0 {
 		return
 	}
@@ -58,13 +58,13 @@ func (l *Logged) BoundedSlowdown() float64 { return l.slowdowns / float64(max(l.
 // Jobs turns the records into jobs, in order. Processors are those allocated, else those
 // requested. An estimate of 0 or less becomes the run. Times are in the trace's own clock,
 // and an unknown queue is queue 0.
-func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
+func (t *Trace) Jobs(opt JobOptions) ([]grid.LocalJob, Tally) {
 	var tally Tally
-	end := bourse.Never
+	end := grid.Never
 	if opt.Span > 0 && len(t.Records) > 0 {
 		end = t.Zero().Add(opt.Span)
 	}
-	jobs := make([]bourse.LocalJob, 0, t.within(end))
+	jobs := make([]grid.LocalJob, 0, t.within(end))
 	for i := range t.Records {
 		if j, kept := opt.job(&t.Records[i], end, &tally); kept {
 			jobs = append(jobs, j)
@@ -74,8 +74,8 @@ func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
 }
 
 // job makes a job out of a record, if it is kept: one submitted before end.
-func (opt *JobOptions) job(r *Record, end bourse.Time, tally *Tally) (bourse.LocalJob, bool) {
-	j := bourse.LocalJob{
+func (opt *JobOptions) job(r *Record, end grid.Time, tally *Tally) (grid.LocalJob, bool) {
+	j := grid.LocalJob{
 		ID:       r[JobNumber].Whole(),
 		Submit:   r.Submit(),
 		Run:      max(r.Run(), 0),
@@ -112,8 +112,8 @@ func (opt *JobOptions) job(r *Record, end bourse.Time, tally *Tally) (bourse.Loc
 }
 
 // within counts the records submitted before end.
-func (t *Trace) within(end bourse.Time) int {
-	if end == bourse.Never {
+func (t *Trace) within(end grid.Time) int {
+	if end == grid.Never {
 		return len(t.Records)
 	}
 	n := 0
@@ -126,7 +126,7 @@ func (t *Trace) within(end bourse.Time) int {
 }
 
 // FromJobs makes the trace of a model's jobs; see NewRecord.
-func FromJobs(h Header, jobs []bourse.LocalJob) *Trace {
+func FromJobs(h Header, jobs []grid.LocalJob) *Trace {
 	t := &Trace{Header: h, Records: make([]Record, len(jobs))}
 	for i, j := range jobs {
 		t.Records[i] = NewRecord(j)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func checkLoad(load float64) error {
@@ -36,7 +36,7 @@ func Draw(n int, share float64, r *rand.Rand) []int {
 // and Deelman, section 6). A copy has its original's submission time and comes directly
 // after it; its ID is one above all existing ones. A share above 1 first copies every job
 // that many whole times.
-func Copy(jobs []bourse.LocalJob, share float64, r *rand.Rand) ([]bourse.LocalJob, error) {
+func Copy(jobs []grid.LocalJob, share float64, r *rand.Rand) ([]grid.LocalJob, error) {
 	const most = 100
 	if !(share >= 0 && share <= most) {
 		return nil, fmt.Errorf("a share of %v of the jobs cannot be copied; must be 0 to %d", share, most)
@@ -47,7 +47,7 @@ func Copy(jobs []bourse.LocalJob, share float64, r *rand.Rand) ([]bourse.LocalJo
 	for i := range jobs {
 		id = max(id, jobs[i].ID)
 	}
-	all := make([]bourse.LocalJob, 0, len(jobs)*(1+int(whole))+len(chosen))
+	all := make([]grid.LocalJob, 0, len(jobs)*(1+int(whole))+len(chosen))
 	for i, j := range jobs {
 		copies := int(whole)
 		if len(chosen) > 0 && chosen[0] == i {

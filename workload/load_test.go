@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
@@ -17,9 +17,9 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 		n := rapid.IntRange(0, 60).Draw(t, "n")
 		share := rapid.Float64Range(0, 3).Draw(t, "share")
 		seed := rapid.Uint64().Draw(t, "seed")
-		jobs := make([]bourse.LocalJob, n)
+		jobs := make([]grid.LocalJob, n)
 		for i := range jobs {
-			jobs[i] = bourse.LocalJob{ID: int64(i + 1), Submit: bourse.Time(i / 2), Nodes: i, Run: 5, Estimate: 6}
+			jobs[i] = grid.LocalJob{ID: int64(i + 1), Submit: grid.Time(i / 2), Nodes: i, Run: 5, Estimate: 6}
 		}
 		all, err := Copy(jobs, share, rand.New(rand.NewPCG(seed, 1)))
 		if err != nil {
@@ -29,8 +29,8 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 		if want := n*(1+int(whole)) + int(math.Round(rest*float64(n))); len(all) != want {
 			t.Fatalf("%d jobs of %d with share %v, want %d", len(all), n, share, want)
 		}
-		next, original := int64(n), bourse.LocalJob{}
-		var kept []bourse.LocalJob
+		next, original := int64(n), grid.LocalJob{}
+		var kept []grid.LocalJob
 		for _, j := range all {
 			if j.ID <= int64(n) {
 				kept, original = append(kept, j), j
@@ -80,7 +80,7 @@ func TestCopy_RefusesAShareOutOfRange(t *testing.T) {
 // offeredLoad is the node-seconds that jobs ask for over what nodes have between
 // the first submit and the last; 0 if all are submitted at once. Jobs must be in
 // order of submit.
-func offeredLoad(jobs []bourse.LocalJob, nodes int) float64 {
+func offeredLoad(jobs []grid.LocalJob, nodes int) float64 {
 	if len(jobs) == 0 {
 		return 0
 	}

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Lublin is the workload model of Lublin and Feitelson (2003) with the
@@ -55,14 +55,14 @@ const (
 )
 
 // Jobs draws the first n jobs.
-func (m Lublin) Jobs(n int) ([]bourse.LocalJob, error) {
+func (m Lublin) Jobs(n int) ([]grid.LocalJob, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
 	if err := checkJobs(n); err != nil {
 		return nil, err
 	}
-	jobs := make([]bourse.LocalJob, 0, n)
+	jobs := make([]grid.LocalJob, 0, n)
 	for j := range m.all() {
 		if jobs = append(jobs, j); len(jobs) == n {
 			return jobs, nil
@@ -72,16 +72,16 @@ func (m Lublin) Jobs(n int) ([]bourse.LocalJob, error) {
 }
 
 // Until draws the jobs submitted before span, none if the first comes later.
-func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
+func (m Lublin) Until(span grid.Duration) ([]grid.LocalJob, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
 	if err := checkSpan(span); err != nil {
 		return nil, err
 	}
-	var jobs []bourse.LocalJob
+	var jobs []grid.LocalJob
 	for j := range m.all() {
-		if j.Submit >= bourse.Time(span) {
+		if j.Submit >= grid.Time(span) {
 			break
 		}
 		if len(jobs) == maxModelJobs {
@@ -94,15 +94,15 @@ func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 
 // All draws the jobs one after another in order of submit, up to 10^10 seconds.
 // Jobs and Until return its beginning.
-func (m Lublin) All() (iter.Seq[bourse.LocalJob], error) {
+func (m Lublin) All() (iter.Seq[grid.LocalJob], error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
 	return m.all(), nil
 }
 
-func (m Lublin) all() iter.Seq[bourse.LocalJob] {
-	return func(yield func(bourse.LocalJob) bool) {
+func (m Lublin) all() iter.Seq[grid.LocalJob] {
+	return func(yield func(grid.LocalJob) bool) {
 		next := m.each()
 		for j, ok := next(); ok && yield(j); {
 			j, ok = next()
@@ -111,7 +111,7 @@ func (m Lublin) all() iter.Seq[bourse.LocalJob] {
 }
 
 // Each returns a function that returns the jobs of All one by one.
-func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
+func (m Lublin) Each() (next func() (grid.LocalJob, bool), err error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (m Lublin) Each() (next func() (bourse.LocalJob, bool), err error) {
 
 // Bound returns an error if more jobs are expected before span than Until would draw. Code
 // that draws them one by one would not notice otherwise.
-func (m Lublin) Bound(span bourse.Duration) error {
+func (m Lublin) Bound(span grid.Duration) error {
 	if err := cmp.Or(m.check(), checkSpan(span)); err != nil {
 		return err
 	}
@@ -130,18 +130,18 @@ func (m Lublin) Bound(span bourse.Duration) error {
 	return nil
 }
 
-func (m Lublin) tooMany(span bourse.Duration) error {
+func (m Lublin) tooMany(span grid.Duration) error {
 	return fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
 }
 
-func (m Lublin) each() func() (bourse.LocalJob, bool) {
+func (m Lublin) each() func() (grid.LocalJob, bool) {
 	arrive := newArrivals(stream(m.Seed, "lublin gaps"), m.factor())
 	size := newSizes(m.Nodes)
 	sizes := rand.New(stream(m.Seed, "lublin nodes"))
 	runs := stream(m.Seed, "lublin runs")
 	estimates := rand.New(stream(m.Seed, "lublin estimates"))
 	id := int64(0)
-	return func() (j bourse.LocalJob, ok bool) {
+	return func() (j grid.LocalJob, ok bool) {
 		at := arrive.next()
 		if !(at <= float64(maxSeconds)) {
 			return j, false
@@ -149,9 +149,9 @@ func (m Lublin) each() func() (bourse.LocalJob, bool) {
 		n := size.draw(sizes)
 		run := drawRun(n, runs)
 		id++
-		return bourse.LocalJob{
+		return grid.LocalJob{
 			ID:       id,
-			Submit:   bourse.Time(at) * bourse.Time(bourse.Second),
+			Submit:   grid.Time(at) * grid.Time(grid.Second),
 			Run:      run,
 			Estimate: drawEstimate(run, estimates),
 			Nodes:    n,
@@ -266,7 +266,7 @@ func (s sizes) meanWork() float64 {
 func shortRuns(n int) float64 { return min(max(pa*float64(n)+pb, 0), 1) }
 
 // drawRun draws ln(run) from a hyper-gamma, again above maxRun.
-func drawRun(n int, src *rand.PCG) bourse.Duration {
+func drawRun(n int, src *rand.PCG) grid.Duration {
 	p := shortRuns(n)
 	for {
 		g := distuv.Gamma{Alpha: a2, Beta: 1 / b2, Src: src}
@@ -274,7 +274,7 @@ func drawRun(n int, src *rand.PCG) bourse.Duration {
 			g.Alpha, g.Beta = a1, 1/b1
 		}
 		if y := g.Rand(); y <= maxRun {
-			return max(bourse.Duration(math.Round(math.Exp(y))), 1) * bourse.Second
+			return max(grid.Duration(math.Round(math.Exp(y))), 1) * grid.Second
 		}
 	}
 }
@@ -293,15 +293,15 @@ func meanRun(n int) float64 {
 	return (p*work1 + (1-p)*work2) / (p*share1 + (1-p)*share2)
 }
 
-var estimateSteps = [...]bourse.Duration{
-	5 * bourse.Minute, 15 * bourse.Minute, 30 * bourse.Minute,
-	1 * bourse.Hour, 2 * bourse.Hour, 4 * bourse.Hour, 6 * bourse.Hour,
-	12 * bourse.Hour, 18 * bourse.Hour, 24 * bourse.Hour, 36 * bourse.Hour, 48 * bourse.Hour,
+var estimateSteps = [...]grid.Duration{
+	5 * grid.Minute, 15 * grid.Minute, 30 * grid.Minute,
+	1 * grid.Hour, 2 * grid.Hour, 4 * grid.Hour, 6 * grid.Hour,
+	12 * grid.Hour, 18 * grid.Hour, 24 * grid.Hour, 36 * grid.Hour, 48 * grid.Hour,
 }
 
 // drawEstimate overstates a run of at most 48 h as users do.
-func drawEstimate(run bourse.Duration, r *rand.Rand) bourse.Duration {
-	d := bourse.Duration(float64(run) * (1 + 4*r.Float64()))
+func drawEstimate(run grid.Duration, r *rand.Rand) grid.Duration {
+	d := grid.Duration(float64(run) * (1 + 4*r.Float64()))
 	for _, step := range estimateSteps {
 		if d <= step {
 			return step

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // shape is what Lublin and Feitelson check of a workload.
@@ -19,7 +19,7 @@ type shape struct {
 	hours                             [24]float64 // relative to the mean
 }
 
-func measure(jobs []bourse.LocalJob) (s shape) {
+func measure(jobs []grid.LocalJob) (s shape) {
 	n := float64(len(jobs))
 	for _, j := range jobs {
 		switch {
@@ -30,13 +30,13 @@ func measure(jobs []bourse.LocalJob) (s shape) {
 		}
 		s.nodes += float64(j.Nodes) / n
 		s.lnRun += math.Log(j.Run.Seconds()) / n
-		s.hours[int64(j.Submit)/int64(bourse.Hour)%24] += 24 / n
+		s.hours[int64(j.Submit)/int64(grid.Hour)%24] += 24 / n
 	}
 	s.gap = jobs[len(jobs)-1].Submit.Seconds() / n
 	return s
 }
 
-func draw(t *testing.T, m Lublin, n int) []bourse.LocalJob {
+func draw(t *testing.T, m Lublin, n int) []grid.LocalJob {
 	t.Helper()
 	jobs, err := m.Jobs(n)
 	if err != nil {
@@ -117,12 +117,12 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 	if short := draw(t, m, 1000); !slices.Equal(short, long[:1000]) {
 		t.Error("1000 jobs are not the first of 5000")
 	}
-	span := bourse.Duration(long[2500].Submit)
+	span := grid.Duration(long[2500].Submit)
 	until, err := m.Until(span)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := sort.Search(len(long), func(i int) bool { return long[i].Submit >= bourse.Time(span) })
+	n := sort.Search(len(long), func(i int) bool { return long[i].Submit >= grid.Time(span) })
 	if !slices.Equal(until, long[:n]) {
 		t.Errorf("%d jobs until %v, want %d", len(until), span, n)
 	}
@@ -134,10 +134,10 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 // A cited seed must draw the same jobs in later versions too.
 func TestLublin_ASeedDrawsTheSameJobsForEver(t *testing.T) {
 	t.Parallel()
-	want := []bourse.LocalJob{
-		{ID: 1, Submit: 590_000, Run: 12_528_000, Estimate: 6 * bourse.Hour, Nodes: 4, User: -1},
-		{ID: 2, Submit: 1701_000, Run: 29_000, Estimate: 5 * bourse.Minute, Nodes: 1, User: -1},
-		{ID: 3, Submit: 1935_000, Run: 32_000, Estimate: 5 * bourse.Minute, Nodes: 2, User: -1},
+	want := []grid.LocalJob{
+		{ID: 1, Submit: 590_000, Run: 12_528_000, Estimate: 6 * grid.Hour, Nodes: 4, User: -1},
+		{ID: 2, Submit: 1701_000, Run: 29_000, Estimate: 5 * grid.Minute, Nodes: 1, User: -1},
+		{ID: 3, Submit: 1935_000, Run: 32_000, Estimate: 5 * grid.Minute, Nodes: 2, User: -1},
 	}
 	if got := draw(t, Lublin{Nodes: 128, Seed: 1}, 3); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
@@ -160,11 +160,11 @@ func TestLublin_JobsAreInBounds(t *testing.T) {
 	})
 }
 
-func checkJobsInOrder(t *rapid.T, jobs []bourse.LocalJob, nodes int) {
-	last := bourse.Time(0)
+func checkJobsInOrder(t *rapid.T, jobs []grid.LocalJob, nodes int) {
+	last := grid.Time(0)
 	for i, j := range jobs {
 		if j.ID != int64(i+1) || j.Submit < last || j.Nodes < 1 || j.Nodes > nodes ||
-			j.Run < bourse.Second || j.Estimate < j.Run || j.Run > 48*bourse.Hour ||
+			j.Run < grid.Second || j.Estimate < j.Run || j.Run > 48*grid.Hour ||
 			j.Submit%1000 != 0 || j.Run%1000 != 0 || !slices.Contains(estimateSteps[:], j.Estimate) {
 			t.Fatalf("job %d is %+v after submit %v", i, j, last)
 		}
@@ -214,7 +214,7 @@ func BenchmarkLublin_1000000Jobs(b *testing.B) {
 func TestLublin_BoundOfASpan(t *testing.T) {
 	t.Parallel()
 	m := Lublin{Nodes: 64, Load: 8, Seed: 1}
-	jobs, err := m.Until(100 * bourse.Day)
+	jobs, err := m.Until(100 * grid.Day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestLublin_BoundOfASpan(t *testing.T) {
 		days float64
 		ok   bool
 	}{{1, true}, {maxModelJobs / day / 2, true}, {maxModelJobs / day * 2, false}} {
-		if err := m.Bound(bourse.Duration(c.days * float64(bourse.Day))); (err == nil) != c.ok {
+		if err := m.Bound(grid.Duration(c.days * float64(grid.Day))); (err == nil) != c.ok {
 			t.Errorf("%.0f days of %.0f jobs: %v", c.days, day, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // parser makes a trace out of chunks of bytes.
 type parser struct {
 	t      *Trace
-	grid   *grid  // nil: the lines are not in GWF
-	table  *table // nil: the first line names no columns
+	grid   *gridLog // nil: the lines are not in GWF
+	table  *table   // nil: the first line names no columns
 	opt    Options
 	skip   int
 	line   int    // the line being read, from 1
@@ -35,7 +35,7 @@ func newParser(name string, opt Options) *parser {
 	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
 	switch cmp.Or(opt.Format, FormatOf(name)) {
 	case FormatGWF:
-		p.grid = &grid{}
+		p.grid = &gridLog{}
 	case FormatSacct, FormatCSV, FormatParquet:
 		p.table = &table{zone: cmp.Or(opt.Zone, time.UTC), mapped: opt.Map}
 	}

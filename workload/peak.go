@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Peak is the most processors that the jobs of a trace used at once, each from
@@ -19,8 +19,8 @@ func (t *Trace) Peak() int { return t.Size(1) }
 // It costs O(n log n) in the records.
 func (t *Trace) Size(share float64) int {
 	changes, widest := t.changes()
-	spans := map[int]bourse.Duration{} // by processors in use
-	used, total := 0, bourse.Duration(0)
+	spans := map[int]grid.Duration{} // by processors in use
+	used, total := 0, grid.Duration(0)
 	for i, c := range changes {
 		if i > 0 {
 			d := c.at.Sub(changes[i-1].at)
@@ -36,7 +36,7 @@ func (t *Trace) Size(share float64) int {
 		}
 	}
 	slices.Sort(levels)
-	within := bourse.Duration(0)
+	within := grid.Duration(0)
 	for _, n := range levels {
 		if within += spans[n]; float64(within) >= share*float64(total) {
 			return max(n, widest)
@@ -47,7 +47,7 @@ func (t *Trace) Size(share float64) int {
 
 // change is a number of processors that are taken or freed at an instant.
 type change struct {
-	at         bourse.Time
+	at         grid.Time
 	processors int
 }
 
@@ -60,7 +60,7 @@ func (t *Trace) changes() (list []change, widest int) {
 		if run <= 0 || n <= 0 {
 			continue
 		}
-		start := r.Submit().Add(max(bourse.Duration(r[WaitTime].Millis()), 0))
+		start := r.Submit().Add(max(grid.Duration(r[WaitTime].Millis()), 0))
 		list = append(list, change{start, n}, change{start.Add(run), -n})
 		widest = max(widest, n)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // line is a record with that job number, submit and run.
@@ -309,12 +309,12 @@ func TestJobs_RulesOfTheRecords(t *testing.T) {
 		rec("140", "-1", "2", "2", "60")+ // never ran
 		rec("150", "9", "-1", "0", "60")+ // no processors
 		rec("200", "9", "1", "1", "60"), Options{}) // 100 s after the first: outside a span of 100 s
-	jobs, tally := tr.Jobs(JobOptions{Span: 100 * bourse.Second})
+	jobs, tally := tr.Jobs(JobOptions{Span: 100 * grid.Second})
 	tally.Logged = Logged{} // TestJobs_WhatTheLogSaysOfWaits
 	if want := (Tally{Jobs: 3, Later: 1, NeverRan: 2, NoProcessors: 1, NoEstimate: 1, Cut: 1}); tally != want {
 		t.Errorf("%+v, want %+v", tally, want)
 	}
-	want := []bourse.LocalJob{
+	want := []grid.LocalJob{
 		{ID: 9, Submit: 100_000, Run: 50_000, Estimate: 60_000, Nodes: 4, User: 7},
 		{ID: 9, Submit: 110_000, Run: 50_500, Estimate: 50_500, Nodes: 8, User: 7},
 		{ID: 9, Submit: 120_000, Run: 60_000, Estimate: 60_000, Nodes: 2, User: 7},

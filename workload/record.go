@@ -1,6 +1,6 @@
 package workload
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // Field is one of the 18 columns of a record, counted from 0.
 type Field int
@@ -43,13 +43,13 @@ func (f Field) String() string { return fieldNames[f] }
 type Record [fields]Number
 
 // Submit is when the job entered the queue, in the trace's own clock.
-func (r *Record) Submit() bourse.Time { return bourse.Time(r[SubmitTime].Millis()) }
+func (r *Record) Submit() grid.Time { return grid.Time(r[SubmitTime].Millis()) }
 
 // Run is how long the job ran; not above 0 if it never did.
-func (r *Record) Run() bourse.Duration { return bourse.Duration(r[RunTime].Millis()) }
+func (r *Record) Run() grid.Duration { return grid.Duration(r[RunTime].Millis()) }
 
 // Estimate is what the user asked for; not above 0 if unknown.
-func (r *Record) Estimate() bourse.Duration { return bourse.Duration(r[RequestedTime].Millis()) }
+func (r *Record) Estimate() grid.Duration { return grid.Duration(r[RequestedTime].Millis()) }
 
 // Processors is the number allocated or, where that is unknown, requested; not
 // above 0 if both are unknown.
@@ -62,7 +62,7 @@ func (r *Record) Processors() int {
 
 // NewRecord returns the record of a job drawn from a model: it never waited, it completed,
 // and everything else is unknown.
-func NewRecord(j bourse.LocalJob) Record {
+func NewRecord(j grid.LocalJob) Record {
 	var r Record
 	for f := range r {
 		r[f] = Unknown
@@ -80,7 +80,7 @@ func NewRecord(j bourse.LocalJob) Record {
 }
 
 const (
-	maxSeconds    = int64(bourse.MaxTime) / 1000
+	maxSeconds    = int64(grid.MaxTime) / 1000
 	maxProcessors = 1 << 30
 )
 

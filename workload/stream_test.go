@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
 
 func lublinStream(speed int64) Stream {
-	return Stream{Span: 7 * bourse.Day, Speed: speed, Chunk: func(n int64) ([]bourse.LocalJob, error) {
-		return Lublin{Nodes: 64, Load: .6, Seed: uint64(n)}.Until(7 * bourse.Day)
+	return Stream{Span: 7 * grid.Day, Speed: speed, Chunk: func(n int64) ([]grid.LocalJob, error) {
+		return Lublin{Nodes: 64, Load: .6, Seed: uint64(n)}.Until(7 * grid.Day)
 	}}
 }
 
@@ -22,9 +22,9 @@ func TestStream_TakenUpAnywhereGoesOnAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speed := rapid.SampledFrom([]int64{1, 333, 1000, 60_000, 1_000_000}).Draw(t, "speed")
 		s := lublinStream(speed)
-		begun := bourse.Time(rapid.Int64Range(0, 1_800_000_000_000).Draw(t, "begun"))
+		begun := grid.Time(rapid.Int64Range(0, 1_800_000_000_000).Draw(t, "begun"))
 		next := s.From(begun, 0)
-		var all []bourse.LocalJob
+		var all []grid.LocalJob
 		for range 3000 {
 			j, ok := next()
 			if !ok {
@@ -35,8 +35,8 @@ func TestStream_TakenUpAnywhereGoesOnAlike(t *testing.T) {
 			}
 			all = append(all, j)
 		}
-		after := all[rapid.IntRange(0, len(all)-1).Draw(t, "from")].Submit + bourse.Time(rapid.IntRange(0, 1).Draw(t, "beside"))
-		want := slices.DeleteFunc(all, func(j bourse.LocalJob) bool { return j.Submit < after })
+		after := all[rapid.IntRange(0, len(all)-1).Draw(t, "from")].Submit + grid.Time(rapid.IntRange(0, 1).Draw(t, "beside"))
+		want := slices.DeleteFunc(all, func(j grid.LocalJob) bool { return j.Submit < after })
 		next = s.From(begun, after)
 		for i := range want {
 			if got, ok := next(); !ok || got != want[i] {
@@ -49,11 +49,11 @@ func TestStream_TakenUpAnywhereGoesOnAlike(t *testing.T) {
 // At twice the speed a day's jobs come in half a day and take half as long.
 func TestStream_SpeedDividesSubmitsRunsAndEstimates(t *testing.T) {
 	t.Parallel()
-	s := Stream{Span: bourse.Day, Until: bourse.Day, Speed: 2000, Chunk: func(int64) ([]bourse.LocalJob, error) {
-		return []bourse.LocalJob{{ID: 1, Submit: 4000, Run: 1, Estimate: 9}, {ID: 2, Submit: 5001, Run: 0, Estimate: 10_000}}, nil
+	s := Stream{Span: grid.Day, Until: grid.Day, Speed: 2000, Chunk: func(int64) ([]grid.LocalJob, error) {
+		return []grid.LocalJob{{ID: 1, Submit: 4000, Run: 1, Estimate: 9}, {ID: 2, Submit: 5001, Run: 0, Estimate: 10_000}}, nil
 	}}
 	next := s.From(1_000_000, 0)
-	want := []bourse.LocalJob{{ID: 1, Submit: 1_002_000, Run: 1, Estimate: 4}, {ID: 2, Submit: 1_002_500, Estimate: 5000}}
+	want := []grid.LocalJob{{ID: 1, Submit: 1_002_000, Run: 1, Estimate: 4}, {ID: 2, Submit: 1_002_500, Estimate: 5000}}
 	for i := range want {
 		if j, ok := next(); !ok || j != want[i] {
 			t.Errorf("%+v, want %+v", j, want[i])
@@ -68,14 +68,14 @@ func TestStream_SpeedDividesSubmitsRunsAndEstimates(t *testing.T) {
 func TestStream_GoesOnForYears(t *testing.T) {
 	t.Parallel()
 	drawn := 0
-	s := Stream{Span: bourse.Day, Speed: 1000, Chunk: func(n int64) ([]bourse.LocalJob, error) {
+	s := Stream{Span: grid.Day, Speed: 1000, Chunk: func(n int64) ([]grid.LocalJob, error) {
 		if drawn++; n < 3650 {
 			return nil, errors.New("a chunk that nobody needs")
 		}
-		return []bourse.LocalJob{{ID: 1, Nodes: 1, Run: 1, Estimate: 1}}, nil
+		return []grid.LocalJob{{ID: 1, Nodes: 1, Run: 1, Estimate: 1}}, nil
 	}}
-	j, ok := s.From(5000, bourse.Time(3650*bourse.Day)+5000)()
-	if !ok || drawn != 1 || j.ID != 1+3650*perChunk || j.Submit != 5000+bourse.Time(3650*bourse.Day) {
+	j, ok := s.From(5000, grid.Time(3650*grid.Day)+5000)()
+	if !ok || drawn != 1 || j.ID != 1+3650*perChunk || j.Submit != 5000+grid.Time(3650*grid.Day) {
 		t.Errorf("%+v %t after %d chunks", j, ok, drawn)
 	}
 }

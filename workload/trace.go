@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Trace is a workload log: its header and its records in order of submit.
@@ -20,14 +20,14 @@ type Trace struct {
 	Table     bool      // its columns have names, and its times may be by the calendar
 	Notes     []string  // what a table's columns were read for, and what was left out
 
-	table bool        // its columns have names
-	part  bool        // of a split log, whose zero is
-	zero  bourse.Time // kept here
+	table bool      // its columns have names
+	part  bool      // of a split log, whose zero is
+	zero  grid.Time // kept here
 }
 
 // Zero returns the earliest submit of the log, 0 if it has no record. A partition has the
 // Zero of the whole log, so that sites made from one log share its clock.
-func (t *Trace) Zero() bourse.Time {
+func (t *Trace) Zero() grid.Time {
 	if t.part || len(t.Records) == 0 {
 		return t.zero
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // trace returns the path of a real trace, or skips the test.
@@ -51,7 +51,7 @@ func TestOpen_SDSCCounts(t *testing.T) {
 	if len(jobs) != 54034 || tally.Jobs != 54034 || tally.NeverRan != 5681 || tally.NoProcessors != 0 {
 		t.Errorf("%d jobs, %+v", len(jobs), tally)
 	}
-	_, tally = tr.Jobs(JobOptions{Span: 30 * bourse.Day, KeepZero: true})
+	_, tally = tr.Jobs(JobOptions{Span: 30 * grid.Day, KeepZero: true})
 	if tally.Jobs != 2887 || tally.Later != 59715-2887 {
 		t.Errorf("first 30 days: %+v", tally)
 	}
@@ -63,7 +63,7 @@ func TestOpen_CTCIsSortedAfterTheSkip(t *testing.T) {
 	if len(tr.Records) != 77199-3 || tr.Backwards != 29952 {
 		t.Fatalf("%d records, %d backwards", len(tr.Records), tr.Backwards)
 	}
-	if jobs, _ := tr.Jobs(JobOptions{Span: 30 * bourse.Day}); len(jobs) != 7583 {
+	if jobs, _ := tr.Jobs(JobOptions{Span: 30 * grid.Day}); len(jobs) != 7583 {
 		t.Errorf("%d jobs in 30 days", len(jobs))
 	}
 	_, err := Open(trace(t, ctc), Options{Skip: 3, Strict: true})

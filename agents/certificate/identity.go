@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // scheme is that of the URIs that name members.
@@ -101,7 +101,7 @@ func validName(name string) error {
 	case strings.TrimSpace(name) != name:
 		return fmt.Errorf("%q: a name must not begin or end with a blank", name)
 	}
-	return bourse.CheckText(name)
+	return grid.CheckText(name)
 }
 
 // errNotOurs says that a URI has another scheme: it is no identity, and does no harm.

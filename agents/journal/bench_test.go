@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A fact of a group of n that is made durable by one sync, on a real disk.
@@ -73,10 +74,10 @@ func BenchmarkOpen_Reservations(b *testing.B) {
 			}
 			j, _ := mustOpen(b, disk, north)
 			for i := range n {
-				f := leg(i).(bourse.LegMoved)
-				for _, s := range []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed} {
+				f := leg(i).(facts.LegMoved)
+				for _, s := range []grid.LegState{grid.Held, grid.Prepared, grid.Confirmed} {
 					f.State = s
-					if err := j.Append(bourse.Time(i), f); err != nil {
+					if err := j.Append(grid.Time(i), f); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -86,7 +87,7 @@ func BenchmarkOpen_Reservations(b *testing.B) {
 			}
 			for b.Loop() {
 				facts := 0
-				if _, err := Open(disk, north, func(bourse.Time, agents.Fact) { facts++ }); err != nil || facts != 3*n {
+				if _, err := Open(disk, north, func(grid.Time, agents.Fact) { facts++ }); err != nil || facts != 3*n {
 					b.Fatal(facts, err)
 				}
 			}
@@ -103,10 +104,10 @@ func BenchmarkOpen_Image(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer func() { _ = disk.Close() }()
-			image := bourse.SiteImage{Facts: uint64(3 * n), Accounts: []bourse.Account{{Name: "income"}}}
+			image := facts.SiteImage{Facts: uint64(3 * n), Accounts: []grid.Account{{Name: "income"}}}
 			for i := range n {
-				m := bourse.LegMemory{LegMoved: leg(i).(bourse.LegMoved), Charged: true, HeldAt: 1, At: 2}
-				m.State = bourse.Confirmed
+				m := facts.LegMemory{LegMoved: leg(i).(facts.LegMoved), Charged: true, HeldAt: 1, At: 2}
+				m.State = grid.Confirmed
 				image.Legs = append(image.Legs, m)
 			}
 			j, _ := mustOpen(b, disk, north)
@@ -115,7 +116,7 @@ func BenchmarkOpen_Image(b *testing.B) {
 			}
 			for b.Loop() {
 				legs := 0
-				if _, err := Open(disk, north, func(_ bourse.Time, f agents.Fact) { legs = len(f.(bourse.SiteImage).Legs) }); err != nil || legs != n {
+				if _, err := Open(disk, north, func(_ grid.Time, f agents.Fact) { legs = len(f.(facts.SiteImage).Legs) }); err != nil || legs != n {
 					b.Fatal(legs, err)
 				}
 			}

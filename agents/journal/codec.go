@@ -9,8 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Codec turns facts into the payload of records and back. A payload is a line of
@@ -38,10 +39,10 @@ type kind struct {
 // on a pointer.
 func NewCodec(more ...agents.Fact) *Codec {
 	c := &Codec{kinds: map[string]*kind{}}
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		c.add(f)
 	}
-	for _, f := range bourse.ReplicaFacts() {
+	for _, f := range grid.ReplicaFacts() {
 		c.add(f)
 	}
 	for _, f := range more {
@@ -68,7 +69,7 @@ func (c *Codec) add(f agents.Fact) {
 
 // Append appends the payload of a fact to b. It is an error if the codec does not know the
 // fact or the fact does not marshal.
-func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) {
+func (c *Codec) Append(b []byte, at grid.Time, f agents.Fact) ([]byte, error) {
 	k := c.kinds[f.Kind()]
 	if k == nil || k.typ != reflect.TypeOf(f) {
 		return b, fmt.Errorf("fact %T of kind %q is not one that a journal can read back", f, f.Kind())
@@ -95,7 +96,7 @@ func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) 
 
 // Decode reads a payload. An unknown kind, or a field that the kind does not have, is an
 // error, so that no part of a later version's journal is ignored.
-func (c *Codec) Decode(payload []byte) (bourse.Time, agents.Fact, error) {
+func (c *Codec) Decode(payload []byte) (grid.Time, agents.Fact, error) {
 	d := newReader(c)
 	return d.record(payload)
 }

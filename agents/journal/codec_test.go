@@ -10,17 +10,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // draw fills every field below v with values of all sizes.
 func draw(t *rapid.T, v reflect.Value) {
 	switch {
-	case v.Type() == reflect.TypeFor[bourse.Time]():
-		v.SetInt(rapid.OneOf(rapid.Int64Max(int64(bourse.Never)), rapid.Just(int64(bourse.Never))).Draw(t, "time"))
-	case v.Type() == reflect.TypeFor[bourse.Urgency]():
-		v.SetInt(rapid.OneOf(rapid.Int64Range(0, int64(bourse.MaxUrgency)+1), rapid.Int64Range(-10_000_001, -1)).Draw(t, "urgency"))
+	case v.Type() == reflect.TypeFor[grid.Time]():
+		v.SetInt(rapid.OneOf(rapid.Int64Max(int64(grid.Never)), rapid.Just(int64(grid.Never))).Draw(t, "time"))
+	case v.Type() == reflect.TypeFor[grid.Urgency]():
+		v.SetInt(rapid.OneOf(rapid.Int64Range(0, int64(grid.MaxUrgency)+1), rapid.Int64Range(-10_000_001, -1)).Draw(t, "urgency"))
 	case v.Kind() == reflect.Uint8 && v.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		v.SetUint(rapid.SampledFrom(named(v.Type())).Draw(t, "name"))
 	case v.Kind() == reflect.Struct:
@@ -91,13 +92,13 @@ func TestCodec_EveryFactComesBack(t *testing.T) {
 	t.Parallel()
 	c := NewCodec()
 	d := newReader(c)
-	for _, zero := range bourse.Facts() {
+	for _, zero := range facts.Facts() {
 		t.Run(zero.Kind(), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				v := reflect.New(reflect.TypeOf(zero)).Elem()
 				draw(rt, v)
 				want := v.Interface().(agents.Fact)
-				at := bourse.Time(rapid.Int64Max(int64(bourse.Never)).Draw(rt, "at"))
+				at := grid.Time(rapid.Int64Max(int64(grid.Never)).Draw(rt, "at"))
 				payload, err := c.Append([]byte("before"), at, want)
 				if err != nil {
 					rt.Fatal(err)
@@ -117,7 +118,7 @@ func TestCodec_EveryFactComesBack(t *testing.T) {
 // may enter.
 func slow(t rapid.TB, payload []byte, got agents.Fact) {
 	var line struct {
-		At   bourse.Time
+		At   grid.Time
 		Kind string
 		Fact json.RawMessage
 	}
@@ -135,8 +136,8 @@ func slow(t rapid.TB, payload []byte, got agents.Fact) {
 
 func TestCodec_WritesALineOfJSON(t *testing.T) {
 	t.Parallel()
-	b, err := NewCodec().Append(nil, 12_500, bourse.LegPriced{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "a&b", Incarnation: 2, Nonce: 3, Seq: 4}, Leg: 1},
-		Fare: bourse.Fare{Base: bourse.Credit, Additive: 7}})
+	b, err := NewCodec().Append(nil, 12_500, facts.LegPriced{Leg: grid.LegID{Tx: grid.TxID{Broker: "a&b", Incarnation: 2, Nonce: 3, Seq: 4}, Leg: 1},
+		Fare: grid.Fare{Base: grid.Credit, Additive: 7}})
 	const want = `{"at":12.5,"kind":"leg-priced","fact":{"leg":{"tx":{"broker":"a&b","incarnation":2,"nonce":3,"seq":4},"leg":1},"fare":{"base":1,"additive":0.000007}}}` + "\n"
 	if err != nil || string(b) != want {
 		t.Errorf("%v\n%s", err, b)
@@ -179,9 +180,9 @@ func TestCodec_RefusesWhatItDoesNotKnow(t *testing.T) {
 func TestCodec_ReadsImagesOfAnyType(t *testing.T) {
 	t.Parallel()
 	n := 7
-	want := richImage{Map: map[string]bourse.Credits{"a": 1, "b\"": bourse.Credit}, Pointer: &n, Raw: json.RawMessage(`{"x":[1,"]",null,true,false]}`),
-		Bytes: []byte{1, 2, 3}, Float: 1.5, Empty: []string{}, embedded: embedded{Inner: "i"}, Array: [2]int{3, 4}, Account: []bourse.Account{{Name: "vo:a", Credit: 5}}}
-	c := NewCodec(richImage{}, bourse.LegDone{})
+	want := richImage{Map: map[string]grid.Credits{"a": 1, "b\"": grid.Credit}, Pointer: &n, Raw: json.RawMessage(`{"x":[1,"]",null,true,false]}`),
+		Bytes: []byte{1, 2, 3}, Float: 1.5, Empty: []string{}, embedded: embedded{Inner: "i"}, Array: [2]int{3, 4}, Account: []grid.Account{{Name: "vo:a", Credit: 5}}}
+	c := NewCodec(richImage{}, facts.LegDone{})
 	b, err := c.Append(nil, 1, want)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +195,7 @@ func TestCodec_ReadsImagesOfAnyType(t *testing.T) {
 type embedded struct{ Inner string }
 
 type richImage struct {
-	Map     map[string]bourse.Credits
+	Map     map[string]grid.Credits
 	Pointer *int
 	Raw     json.RawMessage
 	Bytes   []byte
@@ -202,7 +203,7 @@ type richImage struct {
 	Empty   []string
 	embedded
 	Array   [2]int
-	Account []bourse.Account
+	Account []grid.Account
 	Hidden  int `json:"-"`
 }
 
@@ -210,7 +211,7 @@ func (richImage) Kind() string { return "rich-image" }
 
 func TestCodec_OneTypeForAKind(t *testing.T) {
 	t.Parallel()
-	for _, f := range []agents.Fact{&bourse.NodesFreed{}, otherFreed{}} {
+	for _, f := range []agents.Fact{&facts.NodesFreed{}, otherFreed{}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -229,7 +230,7 @@ func (otherFreed) Kind() string { return "nodes-freed" }
 // What is read is written the same, and encoding/json agrees.
 func FuzzCodec(f *testing.F) {
 	c := NewCodec()
-	for _, zero := range bourse.Facts() {
+	for _, zero := range facts.Facts() {
 		b, err := c.Append(nil, 1500, zero)
 		if err != nil {
 			f.Fatal(err)
@@ -300,9 +301,9 @@ func FuzzReadFile(f *testing.F) {
 // looked at, though one is kept.
 func TestCodec_ACheckLooksAtEveryElement(t *testing.T) {
 	t.Parallel()
-	f := bourse.LegsForgotten{}
+	f := facts.LegsForgotten{}
 	for i := range 900 {
-		f.Legs = append(f.Legs, bourse.LegID{Tx: bourse.TxID{Broker: "b", Incarnation: 1, Nonce: 2, Seq: uint64(i)}})
+		f.Legs = append(f.Legs, grid.LegID{Tx: grid.TxID{Broker: "b", Incarnation: 1, Nonce: 2, Seq: uint64(i)}})
 	}
 	c := NewCodec()
 	text, err := c.Append(nil, 1, f)

@@ -8,25 +8,26 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // growing is a journal that is written to: facts, and an image now and then.
-func growing(t *testing.T, disk Disk, keep bourse.Duration) (*Journal, func(i int)) {
+func growing(t *testing.T, disk Disk, keep grid.Duration) (*Journal, func(i int)) {
 	t.Helper()
-	j, err := Open(disk, Options{Agent: "site:north", Keep: keep}, func(bourse.Time, agents.Fact) {})
+	j, err := Open(disk, Options{Agent: "site:north", Keep: keep}, func(grid.Time, agents.Fact) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return j, func(i int) {
-		at := bourse.Time(i) * 1000
-		err := j.Append(at, bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(i), Nonce: 1})
+		at := grid.Time(i) * 1000
+		err := j.Append(at, facts.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(i), Nonce: 1})
 		if err == nil {
 			err = j.Sync()
 		}
 		if err == nil && i%7 == 6 {
-			err = j.Snapshot(at, bourse.SiteImage{Facts: uint64(i)})
+			err = j.Snapshot(at, facts.SiteImage{Facts: uint64(i)})
 		}
 		if err != nil {
 			t.Error(err)
@@ -36,7 +37,7 @@ func growing(t *testing.T, disk Disk, keep bourse.Duration) (*Journal, func(i in
 
 func replayed(t *testing.T, disk Disk) (facts []agents.Fact) {
 	t.Helper()
-	_, err := Open(disk, Options{Agent: "site:north"}, func(_ bourse.Time, f agents.Fact) { facts = append(facts, f) })
+	_, err := Open(disk, Options{Agent: "site:north"}, func(_ grid.Time, f agents.Fact) { facts = append(facts, f) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestCopy_OfAJournalThatGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = disk.Close() }()
-	_, write := growing(t, disk, 30*bourse.Second) // older segments go meanwhile
+	_, write := growing(t, disk, 30*grid.Second) // older segments go meanwhile
 	write(0)
 	var writer sync.WaitGroup
 	writer.Go(func() {

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A restart may have to read 300,000 facts, and encoding/json takes some 6 us for each. So
@@ -38,10 +38,10 @@ func newReader(c *Codec) *reader {
 }
 
 // record reads a payload.
-func (d *reader) record(payload []byte) (bourse.Time, agents.Fact, error) {
+func (d *reader) record(payload []byte) (grid.Time, agents.Fact, error) {
 	d.data, d.pos, d.err = payload, 0, nil
 	d.literal(`{"at":`)
-	at := bourse.Time(d.time())
+	at := grid.Time(d.time())
 	d.literal(`,"kind":`)
 	name := d.text()
 	d.literal(`,"fact":`)
@@ -71,10 +71,10 @@ func (d *reader) record(payload []byte) (bourse.Time, agents.Fact, error) {
 
 // The types written as decimal numbers, with their number of decimals.
 var decimals = map[reflect.Type]int{
-	reflect.TypeFor[bourse.Duration]():    3,
-	reflect.TypeFor[bourse.Performance](): 3,
-	reflect.TypeFor[bourse.Credits]():     6,
-	reflect.TypeFor[bourse.Price]():       6,
+	reflect.TypeFor[grid.Duration]():    3,
+	reflect.TypeFor[grid.Performance](): 3,
+	reflect.TypeFor[grid.Credits]():     6,
+	reflect.TypeFor[grid.Price]():       6,
 }
 
 var (
@@ -84,7 +84,7 @@ var (
 
 // decoderOf compiles a type.
 func decoderOf(t reflect.Type) decoder {
-	if t == reflect.TypeFor[bourse.Time]() {
+	if t == reflect.TypeFor[grid.Time]() {
 		return func(d *reader, v reflect.Value) { v.SetInt(d.time()) }
 	}
 	if digits, ok := decimals[t]; ok {

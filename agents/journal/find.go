@@ -10,8 +10,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sieve selects the records of a journal to read. It sees them undecoded, since decoding
@@ -60,7 +60,7 @@ func openFile(disk Disk, name string) (File, error) {
 // megabyte at a time, and then the selected records again. It changes nothing. Records
 // appended in the meantime may or may not be seen. stop is called now and then, and its
 // error ends the search.
-func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() error, visit func(Record) error) error {
+func Find(disk Disk, codec *Codec, since grid.Time, sieve Sieve, stop func() error, visit func(Record) error) error {
 	f := finder{disk: disk, codec: codec, reader: newReader(codec), stop: stop}
 	defer f.close()
 	if err := f.open(since); err != nil {
@@ -118,7 +118,7 @@ func (f *finder) close() {
 
 // open opens the segments from the one before that which contains since. Segments that
 // vanish while being listed were old enough to be removed.
-func (f *finder) open(since bourse.Time) error {
+func (f *finder) open(since grid.Time) error {
 	list, err := segments(f.disk)
 	if err != nil {
 		return err

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // all asks for every record of one kind.
@@ -39,15 +40,15 @@ func segmented(t *testing.T) (*Memory, *Journal) {
 	}
 	for i := range 3 {
 		for k := range 2 {
-			at := bourse.Time(100*i + 10*k)
-			for _, f := range []agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: fmt.Sprint("job", 2*i+k)}}, bourse.CycleClosed{Cycle: uint64(2*i + k)}} {
+			at := grid.Time(100*i + 10*k)
+			for _, f := range []agents.Fact{facts.JobSubmitted{Job: grid.Job{Name: fmt.Sprint("job", 2*i+k)}}, facts.CycleClosed{Cycle: uint64(2*i + k)}} {
 				if err := j.Append(at, f); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		if i < 2 {
-			if err := j.Snapshot(bourse.Time(100*i+100), bourse.BrokerImage{}); err != nil {
+			if err := j.Snapshot(grid.Time(100*i+100), facts.BrokerImage{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -59,9 +60,9 @@ func segmented(t *testing.T) (*Memory, *Journal) {
 }
 
 // found are the jobs that Find hands on.
-func found(disk Disk, since bourse.Time, s *all, stop func() error) (names []string, err error) {
+func found(disk Disk, since grid.Time, s *all, stop func() error) (names []string, err error) {
 	err = Find(disk, NewCodec(), since, s, stop, func(r Record) error {
-		names = append(names, r.Fact.(bourse.JobSubmitted).Job.Name)
+		names = append(names, r.Fact.(facts.JobSubmitted).Job.Name)
 		return nil
 	})
 	return names, err
@@ -91,7 +92,7 @@ func TestFind_HandsOnWhatTheSieveNamesInOrder(t *testing.T) {
 func TestFind_LeavesOlderSegmentsAlone(t *testing.T) {
 	t.Parallel()
 	disk, _ := segmented(t)
-	for since, want := range map[bourse.Time]int{0: 14, 99: 14, 100: 14, 199: 14, 200: 10, 1000: 10} {
+	for since, want := range map[grid.Time]int{0: 14, 99: 14, 100: 14, 199: 14, 200: 10, 1000: 10} {
 		s := &all{kind: "job-submitted"}
 		if _, err := found(disk, since, s, nil); err != nil || s.looked != want {
 			t.Errorf("since %v: %d records of %d are looked at, %v", since, s.looked, want, err)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
@@ -25,7 +25,7 @@ func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt := withImage
-		opt.Keep = bourse.Second
+		opt.Keep = grid.Second
 		j, got := mustOpen(t, disk, opt)
 		equal(t, got, want)
 		if j.Facts() != uint64(life*3) {
@@ -244,13 +244,13 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		count := 0
-		j, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { count++ })
+		j, err := Open(disk, withImage, func(grid.Time, agents.Fact) { count++ })
 		if err != nil {
 			return
 		}
 		mustAppend(t, j, 1, 3)
 		again := 0
-		if _, err := Open(disk, withImage, func(bourse.Time, agents.Fact) { again++ }); err != nil || again != count+2 {
+		if _, err := Open(disk, withImage, func(grid.Time, agents.Fact) { again++ }); err != nil || again != count+2 {
 			t.Fatalf("%d facts were read, and after two more %d: %v", count, again, err)
 		}
 	})

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Options describe a journal.
@@ -13,7 +13,7 @@ type Options struct {
 	Agent agents.ID
 	Codec *Codec // nil: the facts of the vocabulary
 	// Keep is how long a Snapshot keeps segments with only older records. 0: forever.
-	Keep bourse.Duration
+	Keep grid.Duration
 }
 
 // Journal is the journal of one agent, open for appending.
@@ -42,7 +42,7 @@ const maxWaiting = 1 << 20
 // A journal of another agent or an unknown kind of fact is an error; damage is a
 // *CorruptError. In these cases replay has not been called, except that it may have seen
 // the facts before one that cannot be decoded.
-func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*Journal, error) {
+func Open(disk Disk, opt Options, replay func(at grid.Time, f agents.Fact)) (*Journal, error) {
 	if opt.Codec == nil {
 		opt.Codec = vocabulary()
 	}
@@ -114,7 +114,7 @@ func place(disk Disk, name string) string {
 // Append adds a fact. It is durable only when a later Sync has returned nil; until then
 // nothing that follows from it may leave the process. A fact that could not be read back is
 // refused, and the journal has then failed as after any other error.
-func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
+func (j *Journal) Append(at grid.Time, f agents.Fact) error {
 	if j.err != nil {
 		return j.err
 	}
@@ -134,7 +134,7 @@ func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
 }
 
 // record appends a whole record to b, and checks that it can be read back.
-func (j *Journal) record(b []byte, number uint64, at bourse.Time, f agents.Fact) ([]byte, error) {
+func (j *Journal) record(b []byte, number uint64, at grid.Time, f agents.Fact) ([]byte, error) {
 	from := len(b)
 	b, err := j.opt.Codec.Append(appendFrame(b), at, f)
 	if err != nil {

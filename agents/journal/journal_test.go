@@ -10,28 +10,29 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // entry is a fact and when it was recorded.
 type entry struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
 // collect returns what a replay hands out.
-func collect(list *[]entry) func(bourse.Time, agents.Fact) {
-	return func(at bourse.Time, f agents.Fact) { *list = append(*list, entry{at, f}) }
+func collect(list *[]entry) func(grid.Time, agents.Fact) {
+	return func(at grid.Time, f agents.Fact) { *list = append(*list, entry{at, f}) }
 }
 
 var north = Options{Agent: "site:north"}
 
 // leg is a fact that differs for each n.
 func leg(n int) agents.Fact {
-	return bourse.LegMoved{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 2, Nonce: 1 << 63, Seq: uint64(n)}, Leg: n % 3},
-		State: bourse.Held, What: bourse.Leg{Group: "main", Nodes: n%64 + 1, Start: bourse.Time(n) * 1000, End: bourse.Time(n)*1000 + 3_600_123},
-		Job: "wave", User: "ana", Fare: bourse.Fare{Base: 1_250_000, Additive: 7}, Limit: 2 * bourse.Credit}
+	return facts.LegMoved{Leg: grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 2, Nonce: 1 << 63, Seq: uint64(n)}, Leg: n % 3},
+		State: grid.Held, What: grid.Leg{Group: "main", Nodes: n%64 + 1, Start: grid.Time(n) * 1000, End: grid.Time(n)*1000 + 3_600_123},
+		Job: "wave", User: "ana", Fare: grid.Fare{Base: 1_250_000, Additive: 7}, Limit: 2 * grid.Credit}
 }
 
 func mustOpen(t testing.TB, disk Disk, opt Options) (*Journal, []entry) {
@@ -47,7 +48,7 @@ func mustOpen(t testing.TB, disk Disk, opt Options) (*Journal, []entry) {
 func mustAppend(t testing.TB, j *Journal, from, to int) (list []entry) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		e := entry{bourse.Time(n), leg(n)}
+		e := entry{grid.Time(n), leg(n)}
 		if err := j.Append(e.at, e.fact); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +252,7 @@ func TestJournal_LosesNothingThatWasSynced(t *testing.T) {
 				}
 				synced = len(all)
 			case "snapshot":
-				if err := j.Snapshot(bourse.Time(len(all)), image{uint64(len(all))}); err != nil {
+				if err := j.Snapshot(grid.Time(len(all)), image{uint64(len(all))}); err != nil {
 					rt.Fatal(err)
 				}
 				synced = len(all)
@@ -287,7 +288,7 @@ var withImage = Options{Agent: north.Agent, Codec: NewCodec(image{})}
 
 func mustNote(t testing.TB, j *Journal, n int) entry {
 	t.Helper()
-	e := entry{bourse.Time(n), leg(n)}
+	e := entry{grid.Time(n), leg(n)}
 	if err := j.Append(e.at, e.fact); err != nil {
 		t.Fatal(err)
 	}
@@ -333,9 +334,9 @@ func TestJournal_FullDiskLosesOnlyWhatWasNotSynced(t *testing.T) {
 		var want []entry
 		j, err := Open(disk, north, nil)
 		for n := 1; err == nil; n++ {
-			if err = j.Append(bourse.Time(n), leg(n)); err == nil {
+			if err = j.Append(grid.Time(n), leg(n)); err == nil {
 				if err = j.Sync(); err == nil {
-					want = append(want, entry{bourse.Time(n), leg(n)})
+					want = append(want, entry{grid.Time(n), leg(n)})
 				}
 			}
 		}
@@ -355,10 +356,10 @@ func TestJournal_RefusesWhatItCouldNotReadBack(t *testing.T) {
 		t.Errorf("a fact of an unknown kind: %v", err)
 	}
 	j, _ = mustOpen(t, &Memory{}, north)
-	if err := j.Append(1, bourse.LegMoved{State: bourse.Held, Job: "a"}); err != nil {
+	if err := j.Append(1, facts.LegMoved{State: grid.Held, Job: "a"}); err != nil {
 		t.Error(err)
 	}
-	if err := j.Append(1, &bourse.LegMoved{}); err == nil {
+	if err := j.Append(1, &facts.LegMoved{}); err == nil {
 		t.Error("a pointer to a fact is taken")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process killed at any moment loses nothing that it acknowledged. A child appends,
@@ -75,14 +75,14 @@ func acknowledge(t *testing.T, path string) {
 	}
 	j, _ := mustOpen(t, disk, withImage)
 	for n := int(j.Facts()) + 1; ; n++ {
-		if err := j.Append(bourse.Time(n), leg(n)); err != nil {
+		if err := j.Append(grid.Time(n), leg(n)); err != nil {
 			t.Fatal(err)
 		}
 		if n%3 > 0 {
 			continue
 		}
 		if n%30 == 0 {
-			err = j.Snapshot(bourse.Time(n), image{uint64(n)})
+			err = j.Snapshot(grid.Time(n), image{uint64(n)})
 		} else {
 			err = j.Sync()
 		}

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // After a disk has said that it has synced and has not, a journal is a beginning of what was
@@ -29,7 +29,7 @@ func TestJournal_AfterASyncThatWasNoneItIsABeginningOrRefused(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r.IntN(8) == 0 {
-					if err := j.Snapshot(bourse.Time(10*n), image{uint64(len(want))}); err != nil {
+					if err := j.Snapshot(grid.Time(10*n), image{uint64(len(want))}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // threeSegments are a journal on two disks with two images, whose life is over.
-func threeSegments(t *testing.T, keep bourse.Duration) *twoDisks {
+func threeSegments(t *testing.T, keep grid.Duration) *twoDisks {
 	t.Helper()
 	d := newTwoDisks(false)
 	if _, err := d.open(); err != nil {
@@ -23,7 +23,7 @@ func threeSegments(t *testing.T, keep bourse.Duration) *twoDisks {
 		}
 		if n < 3 {
 			d.j.opt.Keep = keep
-			if err := d.j.Snapshot(bourse.Time(1000*n), image{uint64(n)}); err != nil {
+			if err := d.j.Snapshot(grid.Time(1000*n), image{uint64(n)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 var errBroken = errors.New("input/output error")
@@ -120,14 +120,14 @@ func TestMirror_AllThatWasAnsweredIsOnTheDiskThatIsLeft(t *testing.T) {
 			switch what := rapid.IntRange(0, 9).Draw(r, "what"); what {
 			case 0, 1, 2, 3, 4:
 				for range rapid.IntRange(1, 3).Draw(r, "facts") {
-					if err = d.j.Append(bourse.Time(next+1), leg(int(next+1))); err == nil {
+					if err = d.j.Append(grid.Time(next+1), leg(int(next+1))); err == nil {
 						next++
 					}
 				}
 				if err == nil && what < 4 {
 					err = d.j.Sync()
 				} else if err == nil {
-					err = d.j.Snapshot(bourse.Time(next), image{next})
+					err = d.j.Snapshot(grid.Time(next), image{next})
 				}
 				if err == nil {
 					answered = next
@@ -377,7 +377,7 @@ func TestRestore_TakesWhatFollowsToTheEnd(t *testing.T) {
 	}
 	for n := 1; n < 9; n += 2 {
 		mustAppend(t, d.j, n, n+2)
-		if err := d.j.Snapshot(bourse.Time(n+1), image{uint64(n + 1)}); err != nil {
+		if err := d.j.Snapshot(grid.Time(n+1), image{uint64(n + 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -483,7 +483,7 @@ func BenchmarkMirror_Sync(b *testing.B) {
 			}
 			j, _ := mustOpen(b, disk, north)
 			for n := 1; b.Loop(); n++ {
-				if err := j.Append(bourse.Time(n), leg(n)); err != nil {
+				if err := j.Append(grid.Time(n), leg(n)); err != nil {
 					b.Fatal(err)
 				}
 				if err := j.Sync(); err != nil {

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // piece is a part of an image.
@@ -24,13 +25,13 @@ func (piece) Kind() string { return "piece" }
 // large is an agent whose image has parts of some size.
 type large struct{ parts, size int }
 
-func (large) Step(bourse.Time, agents.ID, agents.Message, *agents.Outbox) {}
-func (large) Replay(bourse.Time, agents.Fact)                             {}
-func (l large) Image() agents.Fact                                        { panic("it has an image in parts") }
-func (l large) Parts() int                                                { return l.parts }
-func (l large) Part(i int) agents.Fact                                    { return piece{i, strings.Repeat("x", l.size)} }
+func (large) Step(grid.Time, agents.ID, agents.Message, *agents.Outbox) {}
+func (large) Replay(grid.Time, agents.Fact)                             {}
+func (l large) Image() agents.Fact                                      { panic("it has an image in parts") }
+func (l large) Parts() int                                              { return l.parts }
+func (l large) Part(i int) agents.Fact                                  { return piece{i, strings.Repeat("x", l.size)} }
 
-var withPieces = Options{Agent: "site:north", Codec: NewCodec(image{}, piece{}), Keep: bourse.Second}
+var withPieces = Options{Agent: "site:north", Codec: NewCodec(image{}, piece{}), Keep: grid.Second}
 
 // inParts checks that the journal begins with an image in a number of parts, and returns
 // what follows.
@@ -158,7 +159,7 @@ func TestOpen_RefusesAnImageWithoutAllItsParts(t *testing.T) {
 		"with a fact in between": slices.Concat(data[:ends[2]], data[ends[3]:ends[4]], data[ends[2]:]),
 	} {
 		disk.Write(segmentName(2), text)
-		if _, err := Open(disk, withPieces, func(bourse.Time, agents.Fact) {}); !isCorrupt(err) {
+		if _, err := Open(disk, withPieces, func(grid.Time, agents.Fact) {}); !isCorrupt(err) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -207,8 +208,8 @@ func TestOpen_ReadsAnImageInOneRecord(t *testing.T) {
 			t.Errorf("%s: %v", header, err)
 			continue
 		}
-		image, _ := got[0].fact.(bourse.BrokerImage)
-		if len(got) != 2 || len(image.Jobs) != 1 || image.Jobs[0].Job.Name != "wave" || got[1].fact != (bourse.SiteLeft{Site: "north"}) || j.Facts() != 3 {
+		image, _ := got[0].fact.(facts.BrokerImage)
+		if len(got) != 2 || len(image.Jobs) != 1 || image.Jobs[0].Job.Name != "wave" || got[1].fact != (facts.SiteLeft{Site: "north"}) || j.Facts() != 3 {
 			t.Errorf("%s: %+v", header, got)
 		}
 	}

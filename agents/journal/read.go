@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 )
 
@@ -15,7 +15,7 @@ type Record struct {
 	File   string
 	Offset int64  // offset of its first byte in the file
 	Number uint64 // number of the fact in the journal, from 1; for an image, of the last fact it covers
-	At     bourse.Time
+	At     grid.Time
 	Fact   agents.Fact
 	Image  bool // a part of an image; the first part replaces everything before
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The methods with which a reader reads a text, piece by piece.
@@ -187,7 +187,7 @@ func (d *reader) decimal(digits int) int64 {
 // time reads an instant; Never is written as null.
 func (d *reader) time() int64 {
 	if d.null() {
-		return int64(bourse.Never)
+		return int64(grid.Never)
 	}
 	return d.decimal(3)
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process that ran with a wrong clock leaves records of instants in the future. Its next
@@ -20,18 +20,18 @@ import (
 // Rebasing is what a rebase changes, or would change, in one journal.
 type Rebasing struct {
 	Agent   agents.ID
-	To      bourse.Time // the instant to which later records are moved back
-	Latest  bourse.Time // latest instant of all records before the change
-	First   uint64      // number of the first record moved back
-	Records int         // number of records moved back; 0: the journal is not changed
-	Files   []string    // files that are rewritten
-	Torn    int         // bytes of a torn tail, which is dropped
+	To      grid.Time // the instant to which later records are moved back
+	Latest  grid.Time // latest instant of all records before the change
+	First   uint64    // number of the first record moved back
+	Records int       // number of records moved back; 0: the journal is not changed
+	Files   []string  // files that are rewritten
+	Torn    int       // bytes of a torn tail, which is dropped
 }
 
 // Before returns the last instant of a journal's records that is not later than now: when
 // the clock was last right, as far as the journal shows. It is now if every record is
 // later.
-func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
+func Before(disk Disk, now grid.Time) (grid.Time, error) {
 	last, found := now, false
 	_, err := Read(disk, vocabulary(), func(r Record) error {
 		if r.At <= now && (!found || r.At > last) {
@@ -48,7 +48,7 @@ func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
 // ending added to its name. Every segment is whole even if Rebase is interrupted, and it
 // can be called again. The disk must be the caller's alone. visit is called with every
 // record as it is afterwards.
-func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Record) error) (Rebasing, error) {
+func Rebase(disk Disk, to grid.Time, ending string, apply bool, visit func(Record) error) (Rebasing, error) {
 	out := Rebasing{To: to}
 	list, err := segments(disk)
 	if err != nil {
@@ -101,7 +101,7 @@ func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Rec
 }
 
 // rebase returns the segment with its instants moved back, and counts them.
-func (s *segment) rebase(codec *Codec, to bourse.Time, out *Rebasing, visit func(Record) error) ([]byte, error) {
+func (s *segment) rebase(codec *Codec, to grid.Time, out *Rebasing, visit func(Record) error) ([]byte, error) {
 	h := s.header
 	h.At = min(h.At, to)
 	h.Older = nil
@@ -143,7 +143,7 @@ func (s *segment) rebase(codec *Codec, to bourse.Time, out *Rebasing, visit func
 }
 
 // broughtBack returns a record's payload with another instant and the same content.
-func broughtBack(payload []byte, to bourse.Time) ([]byte, error) {
+func broughtBack(payload []byte, to grid.Time) ([]byte, error) {
 	const begins, next = `{"at":`, `,"kind":`
 	end := bytes.Index(payload, []byte(next))
 	if !bytes.HasPrefix(payload, []byte(begins)) || end < 0 {

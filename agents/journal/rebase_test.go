@@ -5,8 +5,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // ahead is a journal of four right records, then some of a clock two hours ahead,
@@ -14,18 +15,18 @@ import (
 func ahead(t *testing.T) *Memory {
 	t.Helper()
 	disk := &Memory{}
-	j, err := Open(disk, Options{Agent: "site:north", Keep: bourse.Day}, func(bourse.Time, agents.Fact) {})
+	j, err := Open(disk, Options{Agent: "site:north", Keep: grid.Day}, func(grid.Time, agents.Fact) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 9 {
-		at := bourse.Time(i) * 1000
+		at := grid.Time(i) * 1000
 		if i >= 4 {
-			at = at.Add(2 * bourse.Hour)
+			at = at.Add(2 * grid.Hour)
 		}
-		err = errors.Join(err, j.Append(at, bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(i), Nonce: 1}))
+		err = errors.Join(err, j.Append(at, facts.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(i), Nonce: 1}))
 		if i == 6 {
-			err = errors.Join(err, j.Snapshot(at, bourse.SiteImage{Facts: uint64(i)}))
+			err = errors.Join(err, j.Snapshot(at, facts.SiteImage{Facts: uint64(i)}))
 		}
 	}
 	if err := errors.Join(err, j.Sync()); err != nil {
@@ -35,15 +36,15 @@ func ahead(t *testing.T) *Memory {
 }
 
 // readAll is what a journal says, and when.
-func readAll(t *testing.T, disk Disk) (facts []agents.Fact, at []bourse.Time) {
+func readAll(t *testing.T, disk Disk) (recorded []agents.Fact, at []grid.Time) {
 	t.Helper()
 	if _, err := Read(disk, vocabulary(), func(r Record) error {
-		facts, at = append(facts, r.Fact), append(at, r.At)
+		recorded, at = append(recorded, r.Fact), append(at, r.At)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return facts, at
+	return recorded, at
 }
 
 func ignored(Record) error { return nil }
@@ -53,7 +54,7 @@ func ignored(Record) error { return nil }
 func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 	t.Parallel()
 	disk := ahead(t)
-	facts, was := readAll(t, disk)
+	recorded, was := readAll(t, disk)
 	to, err := Before(disk, 60_000)
 	if err != nil || to != 3000 {
 		t.Fatalf("the last right record is of %v, %v", to, err)
@@ -69,7 +70,7 @@ func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 	if same, _ := disk.Names(); !reflect.DeepEqual(same, names) {
 		t.Errorf("the disk has %v", same)
 	}
-	var seen []bourse.Time
+	var seen []grid.Time
 	if did, err := Rebase(disk, to, ".kept", true, func(r Record) error {
 		seen = append(seen, r.At)
 		return nil
@@ -77,7 +78,7 @@ func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 		t.Errorf("it was %+v, %v", did, err)
 	}
 	again, at := readAll(t, disk)
-	if !reflect.DeepEqual(again, facts) || !reflect.DeepEqual(at, seen) {
+	if !reflect.DeepEqual(again, recorded) || !reflect.DeepEqual(at, seen) {
 		t.Errorf("it says %v at %v", again, at)
 	}
 	for i := range at {
@@ -93,17 +94,17 @@ func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 		}
 		kept.Write(name, data)
 	}
-	if old, at := readAll(t, kept); !reflect.DeepEqual(old, facts) || !reflect.DeepEqual(at, was) {
+	if old, at := readAll(t, kept); !reflect.DeepEqual(old, recorded) || !reflect.DeepEqual(at, was) {
 		t.Errorf("the old files say %v at %v", old, at)
 	}
 	if none, err := Rebase(disk, to, ".again", true, ignored); err != nil || none.Records != 0 || len(none.Files) != 0 {
 		t.Errorf("a second time it is %+v, %v", none, err)
 	}
-	j, err := Open(disk, Options{Agent: "site:north", Keep: bourse.Day}, func(bourse.Time, agents.Fact) {})
+	j, err := Open(disk, Options{Agent: "site:north", Keep: grid.Day}, func(grid.Time, agents.Fact) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.Append(4000, bourse.LifeSeen{Broker: "vo1", Incarnation: 9, Nonce: 1}), j.Sync()); err != nil {
+	if err := errors.Join(j.Append(4000, facts.LifeSeen{Broker: "vo1", Incarnation: 9, Nonce: 1}), j.Sync()); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +113,7 @@ func TestRebase_BringsLaterRecordsBack(t *testing.T) {
 // same, and can be made again.
 func TestRebase_MayBeBrokenOffAtEveryStep(t *testing.T) {
 	t.Parallel()
-	facts, _ := readAll(t, ahead(t))
+	recorded, _ := readAll(t, ahead(t))
 	for n := 0; ; n++ {
 		disk := ahead(t)
 		left := n
@@ -131,13 +132,13 @@ func TestRebase_MayBeBrokenOffAtEveryStep(t *testing.T) {
 		}
 		disk.Fault = nil
 		disk.Crash(func(_ string, synced, _ int) int { return synced }, n%2 == 0)
-		if says, _ := readAll(t, disk); !reflect.DeepEqual(says, facts) {
+		if says, _ := readAll(t, disk); !reflect.DeepEqual(says, recorded) {
 			t.Fatalf("broken off after %d operations it says %v", n, says)
 		}
 		if _, err := Rebase(disk, 3000, ".kept", true, ignored); err != nil {
 			t.Fatalf("broken off after %d operations it cannot be made again: %v", n, err)
 		}
-		if says, at := readAll(t, disk); !reflect.DeepEqual(says, facts) || at[len(at)-1] != 3000 {
+		if says, at := readAll(t, disk); !reflect.DeepEqual(says, recorded) || at[len(at)-1] != 3000 {
 			t.Fatalf("made again after %d operations it says %v at %v", n, says, at)
 		}
 	}

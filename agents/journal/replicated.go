@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A replica's journal contains the facts of another agent inside its own. A reader is shown
@@ -33,31 +33,31 @@ type unwrapper struct {
 	see     func(Record, []byte) error // the payload is nil if the fact is already decoded
 	applied uint64                     // index of the last entry shown
 	number  uint64                     // number of the last fact
-	entries []bourse.ReplicaEntry      // entries after it, not known to be committed
-	parts   []bourse.ReplicaPart       // parts of an incomplete image
+	entries []grid.ReplicaEntry        // entries after it, not known to be committed
+	parts   []grid.ReplicaPart         // parts of an incomplete image
 	last    Record                     // its place is used for the entries at the end
 }
 
 // take handles a record.
 func (u *unwrapper) take(r Record) error {
 	switch f := r.Fact.(type) {
-	case bourse.ReplicaState:
+	case grid.ReplicaState:
 		return u.commit(r, f.Commit)
-	case bourse.ReplicaEntry:
+	case grid.ReplicaEntry:
 		if f.Index > u.applied {
-			u.entries = append(slices.DeleteFunc(u.entries, func(e bourse.ReplicaEntry) bool { return e.Index >= f.Index }), f)
+			u.entries = append(slices.DeleteFunc(u.entries, func(e grid.ReplicaEntry) bool { return e.Index >= f.Index }), f)
 			u.last = r
 		}
 		return u.commit(r, f.Commit)
-	case bourse.ReplicaPart:
+	case grid.ReplicaPart:
 		if f.Part == 0 {
 			u.parts = nil
 		}
 		u.parts = append(u.parts, f)
 		return nil
-	case bourse.ReplicaInstalled:
+	case grid.ReplicaInstalled:
 		return u.install(r, f.Index)
-	case bourse.ReplicaWhole:
+	case grid.ReplicaWhole:
 		u.parts = append(u.parts[:0], f.Parts...)
 		if err := u.install(r, u.indexOfParts()); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (u *unwrapper) install(r Record, index uint64) error {
 		return nil
 	}
 	u.applied = index
-	u.entries = slices.DeleteFunc(u.entries, func(e bourse.ReplicaEntry) bool { return e.Index <= index })
+	u.entries = slices.DeleteFunc(u.entries, func(e grid.ReplicaEntry) bool { return e.Index <= index })
 	for _, p := range parts {
 		if len(p.Fact) == 0 {
 			continue
@@ -113,7 +113,7 @@ func (u *unwrapper) commit(r Record, index uint64) error {
 	return nil
 }
 
-func (u *unwrapper) entry(r Record, e *bourse.ReplicaEntry) error {
+func (u *unwrapper) entry(r Record, e *grid.ReplicaEntry) error {
 	u.applied = e.Index
 	if len(e.Facts) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func unwrapped(codec *Codec, visit func(Record) error) (take func(Record) error,
 
 // replicated reports whether a kind of fact is a replica's own.
 func replicated(kind string) bool {
-	return slices.ContainsFunc(bourse.ReplicaFacts(), func(f interface{ Kind() string }) bool { return f.Kind() == kind })
+	return slices.ContainsFunc(grid.ReplicaFacts(), func(f interface{ Kind() string }) bool { return f.Kind() == kind })
 }
 
 // findWithin is Find for a replica's journal. A place is the number of a fact among all

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -20,8 +21,8 @@ func newSite(t testing.TB) *sites.Site {
 		t.Fatal(err)
 	}
 	return sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Pricing: scheme, VOShare: 1000, MaxWork: 1000,
-		Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 512, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}},
-		Hold:   30 * bourse.Second, InDoubt: 15 * bourse.Minute})
+		Groups: []grid.Group{{Site: "north", Name: "main", Nodes: 512, Performance: grid.Unit, Price: grid.Price(grid.Credit)}},
+		Hold:   30 * grid.Second, InDoubt: 15 * grid.Minute})
 }
 
 // reserve writes the journal of a site with n confirmed reservations.
@@ -36,24 +37,24 @@ func reserve(t testing.TB, disk journal.Disk, n int) {
 			t.Fatal(err)
 		}
 	}
-	must(j.Append(0, bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: 1, Nonce: 7}))
+	must(j.Append(0, facts.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: 1, Nonce: 7}))
 	for i := range n {
-		start := bourse.Time(bourse.Day) + bourse.Time(i)*1000
-		m := bourse.LegMoved{Leg: reservation(i), What: bourse.Leg{Group: "main", Nodes: 8, Start: start, End: start + 60_000},
-			Job: fmt.Sprint("job", i), User: "ana", Fare: bourse.Fare{Base: bourse.Credit, Additive: 25}, Limit: 2 * bourse.Credit, Version: 1, Digest: uint64(i) << 40}
-		for _, s := range []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed} {
+		start := grid.Time(grid.Day) + grid.Time(i)*1000
+		m := facts.LegMoved{Leg: reservation(i), What: grid.Leg{Group: "main", Nodes: 8, Start: start, End: start + 60_000},
+			Job: fmt.Sprint("job", i), User: "ana", Fare: grid.Fare{Base: grid.Credit, Additive: 25}, Limit: 2 * grid.Credit, Version: 1, Digest: uint64(i) << 40}
+		for _, s := range []grid.LegState{grid.Held, grid.Prepared, grid.Confirmed} {
 			m.State, m.For = s, 0
-			if s != bourse.Confirmed {
-				m.For = 30 * bourse.Second
+			if s != grid.Confirmed {
+				m.For = 30 * grid.Second
 			}
-			must(j.Append(bourse.Time(i), m))
+			must(j.Append(grid.Time(i), m))
 		}
 	}
 	must(j.Sync())
 }
 
-func reservation(i int) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i) + 1}}
+func reservation(i int) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i) + 1}}
 }
 
 // restart brings a site back and has it answer the Confirm of its last leg again.
@@ -65,7 +66,7 @@ func restart(t testing.TB, disk journal.Disk, n int) (*sites.Site, *journal.Jour
 		t.Fatal(err)
 	}
 	var out agents.Outbox
-	now := bourse.Time(bourse.Hour)
+	now := grid.Time(grid.Hour)
 	s.Step(now, "site:north", agents.Started{Nonce: 9}, &out)
 	out.Reset()
 	s.Step(now, "broker:vo1", agents.Confirm{Leg: reservation(n - 1), DecidedBy: 1}, &out)
@@ -90,7 +91,7 @@ func TestRestart_ASiteAnswersAsBefore(t *testing.T) {
 	if got := len(s.OpenLegs()); got != n {
 		t.Fatalf("%d legs are open, want %d", got, n)
 	}
-	if err := j.Snapshot(bourse.Time(bourse.Hour), s.Image()); err != nil {
+	if err := j.Snapshot(grid.Time(grid.Hour), s.Image()); err != nil {
 		t.Fatal(err)
 	}
 	disk.Crash(nil, false)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A segment is one file: a line with the version, a record with the Header, an image in one
@@ -29,13 +29,13 @@ const Version = 1
 
 // Header describes a segment.
 type Header struct {
-	Agent   agents.ID   `json:"agent"`           // whose journal it is
-	Segment uint64      `json:"segment"`         // from 1
-	Records uint64      `json:"records"`         // facts in earlier segments
-	At      bourse.Time `json:"at"`              // when it was begun
-	Image   bool        `json:"image"`           // it begins with an image of everything before it
-	Parts   int         `json:"parts,omitempty"` // records of the image, if more than one
-	Older   []Older     `json:"older,omitempty"`
+	Agent   agents.ID `json:"agent"`           // whose journal it is
+	Segment uint64    `json:"segment"`         // from 1
+	Records uint64    `json:"records"`         // facts in earlier segments
+	At      grid.Time `json:"at"`              // when it was begun
+	Image   bool      `json:"image"`           // it begins with an image of everything before it
+	Parts   int       `json:"parts,omitempty"` // records of the image, if more than one
+	Older   []Older   `json:"older,omitempty"`
 }
 
 // parts returns how many records the image takes.
@@ -49,8 +49,8 @@ func (h *Header) parts() int {
 // Older says when a segment that is still kept was begun, so that it need not be read to
 // know when it can be removed.
 type Older struct {
-	Segment uint64      `json:"segment"`
-	At      bourse.Time `json:"at"`
+	Segment uint64    `json:"segment"`
+	At      grid.Time `json:"at"`
 }
 
 // segmentName returns the file name of a segment.

@@ -3,8 +3,8 @@ package journal
 import (
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Snapshot begins a new segment with an image of the agent's state, which must be the state
@@ -12,20 +12,20 @@ import (
 // it gets its name, and nothing is appended to it before the name is durable. So a crash
 // between any two steps leaves either the old segment or the new one as the last, and both
 // say the same. Then it removes segments with only records older than Options.Keep.
-func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
+func (j *Journal) Snapshot(at grid.Time, image agents.Fact) error {
 	return j.snapshot(at, 1, func(int) agents.Fact { return image })
 }
 
 // SnapshotOf is Snapshot with the present image of an agent, in parts if the agent is
 // agents.Parted. It buffers no more than one part and a megabyte, however large the state.
-func (j *Journal) SnapshotOf(at bourse.Time, a agents.Durable) error {
+func (j *Journal) SnapshotOf(at grid.Time, a agents.Durable) error {
 	if p, ok := a.(agents.Parted); ok {
 		return j.snapshot(at, p.Parts(), p.Part)
 	}
 	return j.Snapshot(at, a.Image())
 }
 
-func (j *Journal) snapshot(at bourse.Time, parts int, part func(i int) agents.Fact) error {
+func (j *Journal) snapshot(at grid.Time, parts int, part func(i int) agents.Fact) error {
 	if err := j.Sync(); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (j *Journal) sweep() error {
 
 // retire forgets the segments that have been kept long enough, and returns the first that
 // must stay. The last record of a segment is no later than the beginning of the next one.
-func (j *Journal) retire(now bourse.Time) (first uint64) {
+func (j *Journal) retire(now grid.Time) (first uint64) {
 	if j.opt.Keep == 0 {
 		return 1
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A snapshot takes some operations of the disk. A process that dies, or a disk
@@ -33,7 +33,7 @@ func breakOff(t *testing.T, step int, names, unsynced bool) (done bool) {
 	t.Helper()
 	disk := &Memory{}
 	opt := withImage
-	opt.Keep = bourse.Second
+	opt.Keep = grid.Second
 	j, _ := mustOpen(t, disk, opt)
 	all := mustAppend(t, j, 1, 4)
 	if err := j.Snapshot(10_000, image{3}); err != nil {
@@ -80,18 +80,18 @@ func TestSnapshot_KeepsSegmentsAsLongAsAsked(t *testing.T) {
 	t.Parallel()
 	disk := &Memory{}
 	opt := withImage
-	opt.Keep = 25 * bourse.Second
+	opt.Keep = 25 * grid.Second
 	for n := range 8 {
 		j, _ := mustOpen(t, disk, opt)
 		mustAppend(t, j, n, n+1)
-		at := bourse.Time(n+1) * 10_000
+		at := grid.Time(n+1) * 10_000
 		if err := j.Snapshot(at, image{uint64(n + 1)}); err != nil {
 			t.Fatal(err)
 		}
 		// Segment k ends with the snapshot at k x 10 s.
 		var want []string
 		for k := 1; k <= n+2; k++ {
-			if k == n+2 || at < bourse.Time(k)*10_000+25_000 {
+			if k == n+2 || at < grid.Time(k)*10_000+25_000 {
 				want = append(want, segmentName(uint64(k)))
 			}
 		}
@@ -118,7 +118,7 @@ func TestSnapshot_ForEverKeepsAll(t *testing.T) {
 	var want []entry
 	for n := range 5 {
 		want = append(want, mustAppend(t, j, n, n+1)...)
-		if err := j.Snapshot(bourse.Time(n)*bourse.Time(bourse.Day), image{uint64(n + 1)}); err != nil {
+		if err := j.Snapshot(grid.Time(n)*grid.Time(grid.Day), image{uint64(n + 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestRead_RefusesAMissingOrTornSegmentInTheMiddle(t *testing.T) {
 	j, _ := mustOpen(t, whole, withImage)
 	for n := range 3 {
 		mustAppend(t, j, 2*n, 2*n+2)
-		if err := j.Snapshot(bourse.Time(n), image{uint64(2*n + 2)}); err != nil {
+		if err := j.Snapshot(grid.Time(n), image{uint64(2*n + 2)}); err != nil {
 			t.Fatal(err)
 		}
 	}

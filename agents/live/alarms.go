@@ -3,8 +3,8 @@ package live
 import (
 	"container/heap"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // alarms are the alarms that an agent has set: the earliest first, and those of one instant
@@ -12,7 +12,7 @@ import (
 type alarms []alarm
 
 type alarm struct {
-	at  bourse.Time
+	at  grid.Time
 	seq uint64 // counts the alarms of a life
 	m   agents.Message
 }
@@ -37,7 +37,7 @@ func (a *alarms) set(x alarm) { heap.Push(a, x) }
 
 // due removes and returns, in order, the alarms that are due at now and are among the first
 // upto ever set.
-func (a *alarms) due(now bourse.Time, upto uint64) []alarm {
+func (a *alarms) due(now grid.Time, upto uint64) []alarm {
 	var due, later []alarm
 	for len(*a) > 0 && (*a)[0].at <= now {
 		x := heap.Pop(a).(alarm)

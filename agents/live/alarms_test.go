@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Alarms come in the order of a stable sort by instant, and none comes before its instant
@@ -16,15 +16,15 @@ func TestAlarms_ComeOutSortedAndOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var heap alarms
 		var model []alarm
-		seq, now := uint64(0), bourse.Time(0)
+		seq, now := uint64(0), grid.Time(0)
 		for range rapid.IntRange(1, 60).Draw(t, "turns") {
 			for range rapid.IntRange(0, 5).Draw(t, "set") {
 				seq++
-				a := alarm{at: now + bourse.Time(rapid.IntRange(-2, 5).Draw(t, "in")), seq: seq}
+				a := alarm{at: now + grid.Time(rapid.IntRange(-2, 5).Draw(t, "in")), seq: seq}
 				heap.set(a)
 				model = append(model, a)
 			}
-			now += bourse.Time(rapid.IntRange(0, 3).Draw(t, "passes"))
+			now += grid.Time(rapid.IntRange(0, 3).Draw(t, "passes"))
 			upto := seq - min(seq, uint64(rapid.IntRange(0, 3).Draw(t, "set after the ring")))
 			var want []alarm
 			model = slices.DeleteFunc(model, func(a alarm) bool {

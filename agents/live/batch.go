@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // batch holds the results of the steps since the last sync. It is released once its facts
@@ -23,13 +23,13 @@ type batch struct {
 
 // stamped is a fact with the time at which it was recorded.
 type stamped struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
 // take appends the facts of a step to the journal. Its sends and alarms take effect at once
 // if no fact waits for the disk, otherwise with the batch.
-func (l *life) take(now bourse.Time, m agents.Message) error {
+func (l *life) take(now grid.Time, m agents.Message) error {
 	b := &l.batch
 	for _, f := range l.out.Facts {
 		if err := l.journal.Append(now, f); err != nil {
@@ -50,7 +50,7 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 	b.sends = append(b.sends, l.out.Sends...)
 	b.alarms = append(b.alarms, l.out.Alarms...)
 	opt := &l.host.opt
-	switch late := now.Add(bourse.Duration(opt.Linger.Milliseconds())); {
+	switch late := now.Add(grid.Duration(opt.Linger.Milliseconds())); {
 	case b.steps >= opt.BatchSteps || len(b.facts) >= opt.BatchFacts || !b.marked.IsZero() && time.Since(b.marked) >= opt.BatchDelay:
 		l.commit()
 	case len(b.sends) > 0 || slices.ContainsFunc(l.out.Alarms, func(a agents.Alarm) bool { return a.At < late }):

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // clock is the time that a host gives its agents: Unix milliseconds that never go back. It
@@ -39,10 +39,10 @@ func newClock(wall func() time.Time, warn func(time.Duration)) *clock {
 }
 
 // now returns the present instant.
-func (c *clock) now() bourse.Time {
+func (c *clock) now() grid.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return bourse.Time(c.nanos() / int64(time.Millisecond))
+	return grid.Time(c.nanos() / int64(time.Millisecond))
 }
 
 // nanos reads the clock. The lock must be held.
@@ -66,12 +66,12 @@ func (c *clock) nanos() int64 {
 
 // wait returns how long it takes until the clock shows an instant, at most an hour, after
 // which the caller must ask again.
-func (c *clock) wait(until bourse.Time) time.Duration {
+func (c *clock) wait(until grid.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nanos()
-	left := until.Sub(bourse.Time(c.shown / int64(time.Millisecond)))
-	if left > bourse.Hour {
+	left := until.Sub(grid.Time(c.shown / int64(time.Millisecond)))
+	if left > grid.Hour {
 		return time.Hour
 	}
 	return max(time.Duration(int64(until)*int64(time.Millisecond)-c.shown), 0)
@@ -88,7 +88,7 @@ func (c *clock) ahead() time.Duration {
 // atLeast keeps the clock from showing less than the last instant of a journal: it stands
 // still until the machine's clock has reached that. More than most ahead is an error,
 // because one of the two clocks must have been wrong.
-func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
+func (c *clock) atLeast(last grid.Time, most grid.Duration) error {
 	now := c.now()
 	if gap := last.Sub(now); gap > most {
 		return fmt.Errorf("its last fact is of %s, %s later than this machine's clock shows (%s): set the clock right, or wait",
@@ -102,7 +102,7 @@ func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
 
 // begin starts the clock from the wall clock's time, but not before the last instant of a
 // journal.
-func (c *clock) begin(last bourse.Time) {
+func (c *clock) begin(last grid.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nanos()
@@ -111,6 +111,6 @@ func (c *clock) begin(last bourse.Time) {
 }
 
 // stamp formats an instant for display.
-func stamp(t bourse.Time) string {
+func stamp(t grid.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
 }

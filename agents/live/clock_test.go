@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // wallClock is a wall clock that can be set.
@@ -36,7 +36,7 @@ func TestClock_FollowsSlowlyAndNeverGoesBack(t *testing.T) {
 				}
 				last = now
 			}
-			want := bourse.Time(wall.now().UnixMilli())
+			want := grid.Time(wall.now().UnixMilli())
 			if off := want.Sub(last); off < -1 || off > 1 {
 				t.Errorf("after ten minutes it is off by %s", off)
 			}
@@ -53,13 +53,13 @@ func TestClock_WaitIsByItsOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wall := &wallClock{}
 		h, _ := hosting(t, &journal.Memory{}, Options{Now: wall.now})
-		_ = h.Tell("user:ana", toy, wake{100 * bourse.Second, "alarm"})
+		_ = h.Tell("user:ana", toy, wake{100 * grid.Second, "alarm"})
 		synctest.Wait()
 		set := instants(t, h)[1]
 		wall.set(-time.Hour)
 		time.Sleep(102 * time.Second)
 		synctest.Wait()
-		if at := instants(t, h); len(at) != 3 || at[2] < set.Add(100*bourse.Second) {
+		if at := instants(t, h); len(at) != 3 || at[2] < set.Add(100*grid.Second) {
 			t.Errorf("steps at %v", at)
 		}
 		stop(t, h)
@@ -80,7 +80,7 @@ func TestClock_BeginsWhereTheJournalEnded(t *testing.T) {
 
 		wall.set(0)
 		h, _ = hosting(t, disk, Options{Now: wall.now})
-		_ = h.Tell("user:ana", toy, wake{bourse.Second, "alarm"})
+		_ = h.Tell("user:ana", toy, wake{grid.Second, "alarm"})
 		synctest.Wait()
 		if at := instants(t, h); at[0] != last || at[1] != last {
 			t.Errorf("it began at %v, its journal ended at %v", at, last)
@@ -92,7 +92,7 @@ func TestClock_BeginsWhereTheJournalEnded(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if at := instants(t, h); len(at) != 3 || at[2] != last.Add(bourse.Second) {
+		if at := instants(t, h); len(at) != 3 || at[2] != last.Add(grid.Second) {
 			t.Errorf("the alarm came at %v", at)
 		}
 		stop(t, h)

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process that starts with a wrong clock would at once act on it: start and end legs too
@@ -32,7 +32,7 @@ import (
 const (
 	// agreement is how far two clocks may differ. Brokers allow the same for the offers of
 	// sites.
-	agreement = time.Duration(bourse.ClockSkew) * time.Millisecond
+	agreement = time.Duration(grid.ClockSkew) * time.Millisecond
 	// gather is how long to wait for further peers once the first has answered.
 	gather = 2 * time.Second
 	// askEvery is how often a peer is asked, askPace how often to look for a peer to ask.
@@ -58,7 +58,7 @@ func (o *opinion) agrees() bool { return max(o.off, -o.off)-o.slack <= agreement
 type clockQuestion struct {
 	peer agents.ID
 	at   time.Time // monotonic
-	now  bourse.Time
+	now  grid.Time
 }
 
 // clocks asks other processes for their time, and answers those that ask.
@@ -96,7 +96,7 @@ func (c *clocks) answer(m *wire.ClockRequest) {
 	c.mu.Lock()
 	lane := c.lane
 	c.mu.Unlock()
-	host, ok := c.node.opt.Host.(interface{ Now() bourse.Time })
+	host, ok := c.node.opt.Host.(interface{ Now() grid.Time })
 	if !ok || lane == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (c *clocks) heard(m *wire.ClockReply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q, ok := c.asked[m.Nonce]
-	if !ok || q.peer != agents.ID(m.From) || max(m.Now, -m.Now) > int64(bourse.MaxTime) {
+	if !ok || q.peer != agents.ID(m.From) || max(m.Now, -m.Now) > int64(grid.MaxTime) {
 		return
 	}
 	delete(c.asked, m.Nonce)
@@ -247,7 +247,7 @@ func (n *Node) counted(peers []Member) int {
 // situation is everything that decides whether the agents may begin.
 type situation struct {
 	latest   Latest // the last fact of the journals
-	now      bourse.Time
+	now      grid.Time
 	opinions []opinion
 	peers    int           // peers that might have an opinion
 	gathered time.Duration // since the first opinion
@@ -289,7 +289,7 @@ func (s *situation) judge() (kind string, why error) {
 	case len(against) > len(with):
 		return disagree, fmt.Errorf("this machine's clock shows %s; %s: set the clock right, here or there, and this process goes on by itself "+
 			"(wait = \"0s\" in [clock] has it begin all the same)", stamp(s.now), tell(against))
-	case ahead > bourse.Duration(agreement/time.Millisecond):
+	case ahead > grid.Duration(agreement/time.Millisecond):
 		kind = future
 		if len(with) > 0 {
 			kind = wrongOnce
@@ -313,7 +313,7 @@ func (s *situation) judge() (kind string, why error) {
 }
 
 // later says that a journal ends later than the clock shows, and what to do about it.
-func (s *situation) later(ahead bourse.Duration, with []opinion) error {
+func (s *situation) later(ahead grid.Duration, with []opinion) error {
 	remedy := "if this clock is right, the journal was written under a wrong one: stop the process and see what bourse journal rebase would change; if it is wrong, set it right"
 	if len(with) > 0 {
 		remedy = fmt.Sprintf("%s agrees with this clock, so the journal was written under a wrong one: stop the process and see what bourse journal rebase would change", with[0].peer)
@@ -331,7 +331,7 @@ func tell(list []opinion) string {
 		if d < 0 {
 			d, way = -d, "behind"
 		}
-		words = append(words, fmt.Sprintf("that of %s is %s %s it", o.peer, about(bourse.Duration(d/time.Millisecond)), way))
+		words = append(words, fmt.Sprintf("that of %s is %s %s it", o.peer, about(grid.Duration(d/time.Millisecond)), way))
 	}
 	if n := len(list) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more differ", n))
@@ -340,6 +340,6 @@ func tell(list []opinion) string {
 }
 
 // about formats a duration to the second.
-func about(d bourse.Duration) string {
+func about(d grid.Duration) string {
 	return (time.Duration(d) * time.Millisecond).Round(time.Second).String()
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process whose clock more others contradict than confirm waits, and so does
@@ -20,14 +20,14 @@ import (
 // the remedy.
 func TestCompare_WhoMayBegin(t *testing.T) {
 	t.Parallel()
-	const now = bourse.Time(1_700_000_000_000)
+	const now = grid.Time(1_700_000_000_000)
 	off := func(list ...time.Duration) (of []opinion) {
 		for i, d := range list {
 			of = append(of, opinion{peer: agents.ID("site:" + string(rune('a'+i))), off: d})
 		}
 		return of
 	}
-	past := Latest{"site:north", now.Add(-bourse.Day)}
+	past := Latest{"site:north", now.Add(-grid.Day)}
 	for _, c := range []struct {
 		name string
 		s    situation
@@ -50,11 +50,11 @@ func TestCompare_WhoMayBegin(t *testing.T) {
 		{"one against one", situation{latest: past, opinions: off(0, time.Hour), peers: 2, patience: 10 * time.Second, waited: 10 * time.Second}, undecided, nil},
 		{"within the skew", situation{latest: past, opinions: off(2 * time.Second), peers: 1, patience: 10 * time.Second}, agreed, nil},
 		{"a slow answer", situation{latest: past, opinions: []opinion{{peer: "site:a", off: 3 * time.Second, slack: time.Second}}, peers: 1, patience: 10 * time.Second}, agreed, nil},
-		{"a journal of the future", situation{latest: Latest{"site:north", now.Add(2 * bourse.Hour)}, patience: 10 * time.Second, waited: time.Hour}, future,
+		{"a journal of the future", situation{latest: Latest{"site:north", now.Add(2 * grid.Hour)}, patience: 10 * time.Second, waited: time.Hour}, future,
 			[]string{"site:north", "2h0m0s later", "rebase", "goes on by itself"}},
-		{"the same, and others agree with the clock", situation{latest: Latest{"site:north", now.Add(2 * bourse.Hour)}, opinions: off(0), peers: 1, patience: 10 * time.Second}, wrongOnce,
+		{"the same, and others agree with the clock", situation{latest: Latest{"site:north", now.Add(2 * grid.Hour)}, opinions: off(0), peers: 1, patience: 10 * time.Second}, wrongOnce,
 			[]string{"site:a agrees with this clock", "bourse journal rebase"}},
-		{"a journal two seconds ahead", situation{latest: Latest{"site:north", now.Add(2 * bourse.Second)}, opinions: off(0), peers: 1, patience: 10 * time.Second}, agreed, nil},
+		{"a journal two seconds ahead", situation{latest: Latest{"site:north", now.Add(2 * grid.Second)}, opinions: off(0), peers: 1, patience: 10 * time.Second}, agreed, nil},
 	} {
 		c.s.now = now
 		kind, why := c.s.judge()
@@ -111,7 +111,7 @@ func TestHost_NothingHappensBeforeBegin(t *testing.T) {
 		h.Begin()
 		h.Begin()
 		synctest.Wait()
-		if at := instants(t, h); len(at) != 1 || at[0] > before.Add(3*bourse.Minute) {
+		if at := instants(t, h); len(at) != 1 || at[0] > before.Add(3*grid.Minute) {
 			t.Errorf("it began at %v, a clock two hours ahead has been set right before", at)
 		}
 		if m := give(t, h, 2); m.Sum != 3 {
@@ -195,7 +195,7 @@ func TestCompare_AnswersAreOfWhomWasAsked(t *testing.T) {
 		}
 	}
 	c.heard(&wire.ClockReply{From: "broker:vo", Nonce: 7, Now: int64(h.Now())})
-	c.heard(&wire.ClockReply{From: "broker:vo", Nonce: 7, Now: int64(h.Now().Add(bourse.Hour))})
+	c.heard(&wire.ClockReply{From: "broker:vo", Nonce: 7, Now: int64(h.Now().Add(grid.Hour))})
 	if list, _ := c.fresh(now); len(list) != 1 || !list[0].agrees() {
 		t.Errorf("opinions %+v", list)
 	}

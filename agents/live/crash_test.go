@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process that dies in any operation of its disk loses nothing that it has acknowledged
@@ -89,10 +89,10 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 	}
 	var seq int64
 	begun := make(chan struct{})
-	_ = h.View(ctx, toy, func(_ bourse.Time, a agents.Agent) {
+	_ = h.View(ctx, toy, func(_ grid.Time, a agents.Agent) {
 		seq = int64(a.(*purse).added)
 		w.told(seq, a.(*purse).sum)
-		h.Watch(toy, func(_ bourse.Time, f agents.Fact) {
+		h.Watch(toy, func(_ grid.Time, f agents.Fact) {
 			<-begun
 			if f, ok := f.(added); ok { // no additions before it have been missed
 				seq++
@@ -124,7 +124,7 @@ func (w *witness) asker(ctx context.Context, h *Host, n int64) {
 			return
 		}
 		w.told(m.(total).Seq, m.(total).Sum)
-		_ = h.View(ctx, toy, func(_ bourse.Time, a agents.Agent) {
+		_ = h.View(ctx, toy, func(_ grid.Time, a agents.Agent) {
 			w.told(int64(a.(*purse).added), a.(*purse).sum)
 		})
 	}

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 const toyDriver agents.ID = "driver:toy"
@@ -76,7 +76,7 @@ type asking struct {
 	told []string
 }
 
-func (a *asking) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (a *asking) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Command, agents.LookRequest, agents.OutputRequest:
 		out.Send(toyDriver, m)
@@ -100,7 +100,7 @@ func driving(t *testing.T, d Driver, opt Options) (*Host, func() []string) {
 		t.Fatal(err)
 	}
 	return h, func() (told []string) {
-		if err := h.View(t.Context(), toy, func(_ bourse.Time, v agents.Agent) { told = slices.Clone(v.(*asking).told) }); err != nil {
+		if err := h.View(t.Context(), toy, func(_ grid.Time, v agents.Agent) { told = slices.Clone(v.(*asking).told) }); err != nil {
 			t.Fatal(err)
 		}
 		return told

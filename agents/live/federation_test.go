@@ -13,12 +13,13 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
@@ -26,7 +27,7 @@ import (
 
 // grid is a broker and its sites, each a host and a node of its own, over
 // a network in memory.
-type grid struct {
+type fourSites struct {
 	memory *memoryNetwork
 	disk   func(id agents.ID) journal.Disk
 	nodes  map[agents.ID]*Node
@@ -38,9 +39,9 @@ const vo agents.ID = "broker:vo1"
 
 // federate starts n sites of so many nodes each, and a broker that plans each
 // job by itself, and waits until it knows them all.
-func federate(t testing.TB, n, nodes int, disk func(id agents.ID) journal.Disk) *grid {
+func federate(t testing.TB, n, nodes int, disk func(id agents.ID) journal.Disk) *fourSites {
 	t.Helper()
-	f := &grid{memory: newMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
+	f := &fourSites{memory: newMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
 	t.Cleanup(func() { f.leave(t) })
 	f.broker(t)
 	for i := range n {
@@ -61,12 +62,12 @@ func federate(t testing.TB, n, nodes int, disk func(id agents.ID) journal.Disk) 
 }
 
 // broker brings the broker to life, at first or again.
-func (f *grid) broker(t testing.TB) {
+func (f *fourSites) broker(t testing.TB) {
 	t.Helper()
 	cfg := broker.Defaults("vo1")
-	cfg.Budget, cfg.BatchSize, cfg.Cycle = 1_000_000*bourse.Credit, 1, bourse.Second
+	cfg.Budget, cfg.BatchSize, cfg.Cycle = 1_000_000*grid.Credit, 1, grid.Second
 	cfg.MaxCycles = 1000 // in a row: jobs that come while one is planned wait a second at most
-	cfg.Phase, cfg.Lead = broker.Phase("vo1", cfg.Cycle), bourse.Minute
+	cfg.Phase, cfg.Lead = broker.Phase("vo1", cfg.Cycle), grid.Minute
 	h := quiet(Options{})
 	if err := h.Add(vo, broker.New(cfg), f.disk(vo), journal.Options{}); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func (f *grid) broker(t testing.TB) {
 }
 
 // site brings a site and its cluster to life, at first or again.
-func (f *grid) site(t testing.TB, name string, nodes int) {
+func (f *fourSites) site(t testing.TB, name string, nodes int) {
 	t.Helper()
 	h := quiet(Options{})
 	addSite(t, h, name, nodes, f.disk)
@@ -85,15 +86,15 @@ func (f *grid) site(t testing.TB, name string, nodes int) {
 // addSite brings a site and its cluster to life in a host.
 func addSite(t testing.TB, h *Host, name string, nodes int, disk func(id agents.ID) journal.Disk) {
 	t.Helper()
-	groups := []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+	groups := []grid.Group{{Site: name, Name: "main", Nodes: nodes, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 	id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 	for _, a := range []struct {
 		id    agents.ID
 		agent agents.Durable
 	}{
 		{clusterID, cluster.New(cluster.Config{Site: id}, queue.NewBackend(groups, []queue.Options{{Nodes: nodes, Policy: backfill.EASY}}, nil))},
-		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
-			Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: bourse.Minute})},
+		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: grid.Day,
+			Hold: 30 * grid.Second, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: grid.Minute})},
 	} {
 		if err := h.Add(a.id, a.agent, disk(a.id), journal.Options{}); err != nil {
 			t.Fatal(err)
@@ -102,7 +103,7 @@ func addSite(t testing.TB, h *Host, name string, nodes int, disk func(id agents.
 }
 
 // node connects a host.
-func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
+func (f *fourSites) node(t testing.TB, id agents.ID, h *Host) {
 	t.Helper()
 	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: cmp.Or(f.label, "vo1"), Profile: "fast"}, Log: zerolog.New(io.Discard)}
 	for _, other := range f.nodes {
@@ -116,7 +117,7 @@ func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
 }
 
 // leave has everybody leave.
-func (f *grid) leave(t testing.TB) {
+func (f *fourSites) leave(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var group sync.WaitGroup
@@ -132,13 +133,13 @@ func (f *grid) leave(t testing.TB) {
 
 // kill ends a process abruptly: its disks fail at the next operation, and keep
 // what is durable.
-func (f *grid) kill(t testing.TB, id agents.ID, also ...agents.ID) {
+func (f *fourSites) kill(t testing.TB, id agents.ID, also ...agents.ID) {
 	t.Helper()
 	f.nodes[id].Close()
 	h := f.hosts[id]
 	for _, id := range append(also, id) {
 		disk := f.disk(id).(*journal.Memory)
-		if err := h.View(t.Context(), id, func(bourse.Time, agents.Agent) {
+		if err := h.View(t.Context(), id, func(grid.Time, agents.Agent) {
 			disk.Fault = func(journal.Op, string) error { return errDisk }
 		}); err != nil {
 			t.Fatal(err)
@@ -159,18 +160,18 @@ func (f *grid) kill(t testing.TB, id agents.ID, also ...agents.ID) {
 }
 
 // look shows the broker.
-func (f *grid) look(t testing.TB, look func(*broker.Broker)) {
+func (f *fourSites) look(t testing.TB, look func(*broker.Broker)) {
 	t.Helper()
-	if err := f.hosts[vo].View(t.Context(), vo, func(_ bourse.Time, a agents.Agent) { look(a.(*broker.Broker)) }); err != nil {
+	if err := f.hosts[vo].View(t.Context(), vo, func(_ grid.Time, a agents.Agent) { look(a.(*broker.Broker)) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // submit hands the broker a job of so many nodes for ten minutes.
-func (f *grid) submit(t testing.TB, name string, nodes int) {
+func (f *fourSites) submit(t testing.TB, name string, nodes int) {
 	t.Helper()
-	j := bourse.Job{Name: name, User: "ana", Request: bourse.Request{Nodes: nodes, Length: 10 * bourse.Minute, MinPerformance: bourse.Unit,
-		MaxPrice: bourse.Price(2 * bourse.Credit), Deadline: bourse.Never}}
+	j := grid.Job{Name: name, User: "ana", Request: grid.Request{Nodes: nodes, Length: 10 * grid.Minute, MinPerformance: grid.Unit,
+		MaxPrice: grid.Price(2 * grid.Credit), Deadline: grid.Never}}
 	j.Budget = j.DefaultBudget()
 	m, err := f.hosts[vo].Ask(t.Context(), "user:ana", vo, agents.Submit{Job: j})
 	if err != nil {
@@ -183,15 +184,15 @@ func (f *grid) submit(t testing.TB, name string, nodes int) {
 
 // confirmed watches the broker's journal and tells of every job whose legs are
 // all confirmed, once; stop ends it.
-func (f *grid) confirmed(t testing.TB) (jobs <-chan string, stop func()) {
-	open := map[bourse.TxID]int{}
-	names := map[bourse.TxID]string{}
+func (f *fourSites) confirmed(t testing.TB) (jobs <-chan string, stop func()) {
+	open := map[grid.TxID]int{}
+	names := map[grid.TxID]string{}
 	told := make(chan string, 1<<16)
-	return told, f.hosts[vo].Watch(vo, func(_ bourse.Time, f agents.Fact) {
+	return told, f.hosts[vo].Watch(vo, func(_ grid.Time, f agents.Fact) {
 		switch f := f.(type) {
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			open[f.Tx], names[f.Tx] = len(f.Legs), f.Job
-		case bourse.LegClosed:
+		case facts.LegClosed:
 			if open[f.Leg.Tx]--; f.Commit && open[f.Leg.Tx] == 0 {
 				told <- names[f.Leg.Tx]
 			}
@@ -270,7 +271,7 @@ func TestFederation_KilledProcessesComeBack(t *testing.T) {
 		confirmed := 0
 		f.look(t, func(b *broker.Broker) {
 			for j := range b.Jobs() {
-				if j.State == bourse.JobPlaced && !slices.ContainsFunc(j.Last.Legs, func(l broker.LegView) bool { return l.State != bourse.Confirmed }) {
+				if j.State == grid.JobPlaced && !slices.ContainsFunc(j.Last.Legs, func(l broker.LegView) bool { return l.State != grid.Confirmed }) {
 					confirmed++
 				}
 			}
@@ -281,7 +282,7 @@ func TestFederation_KilledProcessesComeBack(t *testing.T) {
 }
 
 // await waits until all those jobs are confirmed.
-func (f *grid) await(t testing.TB, jobs <-chan string, want map[string]bool) {
+func (f *fourSites) await(t testing.TB, jobs <-chan string, want map[string]bool) {
 	t.Helper()
 	late := time.After(patience)
 	for len(want) > 0 {
@@ -296,7 +297,7 @@ func (f *grid) await(t testing.TB, jobs <-chan string, want map[string]bool) {
 }
 
 // tell logs what the broker knows of its sites and jobs.
-func (f *grid) tell(t testing.TB) {
+func (f *fourSites) tell(t testing.TB) {
 	f.look(t, func(b *broker.Broker) {
 		for s := range b.Sites() {
 			t.Logf("%s: member %v, listed %v, %s %v", s.Name, s.Member, s.Listed, s.Answer, s.Refusal)
@@ -311,13 +312,13 @@ func (f *grid) tell(t testing.TB) {
 }
 
 // agree holds the legs of the broker's jobs against those of the sites.
-func (f *grid) agree(t testing.TB, jobs int) {
+func (f *fourSites) agree(t testing.TB, jobs int) {
 	t.Helper()
 	legs := map[string][]string{}
 	placed := 0
 	f.look(t, func(b *broker.Broker) {
 		for j := range b.Jobs() {
-			if j.State != bourse.JobPlaced || j.Last == nil {
+			if j.State != grid.JobPlaced || j.Last == nil {
 				t.Errorf("%s is %v: %v", j.Name, j.State, j.Reason)
 				continue
 			}
@@ -335,7 +336,7 @@ func (f *grid) agree(t testing.TB, jobs int) {
 			continue
 		}
 		var has []string
-		if err := h.View(t.Context(), id, func(_ bourse.Time, a agents.Agent) {
+		if err := h.View(t.Context(), id, func(_ grid.Time, a agents.Agent) {
 			for _, l := range a.(*sites.Site).OpenLegs() {
 				has = append(has, fmt.Sprintf("%v %d %d %d %v", l.Leg.Tx, l.What.Nodes, l.What.Start, l.What.End, l.State))
 			}

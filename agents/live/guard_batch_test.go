@@ -15,14 +15,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // legOf is a leg of a broker's transaction.
-func legOf(broker string) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: broker, Incarnation: 1, Nonce: 2, Seq: 3}}
+func legOf(broker string) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: broker, Incarnation: 1, Nonce: 2, Seq: 3}}
 }
 
 // sealed is a message in its parcel, as a link sends it.
@@ -65,7 +65,7 @@ func TestGuard_LetsThroughWhatAgentsSayToEachOther(t *testing.T) {
 		&wire.Ack{Session: 7, Upto: 9},
 		&wire.ClockRequest{From: string(brokerOne), ReplyTo: "127.0.0.1:7400", Nonce: 1},
 		&wire.ClockReply{From: string(brokerOne), Nonce: 1, Now: 1},
-		sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1")}}))
+		sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []grid.LegID{legOf("vo1")}}))
 	size, left, breach := g.batch(p, b)
 	if breach != nil || len(left) != 0 || len(b.Envelopes) != 5 || size.messages != 5 || size.bytes == 0 {
 		t.Errorf("%v, %v, %d envelopes, %+v", breach, left, len(b.Envelopes), size)
@@ -140,7 +140,7 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		{"another broker's leg", says(brokerOne, siteNorth, agents.Cancel{Leg: legOf("vo2")}), BadLeg},
 		{"another broker's leg to replace", says(brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo2")}), BadLeg},
 		{"the list of another broker", says(brokerOne, siteNorth, agents.List{Broker: "vo2"}), BadLeg},
-		{"legs of another broker in a list", says(brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo2")}}), BadLeg},
+		{"legs of another broker in a list", says(brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []grid.LegID{legOf("vo1"), legOf("vo2")}}), BadLeg},
 		{"an assertion of another broker's leg", says(brokerOne, siteNorth, agents.Reassert{Leg: agents.ListedLeg{Leg: legOf("vo2")}}), BadLeg},
 		{"no leg where there must be one", says(brokerOne, siteNorth, agents.Confirm{}), BadLeg},
 		{"a stop", batchOf(t, &actor.Stop{}), BadType},
@@ -219,10 +219,10 @@ func fewBytes(t testing.TB) *wire.Parcel {
 
 // saidToSites is something of every kind that a broker says to a site.
 var saidToSites = []agents.Message{
-	agents.OfferRequest{Cycle: 1}, agents.QuoteRequest{Ref: 1, Legs: []bourse.Leg{{Group: "main", Nodes: 1}}, Users: []string{"ana"}},
+	agents.OfferRequest{Cycle: 1}, agents.QuoteRequest{Ref: 1, Legs: []grid.Leg{{Group: "main", Nodes: 1}}, Users: []string{"ana"}},
 	agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo1"), Job: "job"}, agents.Prepare{Leg: legOf("vo1"), For: 1}, agents.Confirm{Leg: legOf("vo1")},
 	agents.Cancel{Leg: legOf("vo1")}, agents.Release{Leg: legOf("vo1")}, agents.Answer{Leg: legOf("vo1")}, agents.Noted{Leg: legOf("vo1")},
-	agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo1")}}, agents.Reassert{Leg: agents.ListedLeg{Leg: legOf("vo1")}},
+	agents.List{Broker: "vo1", Known: []grid.LegID{legOf("vo1"), legOf("vo1")}}, agents.Reassert{Leg: agents.ListedLeg{Leg: legOf("vo1")}},
 	agents.Cancel{Leg: legOf("vo2")}, agents.Held{Leg: legOf("vo1")},
 }
 
@@ -276,7 +276,7 @@ func FuzzGuard(f *testing.F) {
 func ownLegs(t *testing.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		if id, ok := v.Interface().(bourse.LegID); ok && id != (bourse.LegID{}) && id.Tx.Broker != "vo1" {
+		if id, ok := v.Interface().(grid.LegID); ok && id != (grid.LegID{}) && id.Tx.Broker != "vo1" {
 			t.Fatalf("leg %v of another broker may pass", id)
 		}
 		for i := range v.NumField() {
@@ -321,7 +321,7 @@ func TestAddressee_IsTheOneThatTheReceiverReads(t *testing.T) {
 
 func TestCountParts_CountsMessagesAndTextsAtEveryDepth(t *testing.T) {
 	t.Parallel()
-	p := sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo1")}})
+	p := sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []grid.LegID{legOf("vo1"), legOf("vo1")}})
 	data, err := proto.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -495,9 +495,9 @@ func BenchmarkGuard_Hold(b *testing.B) {
 
 func BenchmarkGuard_Offers1000Steps(b *testing.B) {
 	g, p := guardAt(brokerOne, siteNorth)
-	var profile bourse.Profile
+	var profile grid.Profile
 	for i := range 1000 {
-		profile = append(profile, bourse.Step{At: bourse.Time(i * 60_000), Free: i % 7})
+		profile = append(profile, grid.Step{At: grid.Time(i * 60_000), Free: i % 7})
 	}
 	benchmarkGuard(b, g, p, sealed(b, siteNorth, brokerOne, agents.Offers{Groups: []agents.GroupOffer{{Admissible: profile, Clear: profile}}}))
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Options say how a host runs its agents. A bound of 0 means its default.
@@ -53,7 +53,7 @@ type Options struct {
 	Orders int
 	// Ahead is how much later than the machine's clock a journal's last fact may be: a
 	// minute. The host's time stands still until the clock has caught up.
-	Ahead bourse.Duration
+	Ahead grid.Duration
 	// Wait makes the agents wait for Begin: the state that Add has replayed can be read,
 	// but no agent is handed anything before. The caller of Begin must then check with
 	// Latest whether a journal is later than the clock.
@@ -81,7 +81,7 @@ func (o *Options) defaults() {
 		o.Linger = 10 * time.Millisecond
 	}
 	if o.Ahead == 0 {
-		o.Ahead = bourse.Minute
+		o.Ahead = grid.Minute
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -117,7 +117,7 @@ type Host struct {
 	workers  map[agents.ID]*worker // the drivers
 	network  Network
 	peers    Network // network to other replicas
-	know     func([]bourse.ReplicaMember)
+	know     func([]grid.ReplicaMember)
 	stopped  bool
 	begun    bool
 	waiting  []*life // lives waiting for Begin, in the order of Add
@@ -148,7 +148,7 @@ func NewHost(opt Options) *Host {
 // Latest is the last fact in all journals of a host, as of their replay.
 type Latest struct {
 	Agent agents.ID // whose fact it is; "" if there are no facts
-	At    bourse.Time
+	At    grid.Time
 }
 
 // Latest returns the last fact that was replayed.
@@ -161,11 +161,11 @@ func (h *Host) Latest() Latest {
 // seller is an agent that has sold windows.
 type seller interface {
 	// Passed is how many windows should have begun between two instants, and have not.
-	Passed(after, until bourse.Time) int
+	Passed(after, until grid.Time) int
 }
 
 // startable is how long after its window's begin work may still begin.
-const startable = bourse.Minute
+const startable = grid.Minute
 
 // Passed is how many windows, sold by agents that wait for Begin, began by this host's
 // clock after the last fact of the journals, and so long ago that nothing in them can begin
@@ -206,7 +206,7 @@ func nonce() uint64 {
 }
 
 // Now returns the host's time, which it gives to its agents, in Unix milliseconds.
-func (h *Host) Now() bourse.Time { return h.clock.now() }
+func (h *Host) Now() grid.Time { return h.clock.now() }
 
 // Failed delivers the first failure: a journal could not be written or synced, or an agent
 // has panicked. The process must then stop: nothing of the failed batch has left it, and
@@ -291,7 +291,7 @@ func (l *life) start() {
 // replay opens the journal, brings the agent up to its last fact and returns the instant of
 // that. If the agent panics on a fact, that is an error: no message is to blame, and no
 // life can begin until another build reads the journal or an older copy is restored.
-func (l *life) replay(disk journal.Disk, opt journal.Options) (last bourse.Time, err error) {
+func (l *life) replay(disk journal.Disk, opt journal.Options) (last grid.Time, err error) {
 	kind := ""
 	defer func() {
 		if r := recover(); r != nil {
@@ -299,7 +299,7 @@ func (l *life) replay(disk journal.Disk, opt journal.Options) (last bourse.Time,
 			err = fmt.Errorf("its journal has a fact of kind %q that it cannot apply (%s): %v", kind, panicPlace(), r)
 		}
 	}()
-	l.journal, err = journal.Open(disk, opt, func(at bourse.Time, f agents.Fact) {
+	l.journal, err = journal.Open(disk, opt, func(at grid.Time, f agents.Fact) {
 		last, kind = max(last, at), f.Kind()
 		l.agent.Replay(at, f)
 	})

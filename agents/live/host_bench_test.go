@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // onDisk returns a folder on a real disk.
@@ -76,9 +76,9 @@ func BenchmarkStep(b *testing.B) {
 			b.Run("disk="+d.name+"/"+m.Kind(), func(b *testing.B) {
 				h, p := hosting(b, d.open(b), Options{Mailbox: 4096})
 				defer stop(b, h)
-				_ = h.View(b.Context(), toy, func(bourse.Time, agents.Agent) {
+				_ = h.View(b.Context(), toy, func(grid.Time, agents.Agent) {
 					p.heard = make([]string, 0, b.N+1)
-					p.times = make([]bourse.Time, 0, b.N+1)
+					p.times = make([]grid.Time, 0, b.N+1)
 				})
 				b.ResetTimer()
 				for range b.N {
@@ -86,7 +86,7 @@ func BenchmarkStep(b *testing.B) {
 						time.Sleep(50 * time.Microsecond) // its mailbox is full
 					}
 				}
-				_ = h.View(b.Context(), toy, func(bourse.Time, agents.Agent) {})
+				_ = h.View(b.Context(), toy, func(grid.Time, agents.Agent) {})
 			})
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // slowDisk has syncs wait until they are let through.
@@ -65,7 +65,7 @@ func TestHost_NobodyIsToldBeforeTheSync(t *testing.T) {
 		var told []string
 		var mu sync.Mutex
 		tell := func(who string) { mu.Lock(); told = append(told, who); mu.Unlock() }
-		end := h.Watch(toy, func(bourse.Time, agents.Fact) { tell("watcher") })
+		end := h.Watch(toy, func(grid.Time, agents.Fact) { tell("watcher") })
 		defer end()
 		if err := h.Tell("user:ana", toy, pass{"broker:vo1", agents.Inquire{}}); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestHost_NobodyIsToldBeforeTheSync(t *testing.T) {
 			tell("asker")
 		}()
 		go func() {
-			if err := h.View(t.Context(), toy, func(bourse.Time, agents.Agent) {}); err != nil {
+			if err := h.View(t.Context(), toy, func(grid.Time, agents.Agent) {}); err != nil {
 				t.Error(err)
 			}
 			tell("viewer")
@@ -150,7 +150,7 @@ func TestHost_FactsFromWhichNothingFollowsLinger(t *testing.T) {
 		}
 		linger := h.opt.Linger
 		tell(keep{1})
-		tell(wake{bourse.Second, "late"})
+		tell(wake{grid.Second, "late"})
 		time.Sleep(linger - time.Nanosecond)
 		tell(keep{1})
 		syncs(0, "nobody waits")
@@ -166,7 +166,7 @@ func TestHost_FactsFromWhichNothingFollowsLinger(t *testing.T) {
 		heard(t, h)
 		syncs(3, "somebody looks")
 		tell(keep{1})
-		tell(wake{bourse.Millisecond, "soon"})
+		tell(wake{grid.Millisecond, "soon"})
 		syncs(4, "an alarm is due before that")
 		tell(keep{1})
 		stop(t, h)
@@ -238,8 +238,8 @@ func TestHost_AFailureStopsRatherThanLies(t *testing.T) {
 			}
 			give(t, h, 5)
 			ended := make(chan agents.Fact, 1)
-			h.Watch(toy, func(_ bourse.Time, f agents.Fact) { ended <- f })
-			if err := h.View(t.Context(), toy, func(bourse.Time, agents.Agent) { disk.Fault = c.fault }); err != nil {
+			h.Watch(toy, func(_ grid.Time, f agents.Fact) { ended <- f })
+			if err := h.View(t.Context(), toy, func(grid.Time, agents.Agent) { disk.Fault = c.fault }); err != nil {
 				t.Fatal(err)
 			}
 			if m, err := h.Ask(t.Context(), "user:ana", toy, c.m); err == nil || !errors.Is(err, c.want) {
@@ -285,8 +285,8 @@ func TestHost_AlarmsComeInOrder(t *testing.T) {
 		h, p := hosting(t, &journal.Memory{}, Options{})
 		synctest.Wait()
 		p.gate = make(chan struct{})
-		for _, m := range []agents.Message{wait{}, wake{0, "now"}, wake{30 * bourse.Second, "late"}, wake{10 * bourse.Second, "first"},
-			wake{10 * bourse.Second, "second"}, wake{-bourse.Hour, "past"}, word{"a"}, word{"b"}} {
+		for _, m := range []agents.Message{wait{}, wake{0, "now"}, wake{30 * grid.Second, "late"}, wake{10 * grid.Second, "first"},
+			wake{10 * grid.Second, "second"}, wake{-grid.Hour, "past"}, word{"a"}, word{"b"}} {
 			_ = h.Tell("user:ana", toy, m)
 		}
 		close(p.gate)
@@ -304,7 +304,7 @@ func TestHost_AlarmsComeInOrder(t *testing.T) {
 		}
 		at := instants(t, h)
 		at = at[len(at)-3:]
-		if at[0] != at[1] || at[2].Sub(at[0]) != 20*bourse.Second {
+		if at[0] != at[1] || at[2].Sub(at[0]) != 20*grid.Second {
 			t.Errorf("alarms at %v", at)
 		}
 		if n := only(h).Alarms; n != 0 {
@@ -321,7 +321,7 @@ func TestHost_AFullMailboxRefusesAndCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, p := hosting(t, &journal.Memory{}, Options{Mailbox: 4})
 		p.gate = make(chan struct{})
-		_ = h.Tell("user:ana", toy, wake{bourse.Second, "alarm"})
+		_ = h.Tell("user:ana", toy, wake{grid.Second, "alarm"})
 		_ = h.Tell("user:ana", toy, wait{})
 		synctest.Wait()
 		e, err := wire.Encode("broker:vo1", toy, agents.OfferRequest{Cycle: 1, Horizon: 1000})
@@ -438,8 +438,8 @@ func TestStop_LeavesNothingOpen(t *testing.T) {
 			give(t, h, 1)
 		}
 		var end agents.Fact
-		h.Watch(toy, func(_ bourse.Time, f agents.Fact) { end = f })
-		_ = h.Tell("user:ana", toy, wake{bourse.Hour, "never"})
+		h.Watch(toy, func(_ grid.Time, f agents.Fact) { end = f })
+		_ = h.Tell("user:ana", toy, wake{grid.Hour, "never"})
 		go func() {
 			if _, err := h.Ask(t.Context(), "user:ana", toy, word{"no answer"}); !errors.Is(err, ErrStopped) {
 				t.Errorf("the open question ended with %v", err)
@@ -465,7 +465,7 @@ func TestStop_LeavesNothingOpen(t *testing.T) {
 		if p.sum != 10 || p.added != 10 {
 			t.Errorf("replayed %+v", p)
 		}
-		if err := again.View(t.Context(), toy, func(bourse.Time, agents.Agent) {}); err != nil {
+		if err := again.View(t.Context(), toy, func(grid.Time, agents.Agent) {}); err != nil {
 			t.Error(err)
 		}
 		stop(t, again)
@@ -524,11 +524,11 @@ func TestHost_ImagesKeepJournalsShort(t *testing.T) {
 	if s := only(h); s.Images != 9 {
 		t.Errorf("%d images", s.Images)
 	}
-	if err := h.View(t.Context(), toy, func(bourse.Time, agents.Agent) { disk = disk.Clone() }); err != nil { // killed here
+	if err := h.View(t.Context(), toy, func(grid.Time, agents.Agent) { disk = disk.Clone() }); err != nil { // killed here
 		t.Fatal(err)
 	}
 	disk.Crash(nil, false)
-	j, err := journal.Open(disk, journal.Options{Agent: toy, Codec: toyJournal.Codec}, func(bourse.Time, agents.Fact) {})
+	j, err := journal.Open(disk, journal.Options{Agent: toy, Codec: toyJournal.Codec}, func(grid.Time, agents.Fact) {})
 	if err != nil || j.Since() != 5 || j.Facts() != 95 {
 		t.Errorf("%d of %d facts to replay, %v", j.Since(), j.Facts(), err)
 	}

@@ -18,7 +18,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/asynkron/protoactor-go/remote"
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/sim"
@@ -26,6 +25,8 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
@@ -40,9 +41,9 @@ import (
 
 const (
 	hostileJobs  = 300
-	hostileEvery = 4 * bourse.Minute // a job of each VO is submitted
-	hostileBeat  = 2 * bourse.Hour   // those who are hostile strike
-	hostileUntil = bourse.Time(24 * bourse.Hour)
+	hostileEvery = 4 * grid.Minute // a job of each VO is submitted
+	hostileBeat  = 2 * grid.Hour   // those who are hostile strike
+	hostileUntil = grid.Time(24 * grid.Hour)
 	floodOf      = 20 // messages of a kind at each beat and site
 )
 
@@ -64,7 +65,7 @@ type reply struct{ envelope []byte }
 func (reply) Kind() string { return "Reply" }
 
 // outer is how this world calls a broker of a VO.
-func outer(vo, name string) agents.ID { return agents.ID("broker:" + bourse.InVO(vo, name)) }
+func outer(vo, name string) agents.ID { return agents.ID("broker:" + grid.InVO(vo, name)) }
 
 // border is a site behind its guards and VOs, as a process has it.
 type border struct {
@@ -78,7 +79,7 @@ type border struct {
 	told   map[string][]string // what each VO was sent, in order
 
 	network Network
-	now     bourse.Time
+	now     grid.Time
 	out     *agents.Outbox
 }
 
@@ -147,14 +148,14 @@ func (b *border) step(from agents.ID, m agents.Message) {
 }
 
 // Step takes a frame through the guard of its VO, and all else to the site.
-func (b *border) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (b *border) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now, b.out = now, out
 	f, is := m.(frame)
 	if !is {
 		b.step(from, m)
 		return
 	}
-	g, p := b.guards[f.vo], b.peers[bourse.InVO(f.vo, f.by)]
+	g, p := b.guards[f.vo], b.peers[grid.InVO(f.vo, f.by)]
 	if g.still(p) != nil {
 		p.number = 0 // its connection is closed, and the next one is verified anew
 		return
@@ -183,10 +184,10 @@ type voBroker struct {
 	vo, name string
 	agent    agents.Agent
 	facts    []string
-	cut      bourse.Time // from when on nothing of it leaves; 0: never
+	cut      grid.Time // from when on nothing of it leaves; 0: never
 }
 
-func (b *voBroker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (b *voBroker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	if r, is := m.(reply); is {
 		e := &wire.Envelope{}
 		if err := proto.Unmarshal(r.envelope, e); err != nil {
@@ -240,7 +241,7 @@ type nextJob struct{}
 
 func (nextJob) Kind() string { return "NextJob" }
 
-func (c *crowd) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (c *crowd) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if _, answer := m.(agents.SubmitReply); answer || c.next == hostileJobs {
 		return
 	}
@@ -250,9 +251,9 @@ func (c *crowd) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 	if i%10 == 0 {
 		nodes = 40 // more than a site has
 	}
-	j := bourse.Job{Name: fmt.Sprint("job", i), User: fmt.Sprint("user", i%3), Submit: now,
-		Request: bourse.Request{Nodes: nodes, Length: bourse.Duration(10+i*13%50) * bourse.Minute, MinPerformance: bourse.Unit,
-			MaxPrice: bourse.Price(3 * bourse.Credit), Deadline: bourse.Never}}
+	j := grid.Job{Name: fmt.Sprint("job", i), User: fmt.Sprint("user", i%3), Submit: now,
+		Request: grid.Request{Nodes: nodes, Length: grid.Duration(10+i*13%50) * grid.Minute, MinPerformance: grid.Unit,
+			MaxPrice: grid.Price(3 * grid.Credit), Deadline: grid.Never}}
 	j.Budget = j.DefaultBudget()
 	out.Send(c.broker, agents.Submit{Job: j})
 	out.Alarm(now.Add(hostileEvery), nextJob{})
@@ -261,7 +262,7 @@ func (c *crowd) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 // villain speaks as brokers of cms, and knows every leg of atlas.
 type villain struct {
 	t     *testing.T
-	legs  *[]bourse.LegID // of atlas, by the names that atlas has for them
+	legs  *[]grid.LegID // of atlas, by the names that atlas has for them
 	sites []agents.ID
 	beats uint64
 	sent  int
@@ -271,7 +272,7 @@ type beat struct{}
 
 func (beat) Kind() string { return "Beat" }
 
-func (v *villain) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (v *villain) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m.(type) {
 	case agents.Started:
 		out.Alarm(now.Add(hostileBeat), beat{})
@@ -290,7 +291,7 @@ func (v *villain) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agen
 }
 
 // strike says all there is to say, by one certificate and under three names.
-func (v *villain) strike(now bourse.Time, site agents.ID, by string, out *agents.Outbox) {
+func (v *villain) strike(now grid.Time, site agents.ID, by string, out *agents.Outbox) {
 	say := func(as string, m agents.Message) {
 		v.sent++
 		out.Send(site, framed(v.t, "cms", by, agents.ID("broker:"+as), site, m))
@@ -300,29 +301,29 @@ func (v *villain) strike(now bourse.Time, site agents.ID, by string, out *agents
 		for _, leg := range legs[max(0, len(legs)-5):] {
 			leg.Tx.Broker = as
 			for _, m := range []agents.Message{
-				agents.Prepare{Leg: leg, For: bourse.Hour},
+				agents.Prepare{Leg: leg, For: grid.Hour},
 				agents.Confirm{Leg: leg, DecidedBy: 1},
 				agents.Cancel{Leg: leg, DecidedBy: 1},
 				agents.Release{Leg: leg, DecidedBy: 9, Full: true},
 				agents.LegOutputRequest{Leg: leg, Ref: 1},
 				agents.Noted{Leg: leg},
 				agents.Answer{Leg: leg, Verdict: agents.Abort, DecidedBy: 9},
-				agents.List{Broker: as, Incarnation: uint32(v.beats + 1), Nonce: v.beats, Known: []bourse.LegID{leg}},
-				agents.Reassert{Leg: agents.ListedLeg{Leg: leg, State: bourse.Released}, Incarnation: 9, Nonce: 9},
+				agents.List{Broker: as, Incarnation: uint32(v.beats + 1), Nonce: v.beats, Known: []grid.LegID{leg}},
+				agents.Reassert{Leg: agents.ListedLeg{Leg: leg, State: grid.Released}, Incarnation: 9, Nonce: 9},
 			} {
 				say(as, m)
 			}
 		}
 	}
 	// Holds of much that would cost more than it says it pays, and questions.
-	soon := now.Add(bourse.Hour)
-	life := bourse.TxID{Broker: by, Incarnation: uint32(v.beats + 1), Nonce: v.beats}
+	soon := now.Add(grid.Hour)
+	life := grid.TxID{Broker: by, Incarnation: uint32(v.beats + 1), Nonce: v.beats}
 	for i := range floodOf {
-		id := bourse.LegID{Tx: life, Leg: 1}
+		id := grid.LegID{Tx: life, Leg: 1}
 		id.Tx.Seq = v.beats<<16 + uint64(i)
-		say(by, agents.Hold{Leg: id, What: bourse.Leg{Group: "main", Nodes: 8, Start: soon, End: soon.Add(bourse.Hour)}, User: "ana", For: bourse.Minute, Version: 1})
-		say(by, agents.OfferRequest{Cycle: id.Tx.Seq, Horizon: now.Add(bourse.Day)})
-		say(by, agents.QuoteRequest{Ref: id.Tx.Seq, Legs: []bourse.Leg{{Group: "main", Nodes: 8, Start: soon, End: soon.Add(bourse.Hour)}}})
+		say(by, agents.Hold{Leg: id, What: grid.Leg{Group: "main", Nodes: 8, Start: soon, End: soon.Add(grid.Hour)}, User: "ana", For: grid.Minute, Version: 1})
+		say(by, agents.OfferRequest{Cycle: id.Tx.Seq, Horizon: now.Add(grid.Day)})
+		say(by, agents.QuoteRequest{Ref: id.Tx.Seq, Legs: []grid.Leg{{Group: "main", Nodes: 8, Start: soon, End: soon.Add(grid.Hour)}}})
 	}
 }
 
@@ -337,7 +338,7 @@ type hostileWorld struct {
 
 // runHostile runs the world: without the worker of cms, or those who are hostile, or with
 // the worker cut off in the middle, or revoked.
-func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *hostileWorld {
+func runHostile(t *testing.T, worker, hostile bool, cut, revoke grid.Time) *hostileWorld {
 	t.Helper()
 	w := sim.New()
 	r := &hostileWorld{refused: map[Cause]uint64{}}
@@ -360,13 +361,13 @@ func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *ho
 	}
 	var stores []*certificate.Store
 	var siteIDs []agents.ID
-	var legs []bourse.LegID
+	var legs []grid.LegID
 	for i, name := range names {
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
-		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 32, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit) * bourse.Price(1+i) / 2}}
+		groups := []grid.Group{{Site: name, Name: "main", Nodes: 32, Performance: grid.Unit, Price: grid.Price(grid.Credit) * grid.Price(1+i) / 2}}
 		b := &border{t: t, id: id, in: map[string]Local{}, guards: map[string]*Guard{}, peers: map[string]*peer{}, told: map[string][]string{}}
-		b.site = sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: bourse.Day,
-			VOShares: map[string]int{"atlas": 1000, "cms": 400}, Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 10 * bourse.Second})
+		b.site = sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: grid.Day,
+			VOShares: map[string]int{"atlas": 1000, "cms": 400}, Hold: 30 * grid.Second, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: 10 * grid.Second})
 		b.vos = NewVOs(b, zerolog.New(io.Discard))
 		for _, vo := range []string{"atlas", "cms"} {
 			in, err := b.vos.In(vo)
@@ -389,7 +390,7 @@ func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *ho
 				if err := b.guards[vo].verify(p); err != nil {
 					t.Fatal(err)
 				}
-				b.peers[bourse.InVO(vo, who)] = p
+				b.peers[grid.InVO(vo, who)] = p
 			}
 		}
 		w.Add(clusterID, cluster.New(cluster.Config{Site: id, Volatile: true}, queue.NewBackend(groups, []queue.Options{{Nodes: 32, Policy: backfill.EASY}}, nil)))
@@ -398,8 +399,8 @@ func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *ho
 	}
 	join := func(vo, name string, nonce uint64) *voBroker {
 		cfg := broker.Defaults(name)
-		cfg.Budget, cfg.Cycle, cfg.Sites, cfg.Nonce = 1_000_000*bourse.Credit, 5*bourse.Minute, siteIDs, nonce
-		cfg.Horizon, cfg.Lead, cfg.Phase = bourse.Day, bourse.Minute, broker.Phase(name, 5*bourse.Minute)
+		cfg.Budget, cfg.Cycle, cfg.Sites, cfg.Nonce = 1_000_000*grid.Credit, 5*grid.Minute, siteIDs, nonce
+		cfg.Horizon, cfg.Lead, cfg.Phase = grid.Day, grid.Minute, broker.Phase(name, 5*grid.Minute)
 		m := &voBroker{t: t, vo: vo, name: name, agent: broker.New(cfg)}
 		w.Add(outer(vo, name), m)
 		w.Add(agents.ID("users:"+vo+"/"+name), &crowd{broker: outer(vo, name)})
@@ -415,15 +416,15 @@ func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *ho
 		w.Add("broker:cms/main", r.villain)
 		w.Add("broker:cms/evil", mute{})
 	}
-	w.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+	w.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
-			l, is := f.(bourse.LegMoved)
-			if is && l.State == bourse.Held && bourse.VOOf(l.Leg.Tx.Broker) == "cms" {
+			l, is := f.(facts.LegMoved)
+			if is && l.State == grid.Held && grid.VOOf(l.Leg.Tx.Broker) == "cms" {
 				for _, b := range r.borders {
 					r.most = max(r.most, b.heldOf("cms"))
 				}
 			}
-			if is && l.Leg.Tx.Broker == "atlas/main" && l.State == bourse.Held {
+			if is && l.Leg.Tx.Broker == "atlas/main" && l.State == grid.Held {
 				leg := l.Leg
 				leg.Tx.Broker = "main"
 				legs = append(legs, leg)
@@ -459,8 +460,8 @@ func runHostile(t *testing.T, worker, hostile bool, cut, revoke bourse.Time) *ho
 // heldOf is what a VO holds of the day to come, in node-milliseconds.
 func (b *border) heldOf(vo string) (sum int64) {
 	for _, l := range b.site.OpenLegs() {
-		if bourse.VOOf(l.Leg.Tx.Broker) == vo {
-			sum += int64(l.What.Nodes) * max(0, int64(min(l.What.End, b.now.Add(bourse.Day))-max(l.What.Start, b.now)))
+		if grid.VOOf(l.Leg.Tx.Broker) == vo {
+			sum += int64(l.What.Nodes) * max(0, int64(min(l.What.End, b.now.Add(grid.Day))-max(l.What.Start, b.now)))
 		}
 	}
 	return sum
@@ -469,7 +470,7 @@ func (b *border) heldOf(vo string) (sum int64) {
 // mute says nothing.
 type mute struct{}
 
-func (mute) Step(bourse.Time, agents.ID, agents.Message, *agents.Outbox) {}
+func (mute) Step(grid.Time, agents.ID, agents.Message, *agents.Outbox) {}
 
 func certify(t *testing.T, ca *certificate.Authority, role certificate.Role, name string) {
 	t.Helper()
@@ -495,7 +496,7 @@ func chainOf(t *testing.T, file string) []*x509.Certificate {
 // outcome is what users of a VO have got.
 func (b *voBroker) outcome() string {
 	x := b.agent.(*broker.Broker)
-	placed, waits := 0, bourse.Duration(0)
+	placed, waits := 0, grid.Duration(0)
 	for j := range x.Jobs() {
 		if j.Last != nil && j.Last.Commit {
 			placed++
@@ -548,8 +549,8 @@ func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
 	differs(t, "beside a VO revoked", silent, revoked)
 	alone := runHostile(t, false, false, 0, 0)
 	for name, r := range map[string]*hostileWorld{"alone": alone, "honest": honest, "hostile": hostile, "revoked": revoked} {
-		t.Logf("%s: atlas %s; cms held at most %d of %d; refused %v", name, r.atlas.outcome(), r.most, 400*32*int64(bourse.Day)/1000, r.refused)
-		if r.most > 400*32*int64(bourse.Day)/1000 {
+		t.Logf("%s: atlas %s; cms held at most %d of %d; refused %v", name, r.atlas.outcome(), r.most, 400*32*int64(grid.Day)/1000, r.refused)
+		if r.most > 400*32*int64(grid.Day)/1000 {
 			t.Errorf("%s: cms holds %d", name, r.most)
 		}
 		for _, b := range r.borders {

@@ -11,13 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
@@ -90,7 +90,7 @@ func (l *liar) change(v reflect.Value) {
 		v.SetString([]string{"", "main", "north", "vo1", "vo2", "Hold", "Prepare", "Settled", "job0", strings.Repeat("x", 300)}[l.draw.IntN(10)])
 	case reflect.Int, reflect.Int64, reflect.Int32:
 		x := v.Int()
-		y := []int64{0, 1, -1, x + 1, x - 1, 2 * x, -x, x + 600_000, math.MaxInt32, math.MaxInt64, math.MinInt64, int64(bourse.MaxTime), int64(bourse.Never)}[l.draw.IntN(13)]
+		y := []int64{0, 1, -1, x + 1, x - 1, 2 * x, -x, x + 600_000, math.MaxInt32, math.MaxInt64, math.MinInt64, int64(grid.MaxTime), int64(grid.Never)}[l.draw.IntN(13)]
 		if !v.OverflowInt(y) {
 			v.SetInt(y)
 		}
@@ -151,11 +151,11 @@ const lies = uint64(16)
 // begin brings a broker and a site to life with the liar between them.
 func (l *liar) begin(t *testing.T, disk func(agents.ID) journal.Disk) {
 	t.Helper()
-	groups := []bourse.Group{{Site: "north", Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+	groups := []grid.Group{{Site: "north", Name: "main", Nodes: 16, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 	cfg := broker.Defaults("vo1")
-	cfg.Sites, cfg.Budget, cfg.BatchSize, cfg.MaxCycles = []agents.ID{"site:north"}, 1_000_000*bourse.Credit, 4, 1000
-	cfg.OfferWait, cfg.Phase, cfg.Hold, cfg.InDoubt = bourse.Second, 0, 2*bourse.Second, 10*bourse.Second
-	cfg.Cycle, cfg.KeepJobs = bourse.Second, bourse.Minute
+	cfg.Sites, cfg.Budget, cfg.BatchSize, cfg.MaxCycles = []agents.ID{"site:north"}, 1_000_000*grid.Credit, 4, 1000
+	cfg.OfferWait, cfg.Phase, cfg.Hold, cfg.InDoubt = grid.Second, 0, 2*grid.Second, 10*grid.Second
+	cfg.Cycle, cfg.KeepJobs = grid.Second, grid.Minute
 	b, s := quiet(Options{}), quiet(Options{})
 	l.ends = map[string]*Host{"broker": b, "site": s}
 	b.Connect(l)
@@ -166,8 +166,8 @@ func (l *liar) begin(t *testing.T, disk func(agents.ID) journal.Disk) {
 		agent agents.Durable
 	}{
 		{s, "cluster:north", cluster.New(cluster.Config{Site: "site:north"}, queue.NewBackend(groups, []queue.Options{{Nodes: 16, Policy: backfill.EASY}}, nil))},
-		{s, "site:north", sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: bourse.Day,
-			Hold: 2 * bourse.Second, InDoubt: 10 * bourse.Second, MaxWork: 1000})},
+		{s, "site:north", sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: grid.Day,
+			Hold: 2 * grid.Second, InDoubt: 10 * grid.Second, MaxWork: 1000})},
 		{b, vo, broker.New(cfg)},
 	} {
 		if err := a.host.Add(a.id, a.agent, disk(a.id), journal.Options{}); err != nil {
@@ -188,8 +188,8 @@ func (l *liar) carry(t *testing.T, d time.Duration) {
 			f()
 		case <-jobs.C:
 			l.jobs++
-			j := bourse.Job{Name: fmt.Sprintf("job%d", l.jobs), User: "ana", Request: bourse.Request{Nodes: 1 + l.jobs%12, Length: bourse.Duration(1+l.jobs%30) * bourse.Second,
-				MinPerformance: bourse.Unit, MaxPrice: bourse.Price(2 * bourse.Credit), Deadline: bourse.Never}}
+			j := grid.Job{Name: fmt.Sprintf("job%d", l.jobs), User: "ana", Request: grid.Request{Nodes: 1 + l.jobs%12, Length: grid.Duration(1+l.jobs%30) * grid.Second,
+				MinPerformance: grid.Unit, MaxPrice: grid.Price(2 * grid.Credit), Deadline: grid.Never}}
 			_ = l.ends["broker"].Tell("user:ana", vo, agents.Submit{Job: j})
 		case err := <-l.ends["broker"].Failed():
 			if !errors.Is(err, ErrRetired) {

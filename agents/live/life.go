@@ -10,9 +10,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // life is one agent in its actor, from Started to the host's end or a failure. The fields
@@ -44,9 +44,9 @@ type life struct {
 	lingering *time.Timer // for the batch
 	alarms    alarms
 	timer     *time.Timer
-	rings     bourse.Time // when the timer goes off; 0 if it is not set
-	handled   letter      // the last one, for the report of a panic
-	stepping  bool        // the agent is handling it
+	rings     grid.Time // when the timer goes off; 0 if it is not set
+	handled   letter    // the last one, for the report of a panic
+	stepping  bool      // the agent is handling it
 	broken    quarantine
 	limiter   logLimiter
 	over      error // if set, nothing is handled any more, for this reason

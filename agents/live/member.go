@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Member is what a process tells all others about itself by gossip. It is a hint: anyone
@@ -121,7 +121,7 @@ func checkAgent(id agents.ID) error {
 			return errors.New("agent " + strconv.Quote(string(id)) + " has a space or a # in its name")
 		}
 	}
-	return bourse.CheckText(name) // it is displayed to users
+	return grid.CheckText(name) // it is displayed to users
 }
 
 // metaReader takes numbers and texts from metadata. It sets bad when they run out.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // PeersOptions say where the other replicas of an agent are.
@@ -66,7 +66,7 @@ func (p *Peers) isAt(id agents.ID, address string) {
 }
 
 // know records where members are that the configuration does not name.
-func (p *Peers) know(list []bourse.ReplicaMember) {
+func (p *Peers) know(list []grid.ReplicaMember) {
 	for _, m := range list {
 		id := agents.ID(m.Address)
 		if _, named := p.opt.Others[id]; named || id == p.opt.Self || m.Endpoint == "" {

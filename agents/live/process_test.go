@@ -14,9 +14,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Nodes on real sockets are processes of their own in tests: they can be killed
@@ -107,7 +107,7 @@ func (d *answeringHost) Deliver(e *wire.Envelope) bool {
 func (d *answeringHost) flood(n *Node, to agents.ID, count, size int) {
 	var m agents.Message = agents.OfferRequest{Cycle: 1, Horizon: 1}
 	if size > 0 {
-		m = agents.QuoteRequest{Users: []string{strings.Repeat("x", size)}, Legs: []bourse.Leg{{Group: "main", Nodes: 1, Start: 1, End: 2}}}
+		m = agents.QuoteRequest{Users: []string{strings.Repeat("x", size)}, Legs: []grid.Leg{{Group: "main", Nodes: 1, Start: 1, End: 2}}}
 	}
 	e, err := wire.Encode(d.name, to, m)
 	if err != nil { // larger than Encode lets through: made by hand

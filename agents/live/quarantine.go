@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A panic in the middle of a step leaves an undefined state, so the process ends and its
@@ -24,23 +24,23 @@ const quarantineFile = "panics.json"
 
 // Bounds of the quarantine.
 const (
-	maxFailures = 256         // panics remembered; at the bound the oldest is forgotten
-	failsAt     = 2           // lives that panic on a message at one place before it is refused
-	widensAt    = 4           // panicking messages of one sender and kind at one place before all such are refused
-	refusedFor  = bourse.Hour // time since the last panic until a message is tried again, as its cause may have passed
+	maxFailures = 256       // panics remembered; at the bound the oldest is forgotten
+	failsAt     = 2         // lives that panic on a message at one place before it is refused
+	widensAt    = 4         // panicking messages of one sender and kind at one place before all such are refused
+	refusedFor  = grid.Hour // time since the last panic until a message is tried again, as its cause may have passed
 )
 
 // failure is a message on which the agent has panicked. Messages of one sender and kind
 // about one thing, a leg or a job, count as the same, since a repeat may contain other
 // numbers.
 type failure struct {
-	From  agents.ID   `json:"from"`
-	Kind  string      `json:"kind"`
-	About string      `json:"about,omitempty"` // from agents.Trace
-	Place string      `json:"place"`           // the function, file and line that panicked
-	What  string      `json:"what"`
-	Count int         `json:"count"` // lives ended by it there
-	At    bourse.Time `json:"at"`    // the last time
+	From  agents.ID `json:"from"`
+	Kind  string    `json:"kind"`
+	About string    `json:"about,omitempty"` // from agents.Trace
+	Place string    `json:"place"`           // the function, file and line that panicked
+	What  string    `json:"what"`
+	Count int       `json:"count"` // lives ended by it there
+	At    grid.Time `json:"at"`    // the last time
 }
 
 // quarantine is what an agent has panicked on, the latest last.
@@ -84,7 +84,7 @@ func sender(from agents.ID) agents.ID {
 
 // holds returns the place where the agent has panicked on such a message, and would again;
 // "" if the message may be handed over.
-func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) string {
+func (q *quarantine) holds(now grid.Time, from agents.ID, m agents.Message) string {
 	if len(q.failures) == 0 {
 		return ""
 	}
@@ -104,7 +104,7 @@ func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) st
 }
 
 // add records a panic durably, before the process ends.
-func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, place, what string) error {
+func (q *quarantine) add(now grid.Time, from agents.ID, m agents.Message, place, what string) error {
 	f := failure{From: sender(from), Kind: m.Kind(), About: agents.Trace(m), Place: place, What: what, Count: 1, At: now}
 	const most = 1000 // bytes of words
 	f.What = f.What[:min(len(f.What), most)]
@@ -166,7 +166,7 @@ func panicPlace() string {
 
 // refuse answers a message in quarantine in place of the agent. The answer changes no
 // state. If it panics too, there is no answer.
-func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place string) {
+func (l *life) refuse(now grid.Time, from agents.ID, m agents.Message, place string) {
 	l.count.refused.Add(1)
 	if l.limiter.allow(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
 		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Str("place", place).
@@ -182,7 +182,7 @@ func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place s
 			l.log.Error().Str("kind", m.Kind()).Str("place", panicPlace()).Msgf("panic while refusing: %v", x)
 		}
 	}()
-	r.Refuse(now, from, m, bourse.Reason{Code: bourse.Invalid,
+	r.Refuse(now, from, m, grid.Reason{Code: grid.Invalid,
 		Detail: fmt.Sprintf("%s has failed over such a message before and takes none for an hour; its log says where", l.id)}, &l.out)
 	l.out.Facts, l.out.Alarms = nil, nil
 	if err := l.take(now, m); err != nil {

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // lived is a life over a disk that a crash has just hit, and what ended it.
@@ -123,7 +123,7 @@ func TestQuarantine_IsBounded(t *testing.T) {
 	for i := range maxFailures + 10 {
 		m := agents.JobCancel{Job: fmt.Sprint(i)}
 		for range failsAt {
-			if err := q.add(bourse.Time(i), agents.ID(fmt.Sprint("user:", i)), m, "here", strings.Repeat("x", 5000)); err != nil {
+			if err := q.add(grid.Time(i), agents.ID(fmt.Sprint("user:", i)), m, "here", strings.Repeat("x", 5000)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A host may hold one of the replicas of an agent (agents/replica). While this replica
@@ -23,7 +23,7 @@ type Replicated interface {
 	Inner() agents.Durable
 	Leads() (term uint64, yes bool)
 	Leader() agents.ID
-	Members() []bourse.ReplicaMember
+	Members() []grid.ReplicaMember
 }
 
 // Leadership says who leads, as far as a replica knows.
@@ -33,7 +33,7 @@ type Leadership struct {
 	Leader agents.ID // the replica that leads; "" if unknown
 	// Members are the members of the group as far as this replica knows; nil if it does not
 	// know yet. They must not be changed.
-	Members []bourse.ReplicaMember
+	Members []grid.ReplicaMember
 }
 
 // same reports whether both say the same about who leads.
@@ -60,7 +60,7 @@ func (e *ElsewhereError) Error() string {
 type Committed struct{ facts []stamped }
 
 // Add adds a fact. The replica calls it.
-func (c *Committed) Add(at bourse.Time, f agents.Fact) {
+func (c *Committed) Add(at grid.Time, f agents.Fact) {
 	c.facts = append(c.facts, stamped{at, f})
 }
 
@@ -101,13 +101,13 @@ func (h *Host) Leadership(id agents.ID) (now Leadership, changed <-chan struct{}
 // ViewReplica calls look between two steps of a replica of an agent, whether it leads or
 // not. What look sees need not be committed. It must be quick, change nothing and keep no
 // reference.
-func (h *Host) ViewReplica(ctx context.Context, id agents.ID, look func(now bourse.Time, r agents.Agent)) error {
+func (h *Host) ViewReplica(ctx context.Context, id agents.ID, look func(now grid.Time, r agents.Agent)) error {
 	return h.see(ctx, id, &view{look: look, bare: true, done: make(chan error, 1)})
 }
 
 // connectReplicas sets the network to the other replicas, and the function that learns
 // where they are.
-func (h *Host) connectReplicas(n Network, know func([]bourse.ReplicaMember)) {
+func (h *Host) connectReplicas(n Network, know func([]grid.ReplicaMember)) {
 	h.mu.Lock()
 	h.peers, h.know = n, know
 	lives := slices.Collect(maps.Values(h.replicas))
@@ -118,7 +118,7 @@ func (h *Host) connectReplicas(n Network, know func([]bourse.ReplicaMember)) {
 }
 
 // members tells the network where the members of a group are.
-func (h *Host) members(list []bourse.ReplicaMember) {
+func (h *Host) members(list []grid.ReplicaMember) {
 	h.mu.RLock()
 	know := h.know
 	h.mu.RUnlock()
@@ -202,7 +202,7 @@ func (l *life) lookInside(v *view) {
 }
 
 // viewInside is View for a replicated agent.
-func (h *Host) viewInside(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
+func (h *Host) viewInside(ctx context.Context, id agents.ID, look func(now grid.Time, a agents.Agent)) error {
 	asker, a, err := h.asker("operator:view", id)
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // replicaOne is a purse that several processes hold, as a host sees it.
@@ -20,7 +20,7 @@ type replicaOne struct {
 	leads  bool
 	term   uint64
 	leader agents.ID
-	list   []bourse.ReplicaMember
+	list   []grid.ReplicaMember
 	mute   bool // no majority answers it
 }
 
@@ -29,7 +29,7 @@ type (
 	lead   struct{ Term uint64 }
 	follow struct{ Leader agents.ID }
 	muted  struct{}
-	met    struct{ List []bourse.ReplicaMember }
+	met    struct{ List []grid.ReplicaMember }
 )
 
 func (lead) Kind() string   { return "lead" }
@@ -37,7 +37,7 @@ func (follow) Kind() string { return "follow" }
 func (muted) Kind() string  { return "muted" }
 func (met) Kind() string    { return "met" }
 
-func (r *replicaOne) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (r *replicaOne) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case lead:
 		r.leads, r.term, r.leader, r.mute = true, m.Term, "replica:toy/1", false
@@ -61,11 +61,11 @@ func (r *replicaOne) Step(now bourse.Time, from agents.ID, m agents.Message, out
 	}
 }
 
-func (r *replicaOne) Inner() agents.Durable                { return r.purse }
-func (r *replicaOne) Leads() (uint64, bool)                { return r.term, r.leads }
-func (r *replicaOne) Leader() agents.ID                    { return r.leader }
-func (r *replicaOne) Members() []bourse.ReplicaMember      { return r.list }
-func (r *replicaOne) Replay(at bourse.Time, f agents.Fact) { r.purse.Replay(at, f) }
+func (r *replicaOne) Inner() agents.Durable              { return r.purse }
+func (r *replicaOne) Leads() (uint64, bool)              { return r.term, r.leads }
+func (r *replicaOne) Leader() agents.ID                  { return r.leader }
+func (r *replicaOne) Members() []grid.ReplicaMember      { return r.list }
+func (r *replicaOne) Replay(at grid.Time, f agents.Fact) { r.purse.Replay(at, f) }
 
 // hostingReplica is a host with one replica of a purse.
 func hostingReplica(t *testing.T) (*Host, *replicaOne) {
@@ -101,7 +101,7 @@ func leftWaiting(t *testing.T) (left bool) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		go func() { _, err := h.Ask(ctx, "user:ana", toy, peek{}); ended <- err }()
-		go func() { ended <- h.View(ctx, toy, func(bourse.Time, agents.Agent) {}) }()
+		go func() { ended <- h.View(ctx, toy, func(grid.Time, agents.Agent) {}) }()
 		synctest.Wait()
 		if len(ended) > 0 {
 			t.Error("an answer leaves although no majority confirms it")
@@ -134,11 +134,11 @@ func TestReplicated_IsSeenWhoeverLeads(t *testing.T) {
 		defer stop(t, h)
 		becomes(t, h, follow{"replica:toy/2"})
 		var elsewhere *ElsewhereError
-		if err := h.View(t.Context(), toy, func(bourse.Time, agents.Agent) { t.Error("the agent inside is seen") }); !errors.As(err, &elsewhere) {
+		if err := h.View(t.Context(), toy, func(grid.Time, agents.Agent) { t.Error("the agent inside is seen") }); !errors.As(err, &elsewhere) {
 			t.Error(err)
 		}
 		var seen agents.Agent
-		if err := h.ViewReplica(t.Context(), toy, func(_ bourse.Time, a agents.Agent) { seen = a }); err != nil || seen != agents.Agent(r) {
+		if err := h.ViewReplica(t.Context(), toy, func(_ grid.Time, a agents.Agent) { seen = a }); err != nil || seen != agents.Agent(r) {
 			t.Error(err, seen)
 		}
 	})
@@ -162,7 +162,7 @@ func TestPeers_LearnWhereMembersAreThatCameLater(t *testing.T) {
 		t.Error("one of whom nobody knows is let in")
 	}
 	h.connectReplicas(p.links, p.know)
-	h.members([]bourse.ReplicaMember{{Number: 1, Address: "replica:vo1/1", Endpoint: "elsewhere:1"}, {Number: 2, Address: "replica:vo1/2", Endpoint: "elsewhere:2"},
+	h.members([]grid.ReplicaMember{{Number: 1, Address: "replica:vo1/1", Endpoint: "elsewhere:1"}, {Number: 2, Address: "replica:vo1/2", Endpoint: "elsewhere:2"},
 		{Number: 3, Address: "replica:vo1/3"}, {Number: 4, Address: "replica:vo1/4", Endpoint: "four.example.org:4"}, {Number: 5, Address: "replica:vo1/5", Endpoint: "five"}})
 	for id, want := range map[agents.ID]string{"replica:vo1/1": "", "replica:vo1/2": "two.example.org:1", "replica:vo1/3": "", "replica:vo1/4": "four.example.org:4", "replica:vo1/5": ""} {
 		if m, _ := p.directory.Find(id); m.Address != want {
@@ -180,9 +180,9 @@ func TestReplicated_TellsWhereMembersAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := hostingReplica(t)
 		defer stop(t, h)
-		var told [][]bourse.ReplicaMember
-		h.connectReplicas(nil, func(list []bourse.ReplicaMember) { told = append(told, list) })
-		list := []bourse.ReplicaMember{{Number: 4, Address: "replica:toy/4", Endpoint: "four:1"}}
+		var told [][]grid.ReplicaMember
+		h.connectReplicas(nil, func(list []grid.ReplicaMember) { told = append(told, list) })
+		list := []grid.ReplicaMember{{Number: 4, Address: "replica:toy/4", Endpoint: "four:1"}}
 		becomes(t, h, met{list})
 		becomes(t, h, met{list})
 		if len(told) != 2 || len(told[1]) != 1 || told[1][0] != list[0] { // once at the beginning

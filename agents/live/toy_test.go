@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // purse is an agent that adds up what it is given. Its state is one number and
@@ -19,7 +19,7 @@ type purse struct {
 	sum     int64
 	added   int
 	heard   []string      // what it was handed since its life began
-	times   []bourse.Time // and when
+	times   []grid.Time   // and when
 	gate    chan struct{} // put waits for it; nil: it does not
 	retired bool
 
@@ -32,7 +32,7 @@ type (
 	peek  struct{}                 // answered with total, no fact
 	total struct{ Sum, Seq int64 } // Seq: how often it was added to
 	wake  struct {                 // sets an alarm
-		In   bourse.Duration
+		In   grid.Duration
 		Name string
 	}
 	rung   struct{ Name string }
@@ -66,7 +66,7 @@ func (added) Kind() string      { return "purse-added" }
 func (purseImage) Kind() string { return "purse-image" }
 func (oddity) Kind() string     { return "oddity" }
 
-func (p *purse) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (p *purse) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	p.times = append(p.times, now)
 	switch m := m.(type) {
 	case agents.Started:
@@ -112,7 +112,7 @@ func (p *purse) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	}
 }
 
-func (p *purse) Replay(_ bourse.Time, f agents.Fact) {
+func (p *purse) Replay(_ grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case added:
 		p.sum += f.N
@@ -129,7 +129,7 @@ func (p *purse) Replay(_ bourse.Time, f agents.Fact) {
 const unlucky = 13
 
 // Refuse says no.
-func (p *purse) Refuse(_ bourse.Time, from agents.ID, _ agents.Message, why bourse.Reason, out *agents.Outbox) {
+func (p *purse) Refuse(_ grid.Time, from agents.ID, _ agents.Message, why grid.Reason, out *agents.Outbox) {
 	out.Send(from, word{why.Detail})
 }
 
@@ -180,7 +180,7 @@ func give(t testing.TB, h *Host, n int64) total {
 // heard is what the purse was handed, seen between two steps.
 func heard(t testing.TB, h *Host) (list []string) {
 	t.Helper()
-	if err := h.View(t.Context(), toy, func(_ bourse.Time, a agents.Agent) {
+	if err := h.View(t.Context(), toy, func(_ grid.Time, a agents.Agent) {
 		list = append(list, a.(*purse).heard...)
 	}); err != nil {
 		t.Fatal(err)
@@ -190,9 +190,9 @@ func heard(t testing.TB, h *Host) (list []string) {
 
 // instants are those at which the purse was handed something, seen in its
 // turn.
-func instants(t testing.TB, h *Host) (list []bourse.Time) {
+func instants(t testing.TB, h *Host) (list []grid.Time) {
 	t.Helper()
-	if err := h.View(t.Context(), toy, func(_ bourse.Time, a agents.Agent) {
+	if err := h.View(t.Context(), toy, func(_ grid.Time, a agents.Agent) {
 		list = append(list, a.(*purse).times...)
 	}); err != nil {
 		t.Fatal(err)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // view is a request to look at an agent.
 type view struct {
-	look   func(now bourse.Time, a agents.Agent)
+	look   func(now grid.Time, a agents.Agent)
 	state  atomic.Int32 // whether the mailbox or the end of the caller's patience came first
 	done   chan error
 	caught any       // value of a panic in look
@@ -33,7 +33,7 @@ func (*view) IgnoreDeadLetterLogging() {}
 // can see is durable. look must be quick, because the agent waits; it must change nothing
 // and keep no reference. If ctx ends first, look is not called; once look has begun, View
 // waits for it. A panic in look is raised in the caller.
-func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
+func (h *Host) View(ctx context.Context, id agents.ID, look func(now grid.Time, a agents.Agent)) error {
 	l, err := h.life(id)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (h *Host) see(ctx context.Context, id agents.ID, v *view) error {
 // next life will begin. set must be quick and must not change anything that facts
 // determine.
 func (h *Host) Configure(ctx context.Context, id agents.ID, set func(a agents.Agent)) error {
-	return h.View(ctx, id, func(_ bourse.Time, a agents.Agent) { set(a) })
+	return h.View(ctx, id, func(_ grid.Time, a agents.Agent) { set(a) })
 }
 
 // look shows the agent, or makes the view wait for the batch, since what is not durable may
@@ -97,7 +97,7 @@ func (l *life) look(v *view) {
 }
 
 // run calls look, unless the caller has given up.
-func (v *view) run(now bourse.Time, a agents.Agent) (ran bool) {
+func (v *view) run(now grid.Time, a agents.Agent) (ran bool) {
 	if !v.state.CompareAndSwap(viewWaits, viewRuns) {
 		return false
 	}

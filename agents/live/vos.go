@@ -10,9 +10,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // VOs stands between the host of a site and its nodes, one in each VO. A node knows brokers
@@ -98,7 +98,7 @@ func (v *VOs) Stats() VOStats {
 
 // Send sends a message of the host through the node of its addressee's VO.
 func (v *VOs) Send(to agents.ID, e *wire.Envelope) {
-	vo, _, _ := bourse.CutVO(nameOf(to))
+	vo, _, _ := grid.CutVO(nameOf(to))
 	v.mu.RLock()
 	x := v.of[vo]
 	v.mu.RUnlock()
@@ -137,8 +137,8 @@ func (x *inVO) Deliver(e *wire.Envelope) (taken bool) {
 		return false
 	}
 	from := agents.ID(e.GetFrom())
-	inside := &wire.Envelope{Version: e.GetVersion(), From: string(roleOf(from)) + ":" + bourse.InVO(x.vo, nameOf(from)), To: e.GetTo(), Trace: e.GetTrace(), Body: e.GetBody()}
-	wire.Rename(inside, func(name string) (string, bool) { return bourse.InVO(x.vo, name), true })
+	inside := &wire.Envelope{Version: e.GetVersion(), From: string(roleOf(from)) + ":" + grid.InVO(x.vo, nameOf(from)), To: e.GetTo(), Trace: e.GetTrace(), Body: e.GetBody()}
+	wire.Rename(inside, func(name string) (string, bool) { return grid.InVO(x.vo, name), true })
 	h, live := x.all.host.(*Host)
 	if !live {
 		return x.all.host.Deliver(inside)
@@ -159,7 +159,7 @@ func (v *VOs) most(mailbox int) int {
 // outward replaces the names in a message of the host by those of the VO, in place. It
 // reports false if something does not belong to the VO.
 func (x *inVO) outward(e *wire.Envelope) bool {
-	prefix := bourse.InVO(x.vo, "")
+	prefix := grid.InVO(x.vo, "")
 	to := agents.ID(e.GetTo())
 	name, ours := strings.CutPrefix(nameOf(to), prefix)
 	if !ours {
@@ -176,8 +176,8 @@ func (x *inVO) Tell(from, to agents.ID, m agents.Message) error {
 }
 
 // Now returns the host's time, 0 if it has none.
-func (x *inVO) Now() bourse.Time {
-	if h, ok := x.all.host.(interface{ Now() bourse.Time }); ok {
+func (x *inVO) Now() grid.Time {
+	if h, ok := x.all.host.(interface{ Now() grid.Time }); ok {
 		return h.Now()
 	}
 	return 0

@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/protobuf/encoding/prototext"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -89,19 +89,19 @@ func (p testNode) asks(t testing.TB, m agents.Message) agents.Message {
 // legs are those that hold nodes at the site.
 func (s *sharedSite) legs(t testing.TB) (list []sites.OpenLeg) {
 	t.Helper()
-	if err := s.host.View(t.Context(), siteNorth, func(_ bourse.Time, a agents.Agent) { list = a.(*sites.Site).OpenLegs() }); err != nil {
+	if err := s.host.View(t.Context(), siteNorth, func(_ grid.Time, a agents.Agent) { list = a.(*sites.Site).OpenLegs() }); err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
 // confirm has a broker commit a leg.
-func (s *sharedSite) confirm(t testing.TB, p testNode, leg bourse.LegID, job, user string) {
+func (s *sharedSite) confirm(t testing.TB, p testNode, leg grid.LegID, job, user string) {
 	t.Helper()
 	p.asks(t, agents.List{Broker: leg.Tx.Broker, Incarnation: leg.Tx.Incarnation, Nonce: leg.Tx.Nonce})
-	start := s.host.Now().Add(10 * bourse.Minute)
-	held := p.asks(t, agents.Hold{Leg: leg, What: bourse.Leg{Group: "main", Nodes: 2, Start: start, End: start.Add(bourse.Hour)},
-		Job: job, User: user, Limit: 100 * bourse.Credit, For: bourse.Minute})
+	start := s.host.Now().Add(10 * grid.Minute)
+	held := p.asks(t, agents.Hold{Leg: leg, What: grid.Leg{Group: "main", Nodes: 2, Start: start, End: start.Add(grid.Hour)},
+		Job: job, User: user, Limit: 100 * grid.Credit, For: grid.Minute})
 	if h, ok := held.(agents.Held); !ok || h.Leg != leg {
 		t.Fatalf("%+v", held)
 	}
@@ -128,17 +128,17 @@ func TestVOs_NoBrokerSpeaksOfAnothersLegs(t *testing.T) {
 		cms := s.peer(t, "cms", agents.ID("broker:"+name))
 		theirs := legOf(name)
 		for _, m := range []agents.Message{
-			agents.Prepare{Leg: theirs, For: bourse.Hour},
+			agents.Prepare{Leg: theirs, For: grid.Hour},
 			agents.Confirm{Leg: theirs, DecidedBy: 1},
 			agents.Cancel{Leg: theirs, DecidedBy: 1},
 			agents.Release{Leg: theirs, DecidedBy: 1},
 			agents.LegOutputRequest{Leg: theirs, Ref: 1},
-			agents.Hold{Leg: bourse.LegID{Tx: bourse.TxID{Broker: name, Incarnation: 1, Nonce: 2, Seq: 4}}, What: before[0].What, Limit: bourse.Credit, For: bourse.Minute, Replaces: theirs, Version: 1},
-			agents.List{Broker: name, Incarnation: 9, Nonce: 9, Known: []bourse.LegID{theirs}},
+			agents.Hold{Leg: grid.LegID{Tx: grid.TxID{Broker: name, Incarnation: 1, Nonce: 2, Seq: 4}}, What: before[0].What, Limit: grid.Credit, For: grid.Minute, Replaces: theirs, Version: 1},
+			agents.List{Broker: name, Incarnation: 9, Nonce: 9, Known: []grid.LegID{theirs}},
 			agents.Release{Leg: theirs, DecidedBy: 9, Full: true},
-			agents.Reassert{Leg: agents.ListedLeg{Leg: theirs, What: before[0].What, State: bourse.Released}, Incarnation: 9, Nonce: 9},
+			agents.Reassert{Leg: agents.ListedLeg{Leg: theirs, What: before[0].What, State: grid.Released}, Incarnation: 9, Nonce: 9},
 		} {
-			if l, ok := cms.asks(t, m).(agents.Listing); ok && (len(l.Legs) != 1 || l.Legs[0].State != bourse.Refused || l.Legs[0].Leg.Tx.Seq != 4) {
+			if l, ok := cms.asks(t, m).(agents.Listing); ok && (len(l.Legs) != 1 || l.Legs[0].State != grid.Refused || l.Legs[0].Leg.Tx.Seq != 4) {
 				t.Errorf("%s is listed %+v, beside what it was refused itself", name, l.Legs)
 			}
 		}
@@ -154,7 +154,7 @@ func TestVOs_NoBrokerSpeaksOfAnothersLegs(t *testing.T) {
 		t.Errorf("the leg was\n%+v and is\n%+v", before, after)
 	}
 	l, ok := atlas.asks(t, agents.List{Broker: "main", Incarnation: 1, Nonce: 2}).(agents.Listing)
-	if !ok || l.Refusal.Refused() || len(l.Legs) != 1 || l.Legs[0].Leg != leg || l.Legs[0].User != "secret-user" || l.Legs[0].State != bourse.Confirmed {
+	if !ok || l.Refusal.Refused() || len(l.Legs) != 1 || l.Legs[0].Leg != leg || l.Legs[0].User != "secret-user" || l.Legs[0].State != grid.Confirmed {
 		t.Errorf("atlas is listed %+v", l)
 	}
 	if r, ok := atlas.asks(t, agents.Release{Leg: leg, DecidedBy: 1}).(agents.Released); !ok || r.Leg != leg {
@@ -177,10 +177,10 @@ func TestVOs_OneNameInTwoVOsIsTwoBrokers(t *testing.T) {
 	if l := cms.asks(t, agents.List{Broker: "main", Incarnation: 7, Nonce: 7}).(agents.Listing); len(l.Legs) != 1 || l.Legs[0].Job != "two" {
 		t.Errorf("cms is listed %+v", l.Legs)
 	}
-	if o := cms.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(bourse.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Code != bourse.Fenced {
+	if o := cms.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(grid.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Code != grid.Fenced {
 		t.Errorf("an earlier life of cms is offered %+v", o)
 	}
-	if o := atlas.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(bourse.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Refused() || len(o.Groups) != 1 {
+	if o := atlas.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(grid.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Refused() || len(o.Groups) != 1 {
 		t.Errorf("atlas is offered %+v", o)
 	}
 }
@@ -210,7 +210,7 @@ func TestVOs_AVOIsLetGoAndTakenInAgain(t *testing.T) {
 	if l := again.asks(t, agents.List{Broker: "second", Incarnation: 1, Nonce: 1}).(agents.Listing); len(l.Legs) > 0 {
 		t.Errorf("another broker of cms is listed %+v", l.Legs)
 	}
-	if list := s.legs(t); len(list) != 2 || list[0].Leg.Tx.Broker != "cms/main" || list[0].State != bourse.Confirmed {
+	if list := s.legs(t); len(list) != 2 || list[0].Leg.Tx.Broker != "cms/main" || list[0].State != grid.Confirmed {
 		t.Errorf("%+v", list)
 	}
 }
@@ -255,13 +255,13 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 	s := shareSite(t, "atlas", "cms")
 	for _, vo := range []string{"atlas", "cms"} {
 		cfg := broker.Defaults("main")
-		cfg.Budget, cfg.BatchSize, cfg.Cycle = 1_000_000*bourse.Credit, 1, bourse.Second
-		cfg.MaxCycles, cfg.Phase, cfg.Lead = 1000, broker.Phase("main", cfg.Cycle), bourse.Minute
+		cfg.Budget, cfg.BatchSize, cfg.Cycle = 1_000_000*grid.Credit, 1, grid.Second
+		cfg.MaxCycles, cfg.Phase, cfg.Lead = 1000, broker.Phase("main", cfg.Cycle), grid.Minute
 		h := quiet(Options{})
 		if err := h.Add(mainBroker, broker.New(cfg), &journal.Memory{}, journal.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		f := &grid{memory: s.memory, nodes: map[agents.ID]*Node{siteNorth: s.nodes[vo]}, hosts: map[agents.ID]*Host{}, label: vo}
+		f := &fourSites{memory: s.memory, nodes: map[agents.ID]*Node{siteNorth: s.nodes[vo]}, hosts: map[agents.ID]*Host{}, label: vo}
 		f.node(t, mainBroker, h)
 		t.Cleanup(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -271,8 +271,8 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 			}
 		})
 		for i := range 3 {
-			j := bourse.Job{Name: fmt.Sprint("job", i), User: "ana", Request: bourse.Request{Nodes: 2, Length: 10 * bourse.Minute, MinPerformance: bourse.Unit,
-				MaxPrice: bourse.Price(2 * bourse.Credit), Deadline: bourse.Never}}
+			j := grid.Job{Name: fmt.Sprint("job", i), User: "ana", Request: grid.Request{Nodes: 2, Length: 10 * grid.Minute, MinPerformance: grid.Unit,
+				MaxPrice: grid.Price(2 * grid.Credit), Deadline: grid.Never}}
 			j.Budget = j.DefaultBudget()
 			if _, err := h.Ask(t.Context(), "user:ana", mainBroker, agents.Submit{Job: j}); err != nil {
 				t.Fatal(err)
@@ -282,7 +282,7 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 	poll(t, "three jobs of each VO are confirmed", func() bool {
 		confirmed := map[string]int{}
 		for _, l := range s.legs(t) {
-			if l.State == bourse.Confirmed {
+			if l.State == grid.Confirmed {
 				confirmed[l.Leg.Tx.Broker]++
 			}
 		}
@@ -296,7 +296,7 @@ type listener struct {
 	from []agents.ID
 }
 
-func (l *listener) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (l *listener) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	l.from = append(l.from, from)
 	l.purse.Step(now, from, m, out)
 }
@@ -323,12 +323,12 @@ func TestVOs_AMessageWaitsForFewOfAnotherVO(t *testing.T) {
 	looks, done := make(chan struct{}), make(chan struct{})
 	seen := make(chan error, 1)
 	go func() {
-		seen <- h.View(context.Background(), siteNorth, func(bourse.Time, agents.Agent) { close(looks); <-done })
+		seen <- h.View(context.Background(), siteNorth, func(grid.Time, agents.Agent) { close(looks); <-done })
 	}()
 	<-looks // the agent is at it, and takes nothing
 	for i := range uint64(200) {
 		for _, vo := range []string{"cms", "atlas"}[:1+i/199] { // atlas says one thing, at the end
-			e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: i, Horizon: bourse.Time(bourse.Day)})
+			e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: i, Horizon: grid.Time(grid.Day)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +346,7 @@ func TestVOs_AMessageWaitsForFewOfAnotherVO(t *testing.T) {
 	}
 	poll(t, "all are handled", func() bool { s := v.Stats(); return s.Waiting["cms"]+s.Waiting["atlas"] == 0 })
 	var from []agents.ID
-	if err := h.View(context.Background(), siteNorth, func(_ bourse.Time, a agents.Agent) { from = slices.Clone(a.(*listener).from) }); err != nil {
+	if err := h.View(context.Background(), siteNorth, func(_ grid.Time, a agents.Agent) { from = slices.Clone(a.(*listener).from) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, who := range []agents.ID{"broker:atlas/main", "cluster:north"} {
@@ -379,11 +379,11 @@ func TestVOs_AFloodFillsItsOwnPartOfTheMailbox(t *testing.T) {
 	looks, done := make(chan struct{}), make(chan struct{})
 	seen := make(chan error, 1)
 	go func() {
-		seen <- h.View(context.Background(), siteNorth, func(bourse.Time, agents.Agent) { close(looks); <-done })
+		seen <- h.View(context.Background(), siteNorth, func(grid.Time, agents.Agent) { close(looks); <-done })
 	}()
 	<-looks // the agent is at it, and takes nothing
 	deliver := func(vo string, cycle uint64) bool {
-		e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: cycle, Horizon: bourse.Time(bourse.Day)})
+		e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: cycle, Horizon: grid.Time(grid.Day)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // WatchEnded is the last fact that a watcher sees, unless it has called stop. Either the
@@ -28,7 +28,7 @@ type watcher struct {
 // order, once it is durable. see runs on a goroutine of its own and may be slow, but must
 // not fall behind by more than Options.WatchQueue facts. stop ends the watch; a call of see
 // may still be under way when it returns.
-func (h *Host) Watch(id agents.ID, see func(at bourse.Time, f agents.Fact)) (stop func()) {
+func (h *Host) Watch(id agents.ID, see func(at grid.Time, f agents.Fact)) (stop func()) {
 	w := &watcher{queue: make(chan stamped, h.opt.WatchQueue), quit: make(chan struct{})}
 	l, err := h.life(id)
 	if err == nil {
@@ -48,7 +48,7 @@ func (h *Host) Watch(id agents.ID, see func(at bourse.Time, f agents.Fact)) (sto
 }
 
 // run shows the watcher what comes.
-func (w *watcher) run(h *Host, see func(bourse.Time, agents.Fact)) {
+func (w *watcher) run(h *Host, see func(grid.Time, agents.Fact)) {
 	for {
 		select {
 		case <-w.quit:

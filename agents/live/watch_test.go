@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A watcher sees every fact, in order.
@@ -19,7 +19,7 @@ func TestWatch_SeesAllInOrder(t *testing.T) {
 		h, _ := hosting(t, &journal.Memory{}, Options{})
 		give(t, h, 100) // before: not seen
 		var seen []int64
-		end := h.Watch(toy, func(_ bourse.Time, f agents.Fact) { seen = append(seen, f.(added).N) })
+		end := h.Watch(toy, func(_ grid.Time, f agents.Fact) { seen = append(seen, f.(added).N) })
 		for n := range int64(500) {
 			_ = h.Tell("user:ana", toy, put{n})
 		}
@@ -50,7 +50,7 @@ func TestWatch_OneTooSlowIsTold(t *testing.T) {
 		h, _ := hosting(t, &journal.Memory{}, Options{WatchQueue: 10})
 		gate := make(chan struct{})
 		var seen []agents.Fact
-		end := h.Watch(toy, func(_ bourse.Time, f agents.Fact) { <-gate; seen = append(seen, f) })
+		end := h.Watch(toy, func(_ grid.Time, f agents.Fact) { <-gate; seen = append(seen, f) })
 		defer end()
 		for range 100 {
 			give(t, h, 1)
@@ -73,7 +73,7 @@ func TestWatch_OfNobodyEnds(t *testing.T) {
 	t.Parallel()
 	h := quiet(Options{})
 	told := make(chan agents.Fact)
-	end := h.Watch("site:none", func(_ bourse.Time, f agents.Fact) { told <- f })
+	end := h.Watch("site:none", func(_ grid.Time, f agents.Fact) { told <- f })
 	if f, ok := (<-told).(WatchEnded); !ok || !errors.Is(f.Err, ErrUnknown) {
 		t.Errorf("it saw %v", f)
 	}
@@ -92,7 +92,7 @@ func TestView_IsTheCallersOwn(t *testing.T) {
 		_ = h.Tell("user:ana", toy, wait{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := h.View(ctx, toy, func(bourse.Time, agents.Agent) { t.Error("called") }); !errors.Is(err, context.DeadlineExceeded) {
+		if err := h.View(ctx, toy, func(grid.Time, agents.Agent) { t.Error("called") }); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("given up with %v", err)
 		}
 		close(p.gate)
@@ -103,7 +103,7 @@ func TestView_IsTheCallersOwn(t *testing.T) {
 					t.Errorf("recovered %v", r)
 				}
 			}()
-			_ = h.View(t.Context(), toy, func(bourse.Time, agents.Agent) { panic("mine") })
+			_ = h.View(t.Context(), toy, func(grid.Time, agents.Agent) { panic("mine") })
 		}()
 		if got := give(t, h, 1); got.Sum != 1 {
 			t.Errorf("then it answered %v", got)

@@ -15,10 +15,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // vo is the certificates of a VO.
@@ -84,14 +85,14 @@ const patience = 30 * time.Second
 var opt = journal.Options{Agent: "site:north"}
 
 func note(n int) agents.Fact {
-	return bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(n), Nonce: 7}
+	return facts.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: uint32(n), Nonce: 7}
 }
 
 // write appends facts and syncs each.
 func write(t *testing.T, j *journal.Journal, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		if err := j.Append(bourse.Time(n), note(n)); err != nil {
+		if err := j.Append(grid.Time(n), note(n)); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.Sync(); err != nil {
@@ -163,7 +164,7 @@ func TestKeeper_AJournalIsMirroredAndRestoredOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, err = journal.Open(m, opt, func(bourse.Time, agents.Fact) {}); err != nil || j.Facts() != 39 {
+	if j, err = journal.Open(m, opt, func(grid.Time, agents.Fact) {}); err != nil || j.Facts() != 39 {
 		t.Fatal(err)
 	}
 	write(t, j, 40, 45)

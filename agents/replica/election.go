@@ -7,8 +7,8 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // beat is the alarm at which a leader announces that it leads, and others check whether it
@@ -19,7 +19,7 @@ type beat struct{}
 func (beat) Kind() string { return "ReplicaBeat" }
 
 // beat does what is due at a beat.
-func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
+func (r *Replica) beat(now grid.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(r.cfg.Heartbeat), beat{})
 	if r.node == nil || r.lost {
 		return
@@ -53,11 +53,11 @@ func (r *Replica) waitsForPast() bool {
 // member has its own, one Stagger after that of the previous member. The intervals double
 // with every round, up to slowest: if all are slow, one must have time to win before the
 // next begins.
-func (r *Replica) turn() bourse.Duration {
-	round := bourse.Duration(len(r.members.List) + 1)
-	apart := bourse.Duration(1) << min(r.tries, slowest)
-	before := round * (apart - 1 + apart*bourse.Duration(max(r.tries-slowest, 0)))
-	return r.cfg.Silence + r.cfg.Stagger*(apart*bourse.Duration(r.members.rank(r.log.self))+before)
+func (r *Replica) turn() grid.Duration {
+	round := grid.Duration(len(r.members.List) + 1)
+	apart := grid.Duration(1) << min(r.tries, slowest)
+	before := round * (apart - 1 + apart*grid.Duration(max(r.tries-slowest, 0)))
+	return r.cfg.Silence + r.cfg.Stagger*(apart*grid.Duration(r.members.rank(r.log.self))+before)
 }
 
 // slowest is the round from which the intervals no longer grow: 32 times Stagger.
@@ -72,7 +72,7 @@ var carried = map[raftpb.MessageType]bool{
 }
 
 // hear handles a message of another member.
-func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, out *agents.Outbox) {
+func (r *Replica) hear(now grid.Time, from agents.ID, s agents.ReplicaStep, out *agents.Outbox) {
 	m := &raftpb.Message{}
 	if s.Group != r.cfg.Group || proto.Unmarshal(s.Raft, m) != nil || !carried[m.GetType()] || !r.admits(from, m.GetFrom()) {
 		r.stray++

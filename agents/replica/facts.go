@@ -6,25 +6,25 @@ import (
 
 	"go.etcd.io/raft/v3/raftpb"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The facts of a replica's journal. A replica's image consists of the same types.
 
 // The types belong to the vocabulary, so that journals can be read without this package.
 type (
-	State     = bourse.ReplicaState
-	Entry     = bourse.ReplicaEntry
-	Part      = bourse.ReplicaPart
-	Installed = bourse.ReplicaInstalled
-	Whole     = bourse.ReplicaWhole
-	Member    = bourse.ReplicaMember
-	Members   = bourse.ReplicaMembers
+	State     = grid.ReplicaState
+	Entry     = grid.ReplicaEntry
+	Part      = grid.ReplicaPart
+	Installed = grid.ReplicaInstalled
+	Whole     = grid.ReplicaWhole
+	Member    = grid.ReplicaMember
+	Members   = grid.ReplicaMembers
 )
 
 // Replay applies a fact of this life or an earlier one.
-func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
+func (r *Replica) Replay(_ grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case State:
 		r.log.self = f.Self

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // leadership is the time in which a replica hands messages to its inner agent: from when
@@ -33,7 +33,7 @@ type effect struct {
 	index  uint64 // the last entry of that step or before it; lingering if there is none yet
 	bytes  int    // bytes of its entries
 	read   uint64 // number of the read that must be confirmed; 0: none
-	at     bourse.Time
+	at     grid.Time
 	facts  []agents.Fact
 	sends  []agents.Send
 	alarms []agents.Alarm
@@ -56,7 +56,7 @@ func (r *Replica) full() bool {
 
 // lead begins a leadership. Everything committed before it must be applied, and the log
 // must have no facts beyond that. The inner agent begins a life.
-func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
+func (r *Replica) lead(now grid.Time, out *agents.Outbox) {
 	s := r.node.BasicStatus()
 	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
 	r.change = change{}
@@ -76,7 +76,7 @@ func nonceOf(nonce, term uint64) uint64 {
 
 // stepDown ends a leadership. Unreleased effects never leave, and the inner agent forgets
 // what was not committed.
-func (r *Replica) stepDown(now bourse.Time) {
+func (r *Replica) stepDown(now grid.Time) {
 	r.due, r.transfers, r.change = false, nil, change{}
 	if !r.leadership.on {
 		return
@@ -88,7 +88,7 @@ func (r *Replica) stepDown(now bourse.Time) {
 
 // stepInner hands the inner agent a message and proposes the facts it records: at once if
 // something depends on them, otherwise together with what comes within Linger.
-func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (r *Replica) stepInner(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	var box agents.Outbox
 	r.inner.Step(now, from, m, &box)
 	if len(box.Facts) == 0 && len(box.Sends) == 0 && len(box.Alarms) == 0 {
@@ -203,7 +203,7 @@ func (a alarmOf) Kind() string { return a.m.Kind() }
 
 // alarm hands the inner agent its alarm. An alarm must not be lost: while too much waits,
 // it is set again.
-func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
+func (r *Replica) alarm(now grid.Time, a alarmOf, out *agents.Outbox) {
 	switch {
 	case !r.leadership.on || a.term != r.leadership.term:
 	case r.full():
@@ -216,7 +216,7 @@ func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 // input takes a message for the agent. If this replica does not lead, or too much waits,
 // askers are told so. Any other message is repeated by its sender, as after a loss on the
 // way.
-func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (r *Replica) input(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch {
 	case r.leadership.on && !r.full():
 		r.stepInner(now, from, m, out)

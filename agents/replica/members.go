@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // members are the members of the group, as they change.
@@ -110,7 +110,7 @@ type change struct {
 // replace replaces one member by another. If that is done already, it says so.
 func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.Outbox) {
 	in, gone := r.members.number(m.In), r.members.number(m.Out)
-	answer := func(why bourse.Reason) {
+	answer := func(why grid.Reason) {
 		out.Send(from, agents.ReplicaReplaced{Group: m.Group, In: m.In, Out: m.Out, Reason: why})
 	}
 	switch {
@@ -123,11 +123,11 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 			r.change.asked = from
 			return
 		}
-		answer(bourse.Because(bourse.Busy, "another member of %s is being replaced", r.cfg.Group))
+		answer(grid.Because(grid.Busy, "another member of %s is being replaced", r.cfg.Group))
 	case in != 0 && gone == 0:
-		answer(bourse.Reason{})
+		answer(grid.Reason{})
 	case in != 0 || gone == 0:
-		answer(bourse.Because(bourse.Unknown, "%s must be a member of %s, and %s none", m.Out, r.cfg.Group, m.In))
+		answer(grid.Because(grid.Unknown, "%s must be a member of %s, and %s none", m.Out, r.cfg.Group, m.In))
 	default:
 		r.proposeChange(m, gone)
 		r.change.asked = from

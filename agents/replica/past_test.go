@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // An agent that ran alone continues as a group. Nothing of its past is lost, whoever
@@ -104,7 +104,7 @@ func TestReplica_ConfirmsThatItLeads(t *testing.T) {
 			g.Inject(g.Now(), "operator:o", id, agents.ReplicaConfirm{})
 		}
 	}
-	run := func(d bourse.Duration) {
+	run := func(d grid.Duration) {
 		if err := g.Run(g.Now().Add(d)); err != nil {
 			t.Fatal(err)
 		}
@@ -134,6 +134,6 @@ func TestReplica_ConfirmsThatItLeads(t *testing.T) {
 
 type listener map[string]int
 
-func (l listener) Step(_ bourse.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
+func (l listener) Step(_ grid.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
 	l[m.Kind()]++
 }

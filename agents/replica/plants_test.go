@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/plant"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // plantSeeds is within how many seeds a planted bug must be caught.
@@ -45,7 +45,7 @@ func confirmsAlone() bool {
 // tellsEarly reports whether watchers see facts before a majority has them.
 func tellsEarly() bool {
 	h, told := elected(), 0
-	h.cfg.Committed = func(bourse.Time, agents.Fact) { told++ }
+	h.cfg.Committed = func(grid.Time, agents.Fact) { told++ }
 	h.step("client:1", write{1, 7})
 	return told > 0
 }

@@ -9,12 +9,12 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // drain does what the library's state machine asks for, until there is nothing more.
-func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
+func (r *Replica) drain(now grid.Time, out *agents.Outbox) {
 	if r.node == nil || r.lost {
 		return
 	}
@@ -44,7 +44,7 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 
 // ready follows the library's contract: persist, then send, then apply. The runtime makes
 // the facts of this step durable before sending any of its messages.
-func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
+func (r *Replica) ready(now grid.Time, out *agents.Outbox) {
 	rd := r.node.Ready()
 	r.persist(now, rd, out)
 	if s := r.node.BasicStatus(); s.RaftState != raft.StateLeader || r.leadership.on && s.GetTerm() != r.leadership.term {
@@ -65,7 +65,7 @@ func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
 // persist records, in this order, an image that was adopted, a new term or vote, and
 // entries. Wherever a torn journal ends, it then contains nothing that this member may not
 // have promised.
-func (r *Replica) persist(now bourse.Time, rd raft.Ready, out *agents.Outbox) {
+func (r *Replica) persist(now grid.Time, rd raft.Ready, out *agents.Outbox) {
 	if s := rd.Snapshot; !raft.IsEmptySnap(s) {
 		if r.arriving == nil || !r.arriving.whole() || r.arriving.index != s.GetMetadata().GetIndex() {
 			panic(fmt.Sprintf("replica: no image is here for entry %d", s.GetMetadata().GetIndex()))
@@ -93,7 +93,7 @@ func (r *Replica) persist(now bourse.Time, rd raft.Ready, out *agents.Outbox) {
 }
 
 // deliver sends a message of the library to another member.
-func (r *Replica) deliver(now bourse.Time, m *raftpb.Message, out *agents.Outbox) {
+func (r *Replica) deliver(now grid.Time, m *raftpb.Message, out *agents.Outbox) {
 	to := r.addressOf(m.GetTo())
 	if to == "" {
 		return

@@ -22,8 +22,8 @@ import (
 
 	"go.etcd.io/raft/v3"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Config describes a replica and its group.
@@ -51,17 +51,17 @@ type Config struct {
 	// Committed, if set, is called while this replica leads with the facts of its inner
 	// agent as they are committed, before their effects are released. It must not call
 	// back.
-	Committed func(at bourse.Time, f agents.Fact)
+	Committed func(at grid.Time, f agents.Fact)
 
 	// Heartbeat is the interval at which a leader announces itself: 100 ms. A leader not
 	// heard from for Silence, 1 s, counts as gone, and a leader that hears from no majority
 	// for that long steps down. The member of rank k, counted from 1, campaigns k times
 	// Stagger, 200 ms, later. Stagger must be longer than a message and two syncs take.
-	Heartbeat, Silence, Stagger bourse.Duration
+	Heartbeat, Silence, Stagger grid.Duration
 
 	// Linger is how long facts for which no message and no alarm waits are held back to be
 	// proposed with others: 10 ms.
-	Linger bourse.Duration
+	Linger grid.Duration
 
 	// EntryBytes is the most bytes of an entry, except for one with a single fact: 1 MiB.
 	EntryBytes int
@@ -78,20 +78,20 @@ type Config struct {
 // Brought is the past of an agent that has run alone, at the replica that brings it.
 type Brought struct {
 	Agent agents.Durable
-	At    bourse.Time // time of its last fact
+	At    grid.Time // time of its last fact
 }
 
 // Codec writes and reads the inner agent's facts; *journal.Codec is one.
 type Codec interface {
-	Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error)
-	Decode(payload []byte) (bourse.Time, agents.Fact, error)
+	Append(b []byte, at grid.Time, f agents.Fact) ([]byte, error)
+	Decode(payload []byte) (grid.Time, agents.Fact, error)
 }
 
 func (c *Config) defaults() {
 	for _, d := range []struct {
-		v *bourse.Duration
-		d bourse.Duration
-	}{{&c.Heartbeat, 100}, {&c.Silence, bourse.Second}, {&c.Stagger, 200}, {&c.Linger, 10}} {
+		v *grid.Duration
+		d grid.Duration
+	}{{&c.Heartbeat, 100}, {&c.Silence, grid.Second}, {&c.Stagger, 200}, {&c.Linger, 10}} {
 		if *d.v == 0 {
 			*d.v = d.d
 		}
@@ -124,11 +124,11 @@ type Replica struct {
 	newcomers  []Member
 	inner      agents.Durable
 	applied    uint64
-	at         bourse.Time // time of the last applied fact
-	heard      bourse.Time // when the leader was last heard from, or a vote given
-	tries      int         // campaigns since heard
-	begun, won uint64      // campaigns in this life, and those won
-	due        bool        // elected, and everything committed before is applied
+	at         grid.Time // time of the last applied fact
+	heard      grid.Time // when the leader was last heard from, or a vote given
+	tries      int       // campaigns since heard
+	begun, won uint64    // campaigns in this life, and those won
+	due        bool      // elected, and everything committed before is applied
 	leadership leadership
 	transfers  []*transfer
 	arriving   *image // image arriving from the leader, as far as received
@@ -160,7 +160,7 @@ func (r *Replica) founder() uint64 {
 }
 
 // Step hands the replica one message, from its group or for its inner agent.
-func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (r *Replica) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
 		r.start(now, m, out)
@@ -191,7 +191,7 @@ func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 }
 
 // start begins a life.
-func (r *Replica) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
+func (r *Replica) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	r.nonce, r.heard = m.Nonce, now
 	if r.log.base == nil && !r.cfg.Joins {
 		r.found(out)

@@ -9,15 +9,15 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // hand is a replica that a test steps itself, with its journal.
 type hand struct {
 	*Replica
-	now     bourse.Time
+	now     grid.Time
 	journal []agents.Fact
 	out     agents.Outbox // of the last step
 }
@@ -41,7 +41,7 @@ func (h *hand) step(from agents.ID, m agents.Message) {
 }
 
 // beats has time pass, beat by beat.
-func (h *hand) beats(d bourse.Duration) {
+func (h *hand) beats(d grid.Duration) {
 	for end := h.now.Add(d); h.now < end; {
 		h.now = h.now.Add(h.cfg.Heartbeat)
 		h.step(h.Self(), beat{})
@@ -101,7 +101,7 @@ func TestReplica_AFollowerThatHearsNothingCampaignsInItsTurn(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 3; n++ {
 		h := begin(n, nil)
-		wait := h.cfg.Silence + bourse.Duration(n)*h.cfg.Stagger
+		wait := h.cfg.Silence + grid.Duration(n)*h.cfg.Stagger
 		h.beats(wait - h.cfg.Heartbeat)
 		if len(h.out.Sends) > 0 {
 			t.Errorf("replica %d says %v before its turn", n, h.out.Sends)
@@ -444,7 +444,7 @@ type operator struct {
 	done    []agents.ReplicaReplaced
 }
 
-func (o *operator) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (o *operator) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
 		return

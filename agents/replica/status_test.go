@@ -5,9 +5,9 @@ import (
 
 	"go.etcd.io/raft/v3/raftpb"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A leader that hands over takes nothing more, lets out what is committed, and then has the
@@ -52,7 +52,7 @@ func TestReplica_AHandOverWaitsForNoSilence(t *testing.T) {
 	t.Parallel()
 	g := newGroup(3, 2, sim.Options{Seed: 11, Snapshot: 100}, func(c *Config) {
 		if c.Self != "replica:1" {
-			c.Silence = bourse.Hour
+			c.Silence = grid.Hour
 		}
 	})
 	if err := g.Run(5000); err != nil {

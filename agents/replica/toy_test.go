@@ -6,10 +6,10 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // register is an agent that keeps one number, and counts what it has done. Writes
@@ -74,7 +74,7 @@ func (registerImage) Kind() string { return "register-image" }
 
 func newRegister() agents.Durable { return &register{done: map[agents.ID]int{}} }
 
-func (g *register) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (g *register) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	do := func(f agents.Fact) {
 		g.Replay(now, f)
 		out.Record(f)
@@ -108,7 +108,7 @@ func (g *register) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	}
 }
 
-func (g *register) Replay(_ bourse.Time, f agents.Fact) {
+func (g *register) Replay(_ grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case changed:
 		if g.done[f.Client] >= f.N {
@@ -165,7 +165,7 @@ type client struct {
 	said    int // times
 	waits   bool
 	history *history
-	stop    bourse.Time
+	stop    grid.Time
 	// answered is what the group has said was written, in order.
 	answered []int
 }
@@ -174,7 +174,7 @@ type poke struct{}
 
 func (poke) Kind() string { return "poke" }
 
-func (c *client) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (c *client) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case reply:
 		if !c.waits || m.N != c.n {
@@ -225,13 +225,13 @@ type history struct {
 	clock int64
 }
 
-func (h *history) calls(id agents.ID, m agents.Message, _ bourse.Time) {
+func (h *history) calls(id agents.ID, m agents.Message, _ grid.Time) {
 	h.clock++
 	h.open[id] = len(h.ops)
 	h.ops = append(h.ops, porcupine.Operation{ClientId: int(id[len(id)-1] - '0'), Input: m, Call: h.clock, Return: -1})
 }
 
-func (h *history) returns(id agents.ID, m reply, _ bourse.Time) {
+func (h *history) returns(id agents.ID, m reply, _ grid.Time) {
 	h.clock++
 	op := &h.ops[h.open[id]]
 	op.Output, op.Return = m, h.clock

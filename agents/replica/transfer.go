@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A member too far behind for the log is sent the image part by part, each after the
@@ -21,9 +21,9 @@ import (
 type transfer struct {
 	to    uint64
 	of    *image
-	next  int         // the part sent last, not acknowledged yet
-	said  bourse.Time // when that was
-	tries int         // how often it was sent
+	next  int       // the part sent last, not acknowledged yet
+	said  grid.Time // when that was
+	tries int       // how often it was sent
 }
 
 // partTries is how often a part is sent, once per Silence, before the transfer is given up.
@@ -31,7 +31,7 @@ type transfer struct {
 const partTries = 3
 
 // transfer begins to send the image to a member.
-func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
+func (r *Replica) transfer(now grid.Time, to uint64, out *agents.Outbox) {
 	r.transfers = slices.DeleteFunc(r.transfers, func(t *transfer) bool { return t.to == to })
 	if m := r.log.base.members(); m.address(to) == "" && r.members.address(to) != "" {
 		r.compactNow() // the library takes no image of a group that it is no member of
@@ -41,7 +41,7 @@ func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
 	r.sendPart(now, t, out)
 }
 
-func (r *Replica) sendPart(now bourse.Time, t *transfer, out *agents.Outbox) {
+func (r *Replica) sendPart(now grid.Time, t *transfer, out *agents.Outbox) {
 	data, err := json.Marshal(t.of.part(t.next))
 	if err != nil {
 		panic(fmt.Sprintf("replica: part %d of an image: %v", t.next, err))
@@ -52,7 +52,7 @@ func (r *Replica) sendPart(now bourse.Time, t *transfer, out *agents.Outbox) {
 }
 
 // repeatParts sends parts again that were not acknowledged.
-func (r *Replica) repeatParts(now bourse.Time, out *agents.Outbox) {
+func (r *Replica) repeatParts(now grid.Time, out *agents.Outbox) {
 	for _, t := range slices.Clone(r.transfers) {
 		switch {
 		case now.Sub(t.said) < r.cfg.Silence:
@@ -70,7 +70,7 @@ func (r *Replica) ended(t *transfer, how raft.SnapshotStatus) {
 }
 
 // taken handles a member's report of how far it has an image.
-func (r *Replica) taken(now bourse.Time, from agents.ID, m agents.ReplicaPartTaken, out *agents.Outbox) {
+func (r *Replica) taken(now grid.Time, from agents.ID, m agents.ReplicaPartTaken, out *agents.Outbox) {
 	i := slices.IndexFunc(r.transfers, func(t *transfer) bool {
 		return r.addressOf(t.to) == from && t.of.index == m.Index && m.Next >= 0
 	})
@@ -89,7 +89,7 @@ func (r *Replica) taken(now bourse.Time, from agents.ID, m agents.ReplicaPartTak
 }
 
 // part takes a part of an image, and installs the image once it is complete.
-func (r *Replica) part(now bourse.Time, from agents.ID, m agents.ReplicaPart, out *agents.Outbox) {
+func (r *Replica) part(now grid.Time, from agents.ID, m agents.ReplicaPart, out *agents.Outbox) {
 	var p Part
 	if m.Group != r.cfg.Group || r.node == nil || r.lost || m.To != r.log.self || !r.admits(from, m.From) || m.Term < r.log.term ||
 		json.Unmarshal(m.Part, &p) != nil || p.Part < 0 || p.Part >= p.Parts || p.Part == 0 && p.Members == nil {
@@ -174,7 +174,7 @@ func (r *Replica) imageOf(inner agents.Durable) *image {
 }
 
 // image makes an image of an inner agent as of an entry.
-func (r *Replica) image(inner agents.Durable, index, term uint64, at bourse.Time, list *Members) *image {
+func (r *Replica) image(inner agents.Durable, index, term uint64, at grid.Time, list *Members) *image {
 	parts, part := 1, func(int) agents.Fact { return inner.Image() }
 	if p, many := inner.(agents.Parted); many {
 		parts, part = p.Parts(), p.Part

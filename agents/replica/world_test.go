@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestReplica_OneLeadsAndAllHaveTheSame(t *testing.T) {
@@ -69,8 +69,8 @@ func seeded(seed uint64) draw {
 func faultsOf(d draw, ids []agents.ID) (list []sim.Fault) {
 	one := func(what string) agents.ID { return ids[d(0, int64(len(ids)-1), what)] }
 	for range d(0, 16, "faults") {
-		f := sim.Fault{Kind: kinds[d(0, int64(len(kinds)-1), "kind")], At: bourse.Time(d(1, 27_000, "at")),
-			For: bourse.Duration(d(1, 5000, "for")), Host: one("host"), Salt: uint64(d(1, 1000, "salt"))}
+		f := sim.Fault{Kind: kinds[d(0, int64(len(kinds)-1), "kind")], At: grid.Time(d(1, 27_000, "at")),
+			For: grid.Duration(d(1, 5000, "for")), Host: one("host"), Salt: uint64(d(1, 1000, "salt"))}
 		switch f.Kind {
 		case sim.Drop:
 			f.Share = int(d(100, 900, "share"))

@@ -12,8 +12,8 @@
 package retry
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Subject names what is owed, and to whom if that matters. Kind names its alarm in traces,
@@ -26,8 +26,8 @@ type Subject interface {
 // Schedule says when a message is repeated: after First, then after twice as long each
 // time, up to Last. At Until it is given up; 0: never.
 type Schedule struct {
-	First, Last bourse.Duration // at least a millisecond; a Last below First is First
-	Until       bourse.Time
+	First, Last grid.Duration // at least a millisecond; a Last below First is First
+	Until       grid.Time
 }
 
 // Due is the alarm of a subject. Its agent hands it to List.Due.
@@ -48,7 +48,7 @@ type List[K Subject] struct {
 type obligation struct {
 	Schedule
 	number uint64
-	wait   bourse.Duration // before the alarm that is on its way; 0: it was renewed since
+	wait   grid.Duration // before the alarm that is on its way; 0: it was renewed since
 }
 
 // Outcome says what to do about an alarm.
@@ -62,11 +62,11 @@ const (
 
 // Begin starts the schedule of a subject. One that was owed already begins anew: its alarm
 // on the way is ignored.
-func (l *List[K]) Begin(now bourse.Time, k K, s Schedule, out *agents.Outbox) {
-	s.First = max(s.First, bourse.Millisecond)
+func (l *List[K]) Begin(now grid.Time, k K, s Schedule, out *agents.Outbox) {
+	s.First = max(s.First, grid.Millisecond)
 	s.Last = max(s.First, s.Last)
 	if s.Until == 0 {
-		s.Until = bourse.Never
+		s.Until = grid.Never
 	}
 	if l.owed == nil {
 		l.owed = map[K]obligation{}
@@ -100,7 +100,7 @@ func (l *List[K]) Renew(k K) {
 
 // Due takes an alarm. owed says whether its subject is still owed. With Again the next
 // alarm is set; with Over the subject is forgotten.
-func (l *List[K]) Due(now bourse.Time, d Due[K], owed bool, out *agents.Outbox) Outcome {
+func (l *List[K]) Due(now grid.Time, d Due[K], owed bool, out *agents.Outbox) Outcome {
 	o := l.owed[d.Subject]
 	switch {
 	case !l.Current(d):
@@ -118,7 +118,7 @@ func (l *List[K]) Due(now bourse.Time, d Due[K], owed bool, out *agents.Outbox) 
 	return Again
 }
 
-func (l *List[K]) arm(now bourse.Time, k K, o obligation, out *agents.Outbox) {
+func (l *List[K]) arm(now grid.Time, k K, o obligation, out *agents.Outbox) {
 	l.owed[k] = o
 	out.Alarm(min(now.Add(o.wait), o.Until), Due[K]{k, o.number})
 }

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // subject is what the tests owe.
@@ -22,12 +22,12 @@ type debtor struct {
 	out    agents.Outbox
 	alarms []agents.Alarm
 	owes   map[subject]bool
-	said   map[subject][]bourse.Time // since the last beginning
-	over   map[subject]bourse.Time
+	said   map[subject][]grid.Time // since the last beginning
+	over   map[subject]grid.Time
 }
 
 func newDebtor() *debtor {
-	return &debtor{owes: map[subject]bool{}, said: map[subject][]bourse.Time{}, over: map[subject]bourse.Time{}}
+	return &debtor{owes: map[subject]bool{}, said: map[subject][]grid.Time{}, over: map[subject]grid.Time{}}
 }
 
 // take puts new alarms behind those of the same instant.
@@ -37,7 +37,7 @@ func (c *debtor) take() {
 	slices.SortStableFunc(c.alarms, func(a, b agents.Alarm) int { return cmp.Compare(a.At, b.At) })
 }
 
-func (c *debtor) begin(now bourse.Time, k subject, s Schedule) {
+func (c *debtor) begin(now grid.Time, k subject, s Schedule) {
 	c.owes[k], c.said[k] = true, nil
 	delete(c.over, k)
 	c.list.Begin(now, k, s, &c.out)
@@ -45,7 +45,7 @@ func (c *debtor) begin(now bourse.Time, k subject, s Schedule) {
 }
 
 // run lives until an instant, its own included.
-func (c *debtor) run(until bourse.Time) {
+func (c *debtor) run(until grid.Time) {
 	for len(c.alarms) > 0 && c.alarms[0].At <= until {
 		a := c.alarms[0]
 		c.alarms = c.alarms[1:]
@@ -75,7 +75,7 @@ func (c *debtor) current(k subject) (n int) {
 }
 
 // due lists when something is said again by a schedule: sums of doubled waits.
-func due(from bourse.Time, s Schedule, until bourse.Time) (times []bourse.Time) {
+func due(from grid.Time, s Schedule, until grid.Time) (times []grid.Time) {
 	for i, at := 0, from.Add(s.First); at < until && (s.Until == 0 || at < s.Until); i++ {
 		times = append(times, at)
 		at = at.Add(min(s.First<<min(i+1, 30), max(s.First, s.Last)))
@@ -88,10 +88,10 @@ func due(from bourse.Time, s Schedule, until bourse.Time) (times []bourse.Time) 
 func TestList_SaysAgainByTheScheduleUntilAnswered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c, now := newDebtor(), bourse.Time(1000)
-		began, of, answered := map[subject]bourse.Time{}, map[subject]Schedule{}, map[subject]bourse.Time{}
+		c, now := newDebtor(), grid.Time(1000)
+		began, of, answered := map[subject]grid.Time{}, map[subject]Schedule{}, map[subject]grid.Time{}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			now = now.Add(bourse.Duration(rapid.Int64Range(0, 5000).Draw(t, "pause")))
+			now = now.Add(grid.Duration(rapid.Int64Range(0, 5000).Draw(t, "pause")))
 			c.run(now)
 			k := subject(rapid.IntRange(0, 3).Draw(t, "subject"))
 			if rapid.IntRange(0, 2).Draw(t, "answer") == 0 {
@@ -100,9 +100,9 @@ func TestList_SaysAgainByTheScheduleUntilAnswered(t *testing.T) {
 				}
 				c.owes[k] = false
 			} else {
-				s := Schedule{First: bourse.Duration(rapid.Int64Range(1, 1000).Draw(t, "first")), Last: bourse.Duration(rapid.Int64Range(1, 4000).Draw(t, "last"))}
+				s := Schedule{First: grid.Duration(rapid.Int64Range(1, 1000).Draw(t, "first")), Last: grid.Duration(rapid.Int64Range(1, 4000).Draw(t, "last"))}
 				if rapid.Bool().Draw(t, "ends") {
-					s.Until = now.Add(bourse.Duration(rapid.Int64Range(1, 20_000).Draw(t, "until")))
+					s.Until = now.Add(grid.Duration(rapid.Int64Range(1, 20_000).Draw(t, "until")))
 				}
 				c.begin(now, k, s)
 				began[k], of[k] = now, s
@@ -151,7 +151,7 @@ func TestList_RenewBeginsAnewWithTheAlarmOnItsWay(t *testing.T) {
 	c.run(2000) // 500, 1500
 	c.list.Renew(1)
 	c.run(10_000) // the alarm of 3500 changes nothing
-	if want := []bourse.Time{500, 1500, 4000, 5000, 7000}; !slices.Equal(c.said[1], want) || len(c.alarms) != 1 {
+	if want := []grid.Time{500, 1500, 4000, 5000, 7000}; !slices.Equal(c.said[1], want) || len(c.alarms) != 1 {
 		t.Errorf("said again at %v, want %v; %d alarms", c.said[1], want, len(c.alarms))
 	}
 }
@@ -161,7 +161,7 @@ func TestList_GivesUpAtItsTime(t *testing.T) {
 	c := newDebtor()
 	c.begin(0, 1, Schedule{First: 500, Last: 5000, Until: 1700})
 	c.run(100_000)
-	if want := []bourse.Time{500, 1500}; !slices.Equal(c.said[1], want) || c.over[1] != 1700 || c.list.Owes(1) {
+	if want := []grid.Time{500, 1500}; !slices.Equal(c.said[1], want) || c.over[1] != 1700 || c.list.Owes(1) {
 		t.Errorf("said again at %v, want %v; given up at %d, owed: %t", c.said[1], want, c.over[1], c.list.Owes(1))
 	}
 }
@@ -172,7 +172,7 @@ func TestList_WaitsAMillisecondAtLeast(t *testing.T) {
 	c := newDebtor()
 	c.begin(0, 1, Schedule{})
 	c.run(3)
-	if want := []bourse.Time{1, 2, 3}; !slices.Equal(c.said[1], want) {
+	if want := []grid.Time{1, 2, 3}; !slices.Equal(c.said[1], want) {
 		t.Errorf("said again at %v, want %v", c.said[1], want)
 	}
 }

@@ -3,8 +3,8 @@ package sim
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A live process syncs once for several steps when it has much to do. Under the fault Batch
@@ -15,9 +15,9 @@ import (
 
 // batch is how a process shares syncs, and the steps that wait for the next one.
 type batch struct {
-	until bourse.Time
-	most  int             // steps to a sync
-	wait  bourse.Duration // the longest that a step waits for others
+	until grid.Time
+	most  int           // steps to a sync
+	wait  grid.Duration // the longest that a step waits for others
 	draw  stream
 	open  []taken
 	count int // of batches
@@ -28,11 +28,11 @@ func (p *process) collects(f Fault, draw stream) {
 	if p.batch != nil {
 		return // it does so already
 	}
-	p.batch = &batch{until: p.world.now.Add(f.For), most: 2 + draw.below(15), wait: bourse.Duration(max(f.Size, 1)), draw: draw}
+	p.batch = &batch{until: p.world.now.Add(f.For), most: 2 + draw.below(15), wait: grid.Duration(max(f.Size, 1)), draw: draw}
 }
 
 // takes reports whether what a step comes to waits for a sync with others.
-func (b *batch) takes(now bourse.Time, out *agents.Outbox) bool {
+func (b *batch) takes(now grid.Time, out *agents.Outbox) bool {
 	return b != nil && (len(b.open) > 0 || now < b.until && len(out.Facts) > 0)
 }
 

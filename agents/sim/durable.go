@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How what steps have come to becomes durable, and what a crash on the way leaves of it.
@@ -48,7 +48,7 @@ func (p *process) finish(steps []taken) {
 		p.die(nil)
 		p.stopped = true
 		if len(w.of[p.name]) == 1 {
-			p.later(30 * bourse.Second)
+			p.later(30 * grid.Second)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (p *process) failed(steps []taken, err error) {
 		w.struck(DiskFull)
 	}
 	unwritten(steps)
-	p.crash(15*bourse.Second, nil)
+	p.crash(15*grid.Second, nil)
 }
 
 // snapshot begins the journal anew once it has grown.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Kind is the kind of a fault.
@@ -53,13 +53,13 @@ func (k Kind) network() bool { return slices.Contains(strings.Fields(networkKind
 // out does not change the others.
 type Fault struct {
 	Kind  Kind
-	At    bourse.Time     // of the world
-	For   bourse.Duration // how long it lasts; of a crash: until the process restarts
-	Host  agents.ID       // the host that it strikes; of a message: either end of it
-	Peer  agents.ID       // the other end; "": any that is not near to the host
-	Share int             // of the messages that it strikes, in thousandths; 0: all
-	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; Batch: for at most so many ms; else of the domain
-	Salt  uint64          // of its stream
+	At    grid.Time     // of the world
+	For   grid.Duration // how long it lasts; of a crash: until the process restarts
+	Host  agents.ID     // the host that it strikes; of a message: either end of it
+	Peer  agents.ID     // the other end; "": any that is not near to the host
+	Share int           // of the messages that it strikes, in thousandths; 0: all
+	Size  int64         // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; Mirror: its form; Batch: for at most so many ms; else of the domain
+	Salt  uint64        // of its stream
 }
 
 // String shows the fault as ParseFault reads it.
@@ -103,9 +103,9 @@ func (f *Fault) set(key, value string) error {
 	var err error
 	switch key {
 	case "at":
-		f.At, err = bourse.ParseTime(value)
+		f.At, err = grid.ParseTime(value)
 	case "for":
-		f.For, err = bourse.ParseDuration(value)
+		f.For, err = grid.ParseDuration(value)
 	case "host":
 		f.Host = agents.ID(value)
 	case "peer":

@@ -3,9 +3,9 @@ package sim
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Faulty is a world in which things go wrong: messages take time and are lost, processes die
@@ -22,7 +22,7 @@ import (
 // from there.
 type Faulty struct {
 	opt    Options
-	now    bourse.Time
+	now    grid.Time
 	heap   eventHeap
 	seq    uint64
 	steps  uint64
@@ -33,7 +33,7 @@ type Faulty struct {
 	of     [][]*process    // by name: one, or two while there is a twin
 	voices []int32         // by name: the name in which it sends, -1 for its own
 	speaks map[int32]int32 // by such a name: who has last sent in it
-	last   map[uint64]bourse.Time
+	last   map[uint64]grid.Time
 	active []*episode
 	counts map[Kind]int
 	base   stream // of latencies and routes
@@ -48,14 +48,14 @@ type Faulty struct {
 // Options say what a faulty world has in addition to its hosts.
 type Options struct {
 	Seed  uint64
-	Start bourse.Time // the world's first instant
+	Start grid.Time // the world's first instant
 	// Faults is what goes wrong. Their order matters only for ties.
 	Faults []Fault
 	// A message takes from Lo to Hi. Between two names messages arrive in the order in
 	// which they were sent. Between names near each other they take at most a millisecond.
-	Lo, Hi bourse.Duration
+	Lo, Hi grid.Duration
 	// Skew is how far the wall clock of a host may be off, either way.
-	Skew bourse.Duration
+	Skew grid.Duration
 	// Compare says which hosts compare their clock with others' before a life begins, and
 	// wait while it is off by more than two seconds. nil: none; a life then begins by its
 	// wall clock as it is, like one that finds nobody to ask.
@@ -63,7 +63,7 @@ type Options struct {
 	// Snapshot begins a journal anew with an image after this many facts. 0: never.
 	Snapshot int
 	// Keep is how long a journal's older segments stay. 0: forever.
-	Keep bourse.Duration
+	Keep grid.Duration
 	// Codec encodes the facts of the agents. nil: those of the vocabulary.
 	Codec *journal.Codec
 	// Strike gets a fault of a kind that the world does not know, when its time has come,
@@ -103,8 +103,8 @@ type Host struct {
 // Step is what came of one message, for hooks. It is valid only during the call, and must
 // not be changed.
 type Step struct {
-	At      bourse.Time // of the world
-	Now     bourse.Time // by the clock of the process
+	At      grid.Time // of the world
+	Now     grid.Time // by the clock of the process
 	Process int
 	Life    uint64 // of the process, counted from 1
 	ID      agents.ID
@@ -119,18 +119,18 @@ type Step struct {
 
 // Life is the beginning of a later life of a process, for hooks.
 type Life struct {
-	At, Now bourse.Time
+	At, Now grid.Time
 	Process int
 	ID      agents.ID
 	Facts   int           // durable facts that the journal holds in all
 	Last    []agents.Fact // those after its last image
-	Times   []bourse.Time // when each of those was recorded, by the clock of the process
+	Times   []grid.Time   // when each of those was recorded, by the clock of the process
 	Amnesia bool          // the disk is that of an earlier instant
 }
 
 // NewFaulty returns an empty world.
 func NewFaulty(opt Options) *Faulty {
-	w := &Faulty{opt: opt, now: opt.Start, index: map[agents.ID]int32{}, speaks: map[int32]int32{}, last: map[uint64]bourse.Time{},
+	w := &Faulty{opt: opt, now: opt.Start, index: map[agents.ID]int32{}, speaks: map[int32]int32{}, last: map[uint64]grid.Time{},
 		counts: map[Kind]int{}, base: streamOf(opt.Seed, 1)}
 	if w.opt.Codec == nil {
 		w.opt.Codec = journal.NewCodec()
@@ -193,18 +193,18 @@ func (w *Faulty) Began(h func(*Life)) { w.began = append(w.began, h) }
 func (w *Faulty) Parted(h func(kept, gone int)) { w.parted = append(w.parted, h) }
 
 // Post delivers a message from outside at an instant, which must not be before now.
-func (w *Faulty) Post(at bourse.Time, to agents.ID, m agents.Message) {
+func (w *Faulty) Post(at grid.Time, to agents.ID, m agents.Message) {
 	w.push(event{at: max(at, w.now), rank: message, from: outside, to: w.host(to), m: m})
 }
 
 // Inject delivers a message at an instant, which must not be before now, as if an agent had
 // sent it.
-func (w *Faulty) Inject(at bourse.Time, from, to agents.ID, m agents.Message) {
+func (w *Faulty) Inject(at grid.Time, from, to agents.ID, m agents.Message) {
 	w.push(event{at: max(at, w.now), rank: message, from: w.host(from), to: w.host(to), m: m})
 }
 
 // Now is the present instant of the world.
-func (w *Faulty) Now() bourse.Time { return w.now }
+func (w *Faulty) Now() grid.Time { return w.now }
 
 // Steps is the number of steps taken so far.
 func (w *Faulty) Steps() uint64 { return w.steps }
@@ -241,7 +241,7 @@ func (w *Faulty) Stop(err error) {
 
 // Run delivers everything that is due up to and including until, or until a hook stops it.
 // What is due later stays scheduled.
-func (w *Faulty) Run(until bourse.Time) error {
+func (w *Faulty) Run(until grid.Time) error {
 	for w.failed == nil && w.heap.due(until) {
 		e := w.heap.pop()
 		w.now = max(w.now, e.at)
@@ -302,7 +302,7 @@ type action func()
 func (action) Kind() string { return "action" }
 
 // do schedules an action.
-func (w *Faulty) do(at bourse.Time, f func()) { w.push(event{at: at, rank: alarm, m: action(f)}) }
+func (w *Faulty) do(at grid.Time, f func()) { w.push(event{at: at, rank: alarm, m: action(f)}) }
 
 func (w *Faulty) push(e event) {
 	w.seq++

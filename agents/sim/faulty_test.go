@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // counted is the fact of a counter: it has heard number N.
@@ -27,7 +27,7 @@ type counter struct {
 
 func newCounter() agents.Agent { return &counter{heard: map[int]bool{}} }
 
-func (c *counter) Step(_ bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (c *counter) Step(_ grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	n, ok := m.(number)
 	if !ok {
 		return
@@ -39,7 +39,7 @@ func (c *counter) Step(_ bourse.Time, from agents.ID, m agents.Message, out *age
 	out.Send(from, n)
 }
 
-func (c *counter) Replay(_ bourse.Time, f agents.Fact) {
+func (c *counter) Replay(_ grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case counted:
 		c.heard[f.N] = true
@@ -68,7 +68,7 @@ type asker struct {
 	answers map[int]int
 }
 
-func (a *asker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (a *asker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	if n, ok := m.(number); ok {
 		a.answers[int(n)]++
 		return
@@ -82,7 +82,7 @@ func (a *asker) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		}
 	}
 	if len(a.answers) < a.most {
-		out.Alarm(now.Add(bourse.Second), note("again"))
+		out.Alarm(now.Add(grid.Second), note("again"))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestFaulty_TheSameSeedGivesTheSameTrace(t *testing.T) {
 func TestFaulty_ALifeLivesOnMonotonicTime(t *testing.T) {
 	t.Parallel()
 	w, _ := exchange(Options{Seed: 3, Faults: faults(t, "clock-jump at=30 for=20 host=counter size=-600000", "drift at=60 for=30 host=counter size=-10000")})
-	last := map[uint64]bourse.Time{}
+	last := map[uint64]grid.Time{}
 	back := false
 	w.After(func(s *Step) {
 		if s.ID != "counter" {
@@ -264,7 +264,7 @@ func TestClock_AlarmsComeWhenTheClockShowsTheirInstant(t *testing.T) {
 	t.Parallel()
 	for _, drift := range []int64{-10_000, -7, 0, 3, 10_000} {
 		c := clock{truth: 1000, local: 5000, drift: drift}
-		for _, at := range []bourse.Time{5001, 5999, 7777, 123_456_789} {
+		for _, at := range []grid.Time{5001, 5999, 7777, 123_456_789} {
 			w := c.when(at)
 			if c.now(w) < at || c.now(w-1) >= at {
 				t.Errorf("drift %d: %v is shown at %v, not first at %v", drift, at, c.now(w), w)
@@ -276,9 +276,9 @@ func TestClock_AlarmsComeWhenTheClockShowsTheirInstant(t *testing.T) {
 // sleeper sets an alarm for a minute from its start.
 type sleeper struct{}
 
-func (sleeper) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (sleeper) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if _, begins := m.(agents.Started); begins {
-		out.Alarm(now.Add(bourse.Minute), note("up"))
+		out.Alarm(now.Add(grid.Minute), note("up"))
 	}
 }
 
@@ -290,7 +290,7 @@ func TestFaulty_AlarmsFollowTheClocksRate(t *testing.T) {
 		"drift at=10 for=20 host=sleeper size=10000", "drift at=10 for=20 host=sleeper size=-10000"} {
 		w := NewFaulty(Options{Faults: faults(t, line)})
 		w.Add(Host{ID: "sleeper", New: agentOf(sleeper{})})
-		var at bourse.Time
+		var at grid.Time
 		w.After(func(s *Step) {
 			if s.Message == agents.Message(note("up")) {
 				at = s.Now
@@ -373,8 +373,8 @@ func TestFaulty_ANameThatSeveralSpeakIn(t *testing.T) {
 		{"a", "two", ">a two, both>c two, a>a two, c>a answer"},
 	} {
 		heard = nil
-		w.Post(bourse.Time(at*20), line.to, line.say)
-		if err := w.Run(bourse.Time(at*20 + 9)); err != nil {
+		w.Post(grid.Time(at*20), line.to, line.say)
+		if err := w.Run(grid.Time(at*20 + 9)); err != nil {
 			t.Fatal(err)
 		}
 		if at == 0 {
@@ -395,7 +395,7 @@ func (n word) Kind() string { return string(n) }
 
 type stepFunc func(from agents.ID, m agents.Message, out *agents.Outbox)
 
-func (f stepFunc) Step(_ bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (f stepFunc) Step(_ grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	f(from, m, out)
 }
 

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // eventHeap is a four-way heap of events by instant, rank, order of scheduling.
 // Four children a node halve the depth, which pays at a million events.
@@ -18,7 +18,7 @@ func (h eventHeap) less(i, j int) bool {
 }
 
 // due reports whether the first event is due by t.
-func (h eventHeap) due(t bourse.Time) bool { return len(h) > 0 && h[0].at <= t }
+func (h eventHeap) due(t grid.Time) bool { return len(h) > 0 && h[0].at <= t }
 
 // each calls f for every event, which f may give another instant, and sorts them anew.
 func (h *eventHeap) each(do func(*event)) {

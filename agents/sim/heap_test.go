@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -31,7 +31,7 @@ func TestHeap_PopsInOrderOfInstantRankAndScheduling(t *testing.T) {
 				twin = twin[1:]
 				continue
 			}
-			e := event{at: bourse.Time(rapid.IntRange(0, 5).Draw(t, "at")), rank: rank(rapid.IntRange(0, 1).Draw(t, "rank")), seq: uint64(seq)}
+			e := event{at: grid.Time(rapid.IntRange(0, 5).Draw(t, "at")), rank: rank(rapid.IntRange(0, 1).Draw(t, "rank")), seq: uint64(seq)}
 			h.push(e)
 			twin = append(twin, e)
 		}
@@ -61,7 +61,7 @@ func BenchmarkHeap_PushPop(b *testing.B) {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
 			var h eventHeap
 			x := uint64(1)
-			next := func() bourse.Time { x = x*6364136223846793005 + 1; return bourse.Time(x >> 44) }
+			next := func() grid.Time { x = x*6364136223846793005 + 1; return grid.Time(x >> 44) }
 			for i := range waiting {
 				h.push(event{at: next(), seq: uint64(i)})
 			}
@@ -80,7 +80,7 @@ type ticker struct {
 	m    agents.Message
 }
 
-func (k *ticker) Step(now bourse.Time, from agents.ID, _ agents.Message, out *agents.Outbox) {
+func (k *ticker) Step(now grid.Time, from agents.ID, _ agents.Message, out *agents.Outbox) {
 	if from != k.peer {
 		out.Alarm(now+1, k.m)
 		out.Send(k.peer, k.m)
@@ -98,7 +98,7 @@ func BenchmarkWorld_Step(b *testing.B) {
 				w.Add(x, &ticker{y, note("tick")})
 				w.Add(y, &ticker{x, note("tick")})
 			}
-			until := bourse.Time(0)
+			until := grid.Time(0)
 			b.ReportAllocs()
 			b.ResetTimer()
 			for w.Steps() < uint64(b.N) {

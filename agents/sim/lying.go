@@ -3,8 +3,8 @@ package sim
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A disk that lies says that it has synced and has not, until its power fails. Then any part
@@ -44,11 +44,11 @@ func (p *process) lies(f Fault, draw stream) {
 }
 
 // endsIn has the power fail after a while, unless it has failed by then.
-func (p *process) endsIn(l *lie, d bourse.Duration) {
+func (p *process) endsIn(l *lie, d grid.Duration) {
 	w := p.world
 	w.do(w.now.Add(d), func() {
 		if p.lying == l {
-			p.crash(l.draw.within(bourse.Second, 20*bourse.Second), nil)
+			p.crash(l.draw.within(grid.Second, 20*grid.Second), nil)
 		}
 	})
 }
@@ -57,7 +57,7 @@ func (p *process) endsIn(l *lie, d bourse.Duration) {
 func (p *process) begunAnew() {
 	if l := p.lying; l != nil && l.inImage {
 		l.inImage = false
-		p.endsIn(l, l.draw.within(0, 10*bourse.Second))
+		p.endsIn(l, l.draw.within(0, 10*grid.Second))
 	}
 }
 

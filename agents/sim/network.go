@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // episode is a fault that lasts, of the network or of the domain.
@@ -33,7 +33,7 @@ func (w *Faulty) send(from int32, s agents.Send) {
 		to = speaker
 	}
 	m, source, target := s.Message, w.names[from], w.names[to]
-	var late, extra bourse.Duration
+	var late, extra grid.Duration
 	copies := 1
 	for _, e := range w.active {
 		if !w.concerns(e, source, target) {
@@ -54,25 +54,25 @@ func (w *Faulty) send(from int32, s agents.Send) {
 				return
 			}
 		case Flap:
-			if w.now.Sub(e.At)/max(bourse.Duration(e.Size), 1)%2 == 0 {
+			if w.now.Sub(e.At)/max(grid.Duration(e.Size), 1)%2 == 0 {
 				w.cut(e, from, to, m)
 				return
 			}
 		case Delay:
 			if e.draw.chance(e.share()) {
-				late += e.draw.within(1, bourse.Duration(e.Size))
+				late += e.draw.within(1, grid.Duration(e.Size))
 				w.struck(Delay)
 			}
 		case Reorder:
 			if e.draw.chance(e.share()) {
-				extra += e.draw.within(1, bourse.Duration(e.Size))
+				extra += e.draw.within(1, grid.Duration(e.Size))
 				w.struck(Reorder)
 			}
 		case Duplicate:
 			if e.draw.chance(e.share()) {
 				w.struck(Duplicate)
 				copies++
-				w.push(event{at: w.now.Add(w.latency(from, to) + e.draw.within(1, bourse.Duration(e.Size))), rank: message, from: said, to: to, m: m})
+				w.push(event{at: w.now.Add(w.latency(from, to) + e.draw.within(1, grid.Duration(e.Size))), rank: message, from: said, to: to, m: m})
 			}
 		default:
 			var changed bool
@@ -98,7 +98,7 @@ func (e *episode) share() int {
 	return e.Share
 }
 
-func (w *Faulty) latency(from, to int32) bourse.Duration {
+func (w *Faulty) latency(from, to int32) grid.Duration {
 	if w.hosts[from].Near || w.hosts[to].Near {
 		return w.base.within(0, 1)
 	}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // process is one life after another of an agent, with the disk that they share.
@@ -20,10 +20,10 @@ type process struct {
 	journal *journal.Journal
 	life    uint64 // its number; the alarms of an earlier life are lost with it
 	clock   clock
-	skew    bourse.Duration // of its host's wall clock
-	jump    bourse.Duration // how far the wall clock is off for a time
+	skew    grid.Duration // of its host's wall clock
+	jump    grid.Duration // how far the wall clock is off for a time
 	drift   int64
-	paused  bourse.Time     // it does nothing before this
+	paused  grid.Time       // it does nothing before this
 	behind  bool            // after a pause its alarms come after its messages
 	armed   *armed          // a crash that is yet to strike; nil: none
 	mirror  *journal.Memory // a good copy of a disk with a wrong bit
@@ -48,7 +48,7 @@ type armed struct {
 // alarmOf is an alarm on its way to the life that has set it.
 type alarmOf struct {
 	life  uint64
-	local bourse.Time // by the clock of the process
+	local grid.Time // by the clock of the process
 	m     agents.Message
 }
 
@@ -63,7 +63,7 @@ func (p *process) begin() {
 	}
 	if p.disagrees() {
 		w.trace("%s waits: its clock is %v off", w.names[p.name], p.skew+p.jump)
-		p.later(bourse.Second)
+		p.later(grid.Second)
 		return
 	}
 	agent := w.hosts[p.name].New()
@@ -81,7 +81,7 @@ func (p *process) begin() {
 			return
 		}
 		p.journal, err = journal.Open(disk, p.options(),
-			func(at bourse.Time, f agents.Fact) {
+			func(at grid.Time, f agents.Fact) {
 				d.Replay(at, f)
 				life.Last, life.Times = append(life.Last, f), append(life.Times, at)
 				r.replayed = append(r.replayed, stamped{at, f})
@@ -138,7 +138,7 @@ func (p *process) whole() error {
 		return nil
 	}
 	w := p.world
-	mirror, err := journal.Open(p.mirror.Clone(), p.options(), func(bourse.Time, agents.Fact) {})
+	mirror, err := journal.Open(p.mirror.Clone(), p.options(), func(grid.Time, agents.Fact) {})
 	if err != nil {
 		return fmt.Errorf("the mirror of %s cannot be read: %w", w.names[p.name], err)
 	}
@@ -171,11 +171,11 @@ func (p *process) repair(err error) {
 		w.Stop(fmt.Errorf("%s cannot begin: %w", w.names[p.name], err))
 		return
 	}
-	p.later(20 * bourse.Second)
+	p.later(20 * grid.Second)
 }
 
 // later begins the next life after a while.
-func (p *process) later(d bourse.Duration) {
+func (p *process) later(d grid.Duration) {
 	life := p.life
 	p.world.do(p.world.now.Add(d), func() {
 		if p.life == life && p.world.of[p.name] != nil && !p.gone() {
@@ -255,7 +255,7 @@ func (p *process) step(from agents.ID, m agents.Message) {
 }
 
 // crash ends the life and begins the next one after a while.
-func (p *process) crash(down bourse.Duration, keep func(string, int, int) int) {
+func (p *process) crash(down grid.Duration, keep func(string, int, int) int) {
 	p.world.trace("%s dies", p.world.names[p.name])
 	p.die(keep)
 	p.later(max(down, 1))

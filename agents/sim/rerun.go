@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // record is what one life of a process was given, and what it recorded.
@@ -16,19 +16,19 @@ type record struct {
 }
 
 type stamped struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
 type input struct {
-	now  bourse.Time
+	now  grid.Time
 	from agents.ID
 	m    agents.Message
 	sum  uint64 // digest of all facts up to and including this step
 }
 
 // step records one step.
-func (r *record) step(w *Faulty, now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (r *record) step(w *Faulty, now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	sum := uint64(0)
 	if n := len(r.inputs); n > 0 {
 		sum = r.inputs[n-1].sum
@@ -37,7 +37,7 @@ func (r *record) step(w *Faulty, now bourse.Time, from agents.ID, m agents.Messa
 }
 
 // digest goes on with the digest of a journal.
-func (w *Faulty) digest(sum uint64, now bourse.Time, facts []agents.Fact) uint64 {
+func (w *Faulty) digest(sum uint64, now grid.Time, facts []agents.Fact) uint64 {
 	h := fnv.New64a()
 	for _, f := range facts {
 		b, err := w.opt.Codec.Append(nil, now, f)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Older segments of a journal are read by nobody for a long time. When a bit of one is wrong,
@@ -36,7 +36,7 @@ func (p *process) rots(f Fault, draw stream) {
 	p.rot = r
 	w.struck(Rot)
 	if draw.chance(400) {
-		p.crash(draw.within(1, 5*bourse.Second), nil)
+		p.crash(draw.within(1, 5*grid.Second), nil)
 	}
 	w.do(w.now.Add(f.For), func() {
 		if err := p.inspect(r); err != nil {

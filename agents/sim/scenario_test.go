@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 
 	"github.com/cockroachdb/datadriven"
 )
@@ -50,7 +50,7 @@ func TestFaulty_Scenarios(t *testing.T) {
 			case "run":
 				var until string
 				d.ScanArgs(t, "until", &until)
-				at, err := bourse.ParseTime(until)
+				at, err := grid.ParseTime(until)
 				if err == nil {
 					err = w.Run(at)
 				}

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // stream is a seeded source of draws: splitmix64. Each purpose has a stream of its own, so
 // the draws of one do not change those of others.
@@ -33,8 +33,8 @@ func (s *stream) below(n int) int {
 }
 
 // within draws a duration of [lo, hi].
-func (s *stream) within(lo, hi bourse.Duration) bourse.Duration {
-	return lo + bourse.Duration(s.below(int(hi-lo)+1))
+func (s *stream) within(lo, hi grid.Duration) grid.Duration {
+	return lo + grid.Duration(s.below(int(hi-lo)+1))
 }
 
 // chance is true with a probability in thousandths.

@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Strike makes a fault happen now, for a domain whose faults consist of others.
@@ -98,7 +98,7 @@ func (w *Faulty) victim(id agents.ID, draw *stream) *process {
 }
 
 // patience is how long a crash waits for its step.
-const patience bourse.Duration = 10 * bourse.Minute
+const patience grid.Duration = 10 * grid.Minute
 
 // expire disarms a crash that has found no step.
 func (w *Faulty) expire(p *process, f Fault) {
@@ -122,9 +122,9 @@ func (p *process) jumpClock(f Fault, draw stream) {
 	w.struck(f.Kind)
 	crash := draw.chance(600)
 	for _, q := range p.machine() {
-		q.jump = bourse.Duration(f.Size)
+		q.jump = grid.Duration(f.Size)
 		if crash && q.agent != nil {
-			q.crash(draw.within(bourse.Second, 5*bourse.Second), nil)
+			q.crash(draw.within(grid.Second, 5*grid.Second), nil)
 		}
 		w.do(w.now.Add(f.For), func() { q.setClock() })
 	}
@@ -148,12 +148,12 @@ func (p *process) setClock() {
 		return
 	}
 	if off := p.clock.now(p.world.now).Sub(p.world.now); off > maxSkew || off < -maxSkew {
-		p.crash(bourse.Second, nil)
+		p.crash(grid.Second, nil)
 	}
 }
 
 // maxSkew is how far off a clock may be before its process is restarted.
-const maxSkew = 2 * bourse.Second
+const maxSkew = 2 * grid.Second
 
 func (p *process) undrift() {
 	if p.drift = 0; p.agent != nil {
@@ -194,11 +194,11 @@ func (p *process) forget(backup *journal.Memory, draw stream) {
 	if p.second != nil {
 		p.second.Memory, p.second.lost = backup.Clone(), false
 	}
-	p.later(draw.within(bourse.Second, 30*bourse.Second))
+	p.later(draw.within(grid.Second, 30*grid.Second))
 	if name, ok := w.index[w.hosts[p.name].Machine]; ok {
 		for _, q := range w.of[name] {
 			if q.agent != nil {
-				q.crash(draw.within(bourse.Second, 30*bourse.Second), nil)
+				q.crash(draw.within(grid.Second, 30*grid.Second), nil)
 			}
 		}
 	}
@@ -216,9 +216,9 @@ func (w *Faulty) fork(p *process, f Fault, draw stream) {
 	w.of[p.name] = append(w.of[p.name], q)
 	q.begin()
 	if draw.chance(500) { // both continue from the same life
-		w.do(w.now.Add(draw.within(1, 5*bourse.Second)), func() {
+		w.do(w.now.Add(draw.within(1, 5*grid.Second)), func() {
 			if p.agent != nil && !p.gone() {
-				p.crash(draw.within(1, 5*bourse.Second), nil)
+				p.crash(draw.within(1, 5*grid.Second), nil)
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func (w *Faulty) part(name int32, draw stream) {
 		h(p.number, other.number)
 	}
 	if p.agent == nil {
-		p.later(bourse.Second)
+		p.later(grid.Second)
 	}
 }
 
@@ -271,7 +271,7 @@ func (w *Faulty) Heal() {
 		p.mend()
 		p.undrift()
 		if p.agent == nil {
-			p.later(bourse.Second)
+			p.later(grid.Second)
 		}
 	}
 }

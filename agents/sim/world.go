@@ -6,8 +6,8 @@ package sim
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxStepsAtOnce bounds the steps of one instant. A world that needs more has agents that
@@ -17,7 +17,7 @@ const maxStepsAtOnce = 50_000_000
 // World is a set of agents and the messages between them. The network is perfect: a message
 // arrives in the instant in which it was sent, and messages arrive in order.
 type World struct {
-	now    bourse.Time
+	now    grid.Time
 	ids    []agents.ID
 	index  map[agents.ID]int32
 	hosts  []agents.Agent
@@ -34,11 +34,11 @@ type World struct {
 
 // Hook is called after every step with what the step did. It must not keep or
 // change the outbox.
-type Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
+type Hook func(now grid.Time, id agents.ID, out *agents.Outbox)
 
 // event is a message to be delivered at an instant.
 type event struct {
-	at   bourse.Time
+	at   grid.Time
 	rank rank   // of one instant: alarms first, then messages
 	seq  uint64 // settles ties: first scheduled, first delivered
 	from int32  // index of the sender, outside if none
@@ -78,19 +78,19 @@ func (w *World) Add(id agents.ID, a agents.Agent) {
 func (w *World) After(h Hook) { w.after = append(w.after, h) }
 
 // Post delivers a message from outside at an instant, which must not be before now.
-func (w *World) Post(at bourse.Time, to agents.ID, m agents.Message) {
+func (w *World) Post(at grid.Time, to agents.ID, m agents.Message) {
 	w.schedule(event{at: at, rank: message, from: outside, to: w.host(to), m: m})
 }
 
 // Now is the present instant.
-func (w *World) Now() bourse.Time { return w.now }
+func (w *World) Now() grid.Time { return w.now }
 
 // Steps is the number of steps taken so far.
 func (w *World) Steps() uint64 { return w.steps }
 
 // Run delivers everything that is due up to and including until, which is then the present
 // instant. What is due later stays scheduled.
-func (w *World) Run(until bourse.Time) {
+func (w *World) Run(until grid.Time) {
 	for {
 		e, ok := w.pop(until)
 		if !ok {
@@ -103,7 +103,7 @@ func (w *World) Run(until bourse.Time) {
 
 // pop takes the next event due by until: those of this instant that were
 // scheduled before it began come first, then those scheduled within it.
-func (w *World) pop(until bourse.Time) (event, bool) {
+func (w *World) pop(until grid.Time) (event, bool) {
 	if w.later.due(w.now) {
 		return w.later.pop(), true
 	}

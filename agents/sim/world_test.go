@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -21,10 +21,10 @@ func (note) Kind() string { return "note" }
 // for each note.
 type script struct {
 	heard *[]string
-	does  map[note]func(now bourse.Time, out *agents.Outbox)
+	does  map[note]func(now grid.Time, out *agents.Outbox)
 }
 
-func (s *script) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (s *script) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	n, ok := m.(note)
 	if !ok {
 		n = "started"
@@ -36,7 +36,7 @@ func (s *script) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 }
 
 // stage is a world of two scripts, a and b, that share what they heard.
-func stage(a, b map[note]func(bourse.Time, *agents.Outbox)) (*World, *[]string) {
+func stage(a, b map[note]func(grid.Time, *agents.Outbox)) (*World, *[]string) {
 	w, heard := New(), new([]string)
 	w.Add("a", &script{heard, a})
 	w.Add("b", &script{heard, b})
@@ -50,7 +50,7 @@ func expect(t *testing.T, heard []string, want ...string) {
 	}
 }
 
-type does = map[note]func(bourse.Time, *agents.Outbox)
+type does = map[note]func(grid.Time, *agents.Outbox)
 
 func TestWorld_StartsEveryAgentOnceInTheOrderAdded(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestWorld_StartsEveryAgentOnceInTheOrderAdded(t *testing.T) {
 
 func TestWorld_AlarmsOfAnInstantComeBeforeItsMessages(t *testing.T) {
 	t.Parallel()
-	w, heard := stage(nil, does{"started": func(_ bourse.Time, out *agents.Outbox) {
+	w, heard := stage(nil, does{"started": func(_ grid.Time, out *agents.Outbox) {
 		out.Alarm(5, note("second alarm"))
 		out.Alarm(5, note("third alarm"))
 	}})
@@ -78,8 +78,8 @@ func TestWorld_AlarmsOfAnInstantComeBeforeItsMessages(t *testing.T) {
 func TestWorld_WhatAnInstantBringsForthComesAfterWhatItBeganWith(t *testing.T) {
 	t.Parallel()
 	w, heard := stage(
-		does{"go": func(_ bourse.Time, out *agents.Outbox) { out.Send("b", note("from a")) }},
-		does{"late": func(_ bourse.Time, out *agents.Outbox) { out.Send("b", note("from b")) }})
+		does{"go": func(_ grid.Time, out *agents.Outbox) { out.Send("b", note("from a")) }},
+		does{"late": func(_ grid.Time, out *agents.Outbox) { out.Send("b", note("from b")) }})
 	w.Post(7, "a", note("go"))
 	w.Post(7, "b", note("late"))
 	w.Run(7)
@@ -89,13 +89,13 @@ func TestWorld_WhatAnInstantBringsForthComesAfterWhatItBeganWith(t *testing.T) {
 func TestWorld_AnAlarmForNowComesAfterTheMessagesUnderWay(t *testing.T) {
 	t.Parallel()
 	w, heard := stage(
-		does{"go": func(now bourse.Time, out *agents.Outbox) {
+		does{"go": func(now grid.Time, out *agents.Outbox) {
 			out.Alarm(now, note("pass"))
 			out.Alarm(now-3, note("overdue")) // counts as now
 			out.Send("b", note("one"))
 			out.Send("b", note("two"))
 		}},
-		does{"one": func(_ bourse.Time, out *agents.Outbox) { out.Send("a", note("answer")) }})
+		does{"one": func(_ grid.Time, out *agents.Outbox) { out.Send("a", note("answer")) }})
 	w.Post(3, "a", note("go"))
 	w.Post(3, "b", note("other"))
 	w.Run(3)
@@ -105,7 +105,7 @@ func TestWorld_AnAlarmForNowComesAfterTheMessagesUnderWay(t *testing.T) {
 func TestWorld_RunDeliversUpToAndIncludingUntil(t *testing.T) {
 	t.Parallel()
 	w, heard := stage(nil, nil)
-	for _, at := range []bourse.Time{12, 10, 11} {
+	for _, at := range []grid.Time{12, 10, 11} {
 		w.Post(at, "a", note("x"))
 	}
 	w.Run(11)
@@ -137,14 +137,14 @@ func TestWorld_AnAgentAddedLaterStartsThen(t *testing.T) {
 
 func TestWorld_HooksSeeEveryStepWithWhatItDid(t *testing.T) {
 	t.Parallel()
-	w, _ := stage(does{"go": func(now bourse.Time, out *agents.Outbox) {
+	w, _ := stage(does{"go": func(now grid.Time, out *agents.Outbox) {
 		out.Record(note("fact"))
 		out.Send("b", note("hello"))
 		out.Alarm(now+1, note("later"))
 	}}, nil)
 	var seen []string
 	for _, name := range []string{"first", "second"} {
-		w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		w.After(func(now grid.Time, id agents.ID, out *agents.Outbox) {
 			seen = append(seen, fmt.Sprintf("%s %d %s %d/%d/%d", name, now, id, len(out.Sends), len(out.Alarms), len(out.Facts)))
 		})
 	}
@@ -170,9 +170,9 @@ func TestWorld_PanicsOnBrokenInvariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := stage(
-				does{"stray": func(_ bourse.Time, out *agents.Outbox) { out.Send("z", note("x")) },
-					"ping": func(_ bourse.Time, out *agents.Outbox) { out.Send("b", note("pong")); out.Send("b", note("aside")) }},
-				does{"pong": func(_ bourse.Time, out *agents.Outbox) { out.Send("a", note("ping")) }})
+				does{"stray": func(_ grid.Time, out *agents.Outbox) { out.Send("z", note("x")) },
+					"ping": func(_ grid.Time, out *agents.Outbox) { out.Send("b", note("pong")); out.Send("b", note("aside")) }},
+				does{"pong": func(_ grid.Time, out *agents.Outbox) { out.Send("a", note("ping")) }})
 			w.Run(10)
 			defer func() {
 				if r := fmt.Sprint(recover()); !strings.Contains(r, c.word) {
@@ -190,7 +190,7 @@ func TestWorld_PanicsOnBrokenInvariants(t *testing.T) {
 // The bound on steps is of one instant, not of the run.
 func TestWorld_ALongRunIsNoEndlessInstant(t *testing.T) {
 	t.Parallel()
-	w, _ := stage(does{"tick": func(now bourse.Time, out *agents.Outbox) { out.Alarm(now+1, note("tick")) }}, nil)
+	w, _ := stage(does{"tick": func(now grid.Time, out *agents.Outbox) { out.Alarm(now+1, note("tick")) }}, nil)
 	w.most = 3
 	w.Post(1, "a", note("tick"))
 	w.Run(1000)
@@ -211,7 +211,7 @@ type number uint64
 
 func (number) Kind() string { return "number" }
 
-func (c *chatter) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (c *chatter) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	n, _ := m.(number)
 	*c.trace = append(*c.trace, fmt.Sprint(now, from, c.id, n))
 	if *c.left--; *c.left <= 0 {
@@ -221,7 +221,7 @@ func (c *chatter) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 	for k := range n >> 60 % 3 {
 		out.Send(agents.ID(fmt.Sprint("c", (n>>32+k)%3)), n+k)
 	}
-	out.Alarm(now+bourse.Time(n>>40%4), n^5)
+	out.Alarm(now+grid.Time(n>>40%4), n^5)
 }
 
 // Many instants that coincide, over three agents: the trace is that of the
@@ -241,7 +241,7 @@ func TestWorld_EqualsAListSortedAtEveryStep(t *testing.T) {
 			w.Add(id, &chatter{id, &trace, &left})
 		}
 		for i, at := range posts {
-			w.Post(bourse.Time(at), agents.ID(fmt.Sprint("c", i%3)), seed+number(i))
+			w.Post(grid.Time(at), agents.ID(fmt.Sprint("c", i%3)), seed+number(i))
 		}
 		w.Run(1 << 20)
 
@@ -256,7 +256,7 @@ func TestWorld_EqualsAListSortedAtEveryStep(t *testing.T) {
 // ranks by alarm or message; what an instant schedules for itself comes last.
 func listed(seed number, steps int, posts []int) []string {
 	type entry struct {
-		at       bourse.Time
+		at       grid.Time
 		rank     int
 		seq      int
 		from, to agents.ID
@@ -266,7 +266,7 @@ func listed(seed number, steps int, posts []int) []string {
 	var (
 		trace []string
 		list  []entry
-		now   bourse.Time
+		now   grid.Time
 		seq   int
 	)
 	left := steps
@@ -285,7 +285,7 @@ func listed(seed number, steps int, posts []int) []string {
 		put(entry{from: id, to: id, m: agents.Started{}})
 	}
 	for i, at := range posts {
-		put(entry{at: bourse.Time(at), rank: 1, to: agents.ID(fmt.Sprint("c", i%3)), m: seed + number(i)})
+		put(entry{at: grid.Time(at), rank: 1, to: agents.ID(fmt.Sprint("c", i%3)), m: seed + number(i)})
 	}
 	for len(list) > 0 {
 		slices.SortFunc(list, func(a, b entry) int {

@@ -3,18 +3,18 @@ package wire
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // offers is a site's answer with so many steps, half of them admissible.
 func offers(steps int) agents.Offers {
-	p := make(bourse.Profile, steps/2)
+	p := make(grid.Profile, steps/2)
 	for i := range p {
-		p[i] = bourse.Step{At: bourse.Time(1_790_000_000_000 + i*61_000), Free: (i * 37) % 512}
+		p[i] = grid.Step{At: grid.Time(1_790_000_000_000 + i*61_000), Free: (i * 37) % 512}
 	}
 	return agents.Offers{Cycle: 1, Now: 1_790_000_000_000, Groups: []agents.GroupOffer{{
-		Group:      bourse.Group{Site: "north", Name: "main", Nodes: 512, Performance: bourse.Unit, Price: 1_000_000},
+		Group:      grid.Group{Site: "north", Name: "main", Nodes: 512, Performance: grid.Unit, Price: 1_000_000},
 		Admissible: p, Clear: p}}}
 }
 
@@ -50,7 +50,7 @@ func BenchmarkDecode_Offers1000Steps(b *testing.B) {
 }
 
 func BenchmarkThereAndBack_Hold(b *testing.B) {
-	m := agents.Hold{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", Limit: 40 * bourse.Credit, For: 30_000}
+	m := agents.Hold{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", Limit: 40 * grid.Credit, For: 30_000}
 	for b.Loop() {
 		if _, err := thereAndBack(m); err != nil {
 			b.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The bounds of one message. The vocabulary has the bounds of values.
@@ -72,27 +72,27 @@ func (r *reader) whole(field string, v, lo, hi int64) int {
 	return int(v)
 }
 
-func (r *reader) time(field string, v int64) bourse.Time {
-	if t := bourse.Time(v); t < -bourse.MaxTime || t > bourse.MaxTime {
-		r.fail(field, "is %d ms, outside -%d..%d", v, bourse.MaxTime, bourse.MaxTime)
+func (r *reader) time(field string, v int64) grid.Time {
+	if t := grid.Time(v); t < -grid.MaxTime || t > grid.MaxTime {
+		r.fail(field, "is %d ms, outside -%d..%d", v, grid.MaxTime, grid.MaxTime)
 	}
-	return bourse.Time(v)
+	return grid.Time(v)
 }
 
-func (r *reader) span(field string, v int64) bourse.Duration {
-	if d := bourse.Duration(v); d < 0 || d > bourse.MaxDuration {
-		r.fail(field, "is %d ms, outside 0..%d", v, bourse.MaxDuration)
+func (r *reader) span(field string, v int64) grid.Duration {
+	if d := grid.Duration(v); d < 0 || d > grid.MaxDuration {
+		r.fail(field, "is %d ms, outside 0..%d", v, grid.MaxDuration)
 	}
-	return bourse.Duration(v)
+	return grid.Duration(v)
 }
 
 // credits reads an amount from 0 to MaxCredits, which stands for a price that nobody can
 // pay.
-func (r *reader) credits(field string, v int64) bourse.Credits {
+func (r *reader) credits(field string, v int64) grid.Credits {
 	if v < 0 {
 		r.fail(field, "is %d millionths of a credit, an amount below 0", v)
 	}
-	return bourse.Credits(v)
+	return grid.Credits(v)
 }
 
 // name reads a text of one line with a bound on its bytes.
@@ -146,12 +146,12 @@ func (r *reader) address(field, s string) {
 }
 
 // legID reads the name of a leg, which must be present.
-func (r *reader) legID(field string, l *LegID) bourse.LegID {
+func (r *reader) legID(field string, l *LegID) grid.LegID {
 	if l == nil {
 		r.fail(field, "is missing")
-		return bourse.LegID{}
+		return grid.LegID{}
 	}
-	id := bourse.LegID{Tx: bourse.TxID{Broker: l.Broker, Incarnation: l.Incarnation, Nonce: l.Nonce, Seq: l.Seq}, Leg: int(l.Leg)}
+	id := grid.LegID{Tx: grid.TxID{Broker: l.Broker, Incarnation: l.Incarnation, Nonce: l.Nonce, Seq: l.Seq}, Leg: int(l.Leg)}
 	switch {
 	case l.Broker == "":
 		r.fail(field+".broker", "is missing")
@@ -164,46 +164,46 @@ func (r *reader) legID(field string, l *LegID) bourse.LegID {
 }
 
 // someLegID reads the name of a leg; the zero name if there is none.
-func (r *reader) someLegID(field string, l *LegID) bourse.LegID {
+func (r *reader) someLegID(field string, l *LegID) grid.LegID {
 	if l == nil {
-		return bourse.LegID{}
+		return grid.LegID{}
 	}
 	return r.legID(field, l)
 }
 
 // leg reads what a leg is. Whether it starts before it ends is checked by its site.
-func (r *reader) leg(field string, l *Leg) bourse.Leg {
+func (r *reader) leg(field string, l *Leg) grid.Leg {
 	if l == nil {
 		r.fail(field, "is missing")
-		return bourse.Leg{}
+		return grid.Leg{}
 	}
 	if l.Nodes < 0 || l.Nodes > maxNodes {
 		r.whole(field+".nodes", l.Nodes, 0, maxNodes)
 	}
-	if t := bourse.Time(l.Start); t < -bourse.MaxTime || t > bourse.MaxTime {
+	if t := grid.Time(l.Start); t < -grid.MaxTime || t > grid.MaxTime {
 		r.time(field+".start", l.Start)
 	}
-	if t := bourse.Time(l.End); t < -bourse.MaxTime || t > bourse.MaxTime {
+	if t := grid.Time(l.End); t < -grid.MaxTime || t > grid.MaxTime {
 		r.time(field+".end", l.End)
 	}
 	if len(l.Group) > maxName || strings.ContainsFunc(l.Group, control) {
 		r.name(field+".group", l.Group, maxName)
 	}
-	if l.Work < 0 || bourse.Duration(l.Work) > bourse.MaxDuration {
+	if l.Work < 0 || grid.Duration(l.Work) > grid.MaxDuration {
 		r.span(field+".work", l.Work)
 	}
-	return bourse.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: bourse.Time(l.Start), End: bourse.Time(l.End), Work: bourse.Duration(l.Work)}
+	return grid.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: grid.Time(l.Start), End: grid.Time(l.End), Work: grid.Duration(l.Work)}
 }
 
-func (r *reader) legAt(field string, i int, l *Leg) bourse.Leg {
+func (r *reader) legAt(field string, i int, l *Leg) grid.Leg {
 	r.enter(field, i)
 	defer r.leave()
 	return r.leg("leg", l)
 }
 
-func (r *reader) fare(field string, f *Fare) bourse.Fare {
+func (r *reader) fare(field string, f *Fare) grid.Fare {
 	if f == nil {
-		return bourse.Fare{}
+		return grid.Fare{}
 	}
 	if f.Base < 0 {
 		r.credits(field+".base", f.Base)
@@ -211,14 +211,14 @@ func (r *reader) fare(field string, f *Fare) bourse.Fare {
 	if f.Additive < 0 {
 		r.credits(field+".additive", f.Additive)
 	}
-	return bourse.Fare{Base: bourse.Credits(f.Base), Additive: bourse.Credits(f.Additive)}
+	return grid.Fare{Base: grid.Credits(f.Base), Additive: grid.Credits(f.Additive)}
 }
 
-func (r *reader) reason(field string, why *Reason) bourse.Reason {
+func (r *reader) reason(field string, why *Reason) grid.Reason {
 	if why == nil {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
-	return bourse.Reason{Code: bourse.Code(r.name(field+".code", why.Code, maxCode)), Detail: r.name(field+".detail", why.Detail, maxDetail)}
+	return grid.Reason{Code: grid.Code(r.name(field+".code", why.Code, maxCode)), Detail: r.name(field+".detail", why.Detail, maxDetail)}
 }
 
 func stampOf(s *Stamp) agents.Stamp {
@@ -226,31 +226,31 @@ func stampOf(s *Stamp) agents.Stamp {
 }
 
 // proof reads the proof by which a site recognises its own answer.
-func (r *reader) proof(field string, p *Proof) (out bourse.Proof) {
+func (r *reader) proof(field string, p *Proof) (out grid.Proof) {
 	if p == nil {
 		return out
 	}
-	if n := len(p.GetMac()); n != bourse.ProofMAC {
-		r.fail(field+".mac", "has %d bytes, must be %d", n, bourse.ProofMAC)
+	if n := len(p.GetMac()); n != grid.ProofMAC {
+		r.fail(field+".mac", "has %d bytes, must be %d", n, grid.ProofMAC)
 		return out
 	}
-	out = bourse.Proof{State: r.state(field+".state", p.GetState()), Epoch: p.GetEpoch(), Seq: p.GetSeq()}
+	out = grid.Proof{State: r.state(field+".state", p.GetState()), Epoch: p.GetEpoch(), Seq: p.GetSeq()}
 	copy(out.MAC[:], p.GetMac())
 	return out
 }
 
-func (r *reader) group(g *Group) bourse.Group {
+func (r *reader) group(g *Group) grid.Group {
 	if g == nil {
 		r.fail("group", "is missing")
-		return bourse.Group{}
+		return grid.Group{}
 	}
-	out := bourse.Group{Site: r.name("group.site", g.Site, maxName), Name: r.some("group.name", r.name("group.name", g.Name, maxName)),
+	out := grid.Group{Site: r.name("group.site", g.Site, maxName), Name: r.some("group.name", r.name("group.name", g.Name, maxName)),
 		Nodes:       r.whole("group.nodes", g.Nodes, 1, maxNodes),
-		Performance: bourse.Performance(r.whole("group.performance", g.Performance, 1, int64(bourse.MaxPerformance))),
-		Price:       bourse.Price(r.whole("group.price", g.Price, 0, int64(bourse.MaxPrice)))}
+		Performance: grid.Performance(r.whole("group.performance", g.Performance, 1, int64(grid.MaxPerformance))),
+		Price:       grid.Price(r.whole("group.price", g.Price, 0, int64(grid.MaxPrice)))}
 	if m := g.Machine; m != nil {
 		r.count("group.machine.features", len(m.Features), maxFeatures)
-		out.Machine = bourse.Machine{Memory: int64(r.whole("group.machine.memory", m.Memory, 0, maxMachine)),
+		out.Machine = grid.Machine{Memory: int64(r.whole("group.machine.memory", m.Memory, 0, maxMachine)),
 			Disk: int64(r.whole("group.machine.disk", m.Disk, 0, maxMachine)), GPUs: r.whole("group.machine.gpus", m.Gpus, 0, maxNodes),
 			OS: r.name("group.machine.os", m.Os, maxText), Arch: r.name("group.machine.arch", m.Arch, maxText),
 			Features: r.texts("group.machine.features", m.Features)}
@@ -259,7 +259,7 @@ func (r *reader) group(g *Group) bourse.Group {
 }
 
 // profile reads a step function, which must have a first step and go forward in time.
-func (r *reader) profile(field string, p *Profile) bourse.Profile {
+func (r *reader) profile(field string, p *Profile) grid.Profile {
 	n := len(p.GetAt())
 	switch r.steps += n; {
 	case n == 0:
@@ -271,26 +271,26 @@ func (r *reader) profile(field string, p *Profile) bourse.Profile {
 	case !r.count(field, r.steps, maxSteps):
 		return nil
 	}
-	out := make(bourse.Profile, n)
+	out := make(grid.Profile, n)
 	var at int64
 	for i, d := range p.At {
 		free := p.Free[i]
 		switch {
-		case i == 0 && (d < -int64(bourse.MaxTime) || d > int64(bourse.MaxTime)), i > 0 && (d < 1 || d > int64(bourse.MaxTime)-at):
-			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, bourse.MaxTime, bourse.MaxTime)
+		case i == 0 && (d < -int64(grid.MaxTime) || d > int64(grid.MaxTime)), i > 0 && (d < 1 || d > int64(grid.MaxTime)-at):
+			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, grid.MaxTime, grid.MaxTime)
 			return nil
 		case free < -maxNodes || free > maxNodes:
 			r.fail(field, "step %d: %d free nodes, outside -%d..%d", i, free, maxNodes, maxNodes)
 			return nil
 		}
 		at += d
-		out[i] = bourse.Step{At: bourse.Time(at), Free: int(free)}
+		out[i] = grid.Step{At: grid.Time(at), Free: int(free)}
 	}
 	return out
 }
 
-// priceCurve reads factors, which must go forward in time; bourse.PriceCurveOf has the bounds.
-func (r *reader) priceCurve(field string, c *PriceCurve) *bourse.PriceCurve {
+// priceCurve reads factors, which must go forward in time; grid.PriceCurveOf has the bounds.
+func (r *reader) priceCurve(field string, c *PriceCurve) *grid.PriceCurve {
 	if c == nil {
 		return nil
 	}
@@ -301,17 +301,17 @@ func (r *reader) priceCurve(field string, c *PriceCurve) *bourse.PriceCurve {
 		r.fail(field, "has %d times and %d factors", len(c.At), len(c.Factor))
 		return nil
 	}
-	list := make([]bourse.PricePiece, len(c.At))
+	list := make([]grid.PricePiece, len(c.At))
 	var at int64
 	for i, d := range c.At {
-		if d < -int64(bourse.MaxTime) || d > int64(bourse.MaxTime)-max(at, 0) {
-			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, bourse.MaxTime, bourse.MaxTime)
+		if d < -int64(grid.MaxTime) || d > int64(grid.MaxTime)-max(at, 0) {
+			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, grid.MaxTime, grid.MaxTime)
 			return nil
 		}
 		at += d
-		list[i] = bourse.PricePiece{From: bourse.Time(at), Factor: r.whole(field+".factor", c.Factor[i], 0, bourse.MaxPriceFactor)}
+		list[i] = grid.PricePiece{From: grid.Time(at), Factor: r.whole(field+".factor", c.Factor[i], 0, grid.MaxPriceFactor)}
 	}
-	out, err := bourse.PriceCurveOf(list, r.span(field+".repeat", c.Repeat))
+	out, err := grid.PriceCurveOf(list, r.span(field+".repeat", c.Repeat))
 	if err != nil {
 		r.fail(field, "%v", err)
 	}
@@ -326,10 +326,10 @@ func (r *reader) verdict(field string, v Verdict) agents.Verdict {
 	return agents.Verdict(v - 1)
 }
 
-func (r *reader) state(field string, s LegState) bourse.LegState {
+func (r *reader) state(field string, s LegState) grid.LegState {
 	if s <= LegState_LEG_STATE_UNSPECIFIED || s > LegState_LEG_STATE_LOST {
 		r.fail(field, "is %d, which this build does not know", s)
-		return bourse.Asked
+		return grid.Asked
 	}
-	return bourse.LegState(s - 1)
+	return grid.LegState(s - 1)
 }

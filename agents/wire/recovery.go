@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // recovery has the codecs of the messages for a transaction that fails or is given up.
@@ -107,7 +107,7 @@ func (r *reader) list(l *List) agents.List {
 	if len(known) == 0 || !r.count("known", len(known), maxLegs) {
 		return m
 	}
-	m.Known = make([]bourse.LegID, len(known))
+	m.Known = make([]grid.LegID, len(known))
 	for i, id := range known {
 		r.enter("known", i)
 		m.Known[i] = r.legID("leg", id)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // sent is the envelope of a sample, to be spoilt.
@@ -34,7 +34,7 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		kind, want string
 		spoil      func(e *Envelope)
 	}{
-		{"OfferRequest", "OfferRequest.horizon is ", func(e *Envelope) { e.GetOfferRequest().Horizon = int64(bourse.Never) }},
+		{"OfferRequest", "OfferRequest.horizon is ", func(e *Envelope) { e.GetOfferRequest().Horizon = int64(grid.Never) }},
 		{"OfferRequest", "OfferRequest.from ", func(e *Envelope) { e.From = "vo1" }},
 		{"OfferRequest", "OfferRequest.from ", func(e *Envelope) { e.From = "" }},
 		{"OfferRequest", "OfferRequest.to ", func(e *Envelope) { e.To = "site:" + long + long }},
@@ -72,7 +72,7 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Offers", "Offers.groups[0].admissible has 2 times and 1 numbers", func(e *Envelope) { p := e.GetOffers().Groups[0].Admissible; p.Free = p.Free[:1] }},
 		{"Offers", "Offers.groups[0].admissible step 1: 0 ms", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.At[1] = 0 }},
 		{"Offers", "Offers.groups[0].admissible step 1: ", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.At[1] = math.MaxInt64 }},
-		{"Offers", "Offers.groups[0].admissible step 0: ", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.At[0] = int64(bourse.Never) }},
+		{"Offers", "Offers.groups[0].admissible step 0: ", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.At[0] = int64(grid.Never) }},
 		{"Offers", "Offers.groups[0].admissible step 0: 1000001 free", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.Free[0] = maxNodes + 1 }},
 		{"Offers", "Offers.groups[0].admissible has 1000001 elements", func(e *Envelope) {
 			e.GetOffers().Groups[0].Admissible = &Profile{At: make([]int64, maxSteps+1), Free: make([]int64, maxSteps+1)}
@@ -87,22 +87,22 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Quotes", "Quotes.quotes[1].fare.base is -1", func(e *Envelope) { e.GetQuotes().Quotes[1].Fare.Base = -1 }},
 		{"Quotes", "Quotes.quotes[0].refund_full is 1001", func(e *Envelope) { e.GetQuotes().Quotes[0].RefundFull = 1001 }},
 		{"Quotes", "Quotes.quotes[0].delayed is -1", func(e *Envelope) { e.GetQuotes().Quotes[0].Delayed = -1 }},
-		{"Held", "Held.nodes has 8193 elements", func(e *Envelope) { e.GetHeld().Nodes = make([]string, bourse.MaxNames+1) }},
+		{"Held", "Held.nodes has 8193 elements", func(e *Envelope) { e.GetHeld().Nodes = make([]string, grid.MaxNames+1) }},
 		{"Held", "Held.nodes[1].name has 257 bytes", func(e *Envelope) { e.GetHeld().Nodes = []string{"n1", long} }},
 		{"Confirm", "Confirm.work.work.command missing", func(e *Envelope) { e.GetConfirm().Work = &Handover{} }},
 		{"Confirm", "Confirm.work.work.script has 65537 bytes", func(e *Envelope) {
-			e.GetConfirm().Work = &Handover{Work: &Work{Script: "#!" + strings.Repeat("x", bourse.MaxScript-1)}}
+			e.GetConfirm().Work = &Handover{Work: &Work{Script: "#!" + strings.Repeat("x", grid.MaxScript-1)}}
 		}},
 		{"Confirm", "Confirm.work.peers has 10001", func(e *Envelope) {
 			e.GetConfirm().Work = &Handover{Work: &Work{Command: []string{"x"}}, Peers: make([]*Peer, maxPeers+1)}
 		}},
 		{"Confirm", "Confirm.work.peers.nodes has 24576", func(e *Envelope) {
-			p := &Peer{Nodes: make([]string, bourse.MaxNames)}
+			p := &Peer{Nodes: make([]string, grid.MaxNames)}
 			e.GetConfirm().Work = &Handover{Work: &Work{Command: []string{"x"}}, Peers: []*Peer{p, p, p}}
 		}},
 		{"Settled", "Settled.result.signal is -1", func(e *Envelope) { e.GetSettled().Result = &WorkResult{Signal: -1} }},
 		{"LegOutput", "LegOutput.from is -1", func(e *Envelope) { e.GetLegOutput().From = -1 }},
-		{"LegOutput", "LegOutput.data has 65537", func(e *Envelope) { e.GetLegOutput().Data = make([]byte, bourse.MaxTail+1) }},
+		{"LegOutput", "LegOutput.data has 65537", func(e *Envelope) { e.GetLegOutput().Data = make([]byte, grid.MaxTail+1) }},
 		{"Hold", "Hold.leg is missing", func(e *Envelope) { e.GetHold().Leg = nil }},
 		{"Hold", "Hold.leg.broker is missing", func(e *Envelope) { e.GetHold().Leg.Broker = "" }},
 		{"Hold", "Hold.leg.leg is ", func(e *Envelope) { e.GetHold().Leg.Leg = math.MaxUint32 }},
@@ -110,13 +110,13 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Hold", "Hold.what is missing", func(e *Envelope) { e.GetHold().What = nil }},
 		{"Hold", "Hold.what.nodes is 1000001", func(e *Envelope) { e.GetHold().What.Nodes = maxNodes + 1 }},
 		{"Hold", "Hold.what.start is ", func(e *Envelope) { e.GetHold().What.Start = math.MaxInt64 }},
-		{"Hold", "Hold.what.end is ", func(e *Envelope) { e.GetHold().What.End = int64(bourse.MaxTime) + 1 }},
+		{"Hold", "Hold.what.end is ", func(e *Envelope) { e.GetHold().What.End = int64(grid.MaxTime) + 1 }},
 		{"Hold", "Hold.what.group ", func(e *Envelope) { e.GetHold().What.Group = "a\tb" }},
 		{"Hold", "Hold.job ", func(e *Envelope) { e.GetHold().Job = long }},
 		{"Hold", "Hold.user ", func(e *Envelope) { e.GetHold().User = "a\u0085b" }},
 		{"Hold", "Hold.limit is -1", func(e *Envelope) { e.GetHold().Limit = -1 }},
 		{"Hold", "Hold.for is -1", func(e *Envelope) { e.GetHold().For = -1 }},
-		{"Hold", "Hold.run is ", func(e *Envelope) { e.GetHold().Run = int64(bourse.MaxDuration) + 1 }},
+		{"Hold", "Hold.run is ", func(e *Envelope) { e.GetHold().Run = int64(grid.MaxDuration) + 1 }},
 		{"Held", "Held.fare.additive is -5", func(e *Envelope) { e.GetHeld().Fare.Additive = -5 }},
 		{"Refused", "Refused.step ", func(e *Envelope) { e.GetRefused().Step = long }},
 		{"Confirmed", "Confirmed.refund is -1", func(e *Envelope) { e.GetConfirmed().Refund = -1 }},
@@ -155,10 +155,10 @@ func TestEncode_RefusesListsThatNobodyWouldTake(t *testing.T) {
 		want string
 	}{
 		{agents.Offers{Groups: make([]agents.GroupOffer, maxGroups+1)}, "10001 groups"},
-		{agents.Offers{Groups: []agents.GroupOffer{{Clear: make(bourse.Profile, maxSteps+1)}}}, "1000001 steps"},
-		{agents.QuoteRequest{Legs: make([]bourse.Leg, maxLegs+1)}, "100001 legs"},
-		{agents.Quotes{Quotes: make([]bourse.Quote, maxLegs+1)}, "100001 quotes"},
-		{agents.List{Known: make([]bourse.LegID, maxLegs+1)}, "100001 known legs"},
+		{agents.Offers{Groups: []agents.GroupOffer{{Clear: make(grid.Profile, maxSteps+1)}}}, "1000001 steps"},
+		{agents.QuoteRequest{Legs: make([]grid.Leg, maxLegs+1)}, "100001 legs"},
+		{agents.Quotes{Quotes: make([]grid.Quote, maxLegs+1)}, "100001 quotes"},
+		{agents.List{Known: make([]grid.LegID, maxLegs+1)}, "100001 known legs"},
 		{agents.Listing{Legs: make([]agents.ListedLeg, maxLegs+1)}, "100001 legs"},
 	} {
 		if _, err := Encode("site:north", "broker:vo1", c.m); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // steps has the codecs of the messages between a broker and a site for a transaction that
@@ -144,22 +144,22 @@ func (r *reader) offers(o *Offers) agents.Offers {
 	return m
 }
 
-func (r *reader) flex(field string, w *Flex) bourse.Flex {
+func (r *reader) flex(field string, w *Flex) grid.Flex {
 	if w == nil {
-		return bourse.Flex{}
+		return grid.Flex{}
 	}
-	return bourse.Flex{Ready: r.time(field+".ready", w.GetReady()), Due: r.time(field+".due", w.GetDue()),
+	return grid.Flex{Ready: r.time(field+".ready", w.GetReady()), Due: r.time(field+".due", w.GetDue()),
 		Fix: r.whole(field+".fix", w.GetFix(), 0, 1000), Phi: r.whole(field+".phi", w.GetPhi(), 0, maxPhi)}
 }
 
-func (r *reader) places(field string, list []*Place) []bourse.Place {
+func (r *reader) places(field string, list []*Place) []grid.Place {
 	if len(list) == 0 || !r.count(field, len(list), agents.MaxInstead) {
 		return nil
 	}
-	out := make([]bourse.Place, len(list))
+	out := make([]grid.Place, len(list))
 	for i, p := range list {
 		r.enter(field, i)
-		out[i] = bourse.Place{Start: r.time("start", p.GetStart()), End: r.time("end", p.GetEnd()), Fare: r.fare("fare", p.GetFare())}
+		out[i] = grid.Place{Start: r.time("start", p.GetStart()), End: r.time("end", p.GetEnd()), Fare: r.fare("fare", p.GetFare())}
 		r.leave()
 	}
 	return out
@@ -172,7 +172,7 @@ func (r *reader) quoteRequest(q *QuoteRequest) agents.QuoteRequest {
 	}
 	m.Users = r.texts("users", q.GetUsers())
 	if list := q.GetLegs(); len(list) > 0 {
-		m.Legs = make([]bourse.Leg, len(list))
+		m.Legs = make([]grid.Leg, len(list))
 		for i, l := range list {
 			m.Legs[i] = r.legAt("legs", i, l)
 		}
@@ -186,11 +186,11 @@ func (r *reader) quotes(q *Quotes) agents.Quotes {
 	if len(list) == 0 || !r.count("quotes", len(list), maxLegs) {
 		return m
 	}
-	m.Quotes = make([]bourse.Quote, len(list))
+	m.Quotes = make([]grid.Quote, len(list))
 	for i, l := range list {
 		r.enter("quotes", i)
-		m.Quotes[i] = bourse.Quote{Fare: r.fare("fare", l.GetFare()), Delayed: r.whole("delayed", l.GetDelayed(), 0, maxDelayed),
-			Refusal: r.reason("refusal", l.GetRefusal()), Cancellation: bourse.Cancellation{Full: r.whole("refund_full", l.GetRefundFull(), 0, 1000), Holding: r.whole("holding_fee", l.GetHoldingFee(), 0, 1000)}}
+		m.Quotes[i] = grid.Quote{Fare: r.fare("fare", l.GetFare()), Delayed: r.whole("delayed", l.GetDelayed(), 0, maxDelayed),
+			Refusal: r.reason("refusal", l.GetRefusal()), Cancellation: grid.Cancellation{Full: r.whole("refund_full", l.GetRefundFull(), 0, 1000), Holding: r.whole("holding_fee", l.GetHoldingFee(), 0, 1000)}}
 		r.leave()
 	}
 	return m

@@ -4,37 +4,37 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The values. Zero values are left out, and read as zero.
 
-func legID(l bourse.LegID) *LegID {
+func legID(l grid.LegID) *LegID {
 	return &LegID{Broker: text(l.Tx.Broker), Incarnation: l.Tx.Incarnation, Nonce: l.Tx.Nonce, Seq: l.Tx.Seq, Leg: uint32(l.Leg)}
 }
 
 // someLegID is legID for a leg that may be missing.
-func someLegID(l bourse.LegID) *LegID {
-	if l == (bourse.LegID{}) {
+func someLegID(l grid.LegID) *LegID {
+	if l == (grid.LegID{}) {
 		return nil
 	}
 	return legID(l)
 }
 
-func leg(l bourse.Leg) *Leg {
+func leg(l grid.Leg) *Leg {
 	return &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End), Work: int64(l.Work)}
 }
 
-func fare(f bourse.Fare) *Fare {
-	if f == (bourse.Fare{}) {
+func fare(f grid.Fare) *Fare {
+	if f == (grid.Fare{}) {
 		return nil
 	}
 	return &Fare{Base: int64(f.Base), Additive: int64(f.Additive)}
 }
 
-func flex(w bourse.Flex) *Flex {
-	if w == (bourse.Flex{}) {
+func flex(w grid.Flex) *Flex {
+	if w == (grid.Flex{}) {
 		return nil
 	}
 	return &Flex{Ready: int64(w.Ready), Due: int64(w.Due), Fix: int64(w.Fix), Phi: int64(w.Phi)}
@@ -43,16 +43,16 @@ func flex(w bourse.Flex) *Flex {
 func stamp(s agents.Stamp) *Stamp { return &Stamp{Epoch: s.Epoch, Seq: s.Seq, From: s.From} }
 
 // proof is left out if there is none.
-func proof(p bourse.Proof) *Proof {
-	if p == (bourse.Proof{}) {
+func proof(p grid.Proof) *Proof {
+	if p == (grid.Proof{}) {
 		return nil
 	}
 	return &Proof{State: LegState(p.State) + 1, Epoch: p.Epoch, Seq: p.Seq, Mac: p.MAC[:]}
 }
 
 // reason cuts the text to maxDetail bytes and joins it into one line.
-func reason(r bourse.Reason) *Reason {
-	if r == (bourse.Reason{}) {
+func reason(r grid.Reason) *Reason {
+	if r == (grid.Reason{}) {
 		return nil
 	}
 	detail := text(r.Detail)
@@ -74,7 +74,7 @@ func reason(r bourse.Reason) *Reason {
 	return &Reason{Code: text(string(r.Code)), Detail: detail}
 }
 
-func group(g *bourse.Group) *Group {
+func group(g *grid.Group) *Group {
 	out := &Group{Site: text(g.Site), Name: text(g.Name), Nodes: int64(g.Nodes), Performance: int64(g.Performance), Price: int64(g.Price)}
 	if m := g.Machine; m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0 {
 		out.Machine = &Machine{Memory: m.Memory, Disk: m.Disk, Gpus: int64(m.GPUs), Os: text(m.OS), Arch: text(m.Arch), Features: texts(m.Features)}
@@ -83,9 +83,9 @@ func group(g *bourse.Group) *Group {
 }
 
 // profile writes the spans between steps instead of instants: three bytes, not six.
-func profile(p bourse.Profile) *Profile {
+func profile(p grid.Profile) *Profile {
 	out := &Profile{At: make([]int64, len(p)), Free: make([]int64, len(p))}
-	var before bourse.Time
+	var before grid.Time
 	for i, s := range p {
 		out.At[i], out.Free[i] = int64(s.At-before), int64(s.Free)
 		before = s.At
@@ -93,13 +93,13 @@ func profile(p bourse.Profile) *Profile {
 	return out
 }
 
-func priceCurve(c *bourse.PriceCurve) *PriceCurve {
+func priceCurve(c *grid.PriceCurve) *PriceCurve {
 	if c == nil {
 		return nil
 	}
 	list, repeat := c.Steps()
 	out := &PriceCurve{Repeat: int64(repeat), At: make([]int64, len(list)), Factor: make([]int64, len(list))}
-	var before bourse.Time
+	var before grid.Time
 	for i, p := range list {
 		out.At[i], out.Factor[i] = int64(p.From-before), int64(p.Factor)
 		before = p.From

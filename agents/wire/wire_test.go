@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // there and back goes over bytes.
@@ -146,33 +146,33 @@ func TestWire_WhatGoesOutComesBack(t *testing.T) {
 func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	v := reflect.New(typ).Elem()
 	switch v.Interface().(type) {
-	case bourse.Profile:
+	case grid.Profile:
 		return reflect.ValueOf(arbitraryProfile(t))
-	case *bourse.PriceCurve:
+	case *grid.PriceCurve:
 		return reflect.ValueOf(arbitraryCurve(t))
-	case bourse.LegID:
+	case grid.LegID:
 		if field == "Replaces" && rapid.Bool().Draw(t, "none") {
 			return v
 		}
-	case bourse.Time:
-		v.SetInt(rapid.Int64Range(-int64(bourse.MaxTime), int64(bourse.MaxTime)).Draw(t, field))
+	case grid.Time:
+		v.SetInt(rapid.Int64Range(-int64(grid.MaxTime), int64(grid.MaxTime)).Draw(t, field))
 		return v
-	case bourse.Duration:
-		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxDuration)).Draw(t, field))
+	case grid.Duration:
+		v.SetInt(rapid.Int64Range(0, int64(grid.MaxDuration)).Draw(t, field))
 		return v
-	case bourse.Credits:
-		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxCredits)).Draw(t, field))
+	case grid.Credits:
+		v.SetInt(rapid.Int64Range(0, int64(grid.MaxCredits)).Draw(t, field))
 		return v
-	case bourse.Performance:
-		v.SetInt(rapid.Int64Range(1, int64(bourse.MaxPerformance)).Draw(t, field))
+	case grid.Performance:
+		v.SetInt(rapid.Int64Range(1, int64(grid.MaxPerformance)).Draw(t, field))
 		return v
-	case bourse.Price:
-		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxPrice)).Draw(t, field))
+	case grid.Price:
+		v.SetInt(rapid.Int64Range(0, int64(grid.MaxPrice)).Draw(t, field))
 		return v
-	case bourse.LegState:
-		v.SetUint(rapid.Uint64Range(0, uint64(bourse.Lost)).Draw(t, field))
+	case grid.LegState:
+		v.SetUint(rapid.Uint64Range(0, uint64(grid.Lost)).Draw(t, field))
 		return v
-	case bourse.Work:
+	case grid.Work:
 		return reflect.ValueOf(arbitraryWork(t))
 	case agents.Verdict:
 		v.SetUint(rapid.Uint64Range(0, uint64(agents.Unknown)).Draw(t, field))
@@ -219,26 +219,26 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	return v
 }
 
-func arbitraryCurve(t *rapid.T) *bourse.PriceCurve {
-	repeat := bourse.Duration(rapid.SampledFrom([]int64{0, int64(bourse.MinPriceRepeat), int64(bourse.Day)}).Draw(t, "repeat"))
-	at := bourse.Time(0)
+func arbitraryCurve(t *rapid.T) *grid.PriceCurve {
+	repeat := grid.Duration(rapid.SampledFrom([]int64{0, int64(grid.MinPriceRepeat), int64(grid.Day)}).Draw(t, "repeat"))
+	at := grid.Time(0)
 	if repeat == 0 {
-		at = bourse.Time(rapid.Int64Range(-int64(bourse.MaxTime), int64(bourse.MaxTime)/2).Draw(t, "first"))
+		at = grid.Time(rapid.Int64Range(-int64(grid.MaxTime), int64(grid.MaxTime)/2).Draw(t, "first"))
 	}
-	var list []bourse.PricePiece
+	var list []grid.PricePiece
 	for range rapid.IntRange(0, 5).Draw(t, "factors") {
-		list = append(list, bourse.PricePiece{From: at, Factor: rapid.IntRange(0, bourse.MaxPriceFactor).Draw(t, "factor")})
-		at += bourse.Time(rapid.Int64Range(1, int64(bourse.MinPriceRepeat)/5).Draw(t, "later"))
+		list = append(list, grid.PricePiece{From: at, Factor: rapid.IntRange(0, grid.MaxPriceFactor).Draw(t, "factor")})
+		at += grid.Time(rapid.Int64Range(1, int64(grid.MinPriceRepeat)/5).Draw(t, "later"))
 	}
-	c, err := bourse.PriceCurveOf(list, repeat)
+	c, err := grid.PriceCurveOf(list, repeat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func arbitraryWork(t *rapid.T) bourse.Work {
-	w := bourse.Work{Dir: "/scratch", Output: rapid.SampledFrom([]string{"", "out-%j.%l"}).Draw(t, "output"), Rendezvous: rapid.Bool().Draw(t, "rendezvous")}
+func arbitraryWork(t *rapid.T) grid.Work {
+	w := grid.Work{Dir: "/scratch", Output: rapid.SampledFrom([]string{"", "out-%j.%l"}).Draw(t, "output"), Rendezvous: rapid.Bool().Draw(t, "rendezvous")}
 	text := rapid.StringOf(rapid.Rune().Filter(func(c rune) bool { return c != 0 }))
 	if rapid.Bool().Draw(t, "a script") {
 		w.Script = "#!" + text.Draw(t, "script")
@@ -246,17 +246,17 @@ func arbitraryWork(t *rapid.T) bourse.Work {
 		w.Command = append([]string{"sh"}, rapid.SliceOf(text).Draw(t, "command")...)
 	}
 	for _, name := range []string{"A", "B"}[rapid.IntRange(0, 2).Draw(t, "env"):] {
-		w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: text.Draw(t, name)})
+		w.Env = append(w.Env, grid.EnvVar{Name: name, Value: text.Draw(t, name)})
 	}
 	return w
 }
 
-func arbitraryProfile(t *rapid.T) bourse.Profile {
+func arbitraryProfile(t *rapid.T) grid.Profile {
 	at := rapid.Int64Range(-1000, 1_000_000).Draw(t, "opens")
-	p := bourse.Profile{{At: bourse.Time(at), Free: rapid.IntRange(-maxNodes, maxNodes).Draw(t, "free")}}
+	p := grid.Profile{{At: grid.Time(at), Free: rapid.IntRange(-maxNodes, maxNodes).Draw(t, "free")}}
 	for range rapid.IntRange(0, 5).Draw(t, "steps") {
-		at += rapid.Int64Range(1, int64(bourse.Day)).Draw(t, "after")
-		p = append(p, bourse.Step{At: bourse.Time(at), Free: rapid.IntRange(-10, 10).Draw(t, "free")})
+		at += rapid.Int64Range(1, int64(grid.Day)).Draw(t, "after")
+		p = append(p, grid.Step{At: grid.Time(at), Free: rapid.IntRange(-10, 10).Draw(t, "free")})
 	}
 	return p
 }
@@ -265,9 +265,9 @@ func arbitraryProfile(t *rapid.T) bourse.Profile {
 func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ sent, want agents.Message }{
-		{agents.QuoteRequest{Users: []string{}, Legs: []bourse.Leg{}}, agents.QuoteRequest{}},
-		{agents.Quotes{Quotes: []bourse.Quote{}}, agents.Quotes{}},
-		{agents.List{Broker: "vo1", Known: []bourse.LegID{}}, agents.List{Broker: "vo1"}},
+		{agents.QuoteRequest{Users: []string{}, Legs: []grid.Leg{}}, agents.QuoteRequest{}},
+		{agents.Quotes{Quotes: []grid.Quote{}}, agents.Quotes{}},
+		{agents.List{Broker: "vo1", Known: []grid.LegID{}}, agents.List{Broker: "vo1"}},
 		{agents.Listing{Legs: []agents.ListedLeg{}}, agents.Listing{}},
 		{agents.Offers{Groups: []agents.GroupOffer{}}, agents.Offers{}},
 	} {
@@ -275,7 +275,7 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", got, err, c.want)
 		}
 	}
-	users := agents.QuoteRequest{Users: []string{"", "ana"}, Legs: make([]bourse.Leg, 2)}
+	users := agents.QuoteRequest{Users: []string{"", "ana"}, Legs: make([]grid.Leg, 2)}
 	if got, err := thereAndBack(users); err != nil || !reflect.DeepEqual(got, users) {
 		t.Errorf("%+v, %v; want %+v", got, err, users)
 	}
@@ -286,7 +286,7 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 func TestWire_LongAndBrokenTextsAreMended(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", maxDetail)
-	m := agents.Refused{Leg: someLeg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "a" + long}}
+	m := agents.Refused{Leg: someLeg, Step: "Hold", Reason: grid.Reason{Code: grid.Busy, Detail: "a" + long}}
 	got, err := thereAndBack(m)
 	if err != nil || got.(agents.Refused).Reason.Detail != "a"+long[:maxDetail-2] {
 		t.Errorf("%v, %+v", err, got)

@@ -3,8 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // works has the codecs of the messages about what work has printed.
@@ -16,13 +16,13 @@ var works = []codec{
 		return agents.LegOutputRequest{Leg: r.legID("leg", o.GetLeg()), Ref: o.GetRef(), From: o.GetFrom()}
 	}),
 	form(func(w *writer, m agents.LegOutput) *Envelope_LegOutput {
-		w.within(len(m.Data), bourse.MaxTail, "bytes of output")
+		w.within(len(m.Data), grid.MaxTail, "bytes of output")
 		return &Envelope_LegOutput{&LegOutput{Leg: legID(m.Leg), Ref: m.Ref, From: m.From, Size: m.Size, Data: m.Data, Failure: reason(m.Failure)}}
 	}, func(r *reader, b *Envelope_LegOutput) agents.LegOutput {
 		o := b.LegOutput
 		m := agents.LegOutput{Leg: r.legID("leg", o.GetLeg()), Ref: o.GetRef(), From: int64(r.whole("from", o.GetFrom(), 0, math.MaxInt64)),
 			Size: int64(r.whole("size", o.GetSize(), 0, math.MaxInt64)), Failure: r.reason("failure", o.GetFailure())}
-		if n := len(o.GetData()); n > 0 && r.count("data", n, bourse.MaxTail) {
+		if n := len(o.GetData()); n > 0 && r.count("data", n, grid.MaxTail) {
 			m.Data = o.GetData()
 		}
 		return m
@@ -30,7 +30,7 @@ var works = []codec{
 }
 
 // handover is left out if there is none.
-func handover(h *bourse.Handover) *Handover {
+func handover(h *grid.Handover) *Handover {
 	if h == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func handover(h *bourse.Handover) *Handover {
 	return out
 }
 
-func work(w *bourse.Work) *Work {
+func work(w *grid.Work) *Work {
 	out := &Work{Command: texts(w.Command), Script: text(w.Script), Dir: text(w.Dir), Output: text(w.Output), Rendezvous: w.Rendezvous}
 	for _, v := range w.Env {
 		out.Env = append(out.Env, &EnvVar{Name: text(v.Name), Value: text(v.Value)})
@@ -49,7 +49,7 @@ func work(w *bourse.Work) *Work {
 	return out
 }
 
-func result(x *bourse.WorkResult) *WorkResult {
+func result(x *grid.WorkResult) *WorkResult {
 	if x == nil {
 		return nil
 	}
@@ -58,11 +58,11 @@ func result(x *bourse.WorkResult) *WorkResult {
 }
 
 // handover reads the work of a leg; nil if there is none.
-func (r *reader) handover(field string, h *Handover) *bourse.Handover {
+func (r *reader) handover(field string, h *Handover) *grid.Handover {
 	if h == nil {
 		return nil
 	}
-	out := &bourse.Handover{Work: r.work(field+".work", h.GetWork()), Job: r.name(field+".job", h.GetJob(), maxName), User: r.name(field+".user", h.GetUser(), maxName),
+	out := &grid.Handover{Work: r.work(field+".work", h.GetWork()), Job: r.name(field+".job", h.GetJob(), maxName), User: r.name(field+".user", h.GetUser(), maxName),
 		Leg: r.whole(field+".leg", int64(h.GetLeg()), 0, maxLegOf), Legs: r.whole(field+".legs", int64(h.GetLegs()), 0, maxLegOf),
 		Meeting: r.name(field+".meeting", h.GetMeeting(), maxName), Token: r.name(field+".token", h.GetToken(), maxToken)}
 	if !r.count(field+".peers", len(h.GetPeers()), maxPeers) {
@@ -71,22 +71,22 @@ func (r *reader) handover(field string, h *Handover) *bourse.Handover {
 	names := 0
 	for i, p := range h.GetPeers() {
 		r.enter("peers", i)
-		out.Peers = append(out.Peers, bourse.Peer{Site: r.name("site", p.GetSite(), maxName), Nodes: r.nodeNames("nodes", p.GetNodes())})
+		out.Peers = append(out.Peers, grid.Peer{Site: r.name("site", p.GetSite(), maxName), Nodes: r.nodeNames("nodes", p.GetNodes())})
 		r.leave()
 		names += len(p.GetNodes())
 	}
-	r.count(field+".peers.nodes", names, bourse.MaxPeerNames)
+	r.count(field+".peers.nodes", names, grid.MaxPeerNames)
 	return out
 }
 
 // work reads what to run. A site refuses what makes no sense.
-func (r *reader) work(field string, w *Work) bourse.Work {
-	out := bourse.Work{Script: w.GetScript(), Dir: w.GetDir(), Output: w.GetOutput(), Rendezvous: w.GetRendezvous()}
+func (r *reader) work(field string, w *Work) grid.Work {
+	out := grid.Work{Script: w.GetScript(), Dir: w.GetDir(), Output: w.GetOutput(), Rendezvous: w.GetRendezvous()}
 	if len(w.GetCommand()) > 0 {
 		out.Command = w.GetCommand()
 	}
 	for _, v := range w.GetEnv() {
-		out.Env = append(out.Env, bourse.EnvVar{Name: v.GetName(), Value: v.GetValue()})
+		out.Env = append(out.Env, grid.EnvVar{Name: v.GetName(), Value: v.GetValue()})
 	}
 	if wrong := out.Check(); wrong != nil {
 		r.fail(field+"."+wrong.Key, "%v", wrong.Err)
@@ -94,18 +94,18 @@ func (r *reader) work(field string, w *Work) bourse.Work {
 	return out
 }
 
-func (r *reader) result(field string, x *WorkResult) *bourse.WorkResult {
+func (r *reader) result(field string, x *WorkResult) *grid.WorkResult {
 	if x == nil {
 		return nil
 	}
-	return &bourse.WorkResult{Begin: r.time(field+".begin", x.GetBegin()), End: r.time(field+".end", x.GetEnd()),
+	return &grid.WorkResult{Begin: r.time(field+".begin", x.GetBegin()), End: r.time(field+".end", x.GetEnd()),
 		Exit: r.whole(field+".exit", x.GetExit(), math.MinInt32, math.MaxInt32), Signal: r.whole(field+".signal", x.GetSignal(), 0, math.MaxInt32), Known: x.GetKnown(),
 		Output: r.name(field+".output", x.GetOutput(), maxFile), Ended: r.reason(field+".ended", x.GetEnded())}
 }
 
 // nodeNames reads the names of a leg's nodes.
 func (r *reader) nodeNames(field string, list []string) []string {
-	if len(list) == 0 || !r.count(field, len(list), bourse.MaxNames) {
+	if len(list) == 0 || !r.count(field, len(list), grid.MaxNames) {
 		return nil
 	}
 	for i, s := range list {

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Accounts are a double-entry ledger:
@@ -24,12 +25,12 @@ import (
 // checked. Refunds go the other way, as new transfers; quotas count what was spent, net of
 // refunds.
 type Accounts struct {
-	vo     string         // the VO's account
-	in     bourse.Credits // total paid in by the treasury
-	quotas map[string]bourse.Credits
+	vo     string       // the VO's account
+	in     grid.Credits // total paid in by the treasury
+	quotas map[string]grid.Credits
 
-	ledger   bourse.Ledger[Entry]
-	returned map[string]bourse.Credits // by user: refunds from sites
+	ledger   grid.Ledger[Entry]
+	returned map[string]grid.Credits // by user: refunds from sites
 }
 
 const (
@@ -41,7 +42,7 @@ const (
 
 // Entry is the key of a pending transfer: a leg, and which of its two transfers.
 type Entry struct {
-	Leg bourse.LegID
+	Leg grid.LegID
 	Hop Hop
 }
 
@@ -61,41 +62,41 @@ const (
 )
 
 // New opens the accounts of a broker of that name with its budget, at most
-// bourse.MaxBudget. The quotas bound what users may spend; a user who is not named has
+// grid.MaxBudget. The quotas bound what users may spend; a user who is not named has
 // none.
-func New(name string, budget bourse.Credits, quotas map[string]bourse.Credits) Accounts {
-	a := Accounts{vo: bourse.VOAccount(name), quotas: quotas, returned: map[string]bourse.Credits{}}
+func New(name string, budget grid.Credits, quotas map[string]grid.Credits) Accounts {
+	a := Accounts{vo: grid.VOAccount(name), quotas: quotas, returned: map[string]grid.Credits{}}
 	a.PayIn(budget)
 	return a
 }
 
 // PayIn pays from the treasury into the VO's account. The amount must not exceed
 // RoomForPay.
-func (a *Accounts) PayIn(amount bourse.Credits) {
-	a.ledger.Pay(bourse.Transfer{From: treasury, To: a.vo, Amount: amount})
+func (a *Accounts) PayIn(amount grid.Credits) {
+	a.ledger.Pay(grid.Transfer{From: treasury, To: a.vo, Amount: amount})
 	a.in += amount
 }
 
 // Begin corrects the total paid in by the treasury to in, if New was told another budget.
-func (a *Accounts) Begin(in bourse.Credits) {
+func (a *Accounts) Begin(in grid.Credits) {
 	if more := in - a.in; more >= 0 {
 		a.PayIn(more)
 	} else {
-		a.ledger.Pay(bourse.Transfer{From: a.vo, To: treasury, Amount: -more})
+		a.ledger.Pay(grid.Transfer{From: a.vo, To: treasury, Amount: -more})
 		a.in = in
 	}
 }
 
 // In is the total paid in by the treasury.
-func (a *Accounts) In() bourse.Credits { return a.in }
+func (a *Accounts) In() grid.Credits { return a.in }
 
 // RoomForPay is how much more the treasury may pay in; the total is at most MaxBudget.
-func (a *Accounts) RoomForPay() bourse.Credits { return bourse.MaxBudget - a.in }
+func (a *Accounts) RoomForPay() grid.Credits { return grid.MaxBudget - a.in }
 
 // Load replaces the accounts by those of an image. The caller must reserve again what was
 // pending.
-func (a *Accounts) Load(list []bourse.Account, returned []bourse.UserReturned) {
-	a.ledger, a.returned = bourse.Ledger[Entry]{}, map[string]bourse.Credits{}
+func (a *Accounts) Load(list []grid.Account, returned []facts.UserReturned) {
+	a.ledger, a.returned = grid.Ledger[Entry]{}, map[string]grid.Credits{}
 	a.ledger.Load(list)
 	x := a.ledger.Account(treasury)
 	a.in = -x.Balance()
@@ -105,16 +106,16 @@ func (a *Accounts) Load(list []bourse.Account, returned []bourse.UserReturned) {
 }
 
 // Returned is what sites have refunded, by user in order of name, for an image.
-func (a *Accounts) Returned() []bourse.UserReturned {
-	var list []bourse.UserReturned
+func (a *Accounts) Returned() []facts.UserReturned {
+	var list []facts.UserReturned
 	for _, user := range slices.Sorted(maps.Keys(a.returned)) {
-		list = append(list, bourse.UserReturned{User: user, Credits: a.returned[user]})
+		list = append(list, facts.UserReturned{User: user, Credits: a.returned[user]})
 	}
 	return list
 }
 
 // Ledger is the ledger itself, which must not be changed.
-func (a *Accounts) Ledger() *bourse.Ledger[Entry] { return &a.ledger }
+func (a *Accounts) Ledger() *grid.Ledger[Entry] { return &a.ledger }
 
 // VO is the name of the VO's account.
 func (a *Accounts) VO() string { return a.vo }
@@ -128,79 +129,79 @@ func userAccount(user string) string {
 }
 
 // Reserve makes an amount pending for a leg, in both transfers.
-func (a *Accounts) Reserve(leg bourse.LegID, user, site string, amount bourse.Credits) {
+func (a *Accounts) Reserve(leg grid.LegID, user, site string, amount grid.Credits) {
 	u := userAccount(user)
-	a.ledger.Reserve(Entry{leg, ToUser}, bourse.Transfer{From: a.vo, To: u, Amount: amount})
-	a.ledger.Reserve(Entry{leg, ToSite}, bourse.Transfer{From: u, To: sitePrefix + site, Amount: amount})
+	a.ledger.Reserve(Entry{leg, ToUser}, grid.Transfer{From: a.vo, To: u, Amount: amount})
+	a.ledger.Reserve(Entry{leg, ToSite}, grid.Transfer{From: u, To: sitePrefix + site, Amount: amount})
 }
 
 // Shrink lowers what is pending for a leg to its bound price.
-func (a *Accounts) Shrink(leg bourse.LegID, amount bourse.Credits) {
+func (a *Accounts) Shrink(leg grid.LegID, amount grid.Credits) {
 	a.ledger.Shrink(Entry{leg, ToUser}, amount)
 	a.ledger.Shrink(Entry{leg, ToSite}, amount)
 }
 
 // Post pays for a leg what is pending for it.
-func (a *Accounts) Post(leg bourse.LegID) {
+func (a *Accounts) Post(leg grid.LegID) {
 	a.ledger.Post(Entry{leg, ToUser})
 	a.ledger.Post(Entry{leg, ToSite})
 }
 
 // Void frees what is pending for a leg.
-func (a *Accounts) Void(leg bourse.LegID) {
+func (a *Accounts) Void(leg grid.LegID) {
 	a.ledger.Void(Entry{leg, ToUser})
 	a.ledger.Void(Entry{leg, ToSite})
 }
 
 // Refund books what a site has refunded to a user, and so to the VO.
-func (a *Accounts) Refund(user, site string, amount bourse.Credits) {
+func (a *Accounts) Refund(user, site string, amount grid.Credits) {
 	u := userAccount(user)
-	a.ledger.Pay(bourse.Transfer{From: sitePrefix + site, To: u, Amount: amount})
-	a.ledger.Pay(bourse.Transfer{From: u, To: a.vo, Amount: amount})
+	a.ledger.Pay(grid.Transfer{From: sitePrefix + site, To: u, Amount: amount})
+	a.ledger.Pay(grid.Transfer{From: u, To: a.vo, Amount: amount})
 	a.returned[user] += amount
 }
 
 // Claim books what a site charges by its own books beyond the broker's; a negative amount
 // is what it gives back. Claims concern the VO's account only, not the user's.
-func (a *Accounts) Claim(site string, amount bourse.Credits) {
+func (a *Accounts) Claim(site string, amount grid.Credits) {
 	if amount < 0 {
-		a.ledger.Pay(bourse.Transfer{From: sitePrefix + site, To: a.vo, Amount: -amount})
+		a.ledger.Pay(grid.Transfer{From: sitePrefix + site, To: a.vo, Amount: -amount})
 		return
 	}
 	if left := a.Left(); left < amount {
 		a.Overdraw(amount - left)
 	}
-	a.ledger.Pay(bourse.Transfer{From: a.vo, To: sitePrefix + site, Amount: amount})
+	a.ledger.Pay(grid.Transfer{From: a.vo, To: sitePrefix + site, Amount: amount})
 }
 
 // Overdraw pays from the overdraft into the VO's account, to cover spending beyond the
 // budget.
-func (a *Accounts) Overdraw(amount bourse.Credits) {
-	a.ledger.Pay(bourse.Transfer{From: overdraft, To: a.vo, Amount: amount})
+func (a *Accounts) Overdraw(amount grid.Credits) {
+	a.ledger.Pay(grid.Transfer{From: overdraft, To: a.vo, Amount: amount})
 }
 
 // Bears reports whether a process of this broker can have spent cost on legs without a
 // record. What the account does not cover must have been spent by another process that did
 // not know of this one, or before refunds came back. That is at most the total paid in, once,
 // over the broker's life; a site that lists more is not believed.
-func (a *Accounts) Bears(cost bourse.Credits) bool {
+func (a *Accounts) Bears(cost grid.Credits) bool {
 	return a.Overdrawn().Plus(max(0, cost-a.Left())) <= a.in
 }
 
 // Overdrawn is what the overdraft has paid.
-func (a *Accounts) Overdrawn() bourse.Credits {
+func (a *Accounts) Overdrawn() grid.Credits {
 	x := a.ledger.Account(overdraft)
 	return x.Debit
 }
 
 // Left is what the VO can still promise: what its account covers and its turnover has room
 // for. Users' accounts need no check, as users never pass on more than their VO has spent.
-func (a *Accounts) Left() bourse.Credits {
+func (a *Accounts) Left() grid.Credits {
 	return min(a.Available(), a.ledger.Room(a.vo, "")) // its turnover is bounded, whatever it has
 }
 
 // Available is what is left of the VO's money.
-func (a *Accounts) Available() bourse.Credits {
+func (a *Accounts) Available() grid.Credits {
 	x := a.ledger.Account(a.vo)
 	return x.Available()
 }
@@ -208,17 +209,17 @@ func (a *Accounts) Available() bourse.Credits {
 // Spent is what a user has spent, net of refunds, and what is pending for the user. A
 // refund passes through the user's account on its way to the VO's, which adds to the
 // debit, so it is subtracted twice.
-func (a *Accounts) Spent(user string) (spent, pending bourse.Credits) {
+func (a *Accounts) Spent(user string) (spent, pending grid.Credits) {
 	x := a.ledger.Account(userAccount(user))
 	return x.Debit - 2*a.returned[user], x.PendingDebit
 }
 
 // Bound replaces the quotas.
-func (a *Accounts) Bound(quotas map[string]bourse.Credits) { a.quotas = quotas }
+func (a *Accounts) Bound(quotas map[string]grid.Credits) { a.quotas = quotas }
 
 // Quota is what a user may spend over the broker's life. It reports false if the user has
 // no quota.
-func (a *Accounts) Quota(user string) (bourse.Credits, bool) {
+func (a *Accounts) Quota(user string) (grid.Credits, bool) {
 	q, ok := a.quotas[user]
 	return q, ok
 }
@@ -228,10 +229,10 @@ func (a *Accounts) Quotas() bool { return len(a.quotas) > 0 }
 
 // UserLeft is what a user can still promise under a quota, or MaxCredits without one. It is
 // negative if a quota was lowered below what is spent.
-func (a *Accounts) UserLeft(user string) bourse.Credits {
+func (a *Accounts) UserLeft(user string) grid.Credits {
 	quota, ok := a.quotas[user]
 	if !ok {
-		return bourse.MaxCredits
+		return grid.MaxCredits
 	}
 	spent, pending := a.Spent(user)
 	return quota - (spent + pending)
@@ -239,12 +240,12 @@ func (a *Accounts) UserLeft(user string) bourse.Credits {
 
 // RoomForPenalty is how much more a site's account can pay to a user's account, and that to
 // the VO's, before one of them reaches the bound on its turnover.
-func (a *Accounts) RoomForPenalty(user, site string) bourse.Credits {
+func (a *Accounts) RoomForPenalty(user, site string) grid.Credits {
 	return min(a.ledger.Room(sitePrefix+site, userAccount(user)), a.ledger.Room(userAccount(user), a.vo))
 }
 
 // RoomForClaim is how much more a site's account can pay to the VO's, by the same bound.
-func (a *Accounts) RoomForClaim(site string) bourse.Credits {
+func (a *Accounts) RoomForClaim(site string) grid.Credits {
 	return a.ledger.Room(sitePrefix+site, a.vo)
 }
 

@@ -4,21 +4,21 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-func leg(n int) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(n)}}
+func leg(n int) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(n)}}
 }
 
 // What is promised counts against budget and quota, what is bound for less or given up
 // comes back at once, and what a site gives back is not spent any more.
 func TestAccounts_WhatIsLeftFollowsALegToItsEnd(t *testing.T) {
 	t.Parallel()
-	a := New("vo1", 100, map[string]bourse.Credits{"ana": 60})
-	left := func(what string, vo, ana bourse.Credits) {
+	a := New("vo1", 100, map[string]grid.Credits{"ana": 60})
+	left := func(what string, vo, ana grid.Credits) {
 		t.Helper()
-		if a.Left() != vo || a.UserLeft("ana") != ana || a.UserLeft("ben") != bourse.MaxCredits {
+		if a.Left() != vo || a.UserLeft("ana") != ana || a.UserLeft("ben") != grid.MaxCredits {
 			t.Errorf("%s: %v and %v are left, want %v and %v", what, int64(a.Left()), int64(a.UserLeft("ana")), int64(vo), int64(ana))
 		}
 	}
@@ -37,7 +37,7 @@ func TestAccounts_WhatIsLeftFollowsALegToItsEnd(t *testing.T) {
 	if spent, pending := a.Spent("ana"); spent != 10 || pending != 0 {
 		t.Errorf("ana has spent %d with %d pending, want 10 and 0", spent, pending)
 	}
-	again := New("vo1", 100, map[string]bourse.Credits{"ana": 60})
+	again := New("vo1", 100, map[string]grid.Credits{"ana": 60})
 	again.Load(a.Ledger().Accounts(), a.Returned())
 	if !reflect.DeepEqual(again.Ledger().Accounts(), a.Ledger().Accounts()) || again.UserLeft("ana") != 50 || !reflect.DeepEqual(again.Users(), []string{"ana"}) {
 		t.Errorf("an image of\n%+v\nis read as\n%+v", a, again)
@@ -73,15 +73,15 @@ func TestAccounts_AClaimBeyondTheBudgetIsAnOverdraft(t *testing.T) {
 // Other quotas hold from now on, for what has been spent before too.
 func TestBound_OtherQuotasHoldForWhatIsSpent(t *testing.T) {
 	t.Parallel()
-	a := New("vo1", 100, map[string]bourse.Credits{"ana": 60})
+	a := New("vo1", 100, map[string]grid.Credits{"ana": 60})
 	a.Reserve(leg(1), "ana", "north", 50)
 	a.Post(leg(1))
-	a.Bound(map[string]bourse.Credits{"ana": 40, "ben": 10})
+	a.Bound(map[string]grid.Credits{"ana": 40, "ben": 10})
 	ana, known := a.Quota("ana")
 	if a.UserLeft("ana") != -10 || a.UserLeft("ben") != 10 || ana != 40 || !known || !reflect.DeepEqual(a.Users(), []string{"ana", "ben"}) {
 		t.Errorf("left of ana's quota of %d is %d, of ben's %d; users %v", ana, a.UserLeft("ana"), a.UserLeft("ben"), a.Users())
 	}
-	if _, known := a.Quota("eve"); known || a.UserLeft("eve") != bourse.MaxCredits {
+	if _, known := a.Quota("eve"); known || a.UserLeft("eve") != grid.MaxCredits {
 		t.Error("eve has a quota")
 	}
 }
@@ -122,10 +122,10 @@ func TestAccounts_MoneyTakesTheSameWayBack(t *testing.T) {
 // The treasury has paid in as much as Begin is told, more or less than at New.
 func TestBegin_TheTreasuryHasPaidInSoMuch(t *testing.T) {
 	t.Parallel()
-	for _, in := range []bourse.Credits{150, 100, 40, 0} {
+	for _, in := range []grid.Credits{150, 100, 40, 0} {
 		a := New("vo1", 100, nil)
 		a.Begin(in)
-		if got := balances(&a); a.In() != in || a.Left() != in || got[treasury] != -int64(in) || a.RoomForPay() != bourse.MaxBudget-in {
+		if got := balances(&a); a.In() != in || a.Left() != in || got[treasury] != -int64(in) || a.RoomForPay() != grid.MaxBudget-in {
 			t.Errorf("%d in all: %v, %d in, room for %d", in, got, a.In(), a.RoomForPay())
 		}
 	}
@@ -134,7 +134,7 @@ func TestBegin_TheTreasuryHasPaidInSoMuch(t *testing.T) {
 // An image is put in the place of what there was.
 func TestLoad_ForgetsWhatThereWas(t *testing.T) {
 	t.Parallel()
-	a, b := New("vo1", 100, nil), New("vo1", 70, map[string]bourse.Credits{"ben": 60})
+	a, b := New("vo1", 100, nil), New("vo1", 70, map[string]grid.Credits{"ben": 60})
 	b.Reserve(leg(1), "ben", "south", 20)
 	b.Post(leg(1))
 	b.Refund("ben", "south", 20)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -16,30 +16,30 @@ import (
 // first hours.
 func batchInput(jobs int) *Input {
 	rng := rand.New(rand.NewPCG(1, 2))
-	in := &Input{Cycle: 1, Horizon: bourse.Time(2 * bourse.Day), Terms: Terms{Minimize: bourse.GoalTime,
+	in := &Input{Cycle: 1, Horizon: grid.Time(2 * grid.Day), Terms: Terms{Minimize: grid.GoalTime,
 		BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 10}}
-	during := func(most bourse.Duration) (from, to bourse.Time) {
-		from = bourse.Time(rng.Int64N(int64(2 * bourse.Day)))
-		return from, from.Add(bourse.Minute + bourse.Duration(rng.Int64N(int64(most))))
+	during := func(most grid.Duration) (from, to grid.Time) {
+		from = grid.Time(rng.Int64N(int64(2 * grid.Day)))
+		return from, from.Add(grid.Minute + grid.Duration(rng.Int64N(int64(most))))
 	}
 	for i := range 100 {
-		g := agents.GroupOffer{Group: bourse.Group{Name: "main", Nodes: 1000, Performance: 1000 + 250*bourse.Performance(i%5), Price: 1_000_000 + 200_000*bourse.Price(i%7)}}
-		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
+		g := agents.GroupOffer{Group: grid.Group{Name: "main", Nodes: 1000, Performance: 1000 + 250*grid.Performance(i%5), Price: 1_000_000 + 200_000*grid.Price(i%7)}}
+		g.Admissible = grid.NewProfile(0, g.Group.Nodes)
 		for range 15 {
-			from, to := during(8 * bourse.Hour)
+			from, to := during(8 * grid.Hour)
 			g.Admissible.Add(from, to, -min(g.Admissible.Min(from, to), 1+rng.IntN(300)))
 		}
 		g.Clear = g.Admissible.Clone()
 		if i%2 == 0 {
-			end := bourse.Time(bourse.Duration(1+rng.IntN(6)) * bourse.Hour)
+			end := grid.Time(grid.Duration(1+rng.IntN(6)) * grid.Hour)
 			g.Clear.Add(0, end, -g.Clear.Min(0, end))
 		}
 		in.Sites = append(in.Sites, Site{Name: fmt.Sprintf("s%03d", i), Answer: Usable, Groups: []agents.GroupOffer{g}})
 	}
 	for i := range jobs {
-		j := Job{Name: fmt.Sprint("j", i), Deadline: bourse.Never, Request: bourse.Request{Nodes: 1 + rng.IntN(16),
-			Length: 10*bourse.Minute + bourse.Duration(rng.Int64N(int64(4*bourse.Hour))), MinPerformance: bourse.Performance(500 + rng.IntN(500)),
-			MaxPrice: bourse.Price(1_600_000 + rng.IntN(1_600_000)), Deadline: bourse.Never}}
+		j := Job{Name: fmt.Sprint("j", i), Deadline: grid.Never, Request: grid.Request{Nodes: 1 + rng.IntN(16),
+			Length: 10*grid.Minute + grid.Duration(rng.Int64N(int64(4*grid.Hour))), MinPerformance: grid.Performance(500 + rng.IntN(500)),
+			MaxPrice: grid.Price(1_600_000 + rng.IntN(1_600_000)), Deadline: grid.Never}}
 		j.Request.Budget = j.Request.DefaultBudget()
 		in.Jobs = append(in.Jobs, j)
 	}
@@ -48,10 +48,10 @@ func batchInput(jobs int) *Input {
 
 // atBase quotes each leg at its base price, and a hundredth more.
 func atBase(d *Draft) *Quotes {
-	q := &Quotes{Sites: make([][]bourse.Quote, len(d.Wanted)), Left: bourse.MaxBudget}
+	q := &Quotes{Sites: make([][]grid.Quote, len(d.Wanted)), Left: grid.MaxBudget}
 	for site := range d.Wanted {
 		for _, base := range d.Wanted[site].base {
-			q.Sites[site] = append(q.Sites[site], bourse.Quote{Fare: bourse.Fare{Base: base.Base, Additive: base.Base / 100}})
+			q.Sites[site] = append(q.Sites[site], grid.Quote{Fare: grid.Fare{Base: base.Base, Additive: base.Base / 100}})
 		}
 	}
 	return q

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -19,25 +19,25 @@ type chooser struct {
 }
 
 // unanswered is the refusal of a leg whose site has not answered.
-var unanswered = bourse.Reason{Code: bourse.NoOffer, Detail: "its site did not answer the request for a quote in time"}
+var unanswered = grid.Reason{Code: grid.NoOffer, Detail: "its site did not answer the request for a quote in time"}
 
-// SoundFare reports whether both parts of a fare are within 0..bourse.MaxBudget.
-func SoundFare(f bourse.Fare) bool {
-	return f.Base >= 0 && f.Base <= bourse.MaxBudget && f.Additive >= 0 && f.Additive <= bourse.MaxBudget
+// SoundFare reports whether both parts of a fare are within 0..grid.MaxBudget.
+func SoundFare(f grid.Fare) bool {
+	return f.Base >= 0 && f.Base <= grid.MaxBudget && f.Additive >= 0 && f.Additive <= grid.MaxBudget
 }
 
 // answered reports whether a site has given a sensible answer for the nth leg.
-func answered(answers []bourse.Quote, n int) bool {
+func answered(answers []grid.Quote, n int) bool {
 	return n < len(answers) && answers[n].Refusal != unanswered && (answers[n].Refusal.Refused() || SoundFare(answers[n].Fare))
 }
 
 // quote is a site's answer for the nth leg that it was asked for. An answer that makes no
 // sense counts as none.
-func (w *Wanted) quote(answers []bourse.Quote, n int) bourse.Quote {
+func (w *Wanted) quote(answers []grid.Quote, n int) grid.Quote {
 	if answered(answers, n) {
 		return answers[n]
 	}
-	return bourse.Quote{Fare: w.base[n], Refusal: unanswered}
+	return grid.Quote{Fare: w.base[n], Refusal: unanswered}
 }
 
 // quoted copies the plans of a draft and adds the quotes for their legs.
@@ -49,7 +49,7 @@ func (d *Draft) quoted(q *Quotes) []Plan {
 			legs += len(d.Jobs[i].Alternatives[k].Legs)
 		}
 	}
-	plans, alternatives, quotes := slices.Clone(d.Jobs), make([]Alternative, windows), make([]bourse.Quote, legs)
+	plans, alternatives, quotes := slices.Clone(d.Jobs), make([]Alternative, windows), make([]grid.Quote, legs)
 	next := make([]int, len(d.Wanted)) // by site: the leg whose quote is next
 	for i := range plans {
 		p := &plans[i]
@@ -85,7 +85,7 @@ func (p *Plan) price(j *Job) bool {
 			}
 		}
 		if cost := a.quoted(); cost > j.Request.Budget {
-			p.Why = reason(bourse.OverBudget, "the window at %v costs %v credits with its adaptive part, the budget is %v", a.Start(), cost, j.Request.Budget)
+			p.Why = reason(grid.OverBudget, "the window at %v costs %v credits with its adaptive part, the budget is %v", a.Start(), cost, j.Request.Budget)
 			return true
 		}
 		return false
@@ -97,8 +97,8 @@ func (p *Plan) price(j *Job) bool {
 }
 
 // quoted is the sum of the legs' quotes.
-func (a *Alternative) quoted() bourse.Credits {
-	var sum bourse.Credits
+func (a *Alternative) quoted() grid.Credits {
+	var sum grid.Credits
 	for i := range a.Quotes {
 		sum = sum.Plus(a.Quotes[i].Fare.Total())
 	}
@@ -110,15 +110,15 @@ func (a *Alternative) quoted() bourse.Credits {
 func (c *chooser) affordable() {
 	c.candidates = nil
 	c.options = c.options[:0]
-	var vo bourse.Credits
-	users := map[string]bourse.Credits{}
-	most := min(c.q.Left, maxSum/bourse.Credits(max(1, len(c.o.Jobs))))
+	var vo grid.Credits
+	users := map[string]grid.Credits{}
+	most := min(c.q.Left, maxSum/grid.Credits(max(1, len(c.o.Jobs))))
 	for i := range c.o.Jobs {
 		p := &c.o.Jobs[i]
 		if p.Over {
 			continue
 		}
-		least := bourse.MaxCredits
+		least := grid.MaxCredits
 		for k := range p.Alternatives {
 			least = min(least, p.Alternatives[k].Cost)
 		}
@@ -129,7 +129,7 @@ func (c *chooser) affordable() {
 		}
 		options := p.options(most)
 		if len(options) == 0 {
-			c.giveUp(i, reason(bourse.NoMoney, "its cheapest window costs %v credits, more than a selection can add up", least))
+			c.giveUp(i, reason(grid.NoMoney, "its cheapest window costs %v credits, more than a selection can add up", least))
 			continue
 		}
 		vo += least
@@ -140,23 +140,23 @@ func (c *chooser) affordable() {
 }
 
 // maxSum bounds the sums of a selection.
-const maxSum bourse.Credits = 1 << 61
+const maxSum grid.Credits = 1 << 61
 
 // Covered checks that the VO has vo credits left, and its user name user credits under the
 // quota; no reason: both have.
-func Covered(vo, left, user, quota bourse.Credits, name string) bourse.Reason {
+func Covered(vo, left, user, quota grid.Credits, name string) grid.Reason {
 	if vo > left {
-		return reason(bourse.NoMoney, "%v credits needed with the jobs served before, the VO's account has %v left", vo, left)
+		return reason(grid.NoMoney, "%v credits needed with the jobs served before, the VO's account has %v left", vo, left)
 	}
 	if user > quota {
-		return reason(bourse.NoMoney, "%v credits needed with the jobs served before, %s's quota has %v left", user, name, quota)
+		return reason(grid.NoMoney, "%v credits needed with the jobs served before, %s's quota has %v left", user, name, quota)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // options drops the alternatives that cost more than most, and returns the others as the
 // selection sees them.
-func (p *Plan) options(most bourse.Credits) []selection.Alternative {
+func (p *Plan) options(most grid.Credits) []selection.Alternative {
 	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool { return a.Cost > most })
 	list := make([]selection.Alternative, len(p.Alternatives))
 	for i := range p.Alternatives {
@@ -214,10 +214,10 @@ func (c *chooser) selectOnce() selection.Result {
 		given.Cost = left
 		r = c.selector.Select(c.options, t.paper(), given)
 		if r.Chosen == nil {
-			r.Reason = reason(bourse.NoMoney, "the VO's account has %v credits left; %v", left, r.Reason)
+			r.Reason = reason(grid.NoMoney, "the VO's account has %v credits left; %v", left, r.Reason)
 		}
 	}
-	c.o.BudgetLimit, c.o.TimeLimit = bourse.MaxCredits, bourse.MaxDuration
+	c.o.BudgetLimit, c.o.TimeLimit = grid.MaxCredits, grid.MaxDuration
 	if t.BindsBudget() && limits.Cost != selection.Auto {
 		c.o.BudgetLimit = limits.Cost
 	}
@@ -236,15 +236,15 @@ func (c *chooser) withinQuotas() bool {
 	if len(c.q.Quotas) == 0 {
 		return true
 	}
-	sums := map[string]bourse.Credits{}
-	chosen := func(job int) bourse.Credits {
+	sums := map[string]grid.Credits{}
+	chosen := func(job int) grid.Credits {
 		p := &c.o.Jobs[job]
 		return p.Alternatives[p.Choice].Cost
 	}
 	for _, job := range c.candidates {
 		sums[c.d.in.Jobs[job].User] += chosen(job)
 	}
-	worst, excess := -1, bourse.Credits(0)
+	worst, excess := -1, grid.Credits(0)
 	for i, job := range c.candidates {
 		if user := c.d.in.Jobs[job].User; sums[user] <= c.q.userLeft(user) {
 			continue

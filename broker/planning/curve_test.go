@@ -6,21 +6,21 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // randomCurve draws factors over the first hours.
-func randomCurve(t *rapid.T) *bourse.PriceCurve {
-	var list []bourse.PricePiece
-	at := bourse.Time(0)
+func randomCurve(t *rapid.T) *grid.PriceCurve {
+	var list []grid.PricePiece
+	at := grid.Time(0)
 	for range rapid.IntRange(1, 4).Draw(t, "changes") {
-		at += bourse.Time(rapid.IntRange(1, 5000).Draw(t, "later")) * sec
-		list = append(list, bourse.PricePiece{From: at, Factor: rapid.SampledFrom([]int{0, 500, 1000, 1700}).Draw(t, "factor")})
+		at += grid.Time(rapid.IntRange(1, 5000).Draw(t, "later")) * sec
+		list = append(list, grid.PricePiece{From: at, Factor: rapid.SampledFrom([]int{0, 500, 1000, 1700}).Draw(t, "factor")})
 	}
-	c, err := bourse.PriceCurveOf(list, 0)
+	c, err := grid.PriceCurveOf(list, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +37,13 @@ func TestPlan_BasePricesAreByTheCurve(t *testing.T) {
 			in.Terms.Algorithm = search.ALP
 		}
 		for i := range in.Jobs {
-			in.Jobs[i].Request.MaxPrice = bourse.Price(rapid.IntRange(0, 9).Draw(t, "cap")) * 1_000_000
+			in.Jobs[i].Request.MaxPrice = grid.Price(rapid.IntRange(0, 9).Draw(t, "cap")) * 1_000_000
 		}
 		d := new(Planner).Plan(in)
 		for i := range d.Jobs {
 			j := &in.Jobs[i]
 			for _, a := range d.Jobs[i].Alternatives {
-				var sum bourse.Credits
+				var sum grid.Credits
 				for _, l := range a.Legs {
 					g := &d.Groups[l.Group]
 					if l.What.Work > 0 {
@@ -73,19 +73,19 @@ func TestStarts_TheEarliestAndTheCheapestAreKept(t *testing.T) {
 		in := randomInput(t)
 		in.Terms.Strategy, in.Terms.Algorithm = choice.Earliest, search.AMP
 		in.Terms.MaxAlternatives = rapid.IntRange(2, 4).Draw(t, "most")
-		g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 2, Performance: bourse.Unit, Price: 3_600_000_000, Curve: randomCurve(t)}}
-		g.Admissible = bourse.NewProfile(0, 2)
-		if from := bourse.Time(rapid.IntRange(0, 3000).Draw(t, "busy")); from > 0 {
+		g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "g", Nodes: 2, Performance: grid.Unit, Price: 3_600_000_000, Curve: randomCurve(t)}}
+		g.Admissible = grid.NewProfile(0, 2)
+		if from := grid.Time(rapid.IntRange(0, 3000).Draw(t, "busy")); from > 0 {
 			g.Admissible.Add(from*sec, (from+1000)*sec, -2)
 		}
 		g.Clear = g.Admissible.Clone()
 		in.Horizon = 9000 * sec
 		in.Sites = []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}
-		r := bourse.Request{Nodes: 2, Length: bourse.Duration(rapid.IntRange(60, 1500).Draw(t, "length")) * bourse.Second, MinPerformance: bourse.Unit,
-			MaxPrice: bourse.MaxPrice, Budget: bourse.Credits(rapid.IntRange(0, 3000).Draw(t, "budget")) * bourse.Credit, Deadline: bourse.Never}
-		in.Jobs = []Job{{Name: "j", Request: r, Deadline: bourse.Never}}
-		var first bourse.Time
-		least, any, all := bourse.MaxCredits, false, []bourse.Time(nil)
+		r := grid.Request{Nodes: 2, Length: grid.Duration(rapid.IntRange(60, 1500).Draw(t, "length")) * grid.Second, MinPerformance: grid.Unit,
+			MaxPrice: grid.MaxPrice, Budget: grid.Credits(rapid.IntRange(0, 3000).Draw(t, "budget")) * grid.Credit, Deadline: grid.Never}
+		in.Jobs = []Job{{Name: "j", Request: r, Deadline: grid.Never}}
+		var first grid.Time
+		least, any, all := grid.MaxCredits, false, []grid.Time(nil)
 		for s := in.From; s.Add(r.Length) <= in.Horizon; s += sec {
 			if c := g.Group.Cost(s, s.Add(r.Length)).Times(2); g.Admissible.Min(s, s.Add(r.Length)) == 2 && c <= r.Budget {
 				if !any {
@@ -95,8 +95,8 @@ func TestStarts_TheEarliestAndTheCheapestAreKept(t *testing.T) {
 			}
 		}
 		d := new(Planner).Plan(in)
-		var starts []bourse.Time
-		found := bourse.MaxCredits
+		var starts []grid.Time
+		found := grid.MaxCredits
 		for _, a := range d.Jobs[0].Alternatives {
 			starts, found = append(starts, a.Start()), min(found, a.Cost)
 			if !slices.Contains(all, a.Start()) {
@@ -118,29 +118,29 @@ func TestStarts_TheEarliestAndTheCheapestAreKept(t *testing.T) {
 // beyond the change. It may be the last before the nodes are busy.
 func TestStarts_TheLastOneMayBeTheCheapest(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ falls, busy, last bourse.Time }{
+	for _, c := range []struct{ falls, busy, last grid.Time }{
 		{8990 * sec, 9000 * sec, 8900 * sec},
 		{950 * sec, 1000 * sec, 900 * sec},
 	} {
-		curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: c.falls, Factor: 0}}, 0)
+		curve, err := grid.PriceCurveOf([]grid.PricePiece{{From: c.falls, Factor: 0}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in := twoJobs()
 		in.Jobs, in.Horizon = in.Jobs[:1], 9000*sec
 		in.Terms.Strategy, in.Terms.Algorithm, in.Terms.MaxAlternatives = choice.Earliest, search.AMP, 2
-		in.Jobs[0].Request = bourse.Request{Nodes: 2, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice,
-			Budget: 1000 * bourse.Credit, Deadline: bourse.Never}
-		g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 2, Performance: bourse.Unit, Price: 3_600_000_000, Curve: curve},
-			Admissible: bourse.NewProfile(0, 2)}
-		g.Admissible.Add(c.busy, bourse.Never, -2)
+		in.Jobs[0].Request = grid.Request{Nodes: 2, Length: 100 * grid.Second, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice,
+			Budget: 1000 * grid.Credit, Deadline: grid.Never}
+		g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "g", Nodes: 2, Performance: grid.Unit, Price: 3_600_000_000, Curve: curve},
+			Admissible: grid.NewProfile(0, 2)}
+		g.Admissible.Add(c.busy, grid.Never, -2)
 		g.Clear = g.Admissible.Clone()
 		in.Sites = []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}
-		var starts []bourse.Time
+		var starts []grid.Time
 		for _, a := range new(Planner).Plan(in).Jobs[0].Alternatives {
 			starts = append(starts, a.Start())
 		}
-		if want := []bourse.Time{0, c.last}; !slices.Equal(starts, want) {
+		if want := []grid.Time{0, c.last}; !slices.Equal(starts, want) {
 			t.Errorf("the price falls at %v, nodes are busy from %v on: it may start at %v, want %v", c.falls, c.busy, starts, want)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Digest summarises a site's last offers: the price of each group, and from when on how
@@ -16,20 +16,20 @@ import (
 type Digest struct{ groups []groupDigest }
 
 type groupDigest struct {
-	group bourse.Group
-	free  [shares][spans]bourse.Time // from when on an eighth, a quarter, half, all of it is free for each span
+	group grid.Group
+	free  [shares][spans]grid.Time // from when on an eighth, a quarter, half, all of it is free for each span
 }
 
 const (
 	shares    = 4
 	spans     = 2
-	shortSpan = bourse.Hour
-	longSpan  = 8 * bourse.Hour
+	shortSpan = grid.Hour
+	longSpan  = 8 * grid.Hour
 )
 
 // DigestOf is the digest of offers, which must make sense. It searches each group's profile
 // eight times.
-func DigestOf(from bourse.Time, groups []agents.GroupOffer) *Digest {
+func DigestOf(from grid.Time, groups []agents.GroupOffer) *Digest {
 	d := &Digest{groups: make([]groupDigest, len(groups))}
 	for i := range groups {
 		g := &groups[i]
@@ -40,8 +40,8 @@ func DigestOf(from bourse.Time, groups []agents.GroupOffer) *Digest {
 			free = g.Admissible
 		}
 		for k := range shares {
-			for s, span := range [spans]bourse.Duration{shortSpan, longSpan} {
-				x.free[k][s] = bourse.Never
+			for s, span := range [spans]grid.Duration{shortSpan, longSpan} {
+				x.free[k][s] = grid.Never
 				if !g.Shared && len(free) > 0 {
 					x.free[k][s] = free.EarliestFit(max(from, free[0].At), part(g.Group.Nodes, k), span)
 				}
@@ -55,7 +55,7 @@ func DigestOf(from bourse.Time, groups []agents.GroupOffer) *Digest {
 func part(nodes, k int) int { return max(1, nodes>>(shares-1-k)) }
 
 // Serves reports whether any nodes of the site suit a request.
-func (d *Digest) Serves(r *bourse.Request) bool {
+func (d *Digest) Serves(r *grid.Request) bool {
 	return slices.ContainsFunc(d.groups, func(g groupDigest) bool { return serves(&g.group, r) })
 }
 
@@ -92,7 +92,7 @@ func (g *groupDigest) promises(in *Input, j *Job) (promise, bool) {
 		s = spans - 1
 	}
 	at := g.free[k][s]
-	if at == bourse.Never {
+	if at == grid.Never {
 		return promise{}, false
 	}
 	start := max(at, in.From, r.Ready)
@@ -103,14 +103,14 @@ func (g *groupDigest) promises(in *Input, j *Job) (promise, bool) {
 	}
 	goal := cmp.Or(r.Minimize, in.Terms.Minimize)
 	switch goal {
-	case bourse.GoalCost:
+	case grid.GoalCost:
 		return promise{int64(cost), int64(end)}, true
-	case bourse.GoalFinish:
+	case grid.GoalFinish:
 		return promise{int64(end), int64(cost)}, true
-	case bourse.GoalTime:
+	case grid.GoalTime:
 		return promise{int64(run), int64(end)}, true
 	}
-	return promise{int64(cost + bourse.Cost(bourse.Price(in.worth(j)), end.Sub(max(in.From, r.Ready)))), int64(end)}, true
+	return promise{int64(cost + grid.Cost(grid.Price(in.worth(j)), end.Sub(max(in.From, r.Ready)))), int64(end)}, true
 }
 
 // kinds bounds how many kinds of job in a batch Worth looks at.
@@ -119,10 +119,10 @@ const kinds = 16
 // kind groups jobs that probably do best at the same sites.
 type kind struct {
 	nodes, length  int // numbers of bits
-	minPerformance bourse.Performance
-	maxPrice       bourse.Price
-	minimize       bourse.Goal
-	urgency        bourse.Urgency
+	minPerformance grid.Performance
+	maxPrice       grid.Price
+	minimize       grid.Goal
+	urgency        grid.Urgency
 	require        string
 }
 
@@ -157,7 +157,7 @@ func (in *Input) Worth(sites []*Digest, most int) []int {
 	return list
 }
 
-func kindOf(r *bourse.Request) kind {
+func kindOf(r *grid.Request) kind {
 	return kind{nodes: bits.Len(uint(r.Nodes)), length: bits.Len64(uint64(r.Length)), minPerformance: r.MinPerformance, maxPrice: r.MaxPrice,
 		minimize: r.Minimize, urgency: r.Urgency, require: fmt.Sprint(r.Require)}
 }

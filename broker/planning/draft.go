@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
@@ -12,17 +12,17 @@ import (
 // Callers must not change it.
 type Draft struct {
 	in        *Input
-	Groups    []bourse.Group // of the sites with usable offers, in order of site
-	Slots     int            // how many slots were searched
-	Jobs      []Plan         // by job of the Input
-	Wanted    []Wanted       // by site: the quotes to ask for
-	Postponed []Postponed    // in the order decided
+	Groups    []grid.Group // of the sites with usable offers, in order of site
+	Slots     int          // how many slots were searched
+	Jobs      []Plan       // by job of the Input
+	Wanted    []Wanted     // by site: the quotes to ask for
+	Postponed []Postponed  // in the order decided
 
 	siteOf     []int32 // by group
-	fastest    bourse.Performance
-	admissible []bourse.Profile
-	clear      []bourse.Profile
-	queued     []bourse.Duration
+	fastest    grid.Performance
+	admissible []grid.Profile
+	clear      []grid.Profile
+	queued     []grid.Duration
 	shared     []bool
 	order      order           // of the groups, in a search by the papers' rules
 	ties       *placement.Ties // among groups of time-shared nodes, made when needed
@@ -34,26 +34,26 @@ type Plan struct {
 	Found        int           // alternatives found so far, including those dropped
 	Choice       int           // index into Alternatives, -1: none
 	Over         bool          // the job takes no part: it is gone or postponed
-	Why          bourse.Reason // why the last alternative was dropped
+	Why          grid.Reason   // why the last alternative was dropped
 }
 
 // Alternative is a window that a job could have: legs that start together, on
 // groups of one site or several.
 type Alternative struct {
-	Number int             // from 1, in the order found
-	Size   bourse.Size     // the job's size in this alternative
-	Time   bourse.Duration // of the longest leg
-	End    bourse.Time
-	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
-	Loss   bourse.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
-	Copies int            // under GoalValue: how many more windows there are that differ in nothing that matters
-	Legs   []Leg          // in order of group
-	Quotes []bourse.Quote // leg by leg, in an Outcome; for a clear leg its base price
+	Number int           // from 1, in the order found
+	Size   grid.Size     // the job's size in this alternative
+	Time   grid.Duration // of the longest leg
+	End    grid.Time
+	Cost   grid.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
+	Loss   grid.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
+	Copies int          // under GoalValue: how many more windows there are that differ in nothing that matters
+	Legs   []Leg        // in order of group
+	Quotes []grid.Quote // leg by leg, in an Outcome; for a clear leg its base price
 }
 
 // What are the alternative's legs as sites know them.
-func (a *Alternative) What() []bourse.Leg {
-	list := make([]bourse.Leg, len(a.Legs))
+func (a *Alternative) What() []grid.Leg {
+	list := make([]grid.Leg, len(a.Legs))
 	for i := range a.Legs {
 		list[i] = a.Legs[i].What
 	}
@@ -62,40 +62,40 @@ func (a *Alternative) What() []bourse.Leg {
 
 // Leg is one leg of an alternative.
 type Leg struct {
-	What      bourse.Leg
-	Group     int32       // index into Draft.Groups
-	Site      int32       // index into Input.Sites
-	Contended bool        // jobs in the site's queue are in its way, so it may cost more than the base price
-	Base      bourse.Fare // its lowest possible price
+	What      grid.Leg
+	Group     int32     // index into Draft.Groups
+	Site      int32     // index into Input.Sites
+	Contended bool      // jobs in the site's queue are in its way, so it may cost more than the base price
+	Base      grid.Fare // its lowest possible price
 }
 
 // Wanted are the contended legs at one site.
 type Wanted struct {
-	Legs  []bourse.Leg  // in the order of jobs, their alternatives and the alternatives' legs
-	Users []string      // the jobs' users, leg by leg
-	base  []bourse.Fare // leg by leg
+	Legs  []grid.Leg  // in the order of jobs, their alternatives and the alternatives' legs
+	Users []string    // the jobs' users, leg by leg
+	base  []grid.Fare // leg by leg
 }
 
 // Postponed is a job that gets no window in this cycle.
 type Postponed struct {
 	Job    int // index into Input.Jobs
-	Reason bourse.Reason
+	Reason grid.Reason
 	Final  bool // it will never get one
 }
 
 // Outcome is what a cycle decides.
 type Outcome struct {
-	Jobs         []Plan          // by job of the Input, with the alternatives left and the choice
-	Postponed    []Postponed     // by the choice, in the order decided
-	Alternatives int             // left when the selection began, over all jobs
-	BudgetLimit  bourse.Credits  // B* if it binds, otherwise MaxCredits
-	TimeLimit    bourse.Duration // T* if it binds, otherwise MaxDuration
-	Formula      Limits          // the selection's B* and T*, whether they bind or not
-	Cost         bourse.Credits  // of the chosen alternatives
-	Time         bourse.Duration // of the chosen alternatives, summed over the jobs
-	Regret       bourse.Credits  // under GoalValue: what the jobs with a window lose beyond the least that each could lose alone
-	Behind       int             // under GoalValue: jobs whose batch leaves them no window nearly as good as they could have alone
-	Bounded      bool            // the selection reached its bound on memory: it is within the limits, but perhaps not the best
+	Jobs         []Plan        // by job of the Input, with the alternatives left and the choice
+	Postponed    []Postponed   // by the choice, in the order decided
+	Alternatives int           // left when the selection began, over all jobs
+	BudgetLimit  grid.Credits  // B* if it binds, otherwise MaxCredits
+	TimeLimit    grid.Duration // T* if it binds, otherwise MaxDuration
+	Formula      Limits        // the selection's B* and T*, whether they bind or not
+	Cost         grid.Credits  // of the chosen alternatives
+	Time         grid.Duration // of the chosen alternatives, summed over the jobs
+	Regret       grid.Credits  // under GoalValue: what the jobs with a window lose beyond the least that each could lose alone
+	Behind       int           // under GoalValue: jobs whose batch leaves them no window nearly as good as they could have alone
+	Bounded      bool          // the selection reached its bound on memory: it is within the limits, but perhaps not the best
 
 	// Of a second choice.
 	together []Wanted      // the quotes asked for
@@ -104,12 +104,12 @@ type Outcome struct {
 
 // Limits are B* and T*.
 type Limits struct {
-	Budget bourse.Credits
-	Time   bourse.Duration
+	Budget grid.Credits
+	Time   grid.Duration
 }
 
 // Start is the common start of the legs.
-func (a *Alternative) Start() bourse.Time { return a.Legs[0].What.Start }
+func (a *Alternative) Start() grid.Time { return a.Legs[0].What.Start }
 
 // newDraft is a draft with the groups on offer and an empty plan for each job.
 func newDraft(in *Input) *Draft {
@@ -119,8 +119,8 @@ func newDraft(in *Input) *Draft {
 			n += len(in.Sites[i].Groups)
 		}
 	}
-	d := &Draft{in: in, Jobs: make([]Plan, len(in.Jobs)), Groups: make([]bourse.Group, 0, n), siteOf: make([]int32, 0, n),
-		admissible: make([]bourse.Profile, 0, n), clear: make([]bourse.Profile, 0, n), queued: make([]bourse.Duration, 0, n), shared: make([]bool, 0, n)}
+	d := &Draft{in: in, Jobs: make([]Plan, len(in.Jobs)), Groups: make([]grid.Group, 0, n), siteOf: make([]int32, 0, n),
+		admissible: make([]grid.Profile, 0, n), clear: make([]grid.Profile, 0, n), queued: make([]grid.Duration, 0, n), shared: make([]bool, 0, n)}
 	for i := range in.Jobs {
 		d.Jobs[i] = Plan{Choice: -1, Over: in.Jobs[i].Gone}
 	}
@@ -159,7 +159,7 @@ func (d *Draft) barredGroups(j *Job) []bool {
 
 // add turns windows into alternatives. A leg is clear, and its base price exact, if the
 // group has enough clear nodes from its start to its end.
-func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
+func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 	parts := 0
 	for i := range windows {
 		parts += len(windows[i].Parts)
@@ -171,7 +171,7 @@ func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
 		first := len(legs)
 		for _, part := range w.Parts {
 			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
-				What: bourse.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
+				What: grid.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
 			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
 			l.Base.Base = part.Cost
 			legs = append(legs, l)
@@ -186,18 +186,18 @@ func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
 
 // parts are the slots, with padding, that hold any one of a job's alternatives. Those of a
 // rigid job never overlap; those of different sizes may, and are merged.
-func (p *Plan) parts(d *Draft, j *Job) []bourse.Part {
-	var list []bourse.Part
+func (p *Plan) parts(d *Draft, j *Job) []grid.Part {
+	var list []grid.Part
 	for k := range p.Alternatives {
 		for _, l := range p.Alternatives[k].Legs {
 			if l.What.Work == 0 { // work on time-shared nodes takes no slot
 				start, end := d.Groups[l.Group].Padded(l.What.Start, l.What.End)
-				list = append(list, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: start, End: end})
+				list = append(list, grid.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: start, End: end})
 			}
 		}
 	}
 	if len(j.Request.Sizes) > 0 {
-		list = bourse.Cover(list)
+		list = grid.Cover(list)
 	}
 	return list
 }

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -14,9 +15,9 @@ import (
 
 // Input is what a cycle knows when its search begins.
 type Input struct {
-	Cycle   uint64      // its number; the draws of strategy random depend on it
-	From    bourse.Time // no window starts earlier
-	Horizon bourse.Time // no window ends later
+	Cycle   uint64    // its number; the draws of strategy random depend on it
+	From    grid.Time // no window starts earlier
+	Horizon grid.Time // no window ends later
 	Terms   Terms
 	Jobs    []Job  // in serving order: earlier jobs have the first claim
 	Sites   []Site // that were asked for offers, in order of name
@@ -27,34 +28,34 @@ type Input struct {
 type Terms struct {
 	Algorithm       search.Algorithm
 	Weights         search.Weights // of algorithm best
-	Minimize        bourse.Goal
-	Urgency         bourse.Urgency  // under GoalValue: for jobs without one of their own
+	Minimize        grid.Goal
+	Urgency         grid.Urgency    // under GoalValue: for jobs without one of their own
 	Weight          int64           // under GoalValue: of a credit, in thousandths, at least 1,000; 0: like 1,000, but no window is rejected for its loss
-	Patience        bourse.Duration // under GoalValue: how long a job may wait for a better window
-	Wait            bourse.Duration // under GoalValue: how long a job left without a window waits for its next chance
-	BudgetLimit     bourse.Credits  // B*; selection.Auto: by the formula
-	TimeLimit       bourse.Duration // T*; selection.Auto: by the formula
+	Patience        grid.Duration   // under GoalValue: how long a job may wait for a better window
+	Wait            grid.Duration   // under GoalValue: how long a job left without a window waits for its next chance
+	BudgetLimit     grid.Credits    // B*; selection.Auto: by the formula
+	TimeLimit       grid.Duration   // T*; selection.Auto: by the formula
 	MaxAlternatives int             // for one job, at least 1
 	Strategy        choice.Strategy // all but choice.Batch take jobs one by one
 	Alpha           choice.Alpha    // of strategy alpha
 	Draws           uint64          // seed of strategy random
-	OfferWait       bourse.Duration // how long the sites had to answer; only used in reasons
+	OfferWait       grid.Duration   // how long the sites had to answer; only used in reasons
 }
 
 // Job is a job as a cycle sees it.
 type Job struct {
 	Name     string
 	User     string
-	Submit   bourse.Time
+	Submit   grid.Time
 	Priority int
 	// Request is its request for this cycle: ready once the jobs it comes after have
 	// ended, and due in time for the jobs that come after it.
-	Request  bourse.Request
-	Deadline bourse.Time         // the job's own; the Request's may be earlier
-	Pending  bool                // a job it comes after is not done, so it may be ready earlier than the Request says
-	Gone     bool                // it no longer takes part, and is listed for the record only
-	Barred   []bourse.UserBarred // sites that are closed to its user, in order of name
-	Bound    bourse.Reason       // the bound of its user or tenant that makes it ready no sooner
+	Request  grid.Request
+	Deadline grid.Time          // the job's own; the Request's may be earlier
+	Pending  bool               // a job it comes after is not done, so it may be ready earlier than the Request says
+	Gone     bool               // it no longer takes part, and is listed for the record only
+	Barred   []facts.UserBarred // sites that are closed to its user, in order of name
+	Bound    grid.Reason        // the bound of its user or tenant that makes it ready no sooner
 
 	Elsewhere bool // a site that was not asked may be able to serve it
 }
@@ -63,9 +64,9 @@ type Job struct {
 type Site struct {
 	Name    string
 	Answer  Answer
-	Refusal bourse.Reason       // why it is closed
+	Refusal grid.Reason         // why it is closed
 	Version uint64              // of its state
-	Now     bourse.Time         // by its clock
+	Now     grid.Time           // by its clock
 	Groups  []agents.GroupOffer // groups of equal nodes, with what is free on them until the horizon
 }
 
@@ -91,14 +92,14 @@ func (t *Terms) OneByOne() bool { return t.Strategy != choice.Batch }
 
 // ByValue reports whether the jobs of a batch are placed by their value rather than by the
 // papers' rules.
-func (t *Terms) ByValue() bool { return t.Minimize == bourse.GoalValue && !t.OneByOne() }
+func (t *Terms) ByValue() bool { return t.Minimize == grid.GoalValue && !t.OneByOne() }
 
 // paper is the goal of the papers' selection.
 func (t *Terms) paper() selection.Goal {
 	switch t.Minimize {
-	case bourse.GoalCost:
+	case grid.GoalCost:
 		return selection.MinCost
-	case bourse.GoalFinish:
+	case grid.GoalFinish:
 		return selection.MinFinish
 	}
 	return selection.MinTime
@@ -107,20 +108,20 @@ func (t *Terms) paper() selection.Goal {
 // BindsBudget reports whether B* limits the selection: always if an operator has set it,
 // otherwise unless the goal is cost or value.
 func (t *Terms) BindsBudget() bool {
-	return t.BudgetLimit != selection.Auto || t.Minimize != bourse.GoalCost && !t.ByValue()
+	return t.BudgetLimit != selection.Auto || t.Minimize != grid.GoalCost && !t.ByValue()
 }
 
 // BindsTime reports whether T* limits the selection: if an operator has set it, or the
 // goal is cost.
 func (t *Terms) BindsTime() bool {
-	return t.TimeLimit != selection.Auto || t.Minimize == bourse.GoalCost
+	return t.TimeLimit != selection.Auto || t.Minimize == grid.GoalCost
 }
 
 // capped reports whether a job's price cap holds for each of its nodes.
 func (t *Terms) capped() bool { return t.Algorithm.CapsPrice() }
 
 // search are the options of a search for windows that start at from or later.
-func (t *Terms) search(from bourse.Time) search.Options {
+func (t *Terms) search(from grid.Time) search.Options {
 	return search.Options{Algorithm: t.Algorithm, MaxAlternatives: t.MaxAlternatives, Notice: from, Weights: t.Weights}
 }
 
@@ -129,11 +130,11 @@ func (t *Terms) search(from bourse.Time) search.Options {
 func (t *Terms) Better(x, y *Alternative) bool {
 	first := 0
 	switch t.Minimize {
-	case bourse.GoalValue:
+	case grid.GoalValue:
 		first = cmp.Compare(x.Loss, y.Loss)
-	case bourse.GoalTime:
+	case grid.GoalTime:
 		first = cmp.Compare(x.Time, y.Time)
-	case bourse.GoalFinish:
+	case grid.GoalFinish:
 		first = cmp.Compare(x.End, y.End)
 	}
 	return cmp.Or(first, cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Number, y.Number)) < 0
@@ -168,9 +169,9 @@ func (in *Input) Skewed() []string {
 }
 
 // silence says why there are no offers to search.
-func (in *Input) silence() bourse.Reason {
+func (in *Input) silence() grid.Reason {
 	if len(in.Sites) == 0 {
-		return reason(bourse.NoOffer, "no site is there at present")
+		return reason(grid.NoOffer, "no site is there at present")
 	}
 	answered := 0
 	for i := range in.Sites {
@@ -179,32 +180,32 @@ func (in *Input) silence() bourse.Reason {
 			answered++
 		}
 		if s.Answer == Closed && s.Refusal.Refused() {
-			return reason(bourse.NoOffer, "no site offers anything; %s: %v", s.Name, s.Refusal)
+			return reason(grid.NoOffer, "no site offers anything; %s: %v", s.Name, s.Refusal)
 		}
 	}
 	if off := in.Skewed(); len(off) > 0 {
-		return reason(bourse.NoOffer, "no site offers anything that can be used; the clock of %s is more than %s off", off[0], bourse.ClockSkew.Words())
+		return reason(grid.NoOffer, "no site offers anything that can be used; the clock of %s is more than %s off", off[0], grid.ClockSkew.Words())
 	}
 	if answered > 0 {
-		return reason(bourse.NoOffer, "%d of %d sites answered, none with offers that can be used", answered, len(in.Sites))
+		return reason(grid.NoOffer, "%d of %d sites answered, none with offers that can be used", answered, len(in.Sites))
 	}
-	return reason(bourse.NoOffer, "none of %d sites answered within %v s", len(in.Sites), in.Terms.OfferWait)
+	return reason(grid.NoOffer, "none of %d sites answered within %v s", len(in.Sites), in.Terms.OfferWait)
 }
 
 // serves reports whether nodes of a group suit a request, in windows that the group allows.
-func serves(g *bourse.Group, r *bourse.Request) bool {
+func serves(g *grid.Group, r *grid.Request) bool {
 	return suits(g, r) && g.Allows(g.Performance.Runtime(r.Shortest()))
 }
 
 // suits reports whether nodes of a group suit a request, if it is not too long for them.
-func suits(g *bourse.Group, r *bourse.Request) bool {
+func suits(g *grid.Group, r *grid.Request) bool {
 	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
 }
 
 // Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
 // It reports false if there are none.
-func Quickest(sites []Site, r *bourse.Request) (bourse.Duration, bool) {
-	var best bourse.Performance
+func Quickest(sites []Site, r *grid.Request) (grid.Duration, bool) {
+	var best grid.Performance
 	for i := range sites {
 		if sites[i].Answer != Usable {
 			continue
@@ -239,18 +240,18 @@ func (in *Input) barredSites(j *Job) []bool {
 // Quotes is what a choice depends on besides the Input: what has become known since the
 // search.
 type Quotes struct {
-	Sites  [][]bourse.Quote          // by site: the answer to Draft.Wanted, leg by leg; nil: none in time
-	Sets   [][]bourse.Quote          // by site: the answer to Draft.Together for the first choice; nil: none in time, or not asked
-	Left   bourse.Credits            // what the VO can still promise
-	Quotas map[string]bourse.Credits // what each user with a quota can still spend under it; negative: it is exceeded
-	Gone   []bool                    // by job: it no longer takes part; nil: as in the Input
-	Away   bool                      // as Input.Away
+	Sites  [][]grid.Quote          // by site: the answer to Draft.Wanted, leg by leg; nil: none in time
+	Sets   [][]grid.Quote          // by site: the answer to Draft.Together for the first choice; nil: none in time, or not asked
+	Left   grid.Credits            // what the VO can still promise
+	Quotas map[string]grid.Credits // what each user with a quota can still spend under it; negative: it is exceeded
+	Gone   []bool                  // by job: it no longer takes part; nil: as in the Input
+	Away   bool                    // as Input.Away
 }
 
 // userLeft is what a user can still spend.
-func (q *Quotes) userLeft(user string) bourse.Credits {
+func (q *Quotes) userLeft(user string) grid.Credits {
 	if left, ok := q.Quotas[user]; ok {
 		return left
 	}
-	return bourse.MaxCredits
+	return grid.MaxCredits
 }

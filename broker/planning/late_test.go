@@ -3,8 +3,8 @@ package planning
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -13,18 +13,18 @@ import (
 // before, too, and nothing panics.
 func TestTogether_AnOfferThatBeginsLate(t *testing.T) {
 	t.Parallel()
-	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 4, Performance: bourse.Unit, Price: 1_000_000},
-		Admissible: bourse.NewProfile(0, 4), Clear: bourse.NewProfile(1000*sec, 4)}
+	g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "g", Nodes: 4, Performance: grid.Unit, Price: 1_000_000},
+		Admissible: grid.NewProfile(0, 4), Clear: grid.NewProfile(1000*sec, 4)}
 	in := &Input{Cycle: 1, From: 10 * sec, Horizon: 20_000 * sec, Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}},
-		Terms: Terms{Algorithm: search.AMP, Minimize: bourse.GoalValue, Urgency: bourse.Hourly(bourse.Credit), MaxAlternatives: 3,
+		Terms: Terms{Algorithm: search.AMP, Minimize: grid.GoalValue, Urgency: grid.Hourly(grid.Credit), MaxAlternatives: 3,
 			BudgetLimit: selection.Auto, TimeLimit: selection.Auto}}
 	for _, name := range []string{"a", "b"} {
-		j := Job{Name: name, Request: bourse.Request{Nodes: 2, Length: bourse.Hour, MinPerformance: bourse.Unit, Budget: 9 * bourse.Credit, Deadline: bourse.Never}}
+		j := Job{Name: name, Request: grid.Request{Nodes: 2, Length: grid.Hour, MinPerformance: grid.Unit, Budget: 9 * grid.Credit, Deadline: grid.Never}}
 		in.Jobs = append(in.Jobs, j)
 	}
 	var p Planner
 	d := p.Plan(in)
-	o := p.Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: bourse.MaxBudget})
+	o := p.Choose(d, &Quotes{Sites: make([][]grid.Quote, 1), Left: grid.MaxBudget})
 	for i := range o.Jobs {
 		if a := o.Jobs[i].Chosen(); a == nil || a.Start() != in.From {
 			t.Errorf("job %d gets %+v, want a window that starts at once", i, a)

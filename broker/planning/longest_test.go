@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 )
 
@@ -31,18 +31,18 @@ func TestPlan_NoAlternativeIsLongerThanItsGroupAllows(t *testing.T) {
 // One by one, too, a job reads that it is too long, and is given up if all sites say so.
 func TestStarts_SayWhatIsTheLongestWindow(t *testing.T) {
 	t.Parallel()
-	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "gpu", Nodes: 1, Performance: bourse.Unit, Longest: bourse.Hour},
-		Admissible: bourse.NewProfile(0, 1), Clear: bourse.NewProfile(0, 1)}
+	g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "gpu", Nodes: 1, Performance: grid.Unit, Longest: grid.Hour},
+		Admissible: grid.NewProfile(0, 1), Clear: grid.NewProfile(0, 1)}
 	in := &Input{From: 10 * sec, Horizon: 200_000 * sec, Terms: Terms{Strategy: choice.Random, MaxAlternatives: 4},
-		Jobs: []Job{{Name: "a", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 2 * bourse.Hour,
-			MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}}},
+		Jobs: []Job{{Name: "a", Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: 2 * grid.Hour,
+			MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}}},
 		Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}}
 	d := new(Planner).Plan(in)
-	if len(d.Postponed) != 1 || !d.Postponed[0].Final || d.Postponed[0].Reason.Code != bourse.TooLarge ||
+	if len(d.Postponed) != 1 || !d.Postponed[0].Final || d.Postponed[0].Reason.Code != grid.TooLarge ||
 		!strings.Contains(d.Postponed[0].Reason.Detail, "takes 2h on nodes of s/gpu, which allow no window longer than 1h") {
 		t.Errorf("%+v", d.Postponed)
 	}
-	in.Jobs[0].Request.Length = bourse.Hour
+	in.Jobs[0].Request.Length = grid.Hour
 	if d := new(Planner).Plan(in); len(d.Jobs[0].Alternatives) == 0 {
 		t.Errorf("what is allowed: %+v", d.Postponed)
 	}

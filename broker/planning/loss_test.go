@@ -3,7 +3,7 @@ package planning
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What is tried next, and what explain calls the runner-up, go by what a credit
@@ -14,12 +14,12 @@ func TestLose_AsCreditsWeigh(t *testing.T) {
 		weight int64
 		dear   bool // the dear, early window comes first
 	}{{0, true}, {1000, true}, {4000, false}} {
-		in := &Input{Terms: Terms{Minimize: bourse.GoalValue, Weight: x.weight}}
-		in.Jobs = []Job{{Name: "a", Request: bourse.Request{Urgency: bourse.Hourly(10 * bourse.Credit)}}}
-		at := func(number int, cost bourse.Credits, end bourse.Duration) Alternative {
-			return Alternative{Number: number, Cost: cost * bourse.Credit, End: bourse.Time(end), Legs: []Leg{{What: bourse.Leg{Nodes: 1, End: bourse.Time(end)}}}}
+		in := &Input{Terms: Terms{Minimize: grid.GoalValue, Weight: x.weight}}
+		in.Jobs = []Job{{Name: "a", Request: grid.Request{Urgency: grid.Hourly(10 * grid.Credit)}}}
+		at := func(number int, cost grid.Credits, end grid.Duration) Alternative {
+			return Alternative{Number: number, Cost: cost * grid.Credit, End: grid.Time(end), Legs: []Leg{{What: grid.Leg{Nodes: 1, End: grid.Time(end)}}}}
 		}
-		list := []Alternative{at(1, 10, bourse.Hour), at(2, 5, 2*bourse.Hour)}
+		list := []Alternative{at(1, 10, grid.Hour), at(2, 5, 2*grid.Hour)}
 		(&Draft{in: in}).lose(0, list)
 		if got := in.Terms.Better(&list[0], &list[1]); got != x.dear {
 			t.Errorf("at weight %d the dear window comes first: %t; they lose %v and %v", x.weight, got, list[0].Loss, list[1].Loss)

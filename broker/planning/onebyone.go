@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
@@ -30,8 +30,8 @@ func (d *Draft) findStarts() {
 // starts adds alternatives at starts for which the groups have room, at most
 // MaxAlternatives for each group, or says why there are none. For a moldable job they are
 // divided among its sizes.
-func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
-	why := reason(bourse.NoNode, "no group of any site has nodes such as it asks for")
+func (p *Plan) starts(d *Draft, j *Job) grid.Reason {
+	why := reason(grid.NoNode, "no group of any site has nodes such as it asks for")
 	most := d.in.Terms.MaxAlternatives
 	sizes, barred := j.Request.Dealt(most), d.in.barredSites(j)
 	for at := range d.Groups {
@@ -53,15 +53,15 @@ func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
 
 // startsAt adds at most most alternatives at starts for which a group has room for a size.
 // It returns how many it has added, or why none.
-func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int, bourse.Reason) {
+func (p *Plan) startsAt(d *Draft, j *Job, at int, z grid.Size, most int) (int, grid.Reason) {
 	r, g := j.Request.At(z), &d.Groups[at]
 	from, to := max(d.in.From, r.Ready), min(d.in.Horizon, r.Deadline)
 	length := g.Performance.Runtime(r.Length)
 	if r.Nodes > g.Nodes {
-		return 0, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
+		return 0, reason(grid.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
 	}
 	if !g.Allows(length) {
-		return 0, reason(bourse.TooLarge, "it takes %s on nodes of %s/%s, which allow no window longer than %s", length.Words(), g.Site, g.Name, g.Longest.Words())
+		return 0, reason(grid.TooLarge, "it takes %s on nodes of %s/%s, which allow no window longer than %s", length.Words(), g.Site, g.Name, g.Longest.Words())
 	}
 	list, why := d.startsOn(at, &r, length, from, to, most)
 	for _, s := range list {
@@ -69,8 +69,8 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 		p.Found++
 		p.Alternatives = append(p.Alternatives, Alternative{Number: p.Found, Size: z, Time: length, End: s.Add(length), Cost: base, Legs: []Leg{{
 			Group: int32(at), Site: d.siteOf[at], Contended: d.clear[at].Min(s, s.Add(length)) < r.Nodes,
-			What: bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: s, End: s.Add(length)},
-			Base: bourse.Fare{Base: base},
+			What: grid.Leg{Group: g.Name, Nodes: r.Nodes, Start: s, End: s.Add(length)},
+			Base: grid.Fare{Base: base},
 		}}})
 	}
 	return len(list), why
@@ -78,37 +78,37 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 
 // startsOn lists at most most starts of a request on a group that are worth a quote, or
 // says why there are none.
-func (d *Draft) startsOn(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
+func (d *Draft) startsOn(at int, r *grid.Request, length grid.Duration, from, to grid.Time, most int) ([]grid.Time, grid.Reason) {
 	g := &d.Groups[at]
 	if g.Curve != nil {
 		return d.startsUnder(at, r, length, from, to, most)
 	}
 	list := startsOf(d.admissible[at], d.clear[at], r.Nodes, length, from, to, most)
 	if len(list) == 0 {
-		return nil, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+		return nil, reason(grid.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
 	}
 	if d.in.Terms.capped() && g.Price > r.MaxPrice {
-		return nil, reason(bourse.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
+		return nil, reason(grid.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
 	}
-	if base := bourse.Cost(g.Price, length).Times(r.Nodes); base > r.Budget {
-		return nil, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
+	if base := grid.Cost(g.Price, length).Times(r.Nodes); base > r.Budget {
+		return nil, reason(grid.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
 	}
-	return list, bourse.Reason{}
+	return list, grid.Reason{}
 }
 
 // startsUnder is startsOn for a group whose price changes over time. There a start after
 // the first clear one may be cheaper. So it looks at all starts, including those where the
 // price or the free nodes change at the leg's start or end: between two of those the cost is
 // a straight line. It always keeps the cheapest.
-func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
+func (d *Draft) startsUnder(at int, r *grid.Request, length grid.Duration, from, to grid.Time, most int) ([]grid.Time, grid.Reason) {
 	g, free, last := &d.Groups[at], d.admissible[at], to.Add(-length)
-	instants := []bourse.Time{from}
-	add := func(t bourse.Time) {
+	instants := []grid.Time{from}
+	add := func(t grid.Time) {
 		if t > from && t <= last {
 			instants = append(instants, t)
 		}
 	}
-	for _, p := range []bourse.Profile{free, d.clear[at]} {
+	for _, p := range []grid.Profile{free, d.clear[at]} {
 		for _, step := range p {
 			add(step.At)
 			add(step.At.Add(-length)) // nodes may be busy from there on
@@ -119,16 +119,16 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 		add(t.Add(-length))
 	}
 	slices.Sort(instants)
-	why := reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
-	var list []bourse.Time
-	best, cheapest := bourse.Time(0), bourse.MaxCredits
+	why := reason(grid.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	var list []grid.Time
+	best, cheapest := grid.Time(0), grid.MaxCredits
 	for _, t := range thin(slices.Compact(instants), maxInstants) {
 		end := t.Add(length)
 		if t > last || t < free[0].At || free.Min(t, end) < r.Nodes {
 			continue
 		}
 		if dear := g.Dearest(t, end); d.in.Terms.capped() && dear > r.MaxPrice {
-			why = nearer(why, reason(bourse.OverBudget, "%s asks for up to %v credits per node-hour, the price cap is %v", g.Site, dear, r.MaxPrice))
+			why = nearer(why, reason(grid.OverBudget, "%s asks for up to %v credits per node-hour, the price cap is %v", g.Site, dear, r.MaxPrice))
 			continue
 		}
 		base := g.Cost(t, end).Times(r.Nodes)
@@ -140,21 +140,21 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 		}
 	}
 	switch {
-	case cheapest == bourse.MaxCredits:
+	case cheapest == grid.MaxCredits:
 		return nil, why
 	case len(list) == 0:
-		return nil, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, cheapest, r.Budget)
+		return nil, reason(grid.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, cheapest, r.Budget)
 	}
 	if list = thin(list, most); !slices.Contains(list, best) {
 		list[len(list)-1] = best
 		slices.Sort(list)
 	}
-	return list, bourse.Reason{}
+	return list, grid.Reason{}
 }
 
 // nearer is the reason from the group that came nearer to serving the job.
-func nearer(x, y bourse.Reason) bourse.Reason {
-	order := []bourse.Code{bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+func nearer(x, y grid.Reason) grid.Reason {
+	order := []grid.Code{grid.NoNode, grid.TooLarge, grid.NoWindow, grid.OverBudget}
 	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
 		return y
 	}
@@ -166,10 +166,10 @@ func nearer(x, y bourse.Reason) bourse.Reason {
 // clear of the queue's plan; later ones are no cheaper. If there are more than most it
 // keeps that many, evenly spread, including the first and the last. It sorts the profiles'
 // steps and, for each instant, looks at the steps within d.
-func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, to bourse.Time, most int) []bourse.Time {
+func startsOf(admissible, clear grid.Profile, n int, d grid.Duration, from, to grid.Time, most int) []grid.Time {
 	last := min(clear.EarliestFit(max(from, clear[0].At), n, d), to.Add(-d))
-	instants := []bourse.Time{from}
-	for _, p := range []bourse.Profile{admissible, clear} {
+	instants := []grid.Time{from}
+	for _, p := range []grid.Profile{admissible, clear} {
 		for _, step := range p {
 			if step.At > from && step.At <= last {
 				instants = append(instants, step.At)
@@ -177,8 +177,8 @@ func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, 
 		}
 	}
 	slices.Sort(instants)
-	var list []bourse.Time
-	fit := bourse.Time(-1) // the earliest start at or after the previous instant
+	var list []grid.Time
+	fit := grid.Time(-1) // the earliest start at or after the previous instant
 	for _, t := range thin(slices.Compact(instants), maxInstants) {
 		if fit < t {
 			fit = admissible.EarliestFit(max(t, admissible[0].At), n, d)
@@ -195,7 +195,7 @@ const maxInstants = 4096
 
 // thin keeps at most most elements of a list, evenly spread, including the first and, if
 // most is above 1, the last.
-func thin(list []bourse.Time, most int) []bourse.Time {
+func thin(list []grid.Time, most int) []grid.Time {
 	n := len(list)
 	if n <= most {
 		return list
@@ -235,7 +235,7 @@ func (c *chooser) takeEach() {
 
 // Preferred is the index of the alternative that the strategy takes for a job among those
 // for which can is true, or -1 if there is none. A moldable job first settles on the size
-// it prefers of those that can be had (see bourse.Request.Preferred).
+// it prefers of those that can be had (see grid.Request.Preferred).
 func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alternative) bool) int {
 	var list []choice.Candidate
 	var index []int
@@ -248,7 +248,7 @@ func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alterna
 		}
 		g := a.Legs[0].Group
 		list = append(list, choice.Candidate{Site: int(a.Legs[0].Site), Start: a.Start(), End: a.End, Cost: a.Cost,
-			Backlog: d.queued[g] / bourse.Duration(max(1, d.Groups[g].Nodes))})
+			Backlog: d.queued[g] / grid.Duration(max(1, d.Groups[g].Nodes))})
 		index = append(index, i)
 	}
 	rule := choice.Rule{Strategy: t.Strategy, Alpha: t.Alpha, Draw: d.in.draw(j.Name)}
@@ -267,7 +267,7 @@ func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alterna
 }
 
 // preferredSize is the preferred size among the alternatives for which can is true, or zero.
-func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alternative) bool) bourse.Size {
+func preferredSize(r *grid.Request, alternatives []Alternative, can func(*Alternative) bool) grid.Size {
 	if len(r.Sizes) == 0 {
 		return r.Preferred()[0]
 	}
@@ -278,7 +278,7 @@ func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alte
 			}
 		}
 	}
-	return bourse.Size{}
+	return grid.Size{}
 }
 
 // seed is a number, different for each job and cycle, that breaks a job's ties.

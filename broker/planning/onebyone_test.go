@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The oracle tries every instant.
@@ -14,26 +14,26 @@ func TestStartsOf_AreThoseAtWhichWhatIsFreeChangesUpToTheFirstClearOne(t *testin
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const size, span = 4, 30
-		admissible := bourse.NewProfile(0, size)
-		take := func(p *bourse.Profile, label string) {
+		admissible := grid.NewProfile(0, size)
+		take := func(p *grid.Profile, label string) {
 			for range rapid.IntRange(0, 4).Draw(t, label) {
 				s := rapid.Int64Range(0, span-1).Draw(t, "from")
 				e := rapid.Int64Range(s+1, span).Draw(t, "to")
-				if p.Min(bourse.Time(s), bourse.Time(e)) > 0 {
-					p.Add(bourse.Time(s), bourse.Time(e), -1)
+				if p.Min(grid.Time(s), grid.Time(e)) > 0 {
+					p.Add(grid.Time(s), grid.Time(e), -1)
 				}
 			}
 		}
 		take(&admissible, "reserved")
 		clear := admissible.Clone()
 		take(&clear, "queued")
-		n, d := rapid.IntRange(1, size).Draw(t, "n"), bourse.Duration(rapid.Int64Range(1, 10).Draw(t, "d"))
-		from, to := bourse.Time(rapid.Int64Range(0, 10).Draw(t, "open")), bourse.Time(rapid.Int64Range(11, 40).Draw(t, "close"))
-		var want []bourse.Time
+		n, d := rapid.IntRange(1, size).Draw(t, "n"), grid.Duration(rapid.Int64Range(1, 10).Draw(t, "d"))
+		from, to := grid.Time(rapid.Int64Range(0, 10).Draw(t, "open")), grid.Time(rapid.Int64Range(11, 40).Draw(t, "close"))
+		var want []grid.Time
 		for s := from; s.Add(d) <= to; s++ {
 			changes := s == from
-			for _, p := range []bourse.Profile{admissible, clear} {
-				changes = changes || slices.ContainsFunc(p, func(x bourse.Step) bool { return x.At == s })
+			for _, p := range []grid.Profile{admissible, clear} {
+				changes = changes || slices.ContainsFunc(p, func(x grid.Step) bool { return x.At == s })
 			}
 			if changes && admissible.Min(s, s.Add(d)) >= n {
 				want = append(want, s)
@@ -56,10 +56,10 @@ func TestStartsOf_AreThoseAtWhichWhatIsFreeChangesUpToTheFirstClearOne(t *testin
 // kind, as many, free, and cheap enough. If both came as near, it is the first.
 func TestNearer_OfTwoThatCameAsNearTheFirst(t *testing.T) {
 	t.Parallel()
-	order := []bourse.Code{bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+	order := []grid.Code{grid.NoNode, grid.TooLarge, grid.NoWindow, grid.OverBudget}
 	for i, x := range order {
 		for k, y := range order {
-			first, second := bourse.Reason{Code: x, Detail: "first"}, bourse.Reason{Code: y, Detail: "second"}
+			first, second := grid.Reason{Code: x, Detail: "first"}, grid.Reason{Code: y, Detail: "second"}
 			if got := nearer(first, second); (got == second) != (k > i) || got != first && got != second {
 				t.Errorf("%s before %s: %v", x, y, got)
 			}

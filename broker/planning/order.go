@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
@@ -19,7 +19,7 @@ type order struct {
 
 // newOrder is the order for a draft's cycle.
 func newOrder(d *Draft) order {
-	if d.in.Terms.Minimize != bourse.GoalFinish {
+	if d.in.Terms.Minimize != grid.GoalFinish {
 		return order{}
 	}
 	groups := d.Groups
@@ -52,18 +52,18 @@ func newOrder(d *Draft) order {
 
 // alike is what a search sees of a group, apart from what is free.
 type alike struct {
-	performance bourse.Performance
-	price       bourse.Price
+	performance grid.Performance
+	price       grid.Price
 	curve       string
-	padding     bourse.Duration
-	longest     bourse.Duration
+	padding     grid.Duration
+	longest     grid.Duration
 	memory      int64
 	disk        int64
 	gpus        int
 	words       string
 }
 
-func likeness(g *bourse.Group) alike {
+func likeness(g *grid.Group) alike {
 	m := &g.Machine
 	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, g.Longest, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
 }
@@ -81,7 +81,7 @@ func arrange[T any](o *order, list []T) []T {
 }
 
 // back replaces the search's group numbers in windows by the draft's.
-func (o *order) back(windows []bourse.Window) []bourse.Window {
+func (o *order) back(windows []grid.Window) []grid.Window {
 	if o.to == nil {
 		return windows
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
@@ -13,14 +13,14 @@ import (
 // named, by the goal finish.
 func alikeSites(names ...string) *Input {
 	in := &Input{Cycle: 3, From: 10 * sec, Horizon: 20_000 * sec,
-		Terms: Terms{Minimize: bourse.GoalFinish, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1}}
+		Terms: Terms{Minimize: grid.GoalFinish, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1}}
 	for _, name := range names {
-		g := agents.GroupOffer{Group: bourse.Group{Site: name, Name: "g", Nodes: 4, Performance: bourse.Unit, Price: 1_000_000},
-			Admissible: bourse.NewProfile(0, 4), Clear: bourse.NewProfile(0, 4)}
+		g := agents.GroupOffer{Group: grid.Group{Site: name, Name: "g", Nodes: 4, Performance: grid.Unit, Price: 1_000_000},
+			Admissible: grid.NewProfile(0, 4), Clear: grid.NewProfile(0, 4)}
 		in.Sites = append(in.Sites, Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{g}})
 	}
-	in.Jobs = []Job{{Name: "a", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 600 * bourse.Second,
-		MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}}}
+	in.Jobs = []Job{{Name: "a", Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: 600 * grid.Second,
+		MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}}}
 	return in
 }
 
@@ -72,20 +72,20 @@ func TestOrder_OnlyAlikeGroupsChangePlaces(t *testing.T) {
 	if got := firstAt(busier(alikeSites("a", "b"))); got != "b" {
 		t.Fatalf("of alike sites the job is planned at %s, which is busier", got)
 	}
-	curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 15_000 * sec, To: 16_000 * sec, Factor: 2000}}, 0)
+	curve, err := grid.NewPriceCurve([]grid.PricePiece{{From: 15_000 * sec, To: 16_000 * sec, Factor: 2000}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*bourse.Group){
-		"padding": func(g *bourse.Group) { g.Padding = bourse.Second },
-		"longest": func(g *bourse.Group) { g.Longest = bourse.Hour },
-		"curve":   func(g *bourse.Group) { g.Curve = curve },
-		"memory":  func(g *bourse.Group) { g.Machine.Memory = 1 },
-		"disk":    func(g *bourse.Group) { g.Machine.Disk = 1 },
-		"gpus":    func(g *bourse.Group) { g.Machine.GPUs = 1 },
-		"os":      func(g *bourse.Group) { g.Machine.OS = "x" },
-		"arch":    func(g *bourse.Group) { g.Machine.Arch = "x" },
-		"words":   func(g *bourse.Group) { g.Machine.Features = []string{"x"} },
+	for name, change := range map[string]func(*grid.Group){
+		"padding": func(g *grid.Group) { g.Padding = grid.Second },
+		"longest": func(g *grid.Group) { g.Longest = grid.Hour },
+		"curve":   func(g *grid.Group) { g.Curve = curve },
+		"memory":  func(g *grid.Group) { g.Machine.Memory = 1 },
+		"disk":    func(g *grid.Group) { g.Machine.Disk = 1 },
+		"gpus":    func(g *grid.Group) { g.Machine.GPUs = 1 },
+		"os":      func(g *grid.Group) { g.Machine.OS = "x" },
+		"arch":    func(g *grid.Group) { g.Machine.Arch = "x" },
+		"words":   func(g *grid.Group) { g.Machine.Features = []string{"x"} },
 	} {
 		in := busier(alikeSites("a", "b"))
 		change(&in.Sites[0].Groups[0].Group)
@@ -93,7 +93,7 @@ func TestOrder_OnlyAlikeGroupsChangePlaces(t *testing.T) {
 			t.Errorf("%s: the job is planned at %s, though the two are not alike", name, got)
 		}
 	}
-	for _, goal := range []bourse.Goal{bourse.GoalTime, bourse.GoalCost} {
+	for _, goal := range []grid.Goal{grid.GoalTime, grid.GoalCost} {
 		in := busier(alikeSites("a", "b"))
 		in.Terms.Minimize = goal
 		if got := firstAt(in); got != "a" {
@@ -106,12 +106,12 @@ func TestOrder_OnlyAlikeGroupsChangePlaces(t *testing.T) {
 // by the other goals all look at the first.
 func TestShares_EachJobHasAnOrderOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for goal, spread := range map[bourse.Goal]bool{bourse.GoalValue: true, bourse.GoalFinish: true, bourse.GoalTime: false, bourse.GoalCost: false} {
+	for goal, spread := range map[grid.Goal]bool{grid.GoalValue: true, grid.GoalFinish: true, grid.GoalTime: false, grid.GoalCost: false} {
 		in := alikeSites("a", "b")
 		in.Terms.Minimize = goal
 		for i := range in.Sites {
 			g := &in.Sites[i].Groups[0]
-			g.Shared, g.Admissible, g.Clear = true, bourse.NewProfile(0, 0), bourse.NewProfile(0, 0)
+			g.Shared, g.Admissible, g.Clear = true, grid.NewProfile(0, 0), grid.NewProfile(0, 0)
 		}
 		one := in.Jobs[0]
 		one.Request.Deadline, one.Deadline = 5000*sec, 5000*sec

@@ -3,49 +3,49 @@ package planning
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // JobOutcome is the result of a plan for one job, with all alternatives that were found.
 type JobOutcome struct {
 	Job         string
-	Options     []Option        // all alternatives, in the order found
-	Chosen      int             // number of the option, 0: none
-	Reason      bourse.Reason   // why the job was postponed
-	TimeLimit   bourse.Duration // T* in force, MaxDuration if none binds
-	BudgetLimit bourse.Credits  // B* in force, MaxCredits if none binds
-	Wants       Wants           // under GoalValue
+	Options     []Option      // all alternatives, in the order found
+	Chosen      int           // number of the option, 0: none
+	Reason      grid.Reason   // why the job was postponed
+	TimeLimit   grid.Duration // T* in force, MaxDuration if none binds
+	BudgetLimit grid.Credits  // B* in force, MaxCredits if none binds
+	Wants       Wants         // under GoalValue
 }
 
 // Wants is what a job minimises in a cycle by value, and what ending an hour earlier is
 // worth to it.
 type Wants struct {
-	Goal  bourse.Goal
-	Worth bourse.Credits
+	Goal  grid.Goal
+	Worth grid.Credits
 }
 
 // Option is one alternative.
 type Option struct {
 	Number int // from 1, in the order found
-	Start  bourse.Time
-	End    bourse.Time
-	Time   bourse.Duration
-	Fare   bourse.Fare
-	Loss   bourse.Credits // under GoalValue: its loss by the job's goal and urgency
-	Copies int            // under GoalValue: how many more windows are like it
+	Start  grid.Time
+	End    grid.Time
+	Time   grid.Duration
+	Fare   grid.Fare
+	Loss   grid.Credits // under GoalValue: its loss by the job's goal and urgency
+	Copies int          // under GoalValue: how many more windows are like it
 	Legs   []OptionLeg
-	Out    bourse.Reason // why it took no part in the selection; no reason if it did
+	Out    grid.Reason // why it took no part in the selection; no reason if it did
 }
 
 // OptionLeg is one leg of an option.
 type OptionLeg struct {
 	Site      string
-	Leg       bourse.Leg
-	Fare      bourse.Fare
+	Leg       grid.Leg
+	Fare      grid.Fare
 	Delayed   int // waiting jobs that would start later
 	Contended bool
-	Refusal   bourse.Reason // in its quote
-	Guess     bool          // contended but not quoted in the cycle: the fare is its base price, to which the site might add
+	Refusal   grid.Reason // in its quote
+	Guess     bool        // contended but not quoted in the cycle: the fare is its base price, to which the site might add
 }
 
 // Taken returns the option that was chosen, or nil.
@@ -65,7 +65,7 @@ func (o *Option) Guessed() bool {
 // show lists the outcome of a choice, job by job. guess says which legs' quotes were
 // guessed; nil: none.
 func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []JobOutcome {
-	why := make([]bourse.Reason, len(o.Jobs))
+	why := make([]grid.Reason, len(o.Jobs))
 	for _, list := range [][]Postponed{d.Postponed, o.Postponed} {
 		for i := range list {
 			why[list[i].Job] = list[i].Reason
@@ -129,9 +129,9 @@ func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
 	switch cost := o.Fare.Total(); {
 	case o.Out.Refused():
 	case cost > j.Request.Budget:
-		o.Out = reason(bourse.OverBudget, "%v credits, the budget is %v", cost, j.Request.Budget)
+		o.Out = reason(grid.OverBudget, "%v credits, the budget is %v", cost, j.Request.Budget)
 	case !p.Over && !slices.ContainsFunc(p.Alternatives, func(x Alternative) bool { return x.Number == a.Number }):
-		o.Out = reason(bourse.NoMoney, "%v credits are more than the accounts leave", cost)
+		o.Out = reason(grid.NoMoney, "%v credits are more than the accounts leave", cost)
 	}
 	return o
 }

@@ -7,16 +7,16 @@
 // Between the two the broker asks the sites for the quotes. Under GoalValue it may then
 // ask for quotes of sets (Draft.Together) and choose again. Neither function reads a
 // clock, draws a random number or knows about other cycles. They read only what the
-// journal keeps of a cycle (bourse.CycleSeen, bourse.CyclePlanned; record.go). So a Rerun
+// journal keeps of a cycle (facts.CycleSeen, facts.CyclePlanned; record.go). So a Rerun
 // can repeat the decision, or find the one that another budget or site would have led to.
 //
 // Times are instants in milliseconds, durations are milliseconds, credits are
-// whole millionths: bourse.Time, bourse.Duration, bourse.Credits. Sites, groups and
+// whole millionths: grid.Time, grid.Duration, grid.Credits. Sites, groups and
 // jobs are referred to by their index in the Input.
 package planning
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -28,8 +28,8 @@ import (
 type Planner struct {
 	list     *search.List
 	finder   *search.Finder
-	requests []bourse.Request
-	rest     []bourse.Profile // by group: what a second search may use
+	requests []grid.Request
+	rest     []grid.Profile // by group: what a second search may use
 	selector selection.Selector
 	options  [][]selection.Alternative
 	placer   *placement.Placer // by value only, for drafted
@@ -38,7 +38,7 @@ type Planner struct {
 }
 
 // open lists the free slots on the groups of a draft.
-func (p *Planner) open(d *Draft, free []bourse.Profile) {
+func (p *Planner) open(d *Draft, free []grid.Profile) {
 	if p.list == nil {
 		p.list = new(search.List)
 		p.finder = search.NewFinder(p.list)
@@ -96,7 +96,7 @@ func (p *Planner) Plan(in *Input) *Draft {
 // best combination under B*, T* and the accounts. With quotes of sets it chooses twice;
 // see together.go. The Draft is not changed, so Choose may be called on it again.
 func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
-	o := &Outcome{BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration}
+	o := &Outcome{BudgetLimit: grid.MaxCredits, TimeLimit: grid.MaxDuration}
 	o.Jobs = d.quoted(q)
 	if len(d.Groups) == 0 {
 		return o
@@ -137,13 +137,13 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 
 // Windows finds windows for the only job of an Input, at base price and ignoring the
 // sites' queues and all accounts. If there are none it says why.
-func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
+func (p *Planner) Windows(in *Input) (*Draft, grid.Reason) {
 	d := newDraft(in)
 	if in.Terms.ByValue() {
 		if p.valuable(d); len(d.Jobs[0].Alternatives) == 0 {
 			return d, p.whyNone(d, 0)
 		}
-		return d, bourse.Reason{}
+		return d, grid.Reason{}
 	}
 	p.open(d, d.admissible)
 	found := p.windows(d, []int{0}, in.Terms.MaxAlternatives)
@@ -152,6 +152,6 @@ func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 }
 
 // reason makes a reason.
-func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Because(code, format, args...)
+func reason(code grid.Code, format string, args ...any) grid.Reason {
+	return grid.Because(code, format, args...)
 }

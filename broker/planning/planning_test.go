@@ -8,36 +8,37 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-const sec bourse.Time = 1000
+const sec grid.Time = 1000
 
 // randomInput is a batch of jobs before sites that have answered in all ways.
 func randomInput(t *rapid.T) *Input {
-	credits := func(label string, most int) bourse.Credits {
-		return bourse.Credits(rapid.IntRange(0, most).Draw(t, label)) * bourse.Credit
+	credits := func(label string, most int) grid.Credits {
+		return grid.Credits(rapid.IntRange(0, most).Draw(t, label)) * grid.Credit
 	}
 	in := &Input{Cycle: 7, From: 10 * sec, Horizon: 20_000 * sec, Away: rapid.Bool().Draw(t, "away"),
 		Terms: Terms{Algorithm: rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm"),
-			Minimize:    rapid.SampledFrom([]bourse.Goal{bourse.GoalValue, bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize"),
-			BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: rapid.IntRange(1, 8).Draw(t, "alternatives"), OfferWait: 10 * bourse.Second}}
+			Minimize:    rapid.SampledFrom([]grid.Goal{grid.GoalValue, grid.GoalTime, grid.GoalCost, grid.GoalFinish}).Draw(t, "minimize"),
+			BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: rapid.IntRange(1, 8).Draw(t, "alternatives"), OfferWait: 10 * grid.Second}}
 	switch rapid.IntRange(0, 3).Draw(t, "terms") {
 	case 0:
 		in.Terms.Strategy, in.Terms.Alpha, in.Terms.Draws = choice.Random, choice.One/2, 3
 	case 1:
 		in.Terms.BudgetLimit = credits("b*", 30)
 	case 2:
-		in.Terms.TimeLimit = bourse.Duration(rapid.IntRange(0, 9000).Draw(t, "t*")) * bourse.Second
+		in.Terms.TimeLimit = grid.Duration(rapid.IntRange(0, 9000).Draw(t, "t*")) * grid.Second
 	}
 	if in.Terms.ByValue() {
-		in.Terms.Urgency = bourse.Hourly(credits("urgency", 20))
+		in.Terms.Urgency = grid.Hourly(credits("urgency", 20))
 		in.Terms.Weight = int64(rapid.IntRange(0, 3000).Draw(t, "weight"))
-		in.Terms.Patience = bourse.Duration(rapid.IntRange(0, 3).Draw(t, "patience")) * bourse.Hour
+		in.Terms.Patience = grid.Duration(rapid.IntRange(0, 3).Draw(t, "patience")) * grid.Hour
 		in.Terms.Wait = in.Terms.Patience / 4
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "sites") {
@@ -45,19 +46,19 @@ func randomInput(t *rapid.T) *Input {
 		if s.Answer > Usable {
 			s.Answer = Usable
 		}
-		g := agents.GroupOffer{Group: bourse.Group{Site: s.Name, Name: "g", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"),
-			Performance: bourse.Performance(rapid.IntRange(1, 4).Draw(t, "performance") * 500),
-			Price:       bourse.Price(rapid.IntRange(0, 9).Draw(t, "price")) * 1_000_000}, Shared: rapid.IntRange(0, 4).Draw(t, "shared") == 0}
+		g := agents.GroupOffer{Group: grid.Group{Site: s.Name, Name: "g", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"),
+			Performance: grid.Performance(rapid.IntRange(1, 4).Draw(t, "performance") * 500),
+			Price:       grid.Price(rapid.IntRange(0, 9).Draw(t, "price")) * 1_000_000}, Shared: rapid.IntRange(0, 4).Draw(t, "shared") == 0}
 		if rapid.IntRange(0, 2).Draw(t, "tariff") == 0 {
 			g.Group.Curve = randomCurve(t)
 		}
-		g.Group.Padding = bourse.Duration(max(0, rapid.IntRange(-100, 200).Draw(t, "padding"))) * bourse.Second
-		g.Group.Longest = bourse.Duration(max(0, rapid.IntRange(-4000, 4000).Draw(t, "longest"))) * bourse.Second
-		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
+		g.Group.Padding = grid.Duration(max(0, rapid.IntRange(-100, 200).Draw(t, "padding"))) * grid.Second
+		g.Group.Longest = grid.Duration(max(0, rapid.IntRange(-4000, 4000).Draw(t, "longest"))) * grid.Second
+		g.Admissible = grid.NewProfile(0, g.Group.Nodes)
 		g.Clear = g.Admissible.Clone()
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {
-			from := bourse.Time(rapid.IntRange(0, 9000).Draw(t, "busy from")) * sec
-			to := from + bourse.Time(rapid.IntRange(1, 4000).Draw(t, "busy for"))*sec
+			from := grid.Time(rapid.IntRange(0, 9000).Draw(t, "busy from")) * sec
+			to := from + grid.Time(rapid.IntRange(1, 4000).Draw(t, "busy for"))*sec
 			g.Clear.Add(from, to, -1)
 			if rapid.Bool().Draw(t, "taken") && g.Admissible.Min(from, to) > 0 {
 				g.Admissible.Add(from, to, -1)
@@ -74,21 +75,21 @@ func randomInput(t *rapid.T) *Input {
 	}
 	for i := range jobs {
 		j := Job{Name: fmt.Sprint("j", i), User: rapid.SampledFrom([]string{"", "ana", "ben"}).Draw(t, "user"), Gone: rapid.IntRange(0, 9).Draw(t, "gone") == 0}
-		j.Request = bourse.Request{Nodes: rapid.IntRange(1, 6).Draw(t, "wants"), Length: bourse.Duration(rapid.IntRange(1, 4000).Draw(t, "length")) * bourse.Second,
-			MinPerformance: 500, MaxPrice: 9_000_000, Budget: credits("budget", 30), Deadline: bourse.Never}
+		j.Request = grid.Request{Nodes: rapid.IntRange(1, 6).Draw(t, "wants"), Length: grid.Duration(rapid.IntRange(1, 4000).Draw(t, "length")) * grid.Second,
+			MinPerformance: 500, MaxPrice: 9_000_000, Budget: credits("budget", 30), Deadline: grid.Never}
 		if rapid.Bool().Draw(t, "has a deadline") {
-			j.Request.Deadline = bourse.Time(rapid.IntRange(11, 12_000).Draw(t, "deadline")) * sec
+			j.Request.Deadline = grid.Time(rapid.IntRange(11, 12_000).Draw(t, "deadline")) * sec
 		}
 		j.Deadline = j.Request.Deadline
 		if rapid.IntRange(0, 4).Draw(t, "moldable") == 0 {
-			j.Request.Mold([]bourse.Size{{Nodes: j.Request.Nodes, Length: j.Request.Length}, {Nodes: j.Request.Nodes + 2, Length: j.Request.Length/2 + 1}})
+			j.Request.Mold([]grid.Size{{Nodes: j.Request.Nodes, Length: j.Request.Length}, {Nodes: j.Request.Nodes + 2, Length: j.Request.Length/2 + 1}})
 		}
 		if in.Terms.ByValue() {
-			j.Request.Minimize = bourse.Goal(rapid.IntRange(0, 4).Draw(t, "goal"))
-			j.Request.Urgency = bourse.Urgency(rapid.IntRange(-90_000, 90_000).Draw(t, "own urgency"))
+			j.Request.Minimize = grid.Goal(rapid.IntRange(0, 4).Draw(t, "goal"))
+			j.Request.Urgency = grid.Urgency(rapid.IntRange(-90_000, 90_000).Draw(t, "own urgency"))
 		}
 		if len(in.Sites) > 0 && rapid.IntRange(0, 5).Draw(t, "barred") == 0 {
-			j.Barred = []bourse.UserBarred{{Site: in.Sites[0].Name, User: j.User, Until: 9000 * sec, Wait: bourse.Hour}}
+			j.Barred = []facts.UserBarred{{Site: in.Sites[0].Name, User: j.User, Until: 9000 * sec, Wait: grid.Hour}}
 		}
 		in.Jobs = append(in.Jobs, j)
 	}
@@ -100,7 +101,7 @@ func randomInput(t *rapid.T) *Input {
 func crowdedInput(t *rapid.T) *Input {
 	in := randomInput(t)
 	in.Away = false
-	in.Terms.Strategy, in.Terms.Alpha, in.Terms.Minimize, in.Terms.BudgetLimit = choice.Batch, 0, bourse.GoalValue, selection.Auto
+	in.Terms.Strategy, in.Terms.Alpha, in.Terms.Minimize, in.Terms.BudgetLimit = choice.Batch, 0, grid.GoalValue, selection.Auto
 	in.Terms.Draws = rapid.Uint64Range(0, 3).Draw(t, "draws")
 	for i := range in.Sites {
 		for k := range in.Sites[i].Groups {
@@ -112,7 +113,7 @@ func crowdedInput(t *rapid.T) *Input {
 	}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		j.Name, j.Gone, j.Barred, j.Request.Budget, j.Request.Deadline, j.Deadline = fmt.Sprint("j", i), false, nil, 1000*bourse.Credit, bourse.Never, bourse.Never
+		j.Name, j.Gone, j.Barred, j.Request.Budget, j.Request.Deadline, j.Deadline = fmt.Sprint("j", i), false, nil, 1000*grid.Credit, grid.Never, grid.Never
 		j.Request.Nodes, j.Request.Sizes = rapid.IntRange(1, 3).Draw(t, "wants less"), nil
 	}
 	return in
@@ -121,8 +122,8 @@ func crowdedInput(t *rapid.T) *Input {
 // randomQuotes answers what a draft wants: with a price, a refusal, nonsense or not at
 // all.
 func randomQuotes(t *rapid.T, d *Draft) *Quotes {
-	q := &Quotes{Sites: make([][]bourse.Quote, len(d.Wanted)), Left: bourse.Credits(rapid.IntRange(0, 80).Draw(t, "left")) * bourse.Credit,
-		Quotas: map[string]bourse.Credits{"ana": bourse.Credits(rapid.IntRange(-1, 20).Draw(t, "quota")) * bourse.Credit}, Gone: make([]bool, len(d.Jobs))}
+	q := &Quotes{Sites: make([][]grid.Quote, len(d.Wanted)), Left: grid.Credits(rapid.IntRange(0, 80).Draw(t, "left")) * grid.Credit,
+		Quotas: map[string]grid.Credits{"ana": grid.Credits(rapid.IntRange(-1, 20).Draw(t, "quota")) * grid.Credit}, Gone: make([]bool, len(d.Jobs))}
 	for i := range q.Gone {
 		q.Gone[i] = rapid.IntRange(0, 9).Draw(t, "gone since") == 0
 	}
@@ -131,14 +132,14 @@ func randomQuotes(t *rapid.T, d *Draft) *Quotes {
 			continue
 		}
 		for n := range d.Wanted[site].Legs {
-			x := bourse.Quote{Fare: d.Wanted[site].base[n]}
+			x := grid.Quote{Fare: d.Wanted[site].base[n]}
 			switch rapid.IntRange(0, 5).Draw(t, "quote") {
 			case 0:
-				x.Refusal = bourse.Reason{Code: bourse.Busy}
+				x.Refusal = grid.Reason{Code: grid.Busy}
 			case 1:
 				x.Fare.Additive = -1
 			default:
-				x.Fare.Additive = bourse.Credits(rapid.IntRange(0, 3).Draw(t, "additive")) * bourse.Credit
+				x.Fare.Additive = grid.Credits(rapid.IntRange(0, 3).Draw(t, "additive")) * grid.Credit
 			}
 			q.Sites[site] = append(q.Sites[site], x)
 		}
@@ -150,20 +151,20 @@ func randomQuotes(t *rapid.T, d *Draft) *Quotes {
 func answerSets(t *rapid.T, d *Draft, q *Quotes, first *Outcome) {
 	for site, w := range d.Together(first) {
 		if q.Sets == nil {
-			q.Sets = make([][]bourse.Quote, len(d.Wanted))
+			q.Sets = make([][]grid.Quote, len(d.Wanted))
 		}
 		if rapid.IntRange(0, 5).Draw(t, "mute to a set") == 0 {
 			continue
 		}
 		for n := range w.Legs {
-			x := bourse.Quote{Fare: w.base[n]}
+			x := grid.Quote{Fare: w.base[n]}
 			switch rapid.IntRange(0, 5).Draw(t, "quote of a set") {
 			case 0:
-				x.Refusal = bourse.Reason{Code: bourse.Busy}
+				x.Refusal = grid.Reason{Code: grid.Busy}
 			case 1:
 				x.Fare.Additive = -1
 			default:
-				x.Fare.Additive = bourse.Credits(rapid.IntRange(0, 9).Draw(t, "additive in a set")) * bourse.Credit
+				x.Fare.Additive = grid.Credits(rapid.IntRange(0, 9).Draw(t, "additive in a set")) * grid.Credit
 			}
 			q.Sets[site] = append(q.Sets[site], x)
 		}
@@ -224,16 +225,16 @@ func TestChoose_WindowsOfABatchLeaveTheirNodesThePadding(t *testing.T) {
 // No more than the padding is left between two windows.
 func TestPlan_WindowsLieAPaddingApart(t *testing.T) {
 	t.Parallel()
-	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 1, Performance: bourse.Unit, Price: 1_000_000, Padding: 2 * bourse.Minute},
-		Admissible: bourse.NewProfile(0, 1), Clear: bourse.NewProfile(0, 1)}
-	in := &Input{From: 10 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1},
+	g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "g", Nodes: 1, Performance: grid.Unit, Price: 1_000_000, Padding: 2 * grid.Minute},
+		Admissible: grid.NewProfile(0, 1), Clear: grid.NewProfile(0, 1)}
+	in := &Input{From: 10 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: grid.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1},
 		Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}}
 	for _, name := range []string{"a", "b", "c"} {
-		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 600 * bourse.Second,
-			MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}})
+		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: 600 * grid.Second,
+			MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}})
 	}
 	d := new(Planner).Plan(in)
-	for i, want := range []bourse.Time{10 * sec, 730 * sec, 1450 * sec} {
+	for i, want := range []grid.Time{10 * sec, 730 * sec, 1450 * sec} {
 		if list := d.Jobs[i].Alternatives; len(list) != 1 || list[0].Start() != want {
 			t.Errorf("job %d has %+v, want one at %v", i, list, want)
 		}
@@ -294,9 +295,9 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 				t.Fatalf("%s is postponed without a reason", in.Jobs[x.Job].Name)
 			}
 		}
-		var cost bourse.Credits
-		var time bourse.Duration
-		users := map[string]bourse.Credits{}
+		var cost grid.Credits
+		var time grid.Duration
+		users := map[string]grid.Credits{}
 		for i := range o.Jobs {
 			a, j := o.Jobs[i].Chosen(), &in.Jobs[i]
 			gone := j.Gone || q.Gone[i]
@@ -349,11 +350,11 @@ func TestSeen_TheQuotesOfSetsLeadToTheSameChoice(t *testing.T) {
 			return
 		}
 		q := randomQuotes(t, d)
-		q.Gone, q.Left, q.Quotas = nil, bourse.MaxBudget, nil // of those who have gone the broker adds the names
+		q.Gone, q.Left, q.Quotas = nil, grid.MaxBudget, nil // of those who have gone the broker adds the names
 		first := p.Choose(d, q)
 		check := func(o *Outcome) {
-			var seen bourse.CycleSeen
-			var planned bourse.CyclePlanned
+			var seen facts.CycleSeen
+			var planned facts.CyclePlanned
 			read := func(from, to any) {
 				if err := json.Unmarshal([]byte(text(t, from)), to); err != nil {
 					t.Fatal(err)
@@ -402,19 +403,19 @@ func TestSeen_TheQuotesOfSetsLeadToTheSameChoice(t *testing.T) {
 // twoJobs is a batch of two jobs of a node for 1000 s before two sites of two nodes: all
 // of north's are awaited by those who queue there, until 5000; south is dearer.
 func twoJobs() *Input {
-	in := &Input{Cycle: 1, From: 0, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto,
-		MaxAlternatives: 5, Urgency: bourse.Hourly(10 * bourse.Credit)}}
+	in := &Input{Cycle: 1, From: 0, Horizon: 20_000 * sec, Terms: Terms{Minimize: grid.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto,
+		MaxAlternatives: 5, Urgency: grid.Hourly(10 * grid.Credit)}}
 	for i, name := range []string{"north", "south"} {
-		g := agents.GroupOffer{Group: bourse.Group{Site: name, Name: "g", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(3_600_000 * (i + 1))},
-			Admissible: bourse.NewProfile(0, 2), Clear: bourse.NewProfile(0, 2)}
+		g := agents.GroupOffer{Group: grid.Group{Site: name, Name: "g", Nodes: 2, Performance: grid.Unit, Price: grid.Price(3_600_000 * (i + 1))},
+			Admissible: grid.NewProfile(0, 2), Clear: grid.NewProfile(0, 2)}
 		if i == 0 {
 			g.Clear.Add(0, 5000*sec, -2)
 		}
 		in.Sites = append(in.Sites, Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{g}})
 	}
 	for _, name := range []string{"a", "b"} {
-		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 1000 * bourse.Second,
-			MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * bourse.Credit, Deadline: bourse.Never}})
+		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: 1000 * grid.Second,
+			MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * grid.Credit, Deadline: grid.Never}})
 	}
 	return in
 }
@@ -438,9 +439,9 @@ func TestTogether_TheSecondOfTwoWindowsGoesByThePriceOfTheSet(t *testing.T) {
 	var p Planner
 	in := twoJobs()
 	d := p.Plan(in)
-	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+	q := &Quotes{Sites: make([][]grid.Quote, 2), Left: grid.MaxBudget}
 	for n := range d.Wanted[0].Legs {
-		q.Sites[0] = append(q.Sites[0], bourse.Quote{Fare: d.Wanted[0].base[n]})
+		q.Sites[0] = append(q.Sites[0], grid.Quote{Fare: d.Wanted[0].base[n]})
 	}
 	first := p.Choose(d, q)
 	if got := places(in, first); got != "a north 0 1;b north 0 1;" {
@@ -450,20 +451,20 @@ func TestTogether_TheSecondOfTwoWindowsGoesByThePriceOfTheSet(t *testing.T) {
 	if len(w) != 2 || len(w[0].Legs) != 2 || len(w[1].Legs) != 0 || w[0].Legs[0] != first.Jobs[0].Chosen().Legs[0].What {
 		t.Fatalf("asked for together: %+v", w)
 	}
-	price := func(c bourse.Credits) bourse.Quote {
-		return bourse.Quote{Fare: bourse.Fare{Base: bourse.Credit, Additive: c}}
+	price := func(c grid.Credits) grid.Quote {
+		return grid.Quote{Fare: grid.Fare{Base: grid.Credit, Additive: c}}
 	}
 	for _, c := range []struct {
-		set  []bourse.Quote
+		set  []grid.Quote
 		want string
 	}{
 		{nil, "a north 0 1;b north 0 1;"},
-		{[]bourse.Quote{price(0), price(bourse.Credit / 2)}, "a north 0 1;b north 0 1.5;"},
-		{[]bourse.Quote{price(0), price(5 * bourse.Credit)}, "a north 0 1;b south 0 2;"},
-		{[]bourse.Quote{price(0), {Refusal: bourse.Reason{Code: bourse.Busy}}}, "a north 0 1;b south 0 2;"},
-		{[]bourse.Quote{price(0), price(-1)}, "a north 0 1;b north 0 1;"}, // that is no answer
+		{[]grid.Quote{price(0), price(grid.Credit / 2)}, "a north 0 1;b north 0 1.5;"},
+		{[]grid.Quote{price(0), price(5 * grid.Credit)}, "a north 0 1;b south 0 2;"},
+		{[]grid.Quote{price(0), {Refusal: grid.Reason{Code: grid.Busy}}}, "a north 0 1;b south 0 2;"},
+		{[]grid.Quote{price(0), price(-1)}, "a north 0 1;b north 0 1;"}, // that is no answer
 	} {
-		q.Sets = [][]bourse.Quote{c.set, nil}
+		q.Sets = [][]grid.Quote{c.set, nil}
 		if got := places(in, p.Choose(d, q)); got != c.want {
 			t.Errorf("with %+v it is %s, want %s", c.set, got, c.want)
 		}
@@ -475,21 +476,21 @@ func TestTogether_TheSecondOfTwoWindowsGoesByThePriceOfTheSet(t *testing.T) {
 func TestTogether_AsksForNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Input){
-		"clear":  func(in *Input) { in.Sites[0].Groups[0].Clear = bourse.NewProfile(0, 2) },
+		"clear":  func(in *Input) { in.Sites[0].Groups[0].Clear = grid.NewProfile(0, 2) },
 		"of one": func(in *Input) { in.Jobs = in.Jobs[:1] },
 		"moldable": func(in *Input) {
-			in.Jobs[1].Request.Mold([]bourse.Size{{Nodes: 1, Length: 1000 * bourse.Second}, {Nodes: 2, Length: 600 * bourse.Second}})
+			in.Jobs[1].Request.Mold([]grid.Size{{Nodes: 1, Length: 1000 * grid.Second}, {Nodes: 2, Length: 600 * grid.Second}})
 		},
-		"by cost": func(in *Input) { in.Terms.Minimize = bourse.GoalCost },
+		"by cost": func(in *Input) { in.Terms.Minimize = grid.GoalCost },
 	} {
 		var p Planner
 		in := twoJobs()
 		change(in)
 		d := p.Plan(in)
-		q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+		q := &Quotes{Sites: make([][]grid.Quote, 2), Left: grid.MaxBudget}
 		for site := range d.Wanted {
 			for n := range d.Wanted[site].Legs {
-				q.Sites[site] = append(q.Sites[site], bourse.Quote{Fare: d.Wanted[site].base[n]})
+				q.Sites[site] = append(q.Sites[site], grid.Quote{Fare: d.Wanted[site].base[n]})
 			}
 		}
 		if w := d.Together(p.Choose(d, q)); w != nil {
@@ -503,7 +504,7 @@ func TestSeen_ReadsBackAsTheSameInput(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := randomInput(t)
-		var f bourse.CycleSeen
+		var f facts.CycleSeen
 		if err := json.Unmarshal([]byte(text(t, in.Seen(false))), &f); err != nil {
 			t.Fatal(err)
 		}

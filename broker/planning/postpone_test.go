@@ -4,22 +4,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // judged is a batch of one job of 1000 s, for which north has nodes of performance 2 and south
 // slow ones with a GPU each; on both all is taken for ever.
 func judged() *Input {
-	in := &Input{From: 100 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1, OfferWait: 10_000}}
+	in := &Input{From: 100 * sec, Horizon: 20_000 * sec, Terms: Terms{Minimize: grid.GoalTime, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 1, OfferWait: 10_000}}
 	for i, name := range []string{"north", "south"} {
-		g := agents.GroupOffer{Group: bourse.Group{Site: name, Name: "g", Nodes: 2, Performance: bourse.Unit * bourse.Performance(2-i), Machine: bourse.Machine{GPUs: i}},
-			Admissible: bourse.NewProfile(0, 0), Clear: bourse.NewProfile(0, 0)}
+		g := agents.GroupOffer{Group: grid.Group{Site: name, Name: "g", Nodes: 2, Performance: grid.Unit * grid.Performance(2-i), Machine: grid.Machine{GPUs: i}},
+			Admissible: grid.NewProfile(0, 0), Clear: grid.NewProfile(0, 0)}
 		in.Sites = append(in.Sites, Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{g}})
 	}
-	in.Jobs = []Job{{Name: "a", User: "ana", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 1000 * bourse.Second,
-		MinPerformance: bourse.Unit, Budget: bourse.MaxBudget, Deadline: bourse.Never}}}
+	in.Jobs = []Job{{Name: "a", User: "ana", Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: 1000 * grid.Second,
+		MinPerformance: grid.Unit, Budget: grid.MaxBudget, Deadline: grid.Never}}}
 	return in
 }
 
@@ -28,7 +29,7 @@ func judged() *Input {
 // suit it could be done.
 func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 	t.Parallel()
-	due := func(seconds bourse.Time) func(*Input) {
+	due := func(seconds grid.Time) func(*Input) {
 		return func(in *Input) { in.Jobs[0].Request.Deadline, in.Jobs[0].Deadline = seconds*sec, seconds*sec }
 	}
 	both := func(list ...func(*Input)) func(*Input) {
@@ -39,47 +40,47 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		}
 	}
 	gpu := func(in *Input) { in.Jobs[0].Request.Require.GPUs = 1 }
-	within := func(seconds bourse.Time) func(*Input) { // the horizon
+	within := func(seconds grid.Time) func(*Input) { // the horizon
 		return func(in *Input) { in.Horizon = in.From + seconds*sec }
 	}
 	wide := func(nodes int) func(*Input) { return func(in *Input) { in.Jobs[0].Request.Nodes = nodes } }
 	ready := func(in *Input) { in.Jobs[0].Request.Ready = 300 * sec }
 	for name, c := range map[string]struct {
-		code   bourse.Code
+		code   grid.Code
 		change func(*Input)
-		want   bourse.Code
+		want   grid.Code
 		final  bool
 		says   string
 	}{
-		"too large":                            {bourse.TooLarge, func(*Input) {}, bourse.TooLarge, true, ""},
-		"no such node":                         {bourse.NoNode, func(*Input) {}, bourse.NoNode, true, ""},
-		"another site may come":                {bourse.NoNode, func(in *Input) { in.Away = true }, bourse.NoNode, false, ""},
-		"another site might have some":         {bourse.NoNode, func(in *Input) { in.Jobs[0].Elsewhere = true }, bourse.NoNode, false, ""},
-		"a site is silent":                     {bourse.NoNode, func(in *Input) { in.Sites = append(in.Sites, Site{Name: "west"}) }, bourse.NoNode, false, ""},
-		"no site":                              {bourse.NoNode, func(in *Input) { in.Sites = nil }, bourse.NoNode, false, ""},
-		"no window":                            {bourse.NoWindow, func(*Input) {}, bourse.NoWindow, false, ""},
-		"no money":                             {bourse.NoMoney, due(101), bourse.NoMoney, false, ""},
-		"in time on the fastest":               {bourse.NoWindow, due(600), bourse.NoWindow, false, ""},
-		"too late even there":                  {bourse.NoWindow, due(599), bourse.Expired, true, "end at 600 at the soonest, after its deadline 599"},
-		"faster than any node":                 {bourse.NoWindow, both(due(20_000), func(in *Input) { in.Jobs[0].Request.MinPerformance = 3 * bourse.Unit }), bourse.Expired, true, "deadline 20000"},
-		"once it is ready":                     {bourse.NoWindow, both(ready, due(800)), bourse.NoWindow, false, ""},
-		"too late once it is ready":            {bourse.NoWindow, both(ready, due(799)), bourse.Expired, true, "end at 800"},
-		"in time on what it requires":          {bourse.NoWindow, both(gpu, due(1100)), bourse.NoWindow, false, ""},
-		"too late there":                       {bourse.NoWindow, both(gpu, due(1099)), bourse.Expired, true, "end at 1100"},
-		"too late, but may be ready earlier":   {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Pending = true }), bourse.Expired, false, "deadline 599"},
-		"longer than the horizon":              {bourse.NoWindow, within(499), bourse.TooLong, true, "takes 500s, the horizon allows 499s: no window can be that long"},
-		"as long as the horizon":               {bourse.NoWindow, within(500), bourse.NoWindow, false, ""},
-		"longer, a site may come":              {bourse.NoWindow, both(within(499), func(in *Input) { in.Away = true }), bourse.NoWindow, false, ""},
-		"longer than the horizon and late":     {bourse.NoWindow, both(within(499), due(599)), bourse.Expired, true, "deadline 599"},
-		"longer, may be ready earlier":         {bourse.NoWindow, both(within(499), due(599), func(in *Input) { in.Jobs[0].Pending = true }), bourse.TooLong, true, "499s"},
-		"too long where there are enough":      {bourse.NoWindow, both(within(700), wide(3)), bourse.TooLong, true, "takes 1000s"},
-		"too long on one site":                 {bourse.NoWindow, both(within(700), wide(2), func(in *Input) { in.Jobs[0].Request.OneSite = true }), bourse.NoWindow, false, ""},
-		"too long on what it requires":         {bourse.NoWindow, both(within(999), gpu), bourse.TooLong, true, "horizon allows 999s"},
-		"too late for the job that follows it": {bourse.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Deadline = 900 * sec }), bourse.Expired, true, "what comes after it needs it to end by 599"},
+		"too large":                            {grid.TooLarge, func(*Input) {}, grid.TooLarge, true, ""},
+		"no such node":                         {grid.NoNode, func(*Input) {}, grid.NoNode, true, ""},
+		"another site may come":                {grid.NoNode, func(in *Input) { in.Away = true }, grid.NoNode, false, ""},
+		"another site might have some":         {grid.NoNode, func(in *Input) { in.Jobs[0].Elsewhere = true }, grid.NoNode, false, ""},
+		"a site is silent":                     {grid.NoNode, func(in *Input) { in.Sites = append(in.Sites, Site{Name: "west"}) }, grid.NoNode, false, ""},
+		"no site":                              {grid.NoNode, func(in *Input) { in.Sites = nil }, grid.NoNode, false, ""},
+		"no window":                            {grid.NoWindow, func(*Input) {}, grid.NoWindow, false, ""},
+		"no money":                             {grid.NoMoney, due(101), grid.NoMoney, false, ""},
+		"in time on the fastest":               {grid.NoWindow, due(600), grid.NoWindow, false, ""},
+		"too late even there":                  {grid.NoWindow, due(599), grid.Expired, true, "end at 600 at the soonest, after its deadline 599"},
+		"faster than any node":                 {grid.NoWindow, both(due(20_000), func(in *Input) { in.Jobs[0].Request.MinPerformance = 3 * grid.Unit }), grid.Expired, true, "deadline 20000"},
+		"once it is ready":                     {grid.NoWindow, both(ready, due(800)), grid.NoWindow, false, ""},
+		"too late once it is ready":            {grid.NoWindow, both(ready, due(799)), grid.Expired, true, "end at 800"},
+		"in time on what it requires":          {grid.NoWindow, both(gpu, due(1100)), grid.NoWindow, false, ""},
+		"too late there":                       {grid.NoWindow, both(gpu, due(1099)), grid.Expired, true, "end at 1100"},
+		"too late, but may be ready earlier":   {grid.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Pending = true }), grid.Expired, false, "deadline 599"},
+		"longer than the horizon":              {grid.NoWindow, within(499), grid.TooLong, true, "takes 500s, the horizon allows 499s: no window can be that long"},
+		"as long as the horizon":               {grid.NoWindow, within(500), grid.NoWindow, false, ""},
+		"longer, a site may come":              {grid.NoWindow, both(within(499), func(in *Input) { in.Away = true }), grid.NoWindow, false, ""},
+		"longer than the horizon and late":     {grid.NoWindow, both(within(499), due(599)), grid.Expired, true, "deadline 599"},
+		"longer, may be ready earlier":         {grid.NoWindow, both(within(499), due(599), func(in *Input) { in.Jobs[0].Pending = true }), grid.TooLong, true, "499s"},
+		"too long where there are enough":      {grid.NoWindow, both(within(700), wide(3)), grid.TooLong, true, "takes 1000s"},
+		"too long on one site":                 {grid.NoWindow, both(within(700), wide(2), func(in *Input) { in.Jobs[0].Request.OneSite = true }), grid.NoWindow, false, ""},
+		"too long on what it requires":         {grid.NoWindow, both(within(999), gpu), grid.TooLong, true, "horizon allows 999s"},
+		"too late for the job that follows it": {grid.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Deadline = 900 * sec }), grid.Expired, true, "what comes after it needs it to end by 599"},
 	} {
 		in := judged()
 		c.change(in)
-		got := newDraft(in).Judge(0, bourse.Reason{Code: c.code, Detail: "it is so"}, in.Away)
+		got := newDraft(in).Judge(0, grid.Reason{Code: c.code, Detail: "it is so"}, in.Away)
 		if got.Job != 0 || got.Reason.Code != c.want || got.Final != c.final || !strings.Contains(got.Reason.String(), c.says) {
 			t.Errorf("%s: %+v, want %s, final %t, %q", name, got, c.want, c.final, c.says)
 		}
@@ -90,33 +91,33 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 // good, and if nobody else offers anything, that is the reason.
 func TestJudge_NamesTheSitesThatAreClosedToTheUser(t *testing.T) {
 	t.Parallel()
-	closed := func(sites ...string) []bourse.UserBarred {
-		var list []bourse.UserBarred
+	closed := func(sites ...string) []facts.UserBarred {
+		var list []facts.UserBarred
 		for i, name := range sites {
-			list = append(list, bourse.UserBarred{Site: name, User: "ana", Until: bourse.Time(500+i) * sec})
+			list = append(list, facts.UserBarred{Site: name, User: "ana", Until: grid.Time(500+i) * sec})
 		}
 		return list
 	}
 	for name, c := range map[string]struct {
-		barred []bourse.UserBarred
+		barred []facts.UserBarred
 		user   string
-		code   bourse.Code
+		code   grid.Code
 		change func(*Input)
-		want   bourse.Code
+		want   grid.Code
 		says   []string
 		not    string
 	}{
-		"one of two":     {closed("north"), "ana", bourse.NoNode, func(*Input) {}, bourse.NoNode, []string{"it is so; closed to ana: north (asked again at 500"}, "south"},
-		"both":           {closed("north", "south"), "", bourse.NoNode, func(*Input) {}, bourse.NotAllowed, []string{"closed to users without a name: north (asked again at 500", "south (asked again at 501", "no other site"}, "it is so"},
-		"the other mute": {closed("north"), "ana", bourse.NoNode, func(in *Input) { in.Sites[1].Answer = Silent }, bourse.NotAllowed, []string{"closed to ana: north"}, "it is so"},
-		"no offers":      {closed("north"), "ana", bourse.NoOffer, func(in *Input) { in.Sites[0].Answer, in.Sites[1].Answer = Silent, Closed }, bourse.NoOffer, []string{"it is so; closed to ana: north"}, "south"},
-		"not there":      {closed("west"), "ana", bourse.TooLarge, func(*Input) {}, bourse.TooLarge, []string{"it is so; closed to ana"}, "north"},
-		"comes after":    {closed("north"), "ana", bourse.After, func(*Input) {}, bourse.After, []string{"it is so"}, "closed"},
+		"one of two":     {closed("north"), "ana", grid.NoNode, func(*Input) {}, grid.NoNode, []string{"it is so; closed to ana: north (asked again at 500"}, "south"},
+		"both":           {closed("north", "south"), "", grid.NoNode, func(*Input) {}, grid.NotAllowed, []string{"closed to users without a name: north (asked again at 500", "south (asked again at 501", "no other site"}, "it is so"},
+		"the other mute": {closed("north"), "ana", grid.NoNode, func(in *Input) { in.Sites[1].Answer = Silent }, grid.NotAllowed, []string{"closed to ana: north"}, "it is so"},
+		"no offers":      {closed("north"), "ana", grid.NoOffer, func(in *Input) { in.Sites[0].Answer, in.Sites[1].Answer = Silent, Closed }, grid.NoOffer, []string{"it is so; closed to ana: north"}, "south"},
+		"not there":      {closed("west"), "ana", grid.TooLarge, func(*Input) {}, grid.TooLarge, []string{"it is so; closed to ana"}, "north"},
+		"comes after":    {closed("north"), "ana", grid.After, func(*Input) {}, grid.After, []string{"it is so"}, "closed"},
 	} {
 		in := judged()
 		in.Jobs[0].User, in.Jobs[0].Barred = c.user, c.barred
 		c.change(in)
-		got := newDraft(in).Judge(0, bourse.Reason{Code: c.code, Detail: "it is so"}, false)
+		got := newDraft(in).Judge(0, grid.Reason{Code: c.code, Detail: "it is so"}, false)
 		if got.Final || got.Reason.Code != c.want || strings.Contains(got.Reason.String(), c.not) {
 			t.Errorf("%s: %+v, want %s without %q", name, got, c.want, c.not)
 		}
@@ -132,7 +133,7 @@ func TestJudge_NamesTheSitesThatAreClosedToTheUser(t *testing.T) {
 // clock right, or offers anything.
 func TestPlan_SaysWhyThereAreNoOffers(t *testing.T) {
 	t.Parallel()
-	busy := Site{Name: "south", Answer: Closed, Refusal: bourse.Reason{Code: bourse.NotAllowed, Detail: "it drains"}}
+	busy := Site{Name: "south", Answer: Closed, Refusal: grid.Reason{Code: grid.NotAllowed, Detail: "it drains"}}
 	for want, sites := range map[string][]Site{
 		"no site is there at present":             nil,
 		"none of 2 sites answered within 10 s":    {{Name: "north"}, {Name: "south"}},
@@ -144,7 +145,7 @@ func TestPlan_SaysWhyThereAreNoOffers(t *testing.T) {
 		in := judged()
 		in.Sites = sites
 		d := new(Planner).Plan(in)
-		if len(d.Postponed) != 1 || d.Postponed[0].Reason.Code != bourse.NoOffer || !strings.Contains(d.Postponed[0].Reason.String(), want) {
+		if len(d.Postponed) != 1 || d.Postponed[0].Reason.Code != grid.NoOffer || !strings.Contains(d.Postponed[0].Reason.String(), want) {
 			t.Errorf("%+v, want %q", d.Postponed, want)
 		}
 		in.Jobs[0].Gone = true

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -15,11 +16,11 @@ import (
 
 // Seen is the record of an Input. If cut, it leaves out what was free and what the jobs
 // ask for.
-func (in *Input) Seen(cut bool) bourse.CycleSeen {
-	f := bourse.CycleSeen{Cycle: in.Cycle, From: in.From, Horizon: in.Horizon, Terms: in.Terms.seen(), Cut: cut}
+func (in *Input) Seen(cut bool) facts.CycleSeen {
+	f := facts.CycleSeen{Cycle: in.Cycle, From: in.From, Horizon: in.Horizon, Terms: in.Terms.seen(), Cut: cut}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		x := bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: j.Gone, Barred: j.Barred, Bound: j.Bound}
+		x := facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: j.Gone, Barred: j.Barred, Bound: j.Bound}
 		if !cut {
 			x.Request = j.Request
 		}
@@ -69,15 +70,15 @@ func (d *Draft) RecordSize(q *Quotes) int {
 
 // seen is the record of a site's answer. It leaves out offers that are unusable, and all
 // offers if cut.
-func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
-	f := bourse.SiteSeen{Site: s.Name, Answer: s.Answer.String(), Reason: s.Refusal, Version: s.Version, Now: s.Now}
+func (s *Site) seen(t *Terms, cut bool) facts.SiteSeen {
+	f := facts.SiteSeen{Site: s.Name, Answer: s.Answer.String(), Reason: s.Refusal, Version: s.Version, Now: s.Now}
 	if s.Answer != Usable || cut {
 		return f
 	}
-	f.Groups = make([]bourse.GroupSeen, len(s.Groups))
+	f.Groups = make([]facts.GroupSeen, len(s.Groups))
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		x := bourse.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
+		x := facts.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
 			Curve: g.Group.Curve.String(), Machine: g.Group.Machine, Shared: g.Shared, Padding: g.Group.Padding, Longest: g.Group.Longest, Free: g.Admissible.Curve()}
 		if !slices.Equal(g.Admissible, g.Clear) {
 			x.Clear = g.Clear.Curve()
@@ -91,13 +92,13 @@ func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
 }
 
 // seen is the record of the terms.
-func (t *Terms) seen() bourse.Terms {
-	f := bourse.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
+func (t *Terms) seen() facts.Terms {
+	f := facts.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
 		Minimize: t.Minimize.String(), Urgency: t.Urgency, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
 	if t.OneByOne() {
 		f.Strategy, f.Alpha = t.Strategy.String(), int64(t.Alpha)
 	}
-	if t.OneByOne() || t.ByValue() || t.Minimize == bourse.GoalFinish { // newOrder draws under that too
+	if t.OneByOne() || t.ByValue() || t.Minimize == grid.GoalFinish { // newOrder draws under that too
 		f.Draws = t.Draws
 	}
 	if t.BudgetLimit != selection.Auto {
@@ -110,32 +111,32 @@ func (t *Terms) seen() bourse.Terms {
 }
 
 // quotasSeen is the record of what the quotas leave to the batch's users, in serving order.
-func (in *Input) quotasSeen(q *Quotes) []bourse.QuotaSeen {
-	var list []bourse.QuotaSeen
+func (in *Input) quotasSeen(q *Quotes) []facts.QuotaSeen {
+	var list []facts.QuotaSeen
 	for i := range in.Jobs {
 		user := in.Jobs[i].User
 		left, ok := q.Quotas[user]
-		if !ok || slices.ContainsFunc(list, func(x bourse.QuotaSeen) bool { return x.User == user }) {
+		if !ok || slices.ContainsFunc(list, func(x facts.QuotaSeen) bool { return x.User == user }) {
 			continue
 		}
-		list = append(list, bourse.QuotaSeen{User: user, Left: max(left, 0), Passed: left < 0})
+		list = append(list, facts.QuotaSeen{User: user, Left: max(left, 0), Passed: left < 0})
 	}
 	return list
 }
 
 // quotesSeen is the record of the sites' answers to the requests for quotes. An answer that
 // makes no sense counts as none.
-func (in *Input) quotesSeen(wanted []Wanted, quotes [][]bourse.Quote) []bourse.SiteQuotes {
-	var list []bourse.SiteQuotes
+func (in *Input) quotesSeen(wanted []Wanted, quotes [][]grid.Quote) []facts.SiteQuotes {
+	var list []facts.SiteQuotes
 	for site := range wanted {
 		w := &wanted[site]
 		if len(w.Legs) == 0 {
 			continue
 		}
-		x, answered := bourse.SiteQuotes{Site: in.Sites[site].Name, Quotes: make([]bourse.QuoteSeen, len(w.Legs))}, false
+		x, answered := facts.SiteQuotes{Site: in.Sites[site].Name, Quotes: make([]facts.QuoteSeen, len(w.Legs))}, false
 		for n := range w.Legs {
 			a := w.quote(quotes[site], n)
-			x.Quotes[n] = bourse.QuoteSeen{Fare: a.Fare, Delayed: a.Delayed, Refusal: a.Refusal}
+			x.Quotes[n] = facts.QuoteSeen{Fare: a.Fare, Delayed: a.Delayed, Refusal: a.Refusal}
 			answered = answered || a.Refusal != unanswered
 		}
 		if !answered {
@@ -148,14 +149,14 @@ func (in *Input) quotesSeen(wanted []Wanted, quotes [][]bourse.Quote) []bourse.S
 
 // Planned is the record of a choice and of what it depended on besides the Input. If cut,
 // it leaves out the quotes.
-func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) bourse.CyclePlanned {
-	f := bourse.CyclePlanned{Cycle: d.in.Cycle, Left: q.Left, Quotas: d.in.quotasSeen(q), Cut: cut}
+func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) facts.CyclePlanned {
+	f := facts.CyclePlanned{Cycle: d.in.Cycle, Left: q.Left, Quotas: d.in.quotasSeen(q), Cut: cut}
 	if !cut {
 		f.Quotes, f.Sets = d.in.quotesSeen(d.Wanted, q.Sites), d.in.quotesSeen(o.together, q.Sets)
 	}
 	for i := range o.Jobs {
 		if a := o.Jobs[i].Chosen(); a != nil {
-			f.Chosen = append(f.Chosen, bourse.Planned{Job: d.in.Jobs[i].Name, Found: o.Jobs[i].Found,
+			f.Chosen = append(f.Chosen, facts.Planned{Job: d.in.Jobs[i].Name, Found: o.Jobs[i].Found,
 				Alternative: a.Number, Start: a.Start(), End: a.End, Cost: a.Cost})
 		}
 	}
@@ -171,7 +172,7 @@ func (p *Plan) Chosen() *Alternative {
 }
 
 // read makes an Input from the record. A site that was not asked appears in it as silent.
-func read(f *bourse.CycleSeen) (*Input, error) {
+func read(f *facts.CycleSeen) (*Input, error) {
 	t, err := readTerms(&f.Terms)
 	if err != nil {
 		return nil, fmt.Errorf("cycle %d: %w", f.Cycle, err)
@@ -179,7 +180,7 @@ func read(f *bourse.CycleSeen) (*Input, error) {
 	in := &Input{Cycle: f.Cycle, From: f.From, Horizon: f.Horizon, Terms: t}
 	for i := range f.Jobs {
 		x := &f.Jobs[i]
-		if why := Unsound(&bourse.Job{Name: x.Name, Request: x.Request}); why.Refused() {
+		if why := Unsound(&grid.Job{Name: x.Name, Request: x.Request}); why.Refused() {
 			return nil, fmt.Errorf("cycle %d, job %q: %v", f.Cycle, x.Name, why)
 		}
 		in.Jobs = append(in.Jobs, Job{Name: x.Name, User: x.User, Submit: x.Submit, Priority: x.Priority, Request: x.Request,
@@ -207,7 +208,7 @@ func (in *Input) sortSites() error {
 }
 
 // readSite reads a site's answer and offers.
-func readSite(f *bourse.SiteSeen) (Site, error) {
+func readSite(f *facts.SiteSeen) (Site, error) {
 	s := Site{Name: f.Site, Answer: Answer(max(0, slices.Index(answerNames[:], f.Answer))), Refusal: f.Reason, Version: f.Version, Now: f.Now}
 	if s.Answer != Usable {
 		return s, nil
@@ -219,11 +220,11 @@ func readSite(f *bourse.SiteSeen) (Site, error) {
 		if err == nil && g.Clear != "" {
 			clear, err = g.Clear.Profile()
 		}
-		var curve *bourse.PriceCurve
+		var curve *grid.PriceCurve
 		if err == nil {
-			curve, err = bourse.ParsePriceCurve(g.Curve)
+			curve, err = grid.ParsePriceCurve(g.Curve)
 		}
-		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: bourse.Group{Site: f.Site, Name: g.Group,
+		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: grid.Group{Site: f.Site, Name: g.Group,
 			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine, Padding: g.Padding, Longest: g.Longest}}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")
@@ -237,12 +238,12 @@ func readSite(f *bourse.SiteSeen) (Site, error) {
 }
 
 // readTerms reads the terms.
-func readTerms(f *bourse.Terms) (Terms, error) {
+func readTerms(f *facts.Terms) (Terms, error) {
 	t := Terms{BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: f.MaxAlternatives, OfferWait: f.OfferWait,
 		Weights: search.Weights{Time: f.WeightTime, Cost: f.WeightCost, Finish: f.WeightFinish}}
 	var err1, err2, err3 error
 	t.Algorithm, err1 = search.ParseAlgorithm(f.Algorithm)
-	t.Minimize, err2 = bourse.ParseGoal(f.Minimize)
+	t.Minimize, err2 = grid.ParseGoal(f.Minimize)
 	t.Urgency, t.Weight, t.Patience, t.Wait, t.Draws = f.Urgency, f.Weight, f.Patience, f.Wait, f.Draws
 	if f.Strategy != "" {
 		t.Strategy, err3 = choice.ParseStrategy(f.Strategy)

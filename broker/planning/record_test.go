@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -17,8 +18,8 @@ import (
 // What a plan draws follows from the record under each goal that draws.
 func TestRecord_KeepsTheTermsThatAPlanFollowsFrom(t *testing.T) {
 	t.Parallel()
-	for _, goal := range []bourse.Goal{bourse.GoalValue, bourse.GoalFinish} {
-		in := &Input{Cycle: 7, Terms: Terms{Algorithm: search.AMP, Strategy: choice.Batch, Minimize: goal, Urgency: bourse.Hourly(3 * bourse.Credit), Weight: 1500,
+	for _, goal := range []grid.Goal{grid.GoalValue, grid.GoalFinish} {
+		in := &Input{Cycle: 7, Terms: Terms{Algorithm: search.AMP, Strategy: choice.Batch, Minimize: goal, Urgency: grid.Hourly(3 * grid.Credit), Weight: 1500,
 			Patience: 8, Wait: 9, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 5, Draws: 42, OfferWait: 10}}
 		f := in.Seen(false)
 		out, err := read(&f)
@@ -35,13 +36,13 @@ func TestRecord_KeepsTheTermsThatAPlanFollowsFrom(t *testing.T) {
 }
 
 // cycle is one of two jobs before two sites, with north asked for quotes of both, on record.
-func cycle() (*bourse.CycleSeen, *bourse.CyclePlanned) {
+func cycle() (*facts.CycleSeen, *facts.CyclePlanned) {
 	var p Planner
 	in := twoJobs()
 	d := p.Plan(in)
-	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+	q := &Quotes{Sites: make([][]grid.Quote, 2), Left: grid.MaxBudget}
 	for n := range d.Wanted[0].Legs {
-		q.Sites[0] = append(q.Sites[0], bourse.Quote{Fare: d.Wanted[0].base[n]})
+		q.Sites[0] = append(q.Sites[0], grid.Quote{Fare: d.Wanted[0].base[n]})
 	}
 	seen, planned := in.Seen(false), d.Planned(q, p.Choose(d, q), false)
 	return &seen, &planned
@@ -52,42 +53,42 @@ func TestNewRerun_ARecordThatDoesNotFitIsAnError(t *testing.T) {
 	t.Parallel()
 	differs, other := ErrDiffers, errors.New("in words")
 	for name, c := range map[string]struct {
-		change func(*bourse.CycleSeen, *bourse.CyclePlanned)
+		change func(*facts.CycleSeen, *facts.CyclePlanned)
 		want   error
 		says   string
 	}{
-		"as it is":                {func(*bourse.CycleSeen, *bourse.CyclePlanned) {}, nil, ""},
-		"what was seen is cut":    {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Cut = true }, ErrCut, ""},
-		"what was planned is cut": {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Cut = true }, ErrCut, ""},
-		"another choice":          {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Chosen[0].Start++ }, differs, ""},
-		"another counting":        {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Chosen[0].Found++ }, nil, ""},
-		"a choice less":           {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Chosen = p.Chosen[:1] }, differs, ""},
-		"no quotes":               {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Quotes = nil }, differs, ""},
-		"a quote less":            {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Quotes[0].Quotes = p.Quotes[0].Quotes[1:] }, differs, ""},
-		"quotes twice":            {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Quotes = append(p.Quotes, p.Quotes[0]) }, differs, ""},
-		"quotes of nobody":        {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Quotes[0].Site = "west" }, differs, ""},
-		"quotes of who is clear":  {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Quotes[0].Site = "south" }, differs, ""},
-		"a set that nobody wanted": {func(s *bourse.CycleSeen, p *bourse.CyclePlanned) {
+		"as it is":                {func(*facts.CycleSeen, *facts.CyclePlanned) {}, nil, ""},
+		"what was seen is cut":    {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Cut = true }, ErrCut, ""},
+		"what was planned is cut": {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Cut = true }, ErrCut, ""},
+		"another choice":          {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Chosen[0].Start++ }, differs, ""},
+		"another counting":        {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Chosen[0].Found++ }, nil, ""},
+		"a choice less":           {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Chosen = p.Chosen[:1] }, differs, ""},
+		"no quotes":               {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Quotes = nil }, differs, ""},
+		"a quote less":            {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Quotes[0].Quotes = p.Quotes[0].Quotes[1:] }, differs, ""},
+		"quotes twice":            {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Quotes = append(p.Quotes, p.Quotes[0]) }, differs, ""},
+		"quotes of nobody":        {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Quotes[0].Site = "west" }, differs, ""},
+		"quotes of who is clear":  {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Quotes[0].Site = "south" }, differs, ""},
+		"a set that nobody wanted": {func(s *facts.CycleSeen, p *facts.CyclePlanned) {
 			for i := range s.Sites {
 				s.Sites[i].Groups[0].Clear = "" // all of it is clear, and nobody in anybody's way
 			}
-			p.Quotes, p.Sets = nil, []bourse.SiteQuotes{{Site: "north"}}
+			p.Quotes, p.Sets = nil, []facts.SiteQuotes{{Site: "north"}}
 		}, differs, ""},
-		"a set of nobody": {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Sets = []bourse.SiteQuotes{{Site: "west"}} }, differs, ""},
-		"a set of other legs": {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) {
-			p.Sets = []bourse.SiteQuotes{{Site: "north", Quotes: make([]bourse.QuoteSeen, 1)}}
+		"a set of nobody": {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Sets = []facts.SiteQuotes{{Site: "west"}} }, differs, ""},
+		"a set of other legs": {func(_ *facts.CycleSeen, p *facts.CyclePlanned) {
+			p.Sets = []facts.SiteQuotes{{Site: "north", Quotes: make([]facts.QuoteSeen, 1)}}
 		}, differs, ""},
-		"a set without an answer": {func(_ *bourse.CycleSeen, p *bourse.CyclePlanned) { p.Sets = []bourse.SiteQuotes{{Site: "north"}} }, nil, ""},
-		"a site twice":            {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Sites[1].Site = "north" }, other, `"north" is on record twice`},
-		"an offer of no sense":    {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Sites[0].Groups[0].Performance = 0 }, other, "north/g: it makes no sense"},
-		"an offer in no form":     {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Sites[0].Groups[0].Free = "?" }, other, "offer of north/g"},
-		"clear in no form":        {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Sites[0].Groups[0].Clear = "?" }, other, "offer of north/g"},
-		"prices in no form":       {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Sites[0].Groups[0].Curve = "?" }, other, "offer of north/g"},
-		"a job of no sense":       {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Jobs[1].Request.Nodes = 0 }, other, `job "b": `},
-		"no alternatives":         {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Terms.MaxAlternatives = 0 }, other, "0 alternatives"},
-		"an unknown algorithm":    {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Terms.Algorithm = "?" }, other, "cycle 1"},
-		"an unknown goal":         {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Terms.Minimize = "?" }, other, "cycle 1"},
-		"an unknown strategy":     {func(s *bourse.CycleSeen, _ *bourse.CyclePlanned) { s.Terms.Strategy = "?" }, other, "cycle 1"},
+		"a set without an answer": {func(_ *facts.CycleSeen, p *facts.CyclePlanned) { p.Sets = []facts.SiteQuotes{{Site: "north"}} }, nil, ""},
+		"a site twice":            {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Sites[1].Site = "north" }, other, `"north" is on record twice`},
+		"an offer of no sense":    {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Sites[0].Groups[0].Performance = 0 }, other, "north/g: it makes no sense"},
+		"an offer in no form":     {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Sites[0].Groups[0].Free = "?" }, other, "offer of north/g"},
+		"clear in no form":        {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Sites[0].Groups[0].Clear = "?" }, other, "offer of north/g"},
+		"prices in no form":       {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Sites[0].Groups[0].Curve = "?" }, other, "offer of north/g"},
+		"a job of no sense":       {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Jobs[1].Request.Nodes = 0 }, other, `job "b": `},
+		"no alternatives":         {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Terms.MaxAlternatives = 0 }, other, "0 alternatives"},
+		"an unknown algorithm":    {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Terms.Algorithm = "?" }, other, "cycle 1"},
+		"an unknown goal":         {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Terms.Minimize = "?" }, other, "cycle 1"},
+		"an unknown strategy":     {func(s *facts.CycleSeen, _ *facts.CyclePlanned) { s.Terms.Strategy = "?" }, other, "cycle 1"},
 	} {
 		seen, planned := cycle()
 		c.change(seen, planned)
@@ -109,7 +110,7 @@ func TestSeen_ACutRecordLeavesOutTheDetail(t *testing.T) {
 	in := twoJobs()
 	whole, cut := in.Seen(false), in.Seen(true)
 	for i := range whole.Jobs {
-		whole.Jobs[i].Request = bourse.Request{}
+		whole.Jobs[i].Request = grid.Request{}
 	}
 	for i := range whole.Sites {
 		whole.Sites[i].Groups = nil
@@ -120,7 +121,7 @@ func TestSeen_ACutRecordLeavesOutTheDetail(t *testing.T) {
 	}
 	var p Planner
 	d := p.Plan(in)
-	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget, Quotas: map[string]bourse.Credits{"": -5}}
+	q := &Quotes{Sites: make([][]grid.Quote, 2), Left: grid.MaxBudget, Quotas: map[string]grid.Credits{"": -5}}
 	o := p.Choose(d, q)
 	f, g := d.Planned(q, o, true), d.Planned(q, o, false)
 	if g.Quotes, g.Cut = nil, true; !reflect.DeepEqual(f, g) || len(f.Quotas) != 1 || !f.Quotas[0].Passed || f.Quotas[0].Left != 0 {
@@ -131,11 +132,11 @@ func TestSeen_ACutRecordLeavesOutTheDetail(t *testing.T) {
 // How large a record will be is known beforehand to a factor of two.
 func TestRecordSize_IsAboutTheSizeOfTheRecord(t *testing.T) {
 	t.Parallel()
-	var pieces []bourse.PricePiece
-	for n := range bourse.Time(24) {
-		pieces = append(pieces, bourse.PricePiece{From: n * 3600 * sec, To: (n + 1) * 3600 * sec, Factor: 1001 + int(n)})
+	var pieces []grid.PricePiece
+	for n := range grid.Time(24) {
+		pieces = append(pieces, grid.PricePiece{From: n * 3600 * sec, To: (n + 1) * 3600 * sec, Factor: 1001 + int(n)})
 	}
-	hourly, err := bourse.NewPriceCurve(pieces, bourse.Day)
+	hourly, err := grid.NewPriceCurve(pieces, grid.Day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +149,8 @@ func TestRecordSize_IsAboutTheSizeOfTheRecord(t *testing.T) {
 				g.Group.Curve = hourly
 			}
 			for n := range c.steps {
-				g.Admissible.Add(bourse.Time(8000+2*n)*sec, bourse.Time(8001+2*n)*sec, -1)
-				g.Clear.Add(bourse.Time(8000+2*n)*sec, bourse.Time(8001+2*n)*sec, -1-n%2)
+				g.Admissible.Add(grid.Time(8000+2*n)*sec, grid.Time(8001+2*n)*sec, -1)
+				g.Clear.Add(grid.Time(8000+2*n)*sec, grid.Time(8001+2*n)*sec, -1-n%2)
 			}
 			in.Sites[i].Groups = slices.Repeat(in.Sites[i].Groups, c.groups)
 		}
@@ -165,11 +166,11 @@ func TestRecordSize_IsAboutTheSizeOfTheRecord(t *testing.T) {
 		f := in.Seen(false)
 		about("jobs and offers", in.RecordSize(), f.Jobs, f.Sites)
 		d := new(Planner).Plan(in)
-		q := &Quotes{Sites: make([][]bourse.Quote, 2), Sets: make([][]bourse.Quote, 2)}
+		q := &Quotes{Sites: make([][]grid.Quote, 2), Sets: make([][]grid.Quote, 2)}
 		for n, leg := range d.Wanted[0].Legs {
-			x := bourse.Quote{Fare: bourse.Fare{Base: bourse.Credit, Additive: bourse.Credits(leg.Nodes)}}
+			x := grid.Quote{Fare: grid.Fare{Base: grid.Credit, Additive: grid.Credits(leg.Nodes)}}
 			if n%2 == 0 {
-				x.Refusal = bourse.Reason{Code: bourse.Busy, Detail: strings.Repeat("somebody is there; ", 9)}
+				x.Refusal = grid.Reason{Code: grid.Busy, Detail: strings.Repeat("somebody is there; ", 9)}
 			}
 			q.Sites[0], q.Sets[0] = append(q.Sites[0], x), append(q.Sets[0], x)
 		}

@@ -1,8 +1,8 @@
 package planning
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Bounds on what one job may ask for and what one site may offer.
@@ -14,44 +14,44 @@ const (
 )
 
 // Unsound says why a job can never be served by anyone; no reason: it makes sense.
-func Unsound(j *bourse.Job) bourse.Reason {
+func Unsound(j *grid.Job) grid.Reason {
 	if len(j.Sizes) > 0 {
-		if err := bourse.CheckSizes(j.Sizes, MaxNodes); err != nil {
-			return reason(bourse.Invalid, "sizes: %v", err)
+		if err := grid.CheckSizes(j.Sizes, MaxNodes); err != nil {
+			return reason(grid.Invalid, "sizes: %v", err)
 		}
 	}
 	if j.Work != nil {
 		if wrong := j.Work.Check(); wrong != nil {
-			return reason(bourse.Invalid, "%s %v", wrong.Key, wrong.Err)
+			return reason(grid.Invalid, "%s %v", wrong.Key, wrong.Err)
 		}
 	}
 	switch {
 	case j.Name == "":
-		return reason(bourse.Invalid, "the job has no name")
+		return reason(grid.Invalid, "the job has no name")
 	case j.Nodes < 1 || j.Nodes > MaxNodes:
-		return reason(bourse.Invalid, "nodes %d is outside 1..%d", j.Nodes, MaxNodes)
-	case j.Length <= 0 || j.Length > bourse.MaxDuration:
-		return reason(bourse.Invalid, "length %v is outside 0.001..%v seconds", j.Length, bourse.MaxDuration)
-	case j.Run < 0 || j.Run > bourse.MaxDuration:
-		return reason(bourse.Invalid, "run %v is outside 0..%v seconds", j.Run, bourse.MaxDuration)
-	case j.MinPerformance <= 0 || j.MinPerformance > bourse.MaxPerformance:
-		return reason(bourse.Invalid, "min_performance %v is outside 0.001..%v", j.MinPerformance, bourse.MaxPerformance)
-	case j.MaxPrice < 0 || j.MaxPrice > bourse.MaxPrice:
-		return reason(bourse.Invalid, "max_price %v is outside 0..%v credits per node-hour", j.MaxPrice, bourse.MaxPrice)
-	case j.Budget < 0 || j.Budget > bourse.MaxBudget:
-		return reason(bourse.Invalid, "budget %v is outside 0..%v credits", j.Budget, bourse.MaxBudget)
+		return reason(grid.Invalid, "nodes %d is outside 1..%d", j.Nodes, MaxNodes)
+	case j.Length <= 0 || j.Length > grid.MaxDuration:
+		return reason(grid.Invalid, "length %v is outside 0.001..%v seconds", j.Length, grid.MaxDuration)
+	case j.Run < 0 || j.Run > grid.MaxDuration:
+		return reason(grid.Invalid, "run %v is outside 0..%v seconds", j.Run, grid.MaxDuration)
+	case j.MinPerformance <= 0 || j.MinPerformance > grid.MaxPerformance:
+		return reason(grid.Invalid, "min_performance %v is outside 0.001..%v", j.MinPerformance, grid.MaxPerformance)
+	case j.MaxPrice < 0 || j.MaxPrice > grid.MaxPrice:
+		return reason(grid.Invalid, "max_price %v is outside 0..%v credits per node-hour", j.MaxPrice, grid.MaxPrice)
+	case j.Budget < 0 || j.Budget > grid.MaxBudget:
+		return reason(grid.Invalid, "budget %v is outside 0..%v credits", j.Budget, grid.MaxBudget)
 	case !j.Urgency.Sound():
-		return reason(bourse.Invalid, "urgency %v is outside 0..%v credits an hour, or 0..1000 %% of the budget", int64(j.Urgency), bourse.MaxUrgency)
-	case j.Flexible < 0 || j.Flexible > bourse.MaxDuration:
-		return reason(bourse.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, bourse.MaxDuration)
+		return reason(grid.Invalid, "urgency %v is outside 0..%v credits an hour, or 0..1000 %% of the budget", int64(j.Urgency), grid.MaxUrgency)
+	case j.Flexible < 0 || j.Flexible > grid.MaxDuration:
+		return reason(grid.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, grid.MaxDuration)
 	case j.Fix < 0 || j.Fix > 1000 || j.Phi < 0 || j.Phi > maxPhi:
-		return reason(bourse.Invalid, "fix %v is outside 0..1, or alternatives %v outside 0..%v", bourse.Performance(j.Fix), bourse.Performance(j.Phi), bourse.Performance(maxPhi))
+		return reason(grid.Invalid, "fix %v is outside 0..1, or alternatives %v outside 0..%v", grid.Performance(j.Fix), grid.Performance(j.Phi), grid.Performance(maxPhi))
 	case !j.Molded():
-		return reason(bourse.Invalid, "nodes %d and length %v are not those of the size that takes least of its %d", j.Nodes, j.Length, len(j.Sizes))
-	case j.Ready > bourse.MaxTime:
-		return reason(bourse.Invalid, "ready %v is after %v", j.Ready, bourse.MaxTime)
+		return reason(grid.Invalid, "nodes %d and length %v are not those of the size that takes least of its %d", j.Nodes, j.Length, len(j.Sizes))
+	case j.Ready > grid.MaxTime:
+		return reason(grid.Invalid, "ready %v is after %v", j.Ready, grid.MaxTime)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // SoundGroups reports whether a site's offers make sense. It looks at every step of every
@@ -71,15 +71,15 @@ func SoundGroups(list []agents.GroupOffer) bool {
 func sound(o *agents.GroupOffer) bool {
 	g := &o.Group
 	return g.Nodes >= 0 && g.Nodes <= MaxNodes &&
-		g.Padding >= 0 && g.Padding <= bourse.MaxPadding && g.Longest >= 0 && g.Longest <= bourse.MaxDuration &&
-		g.Performance > 0 && g.Performance <= bourse.MaxPerformance &&
-		g.Price >= 0 && g.Dearest(-bourse.MaxTime, bourse.MaxTime) <= bourse.MaxPrice && o.Queued >= 0 && o.Queued <= bourse.MaxDuration &&
+		g.Padding >= 0 && g.Padding <= grid.MaxPadding && g.Longest >= 0 && g.Longest <= grid.MaxDuration &&
+		g.Performance > 0 && g.Performance <= grid.MaxPerformance &&
+		g.Price >= 0 && g.Dearest(-grid.MaxTime, grid.MaxTime) <= grid.MaxPrice && o.Queued >= 0 && o.Queued <= grid.MaxDuration &&
 		soundProfile(o.Admissible, g.Nodes) && soundProfile(o.Clear, g.Nodes)
 }
 
-func soundProfile(p bourse.Profile, nodes int) bool {
+func soundProfile(p grid.Profile, nodes int) bool {
 	for i := range p {
-		if p[i].Free > nodes || i > 0 && p[i].At <= p[i-1].At || p[i].At > bourse.Never {
+		if p[i].Free > nodes || i > 0 && p[i].At <= p[i-1].At || p[i].At > grid.Never {
 			return false
 		}
 	}

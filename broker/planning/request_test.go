@@ -5,50 +5,50 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job may ask for the least and the most of everything, and for no more: then it is told
 // which number is out of bounds.
 func TestUnsound_NamesTheNumberThatIsOutOfBounds(t *testing.T) {
 	t.Parallel()
-	sound := bourse.Job{Name: "a", Request: bourse.Request{Nodes: 1, Length: 1, MinPerformance: 1}}
+	sound := grid.Job{Name: "a", Request: grid.Request{Nodes: 1, Length: 1, MinPerformance: 1}}
 	for name, c := range map[string]struct {
-		set       func(*bourse.Job, int64)
+		set       func(*grid.Job, int64)
 		low, high int64
 	}{
-		"nodes":           {func(j *bourse.Job, x int64) { j.Nodes = int(x) }, 1, MaxNodes},
-		"length":          {func(j *bourse.Job, x int64) { j.Length = bourse.Duration(x) }, 1, int64(bourse.MaxDuration)},
-		"run":             {func(j *bourse.Job, x int64) { j.Run = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},
-		"min_performance": {func(j *bourse.Job, x int64) { j.MinPerformance = bourse.Performance(x) }, 1, int64(bourse.MaxPerformance)},
-		"max_price":       {func(j *bourse.Job, x int64) { j.MaxPrice = bourse.Price(x) }, 0, int64(bourse.MaxPrice)},
-		"budget":          {func(j *bourse.Job, x int64) { j.Budget = bourse.Credits(x) }, 0, int64(bourse.MaxBudget)},
-		"flexible":        {func(j *bourse.Job, x int64) { j.Flexible = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},
-		"fix":             {func(j *bourse.Job, x int64) { j.Fix = int(x) }, 0, 1000},
-		"alternatives":    {func(j *bourse.Job, x int64) { j.Phi = int(x) }, 0, 100_000},
+		"nodes":           {func(j *grid.Job, x int64) { j.Nodes = int(x) }, 1, MaxNodes},
+		"length":          {func(j *grid.Job, x int64) { j.Length = grid.Duration(x) }, 1, int64(grid.MaxDuration)},
+		"run":             {func(j *grid.Job, x int64) { j.Run = grid.Duration(x) }, 0, int64(grid.MaxDuration)},
+		"min_performance": {func(j *grid.Job, x int64) { j.MinPerformance = grid.Performance(x) }, 1, int64(grid.MaxPerformance)},
+		"max_price":       {func(j *grid.Job, x int64) { j.MaxPrice = grid.Price(x) }, 0, int64(grid.MaxPrice)},
+		"budget":          {func(j *grid.Job, x int64) { j.Budget = grid.Credits(x) }, 0, int64(grid.MaxBudget)},
+		"flexible":        {func(j *grid.Job, x int64) { j.Flexible = grid.Duration(x) }, 0, int64(grid.MaxDuration)},
+		"fix":             {func(j *grid.Job, x int64) { j.Fix = int(x) }, 0, 1000},
+		"alternatives":    {func(j *grid.Job, x int64) { j.Phi = int(x) }, 0, 100_000},
 	} {
 		for x, want := range map[int64]bool{c.low - 1: false, c.low: true, c.high: true, c.high + 1: false} {
 			j := sound
 			c.set(&j, x)
-			if why := Unsound(&j); why.Refused() == want || !want && (why.Code != bourse.Invalid || !strings.Contains(why.String(), name)) {
+			if why := Unsound(&j); why.Refused() == want || !want && (why.Code != grid.Invalid || !strings.Contains(why.String(), name)) {
 				t.Errorf("%s %d: %v", name, x, why)
 			}
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*bourse.Job)
+		change func(*grid.Job)
 		want   bool
 	}{
-		"no name":   {func(j *bourse.Job) { j.Name = "" }, false},
-		"urgency":   {func(j *bourse.Job) { j.Urgency = bourse.Hourly(bourse.MaxUrgency) + 1 }, false},
-		"":          {func(j *bourse.Job) { j.Urgency = bourse.Hourly(bourse.MaxUrgency) }, true},
-		"ready":     {func(j *bourse.Job) { j.Ready = bourse.MaxTime + 1 }, false},
-		" ":         {func(j *bourse.Job) { j.Ready = bourse.MaxTime }, true},
-		"sizes":     {func(j *bourse.Job) { j.Sizes = []bourse.Size{{Nodes: MaxNodes + 1, Length: 1}} }, false},
-		"size that": {func(j *bourse.Job) { j.Sizes = []bourse.Size{{Nodes: 2, Length: 1}} }, false},
-		"  ":        {func(j *bourse.Job) { j.Sizes = []bourse.Size{{Nodes: 1, Length: 1}, {Nodes: MaxNodes, Length: 1}} }, true},
-		"command":   {func(j *bourse.Job) { j.Work = &bourse.Work{} }, false},
+		"no name":   {func(j *grid.Job) { j.Name = "" }, false},
+		"urgency":   {func(j *grid.Job) { j.Urgency = grid.Hourly(grid.MaxUrgency) + 1 }, false},
+		"":          {func(j *grid.Job) { j.Urgency = grid.Hourly(grid.MaxUrgency) }, true},
+		"ready":     {func(j *grid.Job) { j.Ready = grid.MaxTime + 1 }, false},
+		" ":         {func(j *grid.Job) { j.Ready = grid.MaxTime }, true},
+		"sizes":     {func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: MaxNodes + 1, Length: 1}} }, false},
+		"size that": {func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: 2, Length: 1}} }, false},
+		"  ":        {func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: 1, Length: 1}, {Nodes: MaxNodes, Length: 1}} }, true},
+		"command":   {func(j *grid.Job) { j.Work = &grid.Work{} }, false},
 	} {
 		j := sound
 		c.change(&j)
@@ -63,17 +63,17 @@ func TestUnsound_NamesTheNumberThatIsOutOfBounds(t *testing.T) {
 func TestSoundGroups_BoundsMayBeReached(t *testing.T) {
 	t.Parallel()
 	offer := func(nodes int) agents.GroupOffer {
-		return agents.GroupOffer{Group: bourse.Group{Nodes: nodes, Performance: 1}, Admissible: bourse.NewProfile(0, min(nodes, 1)), Clear: bourse.NewProfile(0, min(nodes, 1))}
+		return agents.GroupOffer{Group: grid.Group{Nodes: nodes, Performance: 1}, Admissible: grid.NewProfile(0, min(nodes, 1)), Clear: grid.NewProfile(0, min(nodes, 1))}
 	}
 	for name, c := range map[string]struct {
 		set       func(*agents.GroupOffer, int64)
 		low, high int64
 	}{
-		"padding":     {func(o *agents.GroupOffer, x int64) { o.Group.Padding = bourse.Duration(x) }, 0, int64(bourse.MaxPadding)},
-		"longest":     {func(o *agents.GroupOffer, x int64) { o.Group.Longest = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},
-		"performance": {func(o *agents.GroupOffer, x int64) { o.Group.Performance = bourse.Performance(x) }, 1, int64(bourse.MaxPerformance)},
-		"price":       {func(o *agents.GroupOffer, x int64) { o.Group.Price = bourse.Price(x) }, 0, int64(bourse.MaxPrice)},
-		"queued":      {func(o *agents.GroupOffer, x int64) { o.Queued = bourse.Duration(x) }, 0, int64(bourse.MaxDuration)},
+		"padding":     {func(o *agents.GroupOffer, x int64) { o.Group.Padding = grid.Duration(x) }, 0, int64(grid.MaxPadding)},
+		"longest":     {func(o *agents.GroupOffer, x int64) { o.Group.Longest = grid.Duration(x) }, 0, int64(grid.MaxDuration)},
+		"performance": {func(o *agents.GroupOffer, x int64) { o.Group.Performance = grid.Performance(x) }, 1, int64(grid.MaxPerformance)},
+		"price":       {func(o *agents.GroupOffer, x int64) { o.Group.Price = grid.Price(x) }, 0, int64(grid.MaxPrice)},
+		"queued":      {func(o *agents.GroupOffer, x int64) { o.Queued = grid.Duration(x) }, 0, int64(grid.MaxDuration)},
 	} {
 		for x, want := range map[int64]bool{c.low - 1: false, c.low: true, c.high: true, c.high + 1: false} {
 			o := offer(2)
@@ -93,23 +93,23 @@ func TestSoundGroups_BoundsMayBeReached(t *testing.T) {
 			t.Errorf("%d groups: sound %t", n, got)
 		}
 	}
-	steps := func(n int) (p bourse.Profile) {
+	steps := func(n int) (p grid.Profile) {
 		for i := range n {
-			p = append(p, bourse.Step{At: bourse.Time(i), Free: i % 2})
+			p = append(p, grid.Step{At: grid.Time(i), Free: i % 2})
 		}
 		return p
 	}
 	for name, c := range map[string]struct {
-		p    bourse.Profile
+		p    grid.Profile
 		want bool
 	}{
-		"all free":          {bourse.Profile{{At: 0, Free: 2}}, true},
-		"more free":         {bourse.Profile{{At: 0, Free: 3}}, false},
-		"more free later":   {bourse.Profile{{At: 0, Free: 1}, {At: 1, Free: 3}}, false},
-		"overbooked":        {bourse.Profile{{At: -5, Free: -3}, {At: bourse.Never, Free: 2}}, true},
-		"two at an instant": {bourse.Profile{{At: 0, Free: 1}, {At: 0, Free: 2}}, false},
-		"back in time":      {bourse.Profile{{At: 1, Free: 1}, {At: 0, Free: 2}}, false},
-		"after Never":       {bourse.Profile{{At: bourse.Never + 1, Free: 1}}, false},
+		"all free":          {grid.Profile{{At: 0, Free: 2}}, true},
+		"more free":         {grid.Profile{{At: 0, Free: 3}}, false},
+		"more free later":   {grid.Profile{{At: 0, Free: 1}, {At: 1, Free: 3}}, false},
+		"overbooked":        {grid.Profile{{At: -5, Free: -3}, {At: grid.Never, Free: 2}}, true},
+		"two at an instant": {grid.Profile{{At: 0, Free: 1}, {At: 0, Free: 2}}, false},
+		"back in time":      {grid.Profile{{At: 1, Free: 1}, {At: 0, Free: 2}}, false},
+		"after Never":       {grid.Profile{{At: grid.Never + 1, Free: 1}}, false},
 		"no step":           {nil, false},
 		"as many as can be": {steps(maxSteps), true},
 		"one more":          {steps(maxSteps + 1), false},

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -16,9 +17,9 @@ import (
 // safe for concurrent use.
 type Rerun struct {
 	in      *Input
-	planned *bourse.CyclePlanned
+	planned *facts.CyclePlanned
 	funds   Quotes // what the accounts left, and which jobs had gone
-	quotes  map[quotedLeg]bourse.Quote
+	quotes  map[quotedLeg]grid.Quote
 	mute    map[string]bool // sites that were asked for quotes and did not answer
 	sets    []quotedSet
 	as      []JobOutcome // as it was
@@ -28,24 +29,24 @@ type Rerun struct {
 // quotedLeg is what a quote was for.
 type quotedLeg struct {
 	site, user string
-	leg        bourse.Leg
+	leg        grid.Leg
 }
 
 // quotedSet is a set of legs that a site was asked to quote, and its answer.
 type quotedSet struct {
 	site   string
 	wanted Wanted
-	quotes []bourse.Quote
+	quotes []grid.Quote
 }
 
 // Change is what a rerun changes; the zero Change changes nothing.
 type Change struct {
-	Request bourse.Request   // another request of the job in question; without nodes: unchanged
-	Without string           // a site to leave out
-	With    *bourse.SiteSeen // a usable site, in place of one that was not
-	Waive   string           // a site whose refused quotes count as quotes at base price
-	Money   bourse.Credits   // added to the VO's account and to the quota, if any, of the job's user
-	Limit   bourse.Credits   // added to a limit B* set by an operator
+	Request grid.Request    // another request of the job in question; without nodes: unchanged
+	Without string          // a site to leave out
+	With    *facts.SiteSeen // a usable site, in place of one that was not
+	Waive   string          // a site whose refused quotes count as quotes at base price
+	Money   grid.Credits    // added to the VO's account and to the quota, if any, of the job's user
+	Limit   grid.Credits    // added to a limit B* set by an operator
 }
 
 // ErrCut says that a cycle's detail was left out of the record because of its size.
@@ -61,7 +62,7 @@ var ErrUnfinished = errors.New("the broker began anew before it had chosen anyth
 // NewRerun prepares the rerun of a cycle, and runs it unchanged. planned is nil if nothing
 // was chosen because no site had offered anything. It returns ErrCut, ErrUnfinished,
 // ErrDiffers, or an error if the record cannot be read.
-func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, error) {
+func NewRerun(seen *facts.CycleSeen, planned *facts.CyclePlanned) (*Rerun, error) {
 	if seen.Cut || planned != nil && planned.Cut {
 		return nil, ErrCut
 	}
@@ -69,11 +70,11 @@ func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Rerun{in: in, planned: planned, quotes: map[quotedLeg]bourse.Quote{}, mute: map[string]bool{}}
+	r := &Rerun{in: in, planned: planned, quotes: map[quotedLeg]grid.Quote{}, mute: map[string]bool{}}
 	r.readFunds()
 	d := r.planner.Plan(in)
 	q := r.funds
-	q.Sites = make([][]bourse.Quote, len(in.Sites))
+	q.Sites = make([][]grid.Quote, len(in.Sites))
 	if len(d.Groups) > 0 {
 		if planned == nil {
 			return nil, ErrUnfinished
@@ -106,7 +107,7 @@ func (r *Rerun) readFunds() {
 		r.funds.Gone[i] = slices.Contains(r.planned.Gone, r.in.Jobs[i].Name)
 	}
 	r.funds.Left = r.planned.Left
-	r.funds.Quotas = map[string]bourse.Credits{}
+	r.funds.Quotas = map[string]grid.Credits{}
 	for _, x := range r.planned.Quotas {
 		r.funds.Quotas[x.User] = x.Left
 		if x.Passed {
@@ -133,7 +134,7 @@ func (r *Rerun) readQuotes(d *Draft, q *Quotes) bool {
 		}
 		w := &d.Wanted[i]
 		for n, x := range s.Quotes {
-			quote := bourse.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal}
+			quote := grid.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal}
 			q.Sites[i] = append(q.Sites[i], quote)
 			r.quotes[quotedLeg{s.Site, w.Users[n], w.Legs[n]}] = quote
 		}
@@ -150,7 +151,7 @@ func (r *Rerun) readSets(wanted []Wanted) bool {
 		}
 		set := quotedSet{site: s.Site, wanted: wanted[i]}
 		for _, x := range s.Quotes {
-			set.quotes = append(set.quotes, bourse.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal})
+			set.quotes = append(set.quotes, grid.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal})
 		}
 		r.sets = append(r.sets, set)
 	}
@@ -165,7 +166,7 @@ func (r *Rerun) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 		for _, s := range r.sets {
 			if w := &wanted[i]; s.site == d.in.Sites[i].Name && slices.Equal(s.wanted.Legs, w.Legs) && slices.Equal(s.wanted.Users, w.Users) {
 				if q.Sets == nil {
-					q.Sets = make([][]bourse.Quote, len(wanted))
+					q.Sets = make([][]grid.Quote, len(wanted))
 				}
 				q.Sets[i] = s.quotes
 			}
@@ -179,11 +180,11 @@ func (r *Rerun) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 
 // same reports whether the rerun has reached the recorded choice.
 func (r *Rerun) same(d *Draft, q *Quotes, o *Outcome) bool {
-	var recorded []bourse.Planned
+	var recorded []facts.Planned
 	if r.planned != nil {
 		recorded = r.planned.Chosen
 	}
-	return slices.EqualFunc(d.Planned(q, o, true).Chosen, recorded, func(x, y bourse.Planned) bool {
+	return slices.EqualFunc(d.Planned(q, o, true).Chosen, recorded, func(x, y facts.Planned) bool {
 		y.Found = x.Found // an older version counted otherwise
 		return x == y
 	})
@@ -202,7 +203,7 @@ func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
 		return JobOutcome{}, fmt.Errorf("cycle %d has no job %q", r.in.Cycle, job)
 	}
 	if c.Request.Nodes > 0 {
-		if why := Unsound(&bourse.Job{Name: job, Request: c.Request}); why.Refused() {
+		if why := Unsound(&grid.Job{Name: job, Request: c.Request}); why.Refused() {
 			return JobOutcome{}, errors.New(why.String())
 		}
 	}
@@ -212,7 +213,7 @@ func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
 	}
 	d := r.planner.Plan(in)
 	q := r.changedFunds(at, &c)
-	q.Sites = make([][]bourse.Quote, len(in.Sites))
+	q.Sites = make([][]grid.Quote, len(in.Sites))
 	for i := range d.Wanted {
 		w := &d.Wanted[i]
 		for n := range w.Legs {
@@ -233,7 +234,7 @@ func (r *Rerun) changed(job int, c *Change) (*Input, error) {
 		in.Jobs[job].Request, in.Jobs[job].Deadline = c.Request, c.Request.Deadline
 	}
 	if c.Limit != 0 && in.Terms.BudgetLimit != selection.Auto {
-		in.Terms.BudgetLimit = min(in.Terms.BudgetLimit.Plus(c.Limit), bourse.MaxBudget)
+		in.Terms.BudgetLimit = min(in.Terms.BudgetLimit.Plus(c.Limit), grid.MaxBudget)
 	}
 	if c.Without == "" && c.With == nil {
 		return &in, nil
@@ -254,14 +255,14 @@ func (r *Rerun) changed(job int, c *Change) (*Input, error) {
 // changedFunds is what the accounts would have left with a change for a job.
 func (r *Rerun) changedFunds(job int, c *Change) *Quotes {
 	q := r.funds
-	q.Left = min(q.Left.Plus(c.Money), bourse.MaxBudget)
+	q.Left = min(q.Left.Plus(c.Money), grid.MaxBudget)
 	user := r.in.Jobs[job].User
 	if left, ok := q.Quotas[user]; ok && c.Money != 0 {
-		q.Quotas = map[string]bourse.Credits{}
+		q.Quotas = map[string]grid.Credits{}
 		for name, x := range r.funds.Quotas {
 			q.Quotas[name] = x
 		}
-		q.Quotas[user] = min(left+c.Money, bourse.MaxBudget)
+		q.Quotas[user] = min(left+c.Money, grid.MaxBudget)
 	}
 	return &q
 }
@@ -276,20 +277,20 @@ func (r *Rerun) guesses(l quotedLeg, c *Change) bool {
 
 // requote is the recorded quote for a leg, or else its base price, as a guess, if its site
 // answered at all.
-func (r *Rerun) requote(l quotedLeg, base bourse.Fare, c *Change) bourse.Quote {
+func (r *Rerun) requote(l quotedLeg, base grid.Fare, c *Change) grid.Quote {
 	if r.guesses(l, c) {
-		return bourse.Quote{Fare: base}
+		return grid.Quote{Fare: base}
 	}
 	if q, known := r.quotes[l]; known {
 		return q
 	}
-	return bourse.Quote{Fare: base, Refusal: unanswered}
+	return grid.Quote{Fare: base, Refusal: unanswered}
 }
 
 // Earliest finds the earliest window for a request in what was offered, limited only by the
 // request's own budget: it ignores other jobs, limits and accounts. It costs one search.
-func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
-	if why := Unsound(&bourse.Job{Name: "x", Request: want}); why.Refused() {
+func (r *Rerun) Earliest(want grid.Request) (Option, grid.Reason) {
+	if why := Unsound(&grid.Job{Name: "x", Request: want}); why.Refused() {
 		return Option{}, why
 	}
 	in := *r.in
@@ -303,7 +304,7 @@ func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
 		return Option{}, why
 	}
 	a := slices.MinFunc(d.Jobs[0].Alternatives, func(x, y Alternative) int { return cmp.Compare(x.Start(), y.Start()) })
-	a.Quotes = make([]bourse.Quote, len(a.Legs))
+	a.Quotes = make([]grid.Quote, len(a.Legs))
 	for i := range a.Legs {
 		a.Quotes[i].Fare = a.Legs[i].Base
 	}
@@ -312,5 +313,5 @@ func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
 	for i := range a.Legs {
 		o.Legs[i].Guess = a.Legs[i].Contended
 	}
-	return o, bourse.Reason{}
+	return o, grid.Reason{}
 }

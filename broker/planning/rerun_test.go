@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // market answers for a cycle's sites: what a leg costs there follows from the leg alone.
@@ -21,30 +21,30 @@ type market struct {
 
 // quote is what a site says of a leg. Of a leg that it was not asked for in the cycle nothing
 // is known, and it is taken at its base price.
-func (m *market) quote(l quotedLeg, base bourse.Fare, waive string) (bourse.Quote, bool) {
+func (m *market) quote(l quotedLeg, base grid.Fare, waive string) (grid.Quote, bool) {
 	switch {
 	case m.mute[l.site] && l.site != waive:
-		return bourse.Quote{}, false
+		return grid.Quote{}, false
 	case !m.known[l]:
-		return bourse.Quote{Fare: base}, true
+		return grid.Quote{Fare: base}, true
 	}
 	h := fnv.New64a()
 	_ = json.NewEncoder(h).Encode([]any{l.site, l.user, l.leg})
 	x := h.Sum64() >> 20
 	if x%5 == 0 {
 		if l.site == waive {
-			return bourse.Quote{Fare: base}, true
+			return grid.Quote{Fare: base}, true
 		}
-		return bourse.Quote{Refusal: bourse.Reason{Code: bourse.Busy, Detail: "somebody is there"}}, true
+		return grid.Quote{Refusal: grid.Reason{Code: grid.Busy, Detail: "somebody is there"}}, true
 	}
-	base.Additive = bourse.Credits(x%4) * bourse.Credit / 2
-	return bourse.Quote{Fare: base, Delayed: int(x % 3)}, true
+	base.Additive = grid.Credits(x%4) * grid.Credit / 2
+	return grid.Quote{Fare: base, Delayed: int(x % 3)}, true
 }
 
 // quotes answers all that a draft wants. In the cycle itself all of it becomes known.
 func (m *market) quotes(d *Draft, q *Quotes, waive string, asked bool) *Quotes {
 	all := *q
-	all.Sites = make([][]bourse.Quote, len(d.Wanted))
+	all.Sites = make([][]grid.Quote, len(d.Wanted))
 	for i := range d.Wanted {
 		w, site := &d.Wanted[i], d.in.Sites[i].Name
 		if asked && len(w.Legs) == 0 {
@@ -107,7 +107,7 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 		case 0:
 			c.Request = other.Jobs[at].Request
 			c.Request.Sizes = nil
-			c.Request.Nodes, c.Request.Budget = rapid.IntRange(1, 6).Draw(t, "wants another"), bourse.MaxBudget
+			c.Request.Nodes, c.Request.Budget = rapid.IntRange(1, 6).Draw(t, "wants another"), grid.MaxBudget
 			other.Jobs[at].Request, other.Jobs[at].Deadline = c.Request, c.Request.Deadline
 		case 1:
 			if len(in.Sites) > 0 {
@@ -119,13 +119,13 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 				c.Waive = rapid.SampledFrom(in.Sites).Draw(t, "waive").Name
 			}
 		case 3:
-			c.Money = bourse.Credits(rapid.IntRange(0, 40).Draw(t, "money")) * bourse.Credit
+			c.Money = grid.Credits(rapid.IntRange(0, 40).Draw(t, "money")) * grid.Credit
 			funds.Left += c.Money
 			if left, ok := funds.Quotas[in.Jobs[at].User]; ok {
-				funds.Quotas = map[string]bourse.Credits{in.Jobs[at].User: left + c.Money}
+				funds.Quotas = map[string]grid.Credits{in.Jobs[at].User: left + c.Money}
 			}
 		case 4:
-			c.Limit = bourse.Credits(rapid.IntRange(0, 40).Draw(t, "limit")) * bourse.Credit
+			c.Limit = grid.Credits(rapid.IntRange(0, 40).Draw(t, "limit")) * grid.Credit
 			if other.Terms.BudgetLimit >= 0 {
 				other.Terms.BudgetLimit += c.Limit
 			}
@@ -151,7 +151,7 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 		d = p.Plan(&other)
 		all := m.quotes(d, &funds, c.Waive, false)
 		want := p.Choose(d, all)
-		var why bourse.Reason
+		var why grid.Reason
 		for _, x := range append(slices.Clone(d.Postponed), want.Postponed...) {
 			if x.Job == at {
 				why = x.Reason
@@ -179,20 +179,20 @@ func TestEarliest_IsTheFirstWindowOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := bourse.Request{Nodes: 1, Length: 1000 * bourse.Second, MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * bourse.Credit, Deadline: bourse.Never}
+	want := grid.Request{Nodes: 1, Length: 1000 * grid.Second, MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * grid.Credit, Deadline: grid.Never}
 	for name, c := range map[string]struct {
-		change func(*bourse.Request)
-		start  bourse.Time
-		cost   bourse.Credits
+		change func(*grid.Request)
+		start  grid.Time
+		cost   grid.Credits
 		guess  bool
-		code   bourse.Code
+		code   grid.Code
 	}{
-		"as they are":      {func(*bourse.Request) {}, 0, bourse.Credit, true, ""},
-		"of both sites":    {func(w *bourse.Request) { w.Nodes = 4 }, 0, 6 * bourse.Credit, true, ""},
-		"once it is ready": {func(w *bourse.Request) { w.Ready = 6000 * sec }, 6000 * sec, bourse.Credit, false, ""},
-		"too many":         {func(w *bourse.Request) { w.Nodes = 5 }, 0, 0, false, bourse.TooLarge},
-		"no such nodes":    {func(w *bourse.Request) { w.MinPerformance = 2 * bourse.Unit }, 0, 0, false, bourse.NoNode},
-		"of no sense":      {func(w *bourse.Request) { w.Nodes = 0 }, 0, 0, false, bourse.Invalid},
+		"as they are":      {func(*grid.Request) {}, 0, grid.Credit, true, ""},
+		"of both sites":    {func(w *grid.Request) { w.Nodes = 4 }, 0, 6 * grid.Credit, true, ""},
+		"once it is ready": {func(w *grid.Request) { w.Ready = 6000 * sec }, 6000 * sec, grid.Credit, false, ""},
+		"too many":         {func(w *grid.Request) { w.Nodes = 5 }, 0, 0, false, grid.TooLarge},
+		"no such nodes":    {func(w *grid.Request) { w.MinPerformance = 2 * grid.Unit }, 0, 0, false, grid.NoNode},
+		"of no sense":      {func(w *grid.Request) { w.Nodes = 0 }, 0, 0, false, grid.Invalid},
 	} {
 		w := want
 		c.change(&w)
@@ -207,7 +207,7 @@ func TestEarliest_IsTheFirstWindowOfAll(t *testing.T) {
 	if r, err = NewRerun(seen, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, why := r.Earliest(want); why.Code != bourse.NoOffer {
+	if _, why := r.Earliest(want); why.Code != grid.NoOffer {
 		t.Errorf("with all sites silent: %v", why)
 	}
 	if _, err := r.With("nobody", Change{}); err == nil {

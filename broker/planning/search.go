@@ -1,6 +1,6 @@
 package planning
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // findWindows finds alternatives for all jobs together, so that no two overlap.
 func (p *Planner) findWindows(d *Draft) {
@@ -53,7 +53,7 @@ func (c *chooser) searchClear() {
 		p.add(d, &in.Jobs[i], r.Alternatives[k])
 		for n := range p.Alternatives {
 			a := &p.Alternatives[n]
-			a.Quotes = make([]bourse.Quote, len(a.Legs))
+			a.Quotes = make([]grid.Quote, len(a.Legs))
 			for l := range a.Legs {
 				a.Quotes[l].Fare = a.Legs[l].Base
 			}

@@ -3,7 +3,7 @@ package planning
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -17,7 +17,7 @@ import (
 func (p *Plan) addShares(d *Draft, j *Job) {
 	r, from, most := &j.Request, d.in.From, d.in.Terms.MaxAlternatives
 	end := min(r.Deadline, d.in.Horizon)
-	if r.Deadline == bourse.Never || r.Ready > from || end <= from {
+	if r.Deadline == grid.Never || r.Ready > from || end <= from {
 		return
 	}
 	sizes, barred := r.Dealt(most), d.in.barredSites(j)
@@ -32,7 +32,7 @@ func (p *Plan) addShares(d *Draft, j *Job) {
 				continue
 			}
 			l := Leg{Group: i, Site: d.siteOf[i], Contended: true,
-				What: bourse.Leg{Group: g.Name, Nodes: z.Nodes, Start: from, End: end, Work: z.Length},
+				What: grid.Leg{Group: g.Name, Nodes: z.Nodes, Start: from, End: end, Work: z.Length},
 				Base: pricing.Share(g.Price, z.Nodes, g.Performance.Runtime(z.Length), end.Sub(from), 0)}
 			p.Found++
 			left--
@@ -52,7 +52,7 @@ func (d *Draft) sharedGroups(j *Job) []int32 {
 			list = append(list, int32(i))
 		}
 	}
-	if goal := d.in.Terms.Minimize; len(list) < 2 || goal != bourse.GoalValue && goal != bourse.GoalFinish {
+	if goal := d.in.Terms.Minimize; len(list) < 2 || goal != grid.GoalValue && goal != grid.GoalFinish {
 		return list
 	}
 	if d.ties == nil {

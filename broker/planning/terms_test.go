@@ -3,8 +3,8 @@ package planning
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/placement"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -15,9 +15,9 @@ import (
 func TestTerms_WhichLimitBinds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		goal         bourse.Goal
+		goal         grid.Goal
 		budget, time bool
-	}{{bourse.GoalTime, true, false}, {bourse.GoalCost, false, true}, {bourse.GoalFinish, true, false}, {bourse.GoalValue, false, false}} {
+	}{{grid.GoalTime, true, false}, {grid.GoalCost, false, true}, {grid.GoalFinish, true, false}, {grid.GoalValue, false, false}} {
 		auto := Terms{Minimize: c.goal, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}
 		if auto.BindsBudget() != c.budget || auto.BindsTime() != c.time {
 			t.Errorf("%v: B* binds %t, T* %t", c.goal, auto.BindsBudget(), auto.BindsTime())
@@ -27,7 +27,7 @@ func TestTerms_WhichLimitBinds(t *testing.T) {
 			t.Errorf("%v: B* of 0 binds %t, T* of 0 %t", c.goal, set.BindsBudget(), set.BindsTime())
 		}
 	}
-	if one := (&Terms{Minimize: bourse.GoalValue, Strategy: choice.Random}); !one.OneByOne() || one.ByValue() {
+	if one := (&Terms{Minimize: grid.GoalValue, Strategy: choice.Random}); !one.OneByOne() || one.ByValue() {
 		t.Error("jobs that are taken one by one are not placed by value")
 	}
 }
@@ -37,11 +37,11 @@ func TestTerms_WhichLimitBinds(t *testing.T) {
 func TestTerms_BetterIsWhatIsMinimisedThenCostThenOrder(t *testing.T) {
 	t.Parallel()
 	dear := Alternative{Number: 1, Time: 5, End: 5, Loss: 5, Cost: 9}
-	for goal, change := range map[bourse.Goal]func(*Alternative){
-		bourse.GoalValue:  func(a *Alternative) { a.Loss = 4 },
-		bourse.GoalTime:   func(a *Alternative) { a.Time = 4 },
-		bourse.GoalFinish: func(a *Alternative) { a.End = 4 },
-		bourse.GoalCost:   func(a *Alternative) { a.Cost = 7 },
+	for goal, change := range map[grid.Goal]func(*Alternative){
+		grid.GoalValue:  func(a *Alternative) { a.Loss = 4 },
+		grid.GoalTime:   func(a *Alternative) { a.Time = 4 },
+		grid.GoalFinish: func(a *Alternative) { a.End = 4 },
+		grid.GoalCost:   func(a *Alternative) { a.Cost = 7 },
 	} {
 		terms := Terms{Minimize: goal}
 		best, cheap, late := dear, dear, dear
@@ -60,20 +60,20 @@ func TestTerms_BetterIsWhatIsMinimisedThenCostThenOrder(t *testing.T) {
 
 // drafted is a draft of one site with an hour's windows of the given costs for each job; the
 // dearer ones are the quicker ones.
-func drafted(terms Terms, costs map[string][]bourse.Credits) *Draft {
+func drafted(terms Terms, costs map[string][]grid.Credits) *Draft {
 	in := &Input{Horizon: 20_000 * sec, Terms: terms, Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{{
-		Group: bourse.Group{Site: "s", Name: "g", Nodes: 9, Performance: bourse.Unit}, Admissible: bourse.NewProfile(0, 9), Clear: bourse.NewProfile(0, 9)}}}}}
+		Group: grid.Group{Site: "s", Name: "g", Nodes: 9, Performance: grid.Unit}, Admissible: grid.NewProfile(0, 9), Clear: grid.NewProfile(0, 9)}}}}}
 	for _, name := range []string{"a", "b", "c"} {
 		if costs[name] != nil {
-			in.Jobs = append(in.Jobs, Job{Name: name, User: "ana", Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, Budget: bourse.MaxBudget, Deadline: bourse.Never}})
+			in.Jobs = append(in.Jobs, Job{Name: name, User: "ana", Deadline: grid.Never, Request: grid.Request{Nodes: 1, Length: grid.Hour, Budget: grid.MaxBudget, Deadline: grid.Never}})
 		}
 	}
 	d := newDraft(in)
 	for i := range in.Jobs {
-		var windows []bourse.Window
+		var windows []grid.Window
 		for _, cost := range costs[in.Jobs[i].Name] {
-			end := 5000*sec - bourse.Time(cost)*sec
-			windows = append(windows, bourse.Window{Time: end.Sub(0), Cost: cost, Parts: []bourse.Part{{Count: 1, End: end, Cost: cost}}})
+			end := 5000*sec - grid.Time(cost)*sec
+			windows = append(windows, grid.Window{Time: end.Sub(0), Cost: cost, Parts: []grid.Part{{Count: 1, End: end, Cost: cost}}})
 		}
 		d.Jobs[i].add(d, &in.Jobs[i], windows)
 	}
@@ -85,12 +85,12 @@ func drafted(terms Terms, costs map[string][]bourse.Credits) *Draft {
 // gives that up, again and again, until all is within the quota.
 func TestChoose_AQuotaMovesWhoIsFurthestAboveItsCheapest(t *testing.T) {
 	t.Parallel()
-	terms := Terms{Minimize: bourse.GoalTime, BudgetLimit: 1000, TimeLimit: selection.Auto}
-	for quota, want := range map[bourse.Credits][]bourse.Credits{
+	terms := Terms{Minimize: grid.GoalTime, BudgetLimit: 1000, TimeLimit: selection.Auto}
+	for quota, want := range map[grid.Credits][]grid.Credits{
 		100: {10, 6, 3}, 19: {10, 6, 3}, 18: {10, 5, 3}, 17: {10, 2, 3}, 15: {10, 2, 3}, 14: {10, 2, 1}, 13: {10, 2, 1}, 12: {9, 2, 1},
 	} {
-		d := drafted(terms, map[string][]bourse.Credits{"a": {9, 10}, "b": {2, 5, 6}, "c": {1, 3}})
-		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000, Quotas: map[string]bourse.Credits{"ana": quota}})
+		d := drafted(terms, map[string][]grid.Credits{"a": {9, 10}, "b": {2, 5, 6}, "c": {1, 3}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]grid.Quote, 1), Left: 1000, Quotas: map[string]grid.Credits{"ana": quota}})
 		for i, cost := range want {
 			if a := o.Jobs[i].Chosen(); a == nil || a.Cost != cost {
 				t.Errorf("quota %d: job %d gets %+v, want one for %d", quota, i, a, cost)
@@ -103,9 +103,9 @@ func TestChoose_AQuotaMovesWhoIsFurthestAboveItsCheapest(t *testing.T) {
 // others are told of the limit.
 func TestChoose_WithinTheLimitThoseServedFirstComeFirst(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[bourse.Credits]string{13: "abc", 12: "ab", 11: "ab", 10: "ac", 9: "ac", 8: "a", 7: "a", 6: "bc", 5: "b", 3: "c", 1: ""} {
-		d := drafted(Terms{Minimize: bourse.GoalTime, BudgetLimit: limit, TimeLimit: selection.Auto}, map[string][]bourse.Credits{"a": {7}, "b": {4}, "c": {2}})
-		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000})
+	for limit, want := range map[grid.Credits]string{13: "abc", 12: "ab", 11: "ab", 10: "ac", 9: "ac", 8: "a", 7: "a", 6: "bc", 5: "b", 3: "c", 1: ""} {
+		d := drafted(Terms{Minimize: grid.GoalTime, BudgetLimit: limit, TimeLimit: selection.Auto}, map[string][]grid.Credits{"a": {7}, "b": {4}, "c": {2}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]grid.Quote, 1), Left: 1000})
 		got := ""
 		for i := range o.Jobs {
 			if o.Jobs[i].Chosen() != nil {
@@ -113,7 +113,7 @@ func TestChoose_WithinTheLimitThoseServedFirstComeFirst(t *testing.T) {
 			}
 		}
 		for _, x := range o.Postponed {
-			if x.Reason.Code != bourse.LimitBudget {
+			if x.Reason.Code != grid.LimitBudget {
 				t.Errorf("B* %d: %s is postponed: %v", limit, d.in.Jobs[x.Job].Name, x.Reason)
 			}
 		}
@@ -131,12 +131,12 @@ func limited(t *testing.T, change func(*Input, *Quotes)) (*Draft, *Quotes, *Outc
 	t.Helper()
 	var p Planner
 	in := twoJobs()
-	q := &Quotes{Left: bourse.MaxBudget}
+	q := &Quotes{Left: grid.MaxBudget}
 	change(in, q)
 	d := p.Plan(in)
-	q.Sites = make([][]bourse.Quote, 2)
+	q.Sites = make([][]grid.Quote, 2)
 	for n := range d.Wanted[0].Legs {
-		q.Sites[0] = append(q.Sites[0], bourse.Quote{Fare: d.Wanted[0].base[n]})
+		q.Sites[0] = append(q.Sites[0], grid.Quote{Fare: d.Wanted[0].base[n]})
 	}
 	return d, q, p.Choose(d, q)
 }
@@ -148,15 +148,15 @@ func TestChoose_ByValueWithinWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(in *Input, q *Quotes)
-		budget bourse.Credits
-		time   bourse.Duration
-		code   bourse.Code
+		budget grid.Credits
+		time   grid.Duration
+		code   grid.Code
 		more   Change
 	}{
-		"B*":      {func(in *Input, _ *Quotes) { in.Terms.BudgetLimit = 3 * bourse.Credit / 2 }, 3 * bourse.Credit / 2, bourse.MaxDuration, bourse.LimitBudget, Change{Limit: bourse.Credit / 2}},
-		"T*":      {func(in *Input, _ *Quotes) { in.Terms.TimeLimit = 1500 * bourse.Second }, bourse.MaxCredits, 1500 * bourse.Second, bourse.LimitTime, Change{}},
-		"account": {func(_ *Input, q *Quotes) { q.Left = 3 * bourse.Credit / 2 }, bourse.MaxCredits, bourse.MaxDuration, bourse.NoMoney, Change{Money: bourse.Credit / 2}},
-		"quota":   {func(_ *Input, q *Quotes) { q.Quotas = map[string]bourse.Credits{"": 3 * bourse.Credit / 2} }, bourse.MaxCredits, bourse.MaxDuration, bourse.NoMoney, Change{Money: bourse.Credit / 2}},
+		"B*":      {func(in *Input, _ *Quotes) { in.Terms.BudgetLimit = 3 * grid.Credit / 2 }, 3 * grid.Credit / 2, grid.MaxDuration, grid.LimitBudget, Change{Limit: grid.Credit / 2}},
+		"T*":      {func(in *Input, _ *Quotes) { in.Terms.TimeLimit = 1500 * grid.Second }, grid.MaxCredits, 1500 * grid.Second, grid.LimitTime, Change{}},
+		"account": {func(_ *Input, q *Quotes) { q.Left = 3 * grid.Credit / 2 }, grid.MaxCredits, grid.MaxDuration, grid.NoMoney, Change{Money: grid.Credit / 2}},
+		"quota":   {func(_ *Input, q *Quotes) { q.Quotas = map[string]grid.Credits{"": 3 * grid.Credit / 2} }, grid.MaxCredits, grid.MaxDuration, grid.NoMoney, Change{Money: grid.Credit / 2}},
 	} {
 		d, q, o := limited(t, c.change)
 		if got := places(d.in, o); got != "a north 0 1;" || o.BudgetLimit != c.budget || o.TimeLimit != c.time || len(o.Postponed) != 1 || o.Postponed[0].Reason.Code != c.code {
@@ -182,16 +182,16 @@ func TestChoose_TellsTheLimitsThatBind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		terms  Terms
-		budget bourse.Credits
-		time   bourse.Duration
+		budget grid.Credits
+		time   grid.Duration
 	}{
-		{Terms{Minimize: bourse.GoalCost, BudgetLimit: selection.Auto, TimeLimit: 9000 * bourse.Second}, bourse.MaxCredits, 9000 * bourse.Second},
-		{Terms{Minimize: bourse.GoalCost, BudgetLimit: 100, TimeLimit: 9000 * bourse.Second}, 100, 9000 * bourse.Second},
-		{Terms{Minimize: bourse.GoalTime, BudgetLimit: 100, TimeLimit: selection.Auto}, 100, bourse.MaxDuration},
-		{Terms{Minimize: bourse.GoalTime, BudgetLimit: 100, TimeLimit: 9999 * bourse.Second}, 100, 9999 * bourse.Second},
+		{Terms{Minimize: grid.GoalCost, BudgetLimit: selection.Auto, TimeLimit: 9000 * grid.Second}, grid.MaxCredits, 9000 * grid.Second},
+		{Terms{Minimize: grid.GoalCost, BudgetLimit: 100, TimeLimit: 9000 * grid.Second}, 100, 9000 * grid.Second},
+		{Terms{Minimize: grid.GoalTime, BudgetLimit: 100, TimeLimit: selection.Auto}, 100, grid.MaxDuration},
+		{Terms{Minimize: grid.GoalTime, BudgetLimit: 100, TimeLimit: 9999 * grid.Second}, 100, 9999 * grid.Second},
 	} {
-		d := drafted(c.terms, map[string][]bourse.Credits{"a": {7, 9}})
-		o := new(Planner).Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: 1000})
+		d := drafted(c.terms, map[string][]grid.Credits{"a": {7, 9}})
+		o := new(Planner).Choose(d, &Quotes{Sites: make([][]grid.Quote, 1), Left: 1000})
 		if o.BudgetLimit != c.budget || o.TimeLimit != c.time || o.Jobs[0].Chosen() == nil {
 			t.Errorf("%+v: B* %v, T* %v", c.terms, int64(o.BudgetLimit), o.TimeLimit)
 		}
@@ -203,20 +203,20 @@ func TestChoose_TellsTheLimitsThatBind(t *testing.T) {
 func TestChoose_OneByOneIsNotPutTogether(t *testing.T) {
 	t.Parallel()
 	in := twoJobs()
-	in.Terms.Strategy, in.Terms.Minimize = choice.Earliest, bourse.GoalTime
+	in.Terms.Strategy, in.Terms.Minimize = choice.Earliest, grid.GoalTime
 	in.Jobs = in.Jobs[:1]
 	in.Jobs[0].Request.Nodes = 2
-	in.Sites[0].Groups[0].Clear = bourse.NewProfile(0, 1) // two nodes, one of them clear
+	in.Sites[0].Groups[0].Clear = grid.NewProfile(0, 1) // two nodes, one of them clear
 	g := &in.Sites[1].Groups[0]
-	g.Group.Nodes, g.Admissible, g.Clear = 1, bourse.NewProfile(0, 1), bourse.NewProfile(0, 1)
+	g.Group.Nodes, g.Admissible, g.Clear = 1, grid.NewProfile(0, 1), grid.NewProfile(0, 1)
 	var p Planner
 	d := p.Plan(in)
-	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+	q := &Quotes{Sites: make([][]grid.Quote, 2), Left: grid.MaxBudget}
 	for range d.Wanted[0].Legs {
-		q.Sites[0] = append(q.Sites[0], bourse.Quote{Refusal: bourse.Reason{Code: bourse.Busy, Detail: "somebody is there"}})
+		q.Sites[0] = append(q.Sites[0], grid.Quote{Refusal: grid.Reason{Code: grid.Busy, Detail: "somebody is there"}})
 	}
 	o := p.Choose(d, q)
-	if len(q.Sites[0]) == 0 || o.Jobs[0].Chosen() != nil || len(o.Postponed) != 1 || o.Postponed[0].Reason.Code != bourse.Busy {
+	if len(q.Sites[0]) == 0 || o.Jobs[0].Chosen() != nil || len(o.Postponed) != 1 || o.Postponed[0].Reason.Code != grid.Busy {
 		t.Errorf("%d quotes, chosen %+v, %+v", len(q.Sites[0]), o.Jobs[0].Chosen(), o.Postponed)
 	}
 }
@@ -227,7 +227,7 @@ func TestPlan_CountsTheSlots(t *testing.T) {
 	in := twoJobs()
 	in.Sites[0].Groups[0].Admissible.Add(3000*sec, 4000*sec, -1)
 	value := new(Planner).Plan(in).Slots
-	in.Terms.Minimize = bourse.GoalTime
+	in.Terms.Minimize = grid.GoalTime
 	if paper := new(Planner).Plan(in).Slots; value != paper || value < 2 {
 		t.Errorf("%d slots by value, %d by time", value, paper)
 	}
@@ -237,7 +237,7 @@ func TestPlan_CountsTheSlots(t *testing.T) {
 // is new is numbered on and costs its base price.
 func TestFound_WhatTheFirstChoiceHadIsNotFoundTwice(t *testing.T) {
 	t.Parallel()
-	d := drafted(Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}, map[string][]bourse.Credits{"a": {7, 9}})
+	d := drafted(Terms{Minimize: grid.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}, map[string][]grid.Credits{"a": {7, 9}})
 	p, j := &d.Jobs[0], &d.in.Jobs[0]
 	c := &chooser{Planner: new(Planner), d: d, q: &Quotes{}, o: &Outcome{}, again: true}
 	for k := range p.Alternatives {
@@ -247,12 +247,12 @@ func TestFound_WhatTheFirstChoiceHadIsNotFoundTwice(t *testing.T) {
 		}
 	}
 	other := placement.Window{Window: p.Alternatives[0].window()}
-	other.Parts = []bourse.Part{{Count: 1, Start: sec, End: 100 * sec, Cost: 3}}
+	other.Parts = []grid.Part{{Count: 1, Start: sec, End: 100 * sec, Cost: 3}}
 	i := c.found(p, j, &other)
 	if i != 2 || p.Found != 3 || len(p.Alternatives) != 3 {
 		t.Fatalf("a new window is alternative %d of %d, %d are found", i, len(p.Alternatives), p.Found)
 	}
-	if a := p.Alternatives[2]; a.Number != 3 || len(a.Quotes) != 1 || a.Quotes[0].Fare != (bourse.Fare{Base: 3}) {
+	if a := p.Alternatives[2]; a.Number != 3 || len(a.Quotes) != 1 || a.Quotes[0].Fare != (grid.Fare{Base: 3}) {
 		t.Errorf("%+v", a)
 	}
 }

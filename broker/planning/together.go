@@ -3,7 +3,7 @@ package planning
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Quotes for sets. Under GoalValue the windows of different jobs may delay the same queue,
@@ -52,7 +52,7 @@ func (d *Draft) inSet(o *Outcome, job int) []Leg {
 // crowded marks the groups where legs of several jobs together are not clear. Legs that are
 // clear together cost their base price in any order.
 func (d *Draft) crowded(o *Outcome) []bool {
-	clear, crowded := make([]bourse.Profile, len(d.Groups)), make([]bool, len(d.Groups))
+	clear, crowded := make([]grid.Profile, len(d.Groups)), make([]bool, len(d.Groups))
 	first, several := make([]int, len(d.Groups)), make([]bool, len(d.Groups))
 	for i := range o.Jobs {
 		for _, l := range d.inSet(o, i) {
@@ -80,7 +80,7 @@ func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	if sets == nil {
 		return first
 	}
-	o := &Outcome{Jobs: slices.Clone(first.Jobs), Alternatives: first.Alternatives, BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration,
+	o := &Outcome{Jobs: slices.Clone(first.Jobs), Alternatives: first.Alternatives, BudgetLimit: grid.MaxCredits, TimeLimit: grid.MaxDuration,
 		together: d.Together(first), sets: sets}
 	for i := range o.Jobs {
 		j := &o.Jobs[i]

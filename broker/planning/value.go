@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
 
@@ -40,19 +40,19 @@ func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 }
 
 // goal is what a job minimises.
-func (in *Input) goal(j *Job) bourse.Goal { return cmp.Or(j.Request.Minimize, bourse.GoalValue) }
+func (in *Input) goal(j *Job) grid.Goal { return cmp.Or(j.Request.Minimize, grid.GoalValue) }
 
 // worth is what ending an hour earlier is worth to a job.
-func (in *Input) worth(j *Job) bourse.Credits {
+func (in *Input) worth(j *Job) grid.Credits {
 	return j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
 }
 
 // Waiting is what waiting for d costs a job; MaxCredits if its goal is to be early.
-func (in *Input) Waiting(j *Job, d bourse.Duration) bourse.Credits {
-	if g := in.goal(j); g == bourse.GoalFinish || g == bourse.GoalTime {
-		return bourse.MaxCredits
+func (in *Input) Waiting(j *Job, d grid.Duration) grid.Credits {
+	if g := in.goal(j); g == grid.GoalFinish || g == grid.GoalTime {
+		return grid.MaxCredits
 	}
-	return bourse.Cost(bourse.Price(in.worth(j)), d)
+	return grid.Cost(grid.Price(in.worth(j)), d)
 }
 
 // mayWait reports whether a job may pass over the windows there are and wait for a better
@@ -63,17 +63,17 @@ func (in *Input) mayWait(j *Job, d *Draft) bool {
 	if t == 0 || in.From.Sub(j.Submit) >= t {
 		return false
 	}
-	if g := in.goal(j); g != bourse.GoalValue && g != bourse.GoalCost {
+	if g := in.goal(j); g != grid.GoalValue && g != grid.GoalCost {
 		return false
 	}
 	r := &j.Request
 	soonest := d.soonest(r)
-	return r.Deadline == bourse.Never || soonest < bourse.Never && soonest.Add(2*t) <= r.Deadline
+	return r.Deadline == grid.Never || soonest < grid.Never && soonest.Add(2*t) <= r.Deadline
 }
 
 // withoutDear adds to the groups that a job may not use those with a price above its cap.
 // For prices that change over time the search checks the cap.
-func (d *Draft) withoutDear(barred []bool, most bourse.Price) []bool {
+func (d *Draft) withoutDear(barred []bool, most grid.Price) []bool {
 	for g := range d.Groups {
 		if d.Groups[g].Curve == nil && d.Groups[g].Price > most {
 			if barred == nil {
@@ -138,7 +138,7 @@ func (p *Planner) valuable(d *Draft) []int {
 	windows := placer.Plan(in.Terms.MaxAlternatives)
 	for k, i := range which {
 		plan, j := &d.Jobs[i], &in.Jobs[i]
-		list := make([]bourse.Window, len(windows[k]))
+		list := make([]grid.Window, len(windows[k]))
 		for n := range list {
 			list[n] = windows[k][n].Window
 		}
@@ -152,13 +152,13 @@ func (p *Planner) valuable(d *Draft) []int {
 }
 
 // whyNone says why a job would have no window even alone.
-func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
+func (p *Planner) whyNone(d *Draft, job int) grid.Reason {
 	j := &d.in.Jobs[job]
 	p.open(d, d.admissible)
 	if why := p.windows(d, []int{job}, max(1, len(j.Request.Sizes))).Reasons[0]; why.Refused() {
 		return why
 	}
-	return reason(bourse.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)
+	return reason(grid.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)
 }
 
 // lose sets the loss of each of a job's alternatives, at its present price.
@@ -169,7 +169,7 @@ func (d *Draft) lose(job int, list []Alternative) {
 }
 
 // loss is what a job loses by a window, with the cost weighted.
-func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
+func (d *Draft) loss(j *Job, cost grid.Credits, start, end grid.Time) grid.Credits {
 	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
 	return x.Loss(placement.Weigh(cost, d.in.Terms.Weight), start, end)
 }
@@ -198,15 +198,15 @@ func (c *chooser) placeAll() {
 		if choices[k].Behind() {
 			c.o.Behind++
 		}
-		if in.goal(&in.Jobs[i]) == bourse.GoalValue {
+		if in.goal(&in.Jobs[i]) == grid.GoalValue {
 			c.o.Regret = c.o.Regret.Plus(choices[k].Regret())
 		}
 	}
-	if given < bourse.MaxCredits {
+	if given < grid.MaxCredits {
 		c.o.BudgetLimit = given
 	}
 	c.o.TimeLimit = limits.Time
-	users := map[string]bourse.Credits{}
+	users := map[string]grid.Credits{}
 	for k, i := range which {
 		if choices[k].Placed {
 			users[in.Jobs[i].User] += choices[k].Window.Price
@@ -238,7 +238,7 @@ func (c *chooser) take(job int, choice *placement.Choice) {
 // has already found it, and returns its index.
 func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
 	n := len(p.Alternatives)
-	p.add(c.d, j, []bourse.Window{w.Window})
+	p.add(c.d, j, []grid.Window{w.Window})
 	a := &p.Alternatives[n]
 	if c.again {
 		if old := slices.IndexFunc(p.Alternatives[:n], func(x Alternative) bool { return slices.Equal(x.Legs, a.Legs) }); old >= 0 {
@@ -246,7 +246,7 @@ func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
 			return old
 		}
 	}
-	a.Quotes = make([]bourse.Quote, len(a.Legs))
+	a.Quotes = make([]grid.Quote, len(a.Legs))
 	for l := range a.Legs {
 		a.Quotes[l].Fare = a.Legs[l].Base
 	}
@@ -255,9 +255,9 @@ func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
 
 // whyNot says why a job that has windows gets none. spent is what its user's other jobs
 // cost.
-func (c *chooser) whyNot(job int, choice *placement.Choice, spent bourse.Credits) bourse.Reason {
+func (c *chooser) whyNot(job int, choice *placement.Choice, spent grid.Credits) grid.Reason {
 	p, j := &c.o.Jobs[job], &c.d.in.Jobs[job]
-	least := bourse.MaxCredits
+	least := grid.MaxCredits
 	for n := range p.Alternatives {
 		least = min(least, p.Alternatives[n].Cost)
 	}
@@ -266,37 +266,37 @@ func (c *chooser) whyNot(job int, choice *placement.Choice, spent bourse.Credits
 	}
 	switch w := &choice.Left; choice.Wait {
 	case placement.TooFar:
-		return reason(bourse.Waits, "its best window starts only at %v: nothing is lost by waiting for a better one, until %v", w.Start, j.Submit.Add(c.d.in.Terms.Patience))
+		return reason(grid.Waits, "its best window starts only at %v: nothing is lost by waiting for a better one, until %v", w.Start, j.Submit.Add(c.d.in.Terms.Patience))
 	case placement.TooDear:
-		return reason(bourse.Waits, "money is short, a credit weighs %v: its best window costs %v, more than it is worth to it", bourse.Credits(c.d.in.Terms.Weight*1000), w.Price)
+		return reason(grid.Waits, "money is short, a credit weighs %v: its best window costs %v, more than it is worth to it", grid.Credits(c.d.in.Terms.Weight*1000), w.Price)
 	case placement.Crowded:
-		return reason(bourse.Waits, "the jobs of its batch leave it a window that ends at %v for %v credits, which is worth less than to wait %v s for the next chance", w.End(), w.Price, c.d.in.Terms.Wait)
+		return reason(grid.Waits, "the jobs of its batch leave it a window that ends at %v for %v credits, which is worth less than to wait %v s for the next chance", w.End(), w.Price, c.d.in.Terms.Wait)
 	}
-	if least == bourse.MaxCredits {
+	if least == grid.MaxCredits {
 		if p.Why.Refused() {
 			return p.Why
 		}
-		return reason(bourse.NoWindow, "no site has a window for it that it may use")
+		return reason(grid.NoWindow, "no site has a window for it that it may use")
 	}
 	if r := Covered(c.o.Cost.Plus(least), c.q.Left, spent.Plus(least), c.q.userLeft(j.User), j.User); r.Refused() {
 		return r
 	}
 	if left := c.o.BudgetLimit - c.o.Cost; least > left {
-		return reason(bourse.LimitBudget, "its cheapest window costs %v credits, B* leaves %v", least, left)
+		return reason(grid.LimitBudget, "its cheapest window costs %v credits, B* leaves %v", least, left)
 	}
 	if left := c.o.TimeLimit - c.o.Time; choice.Possible && choice.Alone.Time > left {
-		return reason(bourse.LimitTime, "its best window takes %v s, T* leaves %v", choice.Alone.Time, left)
+		return reason(grid.LimitTime, "its best window takes %v s, T* leaves %v", choice.Alone.Time, left)
 	}
-	return reason(bourse.NoWindow, "the other jobs of its batch leave it no window")
+	return reason(grid.NoWindow, "the other jobs of its batch leave it no window")
 }
 
 // window is an alternative as placement sees it. Work on time-shared nodes takes no slots.
-func (a *Alternative) window() bourse.Window {
-	w := bourse.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost}
+func (a *Alternative) window() grid.Window {
+	w := grid.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost}
 	for i := range a.Legs {
 		l := &a.Legs[i]
 		if l.What.Work == 0 {
-			w.Parts = append(w.Parts, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End, Cost: l.Base.Base})
+			w.Parts = append(w.Parts, grid.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End, Cost: l.Base.Base})
 		}
 	}
 	return w

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // ownAccount is the account of this process. If it has no name, its number is used.
@@ -74,7 +74,7 @@ func Opens(as string, files []string) (string, error) {
 func groupsOf(u *user.User) (list []uint32, err error) {
 	groups, err := u.GroupIds()
 	if err != nil {
-		return nil, deny(bourse.NotAllowed, "the groups of account %s are not known (%v)", u.Username, err)
+		return nil, deny(grid.NotAllowed, "the groups of account %s are not known (%v)", u.Username, err)
 	}
 	for _, g := range groups {
 		id, err := strconv.ParseUint(g, 10, 32)
@@ -92,22 +92,22 @@ func groupsOf(u *user.User) (list []uint32, err error) {
 func (d *Driver) account(name string) (supervisor.Account, error) {
 	switch {
 	case name == "":
-		return supervisor.Account{}, deny(bourse.NotAllowed, "no local account is given for its user; add an [[account]]")
+		return supervisor.Account{}, deny(grid.NotAllowed, "no local account is given for its user; add an [[account]]")
 	case d.self.UID != 0 && name != d.self.Name:
-		return supervisor.Account{}, deny(bourse.NotAllowed, "the site's process runs as %s and cannot run work as %s; start it as root, or write as = %q in the [[account]]", d.self.Name, name, d.self.Name)
+		return supervisor.Account{}, deny(grid.NotAllowed, "the site's process runs as %s and cannot run work as %s; start it as root, or write as = %q in the [[account]]", d.self.Name, name, d.self.Name)
 	case d.self.UID != 0:
 		return d.self, nil
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return supervisor.Account{}, deny(bourse.NotAllowed, "there is no account %s on this machine (%v); name one that there is in the [[account]]", name, err)
+		return supervisor.Account{}, deny(grid.NotAllowed, "there is no account %s on this machine (%v); name one that there is in the [[account]]", name, err)
 	}
 	a, err := numbered(u)
 	switch {
 	case err != nil:
 		return supervisor.Account{}, err
 	case a.UID == 0:
-		return supervisor.Account{}, deny(bourse.NotAllowed, "%s is an account of root, as which no work runs; name another one in the [[account]]", name)
+		return supervisor.Account{}, deny(grid.NotAllowed, "%s is an account of root, as which no work runs; name another one in the [[account]]", name)
 	}
 	if a.Groups, err = groupsOf(u); err != nil {
 		return supervisor.Account{}, err

@@ -17,9 +17,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Config says where work runs, and on what.
@@ -42,7 +42,7 @@ type Config struct {
 	// ten minutes each. It is called by looks. nil: nobody is told.
 	Warn func(words string)
 	// Now is the clock of the windows; nil: the machine's.
-	Now func() bourse.Time
+	Now func() grid.Time
 }
 
 // Driver carries out what a cluster asks of this machine. Do may be called for one command,
@@ -83,7 +83,7 @@ func New(cfg Config) (*Driver, error) {
 		return nil, err
 	}
 	if cfg.Now == nil {
-		cfg.Now = func() bourse.Time { return now() }
+		cfg.Now = func() grid.Time { return now() }
 	}
 	d := &Driver{cfg: cfg, self: self, begun: time.Now()}
 	if !cfg.Ungrouped {
@@ -132,9 +132,9 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 }
 
 // command carries out a command.
-func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome, bourse.Reason) {
+func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome, grid.Reason) {
 	if !properName(c.Name) {
-		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot name a piece of work", c.Name)
+		return agents.Denied, grid.Because(grid.Invalid, "%q cannot name a piece of work", c.Name)
 	}
 	var err error
 	switch c.Verb {
@@ -145,13 +145,13 @@ func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome,
 	case agents.Delete:
 		err = d.remove(c.Name)
 	default:
-		err = deny(bourse.Invalid, "processes of this machine know no reservations: %s cannot be done", c.Verb)
+		err = deny(grid.Invalid, "processes of this machine know no reservations: %s cannot be done", c.Verb)
 	}
 	d.tidy(time.Now())
 	var no *denial
 	switch {
 	case err == nil:
-		return agents.Done, bourse.Reason{}
+		return agents.Done, grid.Reason{}
 	case errors.As(err, &no):
 		return agents.Denied, no.Reason
 	}
@@ -159,21 +159,21 @@ func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome,
 }
 
 // denial is an error that says that nothing was done or will be.
-type denial struct{ bourse.Reason }
+type denial struct{ grid.Reason }
 
 func (d *denial) Error() string { return d.Reason.String() }
 
-func deny(code bourse.Code, format string, args ...any) error {
-	return &denial{bourse.Because(code, format, args...)}
+func deny(code grid.Code, format string, args ...any) error {
+	return &denial{grid.Because(code, format, args...)}
 }
 
 // failedToBegin is a supervisor's word for why its work has not begun.
 func failedToBegin(why supervisor.Reason) error {
-	return &denial{bourse.Reason{Code: bourse.Code(why.Code), Detail: why.Detail}}
+	return &denial{grid.Reason{Code: grid.Code(why.Code), Detail: why.Detail}}
 }
 
 // because makes a reason of a system error.
-func because(err error) bourse.Reason { return bourse.Because(bourse.Unknown, "%v", err) }
+func because(err error) grid.Reason { return grid.Because(grid.Unknown, "%v", err) }
 
 // run begins a piece of work, unless it was begun before.
 func (d *Driver) run(ctx context.Context, c agents.Command) error {
@@ -194,9 +194,9 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 	case s.claim == nil:
 		return d.begin(ctx, w)
 	case s.claim.Process.PID == 0:
-		return deny(bourse.Withdrawn, "it was ended before it began, and is never begun again")
+		return deny(grid.Withdrawn, "it was ended before it began, and is never begun again")
 	case s.result != nil && s.result.Lost != "":
-		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", bourse.Time(s.claim.At), s.result.Lost)
+		return deny(grid.Unknown, "it was begun at %v and is never begun again: %s", grid.Time(s.claim.At), s.result.Lost)
 	}
 	return nil
 }
@@ -207,15 +207,15 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 	at := d.cfg.Now()
 	switch {
 	case c.Work == nil:
-		return deny(bourse.Invalid, "there is nothing to run")
+		return deny(grid.Invalid, "there is nothing to run")
 	case c.End <= at:
-		return deny(bourse.Past, "its window ended at %v", c.End)
+		return deny(grid.Past, "its window ended at %v", c.End)
 	}
 	if _, err := os.Lstat(d.ended(c.Name)); err == nil {
-		return deny(bourse.Withdrawn, "it was deleted, and is never begun again")
+		return deny(grid.Withdrawn, "it was deleted, and is never begun again")
 	}
 	if wrong := c.Work.Work.Check(); wrong != nil {
-		return deny(bourse.Invalid, "%s %v", wrong.Key, wrong.Err)
+		return deny(grid.Invalid, "%s %v", wrong.Key, wrong.Err)
 	}
 	as, err := d.account(c.User)
 	if err != nil {
@@ -295,7 +295,7 @@ func (d *Driver) remove(name string) error {
 		return err
 	}
 	if runs {
-		return deny(bourse.Busy, "it was told to end, and is killed if it has not within %v", d.cfg.Grace)
+		return deny(grid.Busy, "it was told to end, and is killed if it has not within %v", d.cfg.Grace)
 	}
 	w := d.work(name)
 	if known, err := w.exists(); !known || err != nil {
@@ -395,4 +395,4 @@ func properName(name string) bool {
 	})
 }
 
-func now() bourse.Time { return bourse.Time(time.Now().UnixMilli()) }
+func now() grid.Time { return grid.Time(time.Now().UnixMilli()) }

@@ -15,17 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {
 	m := newMachine(t)
 	m.runs(m.order("bourse.1", "sleep", "1000"))
 	l := m.sees()
-	want := []bourse.ManagedNode{{Name: "s1", State: bourse.NodeUp, CPUs: 1, Busy: 1}, {Name: "s2", State: bourse.NodeUp, CPUs: 1, Busy: 1}, {Name: "s3", State: bourse.NodeUp, CPUs: 1}}
-	if fmt.Sprint(l.Nodes) != fmt.Sprint(want) || l.At > now() || l.At < now().Add(-bourse.Minute) || len(l.Jobs) != 1 || l.Jobs[0].State != bourse.ManagedRunning || l.Jobs[0].Limit != bourse.Hour {
+	want := []grid.ManagedNode{{Name: "s1", State: grid.NodeUp, CPUs: 1, Busy: 1}, {Name: "s2", State: grid.NodeUp, CPUs: 1, Busy: 1}, {Name: "s3", State: grid.NodeUp, CPUs: 1}}
+	if fmt.Sprint(l.Nodes) != fmt.Sprint(want) || l.At > now() || l.At < now().Add(-grid.Minute) || len(l.Jobs) != 1 || l.Jobs[0].State != grid.ManagedRunning || l.Jobs[0].Limit != grid.Hour {
 		t.Errorf("%+v", l)
 	}
 	m.ends("bourse.1")
@@ -56,7 +56,7 @@ func TestDriver_WorkOutlivesTheSitesProcess(t *testing.T) {
 	_ = site.Process.Kill()
 	_ = site.Wait()
 	m.restart(m.cfg.Folder)
-	if j := m.job("bourse.1"); j == nil || j.State != bourse.ManagedRunning {
+	if j := m.job("bourse.1"); j == nil || j.State != grid.ManagedRunning {
 		t.Fatalf("%+v", j)
 	}
 	pid := m.number("bourse.1", "pid ")
@@ -170,14 +170,14 @@ func TestDriver_IsNotFooledByANumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		if x.change == nil {
-			if j := m.job(x.name); j == nil || j.State != bourse.ManagedRunning {
+			if j := m.job(x.name); j == nil || j.State != grid.ManagedRunning {
 				t.Errorf("%s: %+v", x.name, j)
 			}
 			m.ends(x.name)
 			m.gone(p.PID)
 			continue
 		}
-		if j := m.job(x.name); j == nil || j.State != bourse.ManagedLost || !strings.Contains(j.Why, x.words) {
+		if j := m.job(x.name); j == nil || j.State != grid.ManagedLost || !strings.Contains(j.Why, x.words) {
 			t.Errorf("%s: %+v", x.name, j)
 		}
 		m.does(c, agents.Denied, x.words)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fighter is a program that fights for its life for at most a minute: chains of forks that
@@ -67,7 +67,7 @@ func TestDriver_WorkThatForksAwayForEverDoesNotOutliveItsWindow(t *testing.T) {
 			}
 			program := append(fighter(t), x.more...)
 			c := m.order("bourse.1", program...)
-			c.End = now().Add(2 * bourse.Second)
+			c.End = now().Add(2 * grid.Second)
 			m.runs(c)
 			m.printed("bourse.1", "fights")
 			if alive(program[len(program)-len(x.more)-1])+alive(program[0]) == 0 {
@@ -101,7 +101,7 @@ func TestDriver_SaysWhatCannotBeKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if j := m.job("bourse.1"); j == nil || j.State != bourse.ManagedRunning || !strings.Contains(j.Why, "3 of its processes are there") || m.Unkillable() != 1 {
+		if j := m.job("bourse.1"); j == nil || j.State != grid.ManagedRunning || !strings.Contains(j.Why, "3 of its processes are there") || m.Unkillable() != 1 {
 			t.Fatalf("%+v, %d", j, m.Unkillable())
 		}
 	}

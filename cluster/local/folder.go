@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // work is the folder of one piece of work.
@@ -16,13 +16,13 @@ type work string
 
 // order is what to run. It is written once, before anything begins.
 type order struct {
-	supervisor.Order                 // what its supervisor must know
-	Name             string          `json:"name"`
-	Site             string          `json:"site"`
-	Nodes            []string        `json:"nodes"`
-	Start            bourse.Time     `json:"start"`
-	At               bourse.Time     `json:"at"` // of the order
-	Work             bourse.Handover `json:"work"`
+	supervisor.Order               // what its supervisor must know
+	Name             string        `json:"name"`
+	Site             string        `json:"site"`
+	Nodes            []string      `json:"nodes"`
+	Start            grid.Time     `json:"start"`
+	At               grid.Time     `json:"at"` // of the order
+	Work             grid.Handover `json:"work"`
 }
 
 // state is the state of a piece of work.
@@ -134,7 +134,7 @@ func (o *order) ordered(w work) *supervisor.Run {
 			}
 		}
 	}
-	for _, list := range [][]bourse.EnvVar{h.Work.Env, h.Variables(o.Site, o.Nodes, o.Start, bourse.Time(o.End)), {{Name: supervisor.Mark, Value: string(w)}}} {
+	for _, list := range [][]grid.EnvVar{h.Work.Env, h.Variables(o.Site, o.Nodes, o.Start, grid.Time(o.End)), {{Name: supervisor.Mark, Value: string(w)}}} {
 		for _, v := range list {
 			r.Env = append(r.Env, v.Name+"="+v.Value)
 		}

@@ -11,18 +11,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // look shows the nodes and, as jobs, the work that runs, has ended, or was lost because its
 // supervisor was killed or the machine restarted.
-func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
+func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 	if _, err := os.Stat(d.cfg.Folder); err != nil {
 		return nil, err
 	}
-	l := &bourse.Look{At: at, Source: "processes of this machine"}
+	l := &grid.Look{At: at, Source: "processes of this machine"}
 	busy := map[string]int{}
 	fights := map[string]time.Time{}
 	for _, name := range d.names() {
@@ -37,7 +37,7 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 		if left {
 			fights[name] = d.warn(name, job)
 		}
-		if job.State == bourse.ManagedRunning {
+		if job.State == grid.ManagedRunning {
 			for _, n := range job.Nodes {
 				busy[n] = 1
 			}
@@ -45,9 +45,9 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	}
 	d.warned = fights
 	d.fights.Store(int64(len(fights)))
-	slices.SortStableFunc(l.Jobs, func(a, b bourse.ManagedJob) int { return ranks[a.State] - ranks[b.State] })
+	slices.SortStableFunc(l.Jobs, func(a, b grid.ManagedJob) int { return ranks[a.State] - ranks[b.State] })
 	for _, n := range slices.Sorted(slices.Values(d.cfg.Nodes)) {
-		l.Nodes = append(l.Nodes, bourse.ManagedNode{Name: n, State: bourse.NodeUp, CPUs: 1, Busy: busy[n]})
+		l.Nodes = append(l.Nodes, grid.ManagedNode{Name: n, State: grid.NodeUp, CPUs: 1, Busy: busy[n]})
 	}
 	return l, nil
 }
@@ -56,7 +56,7 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 const warnEvery = 10 * time.Minute
 
 // warn tells the operator of work that cannot be killed, and returns when that was said.
-func (d *Driver) warn(name string, j *bourse.ManagedJob) time.Time {
+func (d *Driver) warn(name string, j *grid.ManagedJob) time.Time {
 	if at, ok := d.warned[name]; ok && time.Since(at) < warnEvery {
 		return at
 	}
@@ -72,11 +72,11 @@ func (d *Driver) warn(name string, j *bourse.ManagedJob) time.Time {
 func (d *Driver) Unkillable() int { return int(d.fights.Load()) }
 
 // ranks puts running work first.
-var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1, bourse.ManagedLost: 1}
+var ranks = map[grid.ManagedState]int{grid.ManagedRunning: 0, grid.ManagedEnded: 1, grid.ManagedLost: 1}
 
 // job is how a look shows a piece of work; nil if it does not. left: it runs on though it is
 // killed again and again.
-func (w work) job() (j *bourse.ManagedJob, left bool, err error) {
+func (w work) job() (j *grid.ManagedJob, left bool, err error) {
 	s := w.state()
 	if s.err != nil {
 		return nil, false, s.err
@@ -88,16 +88,16 @@ func (w work) job() (j *bourse.ManagedJob, left bool, err error) {
 	if o == nil {
 		return nil, false, err // it was just put aside
 	}
-	j = &bourse.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: bourse.ManagedRunning,
-		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: bourse.Time(o.End).Sub(o.Start), Submit: o.At, Start: bourse.Time(s.claim.At), End: bourse.Time(o.End)}
+	j = &grid.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: grid.ManagedRunning,
+		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: grid.Time(o.End).Sub(o.Start), Submit: o.At, Start: grid.Time(s.claim.At), End: grid.Time(o.End)}
 	if r := s.result; r != nil {
-		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = bourse.ManagedEnded, r.Why, bourse.Time(r.Begin), bourse.Time(r.End), r.Exit, r.Signal
+		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = grid.ManagedEnded, r.Why, grid.Time(r.Begin), grid.Time(r.End), r.Exit, r.Signal
 		if r.Lost != "" {
-			j.State, j.Why = bourse.ManagedLost, r.Lost
+			j.State, j.Why = grid.ManagedLost, r.Lost
 		}
 	}
 	if s.left != nil {
-		j.Why = fmt.Sprintf("it is killed again and again since %v, and %d of its processes are there", bourse.Time(s.left.Since), s.left.Processes)
+		j.Why = fmt.Sprintf("it is killed again and again since %v, and %d of its processes are there", grid.Time(s.left.Since), s.left.Processes)
 	}
 	return j, s.left != nil, nil
 }
@@ -111,7 +111,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 		return a
 	}
 	if !properName(m.Name) {
-		a.Failure = bourse.Because(bourse.Invalid, "%q cannot name a piece of work", m.Name)
+		a.Failure = grid.Because(grid.Invalid, "%q cannot name a piece of work", m.Name)
 		return a
 	}
 	f, err := os.Open(d.work(m.Name).file(supervisor.OutputFile))
@@ -119,7 +119,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 		f, err = os.Open(work(d.ended(m.Name)).file(supervisor.OutputFile))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		a.Failure = bourse.Because(bourse.Unknown, "there is no output of it; it has not begun, or ended more than %s ago and was deleted", bourse.Duration(keptFor.Milliseconds()).Words())
+		a.Failure = grid.Because(grid.Unknown, "there is no output of it; it has not begun, or ended more than %s ago and was deleted", grid.Duration(keptFor.Milliseconds()).Words())
 		return a
 	}
 	if err != nil {
@@ -132,10 +132,10 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 	}
 	a.Size = info.Size()
 	if a.From < 0 {
-		a.From = max(0, a.Size-min(-a.From, bourse.MaxTail))
+		a.From = max(0, a.Size-min(-a.From, grid.MaxTail))
 	}
 	a.From = min(a.From, a.Size)
-	a.Data = make([]byte, min(bourse.MaxTail, a.Size-a.From))
+	a.Data = make([]byte, min(grid.MaxTail, a.Size-a.From))
 	n, err := f.ReadAt(a.Data, a.From)
 	a.Data = a.Data[:n]
 	if err != nil && !errors.Is(err, io.EOF) {

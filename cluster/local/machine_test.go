@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // patience bounds the waits for processes, which as a rule take some milliseconds.
@@ -115,8 +115,8 @@ func (m *machine) restart(folder string) {
 
 // order is a command that runs something for an hour at most.
 func (m machine) order(name string, argv ...string) agents.Command {
-	return agents.Command{Ref: 7, Verb: agents.Run, Name: name, Start: now(), End: now().Add(bourse.Hour), Nodes: []string{"s1", "s2"}, User: somebody(), Site: "north",
-		Work: &bourse.Handover{Work: bourse.Work{Command: argv}, Job: "vo1/wave", User: "ana", Leg: 1, Legs: 2, Peers: []bourse.Peer{{Site: "south", Nodes: []string{"x1"}}}}}
+	return agents.Command{Ref: 7, Verb: agents.Run, Name: name, Start: now(), End: now().Add(grid.Hour), Nodes: []string{"s1", "s2"}, User: somebody(), Site: "north",
+		Work: &grid.Handover{Work: grid.Work{Command: argv}, Job: "vo1/wave", User: "ana", Leg: 1, Legs: 2, Peers: []grid.Peer{{Site: "south", Nodes: []string{"x1"}}}}}
 }
 
 // does has the driver carry out a command.
@@ -134,13 +134,13 @@ func (m machine) ends(name string) {
 	m.Helper()
 	m.does(agents.Command{Verb: agents.End, Name: name}, agents.Done, "")
 }
-func (m machine) sees() *bourse.Look {
+func (m machine) sees() *grid.Look {
 	m.Helper()
 	return m.asks(agents.LookRequest{Ref: 3}).(agents.Looked).Look
 }
 func (m machine) prints(name string) string {
 	m.Helper()
-	return string(m.asks(agents.OutputRequest{Name: name, From: -bourse.MaxTail}).(agents.Output).Data)
+	return string(m.asks(agents.OutputRequest{Name: name, From: -grid.MaxTail}).(agents.Output).Data)
 }
 
 func (m machine) asks(q agents.Message) (a agents.Message) {
@@ -153,10 +153,10 @@ func (m machine) asks(q agents.Message) (a agents.Message) {
 }
 
 // job is how a look shows a work, nil if it does not.
-func (m machine) job(name string) *bourse.ManagedJob {
+func (m machine) job(name string) *grid.ManagedJob {
 	m.Helper()
 	l := m.sees()
-	if i := slices.IndexFunc(l.Jobs, func(j bourse.ManagedJob) bool { return j.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(l.Jobs, func(j grid.ManagedJob) bool { return j.Name == name }); i >= 0 {
 		return &l.Jobs[i]
 	}
 	return nil
@@ -173,10 +173,10 @@ func (m machine) until(what string, holds func() bool) {
 }
 
 // over waits for a work's end.
-func (m machine) over(name string) bourse.ManagedJob {
+func (m machine) over(name string) grid.ManagedJob {
 	m.Helper()
-	var last *bourse.ManagedJob
-	m.until("over: "+name, func() bool { last = m.job(name); return last != nil && last.State == bourse.ManagedEnded })
+	var last *grid.ManagedJob
+	m.until("over: "+name, func() bool { last = m.job(name); return last != nil && last.State == grid.ManagedEnded })
 	return *last
 }
 

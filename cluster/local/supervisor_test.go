@@ -12,15 +12,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestDriver_RunsWorkWithItsEnvironmentAndShowsItsEnd(t *testing.T) {
 	m := newMachine(t)
 	c := m.order("bourse.1", "sh", "-c", "env; id -un; pwd; echo done >&2; exit 3")
-	c.Work.Work.Env = []bourse.EnvVar{{Name: "COLOUR", Value: "blue and green"}}
+	c.Work.Work.Env = []grid.EnvVar{{Name: "COLOUR", Value: "blue and green"}}
 	c.Work.Meeting, c.Work.Token = "127.0.0.1:7402", "secret"
 	before := now()
 	m.runs(c)
@@ -44,7 +44,7 @@ func TestDriver_RunsWorkWithItsEnvironmentAndShowsItsEnd(t *testing.T) {
 func TestDriver_AScriptIsRunByWhatItsFirstLineNames(t *testing.T) {
 	m := newMachine(t)
 	c := m.order("bourse.1")
-	c.Work.Work = bourse.Work{Script: "#!/bin/sh -e\necho from $0\nstat -c %a $0\n"}
+	c.Work.Work = grid.Work{Script: "#!/bin/sh -e\necho from $0\nstat -c %a $0\n"}
 	m.runs(c)
 	if j := m.over("bourse.1"); j.Exit != 0 {
 		t.Errorf("%+v: %s", j, m.prints("bourse.1"))
@@ -53,7 +53,7 @@ func TestDriver_AScriptIsRunByWhatItsFirstLineNames(t *testing.T) {
 		t.Error(out)
 	}
 	c = m.order("bourse.2")
-	c.Work.Work = bourse.Work{Script: "#!" + strings.Repeat("x", bourse.MaxScript)}
+	c.Work.Work = grid.Work{Script: "#!" + strings.Repeat("x", grid.MaxScript)}
 	m.does(c, agents.Denied, "at most 65536 are taken")
 }
 
@@ -61,13 +61,13 @@ func TestDriver_TheWindowsEndIsToldAndThenHeldTo(t *testing.T) {
 	m := newMachine(t)
 	kind := m.order("bourse.kind", "sh", "-c", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.05; done")
 	rude := m.order("bourse.rude", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
-	kind.End, rude.End = now().Add(2*bourse.Second), now().Add(2*bourse.Second)
+	kind.End, rude.End = now().Add(2*grid.Second), now().Add(2*grid.Second)
 	m.runs(kind)
 	m.runs(rude)
 	if j := m.over("bourse.kind"); j.Exit != 5 || j.Signal != 0 || j.Why != supervisor.WhyWindow || j.End < kind.End || !strings.HasSuffix(m.prints("bourse.kind"), "bye\n") {
 		t.Errorf("%+v: %s", j, m.prints("bourse.kind"))
 	}
-	if j := m.over("bourse.rude"); j.Exit != 137 || j.Signal != 9 || j.Why != supervisor.WhyWindow || j.End < rude.End.Add(bourse.Duration(m.cfg.Grace.Milliseconds())) {
+	if j := m.over("bourse.rude"); j.Exit != 137 || j.Signal != 9 || j.Why != supervisor.WhyWindow || j.End < rude.End.Add(grid.Duration(m.cfg.Grace.Milliseconds())) {
 		t.Errorf("%+v", j)
 	}
 }
@@ -110,7 +110,7 @@ func TestDriver_AKilledSupervisorLosesTheWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.gone(pid)
-	m.until("lost", func() bool { return m.job("bourse.1").State == bourse.ManagedLost })
+	m.until("lost", func() bool { return m.job("bourse.1").State == grid.ManagedLost })
 	m.gone(child)
 	m.does(c, agents.Denied, "the process that looked after it was killed")
 	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
@@ -122,7 +122,7 @@ func TestDriver_OutputHasABound(t *testing.T) {
 	file := m.work("bourse.1").file(supervisor.OutputFile)
 	m.until("full", func() bool { info, err := os.Stat(file); return err == nil && info.Size() == supervisor.MaxOutput })
 	first := m.asks(agents.OutputRequest{Name: "bourse.1", From: 0}).(agents.Output)
-	if len(first.Data) != bourse.MaxTail || !strings.HasPrefix(string(first.Data), "first\ny\n") || first.Size != supervisor.MaxOutput {
+	if len(first.Data) != grid.MaxTail || !strings.HasPrefix(string(first.Data), "first\ny\n") || first.Size != supervisor.MaxOutput {
 		t.Errorf("%d bytes of %d", len(first.Data), first.Size)
 	}
 	m.ends("bourse.1")
@@ -131,7 +131,7 @@ func TestDriver_OutputHasABound(t *testing.T) {
 	if err != nil || info.Size() > supervisor.MaxOutput+200 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
-	if out := m.prints("bourse.1"); !strings.HasSuffix(out, "more bytes were printed and dropped; of an output 67108864 are kept]\n") || len(out) != bourse.MaxTail {
+	if out := m.prints("bourse.1"); !strings.HasSuffix(out, "more bytes were printed and dropped; of an output 67108864 are kept]\n") || len(out) != grid.MaxTail {
 		t.Errorf("%d bytes: %s", len(out), out[len(out)-120:])
 	}
 }
@@ -149,10 +149,10 @@ func TestDriver_OutputIsReadPieceByPiece(t *testing.T) {
 			t.Errorf("from %d: %+v", x.from, a)
 		}
 	}
-	if a := m.asks(agents.OutputRequest{Name: "bourse.2"}).(agents.Output); a.Failure.Code != bourse.Unknown || !strings.Contains(a.Failure.Detail, "more than 7d ago") {
+	if a := m.asks(agents.OutputRequest{Name: "bourse.2"}).(agents.Output); a.Failure.Code != grid.Unknown || !strings.Contains(a.Failure.Detail, "more than 7d ago") {
 		t.Errorf("%+v", a)
 	}
-	if a := m.asks(agents.OutputRequest{Name: "../x"}).(agents.Output); a.Failure.Code != bourse.Invalid {
+	if a := m.asks(agents.OutputRequest{Name: "../x"}).(agents.Output); a.Failure.Code != grid.Invalid {
 		t.Errorf("%+v", a)
 	}
 }
@@ -160,21 +160,21 @@ func TestDriver_OutputIsReadPieceByPiece(t *testing.T) {
 // A job's own mistakes give the status that a shell would give, and a line in the output.
 func TestDriver_TheJobsOwnMistakes(t *testing.T) {
 	m := newMachine(t)
-	script := func(s string) func(*bourse.Work) { return func(w *bourse.Work) { w.Command, w.Script = nil, s } }
+	script := func(s string) func(*grid.Work) { return func(w *grid.Work) { w.Command, w.Script = nil, s } }
 	for i, x := range []struct {
-		change func(*bourse.Work)
+		change func(*grid.Work)
 		exit   int
 		words  string
 	}{
-		{func(w *bourse.Work) { w.Command = []string{"no-such-program"} }, 127, "no-such-program: command not found"},
-		{func(w *bourse.Work) { w.Command = []string{"/no/such/program"} }, 127, "/no/such/program: not found"},
-		{func(w *bourse.Work) { w.Command = []string{"/etc/passwd"} }, 126, "/etc/passwd: cannot be run: "},
-		{func(w *bourse.Work) { w.Command = []string{"/tmp"} }, 126, "/tmp: cannot be run: "},
+		{func(w *grid.Work) { w.Command = []string{"no-such-program"} }, 127, "no-such-program: command not found"},
+		{func(w *grid.Work) { w.Command = []string{"/no/such/program"} }, 127, "/no/such/program: not found"},
+		{func(w *grid.Work) { w.Command = []string{"/etc/passwd"} }, 126, "/etc/passwd: cannot be run: "},
+		{func(w *grid.Work) { w.Command = []string{"/tmp"} }, 126, "/tmp: cannot be run: "},
 		{script("#!/no/such/interpreter\n"), 127, "not found"},
-		{func(w *bourse.Work) { w.Dir = "/no/such/folder" }, 126, "workdir: "},
-		{func(w *bourse.Work) { w.Dir = "/etc/passwd" }, 126, "workdir: "},
-		{func(w *bourse.Work) { w.Output = "no/such/folder/out" }, 126, "output: "},
-		{func(w *bourse.Work) { w.Dir, w.Output = "/dev", "null" }, 126, "output: "},
+		{func(w *grid.Work) { w.Dir = "/no/such/folder" }, 126, "workdir: "},
+		{func(w *grid.Work) { w.Dir = "/etc/passwd" }, 126, "workdir: "},
+		{func(w *grid.Work) { w.Output = "no/such/folder/out" }, 126, "output: "},
+		{func(w *grid.Work) { w.Dir, w.Output = "/dev", "null" }, 126, "output: "},
 	} {
 		c := m.order(fmt.Sprint("bourse.", i), "echo", "hello")
 		x.change(&c.Work.Work)

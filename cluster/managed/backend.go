@@ -14,9 +14,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -24,35 +25,35 @@ import (
 type Backend struct {
 	cfg    Config
 	host   cluster.Host
-	now    bourse.Time // of the message in hand
+	now    grid.Time // of the message in hand
 	counts Counts
 	record func(agents.Fact) // records facts in the present step
-	began  bourse.Time       // this life
+	began  grid.Time         // this life
 
 	entries map[string]*entry
 	order   []*entry // in the order in which they were made
 	wishes  []*wish
-	dirty   bool        // something may be due that Next does not know
-	wake    bourse.Time // when something is due without a message
+	dirty   bool      // something may be due that Next does not know
+	wake    grid.Time // when something is due without a message
 
-	look  *bourse.Look // the last one
-	asOf  bourse.Time  // it shows what was there then, or later
-	until bourse.Time  // and not later than this
+	look  *grid.Look // the last one
+	asOf  grid.Time  // it shows what was there then, or later
+	until grid.Time  // and not later than this
 
-	longest  []bourse.Duration // by group, as the last look says: see longestOf
-	denials  []denial          // that have come once, within DeniedWithin
-	withheld []denial          // that have come twice
+	longest  []grid.Duration // by group, as the last look says: see longestOf
+	denials  []denial        // that have come once, within DeniedWithin
+	withheld []denial        // that have come twice
 	failed   failing
 
-	wanted  bool        // a newer one was asked for
-	looking bool        // one is under way, lookRef
-	lookRef uint64      // 0: none was ever asked for
-	asked   bourse.Time // when the last one was asked for
+	wanted  bool      // a newer one was asked for
+	looking bool      // one is under way, lookRef
+	lookRef uint64    // 0: none was ever asked for
+	asked   grid.Time // when the last one was asked for
 
 	giving  *entry // the entry whose command is under way: given, giveRef, since sentAt
 	given   agents.CommandVerb
 	giveRef uint64
-	sentAt  bourse.Time
+	sentAt  grid.Time
 
 	readings []reading
 
@@ -70,7 +71,7 @@ func New(cfg Config) *Backend {
 	if err := cfg.check(); err != nil {
 		panic("cluster/managed: " + err.Error())
 	}
-	return &Backend{cfg: cfg, entries: map[string]*entry{}, wake: bourse.Never,
+	return &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
 }
 
@@ -89,14 +90,14 @@ type Counts struct {
 // Counts returns the counts. They must not be changed.
 func (b *Backend) Counts() Counts { return b.counts }
 
-func (b *Backend) name(leg bourse.LegID) string { return Name(b.cfg.Prefix, leg) }
+func (b *Backend) name(leg grid.LegID) string { return Name(b.cfg.Prefix, leg) }
 
 func (b *Backend) group(name string) int {
-	return slices.IndexFunc(b.cfg.Groups, func(g bourse.Group) bool { return g.Name == name })
+	return slices.IndexFunc(b.cfg.Groups, func(g grid.Group) bool { return g.Name == name })
 }
 
 func (b *Backend) add(e *entry) {
-	e.tries, e.since = map[agents.CommandVerb]int{}, bourse.Never
+	e.tries, e.since = map[agents.CommandVerb]int{}, grid.Never
 	b.entries[e.name] = e
 	b.order = append(b.order, e)
 }
@@ -107,8 +108,8 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.host, b.now, b.began, b.record = h, l.Now, l.Now, h.Recover
 	b.version, b.ref = l.Nonce+1, l.Nonce
 	for _, x := range l.Locks {
-		x.Flex = bourse.Flex{}
-		if x.State != bourse.LockEnded && x.State != bourse.LockLost {
+		x.Flex = grid.Flex{}
+		if x.State != facts.LockEnded && x.State != facts.LockLost {
 			b.restore(l.Now, x)
 		}
 	}
@@ -117,18 +118,18 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 
 // restore restores the lock of an earlier life. If its nodes or its account no longer exist,
 // it is lost.
-func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
+func (b *Backend) restore(now grid.Time, x *facts.LockMemory) {
 	e := &entry{name: b.name(x.Leg), leg: x.Leg, what: x.What, nodes: x.Names, user: x.User, job: x.Job,
 		work: x.Work, submitted: x.Submitted, after: now, sent: b.cfg.Reserves || x.Submitted > 0}
 	b.add(e)
 	switch e.want = held; {
-	case x.State == bourse.LockConfirmed && x.Work == nil:
+	case x.State == facts.LockConfirmed && x.Work == nil:
 		e.want = bare
-	case x.State == bourse.LockConfirmed:
+	case x.State == facts.LockConfirmed:
 		e.want = due
-	case x.State == bourse.LockRunning && x.Work == nil:
+	case x.State == facts.LockRunning && x.Work == nil:
 		e.want = lying
-	case x.State == bourse.LockRunning:
+	case x.State == facts.LockRunning:
 		e.want = begun
 	}
 	if e.submitted > 0 { // the driver may still be carrying it out
@@ -136,7 +137,7 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
-	why := bourse.Because(bourse.Busy, "its nodes are no longer offered")
+	why := grid.Because(grid.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
 		why = b.mapped(e, x.User)
 	}
@@ -146,25 +147,25 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 }
 
 // mapped gives an entry the local account of its user, or says why there is none.
-func (b *Backend) mapped(e *entry, user string) bourse.Reason {
+func (b *Backend) mapped(e *entry, user string) grid.Reason {
 	a, why := b.cfg.account(user)
 	e.account, e.options = a.As, a.Options
 	return why
 }
 
 // Replay does nothing: all that lasts is in the locks.
-func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
-	if f, ok := f.(bourse.ClusterImage); ok {
+func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
+	if f, ok := f.(facts.ClusterImage); ok {
 		return f.At
 	}
 	return at
 }
 
 // Save has nothing to add to the locks.
-func (b *Backend) Save(*bourse.ClusterImage) {}
+func (b *Backend) Save(*facts.ClusterImage) {}
 
 // Next is when something is due without a message.
-func (b *Backend) Next() bourse.Time {
+func (b *Backend) Next() grid.Time {
 	if b.dirty {
 		return b.now
 	}
@@ -172,7 +173,7 @@ func (b *Backend) Next() bourse.Time {
 }
 
 // Reach does what was due before now.
-func (b *Backend) Reach(now bourse.Time, due bool) {
+func (b *Backend) Reach(now grid.Time, due bool) {
 	b.now = now
 	if b.wake < now || due && b.wake <= now {
 		b.pass(now)
@@ -180,20 +181,20 @@ func (b *Backend) Reach(now bourse.Time, due bool) {
 }
 
 // Settle does what a message has made due.
-func (b *Backend) Settle(now bourse.Time) {
+func (b *Backend) Settle(now grid.Time) {
 	if b.dirty {
 		b.pass(now)
 	}
 }
 
 // fresh reports whether the last look is new enough to place a leg.
-func (b *Backend) fresh(now bourse.Time) bool {
+func (b *Backend) fresh(now grid.Time) bool {
 	return b.look != nil && now.Sub(b.asOf) <= b.cfg.Limits.UnknownWithin
 }
 
 // view is what is taken in addition to what the look shows, and what is free although the
 // look shows it taken.
-func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
+func (b *Backend) view(now grid.Time, free func(*entry) bool) View {
 	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew, Gone: map[string]bool{}}
 	for _, e := range b.order {
 		switch {
@@ -208,14 +209,14 @@ func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
 }
 
 // occupancy is what a new leg must avoid: all that may still be there.
-func (b *Backend) occupancy(now bourse.Time) [][][]span {
+func (b *Backend) occupancy(now grid.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
 
 // offered is what is shown as taken, without what will be gone within seconds.
-func (b *Backend) offered(now bourse.Time) [][][]span {
+func (b *Backend) offered(now grid.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
@@ -223,7 +224,7 @@ func (b *Backend) offered(now bourse.Time) [][][]span {
 
 // states returns the state of all groups. Nodes are free only where a window fits with its
 // padding, and not at all without a fresh look.
-func (b *Backend) states(now bourse.Time) []backfill.State {
+func (b *Backend) states(now grid.Time) []backfill.State {
 	look := b.look
 	if !b.fresh(now) {
 		look = nil
@@ -254,7 +255,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 
 // Hear takes the driver's answers, and requests for the output of work. Nodes fail in the
 // manager, not by a message.
-func (b *Backend) Hear(now bourse.Time, from agents.ID, m agents.Message) bool {
+func (b *Backend) Hear(now grid.Time, from agents.ID, m agents.Message) bool {
 	switch m := m.(type) {
 	case agents.Looked:
 		b.looked(now, m)

@@ -3,7 +3,7 @@ package managed
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestBlind_UntilTheFirstLookAndAfterTheLast(t *testing.T) {
@@ -12,11 +12,11 @@ func TestBlind_UntilTheFirstLookAndAfterTheLast(t *testing.T) {
 	if !w.nodes.Blind(w.now) {
 		t.Error("it sees before its first look")
 	}
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	if w.nodes.Blind(w.now) {
 		t.Error("it is blind with a look of this minute")
 	}
-	if !w.nodes.Blind(w.now.Add(6 * bourse.Minute)) {
+	if !w.nodes.Blind(w.now.Add(6 * grid.Minute)) {
 		t.Error("it sees by a look that is six minutes old")
 	}
 }

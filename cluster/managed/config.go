@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Site   string    // the name that work is told
 	Driver agents.ID // such as "driver:north"
-	Groups []bourse.Group
+	Groups []grid.Group
 	Nodes  [][]string // the names of each group's nodes; no name twice
 	// Reserves says that the manager keeps reservations of its own. If it keeps none, a
 	// hold is only a lock here, and work is submitted when its window begins.
@@ -36,35 +36,35 @@ type Config struct {
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a
 // difference. A zero means the usual value, except for Skew.
 type Limits struct {
-	LookEvery      bourse.Duration // the least time between looks, whatever is asked; usually 5 s
-	LookWithin     bourse.Duration // the most time between looks; usually 30 s
-	LookTimeout    bourse.Duration // a look without an answer has failed; usually 1 min
-	CommandTimeout bourse.Duration // so has a command; must be more than the driver ever takes; usually 2 min
+	LookEvery      grid.Duration // the least time between looks, whatever is asked; usually 5 s
+	LookWithin     grid.Duration // the most time between looks; usually 30 s
+	LookTimeout    grid.Duration // a look without an answer has failed; usually 1 min
+	CommandTimeout grid.Duration // so has a command; must be more than the driver ever takes; usually 2 min
 	// Late is how long a command may still take effect after it is said to have failed;
 	// usually 30 s. Until then it proves nothing that there is no sign of it.
-	Late          bourse.Duration
-	RetryEvery    bourse.Duration // between tries of a command that was not carried out; usually 5 s
-	PlaceWithin   bourse.Duration // a hold that takes longer is refused; usually 15 s
-	StartWithin   bourse.Duration // work that begins later after its window's begin is lost; usually 60 s
-	UnknownWithin bourse.Duration // how long the state of a leg may be unknown; usually 5 min
-	Padding       bourse.Duration // how long a window's nodes are kept after its end; usually 2 min
-	Skew          bourse.Duration // how far the manager's clock may be from ours; 0: it is ours
+	Late          grid.Duration
+	RetryEvery    grid.Duration // between tries of a command that was not carried out; usually 5 s
+	PlaceWithin   grid.Duration // a hold that takes longer is refused; usually 15 s
+	StartWithin   grid.Duration // work that begins later after its window's begin is lost; usually 60 s
+	UnknownWithin grid.Duration // how long the state of a leg may be unknown; usually 5 min
+	Padding       grid.Duration // how long a window's nodes are kept after its end; usually 2 min
+	Skew          grid.Duration // how far the manager's clock may be from ours; 0: it is ours
 	// What the manager denies a second time within DeniedWithin is not offered for
 	// WithheldFor: see denial.go. Usually 10 and 15 min.
-	DeniedWithin, WithheldFor bourse.Duration
+	DeniedWithin, WithheldFor grid.Duration
 	Tries                     int // to make a lost reservation or submission again; usually 3
 }
 
 // usual fills in the usual values.
 func (l Limits) usual() Limits {
 	for _, x := range []struct {
-		field *bourse.Duration
-		usual bourse.Duration
+		field *grid.Duration
+		usual grid.Duration
 	}{
-		{&l.LookEvery, 5 * bourse.Second}, {&l.LookWithin, 30 * bourse.Second}, {&l.LookTimeout, bourse.Minute},
-		{&l.CommandTimeout, 2 * bourse.Minute}, {&l.Late, 30 * bourse.Second}, {&l.RetryEvery, 5 * bourse.Second},
-		{&l.PlaceWithin, 15 * bourse.Second}, {&l.StartWithin, bourse.Minute}, {&l.UnknownWithin, 5 * bourse.Minute},
-		{&l.Padding, 2 * bourse.Minute}, {&l.DeniedWithin, 10 * bourse.Minute}, {&l.WithheldFor, 15 * bourse.Minute},
+		{&l.LookEvery, 5 * grid.Second}, {&l.LookWithin, 30 * grid.Second}, {&l.LookTimeout, grid.Minute},
+		{&l.CommandTimeout, 2 * grid.Minute}, {&l.Late, 30 * grid.Second}, {&l.RetryEvery, 5 * grid.Second},
+		{&l.PlaceWithin, 15 * grid.Second}, {&l.StartWithin, grid.Minute}, {&l.UnknownWithin, 5 * grid.Minute},
+		{&l.Padding, 2 * grid.Minute}, {&l.DeniedWithin, 10 * grid.Minute}, {&l.WithheldFor, 15 * grid.Minute},
 	} {
 		if *x.field == 0 {
 			*x.field = x.usual
@@ -109,20 +109,20 @@ type Account struct {
 
 // account returns the rule for a user, the first that fits, or why there is none, with the
 // remedy. Its local account is never root.
-func (c *Config) account(user string) (Account, bourse.Reason) {
+func (c *Config) account(user string) (Account, grid.Reason) {
 	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
 	rules, of, whom := "[[account]]", "", user
-	if vo, name, several := bourse.CutVO(user); several {
+	if vo, name, several := grid.CutVO(user); several {
 		rules, of, whom = "[[vo.account]]", " of "+vo, name
 	}
 	if i < 0 {
-		return Account{}, bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
+		return Account{}, grid.Because(grid.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
 	}
 	as := c.Accounts[i].As
 	if as == "" || isRoot(as) || slices.Contains(c.Denied, as) {
-		return Account{}, bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
+		return Account{}, grid.Because(grid.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
 	}
-	return c.Accounts[i], bourse.Reason{}
+	return c.Accounts[i], grid.Reason{}
 }
 
 // SetAccounts sets the rules for the work of new legs, as the next life will have them.

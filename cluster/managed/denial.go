@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What the manager denies twice within DeniedWithin is withheld for WithheldFor: it is not
@@ -23,13 +23,13 @@ import (
 // carried out is none.
 type denial struct {
 	scope scope
-	why   bourse.Reason
-	at    bourse.Time // when it was denied, for the second time if it is withheld
-	until bourse.Time // while it is withheld
+	why   grid.Reason
+	at    grid.Time // when it was denied, for the second time if it is withheld
+	until grid.Time // while it is withheld
 
 	group      int
 	nodes      []string // byPlace
-	start, end bourse.Time
+	start, end grid.Time
 	account    string // byAccount
 }
 
@@ -49,22 +49,22 @@ const (
 const maxDenials = 64
 
 // scopeOf is what a denial of a command is about, by its reason.
-func scopeOf(verb agents.CommandVerb, code bourse.Code) scope {
+func scopeOf(verb agents.CommandVerb, code grid.Code) scope {
 	switch verb {
 	case agents.Reserve:
 		switch code {
-		case bourse.Busy, bourse.Conflict, bourse.NoNode, bourse.Unknown:
+		case grid.Busy, grid.Conflict, grid.NoNode, grid.Unknown:
 			return byPlace
-		case bourse.TooLarge:
+		case grid.TooLarge:
 			return byLength
-		case bourse.NotAllowed, bourse.Invalid, bourse.NoCluster:
+		case grid.NotAllowed, grid.Invalid, grid.NoCluster:
 			return byGroup
 		}
 	case agents.Assign, agents.Run:
 		switch code {
-		case bourse.NotAllowed: // other reasons may be about this one work
+		case grid.NotAllowed: // other reasons may be about this one work
 			return byAccount
-		case bourse.NoCluster:
+		case grid.NoCluster:
 			return byGroup
 		}
 	}
@@ -73,7 +73,7 @@ func scopeOf(verb agents.CommandVerb, code bourse.Code) scope {
 
 // deny takes the manager's last word about a leg, if that was a denial. The second about the
 // same thing withholds it.
-func (b *Backend) deny(now bourse.Time, e *entry) {
+func (b *Backend) deny(now grid.Time, e *entry) {
 	g := b.group(e.what.Group)
 	if e.said != agents.Denied || g < 0 {
 		return
@@ -121,10 +121,10 @@ func (x denial) and(y denial) (denial, bool) {
 	return y, true
 }
 
-func (x denial) length() bourse.Duration { return x.end.Sub(x.start) }
+func (x denial) length() grid.Duration { return x.end.Sub(x.start) }
 
 // expire ends what has been withheld for long enough.
-func (b *Backend) expire(now bourse.Time) {
+func (b *Backend) expire(now grid.Time) {
 	n := len(b.withheld)
 	b.withheld = slices.DeleteFunc(b.withheld, func(x denial) bool { return x.until <= now })
 	if len(b.withheld) < n {
@@ -137,21 +137,21 @@ func (b *Backend) expire(now bourse.Time) {
 
 // barred says why a leg of an account is not tried now: the manager has denied the same
 // twice.
-func (b *Backend) barred(group int, account string) bourse.Reason {
+func (b *Backend) barred(group int, account string) grid.Reason {
 	for _, x := range b.withheld {
 		switch {
 		case x.scope == byGroup && x.group == group:
-			return bourse.Because(bourse.Busy, "%v", b.words(x))
+			return grid.Because(grid.Busy, "%v", b.words(x))
 		case x.scope == byAccount && x.account == account:
-			return bourse.Because(bourse.NotAllowed, "%v", b.words(x))
+			return grid.Because(grid.NotAllowed, "%v", b.words(x))
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // withheldAt is the last denial of nodes that a leg would need, as words to add to a
 // refusal; "" if there is none.
-func (b *Backend) withheldAt(what bourse.Leg) bourse.Phrase {
+func (b *Backend) withheldAt(what grid.Leg) grid.Phrase {
 	for _, x := range slices.Backward(b.withheld) {
 		if x.scope == byPlace && b.cfg.Groups[x.group].Name == what.Group && x.start < what.End && what.Start < x.end {
 			return "; " + b.words(x)
@@ -167,25 +167,25 @@ func (b *Backend) withhold(v *View, groups bool) {
 		case x.scope == byPlace:
 			v.Claims = append(v.Claims, Claim{Nodes: x.nodes, Start: x.start, End: x.end})
 		case x.scope == byGroup && groups:
-			v.Claims = append(v.Claims, Claim{Nodes: b.cfg.Nodes[x.group], Start: v.Now, End: bourse.MaxTime})
+			v.Claims = append(v.Claims, Claim{Nodes: b.cfg.Nodes[x.group], Start: v.Now, End: grid.MaxTime})
 		}
 	}
 }
 
 // words says what is withheld, until when, and why.
-func (b *Backend) words(x denial) bourse.Phrase {
-	what, group := bourse.Phrase(""), b.cfg.Groups[x.group].Name
+func (b *Backend) words(x denial) grid.Phrase {
+	what, group := grid.Phrase(""), b.cfg.Groups[x.group].Name
 	switch x.scope {
 	case byPlace:
-		what = bourse.Say("%s of group %s from %v to %v", nodesWords(x.nodes), group, x.start, x.end)
+		what = grid.Say("%s of group %s from %v to %v", nodesWords(x.nodes), group, x.start, x.end)
 	case byLength:
-		what = bourse.Say("windows of %s and more of group %s", x.length().Words(), group)
+		what = grid.Say("windows of %s and more of group %s", x.length().Words(), group)
 	case byGroup:
-		what = bourse.Say("group %s", group)
+		what = grid.Say("group %s", group)
 	case byAccount:
-		what = bourse.Say("anything to local account %s", x.account)
+		what = grid.Say("anything to local account %s", x.account)
 	}
-	return bourse.Say("%s does not offer %v until %v, because its resource manager has denied it twice: %v", b.cfg.Site, what, x.until, x.why)
+	return grid.Say("%s does not offer %v until %v, because its resource manager has denied it twice: %v", b.cfg.Site, what, x.until, x.why)
 }
 
 // mostNamed bounds the nodes that are named in words.

@@ -8,48 +8,48 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // entry is one of our names: what should have it in the manager, and what was last seen to
 // have it. It belongs to a leg, or to something that is only to be deleted.
 type entry struct {
 	name    string
-	leg     bourse.LegID
-	what    bourse.Leg
+	leg     grid.LegID
+	what    grid.Leg
 	nodes   []string
 	account string   // "": no work runs there
 	options []string // of its submission
 	user    string   // of the VO
 	job     string
 	want    want
-	until   bourse.Time      // of a placing one: when it is refused, even if it is not asked for again
-	work    *bourse.Handover // of a due one and later
+	until   grid.Time      // of a placing one: when it is refused, even if it is not asked for again
+	work    *grid.Handover // of a due one and later
 
 	seen  seen
-	last  *bourse.ManagedJob // as last seen, however long ago
-	after bourse.Time        // looks of this instant or earlier do not count
+	last  *grid.ManagedJob // as last seen, however long ago
+	after grid.Time        // looks of this instant or earlier do not count
 	// Until then it proves nothing that there is no reservation, or no job: the command
 	// that is said to have failed may take effect late.
-	lateReservation, lateJob bourse.Time
+	lateReservation, lateJob grid.Time
 	overdue                  overdue
 
 	verb      agents.CommandVerb         // the command to give; "": none
-	since     bourse.Time                // when
-	retry     bourse.Time                // no command before this
+	since     grid.Time                  // when
+	retry     grid.Time                  // no command before this
 	sent      bool                       // a command was ever sent
 	tries     map[agents.CommandVerb]int // commands that were carried out or denied
-	why       bourse.Reason              // of the last command that was not carried out
+	why       grid.Reason                // of the last command that was not carried out
 	said      agents.Outcome             // of the last command; "": none, or it was taken into account
 	saidOf    agents.CommandVerb         // that command
 	sure      bool                       // what is there is known from answers: all commands were given in this life, and carried out
 	assigned  bool                       // the manager has said so, or shown it
-	submitted bourse.Time                // since when its work may be in the manager; 0: it never was
+	submitted grid.Time                  // since when its work may be in the manager; 0: it never was
 	denied    bool                       // the manager has said that the last submission does not exist
-	replaced  bourse.Time                // the submission of a job that we have ended to submit its work anew
+	replaced  grid.Time                  // the submission of a job that we have ended to submit its work anew
 	ended     bool                       // we have ended its work, at the window's end
-	down      bourse.Time                // since when one of its nodes is down; 0: none is
+	down      grid.Time                  // since when one of its nodes is down; 0: none is
 	idle      bool                       // of a gone one: its work was never on its nodes
 	deleted   bool                       // the manager has said that it is deleted, and shown nothing else since
 	stuck     bool                       // the last command to delete it was not carried out
@@ -79,11 +79,11 @@ const (
 type seen struct {
 	reservation reservationSeen
 	job         jobSeen
-	asOf        bourse.Time // it shows what was there then, or later
-	until       bourse.Time // but not later than this
-	is          *bourse.ManagedJob
-	extra       *bourse.ManagedJob // another job of the same name that is not over
-	down        string             // a node of it that is not up; "": all are
+	asOf        grid.Time // it shows what was there then, or later
+	until       grid.Time // but not later than this
+	is          *grid.ManagedJob
+	extra       *grid.ManagedJob // another job of the same name that is not over
+	down        string           // a node of it that is not up; "": all are
 }
 
 // reservationSeen is the state of a reservation by a look.
@@ -115,7 +115,7 @@ const (
 )
 
 // Name is what the reservation and the job of a leg are called in the manager.
-func Name(prefix string, leg bourse.LegID) string {
+func Name(prefix string, leg grid.LegID) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d %d", leg.Tx.Broker, leg.Tx.Incarnation, leg.Tx.Nonce, leg.Tx.Seq, leg.Leg))
 	return prefix + hex.EncodeToString(sum[:16])
 }
@@ -128,8 +128,8 @@ func isOurs(prefix, name string) bool {
 }
 
 // sight reads a look for all our names.
-func sight(prefix string, look *bourse.Look) (jobs map[string][]*bourse.ManagedJob, reservations map[string]*bourse.ManagedReservation) {
-	jobs, reservations = map[string][]*bourse.ManagedJob{}, map[string]*bourse.ManagedReservation{}
+func sight(prefix string, look *grid.Look) (jobs map[string][]*grid.ManagedJob, reservations map[string]*grid.ManagedReservation) {
+	jobs, reservations = map[string][]*grid.ManagedJob{}, map[string]*grid.ManagedReservation{}
 	for i := range look.Jobs {
 		if j := &look.Jobs[i]; isOurs(prefix, j.Name) {
 			jobs[j.Name] = append(jobs[j.Name], j)
@@ -144,7 +144,7 @@ func sight(prefix string, look *bourse.Look) (jobs map[string][]*bourse.ManagedJ
 }
 
 // reservationIs compares the reservation of the entry's name with what it should be.
-func (e *entry) reservationIs(r *bourse.ManagedReservation, slack bourse.Duration) reservationSeen {
+func (e *entry) reservationIs(r *grid.ManagedReservation, slack grid.Duration) reservationSeen {
 	switch {
 	case r == nil:
 		return none
@@ -159,16 +159,16 @@ func (e *entry) reservationIs(r *bourse.ManagedReservation, slack bourse.Duratio
 }
 
 // live reports whether a job is not over.
-func live(j *bourse.ManagedJob) bool {
-	return j.State != bourse.ManagedEnded && j.State != bourse.ManagedLost
+func live(j *grid.ManagedJob) bool {
+	return j.State != grid.ManagedEnded && j.State != grid.ManagedLost
 }
 
 // jobIs picks the entry's job among those of its name, and returns its state. A job that was
 // over before the entry's work was submitted, or that we have ended to submit the work
 // anew, is not the entry's. One that has run though the journal says that nothing was
 // submitted is: a later journal had submitted it, and was lost.
-func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state jobSeen, is, extra *bourse.ManagedJob) {
-	list = slices.DeleteFunc(slices.Clone(list), func(j *bourse.ManagedJob) bool {
+func (e *entry) jobIs(list []*grid.ManagedJob, slack grid.Duration) (state jobSeen, is, extra *grid.ManagedJob) {
+	list = slices.DeleteFunc(slices.Clone(list), func(j *grid.ManagedJob) bool {
 		if live(j) {
 			return false
 		}
@@ -178,7 +178,7 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 	if len(list) == 0 {
 		return noJob, nil, nil
 	}
-	slices.SortStableFunc(list, func(a, b *bourse.ManagedJob) int { // jobs that have begun first, then by submission
+	slices.SortStableFunc(list, func(a, b *grid.ManagedJob) int { // jobs that have begun first, then by submission
 		return cmp.Or(cmp.Compare(standing(a), standing(b)), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Number, b.Number))
 	})
 	is = list[0]
@@ -188,15 +188,15 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 		}
 	}
 	switch is.State {
-	case bourse.ManagedPending:
+	case grid.ManagedPending:
 		return pending, is, nil
-	case bourse.ManagedHeld:
+	case grid.ManagedHeld:
 		return stopped, is, nil
-	case bourse.ManagedRunning:
+	case grid.ManagedRunning:
 		return runs, is, nil
-	case bourse.ManagedLost:
+	case grid.ManagedLost:
 		return over, is, nil
-	case bourse.ManagedEnded:
+	case grid.ManagedEnded:
 		if len(is.Nodes) == 0 {
 			return cancelled, is, nil
 		}
@@ -207,14 +207,14 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 
 // mayHaveRun reports whether a job that has run is the entry's though its work was never
 // submitted by the journal: the journal is one of the past. Then the work does not run again.
-func (e *entry) mayHaveRun(j *bourse.ManagedJob) bool {
+func (e *entry) mayHaveRun(j *grid.ManagedJob) bool {
 	return len(j.Nodes) > 0 && (e.want == placing || e.want == held || e.want == due)
 }
 
 // standing ranks several jobs of a name: the least counts.
-func standing(j *bourse.ManagedJob) int {
+func standing(j *grid.ManagedJob) int {
 	switch {
-	case j.State == bourse.ManagedRunning:
+	case j.State == grid.ManagedRunning:
 		return 0
 	case !live(j) && len(j.Nodes) > 0:
 		return 1
@@ -225,8 +225,8 @@ func standing(j *bourse.ManagedJob) int {
 }
 
 // judge updates an entry by a look, if the look is new enough.
-func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedReservation, up map[string]bool) {
-	asOf, slack := b.asOf, b.cfg.Limits.Skew+bourse.Second // a manager's times may be whole seconds
+func (e *entry) judge(b *Backend, jobs []*grid.ManagedJob, r *grid.ManagedReservation, up map[string]bool) {
+	asOf, slack := b.asOf, b.cfg.Limits.Skew+grid.Second // a manager's times may be whole seconds
 	if asOf <= e.after {
 		return
 	}
@@ -268,13 +268,13 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 func (s *seen) known() bool { return s.job != unseenJob }
 
 // since reports whether a look of an instant or later has shown it.
-func (s *seen) since(t bourse.Time) bool { return s.known() && s.asOf >= t }
+func (s *seen) since(t grid.Time) bool { return s.known() && s.asOf >= t }
 
 // claim returns the nodes that the entry takes, as far as is known.
-func (e *entry) claim(now bourse.Time, padding bourse.Duration) Claim {
+func (e *entry) claim(now grid.Time, padding grid.Duration) Claim {
 	c := Claim{Name: e.name, Nodes: e.nodes, Start: e.what.Start, End: e.what.End.Add(padding)}
 	if e.want >= lying && now >= c.End { // it should be gone, and is not
-		c.End = bourse.MaxTime
+		c.End = grid.MaxTime
 	}
 	return c
 }

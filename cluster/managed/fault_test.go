@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -27,25 +28,25 @@ func TestFaults_NothingTwiceNothingLeft(t *testing.T) {
 
 func faults(t *rapid.T, reserves bool) {
 	w := newWorld(config(reserves, nodeNames...))
-	w.toy.skew = bourse.Duration(rapid.IntRange(-3000, 3000).Draw(t, "skew"))
+	w.toy.skew = grid.Duration(rapid.IntRange(-3000, 3000).Draw(t, "skew"))
 	bad := rapid.IntRange(0, 3).Draw(t, "bad") // in ten
 	w.fault = func(c agents.Command) fault {
 		if rapid.IntRange(0, 9).Draw(t, "command") >= bad {
 			return fault{}
 		}
-		return rapid.SampledFrom([]fault{{failed: true}, {failed: true, undone: true}, {late: 15 * bourse.Second}, {silent: true}, {silent: true, undone: true},
-			{denied: true}, {slow: 20 * bourse.Second}, {slow: 50 * bourse.Second}}).Draw(t, "fault")
+		return rapid.SampledFrom([]fault{{failed: true}, {failed: true, undone: true}, {late: 15 * grid.Second}, {silent: true}, {silent: true, undone: true},
+			{denied: true}, {slow: 20 * grid.Second}, {slow: 50 * grid.Second}}).Draw(t, "fault")
 	}
-	legs := map[uint64]bourse.Leg{}
+	legs := map[uint64]grid.Leg{}
 	next, held := uint64(0), []uint64(nil)
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
 		switch rapid.IntRange(0, 13).Draw(t, "what") {
 		case 0, 1, 2: // a leg
 			next++
-			at := w.now.Add(bourse.Duration(rapid.IntRange(20, 400).Draw(t, "ahead")) * bourse.Second)
-			legs[next] = what(rapid.IntRange(1, 3).Draw(t, "nodes"), at, bourse.Duration(rapid.IntRange(1, 5).Draw(t, "long"))*bourse.Minute)
+			at := w.now.Add(grid.Duration(rapid.IntRange(20, 400).Draw(t, "ahead")) * grid.Second)
+			legs[next] = what(rapid.IntRange(1, 3).Draw(t, "nodes"), at, grid.Duration(rapid.IntRange(1, 5).Draw(t, "long"))*grid.Minute)
 			if rapid.Bool().Draw(t, "short") {
-				w.toy.lengths[nameOf(next)] = bourse.Duration(rapid.IntRange(1, 200).Draw(t, "length")) * bourse.Second
+				w.toy.lengths[nameOf(next)] = grid.Duration(rapid.IntRange(1, 200).Draw(t, "length")) * grid.Second
 			}
 			if h := w.hold(next, legs[next]); h.Refusal.Refused() {
 				delete(legs, next)
@@ -68,10 +69,10 @@ func faults(t *rapid.T, reserves bool) {
 		case 7, 8:
 			w.administrator(t)
 		case 9:
-			w.toy.forget(bourse.Duration(rapid.IntRange(1, 8).Draw(t, "lately")) * bourse.Second)
+			w.toy.forget(grid.Duration(rapid.IntRange(1, 8).Draw(t, "lately")) * grid.Second)
 		case 10:
-			w.old = bourse.Duration(rapid.SampledFrom([]int{0, 0, 1, 5, 40}).Draw(t, "old")) * bourse.Second
-			w.stale = bourse.Duration(rapid.SampledFrom([]int{0, 0, 2, 10, 19}).Draw(t, "stale")) * bourse.Second
+			w.old = grid.Duration(rapid.SampledFrom([]int{0, 0, 1, 5, 40}).Draw(t, "old")) * grid.Second
+			w.stale = grid.Duration(rapid.SampledFrom([]int{0, 0, 2, 10, 19}).Draw(t, "stale")) * grid.Second
 			w.mute = rapid.IntRange(0, 4).Draw(t, "mute") == 0
 		case 11:
 			if rapid.Bool().Draw(t, "compact") {
@@ -81,7 +82,7 @@ func faults(t *rapid.T, reserves bool) {
 		case 12:
 			w.crash = rapid.IntRange(0, 2).Draw(t, "crash")
 		default:
-			w.wait(bourse.Duration(rapid.SampledFrom([]int{1, 5, 30, 100}).Draw(t, "wait")) * bourse.Second)
+			w.wait(grid.Duration(rapid.SampledFrom([]int{1, 5, 30, 100}).Draw(t, "wait")) * grid.Second)
 		}
 		w.replayed(t)
 	}
@@ -98,25 +99,25 @@ func (w *world) administrator(t *rapid.T) {
 		}
 	case 1:
 		if len(m.reservations) > 0 {
-			m.reservations[0].Start = m.reservations[0].Start.Add(bourse.Hour)
-			m.reservations[0].End = m.reservations[0].End.Add(bourse.Hour)
+			m.reservations[0].Start = m.reservations[0].Start.Add(grid.Hour)
+			m.reservations[0].End = m.reservations[0].End.Add(grid.Hour)
 		}
 	case 2, 3:
 		for i := range m.jobs {
-			if j := &m.jobs[i]; j.State == bourse.ManagedPending && isOurs(thePrefix, j.Name) && rapid.Bool().Draw(t, "held") {
-				j.State, j.Why = bourse.ManagedHeld, "JobHeldAdmin"
-			} else if j.State != bourse.ManagedEnded && isOurs(thePrefix, j.Name) {
+			if j := &m.jobs[i]; j.State == grid.ManagedPending && isOurs(thePrefix, j.Name) && rapid.Bool().Draw(t, "held") {
+				j.State, j.Why = grid.ManagedHeld, "JobHeldAdmin"
+			} else if j.State != grid.ManagedEnded && isOurs(thePrefix, j.Name) {
 				m.end(j, "CANCELLED by root")
 			}
 		}
 	case 4:
 		n := &m.nodes[rapid.IntRange(0, 3).Draw(t, "node")]
-		n.State = rapid.SampledFrom([]bourse.NodeState{bourse.NodeUp, bourse.NodeDown, bourse.NodeDrained}).Draw(t, "state")
+		n.State = rapid.SampledFrom([]grid.NodeState{grid.NodeUp, grid.NodeDown, grid.NodeDrained}).Draw(t, "state")
 	case 5:
-		m.reservations = append(m.reservations, bourse.ManagedReservation{Name: "theirs", Start: w.now.Add(3 * bourse.Minute), End: w.now.Add(6 * bourse.Minute), Nodes: []string{"n1"}})
+		m.reservations = append(m.reservations, grid.ManagedReservation{Name: "theirs", Start: w.now.Add(3 * grid.Minute), End: w.now.Add(6 * grid.Minute), Nodes: []string{"n1"}})
 	case 6:
 		m.number++
-		m.jobs = append(m.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: "x", Name: "bourse.mine", User: "eve", State: bourse.ManagedRunning, Nodes: []string{"n4"}, Start: w.now, Limit: 5 * bourse.Minute}, limit: w.now.Add(5 * bourse.Minute)})
+		m.jobs = append(m.jobs, toyJob{ManagedJob: grid.ManagedJob{Number: "x", Name: "bourse.mine", User: "eve", State: grid.ManagedRunning, Nodes: []string{"n4"}, Start: w.now, Limit: 5 * grid.Minute}, limit: w.now.Add(5 * grid.Minute)})
 	}
 }
 
@@ -128,7 +129,7 @@ func (w *world) replayed(t *rapid.T) {
 		a.Replay(f.at, f.fact)
 	}
 	show := func(f agents.Fact) string {
-		x := f.(bourse.ClusterImage)
+		x := f.(facts.ClusterImage)
 		x.At = 0
 		text, _ := json.Marshal(x)
 		return string(text)
@@ -139,20 +140,20 @@ func (w *world) replayed(t *rapid.T) {
 }
 
 // quiet ends all faults and waits until all must have come to an end.
-func (w *world) quiet(t *rapid.T, legs map[uint64]bourse.Leg) {
+func (w *world) quiet(t *rapid.T, legs map[uint64]grid.Leg) {
 	end := w.now
 	for _, l := range legs {
 		end = max(end, l.End)
 	}
-	w.wait(bourse.Minute) // what was under way
+	w.wait(grid.Minute) // what was under way
 	w.fault, w.old, w.stale, w.mute, w.crash = nil, 0, 0, false, -1
 	for i := range w.toy.nodes {
-		w.toy.nodes[i].State = bourse.NodeUp
+		w.toy.nodes[i].State = grid.NodeUp
 	}
-	w.run(max(end, w.now).Add(10 * bourse.Minute))
+	w.run(max(end, w.now).Add(10 * grid.Minute))
 	for n := range legs {
 		switch w.last(n).State {
-		case bourse.LockEnded, bourse.LockLost, bourse.LockExpired, bourse.LockReleased:
+		case facts.LockEnded, facts.LockLost, facts.LockExpired, facts.LockReleased:
 		default:
 			t.Errorf("10 min after all windows leg %d is %q: %v", n, w.last(n).State, w.toy.story)
 		}

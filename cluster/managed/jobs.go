@@ -3,12 +3,12 @@ package managed
 import (
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // JobsOf finds the job of a look by its id in the states that StateOf makes of the look: of
 // the jobs with that number the first that has not ended; nil if there is none.
-func JobsOf(look *bourse.Look) func(id int64) *bourse.ManagedJob {
+func JobsOf(look *grid.Look) func(id int64) *grid.ManagedJob {
 	index := make(map[string]int, len(look.Jobs))
 	for i := range look.Jobs {
 		j := &look.Jobs[i]
@@ -16,7 +16,7 @@ func JobsOf(look *bourse.Look) func(id int64) *bourse.ManagedJob {
 			index[j.Number] = i
 		}
 	}
-	return func(id int64) *bourse.ManagedJob {
+	return func(id int64) *grid.ManagedJob {
 		i, found := index[strconv.FormatInt(id, 10)]
 		if k := id - 1<<40; k >= 0 && k < int64(len(look.Jobs)) {
 			i, found = int(k), true

@@ -4,22 +4,22 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Each job of a state is found in the look again, tasks of arrays among them.
 func TestJobsOf_FindsTheJobsOfAState(t *testing.T) {
 	t.Parallel()
-	look := &bourse.Look{At: 1000, Nodes: []bourse.ManagedNode{{Name: "a", State: bourse.NodeUp, Partitions: []string{"p"}}, {Name: "b", State: bourse.NodeUp, Partitions: []string{"p"}}}}
-	job := func(number, name string, state bourse.ManagedState, nodes ...string) bourse.ManagedJob {
-		return bourse.ManagedJob{Number: number, Name: name, State: state, Partition: "p", Count: 1, Limit: bourse.Hour, Start: 10, End: 9000, Nodes: nodes}
+	look := &grid.Look{At: 1000, Nodes: []grid.ManagedNode{{Name: "a", State: grid.NodeUp, Partitions: []string{"p"}}, {Name: "b", State: grid.NodeUp, Partitions: []string{"p"}}}}
+	job := func(number, name string, state grid.ManagedState, nodes ...string) grid.ManagedJob {
+		return grid.ManagedJob{Number: number, Name: name, State: state, Partition: "p", Count: 1, Limit: grid.Hour, Start: 10, End: 9000, Nodes: nodes}
 	}
-	look.Jobs = []bourse.ManagedJob{
-		job("7", "seven", bourse.ManagedRunning, "a"), job("8_1", "task", bourse.ManagedRunning, "b"),
-		job("8_2", "next", bourse.ManagedPending), job("9", "nine", bourse.ManagedPending), job("5", "old", bourse.ManagedEnded, "a"),
+	look.Jobs = []grid.ManagedJob{
+		job("7", "seven", grid.ManagedRunning, "a"), job("8_1", "task", grid.ManagedRunning, "b"),
+		job("8_2", "next", grid.ManagedPending), job("9", "nine", grid.ManagedPending), job("5", "old", grid.ManagedEnded, "a"),
 	}
-	s := StateOf(look, View{Now: look.At, Groups: []bourse.Group{{Name: "p", Nodes: 2}}, Nodes: [][]string{{"a", "b"}}, Policy: backfill.EASY})[0]
+	s := StateOf(look, View{Now: look.At, Groups: []grid.Group{{Name: "p", Nodes: 2}}, Nodes: [][]string{{"a", "b"}}, Policy: backfill.EASY})[0]
 	found, of := map[string]bool{}, JobsOf(look)
 	for _, r := range s.Running {
 		found[of(r.ID).Name] = true

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // shown is the state that the site is shown.
@@ -15,15 +15,15 @@ func (w *world) shown() agents.Snapshot { return w.nodes.Show(0) }
 func TestLongest_PaddingMakesNoLegalWindowIllegal(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.toy.longest = bourse.Hour
-	w.placed(t, 1, what(2, start, bourse.Hour))
-	w.wait(20 * bourse.Second)
-	if r := w.toy.reservation(nameOf(1)); r == nil || r.End != start.Add(bourse.Hour+quick.Padding) {
+	w.toy.longest = grid.Hour
+	w.placed(t, 1, what(2, start, grid.Hour))
+	w.wait(20 * grid.Second)
+	if r := w.toy.reservation(nameOf(1)); r == nil || r.End != start.Add(grid.Hour+quick.Padding) {
 		t.Errorf("the reservation is %+v", r)
 	}
-	w.run(start.Add(2 * bourse.Hour))
+	w.run(start.Add(2 * grid.Hour))
 	w.release(1)
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	if w.count(1, agents.Run) != 1 {
 		t.Errorf("submitted %d times", w.count(1, agents.Run))
 	}
@@ -34,42 +34,42 @@ func TestLongest_PaddingMakesNoLegalWindowIllegal(t *testing.T) {
 func TestLongest_LongerWindowsAreNotTried(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.toy.longest = bourse.Hour
-	w.wait(bourse.Minute)
-	if s := w.shown(); len(s.Longest) != 1 || s.Longest[0] != bourse.Hour {
+	w.toy.longest = grid.Hour
+	w.wait(grid.Minute)
+	if s := w.shown(); len(s.Longest) != 1 || s.Longest[0] != grid.Hour {
 		t.Fatalf("the site is shown %v", s.Longest)
 	}
-	h := w.hold(1, what(1, start, bourse.Hour+1))
-	if h.Refusal.Code != bourse.TooLarge || !strings.Contains(h.Refusal.Detail, "at most 1h") || len(w.given) != 0 {
+	h := w.hold(1, what(1, start, grid.Hour+1))
+	if h.Refusal.Code != grid.TooLarge || !strings.Contains(h.Refusal.Detail, "at most 1h") || len(w.given) != 0 {
 		t.Errorf("%v; given %v", h.Refusal, w.given)
 	}
-	w.toy.longest = 2 * bourse.Hour // an administrator changes it
-	w.wait(bourse.Minute)
-	if h := w.hold(2, what(1, start.Add(bourse.Hour), bourse.Hour+1)); h.Refusal.Refused() {
+	w.toy.longest = 2 * grid.Hour // an administrator changes it
+	w.wait(grid.Minute)
+	if h := w.hold(2, what(1, start.Add(grid.Hour), grid.Hour+1)); h.Refusal.Refused() {
 		t.Error(h.Refusal)
 	}
 }
 
 func TestLongest_OfTheBestPartitionWithAllNodes(t *testing.T) {
 	t.Parallel()
-	partition := func(name string, longest bourse.Duration) bourse.ManagedPartition {
-		return bourse.ManagedPartition{Name: name, Limit: longest}
+	partition := func(name string, longest grid.Duration) grid.ManagedPartition {
+		return grid.ManagedPartition{Name: name, Limit: longest}
 	}
-	node := func(name string, in ...string) bourse.ManagedNode {
-		return bourse.ManagedNode{Name: name, Partitions: in}
+	node := func(name string, in ...string) grid.ManagedNode {
+		return grid.ManagedNode{Name: name, Partitions: in}
 	}
-	c := Config{Groups: []bourse.Group{{Name: "a"}, {Name: "b"}}, Nodes: [][]string{{"n1", "n2"}, {"n3", "gone"}}}
-	look := &bourse.Look{
-		Nodes: []bourse.ManagedNode{node("n1", "short", "long", "free"), node("n2", "short", "mid"), node("n3", "long", "mid")},
-		Partitions: []bourse.ManagedPartition{partition("free", 0), partition("long", 24*bourse.Hour), partition("mid", 2*bourse.Hour),
-			partition("short", bourse.Hour)},
+	c := Config{Groups: []grid.Group{{Name: "a"}, {Name: "b"}}, Nodes: [][]string{{"n1", "n2"}, {"n3", "gone"}}}
+	look := &grid.Look{
+		Nodes: []grid.ManagedNode{node("n1", "short", "long", "free"), node("n2", "short", "mid"), node("n3", "long", "mid")},
+		Partitions: []grid.ManagedPartition{partition("free", 0), partition("long", 24*grid.Hour), partition("mid", 2*grid.Hour),
+			partition("short", grid.Hour)},
 	}
 	for _, x := range []struct {
 		of   []string
-		want []bourse.Duration
+		want []grid.Duration
 	}{
-		{nil, []bourse.Duration{bourse.Hour, 24 * bourse.Hour}},
-		{[]string{"short", "mid"}, []bourse.Duration{bourse.Hour, 2 * bourse.Hour}},
+		{nil, []grid.Duration{grid.Hour, 24 * grid.Hour}},
+		{[]string{"short", "mid"}, []grid.Duration{grid.Hour, 2 * grid.Hour}},
 		{[]string{"free"}, nil},
 	} {
 		c.Partitions = x.of
@@ -78,7 +78,7 @@ func TestLongest_OfTheBestPartitionWithAllNodes(t *testing.T) {
 			t.Errorf("of %v: %v, must be %v", x.of, got, x.want)
 		}
 	}
-	look.Nodes = []bourse.ManagedNode{node("n1", "free", "short"), node("n2", "free"), node("n3", "free", "long")}
+	look.Nodes = []grid.ManagedNode{node("n1", "free", "short"), node("n2", "free"), node("n3", "free", "long")}
 	c.Partitions = nil
 	if got := c.longestOf(look); got != nil {
 		t.Errorf("where a partition without a limit has all nodes: %v", got)

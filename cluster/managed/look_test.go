@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestLook_NoMoreOftenThanStatedNoLessEither(t *testing.T) {
@@ -14,12 +15,12 @@ func TestLook_NoMoreOftenThanStatedNoLessEither(t *testing.T) {
 	w := reserving()
 	for n := range uint64(200) { // brokers ask without end, holds come and go
 		w.step(theSite, agents.SnapshotRequest{Ref: n})
-		w.step(theSite, agents.ClusterHold{Leg: leg(n), What: what(1, start.Add(bourse.Hour), bourse.Minute), User: "ana"})
+		w.step(theSite, agents.ClusterHold{Leg: leg(n), What: what(1, start.Add(grid.Hour), grid.Minute), User: "ana"})
 		w.step(theSite, agents.ClusterRelease{Leg: leg(n)})
 		w.wait(100)
 	}
 	busy := len(w.asked)
-	w.wait(10 * bourse.Minute)
+	w.wait(10 * grid.Minute)
 	for i := 1; i < len(w.asked); i++ {
 		if d := w.asked[i].Sub(w.asked[i-1]); d < quick.LookEvery || d > quick.LookWithin {
 			t.Errorf("look %d is %v s after the one before", i, d)
@@ -36,14 +37,14 @@ func TestLook_NoMoreOftenThanStatedNoLessEither(t *testing.T) {
 func TestLook_OlderThanTheAnswerDoesNotJudge(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.old = 8 * bourse.Second // each look
+	w.old = 8 * grid.Second // each look
 	for n := range uint64(4) {
-		w.placed(t, n, what(1, start, 5*bourse.Minute))
-		w.wait(bourse.Duration(n) * 700)
+		w.placed(t, n, what(1, start, 5*grid.Minute))
+		w.wait(grid.Duration(n) * 700)
 	}
-	w.run(start.Add(bourse.Minute))
+	w.run(start.Add(grid.Minute))
 	for n := range uint64(4) {
-		w.is(t, n, bourse.LockRunning)
+		w.is(t, n, facts.LockRunning)
 		if r, s := w.count(n, agents.Reserve), w.count(n, agents.Run); r != 1 || s != 1 {
 			t.Errorf("leg %d: %d reservations, %d submissions", n, r, s)
 		}
@@ -54,22 +55,22 @@ func TestLook_OlderThanTheAnswerDoesNotJudge(t *testing.T) {
 // The manager's clock may be some seconds from ours, and a little more than that.
 func TestSkew_OfTheManagersClock(t *testing.T) {
 	t.Parallel()
-	for _, skew := range []bourse.Duration{-3, -2, 2, 3} {
+	for _, skew := range []grid.Duration{-3, -2, 2, 3} {
 		w := reserving()
-		w.toy.skew = skew * bourse.Second
-		w.toy.lengths[nameOf(1)] = bourse.Second
-		w.placed(t, 1, what(2, start, 5*bourse.Minute))
-		w.placed(t, 2, what(2, start, 5*bourse.Minute))
+		w.toy.skew = skew * grid.Second
+		w.toy.lengths[nameOf(1)] = grid.Second
+		w.placed(t, 1, what(2, start, 5*grid.Minute))
+		w.placed(t, 2, what(2, start, 5*grid.Minute))
 		for w.now < start.Add(-500) { // and looks come all the time
 			w.step(theSite, agents.SnapshotRequest{})
 			w.wait(500)
 		}
-		if f := w.last(1); f.State != bourse.LockSubmitted {
+		if f := w.last(1); f.State != facts.LockSubmitted {
 			t.Errorf("skew %d s: %s before its window", skew, f.State)
 		}
-		w.run(start.Add(30 * bourse.Second))
-		w.is(t, 1, bourse.LockEnded)
-		w.is(t, 2, bourse.LockRunning)
+		w.run(start.Add(30 * grid.Second))
+		w.is(t, 1, facts.LockEnded)
+		w.is(t, 2, facts.LockRunning)
 		w.over(t, 1, 2)
 	}
 }
@@ -79,17 +80,17 @@ func TestSkew_OfTheManagersClock(t *testing.T) {
 func TestUnknown_IsNeverRunningNorFree(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.placed(t, 1, what(4, start, 5*bourse.Minute))
-		w.run(start.Add(-20 * bourse.Second))
+		w.placed(t, 1, what(4, start, 5*grid.Minute))
+		w.run(start.Add(-20 * grid.Second))
 		w.mute = true
-		late := start.Add(bourse.Minute + 5*bourse.Minute)
-		w.run(late.Add(-bourse.Second))
-		if f := w.last(1); f.State != bourse.LockSubmitted {
+		late := start.Add(grid.Minute + 5*grid.Minute)
+		w.run(late.Add(-grid.Second))
+		if f := w.last(1); f.State != facts.LockSubmitted {
 			t.Errorf("unseen, the leg is %s", f.State)
 		}
-		w.run(late.Add(bourse.Second))
+		w.run(late.Add(grid.Second))
 		w.lostFor(t, 1, "not known")
-		if h := w.hold(2, what(1, w.now.Add(bourse.Minute), bourse.Minute)); !h.Refusal.Refused() {
+		if h := w.hold(2, what(1, w.now.Add(grid.Minute), grid.Minute)); !h.Refusal.Refused() {
 			t.Errorf("nodes that nobody has seen are free: %v", h.Nodes)
 		}
 		w.mute = false
@@ -99,25 +100,25 @@ func TestUnknown_IsNeverRunningNorFree(t *testing.T) {
 
 func TestUnknown_StateOfAJobIsNone(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 5*bourse.Minute)
-	w.run(start.Add(-10 * bourse.Second))
-	w.toy.job(nameOf(1)).State = bourse.ManagedUnknown
-	w.run(start.Add(5 * bourse.Minute))
-	w.is(t, 1, bourse.LockSubmitted)
-	w.run(start.Add(7 * bourse.Minute))
+	w := submitted(t, 5*grid.Minute)
+	w.run(start.Add(-10 * grid.Second))
+	w.toy.job(nameOf(1)).State = grid.ManagedUnknown
+	w.run(start.Add(5 * grid.Minute))
+	w.is(t, 1, facts.LockSubmitted)
+	w.run(start.Add(7 * grid.Minute))
 	w.lostFor(t, 1, "not known")
 	w.over(t, 1)
 }
 
 func TestUnknown_EndOfWorkThatRan(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 5*bourse.Minute)
-	w.run(start.Add(bourse.Minute))
+	w := submitted(t, 5*grid.Minute)
+	w.run(start.Add(grid.Minute))
 	w.mute = true
 	w.fault = func(agents.Command) fault { return fault{failed: true, undone: true} }
-	w.run(start.Add(10 * bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
-	w.run(start.Add(13 * bourse.Minute))
+	w.run(start.Add(10 * grid.Minute))
+	w.is(t, 1, facts.LockRunning)
+	w.run(start.Add(13 * grid.Minute))
 	w.lostFor(t, 1, "not known")
 	w.mute, w.fault = false, nil
 	w.over(t, 1)
@@ -127,19 +128,19 @@ func TestUnknown_EndOfWorkThatRan(t *testing.T) {
 // again, an end that it has missed is seen, and what it cannot know is not guessed.
 func TestRestart_AtAnyTime(t *testing.T) {
 	t.Parallel()
-	for at := bourse.Duration(0); at < 9*bourse.Minute; at += 17 * bourse.Second {
+	for at := grid.Duration(0); at < 9*grid.Minute; at += 17 * grid.Second {
 		both(t, func(t *testing.T, w *world) {
-			w.toy.lengths[nameOf(1)] = 2 * bourse.Minute
-			w.placed(t, 1, what(2, start, 4*bourse.Minute))
-			w.placed(t, 2, what(2, start, 4*bourse.Minute))
-			w.run(dawn.Add(at + 3*bourse.Second))
+			w.toy.lengths[nameOf(1)] = 2 * grid.Minute
+			w.placed(t, 1, what(2, start, 4*grid.Minute))
+			w.placed(t, 2, what(2, start, 4*grid.Minute))
+			w.run(dawn.Add(at + 3*grid.Second))
 			if at%2 == 0 {
 				w.compact()
 			}
 			w.begin()
-			w.run(start.Add(10 * bourse.Minute))
+			w.run(start.Add(10 * grid.Minute))
 			for n := range uint64(2) {
-				if got := w.fates(n + 1); got[len(got)-1] != bourse.LockEnded || !slices.Contains(got, bourse.LockRunning) {
+				if got := w.fates(n + 1); got[len(got)-1] != facts.LockEnded || !slices.Contains(got, facts.LockRunning) {
 					t.Errorf("restart at %v: leg %d: %v. %v", at, n+1, got, w.last(n+1))
 				}
 			}
@@ -152,15 +153,15 @@ func TestRestart_AtAnyTime(t *testing.T) {
 // shows.
 func TestRestart_AfterTheWindow(t *testing.T) {
 	t.Parallel()
-	for away, want := range map[bourse.Duration]bourse.LockState{5 * bourse.Minute: bourse.LockEnded, bourse.Hour: bourse.LockLost} {
+	for away, want := range map[grid.Duration]facts.LockState{5 * grid.Minute: facts.LockEnded, grid.Hour: facts.LockLost} {
 		w := reserving()
-		w.toy.lengths[nameOf(1)] = bourse.Minute
-		w.placed(t, 1, what(2, start, 4*bourse.Minute))
-		w.wait(10 * bourse.Second)
+		w.toy.lengths[nameOf(1)] = grid.Minute
+		w.placed(t, 1, what(2, start, 4*grid.Minute))
+		w.wait(10 * grid.Second)
 		w.life++ // it dies
 		w.run(start.Add(away))
 		w.begin()
-		w.wait(2 * bourse.Minute)
+		w.wait(2 * grid.Minute)
 		w.is(t, 1, want)
 		w.over(t, 1)
 	}
@@ -169,14 +170,14 @@ func TestRestart_AfterTheWindow(t *testing.T) {
 // Between the record that work is submitted and its submission the process may die.
 func TestRestart_BetweenTheRecordAndTheSubmission(t *testing.T) {
 	t.Parallel()
-	for _, f := range []fault{{silent: true, undone: true}, {silent: true}, {silent: true, late: 15 * bourse.Second}} {
+	for _, f := range []fault{{silent: true, undone: true}, {silent: true}, {silent: true, late: 15 * grid.Second}} {
 		w := reserving()
 		w.fails(agents.Run, f)
-		w.placed(t, 1, what(2, start, 4*bourse.Minute))
-		w.wait(bourse.Second)
+		w.placed(t, 1, what(2, start, 4*grid.Minute))
+		w.wait(grid.Second)
 		w.begin()
-		w.run(start.Add(bourse.Minute))
-		w.is(t, 1, bourse.LockRunning)
+		w.run(start.Add(grid.Minute))
+		w.is(t, 1, facts.LockRunning)
 		w.over(t, 1)
 	}
 }
@@ -185,15 +186,15 @@ func TestRestart_WhatIsNotOfferedAnyMoreIsLost(t *testing.T) {
 	t.Parallel()
 	for _, change := range []func(*Config){
 		func(c *Config) {
-			c.Nodes, c.Groups = [][]string{{"n1", "n3"}}, []bourse.Group{{Name: "main", Nodes: 2}}
+			c.Nodes, c.Groups = [][]string{{"n1", "n3"}}, []grid.Group{{Name: "main", Nodes: 2}}
 		},
 		func(c *Config) { c.Groups[0].Name = "other" },
 		func(c *Config) { c.Accounts = nil },
 	} {
-		w := submitted(t, 4*bourse.Minute)
+		w := submitted(t, 4*grid.Minute)
 		change(&w.cfg)
 		w.begin()
-		w.is(t, 1, bourse.LockLost)
+		w.is(t, 1, facts.LockLost)
 		w.over(t, 1)
 	}
 }
@@ -202,16 +203,16 @@ func TestRestart_WhatIsNotOfferedAnyMoreIsLost(t *testing.T) {
 func TestHold_AgainAfterItsRelease(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.placed(t, 1, what(2, start, 4*bourse.Minute))
-		w.wait(10 * bourse.Second)
+		w.placed(t, 1, what(2, start, 4*grid.Minute))
+		w.wait(10 * grid.Second)
 		w.release(1)
-		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 4*bourse.Minute), User: "ana", Again: true})
+		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 4*grid.Minute), User: "ana", Again: true})
 		if h.Refusal.Refused() {
 			t.Fatal(h.Refusal)
 		}
 		w.confirm(1)
-		w.run(start.Add(30 * bourse.Second))
-		w.is(t, 1, bourse.LockRunning)
+		w.run(start.Add(30 * grid.Second))
+		w.is(t, 1, facts.LockRunning)
 		w.over(t, 1)
 	})
 }
@@ -220,19 +221,19 @@ func TestHold_AgainAfterItsRelease(t *testing.T) {
 // and reports whether it is held, and how often its work is submitted then.
 func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
 	t.Helper()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.placed(t, 1, what(2, start, 10*grid.Minute))
 	w.confirm(1)
-	w.run(start.Add(5 * bourse.Second))
-	w.is(t, 1, bourse.LockRunning)
+	w.run(start.Add(5 * grid.Second))
+	w.is(t, 1, facts.LockRunning)
 	w.release(1)
 	w.begin()
 	for range 9 {
-		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*bourse.Minute), User: "ana", Again: true})
-		if h.Refusal.Code != bourse.Withdrawn {
+		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*grid.Minute), User: "ana", Again: true})
+		if h.Refusal.Code != grid.Withdrawn {
 			held = true
 			w.confirm(1)
 		}
-		w.wait(10 * bourse.Second)
+		w.wait(10 * grid.Second)
 	}
 	return held, w.count(1, agents.Run)
 }
@@ -253,18 +254,18 @@ func TestHold_AgainAfterItsWorkHasBegun(t *testing.T) {
 // break.
 func TestDriver_SlowOrSilent(t *testing.T) {
 	t.Parallel()
-	for _, f := range []fault{{slow: 50 * bourse.Second}, {slow: 90 * bourse.Second}, {silent: true}, {silent: true, undone: true}} {
+	for _, f := range []fault{{slow: 50 * grid.Second}, {slow: 90 * grid.Second}, {silent: true}, {silent: true, undone: true}} {
 		for _, verb := range []agents.CommandVerb{agents.Assign, agents.Run, agents.End, agents.Delete} {
 			t.Run(fmt.Sprint(f, verb), func(t *testing.T) {
 				t.Parallel()
 				w := reserving()
 				w.fails(verb, f)
-				at := start.Add(10 * bourse.Minute)
-				w.placed(t, 1, what(2, at, 4*bourse.Minute))
-				w.run(at.Add(30 * bourse.Second))
-				w.is(t, 1, bourse.LockRunning)
-				w.run(at.Add(8 * bourse.Minute))
-				w.is(t, 1, bourse.LockEnded)
+				at := start.Add(10 * grid.Minute)
+				w.placed(t, 1, what(2, at, 4*grid.Minute))
+				w.run(at.Add(30 * grid.Second))
+				w.is(t, 1, facts.LockRunning)
+				w.run(at.Add(8 * grid.Minute))
+				w.is(t, 1, facts.LockEnded)
 				w.over(t, 1)
 			})
 		}
@@ -274,7 +275,7 @@ func TestDriver_SlowOrSilent(t *testing.T) {
 func TestShow_VersionsOfTwoLivesDiffer(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	w.step(theSite, agents.SnapshotRequest{Ref: 1})
 	first := w.said[len(w.said)-1].(agents.Snapshot)
 	w.step(theSite, agents.SnapshotRequest{Ref: 2, Have: first.Version})
@@ -282,7 +283,7 @@ func TestShow_VersionsOfTwoLivesDiffer(t *testing.T) {
 		t.Error("a state that the site has is shown again")
 	}
 	w.begin()
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	w.step(theSite, agents.SnapshotRequest{Have: first.Version})
 	if s := w.said[len(w.said)-1].(agents.Snapshot); s.Version == first.Version || s.States == nil {
 		t.Error("two lives have a version in common")
@@ -292,30 +293,30 @@ func TestShow_VersionsOfTwoLivesDiffer(t *testing.T) {
 // A life that begins with a look of before its time does not take it for what is.
 func TestRestart_OldLookDoesNotJudge(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 5*bourse.Minute)
-	w.run(start.Add(8 * bourse.Second))
-	w.is(t, 1, bourse.LockRunning)
-	w.stale = 12 * bourse.Second // its work waits, by that
+	w := submitted(t, 5*grid.Minute)
+	w.run(start.Add(8 * grid.Second))
+	w.is(t, 1, facts.LockRunning)
+	w.stale = 12 * grid.Second // its work waits, by that
 	w.begin()
-	w.wait(5 * bourse.Second)
+	w.wait(5 * grid.Second)
 	w.stale = 0
-	w.wait(30 * bourse.Second)
-	w.is(t, 1, bourse.LockRunning)
+	w.wait(30 * grid.Second)
+	w.is(t, 1, facts.LockRunning)
 	w.over(t, 1)
 }
 
 func TestHold_LookThatIsTooOldPlacesNothing(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.wait(bourse.Minute)
+		w.wait(grid.Minute)
 		w.mute = true
-		w.wait(6 * bourse.Minute)
-		if h := w.hold(1, what(1, w.now.Add(bourse.Hour), bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+		w.wait(6 * grid.Minute)
+		if h := w.hold(1, what(1, w.now.Add(grid.Hour), grid.Minute)); h.Refusal.Code != grid.NoCluster {
 			t.Errorf("%+v", h)
 		}
 		w.step(theSite, agents.SnapshotRequest{})
 		for _, s := range w.said[len(w.said)-1].(agents.Snapshot).States {
-			if n := s.Free.Min(w.now, bourse.MaxTime); n != 0 {
+			if n := s.Free.Min(w.now, grid.MaxTime); n != 0 {
 				t.Errorf("%d nodes are free by a look of 6 min ago", n)
 			}
 		}
@@ -326,13 +327,13 @@ func TestHold_LookThatIsTooOldPlacesNothing(t *testing.T) {
 func TestRelease_NothingIsFreeByTheClockAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(config(false, nodeNames...))
-	w.placed(t, 1, what(4, start, 5*bourse.Minute))
-	w.run(start.Add(bourse.Minute))
+	w.placed(t, 1, what(4, start, 5*grid.Minute))
+	w.run(start.Add(grid.Minute))
 	w.fault = func(agents.Command) fault { return fault{undone: true, failed: true} }
 	w.release(1)
-	w.toy.job(nameOf(1)).limit = start.Add(10 * bourse.Minute) // says the manager
-	w.run(start.Add(7 * bourse.Minute))
-	if h := w.hold(2, what(1, start.Add(20*bourse.Minute), bourse.Minute)); !h.Refusal.Refused() {
+	w.toy.job(nameOf(1)).limit = start.Add(10 * grid.Minute) // says the manager
+	w.run(start.Add(7 * grid.Minute))
+	if h := w.hold(2, what(1, start.Add(20*grid.Minute), grid.Minute)); !h.Refusal.Refused() {
 		t.Errorf("placed on %v", h.Nodes)
 	}
 	w.fault = nil
@@ -341,14 +342,14 @@ func TestRelease_NothingIsFreeByTheClockAlone(t *testing.T) {
 
 func TestStart_WorkThatBeginsTooLateIsLost(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
-	w.run(start.Add(-5 * bourse.Second))
-	w.toy.node("n2").State, w.mute = bourse.NodeDown, true
-	w.run(start.Add(80 * bourse.Second))
-	w.toy.node("n2").State = bourse.NodeUp
-	w.run(start.Add(100 * bourse.Second))
+	w := submitted(t, 10*grid.Minute)
+	w.run(start.Add(-5 * grid.Second))
+	w.toy.node("n2").State, w.mute = grid.NodeDown, true
+	w.run(start.Add(80 * grid.Second))
+	w.toy.node("n2").State = grid.NodeUp
+	w.run(start.Add(100 * grid.Second))
 	w.mute = false
-	w.run(start.Add(2 * bourse.Minute))
+	w.run(start.Add(2 * grid.Minute))
 	w.lostFor(t, 1, "began at")
 	w.over(t, 1)
 }

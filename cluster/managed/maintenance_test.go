@@ -3,8 +3,8 @@ package managed
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A maintenance that began long before its cluster forgot it is asked for anew until there is an
@@ -14,9 +14,9 @@ func TestMaintenance_ThatHasBegun(t *testing.T) {
 	t.Parallel()
 	for _, force := range []bool{false, true} {
 		both(t, func(t *testing.T, w *world) {
-			w.wait(10 * bourse.Minute)
-			w.fault = func(agents.Command) fault { return fault{slow: 6 * bourse.Second} }
-			m := agents.ClusterHold{Leg: bourse.LegID{Tx: bourse.TxID{Seq: 1}}, What: what(2, w.now.Add(-5*bourse.Minute), bourse.Hour), Force: force, Again: true}
+			w.wait(10 * grid.Minute)
+			w.fault = func(agents.Command) fault { return fault{slow: 6 * grid.Second} }
+			m := agents.ClusterHold{Leg: grid.LegID{Tx: grid.TxID{Seq: 1}}, What: what(2, w.now.Add(-5*grid.Minute), grid.Hour), Force: force, Again: true}
 			h, tries := w.ask(m), 0
 			for _, c := range w.given {
 				if c.Verb == agents.Reserve {

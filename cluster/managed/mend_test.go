@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What an administrator, a crash of the manager or a fault of a command does to a leg
@@ -15,12 +16,12 @@ import (
 // lostFor checks that a leg was lost, by when, and for which reason.
 func (w *world) lostFor(t *testing.T, n uint64, word string) {
 	t.Helper()
-	if f := w.last(n); f.State != bourse.LockLost || !strings.Contains(f.Reason.Detail, word) {
+	if f := w.last(n); f.State != facts.LockLost || !strings.Contains(f.Reason.Detail, word) {
 		t.Errorf("the leg is %s: %v; want it lost for %q. %v", f.State, f.Reason, word, w.toy.story)
 	}
 }
 
-func (w *world) is(t *testing.T, n uint64, want bourse.LockState) {
+func (w *world) is(t *testing.T, n uint64, want facts.LockState) {
 	t.Helper()
 	if f := w.last(n); f.State != want {
 		t.Errorf("at %v the leg is %s (%v), want %s. %v", w.now, f.State, f.Reason, want, w.toy.story)
@@ -33,7 +34,7 @@ func (w *world) over(t *testing.T, legs ...uint64) {
 	for _, n := range legs {
 		w.release(n)
 	}
-	w.wait(10 * bourse.Minute)
+	w.wait(10 * grid.Minute)
 	w.clean(t)
 }
 
@@ -41,9 +42,9 @@ func TestSubmit_AnswerLostIsNotSubmittedTwice(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
 		w.fails(agents.Run, fault{failed: true})
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.run(start.Add(bourse.Minute))
-		w.is(t, 1, bourse.LockRunning)
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.run(start.Add(grid.Minute))
+		w.is(t, 1, facts.LockRunning)
 		if w.count(1, agents.Run) != 1 {
 			t.Errorf("submitted %d times", w.count(1, agents.Run))
 		}
@@ -54,10 +55,10 @@ func TestSubmit_AnswerLostIsNotSubmittedTwice(t *testing.T) {
 func TestSubmit_DoneLateIsNotSubmittedTwice(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.fails(agents.Run, fault{late: 19 * bourse.Second})
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.run(start.Add(bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
+	w.fails(agents.Run, fault{late: 19 * grid.Second})
+	w.placed(t, 1, what(2, start, 10*grid.Minute))
+	w.run(start.Add(grid.Minute))
+	w.is(t, 1, facts.LockRunning)
 	w.over(t, 1)
 }
 
@@ -65,9 +66,9 @@ func TestSubmit_NotDoneIsSubmittedAgainBeforeTheWindow(t *testing.T) {
 	t.Parallel()
 	w := reserving()
 	w.fails(agents.Run, fault{failed: true, undone: true})
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.run(start.Add(bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
+	w.placed(t, 1, what(2, start, 10*grid.Minute))
+	w.run(start.Add(grid.Minute))
+	w.is(t, 1, facts.LockRunning)
 	if w.count(1, agents.Run) != 2 || w.nodes.Counts().Submitted != 1 {
 		t.Errorf("submitted %d times", w.count(1, agents.Run))
 	}
@@ -80,8 +81,8 @@ func TestSubmit_WhatMayHaveRunIsLostNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(config(false, nodeNames...))
 	w.fails(agents.Run, fault{failed: true, undone: true})
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.run(start.Add(2 * bourse.Minute))
+	w.placed(t, 1, what(2, start, 10*grid.Minute))
+	w.run(start.Add(2 * grid.Minute))
 	w.lostFor(t, 1, "whether it ran cannot be known")
 	w.over(t, 1)
 }
@@ -91,9 +92,9 @@ func TestSubmit_DeniedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
 		w.fails(agents.Run, fault{denied: true})
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.run(start.Add(bourse.Minute))
-		w.is(t, 1, bourse.LockRunning)
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.run(start.Add(grid.Minute))
+		w.is(t, 1, facts.LockRunning)
 		w.over(t, 1)
 	})
 }
@@ -102,8 +103,8 @@ func TestSubmit_DeniedForGoodIsLostWithTheReason(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
 		w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Run} }
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.run(start.Add(2 * bourse.Minute))
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.run(start.Add(2 * grid.Minute))
 		w.lostFor(t, 1, "refused by the test")
 		if n := w.count(1, agents.Run); n > 1+usualTries {
 			t.Errorf("submitted %d times", n)
@@ -117,21 +118,21 @@ const usualTries = 3
 // The manager restarts without what it has acknowledged lately.
 func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, lately := range []bourse.Duration{1, 2, 5, 8} { // seconds: the job; and its user; and the reservation
+	for _, lately := range []grid.Duration{1, 2, 5, 8} { // seconds: the job; and its user; and the reservation
 		w := reserving()
-		w.toy.lengths[nameOf(1)] = bourse.Minute
-		w.wait(30 * bourse.Second)
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.wait(lately*bourse.Second - 500)
-		w.toy.forget(lately * bourse.Second)
-		w.run(start.Add(bourse.Minute))
-		w.is(t, 1, bourse.LockRunning)
-		w.run(start.Add(5 * bourse.Minute))
-		w.is(t, 1, bourse.LockEnded)
+		w.toy.lengths[nameOf(1)] = grid.Minute
+		w.wait(30 * grid.Second)
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.wait(lately*grid.Second - 500)
+		w.toy.forget(lately * grid.Second)
+		w.run(start.Add(grid.Minute))
+		w.is(t, 1, facts.LockRunning)
+		w.run(start.Add(5 * grid.Minute))
+		w.is(t, 1, facts.LockEnded)
 		if w.toy.begun[nameOf(1)] != 1 {
 			t.Errorf("%v s: its work has begun %d times", lately, w.toy.begun[nameOf(1)])
 		}
-		if slices.ContainsFunc(w.toy.jobs, func(j toyJob) bool { return j.Name == "another's" && j.State == bourse.ManagedEnded }) {
+		if slices.ContainsFunc(w.toy.jobs, func(j toyJob) bool { return j.Name == "another's" && j.State == grid.ManagedEnded }) {
 			t.Error("a foreign job with a number of ours was cancelled")
 		}
 		w.over(t, 1)
@@ -140,10 +141,10 @@ func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
 
 func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
+	w := submitted(t, 10*grid.Minute)
 	w.toy.reservations = nil // with its job left to wait
-	w.run(start.Add(bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
+	w.run(start.Add(grid.Minute))
+	w.is(t, 1, facts.LockRunning)
 	if n := w.nodes.Counts().Remade; n != 1 {
 		t.Errorf("made again %d times", n)
 	}
@@ -155,17 +156,17 @@ func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 func TestMend_DeletedReservationAfterARestart(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	at := start.Add(10 * bourse.Minute)
-	w.placed(t, 1, what(2, at, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	at := start.Add(10 * grid.Minute)
+	w.placed(t, 1, what(2, at, 10*grid.Minute))
+	w.wait(20 * grid.Second)
 	w.begin()
 	w.toy.reservations = nil
-	w.wait(30 * bourse.Second)
+	w.wait(30 * grid.Second)
 	if w.toy.job(nameOf(1)) == nil || w.toy.reservation(nameOf(1)) == nil {
 		t.Errorf("30 s later it is not mended: %v", w.toy.story)
 	}
-	w.run(at.Add(bourse.Minute))
-	w.is(t, 1, bourse.LockRunning)
+	w.run(at.Add(grid.Minute))
+	w.is(t, 1, facts.LockRunning)
 	w.over(t, 1)
 }
 
@@ -183,9 +184,9 @@ func TestMend_DeletedReservationIsMadeAgainWhereTheManagerRefusesACommandForIt(t
 			}
 			return f
 		}
-		w.placed(t, 1, what(2, start.Add(bourse.Minute), 10*bourse.Minute))
-		w.run(start.Add(2 * bourse.Minute))
-		w.is(t, 1, bourse.LockRunning)
+		w.placed(t, 1, what(2, start.Add(grid.Minute), 10*grid.Minute))
+		w.run(start.Add(2 * grid.Minute))
+		w.is(t, 1, facts.LockRunning)
 		if n := w.nodes.Counts(); !deleted || n.Remade != 1 || n.Submitted > 1 {
 			t.Errorf("%s: made again %d times, submitted again %d times", verb, n.Remade, n.Submitted)
 		}
@@ -195,23 +196,23 @@ func TestMend_DeletedReservationIsMadeAgainWhereTheManagerRefusesACommandForIt(t
 
 func TestMend_ReservationThatCannotBeMadeAgainIsLost(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
-	w.toy.reservations = []bourse.ManagedReservation{{Name: "theirs", Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n2"}}}
-	w.run(start.Add(-10 * bourse.Second))
+	w := submitted(t, 10*grid.Minute)
+	w.toy.reservations = []grid.ManagedReservation{{Name: "theirs", Start: start, End: start.Add(grid.Hour), Nodes: []string{"n2"}}}
+	w.run(start.Add(-10 * grid.Second))
 	w.lostFor(t, 1, "overlaps theirs")
 	w.over(t, 1)
 }
 
 func TestAdministrator_MovesOrShrinksAReservation(t *testing.T) {
 	t.Parallel()
-	for _, change := range []func(*bourse.ManagedReservation){
-		func(r *bourse.ManagedReservation) { r.Start, r.End = r.Start.Add(bourse.Hour), r.End.Add(bourse.Hour) },
-		func(r *bourse.ManagedReservation) { r.End = r.End.Add(-5 * bourse.Minute) },
-		func(r *bourse.ManagedReservation) { r.Nodes = r.Nodes[:1] },
+	for _, change := range []func(*grid.ManagedReservation){
+		func(r *grid.ManagedReservation) { r.Start, r.End = r.Start.Add(grid.Hour), r.End.Add(grid.Hour) },
+		func(r *grid.ManagedReservation) { r.End = r.End.Add(-5 * grid.Minute) },
+		func(r *grid.ManagedReservation) { r.Nodes = r.Nodes[:1] },
 	} {
-		w := submitted(t, 10*bourse.Minute)
+		w := submitted(t, 10*grid.Minute)
 		change(w.toy.reservation(nameOf(1)))
-		w.wait(30 * bourse.Second)
+		w.wait(30 * grid.Second)
 		w.lostFor(t, 1, "was moved")
 		w.over(t, 1)
 	}
@@ -220,19 +221,19 @@ func TestAdministrator_MovesOrShrinksAReservation(t *testing.T) {
 // A longer one, or one with more nodes, serves as well.
 func TestAdministrator_ExtendsAReservation(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
+	w := submitted(t, 10*grid.Minute)
 	r := w.toy.reservation(nameOf(1))
-	r.End, r.Nodes = r.End.Add(bourse.Hour), nodeNames
-	w.run(start.Add(30 * bourse.Second))
-	w.is(t, 1, bourse.LockRunning)
+	r.End, r.Nodes = r.End.Add(grid.Hour), nodeNames
+	w.run(start.Add(30 * grid.Second))
+	w.is(t, 1, facts.LockRunning)
 	w.over(t, 1)
 }
 
 func TestAdministrator_CancelsWorkBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
+	w := submitted(t, 10*grid.Minute)
 	w.toy.end(w.toy.job(nameOf(1)), "CANCELLED by root")
-	w.wait(30 * bourse.Second)
+	w.wait(30 * grid.Second)
 	w.lostFor(t, 1, "CANCELLED by root")
 	w.over(t, 1)
 }
@@ -240,11 +241,11 @@ func TestAdministrator_CancelsWorkBeforeItBegins(t *testing.T) {
 func TestAdministrator_CancelsWorkThatRuns(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.run(start.Add(bourse.Minute))
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.run(start.Add(grid.Minute))
 		w.toy.end(w.toy.job(nameOf(1)), "CANCELLED by root")
-		w.wait(bourse.Minute)
-		w.is(t, 1, bourse.LockEnded)
+		w.wait(grid.Minute)
+		w.is(t, 1, facts.LockEnded)
 		if r := w.last(1).Result; r == nil || r.Ended.Detail != "CANCELLED by root" {
 			t.Errorf("%+v", r)
 		}
@@ -256,12 +257,12 @@ func TestAdministrator_CancelsWorkThatRuns(t *testing.T) {
 func TestLost_WorkThatWentWithItsNode(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.run(start.Add(bourse.Minute))
+		w.placed(t, 1, what(2, start, 10*grid.Minute))
+		w.run(start.Add(grid.Minute))
 		j := w.toy.job(nameOf(1))
 		w.toy.end(j, "the machine has restarted")
-		j.State = bourse.ManagedLost
-		w.wait(bourse.Minute)
+		j.State = grid.ManagedLost
+		w.wait(grid.Minute)
 		w.lostFor(t, 1, "the machine has restarted")
 		w.over(t, 1)
 	})
@@ -269,11 +270,11 @@ func TestLost_WorkThatWentWithItsNode(t *testing.T) {
 
 func TestAdministrator_HoldsWork(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
-	w.toy.job(nameOf(1)).State = bourse.ManagedHeld
-	w.run(start.Add(59 * bourse.Second))
-	w.is(t, 1, bourse.LockSubmitted)
-	w.run(start.Add(80 * bourse.Second))
+	w := submitted(t, 10*grid.Minute)
+	w.toy.job(nameOf(1)).State = grid.ManagedHeld
+	w.run(start.Add(59 * grid.Second))
+	w.is(t, 1, facts.LockSubmitted)
+	w.run(start.Add(80 * grid.Second))
 	w.lostFor(t, 1, "it is held")
 	w.over(t, 1)
 }
@@ -281,12 +282,12 @@ func TestAdministrator_HoldsWork(t *testing.T) {
 // Work that has run does not run again.
 func TestAdministrator_RequeuesWorkThatRuns(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 20*bourse.Minute)
-	w.run(start.Add(bourse.Minute))
+	w := submitted(t, 20*grid.Minute)
+	w.run(start.Add(grid.Minute))
 	j := w.toy.job(nameOf(1))
-	j.State, j.begin, j.Nodes = bourse.ManagedPending, w.now.Add(2*bourse.Minute), []string{"n1", "n2"}
-	w.run(start.Add(5 * bourse.Minute))
-	w.is(t, 1, bourse.LockEnded)
+	j.State, j.begin, j.Nodes = grid.ManagedPending, w.now.Add(2*grid.Minute), []string{"n1", "n2"}
+	w.run(start.Add(5 * grid.Minute))
+	w.is(t, 1, facts.LockEnded)
 	if r := w.last(1).Result; r == nil || !strings.Contains(r.Ended.Detail, "queue") {
 		t.Errorf("%+v", r)
 	}
@@ -297,15 +298,15 @@ func TestStart_NodeThatIsDownLosesTheLegIn60Seconds(t *testing.T) {
 	t.Parallel()
 	for _, bareLeg := range []bool{false, true} {
 		w := reserving()
-		if w.hold(1, what(2, start, 10*bourse.Minute)); bareLeg {
+		if w.hold(1, what(2, start, 10*grid.Minute)); bareLeg {
 			w.confirmBare(1)
 		} else {
 			w.confirm(1)
 		}
-		w.run(start.Add(-10 * bourse.Second))
-		w.toy.node("n2").State = bourse.NodeDown
-		w.run(start.Add(80 * bourse.Second))
-		if f := w.last(1); f.State != bourse.LockLost || !strings.Contains(f.Reason.Detail, "ReqNodeNotAvail") && !strings.Contains(f.Reason.Detail, "n2") {
+		w.run(start.Add(-10 * grid.Second))
+		w.toy.node("n2").State = grid.NodeDown
+		w.run(start.Add(80 * grid.Second))
+		if f := w.last(1); f.State != facts.LockLost || !strings.Contains(f.Reason.Detail, "ReqNodeNotAvail") && !strings.Contains(f.Reason.Detail, "n2") {
 			t.Errorf("the leg is %s: %v", f.State, f.Reason)
 		}
 		w.over(t, 1)
@@ -315,13 +316,13 @@ func TestStart_NodeThatIsDownLosesTheLegIn60Seconds(t *testing.T) {
 // A node that comes back in time is no matter.
 func TestStart_NodeThatComesBack(t *testing.T) {
 	t.Parallel()
-	w := submitted(t, 10*bourse.Minute)
-	w.toy.node("n2").State = bourse.NodeDrained
-	w.run(start.Add(30 * bourse.Second))
-	w.is(t, 1, bourse.LockSubmitted)
-	w.toy.node("n2").State = bourse.NodeUp
-	w.run(start.Add(50 * bourse.Second))
-	w.is(t, 1, bourse.LockRunning)
+	w := submitted(t, 10*grid.Minute)
+	w.toy.node("n2").State = grid.NodeDrained
+	w.run(start.Add(30 * grid.Second))
+	w.is(t, 1, facts.LockSubmitted)
+	w.toy.node("n2").State = grid.NodeUp
+	w.run(start.Add(50 * grid.Second))
+	w.is(t, 1, facts.LockRunning)
 	w.over(t, 1)
 }
 
@@ -329,16 +330,16 @@ func TestStart_NodeThatComesBack(t *testing.T) {
 func TestBare_LastsForItsWindow(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.hold(1, what(2, start, 5*bourse.Minute))
+		w.hold(1, what(2, start, 5*grid.Minute))
 		w.confirmBare(1)
-		w.wait(20 * bourse.Second)
+		w.wait(20 * grid.Second)
 		if r := w.toy.reservation(nameOf(1)); w.cfg.Reserves && (r == nil || !slices.Equal(r.Users, []string{"vo1"})) {
 			t.Errorf("the reservation is %+v", r)
 		}
-		w.run(start.Add(20 * bourse.Second))
-		w.is(t, 1, bourse.LockRunning)
-		w.run(start.Add(5 * bourse.Minute))
-		w.is(t, 1, bourse.LockEnded)
+		w.run(start.Add(20 * grid.Second))
+		w.is(t, 1, facts.LockRunning)
+		w.run(start.Add(5 * grid.Minute))
+		w.is(t, 1, facts.LockEnded)
 		w.over(t, 1)
 	})
 }
@@ -346,11 +347,11 @@ func TestBare_LastsForItsWindow(t *testing.T) {
 func TestBare_DeletedInItsWindowIsLost(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.hold(1, what(2, start, 5*bourse.Minute))
+	w.hold(1, what(2, start, 5*grid.Minute))
 	w.confirmBare(1)
-	w.run(start.Add(bourse.Minute))
+	w.run(start.Add(grid.Minute))
 	w.toy.reservations = nil
-	w.wait(30 * bourse.Second)
+	w.wait(30 * grid.Second)
 	w.lostFor(t, 1, "deleted")
 	w.over(t, 1)
 }
@@ -359,16 +360,16 @@ func TestBare_DeletedInItsWindowIsLost(t *testing.T) {
 // it is still there after the padding.
 func TestEnd_OfTheWindowEndsTheWork(t *testing.T) {
 	t.Parallel()
-	for _, grace := range []bourse.Duration{bourse.Second, 30 * bourse.Second, bourse.Hour} {
+	for _, grace := range []grid.Duration{grid.Second, 30 * grid.Second, grid.Hour} {
 		both(t, func(t *testing.T, w *world) {
 			w.toy.grace = grace
-			w.placed(t, 1, what(2, start, 5*bourse.Minute))
+			w.placed(t, 1, what(2, start, 5*grid.Minute))
 			if j := w.toy.job(nameOf(1)); j != nil {
-				j.limit = bourse.Never
+				j.limit = grid.Never
 			}
-			w.run(start.Add(7 * bourse.Minute))
-			w.is(t, 1, bourse.LockEnded)
-			if r := w.last(1).Result; r == nil || r.Ended.Code != bourse.Expired {
+			w.run(start.Add(7 * grid.Minute))
+			w.is(t, 1, facts.LockEnded)
+			if r := w.last(1).Result; r == nil || r.Ended.Code != grid.Expired {
 				t.Errorf("%+v", r)
 			}
 			if n := w.count(1, agents.End); n != 1 {
@@ -384,15 +385,15 @@ func TestEnd_OfTheWindowEndsTheWork(t *testing.T) {
 func TestEnd_ThatIsDeniedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.toy.grace = bourse.Second
+		w.toy.grace = grid.Second
 		w.fails(agents.End, fault{denied: true, undone: true})
-		w.placed(t, 1, what(2, start, 5*bourse.Minute))
+		w.placed(t, 1, what(2, start, 5*grid.Minute))
 		if j := w.toy.job(nameOf(1)); j != nil {
-			j.limit = bourse.Never
+			j.limit = grid.Never
 		}
-		w.run(start.Add(5*bourse.Minute + 20*bourse.Second))
-		w.is(t, 1, bourse.LockEnded)
-		if r := w.last(1).Result; r == nil || r.Ended.Code != bourse.Expired {
+		w.run(start.Add(5*grid.Minute + 20*grid.Second))
+		w.is(t, 1, facts.LockEnded)
+		if r := w.last(1).Result; r == nil || r.Ended.Code != grid.Expired {
 			t.Errorf("%+v", r)
 		}
 		if n := w.count(1, agents.End); n != 2 {
@@ -407,22 +408,22 @@ func TestEnd_ThatIsDeniedIsTriedAgain(t *testing.T) {
 // stays, the window is lost for that reason.
 func TestSubmit_NotOntoWorkOfAnEarlierWindow(t *testing.T) {
 	t.Parallel()
-	for stays, lost := range map[bourse.Duration]bool{20 * bourse.Second: false, bourse.Hour: true} {
+	for stays, lost := range map[grid.Duration]bool{20 * grid.Second: false, grid.Hour: true} {
 		w := newWorld(config(false, nodeNames...))
-		next := start.Add(5*bourse.Minute + quick.Padding)
+		next := start.Add(5*grid.Minute + quick.Padding)
 		w.fault = func(c agents.Command) fault { // the first work is not to be ended
 			stuck := c.Name == nameOf(1) && c.Verb != agents.Run && w.now < next.Add(stays)
 			return fault{denied: stuck, undone: stuck}
 		}
-		w.placed(t, 1, what(len(nodeNames), start, 5*bourse.Minute))
-		w.placed(t, 2, what(len(nodeNames), next, 5*bourse.Minute))
-		w.run(start.Add(bourse.Second))
-		w.toy.job(nameOf(1)).limit = bourse.Never
-		w.run(next.Add(2 * bourse.Minute))
+		w.placed(t, 1, what(len(nodeNames), start, 5*grid.Minute))
+		w.placed(t, 2, what(len(nodeNames), next, 5*grid.Minute))
+		w.run(start.Add(grid.Second))
+		w.toy.job(nameOf(1)).limit = grid.Never
+		w.run(next.Add(2 * grid.Minute))
 		if lost {
 			w.lostFor(t, 2, "the work of an earlier window is still on its nodes")
 		} else {
-			w.is(t, 2, bourse.LockRunning)
+			w.is(t, 2, facts.LockRunning)
 		}
 		for _, x := range w.toy.breaches {
 			t.Error(x)

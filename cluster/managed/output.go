@@ -3,8 +3,8 @@ package managed
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // reading is a request for the output of work that the driver has not yet answered.
@@ -12,7 +12,7 @@ type reading struct {
 	ref  uint64 // to the driver
 	from agents.ID
 	m    agents.ClusterOutputRequest
-	at   bourse.Time
+	at   grid.Time
 }
 
 // mostReadings bounds the requests that wait. A driver that does not answer is waited for
@@ -21,10 +21,10 @@ const mostReadings = 256
 
 // read asks the driver for the output of a leg's work. The leg may have lost its lock: its
 // name is enough.
-func (b *Backend) read(now bourse.Time, from agents.ID, m agents.ClusterOutputRequest) {
+func (b *Backend) read(now grid.Time, from agents.ID, m agents.ClusterOutputRequest) {
 	b.readings = slices.DeleteFunc(b.readings, func(r reading) bool { return r.at.Add(b.cfg.Limits.LookTimeout) <= now })
 	if len(b.readings) >= mostReadings {
-		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d other requests for output to answer", b.cfg.Site, mostReadings)})
+		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: grid.Because(grid.QueueFull, "the driver of %s has %d other requests for output to answer", b.cfg.Site, mostReadings)})
 		return
 	}
 	b.ref++

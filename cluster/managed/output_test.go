@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The driver is asked for the output of work by the name of its leg, and the output is
@@ -35,7 +35,7 @@ func TestOutput_QuestionsAreBounded(t *testing.T) {
 	for n := range uint64(mostReadings + 1) {
 		w.step(theSite, agents.ClusterOutputRequest{Leg: leg(n), Ref: n})
 	}
-	if a, ok := w.said[len(w.said)-1].(agents.ClusterOutput); !ok || a.Failure.Code != bourse.QueueFull || len(w.reads) != mostReadings {
+	if a, ok := w.said[len(w.said)-1].(agents.ClusterOutput); !ok || a.Failure.Code != grid.QueueFull || len(w.reads) != mostReadings {
 		t.Errorf("%d questions for the driver, then %+v", len(w.reads), w.said)
 	}
 	w.said = nil

@@ -3,20 +3,21 @@ package managed
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // soonest stands for the instant of a needed look if any new one will do.
-const soonest = bourse.Time(1)
+const soonest = grid.Time(1)
 
 // pass asks the table about every entry. If no command is under way, it gives the one that
 // has been due the longest. It asks for a look if one is due.
-func (b *Backend) pass(now bourse.Time) {
-	b.dirty, b.wake = false, bourse.Never
+func (b *Backend) pass(now grid.Time) {
+	b.dirty, b.wake = false, grid.Never
 	b.timeouts(now)
 	b.expire(now)
-	need := bourse.Never // the earliest instant of which a look is needed
+	need := grid.Never // the earliest instant of which a look is needed
 	if b.wanted {
 		need = soonest
 	}
@@ -54,7 +55,7 @@ func (b *Backend) pass(now bourse.Time) {
 
 // bounded ends the placing of an entry that takes too long, even if nobody asks for it any
 // more: a site that has restarted does not know that it had asked.
-func (b *Backend) bounded(e *entry, now bourse.Time) {
+func (b *Backend) bounded(e *entry, now grid.Time) {
 	switch {
 	case e.want != placing:
 	case now >= e.until:
@@ -65,7 +66,7 @@ func (b *Backend) bounded(e *entry, now bourse.Time) {
 }
 
 // decide asks the table until the entry has to wait or needs a command.
-func (b *Backend) decide(e *entry, now bourse.Time) act {
+func (b *Backend) decide(e *entry, now grid.Time) act {
 	for {
 		r := table[e.want][e.seen.job][e.seen.reservation]
 		if r == nil {
@@ -78,9 +79,9 @@ func (b *Backend) decide(e *entry, now bourse.Time) act {
 }
 
 // due records the command that an entry waits for.
-func (b *Backend) due(e *entry, verb agents.CommandVerb, now bourse.Time) {
+func (b *Backend) due(e *entry, verb agents.CommandVerb, now grid.Time) {
 	if verb == "" {
-		e.verb, e.since = "", bourse.Never
+		e.verb, e.since = "", grid.Never
 		return
 	}
 	if e.verb != verb {
@@ -93,7 +94,7 @@ func (b *Backend) due(e *entry, verb agents.CommandVerb, now bourse.Time) {
 
 // giveNext gives the command that has been due the longest; of ties, that of the entry that
 // was made first. It gives none before the first look.
-func (b *Backend) giveNext(now bourse.Time) {
+func (b *Backend) giveNext(now grid.Time) {
 	if b.giving != nil || b.look == nil {
 		return
 	}
@@ -109,7 +110,7 @@ func (b *Backend) giveNext(now bourse.Time) {
 }
 
 // give gives a command to the driver. It first records that the work may run from now on.
-func (b *Backend) give(e *entry, now bourse.Time) {
+func (b *Backend) give(e *entry, now grid.Time) {
 	verb := e.verb
 	b.ref++
 	c := agents.Command{Ref: b.ref, Verb: verb, Name: e.name, Start: e.what.Start, End: e.what.End, Nodes: e.nodes, User: e.account}
@@ -128,7 +129,7 @@ func (b *Backend) give(e *entry, now bourse.Time) {
 			b.counts.Submitted++
 		} else {
 			e.submitted = now
-			b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockSubmitted})
+			b.record(facts.LockMoved{Leg: e.leg, State: facts.LockSubmitted})
 		}
 		e.denied = false
 	case agents.End, agents.Delete:
@@ -143,14 +144,14 @@ func (b *Backend) give(e *entry, now bourse.Time) {
 			c.Submit, c.Number = j.Submit, j.Number
 		}
 	}
-	e.sent, e.verb, e.since = true, "", bourse.Never
+	e.sent, e.verb, e.since = true, "", grid.Never
 	b.giving, b.given, b.giveRef, b.sentAt = e, verb, b.ref, now
 	b.wake = min(b.wake, now.Add(b.cfg.Limits.CommandTimeout))
 	b.host.Send(b.cfg.Driver, c)
 }
 
 // done takes the answer to the command that is under way.
-func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
+func (b *Backend) done(now grid.Time, m agents.CommandDone) {
 	if b.giving != nil && m.Ref == b.giveRef && m.Name == b.giving.name {
 		b.answered(now, m.Outcome, m.Reason)
 		return
@@ -167,7 +168,7 @@ func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
 
 // answered updates an entry by the answer to its command. What was seen of it before no
 // longer counts.
-func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.Reason) {
+func (b *Backend) answered(now grid.Time, outcome agents.Outcome, why grid.Reason) {
 	e, verb, l := b.giving, b.given, &b.cfg.Limits
 	b.giving, b.dirty = nil, true
 	if b.counts.Commands[verb] == nil {
@@ -205,7 +206,7 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 }
 
 // late sets the instant until which it proves nothing that there is no sign of a command.
-func (b *Backend) late(e *entry, verb agents.CommandVerb, until bourse.Time) {
+func (b *Backend) late(e *entry, verb agents.CommandVerb, until grid.Time) {
 	switch verb {
 	case agents.Reserve:
 		e.lateReservation = until
@@ -215,27 +216,27 @@ func (b *Backend) late(e *entry, verb agents.CommandVerb, until bourse.Time) {
 }
 
 // timeouts gives up commands and looks that were not answered in time.
-func (b *Backend) timeouts(now bourse.Time) {
+func (b *Backend) timeouts(now grid.Time) {
 	if b.giving != nil {
 		l := &b.cfg.Limits
 		if limit := b.sentAt.Add(l.CommandTimeout); now < limit {
 			b.wake = min(b.wake, limit)
 		} else {
 			e, verb := b.giving, b.given
-			b.answered(now, agents.Failure, bourse.Because(bourse.NoCluster, "the driver has not answered"))
+			b.answered(now, agents.Failure, grid.Because(grid.NoCluster, "the driver has not answered"))
 			b.late(e, verb, now.Add(l.CommandTimeout+l.Late)) // the driver may be at it still
 			e.overdue = overdue{b.giveRef, verb}
 		}
 	}
 	if b.looking && now >= b.asked.Add(b.cfg.Limits.LookTimeout) {
 		b.looking = false
-		b.lookFailed(now, bourse.Because(bourse.NoCluster, "no answer within %s", b.cfg.Limits.LookTimeout.Words()))
+		b.lookFailed(now, grid.Because(grid.NoCluster, "no answer within %s", b.cfg.Limits.LookTimeout.Words()))
 	}
 }
 
 // lookNext asks for a look if one is due: of the instant that is needed, at least LookEvery
 // and at most LookWithin after the last.
-func (b *Backend) lookNext(now, need bourse.Time) {
+func (b *Backend) lookNext(now, need grid.Time) {
 	l := &b.cfg.Limits
 	if b.looking {
 		b.wake = min(b.wake, b.asked.Add(l.LookTimeout))
@@ -244,7 +245,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 	at := now
 	if b.lookRef > 0 {
 		at = b.asked.Add(l.LookWithin)
-		if need < bourse.Never {
+		if need < grid.Never {
 			at = min(at, max(need.Add(l.Skew), b.asked.Add(l.LookEvery)))
 		}
 	}
@@ -259,12 +260,12 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 }
 
 // looked takes a look. A look older than the last one is ignored.
-func (b *Backend) looked(now bourse.Time, m agents.Looked) {
+func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	if !b.looking || m.Ref != b.lookRef {
 		return
 	}
 	b.looking, b.dirty = false, true
-	asOf := bourse.Time(0)
+	asOf := grid.Time(0)
 	if m.Look != nil {
 		asOf = min(m.Look.At, now).Add(-b.cfg.Limits.Skew)
 	}
@@ -288,7 +289,7 @@ func (b *Backend) judge() {
 	jobs, reservations := sight(b.cfg.Prefix, b.look)
 	up := map[string]bool{}
 	for i := range b.look.Nodes {
-		up[b.look.Nodes[i].Name] = b.look.Nodes[i].State == bourse.NodeUp
+		up[b.look.Nodes[i].Name] = b.look.Nodes[i].State == grid.NodeUp
 	}
 	orphan := func(name string) {
 		if b.entries[name] == nil {

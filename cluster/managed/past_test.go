@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A life whose journal is older than the submission of work finds in the manager that it has run,
@@ -15,8 +16,8 @@ func TestPast_WorkThatHasRunDoesNotRunAgain(t *testing.T) {
 	t.Parallel()
 	for _, confirmed := range []bool{true, false} {
 		both(t, func(t *testing.T, w *world) {
-			w.toy.lengths[nameOf(1)] = 10 * bourse.Second
-			if h := w.hold(1, what(2, start, 4*bourse.Minute)); h.Refusal.Refused() {
+			w.toy.lengths[nameOf(1)] = 10 * grid.Second
+			if h := w.hold(1, what(2, start, 4*grid.Minute)); h.Refusal.Refused() {
 				t.Fatal(h.Refusal)
 			}
 			old := slices.Clone(w.facts)
@@ -24,18 +25,18 @@ func TestPast_WorkThatHasRunDoesNotRunAgain(t *testing.T) {
 			if confirmed {
 				old = slices.Clone(w.facts)
 			}
-			w.run(start.Add(20 * bourse.Second))
+			w.run(start.Add(20 * grid.Second))
 			if w.toy.begun[nameOf(1)] != 1 {
 				t.Fatalf("its work has begun %d times", w.toy.begun[nameOf(1)])
 			}
 			w.facts = old
 			w.begin()
 			if !confirmed {
-				w.wait(5 * bourse.Second)
+				w.wait(5 * grid.Second)
 				w.confirm(1)
 			}
-			w.run(start.Add(2 * bourse.Minute))
-			if r := w.last(1).Result; w.last(1).State != bourse.LockEnded || r == nil || !r.Known {
+			w.run(start.Add(2 * grid.Minute))
+			if r := w.last(1).Result; w.last(1).State != facts.LockEnded || r == nil || !r.Known {
 				t.Errorf("%v, %+v", w.fates(1), r)
 			}
 			w.over(t, 1)
@@ -45,42 +46,42 @@ func TestPast_WorkThatHasRunDoesNotRunAgain(t *testing.T) {
 
 // purgedWork is how often work has begun in the end that was submitted by an earlier life, has run,
 // and is no longer known to the manager; and what has become of its leg.
-func purgedWork(t *testing.T) (begun int, last bourse.LockState) {
-	w := submitted(t, 4*bourse.Minute)
+func purgedWork(t *testing.T) (begun int, last facts.LockState) {
+	w := submitted(t, 4*grid.Minute)
 	old := slices.Clone(w.facts)
-	w.toy.lengths[nameOf(1)] = 5 * bourse.Second
-	w.run(start.Add(10 * bourse.Second))
+	w.toy.lengths[nameOf(1)] = 5 * grid.Second
+	w.run(start.Add(10 * grid.Second))
 	w.toy.jobs, w.facts = nil, old
 	w.begin()
-	w.run(start.Add(3 * bourse.Minute))
+	w.run(start.Add(3 * grid.Minute))
 	return w.toy.begun[nameOf(1)], w.last(1).State
 }
 
 // What was submitted and is gone may have run, and does not run again.
 func TestPast_WorkThatMayHaveRunIsLost(t *testing.T) {
 	t.Parallel()
-	if begun, last := purgedWork(t); begun != 1 || last != bourse.LockLost {
+	if begun, last := purgedWork(t); begun != 1 || last != facts.LockLost {
 		t.Errorf("its work has begun %d times, its leg is %v", begun, last)
 	}
 }
 
 // forgotten is a world whose cluster has forgotten a leg whose work has run since an instant, and
 // asks for it again at another. The driver would refuse to begin the work again.
-func forgotten(t *testing.T, at, again bourse.Time) (*world, agents.ClusterHeld) {
+func forgotten(t *testing.T, at, again grid.Time) (*world, agents.ClusterHeld) {
 	t.Helper()
-	w := submitted(t, 10*bourse.Minute)
+	w := submitted(t, 10*grid.Minute)
 	w.run(at)
-	w.is(t, 1, bourse.LockRunning)
+	w.is(t, 1, facts.LockRunning)
 	w.facts = nil
 	w.begin()
 	w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Run} } // as a driver does that finds its traces
 	w.run(again)
 	var h agents.ClusterHeld
 	for range 3 {
-		if h = w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*bourse.Minute), User: "ana", Again: true}); !h.Refusal.Refused() {
+		if h = w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*grid.Minute), User: "ana", Again: true}); !h.Refusal.Refused() {
 			break
 		}
-		w.wait(5 * bourse.Second)
+		w.wait(5 * grid.Second)
 	}
 	return w, h
 }
@@ -89,12 +90,12 @@ func forgotten(t *testing.T, at, again bourse.Time) (*world, agents.ClusterHeld)
 // The leg is asserted anew and lost: its work has begun, and does not begin again.
 func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
 	t.Parallel()
-	w, h := forgotten(t, start.Add(10*bourse.Second), start.Add(30*bourse.Second))
+	w, h := forgotten(t, start.Add(10*grid.Second), start.Add(30*grid.Second))
 	if h.Refusal.Refused() {
 		t.Fatalf("its nodes are not had again: %v", h.Refusal)
 	}
 	w.confirm(1)
-	w.run(start.Add(9 * bourse.Minute))
+	w.run(start.Add(9 * grid.Minute))
 	w.lostFor(t, 1, "refused by the test")
 	if n := w.toy.begun[nameOf(1)]; n != 1 {
 		t.Errorf("its work has begun %d times", n)
@@ -106,8 +107,8 @@ func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
 // knows that it has run, and nothing would stop it from running again.
 func TestAmnesia_WorkDoesNotBeginLate(t *testing.T) {
 	t.Parallel()
-	w, h := forgotten(t, start.Add(10*bourse.Second), start.Add(bourse.Minute))
-	if h.Refusal.Code != bourse.Expired || !strings.Contains(h.Refusal.Detail, "more than 1m ago") {
+	w, h := forgotten(t, start.Add(10*grid.Second), start.Add(grid.Minute))
+	if h.Refusal.Code != grid.Expired || !strings.Contains(h.Refusal.Detail, "more than 1m ago") {
 		t.Errorf("%+v", h)
 	}
 	w.over(t, 1)

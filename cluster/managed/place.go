@@ -4,45 +4,46 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // wish is a hold that the site has asked for and that is not yet answered.
 type wish struct {
-	leg    bourse.LegID
-	what   bourse.Leg
-	since  bourse.Time
-	asked  bourse.Time   // last
-	answer bourse.Reason // to give when it is asked for again
+	leg    grid.LegID
+	what   grid.Leg
+	since  grid.Time
+	asked  grid.Time   // last
+	answer grid.Reason // to give when it is asked for again
 }
 
 // wished is how long a wish is remembered if it is not asked for again.
-const wished = bourse.Minute
+const wished = grid.Minute
 
 // maintains reports whether a leg is of a maintenance, which has no user and runs no work.
-func maintains(id bourse.LegID) bool { return id.Tx.Broker == "" }
+func maintains(id grid.LegID) bool { return id.Tx.Broker == "" }
 
 // Suits says who may not run work here, then which legs cannot be placed.
-func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
+func (b *Backend) Suits(m agents.ClusterHold) grid.Reason {
 	g, account := b.group(m.What.Group), Account{}
 	if !maintains(m.Leg) {
-		var why bourse.Reason
+		var why grid.Reason
 		if account, why = b.cfg.account(m.User); why.Refused() {
 			return why
 		}
 	}
 	switch {
 	case g < 0:
-		return bourse.Because(bourse.Unknown, "there is no group %q", m.What.Group)
+		return grid.Because(grid.Unknown, "there is no group %q", m.What.Group)
 	case m.What.Nodes < 1 || m.What.Nodes > b.cfg.Groups[g].Nodes:
-		return bourse.Because(bourse.TooLarge, "%d nodes are asked, the group has %d", m.What.Nodes, b.cfg.Groups[g].Nodes)
+		return grid.Because(grid.TooLarge, "%d nodes are asked, the group has %d", m.What.Nodes, b.cfg.Groups[g].Nodes)
 	case maintains(m.Leg), m.Again: // of what is asked for again the manager decides
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	if most, why := b.longestNow(g); most > 0 && m.What.Duration() > most {
-		return bourse.Because(bourse.TooLarge, "a window of %s is longer than %s of %s allows: at most %s%v", m.What.Duration().Words(), m.What.Group, b.cfg.Site, most.Words(), why)
+		return grid.Because(grid.TooLarge, "a window of %s is longer than %s of %s allows: at most %s%v", m.What.Duration().Words(), m.What.Group, b.cfg.Site, most.Words(), why)
 	}
 	return b.barred(g, account.As)
 }
@@ -51,7 +52,7 @@ func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
 // answers Later until there is one, or it is certain that there is none. A leg that
 // replaces another does not count on that one's nodes. A leg lies only where it was asked
 // for. What is in the way of maintenance stays there.
-func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+func (b *Backend) Place(now grid.Time, m agents.ClusterHold) grid.Reason {
 	w := b.wish(now, m)
 	why := w.answer
 	if !why.Refused() {
@@ -70,13 +71,13 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 }
 
 // silent is the reason of a hold that has taken too long.
-func (b *Backend) silent() bourse.Reason {
-	return bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
+func (b *Backend) silent() grid.Reason {
+	return grid.Because(grid.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
 }
 
 // wish returns what is remembered of a hold. A hold for the same leg with other content
 // replaces it.
-func (b *Backend) wish(now bourse.Time, m agents.ClusterHold) *wish {
+func (b *Backend) wish(now grid.Time, m agents.ClusterHold) *wish {
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.asked.Add(wished) < now })
 	for _, w := range b.wishes {
 		if w.leg == m.Leg && w.what == m.What {
@@ -96,7 +97,7 @@ func (b *Backend) wish(now bourse.Time, m agents.ClusterHold) *wish {
 	return w
 }
 
-func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.Reason {
+func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reason {
 	name := b.name(m.Leg)
 	if e := b.entries[name]; e != nil || !b.fresh(now) {
 		b.dirty, b.wanted = true, !b.fresh(now)
@@ -105,17 +106,17 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	what := m.What
 	if what.Start < now {
 		if !m.Again {
-			return bourse.Because(bourse.Past, "start %v lies before the cluster's now, %v", what.Start, now)
+			return grid.Because(grid.Past, "start %v lies before the cluster's now, %v", what.Start, now)
 		}
 		// Work begins within StartWithin of its window's begin, or not at all. After that, what is
 		// not known here to have begun may have, and the manager may have forgotten it.
 		if l := b.cfg.Limits.StartWithin; !maintains(m.Leg) && now >= what.Start.Add(l) {
-			return bourse.Because(bourse.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.Words(), what.Start)
+			return grid.Because(grid.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.Words(), what.Start)
 		}
 		what.Start = now
 	}
 	if what.End <= what.Start {
-		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
+		return grid.Because(grid.Past, "its end, %v, has passed", what.End)
 	}
 	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
 	if !maintains(m.Leg) {
@@ -132,7 +133,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	b.version++
 	if !b.cfg.Reserves {
 		b.lock(e)
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	b.dirty = true
 	return cluster.Later
@@ -141,11 +142,11 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 // choose picks a leg's nodes among those that are free for the whole of it, padding
 // included. It takes those with the shortest free time, so that long free times stay whole;
 // of ties, the first in the group's order. It returns none if there are too few.
-func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
+func (b *Backend) choose(taken [][][]span, what grid.Leg) []string {
 	g := b.group(what.Group)
 	type candidate struct {
 		node int
-		gap  bourse.Duration
+		gap  grid.Duration
 	}
 	var list []candidate
 	for k, spans := range taken[g] {
@@ -167,8 +168,8 @@ func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
 }
 
 // free is for how long a node is free around an interval; 0 if it is taken within it.
-func free(spans []span, start, end bourse.Time) bourse.Duration {
-	from, to := bourse.Time(0), bourse.MaxTime
+func free(spans []span, start, end grid.Time) grid.Duration {
+	from, to := grid.Time(0), grid.MaxTime
 	for _, x := range spans {
 		switch {
 		case x.end <= start:
@@ -183,14 +184,14 @@ func free(spans []span, start, end bourse.Time) bourse.Duration {
 }
 
 // inTheWay says why there are no nodes for a leg.
-func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
+func (b *Backend) inTheWay(now grid.Time, what grid.Leg) grid.Reason {
 	s := &b.states(now)[b.group(what.Group)]
 	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
-		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
+		why = grid.Because(grid.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
 	}
 	if more := b.withheldAt(what); more != "" {
-		why = bourse.Because(why.Code, "%v%v", why, more)
+		why = grid.Because(why.Code, "%v%v", why, more)
 	}
 	return why
 }
@@ -199,23 +200,23 @@ func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
 const mostTried = 64
 
 // Elsewhere lists the next starts at which the nodes are free.
-func (b *Backend) Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+func (b *Backend) Elsewhere(now grid.Time, m agents.ClusterHold) ([]grid.Time, []agents.LegShift) {
 	g := b.group(m.What.Group)
 	if g < 0 || !b.fresh(now) || m.What.Duration() <= 0 || m.What.Nodes > b.cfg.Groups[g].Nodes {
 		return nil, nil
 	}
 	taken := b.occupancy(now)
-	var starts []bourse.Time
+	var starts []grid.Time
 	for _, spans := range taken[g] {
 		for _, x := range spans {
-			if x.end > m.What.Start && x.end < bourse.MaxTime {
+			if x.end > m.What.Start && x.end < grid.MaxTime {
 				starts = append(starts, x.end)
 			}
 		}
 	}
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
-	var list []bourse.Time
+	var list []grid.Time
 	for _, at := range starts[:min(len(starts), mostTried)] {
 		what := m.What
 		what.Start, what.End = at, at.Add(m.What.Duration())
@@ -233,11 +234,11 @@ func (b *Backend) lock(e *entry) {
 	e.want = held
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	b.record(bourse.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user})
+	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user})
 }
 
 // refuse refuses a hold when it is asked for again, and deletes what there is of it.
-func (b *Backend) refuse(e *entry, why bourse.Reason) {
+func (b *Backend) refuse(e *entry, why grid.Reason) {
 	for _, w := range b.wishes {
 		if w.leg == e.leg {
 			w.answer = why
@@ -257,7 +258,7 @@ func (b *Backend) abandon(e *entry) {
 }
 
 // Confirm has the work run in the window.
-func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handover) {
+func (b *Backend) Confirm(now grid.Time, leg grid.LegID, work *grid.Handover) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want != held {
 		return
@@ -271,7 +272,7 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handov
 // Release gives a leg's nodes back. They are free for another leg once the reservation is
 // deleted; if its work may have been on them, once a look has shown that nothing is left
 // there.
-func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
+func (b *Backend) Release(now grid.Time, leg grid.LegID) (begun bool) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want == gone {
 		return false
@@ -284,23 +285,23 @@ func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 }
 
 // vacate says that a leg no longer keeps nodes.
-func (b *Backend) vacate(e *entry, at bourse.Time) {
-	b.record(bourse.NodesFreed{Leg: e.leg, When: b.host.When(at)})
+func (b *Backend) vacate(e *entry, at grid.Time) {
+	b.record(facts.NodesFreed{Leg: e.leg, When: b.host.When(at)})
 	b.abandon(e)
 }
 
 // lose ends a leg that cannot be served.
-func (b *Backend) lose(e *entry, why bourse.Reason) act {
+func (b *Backend) lose(e *entry, why grid.Reason) act {
 	b.counts.Lost++
 	b.deny(b.now, e)
 	b.vacate(e, b.now)
-	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockLost, Reason: why})
+	b.record(facts.LockMoved{Leg: e.leg, State: facts.LockLost, Reason: why})
 	return act{}
 }
 
 // finish ends a leg whose work is over.
-func (b *Backend) finish(e *entry, at bourse.Time, r *bourse.WorkResult) act {
+func (b *Backend) finish(e *entry, at grid.Time, r *grid.WorkResult) act {
 	b.vacate(e, at)
-	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockEnded, When: b.host.When(at), Result: r})
+	b.record(facts.LockMoved{Leg: e.leg, State: facts.LockEnded, When: b.host.When(at), Result: r})
 	return act{}
 }

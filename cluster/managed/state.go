@@ -6,23 +6,23 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // View is what StateOf must know in addition to a look.
 type View struct {
-	Now    bourse.Time
-	Groups []bourse.Group
+	Now    grid.Time
+	Groups []grid.Group
 	Nodes  [][]string      // the names of each group's nodes
 	Policy backfill.Policy // that the manager is assumed to follow
 	// Skew is added at both ends to the time that others' work takes, because the
 	// manager's clock is not ours.
-	Skew bourse.Duration
+	Skew grid.Duration
 	// Padding is how long one of our windows keeps its nodes after its end. What takes a
 	// node later is shown to begin that much earlier, so that all that is shown as free
 	// can be reserved.
-	Padding bourse.Duration
+	Padding grid.Duration
 	Claims  []Claim // nodes that are ours, even if the look does not show it
 	// Gone are our reservations that take no nodes although the look shows them: they
 	// were deleted since, or are being deleted.
@@ -33,16 +33,16 @@ type View struct {
 type Claim struct {
 	Name       string // of its reservation, if any: the look may show that too
 	Nodes      []string
-	Start, End bourse.Time
+	Start, End grid.Time
 }
 
 const (
 	// overrun is how much longer a job is assumed to run that should have ended.
-	overrun = bourse.Minute
+	overrun = grid.Minute
 	// unexplained is how long a busy node without a job is assumed to be busy.
-	unexplained = 10 * bourse.Minute
+	unexplained = 10 * grid.Minute
 	// unlimited is how long a waiting job without a limit is assumed to run.
-	unlimited = 365 * bourse.Day
+	unlimited = 365 * grid.Day
 )
 
 // StateOf turns a look into a state for each group, from which offers and prices are made.
@@ -55,12 +55,12 @@ const (
 //     for ever.
 //   - A node is taken by whatever is on it, even if that is only a share of it.
 //   - What the look does not show is not free. With a nil look nothing is free.
-func StateOf(look *bourse.Look, v View) []backfill.State {
+func StateOf(look *grid.Look, v View) []backfill.State {
 	taken := v.occupancy(look)
 	states := make([]backfill.State, len(v.Groups))
 	for i := range states {
 		s := &states[i]
-		*s = backfill.State{Now: v.Now, Nodes: v.Groups[i].Nodes, Policy: v.Policy, Free: bourse.NewProfile(v.Now, v.Groups[i].Nodes)}
+		*s = backfill.State{Now: v.Now, Nodes: v.Groups[i].Nodes, Policy: v.Policy, Free: grid.NewProfile(v.Now, v.Groups[i].Nodes)}
 		v.pad(taken[i])
 		fill(s, taken[i])
 	}
@@ -72,7 +72,7 @@ func StateOf(look *bourse.Look, v View) []backfill.State {
 
 // span is an interval in which a node is taken, and by what.
 type span struct {
-	start, end bourse.Time
+	start, end grid.Time
 	by         owner
 	id         int64 // of a job
 }
@@ -89,7 +89,7 @@ const (
 
 // occupancy returns for each node of each group when it is taken from now on: disjoint
 // spans in order of time.
-func (v *View) occupancy(look *bourse.Look) [][][]span {
+func (v *View) occupancy(look *grid.Look) [][][]span {
 	taken := make([][][]span, len(v.Groups))
 	place := map[string][2]int{}
 	for i, names := range v.Nodes {
@@ -115,13 +115,13 @@ func (v *View) occupancy(look *bourse.Look) [][][]span {
 	up := map[string]bool{}
 	if look != nil {
 		for i := range look.Nodes {
-			up[look.Nodes[i].Name] = look.Nodes[i].State == bourse.NodeUp
+			up[look.Nodes[i].Name] = look.Nodes[i].State == grid.NodeUp
 		}
 	}
 	for i, names := range v.Nodes {
 		for k, n := range names {
 			if !up[n] {
-				taken[i][k] = []span{{v.Now, bourse.MaxTime, outage, 0}}
+				taken[i][k] = []span{{v.Now, grid.MaxTime, outage, 0}}
 				continue
 			}
 			taken[i][k] = disjoint(taken[i][k])
@@ -132,12 +132,12 @@ func (v *View) occupancy(look *bourse.Look) [][][]span {
 
 // seen adds what a look shows: running jobs, reservations, and nodes that are busy with
 // something that it does not show.
-func (v *View) seen(look *bourse.Look, add func(string, span)) {
+func (v *View) seen(look *grid.Look, add func(string, span)) {
 	busy := map[string]bool{}
 	ids := map[int64]bool{}
 	for i := range look.Jobs {
 		j := &look.Jobs[i]
-		if j.State != bourse.ManagedRunning && (j.State != bourse.ManagedUnknown || len(j.Nodes) == 0) {
+		if j.State != grid.ManagedRunning && (j.State != grid.ManagedUnknown || len(j.Nodes) == 0) {
 			continue
 		}
 		id := jobID(j, i, ids)
@@ -171,24 +171,24 @@ func (v *View) seen(look *bourse.Look, add func(string, span)) {
 }
 
 // endOf is when a running job ends at the latest, by its limit.
-func (v *View) endOf(j *bourse.ManagedJob) bourse.Time {
+func (v *View) endOf(j *grid.ManagedJob) grid.Time {
 	end := j.End
 	switch {
 	case end > 0:
 	case j.Limit > 0 && j.Start > 0:
 		end = j.Start.Add(j.Limit)
 	default:
-		return bourse.MaxTime
+		return grid.MaxTime
 	}
 	if end = end.Add(v.Skew); end <= v.Now {
 		end = v.Now.Add(overrun)
 	}
-	return min(end, bourse.MaxTime)
+	return min(end, grid.MaxTime)
 }
 
 // jobID is the number of a job, by which people know it, or one of our own if it has no
 // number or one that occurs twice.
-func jobID(j *bourse.ManagedJob, i int, had map[int64]bool) int64 {
+func jobID(j *grid.ManagedJob, i int, had map[int64]bool) int64 {
 	id, err := strconv.ParseInt(j.Number, 10, 64)
 	if err != nil || id <= 0 || id >= 1<<40 || had[id] {
 		id = 1<<40 + int64(i)
@@ -268,7 +268,7 @@ func fill(s *backfill.State, nodes [][]span) {
 }
 
 // partitions lists the partitions of each group's nodes.
-func (v *View) partitions(look *bourse.Look) []map[string]bool {
+func (v *View) partitions(look *grid.Look) []map[string]bool {
 	group := map[string]int{}
 	for i, names := range v.Nodes {
 		for _, n := range names {

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // both runs a test with a manager that keeps reservations and with one that keeps none.
@@ -25,22 +26,22 @@ const start = dawn + 120_000
 func TestManaged_WorkRunsInItsWindow(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.toy.lengths[nameOf(1)] = 3 * bourse.Minute
-		h := w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.toy.lengths[nameOf(1)] = 3 * grid.Minute
+		h := w.placed(t, 1, what(2, start, 10*grid.Minute))
 		if !slices.Equal(h.Nodes, []string{"n1", "n2"}) {
 			t.Errorf("nodes %v", h.Nodes)
 		}
-		w.run(start.Add(30 * bourse.Second))
-		if got := w.last(1).State; got != bourse.LockRunning {
+		w.run(start.Add(30 * grid.Second))
+		if got := w.last(1).State; got != facts.LockRunning {
 			t.Errorf("30 s into its window the leg is %s: %v", got, w.toy.story)
 		}
-		w.run(start.Add(5 * bourse.Minute))
+		w.run(start.Add(5 * grid.Minute))
 		f := w.last(1)
-		if f.State != bourse.LockEnded || f.Result == nil || !f.Result.Known || f.Result.Ended.Refused() || f.Result.End.Sub(f.Result.Begin)/bourse.Minute != 3 {
+		if f.State != facts.LockEnded || f.Result == nil || !f.Result.Known || f.Result.Ended.Refused() || f.Result.End.Sub(f.Result.Begin)/grid.Minute != 3 {
 			t.Errorf("the leg ends as %+v, result %+v", f, f.Result)
 		}
 		w.release(1)
-		w.wait(bourse.Minute)
+		w.wait(grid.Minute)
 		if w.count(1, agents.Run) != 1 {
 			t.Errorf("submitted %d times", w.count(1, agents.Run))
 		}
@@ -62,11 +63,11 @@ func reserving() *world { return newWorld(config(true, nodeNames...)) }
 
 // submitted is a world with a leg of two nodes, from start on for so long, that is
 // confirmed and whose work the manager has.
-func submitted(t testing.TB, length bourse.Duration) *world {
+func submitted(t testing.TB, length grid.Duration) *world {
 	t.Helper()
 	w := reserving()
 	w.placed(t, 1, what(2, start, length))
-	w.wait(20 * bourse.Second)
+	w.wait(20 * grid.Second)
 	return w
 }
 
@@ -75,8 +76,8 @@ func TestHold_UserWithoutAnAccountIsRefusedFirst(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		w.mute = true // not even a look is needed for that
 		for user, word := range map[string]string{"mallory": "as which no work runs", "mallory2": "as which no work runs"} {
-			h := w.ask(agents.ClusterHold{Leg: leg(1), What: bourse.Leg{Group: "none", Nodes: 99}, User: user})
-			if h.Refusal.Code != bourse.NotAllowed || !strings.Contains(h.Refusal.Detail, word) || !strings.Contains(h.Refusal.Detail, "[[account]]") {
+			h := w.ask(agents.ClusterHold{Leg: leg(1), What: grid.Leg{Group: "none", Nodes: 99}, User: user})
+			if h.Refusal.Code != grid.NotAllowed || !strings.Contains(h.Refusal.Detail, word) || !strings.Contains(h.Refusal.Detail, "[[account]]") {
 				t.Errorf("%s: %v", user, h.Refusal)
 			}
 		}
@@ -90,11 +91,11 @@ func TestHold_MaintenanceNeedsNoAccount(t *testing.T) {
 		c := config(true, nodeNames...)
 		c.Accounts = []Account{{User: "ana", As: "vo1"}}
 		w := newWorld(c)
-		maintenance := bourse.LegID{Tx: bourse.TxID{Incarnation: 1, Nonce: 7, Seq: 1}}
-		if h := w.ask(agents.ClusterHold{Leg: maintenance, What: what(2, start, bourse.Minute), Force: force, Again: true}); h.Refusal.Refused() {
+		maintenance := grid.LegID{Tx: grid.TxID{Incarnation: 1, Nonce: 7, Seq: 1}}
+		if h := w.ask(agents.ClusterHold{Leg: maintenance, What: what(2, start, grid.Minute), Force: force, Again: true}); h.Refusal.Refused() {
 			t.Errorf("a maintenance, by force %v: %v", force, h.Refusal)
 		}
-		if h := w.ask(agents.ClusterHold{Leg: leg(2), What: what(1, start, bourse.Minute), Force: force}); h.Refusal.Code != bourse.NotAllowed {
+		if h := w.ask(agents.ClusterHold{Leg: leg(2), What: what(1, start, grid.Minute), Force: force}); h.Refusal.Code != grid.NotAllowed {
 			t.Errorf("a leg without a user, by force %v: %v", force, h.Refusal)
 		}
 	}
@@ -116,11 +117,11 @@ func TestHold_AnswerLostIsReadBack(t *testing.T) {
 	t.Parallel()
 	w := reserving()
 	w.fails(agents.Reserve, fault{failed: true})
-	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Refused() {
+	if h := w.hold(1, what(2, start, grid.Minute)); h.Refusal.Refused() {
 		t.Errorf("it is there, and refused: %v", h.Refusal)
 	}
 	w.release(1)
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	w.clean(t)
 }
 
@@ -133,7 +134,7 @@ func TestHold_RefusalIsReadBack(t *testing.T) {
 		}
 		return fault{}
 	}
-	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Refused() {
+	if h := w.hold(1, what(2, start, grid.Minute)); h.Refusal.Refused() {
 		t.Errorf("it is there, and refused: %v", h.Refusal)
 	}
 }
@@ -142,8 +143,8 @@ func TestHold_DeniedAndNotThereIsBusyAndCounted(t *testing.T) {
 	t.Parallel()
 	w := reserving()
 	w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Reserve} }
-	h := w.hold(1, what(2, start, bourse.Minute))
-	if h.Refusal.Code != bourse.Busy || !strings.Contains(h.Refusal.Detail, "refused by the test") {
+	h := w.hold(1, what(2, start, grid.Minute))
+	if h.Refusal.Code != grid.Busy || !strings.Contains(h.Refusal.Detail, "refused by the test") {
 		t.Errorf("%v", h.Refusal)
 	}
 	if n := w.nodes.Counts().NotCreated; n != 1 {
@@ -157,25 +158,25 @@ func TestHold_OtherContentUnderItsNameIsDeletedAndRefused(t *testing.T) {
 	w := reserving()
 	w.fault = func(c agents.Command) fault {
 		if c.Verb == agents.Reserve && w.toy.reservation(c.Name) == nil {
-			w.toy.reservations = append(w.toy.reservations, bourse.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: []string{"n1", "n4"}})
+			w.toy.reservations = append(w.toy.reservations, grid.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: []string{"n1", "n4"}})
 		}
 		return fault{}
 	}
-	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.Busy {
+	if h := w.hold(1, what(2, start, grid.Minute)); h.Refusal.Code != grid.Busy {
 		t.Errorf("%v", h.Refusal)
 	}
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	w.clean(t)
 }
 
 func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.fails(agents.Reserve, fault{slow: 40 * bourse.Second})
-	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster || w.now.Sub(dawn) > 16*bourse.Second {
+	w.fails(agents.Reserve, fault{slow: 40 * grid.Second})
+	if h := w.hold(1, what(2, start, grid.Minute)); h.Refusal.Code != grid.NoCluster || w.now.Sub(dawn) > 16*grid.Second {
 		t.Errorf("after %v: %v", w.now.Sub(dawn), h.Refusal)
 	}
-	w.wait(2 * bourse.Minute)
+	w.wait(2 * grid.Minute)
 	w.clean(t)
 }
 
@@ -183,16 +184,16 @@ func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
 // again. It would never release what is locked for it a minute later.
 func TestHold_WhatNobodyAsksForAnyMoreIsNotPlaced(t *testing.T) {
 	t.Parallel()
-	for _, slow := range []bourse.Duration{16 * bourse.Second, 50 * bourse.Second, 90 * bourse.Second} {
+	for _, slow := range []grid.Duration{16 * grid.Second, 50 * grid.Second, 90 * grid.Second} {
 		w := reserving()
 		w.fails(agents.Reserve, fault{slow: slow})
 		for range 2 { // the first has it look
-			w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(2, start.Add(bourse.Hour), bourse.Minute), User: "ana"})
-			w.wait(2 * bourse.Second)
+			w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(2, start.Add(grid.Hour), grid.Minute), User: "ana"})
+			w.wait(2 * grid.Second)
 		}
-		w.wait(5 * bourse.Minute)
+		w.wait(5 * grid.Minute)
 		for _, f := range w.told {
-			if x, ok := f.(bourse.NodesLocked); ok {
+			if x, ok := f.(facts.NodesLocked); ok {
 				t.Errorf("after %v: %+v", slow, x)
 			}
 		}
@@ -203,15 +204,15 @@ func TestHold_WhatNobodyAsksForAnyMoreIsNotPlaced(t *testing.T) {
 func TestHold_WhatComesLateIsReaped(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.fails(agents.Reserve, fault{late: bourse.Minute}) // later than is said to be possible
-	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+	w.fails(agents.Reserve, fault{late: grid.Minute}) // later than is said to be possible
+	if h := w.hold(1, what(2, start, grid.Minute)); h.Refusal.Code != grid.NoCluster {
 		t.Errorf("%v", h.Refusal)
 	}
-	w.wait(40 * bourse.Second)
-	if len(w.toy.ours()) == 0 && w.now < dawn.Add(bourse.Minute) {
-		w.wait(10 * bourse.Second)
+	w.wait(40 * grid.Second)
+	if len(w.toy.ours()) == 0 && w.now < dawn.Add(grid.Minute) {
+		w.wait(10 * grid.Second)
 	}
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	if w.nodes.Counts().Orphans != 1 {
 		t.Errorf("%d orphans", w.nodes.Counts().Orphans)
 	}
@@ -221,20 +222,20 @@ func TestHold_WhatComesLateIsReaped(t *testing.T) {
 func TestHold_NothingIsPlacedBeforeTheFirstLook(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.wait(bourse.Minute)
+		w.wait(grid.Minute)
 		w.mute = true
 		w.begin()
 		for _, s := range w.nodes.Show(0).States {
-			if n := s.Free.Min(w.now, bourse.MaxTime); n != 0 {
+			if n := s.Free.Min(w.now, grid.MaxTime); n != 0 {
 				t.Errorf("%d nodes are free before the first look", n)
 			}
 		}
-		if h := w.hold(1, what(1, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+		if h := w.hold(1, what(1, start, grid.Minute)); h.Refusal.Code != grid.NoCluster {
 			t.Errorf("%v", h.Refusal)
 		}
 		w.mute = false
-		w.wait(30 * bourse.Second)
-		if h := w.hold(2, what(1, start, bourse.Minute)); h.Refusal.Refused() {
+		w.wait(30 * grid.Second)
+		if h := w.hold(2, what(1, start, grid.Minute)); h.Refusal.Refused() {
 			t.Errorf("%v", h.Refusal)
 		}
 	})
@@ -243,9 +244,9 @@ func TestHold_NothingIsPlacedBeforeTheFirstLook(t *testing.T) {
 func TestHold_UnconfirmedIsOverWithItsWindow(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.hold(1, what(2, start, bourse.Minute))
-		w.run(start.Add(2 * bourse.Minute))
-		if got := w.fates(1); !slices.Equal(got, []bourse.LockState{bourse.LockExpired}) {
+		w.hold(1, what(2, start, grid.Minute))
+		w.run(start.Add(2 * grid.Minute))
+		if got := w.fates(1); !slices.Equal(got, []facts.LockState{facts.LockExpired}) {
 			t.Errorf("%v", got)
 		}
 		w.clean(t)
@@ -257,20 +258,20 @@ func TestHold_UnconfirmedIsOverWithItsWindow(t *testing.T) {
 func TestHold_ChoosesNodesThatAreFreeAllThrough(t *testing.T) {
 	t.Parallel()
 	w := newWorld(config(true, "n1", "n2", "n3", "n4", "n5", "n6"))
-	w.toy.reservations = []bourse.ManagedReservation{{Name: "theirs", Start: start.Add(5 * bourse.Minute), End: start.Add(bourse.Hour), Nodes: []string{"n1"}}}
-	w.toy.jobs = []toyJob{{ManagedJob: bourse.ManagedJob{Number: "7", Name: "j", User: "eve", State: bourse.ManagedRunning, Nodes: []string{"n2"}, Count: 1, Start: dawn - 1000, Limit: bourse.Hour}, limit: dawn.Add(bourse.Hour)}}
-	w.toy.node("n3").State = bourse.NodeDrained
-	w.placed(t, 1, what(1, start.Add(15*bourse.Minute), bourse.Minute)) // n4 .. n6
-	h := w.hold(2, what(2, start, 6*bourse.Minute))
+	w.toy.reservations = []grid.ManagedReservation{{Name: "theirs", Start: start.Add(5 * grid.Minute), End: start.Add(grid.Hour), Nodes: []string{"n1"}}}
+	w.toy.jobs = []toyJob{{ManagedJob: grid.ManagedJob{Number: "7", Name: "j", User: "eve", State: grid.ManagedRunning, Nodes: []string{"n2"}, Count: 1, Start: dawn - 1000, Limit: grid.Hour}, limit: dawn.Add(grid.Hour)}}
+	w.toy.node("n3").State = grid.NodeDrained
+	w.placed(t, 1, what(1, start.Add(15*grid.Minute), grid.Minute)) // n4 .. n6
+	h := w.hold(2, what(2, start, 6*grid.Minute))
 	if !slices.Equal(h.Nodes, []string{"n4", "n5"}) {
 		t.Errorf("nodes %v", h.Nodes)
 	}
-	if h := w.hold(3, what(1, start, 2*bourse.Minute)); !slices.Equal(h.Nodes, []string{"n1"}) {
+	if h := w.hold(3, what(1, start, 2*grid.Minute)); !slices.Equal(h.Nodes, []string{"n1"}) {
 		t.Errorf("%v, not the node whose gap is the shortest: %v", h.Nodes, h.Refusal)
 	}
-	if h := w.hold(4, what(2, start, 6*bourse.Minute)); h.Refusal.Code != bourse.Busy || len(h.Instead) == 0 {
+	if h := w.hold(4, what(2, start, 6*grid.Minute)); h.Refusal.Code != grid.Busy || len(h.Instead) == 0 {
 		t.Errorf("%+v", h)
-	} else if again := w.hold(5, what(2, h.Instead[0], 6*bourse.Minute)); again.Refusal.Refused() {
+	} else if again := w.hold(5, what(2, h.Instead[0], 6*grid.Minute)); again.Refusal.Refused() {
 		t.Errorf("instead at %v: %v", h.Instead[0], again.Refusal)
 	}
 }
@@ -280,10 +281,10 @@ func TestHold_ChoosesNodesThatAreFreeAllThrough(t *testing.T) {
 func TestShow_IsFreeWhereAWindowFitsWithItsPadding(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		t0, padding := start.Add(10*bourse.Minute), w.cfg.Limits.Padding
-		w.placed(t, 1, what(len(nodeNames), start.Add(bourse.Hour), 10*bourse.Minute))
-		most := 50*bourse.Minute - padding
-		for i, length := range []bourse.Duration{most + padding, most + 1, most} {
+		t0, padding := start.Add(10*grid.Minute), w.cfg.Limits.Padding
+		w.placed(t, 1, what(len(nodeNames), start.Add(grid.Hour), 10*grid.Minute))
+		most := 50*grid.Minute - padding
+		for i, length := range []grid.Duration{most + padding, most + 1, most} {
 			shown := w.nodes.states(w.now)[0].Free.Min(t0, t0.Add(length)) > 0
 			h := w.hold(uint64(2+i), what(1, t0, length))
 			if fits := length <= most; shown != fits || h.Refusal.Refused() == fits {
@@ -300,10 +301,10 @@ func TestRelease_BeforeTheWindowFreesTheNodesWithTheReservation(t *testing.T) {
 	t.Parallel()
 	for name, confirm := range map[string]func(*world){"held": func(*world) {}, "confirmed": func(w *world) { w.confirm(1) }, "bare": func(w *world) { w.confirmBare(1) }} {
 		w := reserving()
-		next := what(len(nodeNames), start.Add(5*bourse.Minute), 5*bourse.Minute)
-		w.hold(1, what(len(nodeNames), start, 5*bourse.Minute))
+		next := what(len(nodeNames), start.Add(5*grid.Minute), 5*grid.Minute)
+		w.hold(1, what(len(nodeNames), start, 5*grid.Minute))
 		confirm(w)
-		w.wait(20 * bourse.Second)
+		w.wait(20 * grid.Second)
 		w.release(1)
 		released := w.now
 		if n := w.nodes.states(w.now)[0].Free.Min(next.Start, next.End); n != len(nodeNames) {
@@ -311,11 +312,11 @@ func TestRelease_BeforeTheWindowFreesTheNodesWithTheReservation(t *testing.T) {
 		}
 		if h := w.hold(2, next); h.Refusal.Refused() {
 			t.Errorf("%s: %v", name, h.Refusal)
-		} else if took := w.now.Sub(released); took > 2*bourse.Second {
+		} else if took := w.now.Sub(released); took > 2*grid.Second {
 			t.Errorf("%s: placed after %v", name, took)
 		}
 		w.release(2)
-		w.wait(30 * bourse.Second)
+		w.wait(30 * grid.Second)
 		w.clean(t)
 	}
 }
@@ -327,10 +328,10 @@ func TestRelease_NodesOfAReservationThatStaysAreNotFree(t *testing.T) {
 	w.fault = func(c agents.Command) fault {
 		return fault{undone: c.Verb == agents.Delete, failed: c.Verb == agents.Delete}
 	}
-	w.hold(1, what(len(nodeNames), start, 5*bourse.Minute))
+	w.hold(1, what(len(nodeNames), start, 5*grid.Minute))
 	w.release(1)
-	next := what(1, start.Add(5*bourse.Minute), 5*bourse.Minute)
-	if h := w.hold(2, next); h.Refusal.Code != bourse.Busy {
+	next := what(1, start.Add(5*grid.Minute), 5*grid.Minute)
+	if h := w.hold(2, next); h.Refusal.Code != grid.Busy {
 		t.Errorf("%v on %v", h.Refusal, h.Nodes)
 	}
 	if n := w.nodes.states(w.now)[0].Free.Min(next.Start, next.End); n != 0 {
@@ -342,21 +343,21 @@ func TestRelease_NodesOfAReservationThatStaysAreNotFree(t *testing.T) {
 func TestRelease_NodesAreFreeOnceSeenToBe(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		w.placed(t, 1, what(4, start, 10*bourse.Minute))
-		w.run(start.Add(30 * bourse.Second))
-		w.fault = func(c agents.Command) fault { return fault{undone: true, failed: w.now < start.Add(2*bourse.Minute)} }
+		w.placed(t, 1, what(4, start, 10*grid.Minute))
+		w.run(start.Add(30 * grid.Second))
+		w.fault = func(c agents.Command) fault { return fault{undone: true, failed: w.now < start.Add(2*grid.Minute)} }
 		w.release(1)
-		w.run(start.Add(3 * bourse.Minute))
-		if h := w.hold(2, what(1, start.Add(5*bourse.Minute), bourse.Minute)); !h.Refusal.Refused() {
+		w.run(start.Add(3 * grid.Minute))
+		if h := w.hold(2, what(1, start.Add(5*grid.Minute), grid.Minute)); !h.Refusal.Refused() {
 			t.Errorf("placed on %v, where work of a released leg still runs", h.Nodes)
 		}
 		w.fault = nil
-		w.wait(30 * bourse.Second)
-		if h := w.hold(3, what(1, start.Add(8*bourse.Minute), bourse.Minute)); h.Refusal.Refused() {
+		w.wait(30 * grid.Second)
+		if h := w.hold(3, what(1, start.Add(8*grid.Minute), grid.Minute)); h.Refusal.Refused() {
 			t.Errorf("%v", h.Refusal)
 		}
 		w.release(3)
-		w.wait(30 * bourse.Second)
+		w.wait(30 * grid.Second)
 		w.clean(t)
 	})
 }
@@ -365,12 +366,12 @@ func TestRelease_NodesAreFreeOnceSeenToBe(t *testing.T) {
 func TestRelease_BeforeTheReservationIsThere(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	w.wait(bourse.Second)
-	w.fails(agents.Reserve, fault{slow: 5 * bourse.Second})
-	w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(1, start, bourse.Minute), User: "ana"})
+	w.wait(grid.Second)
+	w.fails(agents.Reserve, fault{slow: 5 * grid.Second})
+	w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(1, start, grid.Minute), User: "ana"})
 	w.release(1)
-	w.wait(30 * bourse.Second)
-	if got := w.fates(1); !slices.Equal(got, []bourse.LockState{bourse.LockReleased}) {
+	w.wait(30 * grid.Second)
+	if got := w.fates(1); !slices.Equal(got, []facts.LockState{facts.LockReleased}) {
 		t.Errorf("%v", got)
 	}
 	w.clean(t)
@@ -381,12 +382,12 @@ func TestRelease_BeforeTheReservationIsThere(t *testing.T) {
 func TestReap_OrphansAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := reserving()
-	foreign := bourse.ManagedReservation{Name: "bourse.training", Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n3"}}
-	w.toy.reservations = []bourse.ManagedReservation{{Name: nameOf(8), Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n1"}}, foreign}
+	foreign := grid.ManagedReservation{Name: "bourse.training", Start: start, End: start.Add(grid.Hour), Nodes: []string{"n3"}}
+	w.toy.reservations = []grid.ManagedReservation{{Name: nameOf(8), Start: start, End: start.Add(grid.Hour), Nodes: []string{"n1"}}, foreign}
 	for i, name := range []string{nameOf(9), "bourse.sh", nameOf(9) + "0"} {
-		w.toy.jobs = append(w.toy.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: string(rune('1' + i)), Name: name, User: "eve", State: bourse.ManagedRunning, Nodes: []string{nodeNames[i]}, Start: dawn - 1}, limit: bourse.Never})
+		w.toy.jobs = append(w.toy.jobs, toyJob{ManagedJob: grid.ManagedJob{Number: string(rune('1' + i)), Name: name, User: "eve", State: grid.ManagedRunning, Nodes: []string{nodeNames[i]}, Start: dawn - 1}, limit: grid.Never})
 	}
-	w.wait(bourse.Minute)
+	w.wait(grid.Minute)
 	if w.toy.reservation(foreign.Name) == nil || w.toy.job("bourse.sh") == nil || w.toy.job(nameOf(9)+"0") == nil {
 		t.Error("what is another's is gone")
 	}

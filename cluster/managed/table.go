@@ -3,8 +3,9 @@ package managed
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The table says what to do for a leg, by what should be in the manager and what was last
@@ -15,7 +16,7 @@ import (
 // a command does not count.
 
 // rule says what to do for an entry.
-type rule func(b *Backend, e *entry, now bourse.Time) act
+type rule func(b *Backend, e *entry, now grid.Time) act
 
 // row has the rules for a state of the job, by that of the reservation: no look yet, none,
 // changed, still for the holder, right.
@@ -80,20 +81,20 @@ func all(r rule) row { return row{r, r, r, r, r} }
 type act struct {
 	verb agents.CommandVerb // to give as soon as the driver is free
 	wait bool               // there is nothing to do now
-	wake bourse.Time        // but there may be then; 0: only when something is seen
-	look bourse.Time        // a look of this instant or later is needed; 0: none is
+	wake grid.Time          // but there may be then; 0: only when something is seen
+	look grid.Time          // a look of this instant or later is needed; 0: none is
 	drop bool               // nothing of the entry is left: it is dropped
 }
 
 func give(v agents.CommandVerb) act                        { return act{verb: v} }
-func until(t bourse.Time) act                              { return act{wait: true, wake: t} }
-func lookOf(t, wake bourse.Time) act                       { return act{wait: true, look: t, wake: wake} }
+func until(t grid.Time) act                                { return act{wait: true, wake: t} }
+func lookOf(t, wake grid.Time) act                         { return act{wait: true, look: t, wake: wake} }
 func (e *entry) given(v agents.CommandVerb, most int) bool { return e.tries[v] > most }
 
 // Rules for a leg that is being placed.
 
 // reserve asks for the reservation, once.
-func reserve(b *Backend, e *entry, now bourse.Time) act {
+func reserve(b *Backend, e *entry, now grid.Time) act {
 	if !e.sent {
 		return give(agents.Reserve)
 	}
@@ -101,56 +102,56 @@ func reserve(b *Backend, e *entry, now bourse.Time) act {
 }
 
 // lock makes it a lock: it is there.
-func lock(b *Backend, e *entry, now bourse.Time) act {
+func lock(b *Backend, e *entry, now grid.Time) act {
 	b.lock(e)
 	return act{}
 }
 
 // refused accepts the manager's refusal, now that a look has confirmed it.
-func refused(b *Backend, e *entry, now bourse.Time) act {
+func refused(b *Backend, e *entry, now grid.Time) act {
 	if !e.sent {
 		return give(agents.Reserve)
 	}
 	b.counts.NotCreated++
 	b.deny(now, e)
-	b.refuse(e, bourse.Because(bourse.Busy, "the resource manager of %s has not created a reservation of %d nodes from %v to %v: %v", b.cfg.Site, e.what.Nodes, e.what.Start, e.what.End, e.why))
+	b.refuse(e, grid.Because(grid.Busy, "the resource manager of %s has not created a reservation of %d nodes from %v to %v: %v", b.cfg.Site, e.what.Nodes, e.what.Start, e.what.End, e.why))
 	return act{}
 }
 
 // Rules for a reservation.
 
 // rest waits for the confirmation, as long as there is anything to confirm.
-func rest(b *Backend, e *entry, now bourse.Time) act {
+func rest(b *Backend, e *entry, now grid.Time) act {
 	if now < e.what.End {
 		return until(e.what.End)
 	}
 	b.vacate(e, e.what.End)
-	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockExpired, When: b.host.When(e.what.End)})
+	b.record(facts.LockMoved{Leg: e.leg, State: facts.LockExpired, When: b.host.When(e.what.End)})
 	return act{}
 }
 
 // again makes a vanished reservation anew, as long as its window has not begun.
-func again(b *Backend, e *entry, now bourse.Time) act {
+func again(b *Backend, e *entry, now grid.Time) act {
 	switch {
 	case now.Add(b.cfg.Limits.Skew) >= e.what.Start:
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager"))
+		return b.lose(e, grid.Because(grid.Busy, "its reservation has vanished from the resource manager"))
 	case e.given(agents.Reserve, b.cfg.Limits.Tries):
-		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has vanished from the resource manager, and cannot be made again: %v", e.why))
+		return b.lose(e, grid.Because(grid.Busy, "its reservation has vanished from the resource manager, and cannot be made again: %v", e.why))
 	}
 	return give(agents.Reserve)
 }
 
 // assign gives the reservation to its user.
-func assign(b *Backend, e *entry, now bourse.Time) act {
+func assign(b *Backend, e *entry, now grid.Time) act {
 	if e.given(agents.Assign, b.cfg.Limits.Tries) {
-		return b.lose(e, bourse.Because(bourse.NotAllowed, "its reservation cannot be given to local account %s: %v", e.account, e.why))
+		return b.lose(e, grid.Because(grid.NotAllowed, "its reservation cannot be given to local account %s: %v", e.account, e.why))
 	}
 	return give(agents.Assign)
 }
 
 // first does what can be done without a look, if all commands for the leg were given in this
 // life and carried out.
-func first(b *Backend, e *entry, now bourse.Time) act {
+func first(b *Backend, e *entry, now grid.Time) act {
 	switch {
 	case !e.sure && e.want == due:
 		return await(b, e, now)
@@ -168,36 +169,36 @@ func first(b *Backend, e *entry, now bourse.Time) act {
 
 // What an administrator has changed is not changed back.
 
-func handChanged(b *Backend, e *entry, now bourse.Time) act {
-	return b.lose(e, bourse.Because(bourse.Withdrawn, "its reservation was moved, or nodes were taken out of it, in the resource manager"))
+func handChanged(b *Backend, e *entry, now grid.Time) act {
+	return b.lose(e, grid.Because(grid.Withdrawn, "its reservation was moved, or nodes were taken out of it, in the resource manager"))
 }
 
-func handDeleted(b *Backend, e *entry, now bourse.Time) act {
-	return b.lose(e, bourse.Because(bourse.Withdrawn, "its reservation was deleted in the resource manager"))
+func handDeleted(b *Backend, e *entry, now grid.Time) act {
+	return b.lose(e, grid.Because(grid.Withdrawn, "its reservation was deleted in the resource manager"))
 }
 
-func handCancelled(b *Backend, e *entry, now bourse.Time) act {
-	return b.lose(e, bourse.Because(bourse.Withdrawn, "its work was ended in the resource manager before it began%s", saying(e.seen.is)))
+func handCancelled(b *Backend, e *entry, now grid.Time) act {
+	return b.lose(e, grid.Because(grid.Withdrawn, "its work was ended in the resource manager before it began%s", saying(e.seen.is)))
 }
 
 // Rules for work that is to begin.
 
 // submit submits the work: once, and again only if it is certain that it has not run and
 // never will.
-func submit(b *Backend, e *entry, now bourse.Time) act {
+func submit(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	again := e.submitted == 0 || e.denied || e.seen.until.Add(l.Skew) < e.what.Start // it vanished before it could begin
 	switch {
 	case !again:
-		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
+		return b.lose(e, grid.Because(grid.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
 	case !b.cfg.Reserves && now < e.what.Start:
 		return until(e.what.Start)
 	case e.account == "":
-		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account as which its work could run"))
+		return b.lose(e, grid.Because(grid.NotAllowed, "there is no local account as which its work could run"))
 	case now >= e.what.Start.Add(l.StartWithin):
-		return b.lose(e, bourse.Because(bourse.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
+		return b.lose(e, grid.Because(grid.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case e.given(agents.Run, l.Tries):
-		return b.lose(e, bourse.Because(bourse.Expired, "its work cannot be submitted%s", b.because(e)))
+		return b.lose(e, grid.Because(grid.Expired, "its work cannot be submitted%s", b.because(e)))
 	case !b.cfg.Reserves && b.before(e) != nil: // nobody else would keep them apart
 		return lookOf(e.what.Start, e.what.Start.Add(l.StartWithin))
 	}
@@ -217,14 +218,14 @@ func (b *Backend) before(e *entry) *entry {
 }
 
 // await waits for the work to begin.
-func await(b *Backend, e *entry, now bourse.Time) act {
+func await(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	late := e.what.Start.Add(l.StartWithin)
 	switch {
 	case e.seen.since(late) && e.seen.job != unclear:
-		return b.lose(e, bourse.Because(bourse.Expired, "its work has not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
+		return b.lose(e, grid.Because(grid.Expired, "its work has not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case now >= b.patience(late):
-		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its work has begun: the resource manager does not say"))
+		return b.lose(e, grid.Because(grid.NoCluster, "it is not known whether its work has begun: the resource manager does not say"))
 	case !e.seen.known():
 		return lookOf(e.waitsFor(), b.patience(late))
 	case now < e.what.Start:
@@ -234,21 +235,21 @@ func await(b *Backend, e *entry, now bourse.Time) act {
 }
 
 // begin records that the work has begun, once its window has.
-func begin(b *Backend, e *entry, now bourse.Time) act {
+func begin(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	if now < e.what.Start {
 		return lookOf(e.what.Start, e.what.Start)
 	}
 	if at := e.seen.is.Start; at > e.what.Start.Add(l.StartWithin+l.Skew) {
-		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v, more than %s after the begin of its window", at, l.StartWithin.Words()))
+		return b.lose(e, grid.Because(grid.Expired, "its work began at %v, more than %s after the begin of its window", at, l.StartWithin.Words()))
 	}
 	e.want = begun
-	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
+	b.record(facts.LockMoved{Leg: e.leg, State: facts.LockRunning})
 	return act{}
 }
 
 // endJob ends a job that should not be there, or not yet.
-func endJob(b *Backend, e *entry, now bourse.Time) act {
+func endJob(b *Backend, e *entry, now grid.Time) act {
 	if e.want == due {
 		e.replaced = max(e.replaced, e.seen.is.Submit)
 	}
@@ -256,12 +257,12 @@ func endJob(b *Backend, e *entry, now bourse.Time) act {
 }
 
 // endExtra ends the second job of the name, the later one.
-func endExtra(b *Backend, e *entry, now bourse.Time) act { return give(agents.End) }
+func endExtra(b *Backend, e *entry, now grid.Time) act { return give(agents.End) }
 
 // Rules for a window that has begun.
 
 // occupy begins the window of a bare reservation.
-func occupy(b *Backend, e *entry, now bourse.Time) act {
+func occupy(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	late := e.what.Start.Add(l.StartWithin)
 	switch {
@@ -271,30 +272,30 @@ func occupy(b *Backend, e *entry, now bourse.Time) act {
 		return lookOf(e.what.Start, e.what.Start)
 	case e.seen.since(e.what.Start) && e.seen.down == "":
 		e.want = lying
-		b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
+		b.record(facts.LockMoved{Leg: e.leg, State: facts.LockRunning})
 		return act{}
 	case e.seen.since(late):
-		return b.lose(e, bourse.Because(bourse.Busy, "its node %s is not up", e.seen.down))
+		return b.lose(e, grid.Because(grid.Busy, "its node %s is not up", e.seen.down))
 	case now >= b.patience(late):
-		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its nodes are there: the resource manager does not say"))
+		return b.lose(e, grid.Because(grid.NoCluster, "it is not known whether its nodes are there: the resource manager does not say"))
 	}
 	return lookOf(e.what.Start, b.patience(late))
 }
 
 // occupied waits for the window's end.
-func occupied(b *Backend, e *entry, now bourse.Time) act {
+func occupied(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	switch {
 	case now >= e.what.End:
 		return b.finish(e, e.what.End, nil)
 	case e.down > 0 && e.seen.since(e.down.Add(l.UnknownWithin)):
-		return b.lose(e, bourse.Because(bourse.Busy, "its node %s has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
+		return b.lose(e, grid.Because(grid.Busy, "its node %s has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
 	}
 	return until(e.what.End)
 }
 
 // run lets work run until its window's end, and then ends it.
-func run(b *Backend, e *entry, now bourse.Time) act {
+func run(b *Backend, e *entry, now grid.Time) act {
 	l := &b.cfg.Limits
 	padded := e.what.End.Add(l.Padding)
 	unknown := b.patience(padded)
@@ -302,7 +303,7 @@ func run(b *Backend, e *entry, now bourse.Time) act {
 	case now < e.what.End:
 		return until(e.what.End)
 	case now >= unknown:
-		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its work has ended: the resource manager does not say"))
+		return b.lose(e, grid.Because(grid.NoCluster, "it is not known whether its work has ended: the resource manager does not say"))
 	case e.ended && !e.seen.known():
 		return lookOf(e.waitsFor(), unknown)
 	case now >= padded:
@@ -314,46 +315,46 @@ func run(b *Backend, e *entry, now bourse.Time) act {
 }
 
 // ended settles work that is seen to be over. Work that went with its node is lost.
-func ended(b *Backend, e *entry, now bourse.Time) act {
+func ended(b *Backend, e *entry, now grid.Time) act {
 	j := e.seen.is
-	if j.State == bourse.ManagedLost {
-		return b.lose(e, bourse.Because(bourse.Unknown, "its work was lost%s", saying(j)))
+	if j.State == grid.ManagedLost {
+		return b.lose(e, grid.Because(grid.Unknown, "its work was lost%s", saying(j)))
 	}
-	r := &bourse.WorkResult{Begin: j.Start, End: j.End, Exit: j.Exit, Signal: j.Signal, Known: true}
+	r := &grid.WorkResult{Begin: j.Start, End: j.End, Exit: j.Exit, Signal: j.Signal, Known: true}
 	if r.Signal > 0 && r.Exit == 0 {
 		r.Exit = 128 + r.Signal
 	}
 	switch {
 	case e.ended && j.End >= e.what.End.Add(-b.cfg.Limits.Skew):
-		r.Ended = bourse.Because(bourse.Expired, "its window was over")
+		r.Ended = grid.Because(grid.Expired, "its window was over")
 	case j.Why != "":
-		r.Ended = bourse.Because(bourse.Withdrawn, "%s", j.Why)
+		r.Ended = grid.Because(grid.Withdrawn, "%s", j.Why)
 	}
 	return b.finish(e, now, r)
 }
 
 // vanished settles work that has run and is no longer there.
-func vanished(b *Backend, e *entry, now bourse.Time) act {
-	r := &bourse.WorkResult{}
+func vanished(b *Backend, e *entry, now grid.Time) act {
+	r := &grid.WorkResult{}
 	if e.last != nil {
 		r.Begin = e.last.Start
 	}
-	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager no longer knows it"); e.ended {
-		r.Ended = bourse.Because(bourse.Expired, "its window was over")
+	if r.Ended = grid.Because(grid.Unknown, "the resource manager no longer knows it"); e.ended {
+		r.Ended = grid.Because(grid.Expired, "its window was over")
 	}
 	return b.finish(e, now, r)
 }
 
 // requeued settles work that has run and was queued to run again, which it must not.
-func requeued(b *Backend, e *entry, now bourse.Time) act {
-	r := &bourse.WorkResult{Ended: bourse.Because(bourse.Withdrawn, "the resource manager has put it back into its queue%s", saying(e.seen.is))}
+func requeued(b *Backend, e *entry, now grid.Time) act {
+	r := &grid.WorkResult{Ended: grid.Because(grid.Withdrawn, "the resource manager has put it back into its queue%s", saying(e.seen.is))}
 	return b.finish(e, now, r)
 }
 
 // Rules for what should not be there.
 
 // remove deletes it, until a look shows that it is gone.
-func remove(b *Backend, e *entry, now bourse.Time) act {
+func remove(b *Backend, e *entry, now grid.Time) act {
 	switch {
 	case !e.sent && e.seen.is == nil: // nothing of it was ever there
 		return act{drop: true}
@@ -364,18 +365,18 @@ func remove(b *Backend, e *entry, now bourse.Time) act {
 }
 
 // forget drops an entry of which nothing is left.
-func forget(b *Backend, e *entry, now bourse.Time) act { return act{drop: true} }
+func forget(b *Backend, e *entry, now grid.Time) act { return act{drop: true} }
 
 // patience is when to give up what should have been seen since an instant, or in this life.
-func (b *Backend) patience(t bourse.Time) bourse.Time {
+func (b *Backend) patience(t grid.Time) grid.Time {
 	return max(t, b.began).Add(b.cfg.Limits.UnknownWithin)
 }
 
 // waitsFor is the least instant of a look that can tell what became of the last command.
-func (e *entry) waitsFor() bourse.Time { return max(e.after+1, soonest) }
+func (e *entry) waitsFor() grid.Time { return max(e.after+1, soonest) }
 
 // saying adds the manager's word for why a job is in its state.
-func saying(j *bourse.ManagedJob) string {
+func saying(j *grid.ManagedJob) string {
 	if j == nil || j.Why == "" {
 		return ""
 	}

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // toy is a resource manager in memory that carries out commands, and misbehaves as a test
 // says: it forgets, is late, denies, and has a meddling administrator.
 type toy struct {
 	reserves     bool
-	now          bourse.Time
-	skew         bourse.Duration // its clock before ours
-	nodes        []bourse.ManagedNode
-	reservations []bourse.ManagedReservation
+	now          grid.Time
+	skew         grid.Duration // its clock before ours
+	nodes        []grid.ManagedNode
+	reservations []grid.ManagedReservation
 	jobs         []toyJob
 	number       int
-	lengths      map[string]bourse.Duration // of work, by name; others run until they are ended
-	grace        bourse.Duration            // what work takes to end that is told to
-	dead         []toyState                 // what it was, a second each
-	keeps        bourse.Duration            // how long it knows of jobs that are over
-	longest      bourse.Duration            // how long work may run; 0: as long as it likes
+	lengths      map[string]grid.Duration // of work, by name; others run until they are ended
+	grace        grid.Duration            // what work takes to end that is told to
+	dead         []toyState               // what it was, a second each
+	keeps        grid.Duration            // how long it knows of jobs that are over
+	longest      grid.Duration            // how long work may run; 0: as long as it likes
 
 	begun    map[string]int // how often work of a name has begun
 	breaches []string       // what must never happen
@@ -31,23 +31,23 @@ type toy struct {
 }
 
 type toyJob struct {
-	bourse.ManagedJob
-	begin  bourse.Time // not before
-	limit  bourse.Time // it is ended
-	killed bourse.Time // it has been told to end; 0: it has not
-	over   bourse.Time
+	grid.ManagedJob
+	begin  grid.Time // not before
+	limit  grid.Time // it is ended
+	killed grid.Time // it has been told to end; 0: it has not
+	over   grid.Time
 }
 
 type toyState struct {
-	at           bourse.Time
-	reservations []bourse.ManagedReservation
+	at           grid.Time
+	reservations []grid.ManagedReservation
 	jobs         []toyJob
 }
 
 func newToy(reserves bool, names ...string) *toy {
-	m := &toy{reserves: reserves, lengths: map[string]bourse.Duration{}, begun: map[string]int{}, keeps: 5 * bourse.Minute, grace: bourse.Second, number: 100}
+	m := &toy{reserves: reserves, lengths: map[string]grid.Duration{}, begun: map[string]int{}, keeps: 5 * grid.Minute, grace: grid.Second, number: 100}
 	for _, n := range names {
-		m.nodes = append(m.nodes, bourse.ManagedNode{Name: n, State: bourse.NodeUp, CPUs: 4, Partitions: []string{"batch"}})
+		m.nodes = append(m.nodes, grid.ManagedNode{Name: n, State: grid.NodeUp, CPUs: 4, Partitions: []string{"batch"}})
 	}
 	return m
 }
@@ -61,9 +61,9 @@ func (m *toy) tell(format string, args ...any) {
 }
 
 // reach lives up to an instant.
-func (m *toy) reach(to bourse.Time) {
+func (m *toy) reach(to grid.Time) {
 	for m.now < to {
-		m.now = min(to, m.now.Add(bourse.Second))
+		m.now = min(to, m.now.Add(grid.Second))
 		m.tick()
 		m.dead = append(m.dead, toyState{m.now, slices.Clone(m.reservations), slices.Clone(m.jobs)})
 		if len(m.dead) > 20 {
@@ -72,15 +72,15 @@ func (m *toy) reach(to bourse.Time) {
 	}
 }
 
-func (m *toy) clock() bourse.Time { return m.now.Add(m.skew) }
+func (m *toy) clock() grid.Time { return m.now.Add(m.skew) }
 
 func (m *toy) tick() {
 	for i := range m.jobs {
 		j := &m.jobs[i]
-		if j.State == bourse.ManagedPending && j.begin <= m.clock() {
+		if j.State == grid.ManagedPending && j.begin <= m.clock() {
 			m.start(j)
 		}
-		if j.State != bourse.ManagedRunning {
+		if j.State != grid.ManagedRunning {
 			continue
 		}
 		length, bounded := m.lengths[j.Name]
@@ -92,8 +92,8 @@ func (m *toy) tick() {
 			m.end(j, "")
 		}
 	}
-	m.reservations = slices.DeleteFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.End <= m.clock() })
-	m.jobs = slices.DeleteFunc(m.jobs, func(j toyJob) bool { return j.State == bourse.ManagedEnded && j.over.Add(m.keeps) < m.now })
+	m.reservations = slices.DeleteFunc(m.reservations, func(r grid.ManagedReservation) bool { return r.End <= m.clock() })
+	m.jobs = slices.DeleteFunc(m.jobs, func(j toyJob) bool { return j.State == grid.ManagedEnded && j.over.Add(m.keeps) < m.now })
 }
 
 func (m *toy) start(j *toyJob) {
@@ -102,18 +102,18 @@ func (m *toy) start(j *toyJob) {
 		return
 	}
 	for _, n := range j.Nodes {
-		if m.node(n).State != bourse.NodeUp {
+		if m.node(n).State != grid.NodeUp {
 			j.Why = "ReqNodeNotAvail"
 			return
 		}
 		for _, o := range m.jobs {
-			if o.State == bourse.ManagedRunning && slices.Contains(o.Nodes, n) {
+			if o.State == grid.ManagedRunning && slices.Contains(o.Nodes, n) {
 				j.Why = "Resources"
 				return
 			}
 		}
 	}
-	j.State, j.Start, j.Why = bourse.ManagedRunning, m.clock(), ""
+	j.State, j.Start, j.Why = grid.ManagedRunning, m.clock(), ""
 	if m.begun[j.Name]++; m.begun[j.Name] > 1 && isOurs(thePrefix, j.Name) {
 		m.breach("work of %s begins for the %d. time", j.Name, m.begun[j.Name])
 	}
@@ -121,20 +121,20 @@ func (m *toy) start(j *toyJob) {
 }
 
 func (m *toy) end(j *toyJob, why string) {
-	if j.State == bourse.ManagedPending || j.State == bourse.ManagedHeld {
+	if j.State == grid.ManagedPending || j.State == grid.ManagedHeld {
 		j.Nodes = nil
 	}
-	j.State, j.End, j.Why, j.over = bourse.ManagedEnded, m.clock(), why, m.now
+	j.State, j.End, j.Why, j.over = grid.ManagedEnded, m.clock(), why, m.now
 	m.tell("%s is over", j.Name)
 }
 
-func (m *toy) node(name string) *bourse.ManagedNode {
-	i := slices.IndexFunc(m.nodes, func(n bourse.ManagedNode) bool { return n.Name == name })
+func (m *toy) node(name string) *grid.ManagedNode {
+	i := slices.IndexFunc(m.nodes, func(n grid.ManagedNode) bool { return n.Name == name })
 	return &m.nodes[i]
 }
 
-func (m *toy) reservation(name string) *bourse.ManagedReservation {
-	i := slices.IndexFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.Name == name })
+func (m *toy) reservation(name string) *grid.ManagedReservation {
+	i := slices.IndexFunc(m.reservations, func(r grid.ManagedReservation) bool { return r.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (m *toy) reservation(name string) *bourse.ManagedReservation {
 
 // job is the one of a name that is not over.
 func (m *toy) job(name string) *toyJob {
-	i := slices.IndexFunc(m.jobs, func(j toyJob) bool { return j.Name == name && j.State != bourse.ManagedEnded })
+	i := slices.IndexFunc(m.jobs, func(j toyJob) bool { return j.Name == name && j.State != grid.ManagedEnded })
 	if i < 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (m *toy) job(name string) *toyJob {
 
 // forget has the manager restart without what it has acknowledged lately. The number of
 // a job that it has lost goes to somebody else's.
-func (m *toy) forget(lately bourse.Duration) {
+func (m *toy) forget(lately grid.Duration) {
 	var was toyState
 	for _, s := range m.dead {
 		if s.at <= m.now.Add(-lately) {
@@ -172,31 +172,31 @@ func (m *toy) forget(lately bourse.Duration) {
 		}
 	}
 	for _, r := range running {
-		if r.State == bourse.ManagedRunning && !slices.ContainsFunc(m.jobs, func(j toyJob) bool { return j.Number == r.Number }) {
+		if r.State == grid.ManagedRunning && !slices.ContainsFunc(m.jobs, func(j toyJob) bool { return j.Number == r.Number }) {
 			m.jobs = append(m.jobs, r)
 		}
 	}
 	lost = slices.DeleteFunc(lost, func(j toyJob) bool { return j.Start > 0 })
 	for _, j := range lost {
-		m.jobs = append(m.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: j.Number, Name: "another's", User: "eve", State: bourse.ManagedPending, Count: 1, Limit: bourse.Hour, Submit: m.clock()}, begin: bourse.Never})
+		m.jobs = append(m.jobs, toyJob{ManagedJob: grid.ManagedJob{Number: j.Number, Name: "another's", User: "eve", State: grid.ManagedPending, Count: 1, Limit: grid.Hour, Submit: m.clock()}, begin: grid.Never})
 	}
 	m.tell("the manager forgets %v", lately)
 	m.dead = []toyState{{m.now, slices.Clone(m.reservations), slices.Clone(m.jobs)}}
 }
 
 // do carries a command out, as the driver would.
-func (m *toy) do(c agents.Command) (agents.Outcome, bourse.Reason) {
+func (m *toy) do(c agents.Command) (agents.Outcome, grid.Reason) {
 	m.tell("%s %s", c.Verb, c.Name)
 	if !isOurs(thePrefix, c.Name) {
 		m.breach("%s of %q, which is not ours", c.Verb, c.Name)
 	}
-	denied := func(format string, args ...any) (agents.Outcome, bourse.Reason) {
-		return agents.Denied, bourse.Because(bourse.Busy, format, args...)
+	denied := func(format string, args ...any) (agents.Outcome, grid.Reason) {
+		return agents.Denied, grid.Because(grid.Busy, format, args...)
 	}
 	switch c.Verb {
 	case agents.Reserve:
 		if length := c.End.Sub(c.Start) - c.Padding; m.longest > 0 && length > m.longest {
-			return agents.Denied, bourse.Because(bourse.TooLarge, "no job may run for %v s", length)
+			return agents.Denied, grid.Because(grid.TooLarge, "no job may run for %v s", length)
 		}
 		for _, r := range m.reservations {
 			if r.Start < c.End && c.Start < r.End && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(r.Nodes, n) }) {
@@ -204,11 +204,11 @@ func (m *toy) do(c agents.Command) (agents.Outcome, bourse.Reason) {
 			}
 		}
 		for _, j := range m.jobs {
-			if j.State == bourse.ManagedRunning && j.limit > c.Start && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
+			if j.State == grid.ManagedRunning && j.limit > c.Start && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
 				return denied("busy")
 			}
 		}
-		m.reservations = append(m.reservations, bourse.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: c.Nodes, Users: []string{"holder"}})
+		m.reservations = append(m.reservations, grid.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: c.Nodes, Users: []string{"holder"}})
 	case agents.Assign:
 		r := m.reservation(c.Name)
 		if r == nil {
@@ -221,22 +221,22 @@ func (m *toy) do(c agents.Command) (agents.Outcome, bourse.Reason) {
 		for i := range m.jobs {
 			j := &m.jobs[i]
 			switch {
-			case j.Name != c.Name || j.State == bourse.ManagedEnded:
+			case j.Name != c.Name || j.State == grid.ManagedEnded:
 			case c.Verb == agents.End && c.Number != "" && c.Number != j.Number:
-			case j.State == bourse.ManagedRunning && c.Verb == agents.End:
+			case j.State == grid.ManagedRunning && c.Verb == agents.End:
 				j.killed = m.now
 			default:
 				m.end(j, "CANCELLED")
 			}
 		}
 		if c.Verb == agents.Delete {
-			m.reservations = slices.DeleteFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.Name == c.Name })
+			m.reservations = slices.DeleteFunc(m.reservations, func(r grid.ManagedReservation) bool { return r.Name == c.Name })
 		}
 	}
-	return agents.Done, bourse.Reason{}
+	return agents.Done, grid.Reason{}
 }
 
-func (m *toy) submit(c agents.Command) (agents.Outcome, bourse.Reason) {
+func (m *toy) submit(c agents.Command) (agents.Outcome, grid.Reason) {
 	if c.User == "" || c.User == "root" || c.User == "holder" {
 		m.breach("%s would run as %q", c.Name, c.User)
 	}
@@ -247,39 +247,39 @@ func (m *toy) submit(c agents.Command) (agents.Outcome, bourse.Reason) {
 		m.breach("%s is submitted after it has begun", c.Name)
 	}
 	if m.reserves && m.reservation(c.Name) == nil {
-		return agents.Denied, bourse.Because(bourse.Busy, "there is no reservation %s", c.Name)
+		return agents.Denied, grid.Because(grid.Busy, "there is no reservation %s", c.Name)
 	}
 	for _, o := range m.jobs {
-		if !m.reserves && o.State == bourse.ManagedRunning && isOurs(thePrefix, o.Name) && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(o.Nodes, n) }) {
+		if !m.reserves && o.State == grid.ManagedRunning && isOurs(thePrefix, o.Name) && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(o.Nodes, n) }) {
 			m.breach("%s is submitted to nodes of %s, which runs", c.Name, o.Name)
 		}
 	}
 	m.number++
-	j := toyJob{ManagedJob: bourse.ManagedJob{Number: fmt.Sprint(m.number), Name: c.Name, User: c.User, State: bourse.ManagedPending, Partition: "batch",
-		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(bourse.Minute)}
+	j := toyJob{ManagedJob: grid.ManagedJob{Number: fmt.Sprint(m.number), Name: c.Name, User: c.User, State: grid.ManagedPending, Partition: "batch",
+		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(grid.Minute)}
 	if m.reserves {
 		j.Reservation = c.Name
 	}
 	m.jobs = append(m.jobs, j)
 	m.tick()
-	return agents.Done, bourse.Reason{}
+	return agents.Done, grid.Reason{}
 }
 
 // look is what the manager says of itself.
-func (m *toy) look() *bourse.Look {
-	l := &bourse.Look{At: m.clock(), Source: "toy", Nodes: slices.Clone(m.nodes), Reservations: slices.Clone(m.reservations)}
+func (m *toy) look() *grid.Look {
+	l := &grid.Look{At: m.clock(), Source: "toy", Nodes: slices.Clone(m.nodes), Reservations: slices.Clone(m.reservations)}
 	if m.longest > 0 {
-		l.Partitions = []bourse.ManagedPartition{{Name: "batch", Limit: m.longest}}
+		l.Partitions = []grid.ManagedPartition{{Name: "batch", Limit: m.longest}}
 	}
 	for _, j := range m.jobs {
 		x := j.ManagedJob
-		if x.State == bourse.ManagedRunning {
+		if x.State == grid.ManagedRunning {
 			x.End = j.limit
 		}
 		l.Jobs = append(l.Jobs, x)
 	}
 	for _, j := range m.jobs {
-		if j.State != bourse.ManagedRunning {
+		if j.State != grid.ManagedRunning {
 			continue
 		}
 		for i := range l.Nodes {
@@ -292,7 +292,7 @@ func (m *toy) look() *bourse.Look {
 }
 
 // lookBack is what it has said some time ago, as far as that is kept.
-func (m *toy) lookBack(ago bourse.Duration) *bourse.Look {
+func (m *toy) lookBack(ago grid.Duration) *grid.Look {
 	for _, s := range m.dead {
 		if ago > 0 && s.at >= m.now.Add(-ago) {
 			then := *m
@@ -311,7 +311,7 @@ func (m *toy) ours() (list []string) {
 		}
 	}
 	for _, j := range m.jobs {
-		if strings.HasPrefix(j.Name, thePrefix) && j.State != bourse.ManagedEnded {
+		if strings.HasPrefix(j.Name, thePrefix) && j.State != grid.ManagedEnded {
 			list = append(list, "job "+j.Name)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,7 +12,7 @@ import (
 // jobs wait for besides nodes: a time, the ends of others, their turn in an array. Whose end
 // nobody can foresee here, a job that waits in another queue or not at all, is waited for in
 // vain: such a job never starts, and is in nobody's way.
-func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
+func (v *View) enqueue(states []backfill.State, look *grid.Look) {
 	q := &queue{View: v, look: look, states: states, ids: make([]int64, len(look.Jobs)), at: make([]int, len(look.Jobs)), index: map[string][]int{}, same: map[string]ends{}}
 	for k := range states {
 		q.runs = append(q.runs, map[int64]bool{})
@@ -34,7 +34,7 @@ func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
 // queue is the look of a queue in the making.
 type queue struct {
 	*View
-	look   *bourse.Look
+	look   *grid.Look
 	states []backfill.State
 	ids    []int64          // by job
 	at     []int            // by job: its group; -1 if it is not in a queue
@@ -45,8 +45,8 @@ type queue struct {
 
 // ends are those that a job of a queue waits for.
 type ends struct {
-	of          []int64     // ids of jobs of the same state
-	first, last bourse.Time // of those that run elsewhere
+	of          []int64   // ids of jobs of the same state
+	first, last grid.Time // of those that run elsewhere
 }
 
 // place puts each job that waits into a queue.
@@ -63,7 +63,7 @@ func (q *queue) place() {
 		if array, _, task := strings.Cut(j.Number, "_"); task {
 			q.index[array+"_*"] = append(q.index[array+"_*"], i)
 		}
-		if j.State != bourse.ManagedPending || j.Reservation != "" {
+		if j.State != grid.ManagedPending || j.Reservation != "" {
 			continue
 		}
 		for k := range q.states {
@@ -75,7 +75,7 @@ func (q *queue) place() {
 			if limit <= 0 {
 				limit = unlimited
 			}
-			s.Queue = append(s.Queue, backfill.Queued{ID: q.ids[i], Nodes: max(j.Count, 1), Estimate: limit, Submit: j.Submit, Weight: 1000, Guarantee: bourse.Never})
+			s.Queue = append(s.Queue, backfill.Queued{ID: q.ids[i], Nodes: max(j.Count, 1), Estimate: limit, Submit: j.Submit, Weight: 1000, Guarantee: grid.Never})
 			q.at[i] = k
 			break
 		}
@@ -91,7 +91,7 @@ func (q *queue) later(i, pos int) {
 		switch {
 		case !j.Any:
 			l.After, l.From = e.of, max(l.From, e.last)
-		case e.first < bourse.Never: // of several, the one that is known to end
+		case e.first < grid.Never: // of several, the one that is known to end
 			l.From = max(l.From, e.first)
 		default:
 			l.After = e.of
@@ -111,7 +111,7 @@ func (q *queue) endsOf(numbers []string, group int) ends {
 	if e, known := q.same[key]; known {
 		return e
 	}
-	e := ends{first: bourse.Never}
+	e := ends{first: grid.Never}
 	for _, number := range numbers {
 		on := q.index[number]
 		if len(on) == 0 {
@@ -121,7 +121,7 @@ func (q *queue) endsOf(numbers []string, group int) ends {
 			switch o := &q.look.Jobs[k]; {
 			case q.at[k] == group || q.runs[group][q.ids[k]]:
 				e.of = append(e.of, q.ids[k])
-			case o.State == bourse.ManagedRunning:
+			case o.State == grid.ManagedRunning:
 				e.first, e.last = min(e.first, q.endOf(o)), max(e.last, q.endOf(o))
 			default:
 				e.of = append(e.of, nobody)
@@ -147,7 +147,7 @@ func (q *queue) throttle() {
 			switch o := &q.look.Jobs[k]; {
 			case q.at[k] == q.at[i] || q.runs[q.at[i]][q.ids[k]]:
 				t.Jobs = append(t.Jobs, q.ids[k])
-			case o.State == bourse.ManagedRunning:
+			case o.State == grid.ManagedRunning:
 				t.Ends = append(t.Ends, q.endOf(o))
 			}
 		}

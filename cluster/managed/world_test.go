@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -17,7 +18,7 @@ const (
 	theSite   = agents.ID("site:north")
 	theDriver = agents.ID("driver:north")
 	thePrefix = "bourse."
-	dawn      = bourse.Time(100_000_000)
+	dawn      = grid.Time(100_000_000)
 )
 
 // world is a cluster with its driver and a toy manager, and a site that says what the
@@ -27,53 +28,53 @@ type world struct {
 	toy    *toy
 	agent  *cluster.Agent
 	nodes  *Backend
-	now    bourse.Time
+	now    grid.Time
 	events []event // not in order
 	seq    int
 	facts  []recorded
 	told   []agents.Fact // all facts, of all lives
 	said   []agents.Message
-	asked  []bourse.Time // when looks were
+	asked  []grid.Time // when looks were
 	given  []agents.Command
 	reads  []agents.OutputRequest
 	fault  func(c agents.Command) fault // nil: none ever
-	old    bourse.Duration              // looks come so long after they were taken
-	stale  bourse.Duration              // they show what there was so long ago
+	old    grid.Duration                // looks come so long after they were taken
+	stale  grid.Duration                // they show what there was so long ago
 	mute   bool                         // looks fail
 	nonce  uint64
 	life   int
-	busy   bourse.Time // the driver is until then
-	crash  int         // the next step with facts dies after so many of them; below 0: none does
+	busy   grid.Time // the driver is until then
+	crash  int       // the next step with facts dies after so many of them; below 0: none does
 }
 
 type event struct {
-	at   bourse.Time
+	at   grid.Time
 	seq  int
 	life int // of the cluster; 0: of whatever life
 	do   func()
 }
 
 type recorded struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
 // fault is what happens to a command.
 type fault struct {
-	undone bool            // it is not carried out
-	late   bourse.Duration // it is, but so long after its answer
-	failed bool            // the answer is Failure
-	silent bool            // there is none
-	denied bool            // it is refused
-	code   bourse.Code     // for that reason; "": busy
-	slow   bourse.Duration // it takes so long
+	undone bool          // it is not carried out
+	late   grid.Duration // it is, but so long after its answer
+	failed bool          // the answer is Failure
+	silent bool          // there is none
+	denied bool          // it is refused
+	code   grid.Code     // for that reason; "": busy
+	slow   grid.Duration // it takes so long
 }
 
-var quick = Limits{LookEvery: 2 * bourse.Second, LookWithin: 20 * bourse.Second, LookTimeout: 30 * bourse.Second, CommandTimeout: bourse.Minute,
-	Late: 20 * bourse.Second, Padding: bourse.Minute, Skew: 3 * bourse.Second}
+var quick = Limits{LookEvery: 2 * grid.Second, LookWithin: 20 * grid.Second, LookTimeout: 30 * grid.Second, CommandTimeout: grid.Minute,
+	Late: 20 * grid.Second, Padding: grid.Minute, Skew: 3 * grid.Second}
 
 func config(reserves bool, names ...string) Config {
-	return Config{Site: "north", Driver: theDriver, Groups: []bourse.Group{{Name: "main", Nodes: len(names)}}, Nodes: [][]string{names},
+	return Config{Site: "north", Driver: theDriver, Groups: []grid.Group{{Name: "main", Nodes: len(names)}}, Nodes: [][]string{names},
 		Reserves: reserves, Prefix: thePrefix, Policy: backfill.EASY, Limits: quick, Denied: []string{"holder"},
 		Accounts: []Account{{User: "mallory*", As: ""}, {User: "*", As: "vo1"}}}
 }
@@ -103,14 +104,14 @@ func (w *world) compact() {
 	if err != nil {
 		panic(err)
 	}
-	var f bourse.ClusterImage
+	var f facts.ClusterImage
 	if err := json.Unmarshal(b, &f); err != nil {
 		panic(err)
 	}
 	w.facts = []recorded{{w.now, f}}
 }
 
-func (w *world) at(t bourse.Time, life int, do func()) {
+func (w *world) at(t grid.Time, life int, do func()) {
 	w.seq++
 	w.events = append(w.events, event{max(t, w.now), w.seq, life, do})
 }
@@ -151,7 +152,7 @@ func (w *world) step(from agents.ID, m agents.Message) {
 func (w *world) lookAt(m agents.LookRequest) {
 	w.asked = append(w.asked, w.now)
 	life := w.life
-	var look *bourse.Look
+	var look *grid.Look
 	w.at(w.now.Add(100), 0, func() {
 		if !w.mute {
 			look = w.toy.lookBack(w.stale)
@@ -175,7 +176,7 @@ func (w *world) command(c agents.Command) {
 	do := func() {
 		switch {
 		case f.denied:
-			answer.Outcome, answer.Reason = agents.Denied, bourse.Because(cmp.Or(f.code, bourse.Busy), "refused by the test")
+			answer.Outcome, answer.Reason = agents.Denied, grid.Because(cmp.Or(f.code, grid.Busy), "refused by the test")
 		case !f.undone:
 			answer.Outcome, answer.Reason = w.toy.do(c)
 		}
@@ -186,14 +187,14 @@ func (w *world) command(c agents.Command) {
 	}
 	w.at(at, life, func() {
 		if f.failed || f.late > 0 {
-			answer.Outcome, answer.Reason = agents.Failure, bourse.Because(bourse.NoCluster, "failed by the test")
+			answer.Outcome, answer.Reason = agents.Failure, grid.Because(grid.NoCluster, "failed by the test")
 		}
 		w.step(theDriver, answer)
 	})
 }
 
 // run lets time pass.
-func (w *world) run(to bourse.Time) {
+func (w *world) run(to grid.Time) {
 	for {
 		i := -1
 		for k, e := range w.events {
@@ -216,20 +217,20 @@ func (w *world) run(to bourse.Time) {
 	w.toy.reach(to)
 }
 
-func (w *world) wait(d bourse.Duration) { w.run(w.now.Add(d)) }
+func (w *world) wait(d grid.Duration) { w.run(w.now.Add(d)) }
 
-func leg(n uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: n}}
+func leg(n uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: n}}
 }
 
 func nameOf(n uint64) string { return Name(thePrefix, leg(n)) }
 
-func what(nodes int, start bourse.Time, length bourse.Duration) bourse.Leg {
-	return bourse.Leg{Group: "main", Nodes: nodes, Start: start, End: start.Add(length)}
+func what(nodes int, start grid.Time, length grid.Duration) grid.Leg {
+	return grid.Leg{Group: "main", Nodes: nodes, Start: start, End: start.Add(length)}
 }
 
 // hold asks as a site does until there is an answer.
-func (w *world) hold(n uint64, what bourse.Leg) agents.ClusterHeld {
+func (w *world) hold(n uint64, what grid.Leg) agents.ClusterHeld {
 	return w.ask(agents.ClusterHold{Leg: leg(n), What: what, User: "ana", Job: fmt.Sprint("job ", n)})
 }
 
@@ -247,8 +248,8 @@ func (w *world) ask(m agents.ClusterHold) agents.ClusterHeld {
 	panic("no answer in five minutes")
 }
 
-func work(n uint64) *bourse.Handover {
-	return &bourse.Handover{Work: bourse.Work{Command: []string{"true"}}, Job: fmt.Sprint("job ", n), Legs: 1}
+func work(n uint64) *grid.Handover {
+	return &grid.Handover{Work: grid.Work{Command: []string{"true"}}, Job: fmt.Sprint("job ", n), Legs: 1}
 }
 
 func (w *world) confirm(n uint64) { w.step(theSite, agents.ClusterConfirm{Leg: leg(n), Work: work(n)}) }
@@ -258,7 +259,7 @@ func (w *world) release(n uint64) { w.step(theSite, agents.ClusterRelease{Leg: l
 func (w *world) confirmBare(n uint64) { w.step(theSite, agents.ClusterConfirm{Leg: leg(n)}) }
 
 // placed holds and confirms a leg.
-func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHeld {
+func (w *world) placed(t testing.TB, n uint64, what grid.Leg) agents.ClusterHeld {
 	t.Helper()
 	h := w.hold(n, what)
 	if h.Refusal.Refused() {
@@ -269,9 +270,9 @@ func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHe
 }
 
 // fates lists the outcomes of a leg by the facts.
-func (w *world) fates(n uint64) (list []bourse.LockState) {
+func (w *world) fates(n uint64) (list []facts.LockState) {
 	for _, f := range w.told {
-		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
+		if f, ok := f.(facts.LockMoved); ok && f.Leg == leg(n) {
 			list = append(list, f.State)
 		}
 	}
@@ -279,9 +280,9 @@ func (w *world) fates(n uint64) (list []bourse.LockState) {
 }
 
 // last is what they say last.
-func (w *world) last(n uint64) (last bourse.LockMoved) {
+func (w *world) last(n uint64) (last facts.LockMoved) {
 	for _, f := range w.told {
-		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
+		if f, ok := f.(facts.LockMoved); ok && f.Leg == leg(n) {
 			last = f
 		}
 	}

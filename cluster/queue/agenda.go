@@ -3,7 +3,7 @@ package queue
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // agenda holds the due events of legs' reservations: the ends of their work and, after
@@ -13,7 +13,7 @@ type agenda struct{ ends, starts events }
 
 // event is one entry of an agenda.
 type event struct {
-	at     bourse.Time
+	at     grid.Time
 	number int64 // of the leg, copied here so that sorting need not look at the leg
 	leg    *reservation
 }
@@ -37,12 +37,12 @@ func (a *agenda) list(p phase) *events {
 }
 
 // add puts an event of a leg on the agenda.
-func (a *agenda) add(at bourse.Time, what phase, leg *reservation) {
+func (a *agenda) add(at grid.Time, what phase, leg *reservation) {
 	a.list(what).push(event{at, leg.number, leg})
 }
 
 // pop removes the first event of a phase due by now and returns its leg, or nil.
-func (a *agenda) pop(now bourse.Time, p phase) *reservation {
+func (a *agenda) pop(now grid.Time, p phase) *reservation {
 	q := a.list(p)
 	if len(*q) == 0 || (*q)[0].at > now {
 		return nil
@@ -62,8 +62,8 @@ func (a *agenda) sweep(gone func(*reservation) bool) {
 }
 
 // next is the instant of the first event, or Never.
-func (a *agenda) next() bourse.Time {
-	next := bourse.Never
+func (a *agenda) next() grid.Time {
+	next := grid.Never
 	if len(a.ends) > 0 {
 		next = a.ends[0].at
 	}

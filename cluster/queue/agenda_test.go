@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What is due comes in order of time, then of the legs, as from a list that is sorted.
@@ -17,7 +17,7 @@ func TestAgenda_EqualsASortedList(t *testing.T) {
 		var a agenda
 		lists := [2][]event{}
 		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
-			now := bourse.Time(rapid.IntRange(0, 20).Draw(t, "at"))
+			now := grid.Time(rapid.IntRange(0, 20).Draw(t, "at"))
 			p := phase(rapid.IntRange(0, 1).Draw(t, "phase"))
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
 			default:
@@ -40,7 +40,7 @@ func TestAgenda_EqualsASortedList(t *testing.T) {
 					lists[k] = slices.DeleteFunc(lists[k], func(e event) bool { return gone(e.leg) })
 				}
 			}
-			next := bourse.Never
+			next := grid.Never
 			for _, l := range lists {
 				if len(l) > 0 {
 					next = min(next, l[0].at)

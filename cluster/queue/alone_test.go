@@ -1,9 +1,9 @@
 package queue
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -14,13 +14,13 @@ const (
 
 // alarm is one that a cluster has set.
 type alarm struct {
-	at bourse.Time
+	at grid.Time
 	m  agents.Message
 }
 
 // recorded is a fact and its instant.
 type recorded struct {
-	at   bourse.Time
+	at   grid.Time
 	fact agents.Fact
 }
 
@@ -29,15 +29,15 @@ type recorded struct {
 type alone struct {
 	cluster *cluster.Agent
 	nodes   *Backend
-	now     bourse.Time
+	now     grid.Time
 	alarms  []alarm
 	said    []agents.Message
 }
 
 // newAlone returns a cluster of one group and its local jobs.
-func newAlone(nodes int, jobs ...bourse.LocalJob) *alone {
-	groups := []bourse.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: 36_000_000}}
-	b := NewBackend(groups, []Options{{Nodes: nodes, Policy: backfill.EASY}}, func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return Jobs(jobs) })
+func newAlone(nodes int, jobs ...grid.LocalJob) *alone {
+	groups := []grid.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: grid.Unit, Price: 36_000_000}}
+	b := NewBackend(groups, []Options{{Nodes: nodes, Policy: backfill.EASY}}, func(int, grid.Time, grid.Time) func() (grid.LocalJob, bool) { return Jobs(jobs) })
 	a := &alone{nodes: b, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, b)}
 	a.say(agents.Started{})
 	return a
@@ -59,7 +59,7 @@ func (a *alone) say(m agents.Message) []agents.Message {
 }
 
 // advance lets time pass.
-func (a *alone) advance(to bourse.Time) {
+func (a *alone) advance(to grid.Time) {
 	for {
 		i := soonest(a.alarms, to)
 		if i < 0 {
@@ -74,7 +74,7 @@ func (a *alone) advance(to bourse.Time) {
 }
 
 // soonest is the first of the alarms that are due by an instant, -1 if none is.
-func soonest(alarms []alarm, by bourse.Time) int {
+func soonest(alarms []alarm, by grid.Time) int {
 	first := -1
 	for i, x := range alarms {
 		if x.at <= by && (first < 0 || x.at < alarms[first].at) {
@@ -95,12 +95,12 @@ func (a *alone) told(m agents.Message) (times int) {
 }
 
 // free is how many nodes of the group are free at a second.
-func (a *alone) free(at bourse.Time) int { return a.nodes.queues[0].State().Free.At(at * 1000) }
+func (a *alone) free(at grid.Time) int { return a.nodes.queues[0].State().Free.At(at * 1000) }
 
-func testLeg(seq uint64) bourse.LegID {
-	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+func testLeg(seq uint64) grid.LegID {
+	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
 }
 
-func window(nodes int, start, end bourse.Time) bourse.Leg {
-	return bourse.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
+func window(nodes int, start, end grid.Time) grid.Leg {
+	return grid.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
 }

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -20,14 +21,14 @@ import (
 // because the clock was late or the process down happen at their own instants, before
 // anything else.
 type Backend struct {
-	groups  []bourse.Group
+	groups  []grid.Group
 	options []Options
 	work    Work
 	memory  *memory // until it begins
 
 	host     cluster.Host
 	queues   []*Queue
-	legs     map[bourse.LegID]*reservation
+	legs     map[grid.LegID]*reservation
 	flexible map[int64]*reservation // by the identity of their promise
 	order    []*reservation         // in order of number; dropped ones stay until they are a fifth of it
 	agenda   agenda
@@ -35,24 +36,24 @@ type Backend struct {
 	version  uint64         // increased by every change
 	shown    uint64         // the last version shown to the site
 	fed      []cluster.Mark // by group
-	outages  []bourse.NodesDown
-	now      bourse.Time // of the current message
+	outages  []facts.NodesDown
+	now      grid.Time // of the current message
 }
 
 // Work feeds a group its local jobs in order of submit time, starting with those submitted at
 // after or later. begun is the zero of the work's own clock. The same arguments must give
 // the same jobs in every life.
-type Work func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool)
+type Work func(group int, begun, after grid.Time) func() (grid.LocalJob, bool)
 
 // NewBackend returns the backend for groups and their options, which are in the same order;
 // Options.Start is ignored. If work is nil there are no local jobs.
-func NewBackend(groups []bourse.Group, options []Options, work Work) *Backend {
+func NewBackend(groups []grid.Group, options []Options, work Work) *Backend {
 	return &Backend{groups: groups, options: options, work: work, memory: newMemory(groups, options),
-		legs: map[bourse.LegID]*reservation{}, flexible: map[int64]*reservation{}}
+		legs: map[grid.LegID]*reservation{}, flexible: map[int64]*reservation{}}
 }
 
 // Next is the next instant at which something is due, or Never.
-func (b *Backend) Next() bourse.Time {
+func (b *Backend) Next() grid.Time {
 	next := b.agenda.next()
 	for _, q := range b.queues {
 		next = min(next, q.Next())
@@ -62,7 +63,7 @@ func (b *Backend) Next() bourse.Time {
 
 // Wake is the next instant at which something is due for a leg. Local jobs never move a leg,
 // except where they are promised slots.
-func (b *Backend) Wake() bourse.Time {
+func (b *Backend) Wake() grid.Time {
 	for _, q := range b.queues {
 		if q.promises != nil {
 			return b.Next()
@@ -72,7 +73,7 @@ func (b *Backend) Wake() bourse.Time {
 }
 
 // Reach carries out everything due before now and, if due is set, at now.
-func (b *Backend) Reach(now bourse.Time, due bool) {
+func (b *Backend) Reach(now grid.Time, due bool) {
 	b.now = now
 	if !due {
 		now--
@@ -83,10 +84,10 @@ func (b *Backend) Reach(now bourse.Time, due bool) {
 }
 
 // Settle has nothing to do: the pass has its own alarm.
-func (b *Backend) Settle(bourse.Time) {}
+func (b *Backend) Settle(grid.Time) {}
 
 // instant does what is due at an instant.
-func (b *Backend) instant(now bourse.Time) {
+func (b *Backend) instant(now grid.Time) {
 	for {
 		r := b.agenda.pop(now, ending)
 		if r == nil {
@@ -96,7 +97,7 @@ func (b *Backend) instant(now bourse.Time) {
 			b.end(now, r)
 		} else if !r.gone && !r.confirmed && r.what.End <= now {
 			b.free(now, r) // its time has passed unconfirmed
-			b.moved(now, r.leg, bourse.LockExpired)
+			b.moved(now, r.leg, facts.LockExpired)
 		}
 	}
 	for _, q := range b.queues {
@@ -149,7 +150,7 @@ func (b *Backend) changes() (list []backfill.Delta, all bool) {
 }
 
 // Hear handles the report that nodes have failed.
-func (b *Backend) Hear(now bourse.Time, _ agents.ID, m agents.Message) bool {
+func (b *Backend) Hear(now grid.Time, _ agents.ID, m agents.Message) bool {
 	lost, ok := m.(agents.NodesLost)
 	if ok {
 		b.nodesLost(now, lost)
@@ -176,5 +177,5 @@ func (b *Backend) Waiting(group int) []backfill.Queued { return b.queues[group].
 
 // group is the index of the group of that name, or -1.
 func (b *Backend) group(name string) int {
-	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
+	return slices.IndexFunc(b.groups, func(g grid.Group) bool { return g.Name == name })
 }

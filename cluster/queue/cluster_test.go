@@ -3,8 +3,9 @@ package queue
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -28,7 +29,7 @@ func TestCluster_SameMessageTwiceHasOneEffect(t *testing.T) {
 	if s.free(150) != 4 {
 		t.Fatalf("%d nodes are free after the release", s.free(150))
 	}
-	if r := s.say(hold)[0].(agents.ClusterHeld).Refusal; r.Code != bourse.Withdrawn || s.free(150) != 4 {
+	if r := s.say(hold)[0].(agents.ClusterHeld).Refusal; r.Code != grid.Withdrawn || s.free(150) != 4 {
 		t.Errorf("a hold after its release is answered %v, %d nodes are free", r, s.free(150))
 	}
 	hold.Again = true
@@ -83,8 +84,8 @@ func TestCluster_NodesFailInTheirOrder(t *testing.T) {
 		{2, 0, nil}, {3, 1, nil}, {5, 1, nil}, {6, 2, nil}, {7, 2, nil},
 		{8, 2, []uint64{2}}, {9, 2, []uint64{2, 3}}, {10, 2, []uint64{2, 3}}, {12, 2, []uint64{2, 3, 1}}, {50, 2, []uint64{2, 3, 1}},
 	} {
-		s := newAlone(12, bourse.LocalJob{ID: 1, Nodes: 2, Run: 900_000, Estimate: 900_000},
-			bourse.LocalJob{ID: 2, Submit: 1000, Nodes: 3, Run: 900_000, Estimate: 900_000})
+		s := newAlone(12, grid.LocalJob{ID: 1, Nodes: 2, Run: 900_000, Estimate: 900_000},
+			grid.LocalJob{ID: 2, Submit: 1000, Nodes: 3, Run: 900_000, Estimate: 900_000})
 		s.advance(2000)
 		for seq, nodes := range []int{0, 2, 1, 2} { // by sequence
 			if seq > 0 {
@@ -96,10 +97,10 @@ func TestCluster_NodesFailInTheirOrder(t *testing.T) {
 		s.say(agents.ClusterConfirm{Leg: testLeg(1)})
 		s.say(agents.ClusterConfirm{Leg: testLeg(3)})
 		var out agents.Outbox
-		s.cluster.Step(s.now, "", agents.NodesLost{Group: "main", Count: c.count, For: 900 * bourse.Second}, &out)
+		s.cluster.Step(s.now, "", agents.NodesLost{Group: "main", Count: c.count, For: 900 * grid.Second}, &out)
 		kills := 0
 		for _, f := range out.Facts {
-			if x, ok := f.(bourse.JobEnded); ok && x.Killed {
+			if x, ok := f.(facts.JobEnded); ok && x.Killed {
 				kills++
 			}
 		}
@@ -155,11 +156,11 @@ func TestCluster_EndIsToldUntilReleased(t *testing.T) {
 // every event of those locks until then.
 func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
 	t.Parallel()
-	now := bourse.Time(1_000_000)
-	l := newLives(durableConfig(backfill.EASY, false, func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return Jobs(nil) }), now)
+	now := grid.Time(1_000_000)
+	l := newLives(durableConfig(backfill.EASY, false, func(int, grid.Time, grid.Time) func() (grid.LocalJob, bool) { return Jobs(nil) }), now)
 	for i := range uint64(1000) {
-		far := now.Add(bourse.Day)
-		l.step(now, agents.ClusterHold{Leg: testLeg(i), What: bourse.Leg{Group: "main", Nodes: 4, Start: far, End: far.Add(bourse.Hour)}})
+		far := now.Add(grid.Day)
+		l.step(now, agents.ClusterHold{Leg: testLeg(i), What: grid.Leg{Group: "main", Nodes: 4, Start: far, End: far.Add(grid.Hour)}})
 		l.step(now, agents.ClusterConfirm{Leg: testLeg(i)})
 		l.step(now, agents.ClusterRelease{Leg: testLeg(i)})
 	}

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -33,7 +34,7 @@ type lives struct {
 
 // config is what such a cluster is made of.
 type config struct {
-	groups  []bourse.Group
+	groups  []grid.Group
 	options []Options
 	work    Work
 }
@@ -43,14 +44,14 @@ func (c config) made() (*Backend, *cluster.Agent) {
 	return b, cluster.New(cluster.Config{Site: theSite}, b)
 }
 
-func newLives(cfg config, now bourse.Time) *lives {
+func newLives(cfg config, now grid.Time) *lives {
 	l := &lives{cfg: cfg}
 	l.begin(now)
 	return l
 }
 
 // begin begins a life with the facts there are.
-func (l *lives) begin(now bourse.Time) {
+func (l *lives) begin(now grid.Time) {
 	l.nodes, l.cluster = l.cfg.made()
 	l.alarms, l.down = nil, false
 	for _, f := range l.facts {
@@ -60,7 +61,7 @@ func (l *lives) begin(now bourse.Time) {
 	l.step(now, agents.Started{Nonce: l.nonce << 32})
 }
 
-func (l *lives) step(now bourse.Time, m agents.Message) {
+func (l *lives) step(now grid.Time, m agents.Message) {
 	var out agents.Outbox
 	l.cluster.Step(now, theSite, m, &out)
 	for _, f := range out.Facts {
@@ -76,29 +77,29 @@ func (l *lives) step(now bourse.Time, m agents.Message) {
 }
 
 // tell writes down what happened to jobs and locks, and when.
-func (l *lives) tell(at bourse.Time, f agents.Fact) {
-	or := func(t bourse.Time) bourse.Time {
+func (l *lives) tell(at grid.Time, f agents.Fact) {
+	or := func(t grid.Time) grid.Time {
 		if t > 0 {
 			return t
 		}
 		return at
 	}
 	switch f := f.(type) {
-	case bourse.JobStarted:
+	case facts.JobStarted:
 		l.story = append(l.story, fmt.Sprintf("%v job %d starts until %v", or(f.Begun), f.Job, f.End))
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		l.story = append(l.story, fmt.Sprintf("%v job %d ends, killed %t", or(f.Ended), f.Job, f.Killed))
-	case bourse.JobRefused:
+	case facts.JobRefused:
 		l.story = append(l.story, fmt.Sprintf("%v job %d refused", f.Submit, f.Job))
-	case bourse.LockMoved:
+	case facts.LockMoved:
 		l.story = append(l.story, fmt.Sprintf("%v %v %v", or(f.When), f.Leg, f.State))
-	case bourse.NodesLocked:
+	case facts.NodesLocked:
 		l.story = append(l.story, fmt.Sprintf("%v %v locked", at, f.Leg))
 	}
 }
 
 // advance lets time pass; a cluster that is down does nothing.
-func (l *lives) advance(to bourse.Time) {
+func (l *lives) advance(to grid.Time) {
 	for !l.down {
 		i := soonest(l.alarms, to)
 		if i < 0 {
@@ -111,10 +112,10 @@ func (l *lives) advance(to bourse.Time) {
 }
 
 // asImage shows all that is kept but up to when.
-func asImage(f agents.Fact, now bourse.Time) string {
-	x := f.(bourse.ClusterImage)
+func asImage(f agents.Fact, now grid.Time) string {
+	x := f.(facts.ClusterImage)
 	x.At = 0
-	x.Outages = slices.DeleteFunc(slices.Clone(x.Outages), func(o bourse.NodesDown) bool { return o.Until <= now })
+	x.Outages = slices.DeleteFunc(slices.Clone(x.Outages), func(o facts.NodesDown) bool { return o.Until <= now })
 	b, _ := json.Marshal(x)
 	return strings.ReplaceAll(string(b), "null", "[]")
 }
@@ -136,42 +137,42 @@ func TestDurable_ADeathChangesNothing(t *testing.T) {
 
 // drawWork draws the local jobs of both groups, 40 minutes long in all.
 func drawWork(t *rapid.T) Work {
-	lists := [2][]bourse.LocalJob{}
-	at := bourse.Time(0)
+	lists := [2][]grid.LocalJob{}
+	at := grid.Time(0)
 	for id := range rapid.IntRange(0, 25).Draw(t, "jobs") {
-		at += bourse.Time(rapid.SampledFrom([]int{0, 0, 1000, 20_000, 100_000}).Draw(t, "gap"))
-		j := bourse.LocalJob{ID: int64(id + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Queue: rapid.IntRange(0, 1).Draw(t, "queue"), User: int64(rapid.IntRange(-1, 1).Draw(t, "user")),
-			Estimate: bourse.Duration(rapid.SampledFrom([]int{500, 30_000, 60_000, 200_000}).Draw(t, "estimate"))}
-		j.Run = j.Estimate * bourse.Duration(rapid.SampledFrom([]int{0, 3, 10, 15, 40}).Draw(t, "run")) / 10
+		at += grid.Time(rapid.SampledFrom([]int{0, 0, 1000, 20_000, 100_000}).Draw(t, "gap"))
+		j := grid.LocalJob{ID: int64(id + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Queue: rapid.IntRange(0, 1).Draw(t, "queue"), User: int64(rapid.IntRange(-1, 1).Draw(t, "user")),
+			Estimate: grid.Duration(rapid.SampledFrom([]int{500, 30_000, 60_000, 200_000}).Draw(t, "estimate"))}
+		j.Run = j.Estimate * grid.Duration(rapid.SampledFrom([]int{0, 3, 10, 15, 40}).Draw(t, "run")) / 10
 		group := rapid.IntRange(0, 1).Draw(t, "group")
 		lists[group] = append(lists[group], j)
 	}
-	return func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+	return func(group int, begun, after grid.Time) func() (grid.LocalJob, bool) {
 		list := slices.Clone(lists[group])
 		for i := range list {
 			list[i].Submit += begun
 		}
-		return Jobs(slices.DeleteFunc(list, func(j bourse.LocalJob) bool { return j.Submit < after }))
+		return Jobs(slices.DeleteFunc(list, func(j grid.LocalJob) bool { return j.Submit < after }))
 	}
 }
 
 func durableConfig(policy backfill.Policy, extend bool, work Work) config {
 	named := []Named{{Name: "low", Rate: 1000, DelayCost: 1000}, {Name: "high", Priority: 5, Rate: 1000, DelayCost: 1000}}
 	return config{work: work,
-		groups:  []bourse.Group{{Name: "main", Nodes: 4}, {Name: "big", Nodes: 6}},
+		groups:  []grid.Group{{Name: "main", Nodes: 4}, {Name: "big", Nodes: 6}},
 		options: []Options{{Nodes: 4, Policy: policy, Extend: extend, Queues: named}, {Nodes: 6, Policy: policy, Extend: extend, Queues: named}}}
 }
 
 func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
-	now := bourse.Time(1_000_000)
+	now := grid.Time(1_000_000)
 	cfg := durableConfig(policy, extend, drawWork(t))
 	rule := rapid.SampledFrom([]estimates.Rule{estimates.Request, estimates.Tsafrir, estimates.LastTwo, estimates.Regression}).Draw(t, "estimates")
 	for i := range cfg.options {
-		cfg.options[i].Estimates, cfg.options[i].HalfLife = rule, 160*bourse.Second
+		cfg.options[i].Estimates, cfg.options[i].HalfLife = rule, 160*grid.Second
 	}
 	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
 		for i := range cfg.options {
-			cfg.options[i].Limits = JobLimits{UserRunning: 1, UserNodes: 4, Waiting: 8, Length: 100 * bourse.Second}
+			cfg.options[i].Limits = JobLimits{UserRunning: 1, UserNodes: 4, Waiting: 8, Length: 100 * grid.Second}
 		}
 	}
 	mortal, twin := newLives(cfg, now), newLives(cfg, now)
@@ -179,14 +180,14 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 		switch rapid.IntRange(0, 5).Draw(t, "what") {
 		case 0:
 			mortal.down = true // kill -9; the twin lives on
-			now += bourse.Time(rapid.SampledFrom([]int{0, 1, 5000, 100_000, 1_000_000}).Draw(t, "down"))
+			now += grid.Time(rapid.SampledFrom([]int{0, 1, 5000, 100_000, 1_000_000}).Draw(t, "down"))
 			twin.advance(now)
 			mortal.begin(now)
 			mortal.advance(now)
 		case 1: // the journal begins anew
 			mortal.facts = []recorded{{now, throughJSON(t, mortal.cluster.Image())}}
 		case 2, 3:
-			now += bourse.Time(rapid.SampledFrom([]int{1, 900, 10_000, 60_000, 300_000}).Draw(t, "time"))
+			now += grid.Time(rapid.SampledFrom([]int{1, 900, 10_000, 60_000, 300_000}).Draw(t, "time"))
 			mortal.advance(now)
 			twin.advance(now)
 		default:
@@ -222,12 +223,12 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 }
 
 // verified holds the facts against what a check of journals finds in them.
-func verified(t *rapid.T, facts []recorded) {
+func verified(t *rapid.T, list []recorded) {
 	check := invariant.New(map[string]int{"main": 4, "big": 6})
 	trail := check.Trail(theCluster)
-	for i, f := range facts {
+	for i, f := range list {
 		number := uint64(i + 1)
-		if _, image := facts[0].fact.(bourse.ClusterImage); image {
+		if _, image := list[0].fact.(facts.ClusterImage); image {
 			number += 100
 		}
 		trail.Take(invariant.Place{File: "cluster", Number: number}, f.at, f.fact)
@@ -239,7 +240,7 @@ func verified(t *rapid.T, facts []recorded) {
 
 // tornTail makes a crash tear the last facts: any number of those of a step may be
 // missing, from the last one backwards. The next life must go on with the rest.
-func tornTail(t *rapid.T, l *lives, now bourse.Time) {
+func tornTail(t *rapid.T, l *lives, now grid.Time) {
 	keep := rapid.IntRange(1, len(l.facts)).Draw(t, "facts")
 	torn := &lives{cfg: l.cfg, facts: slices.Clone(l.facts[:keep]), nonce: 99}
 	torn.begin(now)
@@ -257,26 +258,26 @@ func throughJSON(t *rapid.T, f agents.Fact) agents.Fact {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var x bourse.ClusterImage
+	var x facts.ClusterImage
 	if err := json.Unmarshal(b, &x); err != nil {
 		t.Fatal(err)
 	}
 	return x
 }
 
-func drawClusterMessage(t *rapid.T, now bourse.Time) agents.Message {
+func drawClusterMessage(t *rapid.T, now grid.Time) agents.Message {
 	id := testLeg(uint64(rapid.IntRange(1, 5).Draw(t, "leg")))
 	switch rapid.IntRange(0, 7).Draw(t, "message") {
 	case 0, 1, 2:
-		m := agents.ClusterHold{Leg: id, What: bourse.Leg{Group: rapid.SampledFrom([]string{"main", "big"}).Draw(t, "group"), Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"),
-			Start: now.Add(bourse.Duration(rapid.IntRange(0, 200).Draw(t, "ahead")) * bourse.Second)}, Again: rapid.Bool().Draw(t, "again")}
-		m.What.End = m.What.Start.Add(bourse.Duration(rapid.IntRange(1, 300_000).Draw(t, "long")))
-		m.Run = bourse.Duration(rapid.IntRange(0, 300_000).Draw(t, "run"))
+		m := agents.ClusterHold{Leg: id, What: grid.Leg{Group: rapid.SampledFrom([]string{"main", "big"}).Draw(t, "group"), Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"),
+			Start: now.Add(grid.Duration(rapid.IntRange(0, 200).Draw(t, "ahead")) * grid.Second)}, Again: rapid.Bool().Draw(t, "again")}
+		m.What.End = m.What.Start.Add(grid.Duration(rapid.IntRange(1, 300_000).Draw(t, "long")))
+		m.Run = grid.Duration(rapid.IntRange(0, 300_000).Draw(t, "run"))
 		if rapid.IntRange(0, 2).Draw(t, "move") == 0 {
 			m.Replaces = testLeg(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
 		}
 		if rapid.Bool().Draw(t, "window") { // it means nothing here
-			m.Flex = bourse.Flex{Ready: m.What.Start, Due: m.What.End.Add(bourse.Minute)}
+			m.Flex = grid.Flex{Ready: m.What.Start, Due: m.What.End.Add(grid.Minute)}
 		}
 		return m
 	case 3, 4:
@@ -286,24 +287,24 @@ func drawClusterMessage(t *rapid.T, now bourse.Time) agents.Message {
 	case 6:
 		return agents.ClusterHeard{Leg: id}
 	}
-	return agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(t, "lost"), For: bourse.Duration(rapid.IntRange(1, 200_000).Draw(t, "for"))}
+	return agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(t, "lost"), For: grid.Duration(rapid.IntRange(1, 200_000).Draw(t, "for"))}
 }
 
 // The operator has removed nodes between two lives. Reservations come first; what no
 // longer fits is lost, and its site is told.
 func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 	t.Parallel()
-	cfg := durableConfig(backfill.EASY, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
-		return Jobs([]bourse.LocalJob{{ID: 1, Submit: begun, Nodes: 1 + group, Run: 50_000, Estimate: 60_000}, {ID: 2, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000}})
+	cfg := durableConfig(backfill.EASY, false, func(group int, begun, _ grid.Time) func() (grid.LocalJob, bool) {
+		return Jobs([]grid.LocalJob{{ID: 1, Submit: begun, Nodes: 1 + group, Run: 50_000, Estimate: 60_000}, {ID: 2, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000}})
 	})
-	now := bourse.Time(1_000_000)
+	now := grid.Time(1_000_000)
 	l := newLives(cfg, now)
 	for seq := range uint64(2) {
-		l.step(now, agents.ClusterHold{Leg: testLeg(seq + 1), What: bourse.Leg{Group: "main", Nodes: 2, Start: now + 100_000, End: now + 200_000}})
+		l.step(now, agents.ClusterHold{Leg: testLeg(seq + 1), What: grid.Leg{Group: "main", Nodes: 2, Start: now + 100_000, End: now + 200_000}})
 		l.step(now, agents.ClusterConfirm{Leg: testLeg(seq + 1)})
 	}
 	l.advance(now)
-	l.cfg.groups = []bourse.Group{{Name: "main", Nodes: 3}, {Name: "other", Nodes: 6}}
+	l.cfg.groups = []grid.Group{{Name: "main", Nodes: 3}, {Name: "other", Nodes: 6}}
 	l.cfg.options = []Options{{Nodes: 3}, {Nodes: 6}}
 	l.said = nil
 	l.begin(now + 1000)
@@ -329,22 +330,22 @@ func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 // submitted only the last hour is added, and the clock of the work goes on without a gap.
 func TestDurable_TakesInTheLastHourOnly(t *testing.T) {
 	t.Parallel()
-	work := func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+	work := func(group int, begun, after grid.Time) func() (grid.LocalJob, bool) {
 		k := int64(0)
 		if after > begun {
 			k = (int64(after-begun) + 59_999) / 60_000
 		}
-		return func() (bourse.LocalJob, bool) {
+		return func() (grid.LocalJob, bool) {
 			k++
-			return bourse.LocalJob{ID: k, Submit: begun + bourse.Time(k-1)*60_000, Nodes: 1, Run: 1000, Estimate: 1000}, group == 0
+			return grid.LocalJob{ID: k, Submit: begun + grid.Time(k-1)*60_000, Nodes: 1, Run: 1000, Estimate: 1000}, group == 0
 		}
 	}
-	now := bourse.Time(bourse.Hour)
+	now := grid.Time(grid.Hour)
 	l := newLives(durableConfig(backfill.EASY, false, work), now)
-	l.begin(now.Add(10 * bourse.Hour))
+	l.begin(now.Add(10 * grid.Hour))
 	jobs := map[int64]bool{}
 	for _, f := range l.facts {
-		if q, ok := f.fact.(bourse.JobQueued); ok {
+		if q, ok := f.fact.(facts.JobQueued); ok {
 			jobs[q.Job.ID] = true
 		}
 	}
@@ -357,10 +358,10 @@ func TestDurable_TakesInTheLastHourOnly(t *testing.T) {
 // had not been written down happens at its own instant all the same.
 func TestDurable_TornWhileItCatchesUp(t *testing.T) {
 	t.Parallel()
-	cfg := durableConfig(backfill.FCFS, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
-		var list []bourse.LocalJob
+	cfg := durableConfig(backfill.FCFS, false, func(group int, begun, _ grid.Time) func() (grid.LocalJob, bool) {
+		var list []grid.LocalJob
 		for id := range int64(5) {
-			list = append(list, bourse.LocalJob{ID: id + 1, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000})
+			list = append(list, grid.LocalJob{ID: id + 1, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000})
 		}
 		return Jobs(list[:5*(1-group)])
 	})
@@ -401,32 +402,32 @@ func TestDurable_BeginsAnewAfterItsJournalIsBroughtBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := durableConfig(backfill.EASY, rapid.Bool().Draw(t, "extend"), drawWork(t))
-		const right = bourse.Time(bourse.Hour)
+		const right = grid.Time(grid.Hour)
 		l := newLives(cfg, right)
-		later := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 999}}
-		l.step(right, agents.ClusterHold{Leg: later, What: bourse.Leg{Group: "main", Nodes: 1, Start: right.Add(bourse.Day), End: right.Add(25 * bourse.Hour)}})
+		later := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 999}}
+		l.step(right, agents.ClusterHold{Leg: later, What: grid.Leg{Group: "main", Nodes: 1, Start: right.Add(grid.Day), End: right.Add(25 * grid.Hour)}})
 		l.step(right, agents.ClusterConfirm{Leg: later})
 		for n := range rapid.IntRange(0, 8).Draw(t, "messages") {
-			l.step(right.Add(bourse.Duration(n)), drawClusterMessage(t, right))
+			l.step(right.Add(grid.Duration(n)), drawClusterMessage(t, right))
 		}
-		l.advance(right.Add(bourse.Minute))
+		l.advance(right.Add(grid.Minute))
 
-		wrong := right.Add(2 * bourse.Hour)
+		wrong := right.Add(2 * grid.Hour)
 		l.begin(wrong)
 		if rapid.Bool().Draw(t, "image") {
 			l.facts = []recorded{{wrong, throughJSON(t, l.cluster.Image())}}
 		}
 		for n := range rapid.IntRange(0, 8).Draw(t, "more messages") {
-			l.step(wrong.Add(bourse.Duration(n)), drawClusterMessage(t, wrong))
+			l.step(wrong.Add(grid.Duration(n)), drawClusterMessage(t, wrong))
 		}
-		l.advance(wrong.Add(10 * bourse.Minute))
+		l.advance(wrong.Add(10 * grid.Minute))
 
-		now := right.Add(5 * bourse.Minute)
+		now := right.Add(5 * grid.Minute)
 		for i := range l.facts {
 			l.facts[i].at = min(l.facts[i].at, now)
 		}
 		l.begin(now)
-		for _, at := range []bourse.Duration{bourse.Minute, bourse.Hour, 3 * bourse.Hour, 6 * bourse.Hour} {
+		for _, at := range []grid.Duration{grid.Minute, grid.Hour, 3 * grid.Hour, 6 * grid.Hour} {
 			l.advance(now.Add(at))
 			if err := l.cluster.Audit(now.Add(at)); err != nil {
 				t.Fatal(err)

@@ -1,10 +1,10 @@
 package queue
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // end says when a running job is over, or reaches its planned end.
 type end struct {
-	at  bourse.Time
+	at  grid.Time
 	id  int64
 	ref int32
 }

@@ -3,8 +3,9 @@ package queue
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -15,15 +16,15 @@ import (
 
 // window is a leg's window as far as a group supports it: none if the group makes no
 // promises, because a lock there lies where it was asked for.
-func (b *Backend) window(group int, w bourse.Flex) bourse.Flex {
+func (b *Backend) window(group int, w grid.Flex) grid.Flex {
 	if b.queues[group].promises == nil {
-		return bourse.Flex{}
+		return grid.Flex{}
 	}
 	return w
 }
 
 // promise locks nodes for a leg somewhere within its window.
-func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse.Reason {
+func (b *Backend) promise(now grid.Time, r *reservation, w grid.Flex) grid.Reason {
 	q := b.queues[r.group]
 	q.reach(now)
 	b.number++
@@ -39,23 +40,23 @@ func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse
 	q.promises.Pin(b.number)
 	b.flexible[b.number] = r
 	b.keep(r)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // Elsewhere says when nodes could be had instead of what was refused, and which legs could be
 // shifted to make room.
-func (b *Backend) Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+func (b *Backend) Elsewhere(now grid.Time, m agents.ClusterHold) ([]grid.Time, []agents.LegShift) {
 	return b.instead(now, m), b.shifts(now, m)
 }
 
 // instead lists other starts at which the nodes that were refused could be had.
-func (b *Backend) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
+func (b *Backend) instead(now grid.Time, m agents.ClusterHold) []grid.Time {
 	for i, q := range b.queues {
 		if b.groups[i].Name != m.What.Group || q.promises == nil || m.Flex.Phi == 0 {
 			continue
 		}
 		q.reach(now)
-		var list []bourse.Time
+		var list []grid.Time
 		for _, o := range q.promises.Alternatives(sla.ForLeg(b.number+1, now, m.What, m.Flex), agents.MaxInstead) {
 			list = append(list, o.Start)
 		}
@@ -66,7 +67,7 @@ func (b *Backend) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 
 // shifts lists confirmed legs, each of which, if shifted, would make room for what was
 // refused, as far as the cluster can see.
-func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
+func (b *Backend) shifts(now grid.Time, m agents.ClusterHold) []agents.LegShift {
 	i := b.group(m.What.Group)
 	if m.Shift <= 0 || i < 0 || b.queues[i].promises == nil {
 		return nil
@@ -146,7 +147,7 @@ func (b *Backend) unpin(r *reservation) {
 }
 
 // shifted records that a promise was moved or fixed.
-func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
+func (b *Backend) shifted(id int64, start, end grid.Time, fixed bool) {
 	r := b.flexible[id]
 	if r == nil {
 		return
@@ -163,7 +164,7 @@ func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
 	}
 	r.shifts++
 	r.fixed = fixed
-	b.host.Record(bourse.NodesMoved{Leg: r.leg, Start: start, End: end, Shifts: r.shifts, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
+	b.host.Record(facts.NodesMoved{Leg: r.leg, Start: start, End: end, Shifts: r.shifts, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
 }
 
 // plans shows the promises of the groups that make any; nil if none does.

@@ -1,12 +1,12 @@
 package queue
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // learn notes a run that has ended, for predictions and fair shares.
-func (q *Queue) learn(now bourse.Time, j *bourse.LocalJob, run bourse.Duration) {
+func (q *Queue) learn(now grid.Time, j *grid.LocalJob, run grid.Duration) {
 	if q.predictor != nil {
 		q.predictor.Learn(j, j.Limit(), run)
 	}

@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -10,11 +10,11 @@ import (
 // arrival, as is one more waiting job than allowed. A job beyond the other limits waits, and
 // holds up no other job. Users unknown to the log are not counted by user.
 type JobLimits struct {
-	Length      bourse.Duration // longest request
-	Running     int             // jobs that run at once
-	Waiting     int             // jobs that wait
-	Nodes       int             // nodes in use at once
-	UserRunning int             // the same three for each user
+	Length      grid.Duration // longest request
+	Running     int           // jobs that run at once
+	Waiting     int           // jobs that wait
+	Nodes       int           // nodes in use at once
+	UserRunning int           // the same three for each user
 	UserWaiting int
 	UserNodes   int
 }
@@ -61,7 +61,7 @@ func (l *limiter) count(queue int, user int64) *use {
 
 // each calls f with each of the limits that apply to a job, with the counts for everybody
 // and for its user (nil if the user is unknown), until f returns false.
-func (l *limiter) each(j *bourse.LocalJob, f func(x *JobLimits, all, own *use) bool) bool {
+func (l *limiter) each(j *grid.LocalJob, f func(x *JobLimits, all, own *use) bool) bool {
 	at := 0
 	if j.Queue > 0 && j.Queue < len(l.q.opt.Queues) {
 		at = j.Queue
@@ -82,7 +82,7 @@ func (l *limiter) each(j *bourse.LocalJob, f func(x *JobLimits, all, own *use) b
 }
 
 // move counts a job in or out of what waits and what runs.
-func (l *limiter) move(j *bourse.LocalJob, waiting, running int) {
+func (l *limiter) move(j *grid.LocalJob, waiting, running int) {
 	if l == nil {
 		return
 	}
@@ -99,22 +99,22 @@ func (l *limiter) move(j *bourse.LocalJob, waiting, running int) {
 }
 
 // refuses says why a job must not enter; no reason: it may.
-func (l *limiter) refuses(j *bourse.LocalJob) (why bourse.Reason) {
+func (l *limiter) refuses(j *grid.LocalJob) (why grid.Reason) {
 	if l == nil {
 		return why
 	}
 	l.each(j, func(x *JobLimits, all, own *use) bool {
 		switch {
 		case x.Length > 0 && j.Limit() > x.Length:
-			why = bourse.Because(bourse.TooLarge, "job %v asks for %v s, jobs may ask for %v s", j.ID, j.Limit(), x.Length)
+			why = grid.Because(grid.TooLarge, "job %v asks for %v s, jobs may ask for %v s", j.ID, j.Limit(), x.Length)
 		case x.Nodes > 0 && j.Nodes > x.Nodes:
-			why = bourse.Because(bourse.TooLarge, "job %v wants %v nodes, jobs may have %v in all", j.ID, j.Nodes, x.Nodes)
+			why = grid.Because(grid.TooLarge, "job %v wants %v nodes, jobs may have %v in all", j.ID, j.Nodes, x.Nodes)
 		case own != nil && x.UserNodes > 0 && j.Nodes > x.UserNodes:
-			why = bourse.Because(bourse.TooLarge, "job %v wants %v nodes, a user may have %v", j.ID, j.Nodes, x.UserNodes)
+			why = grid.Because(grid.TooLarge, "job %v wants %v nodes, a user may have %v", j.ID, j.Nodes, x.UserNodes)
 		case own != nil && x.UserWaiting > 0 && own.waiting >= x.UserWaiting:
-			why = bourse.Because(bourse.NotAllowed, "%v jobs of user %v wait already, no more may", x.UserWaiting, j.User)
+			why = grid.Because(grid.NotAllowed, "%v jobs of user %v wait already, no more may", x.UserWaiting, j.User)
 		case x.Waiting > 0 && all.waiting >= x.Waiting:
-			why = bourse.Because(bourse.NotAllowed, "%v jobs wait already, no more may", x.Waiting)
+			why = grid.Because(grid.NotAllowed, "%v jobs wait already, no more may", x.Waiting)
 		}
 		return !why.Refused()
 	})

@@ -5,9 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
 )
@@ -18,7 +19,7 @@ import (
 type memory struct {
 	groups  []*groupMemory
 	index   map[string]*groupMemory
-	outages []bourse.NodesDown
+	outages []facts.NodesDown
 }
 
 // groupMemory is what is known about a group's local jobs.
@@ -26,8 +27,8 @@ type groupMemory struct {
 	name     string
 	priority []int // of each named queue
 	waiting  map[int64]waitingJob
-	running  map[int64]bourse.RunningJob
-	promised map[int64]bourse.JobPromised
+	running  map[int64]facts.RunningJob
+	promised map[int64]facts.JobPromised
 	fed      cluster.Mark
 	number   int
 
@@ -37,11 +38,11 @@ type groupMemory struct {
 
 // waitingJob is a job that waits, and its place in the order of arrival.
 type waitingJob struct {
-	bourse.LocalJob
+	grid.LocalJob
 	number int
 }
 
-func newMemory(groups []bourse.Group, options []Options) *memory {
+func newMemory(groups []grid.Group, options []Options) *memory {
 	m := &memory{index: map[string]*groupMemory{}}
 	for i, g := range groups {
 		x := newGroupMemory(g.Name)
@@ -59,7 +60,7 @@ func newMemory(groups []bourse.Group, options []Options) *memory {
 }
 
 func newGroupMemory(name string) *groupMemory {
-	return &groupMemory{name: name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{},
+	return &groupMemory{name: name, waiting: map[int64]waitingJob{}, running: map[int64]facts.RunningJob{}, promised: map[int64]facts.JobPromised{},
 		predictor: estimates.New(estimates.Request)}
 }
 
@@ -74,63 +75,63 @@ func (m *memory) group(name string) *groupMemory {
 
 // Replay applies a fact to the memory and returns when it happened: earlier than at if it
 // was recorded late. The agent replays facts about locks.
-func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
+func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
 	m := b.memory
 	switch f := f.(type) {
-	case bourse.ClusterImage:
+	case facts.ClusterImage:
 		m.load(f)
 		return f.At
-	case bourse.JobQueued:
+	case facts.JobQueued:
 		m.group(f.Group).queued(f.Job)
 		return f.Job.Submit
-	case bourse.JobStarted:
+	case facts.JobStarted:
 		at = cmp.Or(f.Begun, at)
 		m.group(f.Group).started(at, f)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		at = cmp.Or(f.Ended, at)
 		m.group(f.Group).ended(at, f.Job)
-	case bourse.JobPromised:
+	case facts.JobPromised:
 		m.group(f.Group).promise(f)
 		return cmp.Or(f.When, at)
-	case bourse.JobExtended:
+	case facts.JobExtended:
 		m.group(f.Group).extended(f)
 		return cmp.Or(f.When, at)
-	case bourse.JobRefused:
+	case facts.JobRefused:
 		m.group(f.Group).refused(f)
 		return f.Submit
-	case bourse.NodesDown:
-		m.outages = append(slices.DeleteFunc(m.outages, func(o bourse.NodesDown) bool { return o.Until <= at }), f)
-	case bourse.NodesMoved:
+	case facts.NodesDown:
+		m.outages = append(slices.DeleteFunc(m.outages, func(o facts.NodesDown) bool { return o.Until <= at }), f)
+	case facts.NodesMoved:
 		return cmp.Or(f.When, at)
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		return cmp.Or(f.When, at)
-	case bourse.LockMoved:
+	case facts.LockMoved:
 		return cmp.Or(f.When, at)
 	}
 	return at
 }
 
-func (g *groupMemory) queued(j bourse.LocalJob) {
+func (g *groupMemory) queued(j grid.LocalJob) {
 	g.number++
 	g.waiting[j.ID] = waitingJob{j, g.number}
 	g.fed.Take(j.Submit)
 }
 
-func (g *groupMemory) started(at bourse.Time, f bourse.JobStarted) {
+func (g *groupMemory) started(at grid.Time, f facts.JobStarted) {
 	if j, ok := g.waiting[f.Job]; ok {
 		delete(g.waiting, f.Job)
-		g.running[f.Job] = bourse.RunningJob{Job: j.LocalJob, Start: at, End: f.End}
+		g.running[f.Job] = facts.RunningJob{Job: j.LocalJob, Start: at, End: f.End}
 		if g.past != nil {
 			g.past.Began(j.User, j.Nodes, at)
 		}
 	}
 	if p, ok := g.promised[f.Job]; ok {
 		delete(g.promised, f.Job)
-		g.running[f.Job] = bourse.RunningJob{Job: p.Job, Start: at, End: f.End}
+		g.running[f.Job] = facts.RunningJob{Job: p.Job, Start: at, End: f.End}
 	}
 }
 
-func (g *groupMemory) ended(at bourse.Time, id int64) {
+func (g *groupMemory) ended(at grid.Time, id int64) {
 	if r, ok := g.running[id]; ok {
 		delete(g.running, id)
 		g.predictor.Learn(&r.Job, r.Job.Limit(), at.Sub(r.Start))
@@ -140,7 +141,7 @@ func (g *groupMemory) ended(at bourse.Time, id int64) {
 	}
 }
 
-func (g *groupMemory) extended(f bourse.JobExtended) {
+func (g *groupMemory) extended(f facts.JobExtended) {
 	if r, ok := g.running[f.Job]; ok {
 		r.End = f.End
 		g.running[f.Job] = r
@@ -148,12 +149,12 @@ func (g *groupMemory) extended(f bourse.JobExtended) {
 }
 
 // refused notes a refused job: one from the feed, or one that waited before a restart.
-func (g *groupMemory) refused(f bourse.JobRefused) {
-	if j, ok := g.waiting[f.Job]; ok && j.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
+func (g *groupMemory) refused(f facts.JobRefused) {
+	if j, ok := g.waiting[f.Job]; ok && j.Submit == f.Submit && f.Reason.Code != grid.Conflict {
 		delete(g.waiting, f.Job)
 		return
 	}
-	if p, ok := g.promised[f.Job]; ok && p.Job.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
+	if p, ok := g.promised[f.Job]; ok && p.Job.Submit == f.Submit && f.Reason.Code != grid.Conflict {
 		delete(g.promised, f.Job)
 		return
 	}
@@ -162,7 +163,7 @@ func (g *groupMemory) refused(f bourse.JobRefused) {
 
 // promise notes a local job's slot. The first one for a job means that it was taken from the
 // feed.
-func (g *groupMemory) promise(f bourse.JobPromised) {
+func (g *groupMemory) promise(f facts.JobPromised) {
 	if _, known := g.promised[f.Job.ID]; !known {
 		g.fed.Take(f.Job.Submit)
 	}
@@ -171,7 +172,7 @@ func (g *groupMemory) promise(f bourse.JobPromised) {
 
 // inQueueOrder lists the waiting jobs by priority, then arrival. With a fair policy, whose
 // order changes all the time, it lists them by submission, then id.
-func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
+func (g *groupMemory) inQueueOrder() []grid.LocalJob {
 	priority := func(j waitingJob) int {
 		switch {
 		case len(g.priority) == 0:
@@ -187,32 +188,32 @@ func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
 		}
 		return cmp.Or(cmp.Compare(priority(b), priority(a)), cmp.Compare(a.number, b.number))
 	})
-	list := make([]bourse.LocalJob, len(sorted))
+	list := make([]grid.LocalJob, len(sorted))
 	for i := range sorted {
 		list[i] = sorted[i].LocalJob
 	}
 	return list
 }
 
-func compareSubmit(a, b bourse.LocalJob) int {
+func compareSubmit(a, b grid.LocalJob) int {
 	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
 // inRunningOrder lists the running jobs, by id.
-func (g *groupMemory) inRunningOrder() []bourse.RunningJob {
-	return slices.SortedFunc(maps.Values(g.running), func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+func (g *groupMemory) inRunningOrder() []facts.RunningJob {
+	return slices.SortedFunc(maps.Values(g.running), func(a, b facts.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 }
 
 // inPromiseOrder lists the local jobs that wait for their slots, by id.
-func (g *groupMemory) inPromiseOrder() []bourse.JobPromised {
-	return slices.SortedFunc(maps.Values(g.promised), func(a, b bourse.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+func (g *groupMemory) inPromiseOrder() []facts.JobPromised {
+	return slices.SortedFunc(maps.Values(g.promised), func(a, b facts.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 }
 
 // save adds the memory to an image.
-func (m *memory) save(f *bourse.ClusterImage) {
+func (m *memory) save(f *facts.ClusterImage) {
 	f.Outages = slices.Clone(m.outages)
 	for _, g := range m.groups {
-		x := bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
+		x := facts.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
 			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken, Learned: g.predictor.Save()}
 		if g.past != nil {
 			x.Shares = g.past.Save()
@@ -222,7 +223,7 @@ func (m *memory) save(f *bourse.ClusterImage) {
 }
 
 // load replaces the memory by that of an image.
-func (m *memory) load(f bourse.ClusterImage) {
+func (m *memory) load(f facts.ClusterImage) {
 	m.outages = slices.Clone(f.Outages)
 	for _, g := range m.groups {
 		g.fed = cluster.Mark{}

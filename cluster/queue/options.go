@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
 )
@@ -22,7 +22,7 @@ const Limit = 100_000
 type Options struct {
 	Nodes  int
 	Policy backfill.Policy
-	Start  bourse.Time // when the queue opens; no job is submitted earlier
+	Start  grid.Time // when the queue opens; no job is submitted earlier
 	// Queues are the named queues, indexed by LocalJob.Queue; an index beyond them
 	// means the first. None: one queue of priority 0 and delay cost 1.
 	Queues []Named
@@ -38,7 +38,7 @@ type Options struct {
 	Estimates estimates.Rule
 	// HalfLife is the time after which only half of a user's past use counts, if the
 	// policy is fair; 0: fairshare.HalfLife.
-	HalfLife bourse.Duration
+	HalfLife grid.Duration
 	// Limits are for all local jobs together; each queue has its own too. The price of
 	// a reservation ignores them: it plans the queue as if there were none.
 	Limits JobLimits

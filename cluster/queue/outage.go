@@ -3,8 +3,9 @@ package queue
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,7 +13,7 @@ import (
 // nobody. It takes idle nodes first; if those are too few, nodes of local jobs, which are
 // killed, the latest to start first; then held nodes, the latest first; then those of the
 // reservation confirmed last.
-func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
+func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	g := b.group(m.Group)
 	if g < 0 || m.For <= 0 {
 		return
@@ -35,7 +36,7 @@ func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
 
 // aside moves promises to make room for failed nodes. If that is possible, nobody loses
 // anything.
-func (b *Backend) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bourse.Time) bool {
+func (b *Backend) aside(now grid.Time, q *Queue, m agents.NodesLost, end grid.Time) bool {
 	b.number++
 	if m.Count < 1 || q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: m.Count, Start: now, End: end}).Refused() {
 		return false
@@ -45,17 +46,17 @@ func (b *Backend) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bours
 }
 
 // down records that nodes have failed.
-func (b *Backend) down(group string, count int, end bourse.Time) {
+func (b *Backend) down(group string, count int, end grid.Time) {
 	b.version++
 	now := b.now
-	f := bourse.NodesDown{Group: group, Nodes: count, Until: end}
-	b.outages = append(slices.DeleteFunc(b.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
+	f := facts.NodesDown{Group: group, Nodes: count, Until: end}
+	b.outages = append(slices.DeleteFunc(b.outages, func(o facts.NodesDown) bool { return o.Until <= now }), f)
 	b.host.Record(f)
 }
 
 // clear makes count nodes of a group free over [from, to), by the order of
 // nodesLost, and returns how many are.
-func (b *Backend) clear(now bourse.Time, group int, from, to bourse.Time, count int) int {
+func (b *Backend) clear(now grid.Time, group int, from, to grid.Time, count int) int {
 	q := b.queues[group]
 	q.reach(now)
 	for count > 0 {
@@ -71,7 +72,7 @@ func (b *Backend) clear(now bourse.Time, group int, from, to bourse.Time, count 
 }
 
 // worst is the first instant of [from, to) at which the fewest nodes are free.
-func worst(p bourse.Profile, from, to bourse.Time) (at bourse.Time, free int) {
+func worst(p grid.Profile, from, to grid.Time) (at grid.Time, free int) {
 	at, free = from, p.At(from)
 	for _, step := range p {
 		if step.At > from && step.At < to && step.Free < free {
@@ -83,7 +84,7 @@ func worst(p bourse.Profile, from, to bourse.Time) (at bourse.Time, free int) {
 
 // evict frees nodes in use at an instant, in the order of nodesLost. It reports false if
 // there are none left to free.
-func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
+func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
 	q := b.queues[group]
 	var job *backfill.Running
 	for i := range q.State().Running {
@@ -114,7 +115,7 @@ func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
 		return false
 	}
 	b.vacate(now, victim)
-	b.moved(now, victim.leg, bourse.LockLost)
+	b.moved(now, victim.leg, facts.LockLost)
 	return true
 }
 
@@ -131,7 +132,7 @@ func before(v, r *reservation) bool {
 
 // Kill ends a running job before its time and reports whether it ran. Its nodes
 // are free from now on.
-func (q *Queue) Kill(now bourse.Time, id int64) bool {
+func (q *Queue) Kill(now grid.Time, id int64) bool {
 	q.reach(now)
 	for i := range q.ends {
 		if x := q.ends[i]; x.id == id {

@@ -7,7 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
@@ -48,25 +48,25 @@ type promises struct {
 	opt    PromiseOptions
 	number int64 // local jobs so far
 	locals map[int64]*promised
-	names  map[int64]bool                                     // the ids of those jobs
-	ends   []early                                            // of running local jobs that end before their estimate
-	freed  bool                                               // nodes have come free early: the instant's pass moves jobs up
-	moved  func(id int64, start, end bourse.Time, fixed bool) // called when a reservation of the cluster moves or is fixed
+	names  map[int64]bool                                   // the ids of those jobs
+	ends   []early                                          // of running local jobs that end before their estimate
+	freed  bool                                             // nodes have come free early: the instant's pass moves jobs up
+	moved  func(id int64, start, end grid.Time, fixed bool) // called when a reservation of the cluster moves or is fixed
 }
 
 // promised is a local job that waits for its slot or runs in it.
 type promised struct {
 	id    int64
-	job   bourse.LocalJob
-	start bourse.Time // of its slot
+	job   grid.LocalJob
+	start grid.Time // of its slot
 	runs  bool
-	began bourse.Time // once it runs
-	again bool        // it began in an earlier life, and its start is not reported again
+	began grid.Time // once it runs
+	again bool      // it began in an earlier life, and its start is not reported again
 }
 
 // early is when a running local job ends.
 type early struct {
-	at bourse.Time
+	at grid.Time
 	id int64
 }
 
@@ -82,7 +82,7 @@ func newPromises(opt PromiseOptions, q Options) *promises {
 }
 
 // next is the next instant at which something is due.
-func (p *promises) next() bourse.Time {
+func (p *promises) next() grid.Time {
 	t := p.Next()
 	if len(p.ends) > 0 {
 		t = min(t, p.ends[0].at)
@@ -92,7 +92,7 @@ func (p *promises) next() bourse.Time {
 
 // keepPromises carries out what the promises have due at an instant: windows close, work
 // ends, work starts.
-func (q *Queue) keepPromises(now bourse.Time) {
+func (q *Queue) keepPromises(now grid.Time) {
 	p := q.promises
 	if p == nil {
 		return
@@ -135,7 +135,7 @@ func (q *Queue) moveUp() {
 }
 
 // startPromised starts a local job whose slot has come, and reports it.
-func (q *Queue) startPromised(now bourse.Time, l *promised) {
+func (q *Queue) startPromised(now grid.Time, l *promised) {
 	l.runs = true
 	if !l.again {
 		l.began = now
@@ -157,7 +157,7 @@ func (q *Queue) startPromised(now bourse.Time, l *promised) {
 }
 
 // endPromised reports that a local job is over.
-func (q *Queue) endPromised(now bourse.Time, l *promised) {
+func (q *Queue) endPromised(now grid.Time, l *promised) {
 	p := q.promises
 	delete(p.locals, l.id)
 	delete(p.names, l.job.ID)
@@ -166,23 +166,23 @@ func (q *Queue) endPromised(now bourse.Time, l *promised) {
 }
 
 // promiseLocal takes an arriving local job, or refuses it.
-func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
+func (q *Queue) promiseLocal(now grid.Time, j *grid.LocalJob) {
 	p := q.promises
 	if j.Nodes < 1 || j.Nodes > q.opt.Nodes {
 		q.refused++
-		q.watcher.Refused(j, bourse.Reason{Code: bourse.TooLarge,
+		q.watcher.Refused(j, grid.Reason{Code: grid.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)})
 		return
 	}
 	if p.names[j.ID] {
 		q.refused++
-		q.watcher.Refused(j, bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)})
+		q.watcher.Refused(j, grid.Reason{Code: grid.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)})
 		return
 	}
 	p.number++
 	a := p.agreement(now, -p.number, j)
 	got, why := q.promise(a)
-	if why.Code == bourse.NoWindow && a.Threshold > 0 {
+	if why.Code == grid.NoWindow && a.Threshold > 0 {
 		if list := p.Alternatives(a, 1); len(list) > 0 {
 			a = list[0].Rigid(a)
 			got, why = q.promise(a)
@@ -199,16 +199,16 @@ func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
 }
 
 // kept reports a promised slot to the keeper, if there is one.
-func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
+func (q *Queue) kept(j *grid.LocalJob, x *sla.Promise, taken bool) {
 	if q.keeper != nil {
 		q.keeper.Promised(j, x, taken)
 	}
 }
 
 // agreement is what a local job asks for.
-func (p *promises) agreement(now bourse.Time, id int64, j *bourse.LocalJob) sla.SLA {
+func (p *promises) agreement(now grid.Time, id int64, j *grid.LocalJob) sla.SLA {
 	z := sla.Size{Nodes: j.Nodes, Runtime: j.Limit()}
-	due := now.Add(bourse.Duration(bourse.MulDiv(int64(z.Runtime), int64(p.opt.Deadline), 1000)))
+	due := now.Add(grid.Duration(grid.MulDiv(int64(z.Runtime), int64(p.opt.Deadline), 1000)))
 	due = max(due, now.Add(z.Runtime))
 	a := sla.Strict(id, now, z, due.Add(-z.Runtime))
 	if p.flexible(j.ID) {
@@ -238,7 +238,7 @@ func (p *promises) flexible(id int64) bool {
 
 // promise adds a newcomer to the schedule, and reserves what the schedule decides: the slots
 // of those it moves, and the newcomer's. Or it changes nothing and says why it cannot.
-func (q *Queue) promise(a sla.SLA) (sla.Promise, bourse.Reason) {
+func (q *Queue) promise(a sla.SLA) (sla.Promise, grid.Reason) {
 	p := q.promises
 	got, why := p.Submit(a)
 	if why.Refused() {
@@ -246,7 +246,7 @@ func (q *Queue) promise(a sla.SLA) (sla.Promise, bourse.Reason) {
 	}
 	q.follow()
 	q.must(backfill.Reserved{ID: a.ID, Nodes: got.Size.Nodes, Start: got.Start, End: got.End()})
-	return got, bourse.Reason{}
+	return got, grid.Reason{}
 }
 
 // follow moves the group's reservations to where the schedule has moved its promises.
@@ -278,7 +278,7 @@ func (q *Queue) must(r backfill.Reserved) {
 // breakPromise ends a running local job whose nodes fail at an instant or, if there is none,
 // breaks the promise to a waiting one; among several, the latest to start. It reports
 // whether there was one.
-func (q *Queue) breakPromise(now, at bourse.Time) bool {
+func (q *Queue) breakPromise(now, at grid.Time) bool {
 	p := q.promises
 	var worst *promised
 	for _, l := range p.locals { // the order is total
@@ -304,7 +304,7 @@ func (q *Queue) breakPromise(now, at bourse.Time) bool {
 	delete(p.locals, worst.id)
 	delete(p.names, worst.job.ID)
 	q.refused++
-	why := bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: its nodes have failed"}
+	why := grid.Reason{Code: grid.Busy, Detail: "the promise was broken: its nodes have failed"}
 	if q.keeper != nil {
 		q.keeper.Broken(&worst.job, why)
 	} else {

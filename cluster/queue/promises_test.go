@@ -3,7 +3,7 @@ package queue
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The same seed makes the same jobs flexible, and about as many as it should.
@@ -25,7 +25,7 @@ func TestPromises_DrawTheFlexibleByShare(t *testing.T) {
 func TestPromises_DeadlineIsAMultipleOfTheEstimate(t *testing.T) {
 	t.Parallel()
 	p := &promises{opt: PromiseOptions{Deadline: 4500, Flexible: 1000}}
-	if a := p.agreement(0, 1, &bourse.LocalJob{ID: 1, Nodes: 1, Estimate: 1999}); a.Deadline != 8995 {
+	if a := p.agreement(0, 1, &grid.LocalJob{ID: 1, Nodes: 1, Estimate: 1999}); a.Deadline != 8995 {
 		t.Errorf("4.5 times 1,999 ms are due at %d ms, want 8,995", a.Deadline)
 	}
 }

@@ -3,7 +3,7 @@ package queue
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
@@ -13,22 +13,22 @@ import (
 // Watcher is told what happens to local jobs. The pointers are only valid during the call,
 // from which the queue must not be changed.
 type Watcher interface {
-	Started(j *bourse.LocalJob, s *backfill.Start)
+	Started(j *grid.LocalJob, s *backfill.Start)
 	// Ended reports a job's end; killed says that it was killed before it was done.
-	Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool)
+	Ended(j *grid.LocalJob, start, end grid.Time, killed bool)
 	// Refused reports a job that never entered the queue.
-	Refused(j *bourse.LocalJob, why bourse.Reason)
+	Refused(j *grid.LocalJob, why grid.Reason)
 }
 
 // keeper is a Watcher that is also told what a restart needs to know: that a job waits, and
 // that its planned end has moved.
 type keeper interface {
-	Queued(j *bourse.LocalJob)
-	Extended(j *bourse.LocalJob, now, end bourse.Time)
+	Queued(j *grid.LocalJob)
+	Extended(j *grid.LocalJob, now, end grid.Time)
 	// Promised reports the slot promised to a local job: when the job is taken, and
 	// each time the slot changes. Broken reports that it no longer has one.
-	Promised(j *bourse.LocalJob, p *sla.Promise, taken bool)
-	Broken(j *bourse.LocalJob, why bourse.Reason)
+	Promised(j *grid.LocalJob, p *sla.Promise, taken bool)
+	Broken(j *grid.LocalJob, why grid.Reason)
 }
 
 // Queue simulates the local queue of one group. It pulls its jobs in order of submit time,
@@ -44,11 +44,11 @@ type Queue struct {
 	group   *backfill.Group
 	watcher Watcher
 	keeper  keeper // the watcher, if it is one
-	query   func(bourse.Time, *bourse.LocalJob) bool
+	query   func(grid.Time, *grid.LocalJob) bool
 
-	feed func() (bourse.LocalJob, bool)
-	head bourse.LocalJob // the next job of the feed
-	more bool            // there is a next job
+	feed func() (grid.LocalJob, bool)
+	head grid.LocalJob // the next job of the feed
+	more bool          // there is a next job
 
 	jobs  []entry // those that wait or run, by Ref
 	spare []int32 // unused places in jobs
@@ -69,13 +69,13 @@ type Queue struct {
 
 // entry is a local job and, once it runs, its times.
 type entry struct {
-	job   bourse.LocalJob
-	start bourse.Time
-	plan  bourse.Time // planned end
+	job   grid.LocalJob
+	start grid.Time
+	plan  grid.Time // planned end
 }
 
 // more is how far a rule moves the planned end of a job that is not over.
-func (e *entry) more(rule estimates.Rule) bourse.Duration {
+func (e *entry) more(rule estimates.Rule) grid.Duration {
 	if planned := e.plan.Sub(e.start); planned < e.job.Limit() {
 		return rule.Correct(e.job.Planned(), planned, e.job.Limit()) - planned
 	}
@@ -110,9 +110,9 @@ func New(opt Options) *Queue {
 // nobody is a Watcher that ignores everything.
 type nobody struct{}
 
-func (nobody) Started(*bourse.LocalJob, *backfill.Start)              {}
-func (nobody) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
-func (nobody) Refused(*bourse.LocalJob, bourse.Reason)                {}
+func (nobody) Started(*grid.LocalJob, *backfill.Start)          {}
+func (nobody) Ended(*grid.LocalJob, grid.Time, grid.Time, bool) {}
+func (nobody) Refused(*grid.LocalJob, grid.Reason)              {}
 
 // Watch makes w the watcher from now on.
 func (q *Queue) Watch(w Watcher) {
@@ -122,14 +122,14 @@ func (q *Queue) Watch(w Watcher) {
 
 // Feed gives the queue its jobs, in order of submit time; next returns false when there are
 // no more. It replaces the rest of an earlier feed.
-func (q *Queue) Feed(next func() (bourse.LocalJob, bool)) {
+func (q *Queue) Feed(next func() (grid.LocalJob, bool)) {
 	q.feed = next
 	q.pull()
 }
 
 // Jobs is a feed from a list.
-func Jobs(list []bourse.LocalJob) func() (bourse.LocalJob, bool) {
-	return func() (j bourse.LocalJob, ok bool) {
+func Jobs(list []grid.LocalJob) func() (grid.LocalJob, bool) {
+	return func() (j grid.LocalJob, ok bool) {
 		if len(list) == 0 {
 			return j, false
 		}
@@ -141,7 +141,7 @@ func Jobs(list []bourse.LocalJob) func() (bourse.LocalJob, bool) {
 // Query makes the queue call f with every job of the feed at its submit time, in order,
 // before the job enters. f may use State, Reserve and Release. If it returns true, it has
 // taken the job, which does not enter.
-func (q *Queue) Query(f func(now bourse.Time, j *bourse.LocalJob) bool) { q.query = f }
+func (q *Queue) Query(f func(now grid.Time, j *grid.LocalJob) bool) { q.query = f }
 
 func (q *Queue) pull() {
 	last := q.head.Submit
@@ -162,14 +162,14 @@ func (q *Queue) Refused() int { return q.refused }
 
 // Next is the next instant at which something is due, or Never when all jobs have ended and
 // the feed has no more.
-func (q *Queue) Next() bourse.Time {
+func (q *Queue) Next() grid.Time {
 	if q.armed {
 		return q.group.Now()
 	}
 	return q.nextEvent()
 }
 
-func (q *Queue) nextEvent() bourse.Time {
+func (q *Queue) nextEvent() grid.Time {
 	next := q.group.Next()
 	if len(q.ends) > 0 {
 		next = min(next, q.ends[0].at)
@@ -184,7 +184,7 @@ func (q *Queue) nextEvent() bourse.Time {
 }
 
 // Advance carries out everything due up to now, including a pass armed at now.
-func (q *Queue) Advance(now bourse.Time) {
+func (q *Queue) Advance(now grid.Time) {
 	for t := q.Next(); t <= now; t = q.Next() {
 		q.instant(t)
 	}
@@ -197,7 +197,7 @@ func (q *Queue) Advance(now bourse.Time) {
 // reach brings the queue to now for a message, after the instant's own events. A pass waits
 // until all messages of the instant are handled, whether earlier messages have armed it or
 // have moved a promise to now. So what a message finds free stays free until it is handled.
-func (q *Queue) reach(now bourse.Time) {
+func (q *Queue) reach(now grid.Time) {
 	ends := len(q.ends) > 0 && q.ends[0].at <= now
 	arrives := q.more && q.head.Submit <= now
 	promised := q.promises != nil && q.promises.next() <= now
@@ -208,7 +208,7 @@ func (q *Queue) reach(now bourse.Time) {
 
 // Reserve accepts an advance reservation at now, or says what is in the way; see
 // backfill.Group.
-func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
+func (q *Queue) Reserve(now grid.Time, r backfill.Reserved) grid.Reason {
 	q.reach(now)
 	if q.promises != nil {
 		_, why := q.promise(sla.Strict(r.ID, now, sla.Size{Nodes: r.Nodes, Runtime: r.End.Sub(r.Start)}, r.Start))
@@ -220,7 +220,7 @@ func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
 }
 
 // Release gives a reservation back at now and reports whether it was there.
-func (q *Queue) Release(now bourse.Time, id int64) bool {
+func (q *Queue) Release(now grid.Time, id int64) bool {
 	q.reach(now)
 	if q.promises != nil && q.promises.Cancel(id) {
 		q.promises.freed = true
@@ -232,7 +232,7 @@ func (q *Queue) Release(now bourse.Time, id int64) bool {
 
 // Cancel removes a waiting job from the queue at now and reports whether it was there. It
 // walks the queue. The watcher is not told.
-func (q *Queue) Cancel(now bourse.Time, id int64) bool {
+func (q *Queue) Cancel(now grid.Time, id int64) bool {
 	q.reach(now)
 	s := q.State()
 	for i := range s.Queue {
@@ -247,7 +247,7 @@ func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 }
 
 // instant carries out the events of one instant and its pass.
-func (q *Queue) instant(now bourse.Time) {
+func (q *Queue) instant(now grid.Time) {
 	q.group.Advance(now) // reservation ends; nothing depends on whether they come before job ends
 	q.endJobs(now)
 	q.keepPromises(now)
@@ -271,7 +271,7 @@ func (q *Queue) instant(now bourse.Time) {
 }
 
 // taken asks the query whether it takes the next job of the feed.
-func (q *Queue) taken(now bourse.Time) bool {
+func (q *Queue) taken(now grid.Time) bool {
 	if q.query == nil {
 		return false
 	}
@@ -281,20 +281,20 @@ func (q *Queue) taken(now bourse.Time) bool {
 }
 
 // enter queues an arriving job, or refuses it.
-func (q *Queue) enter(j *bourse.LocalJob) {
+func (q *Queue) enter(j *grid.LocalJob) {
 	why := q.limiter.refuses(j)
 	switch {
 	case why.Refused():
 	case j.Nodes > q.opt.Nodes:
-		why = bourse.Reason{Code: bourse.TooLarge,
+		why = grid.Reason{Code: grid.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
 	case j.Nodes < 1:
-		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, must be 1 or more", j.ID, j.Nodes)}
+		why = grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, must be 1 or more", j.ID, j.Nodes)}
 	case q.group.Waiting() >= q.opt.Limit:
-		why = bourse.Reason{Code: bourse.QueueFull,
+		why = grid.Reason{Code: grid.QueueFull,
 			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}
 	case !q.arrive(j):
-		why = bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}
+		why = grid.Reason{Code: grid.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}
 	}
 	if why.Refused() {
 		q.refused++
@@ -303,7 +303,7 @@ func (q *Queue) enter(j *bourse.LocalJob) {
 }
 
 // arrive puts j into the group's queue and reports whether its id was new there.
-func (q *Queue) arrive(j *bourse.LocalJob) bool {
+func (q *Queue) arrive(j *grid.LocalJob) bool {
 	local := &q.opt.Queues[0]
 	if j.Queue > 0 && j.Queue < len(q.opt.Queues) {
 		local = &q.opt.Queues[j.Queue]
@@ -330,7 +330,7 @@ func (q *Queue) arrive(j *bourse.LocalJob) bool {
 	return true
 }
 
-func (q *Queue) keep(j *bourse.LocalJob) int32 {
+func (q *Queue) keep(j *grid.LocalJob) int32 {
 	if n := len(q.spare); n > 0 {
 		ref := q.spare[n-1]
 		q.spare = q.spare[:n-1]
@@ -343,7 +343,7 @@ func (q *Queue) keep(j *bourse.LocalJob) int32 {
 
 func (q *Queue) drop(ref int32) { q.spare = append(q.spare, ref) }
 
-func (q *Queue) start(now bourse.Time, s *backfill.Start) {
+func (q *Queue) start(now grid.Time, s *backfill.Start) {
 	e := &q.jobs[s.Ref]
 	e.start, e.plan = now, s.End
 	if q.past != nil {
@@ -355,7 +355,7 @@ func (q *Queue) start(now bourse.Time, s *backfill.Start) {
 
 // endJobs ends the jobs that are over by now, in order of id. After that, jobs that run on
 // past their planned end are extended or killed.
-func (q *Queue) endJobs(now bourse.Time) {
+func (q *Queue) endJobs(now grid.Time) {
 	for len(q.ends) > 0 && q.ends[0].at <= now {
 		x := q.ends.pop()
 		e := &q.jobs[x.ref]
@@ -381,7 +381,7 @@ func (q *Queue) endJobs(now bourse.Time) {
 	q.over = q.over[:0]
 }
 
-func (q *Queue) end(now bourse.Time, x end) {
+func (q *Queue) end(now grid.Time, x end) {
 	e := &q.jobs[x.ref]
 	q.limiter.move(&e.job, 0, -1)
 	q.group.End(x.id, e.plan)

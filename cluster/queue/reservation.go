@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // reservation is what is reserved for a leg: at first nodes locked for it and, once it is
 // confirmed, the time in which its work runs.
 type reservation struct {
-	leg       bourse.LegID
+	leg       grid.LegID
 	number    int64
 	group     int
-	what      bourse.Leg
-	ends      bourse.Time // when its work is over
+	what      grid.Leg
+	ends      grid.Time // when its work is over
 	confirmed bool
 	running   bool
 	gone      bool  // dropped from Backend.legs
@@ -28,27 +29,27 @@ type reservation struct {
 	borne  bool         // another leg counts, or counted, on its nodes; most spare the search for one when they end
 
 	// In a group that makes promises.
-	flex   bourse.Flex // its window; once it is fixed, its own interval
-	shifts uint32      // how often it was moved or fixed
+	flex   grid.Flex // its window; once it is fixed, its own interval
+	shifts uint32    // how often it was moved or fixed
 	fixed  bool
 }
 
 // Suits refuses a leg whose group does not exist.
-func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
+func (b *Backend) Suits(m agents.ClusterHold) (why grid.Reason) {
 	if b.group(m.What.Group) < 0 {
-		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
+		why = grid.Reason{Code: grid.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
 	}
 	return why
 }
 
 // Place locks nodes, or says what is in the way.
-func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+func (b *Backend) Place(now grid.Time, m agents.ClusterHold) grid.Reason {
 	group := b.group(m.What.Group)
 	r := &reservation{leg: m.Leg, group: group, what: m.What, ends: m.What.End}
 	if m.Run > 0 {
 		r.ends = min(r.ends, m.What.Start.Add(m.Run))
 	}
-	if m.Replaces != (bourse.LegID{}) {
+	if m.Replaces != (grid.LegID{}) {
 		if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
 			r.over, over.borne = over, true
 			r.flex = b.window(group, m.Flex)
@@ -56,7 +57,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	if r.what.Start < now {
 		if !m.Again {
-			return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before the cluster's now, %v", r.what.Start, now)}
+			return grid.Reason{Code: grid.Past, Detail: fmt.Sprintf("start %v lies before the cluster's now, %v", r.what.Start, now)}
 		}
 		r.what.Start = now
 	}
@@ -74,7 +75,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		return why
 	}
 	b.keep(r)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // keep adds a reservation that has its nodes, and records it.
@@ -86,7 +87,7 @@ func (b *Backend) keep(r *reservation) {
 	b.order = append(b.order, r)
 	b.agenda.add(r.what.End, ending, r)
 	b.version++
-	f := bourse.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
+	f := facts.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
 	if r.over != nil {
 		f.Beside = r.over.leg
 	}
@@ -94,9 +95,9 @@ func (b *Backend) keep(r *reservation) {
 }
 
 // take reserves everything that a leg needs, or nothing.
-func (b *Backend) take(now bourse.Time, r *reservation) bourse.Reason {
+func (b *Backend) take(now grid.Time, r *reservation) grid.Reason {
 	if r.what.End <= r.what.Start {
-		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("its end, %v, has passed", r.what.End)}
+		return grid.Reason{Code: grid.Past, Detail: fmt.Sprintf("its end, %v, has passed", r.what.End)}
 	}
 	for _, p := range r.needs() {
 		p.Start = max(p.Start, now)
@@ -111,7 +112,7 @@ func (b *Backend) take(now bourse.Time, r *reservation) bourse.Reason {
 		}
 		r.pieces = append(r.pieces, p.ID)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // needs lists what a leg must reserve: all its nodes or, if it counts on another leg's
@@ -133,7 +134,7 @@ func (r *reservation) needs() []backfill.Reserved {
 }
 
 // giveBack gives back to the queue the nodes that a leg still has.
-func (b *Backend) giveBack(now bourse.Time, r *reservation) {
+func (b *Backend) giveBack(now grid.Time, r *reservation) {
 	for _, id := range r.pieces {
 		delete(b.flexible, id)
 		b.queues[r.group].Release(now, id)
@@ -143,7 +144,7 @@ func (b *Backend) giveBack(now bourse.Time, r *reservation) {
 
 // standAlone makes every leg that counts on r's nodes reserve them itself, now that r has
 // given them back. It must be called in the same instant, while they are still free.
-func (b *Backend) standAlone(now bourse.Time, r *reservation) {
+func (b *Backend) standAlone(now grid.Time, r *reservation) {
 	if !r.borne {
 		return
 	}
@@ -160,7 +161,7 @@ func (b *Backend) standAlone(now bourse.Time, r *reservation) {
 }
 
 // Confirm makes work run in a reservation, from its start on.
-func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, _ *bourse.Handover) {
+func (b *Backend) Confirm(now grid.Time, leg grid.LegID, _ *grid.Handover) {
 	r := b.legs[leg]
 	b.number++
 	r.confirmed, r.agreed, r.ends = true, b.number, max(r.ends, now)
@@ -176,20 +177,20 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, _ *bourse.Handover)
 }
 
 // run starts the work of a reservation.
-func (b *Backend) run(now bourse.Time, r *reservation) {
+func (b *Backend) run(now grid.Time, r *reservation) {
 	r.running = true
-	b.moved(now, r.leg, bourse.LockRunning)
+	b.moved(now, r.leg, facts.LockRunning)
 }
 
 // end frees a reservation whose work is over.
-func (b *Backend) end(now bourse.Time, r *reservation) {
+func (b *Backend) end(now grid.Time, r *reservation) {
 	b.vacate(now, r)
-	b.moved(now, r.leg, bourse.LockEnded)
+	b.moved(now, r.leg, facts.LockEnded)
 }
 
 // Release frees what is kept for a leg. It returns false, because the facts report every
 // begin of work.
-func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
+func (b *Backend) Release(now grid.Time, leg grid.LegID) (begun bool) {
 	if r := b.legs[leg]; r != nil {
 		b.free(now, r)
 	}
@@ -197,7 +198,7 @@ func (b *Backend) Release(now bourse.Time, leg bourse.LegID) (begun bool) {
 }
 
 // free gives up a leg. If it counted on another leg's nodes, that one may move again.
-func (b *Backend) free(now bourse.Time, r *reservation) {
+func (b *Backend) free(now grid.Time, r *reservation) {
 	b.vacate(now, r)
 	if !r.confirmed {
 		b.unpin(r.over)
@@ -205,11 +206,11 @@ func (b *Backend) free(now bourse.Time, r *reservation) {
 }
 
 // vacate gives a leg's nodes back.
-func (b *Backend) vacate(now bourse.Time, r *reservation) {
+func (b *Backend) vacate(now grid.Time, r *reservation) {
 	b.giveBack(now, r)
 	b.standAlone(now, r)
 	b.version++
-	b.host.Record(bourse.NodesFreed{Leg: r.leg, When: b.host.When(now)})
+	b.host.Record(facts.NodesFreed{Leg: r.leg, When: b.host.When(now)})
 	delete(b.legs, r.leg)
 	r.gone = true
 	if 4*len(b.order) > 5*len(b.legs)+64 {
@@ -220,6 +221,6 @@ func (b *Backend) vacate(now bourse.Time, r *reservation) {
 }
 
 // moved records a leg's new state.
-func (b *Backend) moved(now bourse.Time, leg bourse.LegID, to bourse.LockState) {
-	b.host.Record(bourse.LockMoved{Leg: leg, State: to, When: b.host.When(now)})
+func (b *Backend) moved(now grid.Time, leg grid.LegID, to facts.LockState) {
+	b.host.Record(facts.LockMoved{Leg: leg, State: to, When: b.host.When(now)})
 }

@@ -5,8 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
@@ -48,27 +49,27 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	for i, q := range b.queues {
 		if b.work != nil {
 			had := l.From(b.fed[i])
-			q.Feed(cluster.Feed(had, b.work(i, l.Begun, had.Submit), func(j *bourse.LocalJob) *bourse.Time { return &j.Submit }, q.group.Now))
+			q.Feed(cluster.Feed(had, b.work(i, l.Begun, had.Submit), func(j *grid.LocalJob) *grid.Time { return &j.Submit }, q.group.Now))
 		}
 	}
 }
 
 // restore restores a reservation of an earlier life. If it no longer has nodes, it is lost.
-func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
+func (b *Backend) restore(at grid.Time, x *facts.LockMemory) {
 	group := b.group(x.What.Group)
 	x.Flex = b.window(max(group, 0), x.Flex)
 	b.number++
-	if x.State == bourse.LockEnded || x.State == bourse.LockLost {
+	if x.State == facts.LockEnded || x.State == facts.LockLost {
 		return
 	}
-	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != bourse.LockHeld,
-		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
+	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != facts.LockHeld,
+		running: x.State == facts.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
 	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
 		r.over, over.borne = over, true
 	}
 	if group < 0 || b.take(at, r).Refused() {
-		b.host.Recover(bourse.NodesFreed{Leg: r.leg})
-		b.host.Recover(bourse.LockMoved{Leg: r.leg, State: bourse.LockLost})
+		b.host.Recover(facts.NodesFreed{Leg: r.leg})
+		b.host.Recover(facts.LockMoved{Leg: r.leg, State: facts.LockLost})
 		return
 	}
 	b.legs[r.leg] = r
@@ -83,7 +84,7 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 }
 
 // restoreOutage keeps failed nodes out of service, as many as the group still has free.
-func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
+func (b *Backend) restoreOutage(at grid.Time, o facts.NodesDown) {
 	g := b.group(o.Group)
 	if g < 0 || o.Until <= at {
 		return
@@ -136,7 +137,7 @@ func (q *Queue) resume(g *groupMemory) {
 // no longer fit, because there are fewer nodes, are broken.
 func (q *Queue) resumePromises(g *groupMemory) {
 	p, now := q.promises, q.group.Now()
-	put := func(j *bourse.LocalJob, start, end bourse.Time) *promised {
+	put := func(j *grid.LocalJob, start, end grid.Time) *promised {
 		p.number++
 		id := -p.number
 		if end <= now || j.Nodes > q.opt.Nodes {
@@ -160,7 +161,7 @@ func (q *Queue) resumePromises(g *groupMemory) {
 	}
 	for _, x := range g.inPromiseOrder() {
 		if put(&x.Job, x.Start, x.Start.Add(x.Job.Limit())) == nil {
-			q.keeper.Broken(&x.Job, bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: there are fewer nodes"})
+			q.keeper.Broken(&x.Job, grid.Reason{Code: grid.Busy, Detail: "the promise was broken: there are fewer nodes"})
 		}
 	}
 	q.armed = true
@@ -195,7 +196,7 @@ func (b *Backend) loosenAll(m *memory) {
 }
 
 // Save adds the local jobs and the outages to an image.
-func (b *Backend) Save(f *bourse.ClusterImage) {
+func (b *Backend) Save(f *facts.ClusterImage) {
 	if b.memory != nil {
 		b.memory.save(f)
 		return
@@ -213,20 +214,20 @@ func (b *Backend) Save(f *bourse.ClusterImage) {
 }
 
 // memory is what an image keeps about a queue's jobs.
-func (q *Queue) memory() (g bourse.GroupMemory) {
+func (q *Queue) memory() (g facts.GroupMemory) {
 	if q.promises != nil {
 		return q.promisesMemory()
 	}
 	state := q.State()
-	g.Waiting = make([]bourse.LocalJob, 0, len(state.Queue))
+	g.Waiting = make([]grid.LocalJob, 0, len(state.Queue))
 	for i := range state.Queue {
 		g.Waiting = append(g.Waiting, q.jobs[state.Queue[i].Ref].job)
 	}
 	for _, x := range q.ends {
 		e := &q.jobs[x.ref]
-		g.Running = append(g.Running, bourse.RunningJob{Job: e.job, Start: e.start, End: e.plan})
+		g.Running = append(g.Running, facts.RunningJob{Job: e.job, Start: e.start, End: e.plan})
 	}
-	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	slices.SortFunc(g.Running, func(a, b facts.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 	if q.predictor != nil {
 		g.Learned = q.predictor.Save()
 	}
@@ -238,17 +239,17 @@ func (q *Queue) memory() (g bourse.GroupMemory) {
 }
 
 // promisesMemory is what an image keeps about a group's promised local jobs.
-func (q *Queue) promisesMemory() (g bourse.GroupMemory) {
-	g.Waiting = []bourse.LocalJob{}
+func (q *Queue) promisesMemory() (g facts.GroupMemory) {
+	g.Waiting = []grid.LocalJob{}
 	for _, l := range q.promises.locals {
 		x, _ := q.promises.Promise(l.id)
 		if l.runs || l.again {
-			g.Running = append(g.Running, bourse.RunningJob{Job: l.job, Start: l.began, End: x.End()})
+			g.Running = append(g.Running, facts.RunningJob{Job: l.job, Start: l.began, End: x.End()})
 		} else {
 			g.Promised = append(g.Promised, promisedJob("", &l.job, &x))
 		}
 	}
-	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
-	slices.SortFunc(g.Promised, func(a, b bourse.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	slices.SortFunc(g.Running, func(a, b facts.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	slices.SortFunc(g.Promised, func(a, b facts.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 	return g
 }

@@ -3,8 +3,9 @@ package queue
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -13,13 +14,13 @@ import (
 // two lives. Neither may end the cluster when the leg is moved again.
 func TestCluster_GoesOnWithAWindowFromAnOldJournal(t *testing.T) {
 	t.Parallel()
-	now := bourse.Time(1_000_000)
-	window := bourse.Flex{Ready: now, Due: now + 900_000}
-	what := bourse.Leg{Group: "main", Nodes: 4, Start: now + 100_000, End: now + 200_000}
-	l := newLives(durableConfig(backfill.EASY, false, func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return Jobs(nil) }), now)
+	now := grid.Time(1_000_000)
+	window := grid.Flex{Ready: now, Due: now + 900_000}
+	what := grid.Leg{Group: "main", Nodes: 4, Start: now + 100_000, End: now + 200_000}
+	l := newLives(durableConfig(backfill.EASY, false, func(int, grid.Time, grid.Time) func() (grid.LocalJob, bool) { return Jobs(nil) }), now)
 	l.facts = append(l.facts,
-		recorded{now, bourse.NodesLocked{Leg: testLeg(1), What: what, Ends: what.End, Flex: window}},
-		recorded{now, bourse.LockMoved{Leg: testLeg(1), State: bourse.LockConfirmed}})
+		recorded{now, facts.NodesLocked{Leg: testLeg(1), What: what, Ends: what.End, Flex: window}},
+		recorded{now, facts.LockMoved{Leg: testLeg(1), State: facts.LockConfirmed}})
 	l.begin(now + 1000)
 	what.Start, what.End = what.Start+1000, what.End+1000
 	l.said = nil

@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -22,7 +22,7 @@ import (
 // Within one instant ends come first, then the arrivals of local jobs, then the messages of
 // its site. Under EDF, whatever can start does so after each of these.
 type Backend struct {
-	groups  []bourse.Group
+	groups  []grid.Group
 	options Options
 	work    Work
 
@@ -31,14 +31,14 @@ type Backend struct {
 	servers    []admission.Server // by group
 	feeds      []feed             // of local jobs still to come, by group
 	jobs       map[int64]*job
-	legs       map[bourse.LegID]*leg
+	legs       map[grid.LegID]*leg
 	order      []*leg                 // by number; ended ones stay until they are half of the list
 	number     int64                  // of the last job or leg
 	version    uint64                 // raised by every change
 	fed        []cluster.Mark         // by group
 	kept       []deadlines            // by group
 	predictors []*estimates.Predictor // by group
-	now        bourse.Time            // of the present message; before the first one, the instant up to which the nodes have run
+	now        grid.Time              // of the present message; before the first one, the instant up to which the nodes have run
 	unrecorded []overdue              // work that has ended, as computed, and is not yet on record
 	gone       []int64                // work whose nodes no longer exist
 }
@@ -55,12 +55,12 @@ type Options struct {
 // Job is a local job that should end by a deadline. Its run time and its estimate are those
 // on a node of performance 1 of its own.
 type Job struct {
-	bourse.LocalJob
-	Deadline bourse.Time
+	grid.LocalJob
+	Deadline grid.Time
 }
 
 // planned is the run time that the admission uses: the estimate, or a prediction.
-func (j *Job) planned() bourse.Duration {
+func (j *Job) planned() grid.Duration {
 	if j.Predicted > 0 {
 		return j.Planned()
 	}
@@ -70,7 +70,7 @@ func (j *Job) planned() bourse.Duration {
 // Work returns the local jobs of a group in order of submission, those submitted at after
 // or later. The work's own clock begins at begun. The same arguments give the same jobs in
 // every life.
-type Work func(group int, begun, after bourse.Time) func() (Job, bool)
+type Work func(group int, begun, after grid.Time) func() (Job, bool)
 
 // Jobs is a feed of a list.
 func Jobs(list []Job) func() (Job, bool) {
@@ -100,23 +100,23 @@ type deadlines struct{ kept, missed int }
 type job struct {
 	Job
 	group int
-	start bourse.Time // 0: it waits
+	start grid.Time // 0: it waits
 }
 
 // leg is the work of a leg.
 type leg struct {
-	id     bourse.LegID
+	id     grid.LegID
 	number int64
 	group  int
-	what   bourse.Leg
-	run    bourse.Duration // what it really takes
-	began  bool            // it has begun to work
-	over   bool            // it no longer works, or never will
+	what   grid.Leg
+	run    grid.Duration // what it really takes
+	began  bool          // it has begun to work
+	over   bool          // it no longer works, or never will
 }
 
 // New returns the backend of groups. admission.New must accept the options. Without work
 // there are no local jobs.
-func New(groups []bourse.Group, options Options, work Work) *Backend {
+func New(groups []grid.Group, options Options, work Work) *Backend {
 	b := &Backend{groups: groups, options: options, work: work, version: 1}
 	b.clear()
 	return b
@@ -125,12 +125,12 @@ func New(groups []bourse.Group, options Options, work Work) *Backend {
 // clear forgets all work, waiting, running or over.
 func (b *Backend) clear() {
 	b.servers, b.order, b.number, b.unrecorded, b.gone, b.predictors = nil, nil, 0, nil, nil, nil
-	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
+	b.jobs, b.legs = map[int64]*job{}, map[grid.LegID]*leg{}
 	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
 	for _, g := range b.groups {
 		s, err := admission.New(admission.Options{Control: b.options.Control, RefuseLoneLate: b.options.RefuseLoneLate,
 			OverrunBare: b.options.OverrunBare, Queue: b.options.Limit,
-			Nodes: slices.Repeat([]bourse.Performance{g.Performance}, g.Nodes)}, 0)
+			Nodes: slices.Repeat([]grid.Performance{g.Performance}, g.Nodes)}, 0)
 		if err != nil {
 			panic(fmt.Sprintf("cluster/share: group %s of %s: %v", g.Name, g.Site, err))
 		}
@@ -140,7 +140,7 @@ func (b *Backend) clear() {
 }
 
 // Reach does, in order, what is due without a message up to now.
-func (b *Backend) Reach(now bourse.Time, _ bool) {
+func (b *Backend) Reach(now grid.Time, _ bool) {
 	b.now = now
 	for t := b.Next(); t <= now; t = b.Next() {
 		b.instant(t)
@@ -151,7 +151,7 @@ func (b *Backend) Reach(now bourse.Time, _ bool) {
 }
 
 // Next is the next instant at which something is due without a message, or Never.
-func (b *Backend) Next() bourse.Time {
+func (b *Backend) Next() grid.Time {
 	next := b.due()
 	for i := range b.feeds {
 		if b.feeds[i].more {
@@ -162,8 +162,8 @@ func (b *Backend) Next() bourse.Time {
 }
 
 // due is when the next work ends.
-func (b *Backend) due() bourse.Time {
-	next := bourse.Never
+func (b *Backend) due() grid.Time {
+	next := grid.Never
 	for _, s := range b.servers {
 		next = min(next, s.Next())
 	}
@@ -171,7 +171,7 @@ func (b *Backend) due() bourse.Time {
 }
 
 // instant does what is due at an instant: ends, arrivals, starts.
-func (b *Backend) instant(now bourse.Time) {
+func (b *Backend) instant(now grid.Time) {
 	b.version++
 	for i, s := range b.servers {
 		for _, e := range slices.Clone(s.Advance(now)) {
@@ -187,7 +187,7 @@ func (b *Backend) instant(now bourse.Time) {
 }
 
 // Settle starts or drops the jobs that wait, as EDF does.
-func (b *Backend) Settle(now bourse.Time) {
+func (b *Backend) Settle(now grid.Time) {
 	for i, s := range b.servers {
 		for _, e := range slices.Clone(s.Pass()) {
 			b.version++
@@ -201,12 +201,12 @@ func (b *Backend) Settle(now bourse.Time) {
 }
 
 // Elsewhere returns nothing: there are no other starts.
-func (b *Backend) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+func (b *Backend) Elsewhere(grid.Time, agents.ClusterHold) ([]grid.Time, []agents.LegShift) {
 	return nil, nil
 }
 
 // Hear knows no messages but the site's.
-func (b *Backend) Hear(bourse.Time, agents.ID, agents.Message) bool { return false }
+func (b *Backend) Hear(grid.Time, agents.ID, agents.Message) bool { return false }
 
 // Show shows how much room each node has for one more task.
 func (b *Backend) Show(have uint64) agents.Snapshot {
@@ -214,7 +214,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	if have != b.version {
 		a.States, a.Room = make([]backfill.State, len(b.groups)), make([][]float64, len(b.groups))
 		for i, g := range b.groups {
-			a.States[i] = backfill.State{Now: b.now, Nodes: g.Nodes, Free: bourse.NewProfile(b.now, 0)}
+			a.States[i] = backfill.State{Now: b.now, Nodes: g.Nodes, Free: grid.NewProfile(b.now, 0)}
 			a.Room[i] = room(b.servers[i], g.Nodes)
 		}
 	}
@@ -247,5 +247,5 @@ func (b *Backend) Audit() error {
 
 // group is the number of a group, below 0 if there is no longer one of that name.
 func (b *Backend) group(name string) int {
-	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
+	return slices.IndexFunc(b.groups, func(g grid.Group) bool { return g.Name == name })
 }

@@ -5,9 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 )
 
@@ -17,7 +18,7 @@ import (
 
 // overdue is work that has ended.
 type overdue struct {
-	at bourse.Time
+	at grid.Time
 	id int64
 }
 
@@ -27,7 +28,7 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.version = max(l.Nonce, 1) // of no earlier life
 	done := map[int64]bool{}
 	for _, x := range l.Locks {
-		done[x.Number] = x.State == bourse.LockEnded || x.State == bourse.LockLost
+		done[x.Number] = x.State == facts.LockEnded || x.State == facts.LockLost
 	}
 	slices.Sort(b.gone)
 	for _, id := range slices.Compact(b.gone) {
@@ -51,40 +52,40 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 			continue
 		}
 		had := l.From(b.fed[i])
-		b.feeds[i].next = cluster.Feed(had, b.work(i, l.Begun, had.Submit), func(j *Job) *bourse.Time { return &j.Submit }, func() bourse.Time { return l.At })
+		b.feeds[i].next = cluster.Feed(had, b.work(i, l.Begun, had.Submit), func(j *Job) *grid.Time { return &j.Submit }, func() grid.Time { return l.At })
 		b.feeds[i].pull()
 	}
 }
 
 // abandon gives up work whose nodes are gone.
-func (b *Backend) abandon(now bourse.Time, id int64) {
+func (b *Backend) abandon(now grid.Time, id int64) {
 	if j := b.jobs[id]; j != nil {
 		delete(b.jobs, id)
-		b.host.Record(bourse.JobEnded{Job: j.ID, Group: b.groups[j.group].Name, Nodes: j.Nodes, Submit: j.Submit,
+		b.host.Record(facts.JobEnded{Job: j.ID, Group: b.groups[j.group].Name, Nodes: j.Nodes, Submit: j.Submit,
 			Start: j.start, Killed: true, Due: j.Deadline})
 		b.predictors[j.group].Learn(&j.LocalJob, j.Limit(), j.Run) // as a replay does
 	} else if l := b.numbered(id); l != nil {
-		b.moved(now, l, bourse.LockLost)
+		b.moved(now, l, facts.LockLost)
 	}
 }
 
 // Replay applies a fact of an earlier life, and returns the instant up to which the nodes
 // have now run.
-func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
+func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
 	switch f := f.(type) {
-	case bourse.ClusterImage:
+	case facts.ClusterImage:
 		b.load(f)
-	case bourse.WorkBegun:
+	case facts.WorkBegun:
 		b.reach(f.At)
-	case bourse.TasksPlaced:
+	case facts.TasksPlaced:
 		b.reach(cmp.Or(f.When, at))
 		b.place(f)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		b.reach(cmp.Or(f.Ended, at))
 		b.jobEnded(f)
-	case bourse.JobRefused:
+	case facts.JobRefused:
 		b.turnedAway(f)
-	case bourse.LockMoved:
+	case facts.LockMoved:
 		b.reach(cmp.Or(f.When, at))
 		b.lockMoved(f)
 	}
@@ -92,7 +93,7 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 }
 
 // reach runs the nodes up to an instant of the past.
-func (b *Backend) reach(t bourse.Time) {
+func (b *Backend) reach(t grid.Time) {
 	t = max(t, b.now)
 	for next := b.due(); next <= t; next = b.due() {
 		for _, s := range b.servers {
@@ -108,12 +109,12 @@ func (b *Backend) reach(t bourse.Time) {
 }
 
 // place puts work where it was put.
-func (b *Backend) place(f bourse.TasksPlaced) {
+func (b *Backend) place(f facts.TasksPlaced) {
 	b.number = max(b.number, f.Number)
 	group := b.group(f.Group)
 	if b.jobs[f.Number] == nil && b.numbered(f.Number) == nil {
 		b.know(max(group, 0), f)
-		if f.Leg == (bourse.LegID{}) && group >= 0 {
+		if f.Leg == (grid.LegID{}) && group >= 0 {
 			b.fed[group].Take(f.Job.Submit)
 		}
 	}
@@ -132,8 +133,8 @@ func (b *Backend) place(f bourse.TasksPlaced) {
 }
 
 // know adds work to the books.
-func (b *Backend) know(group int, f bourse.TasksPlaced) {
-	if f.Leg == (bourse.LegID{}) {
+func (b *Backend) know(group int, f facts.TasksPlaced) {
+	if f.Leg == (grid.LegID{}) {
 		b.jobs[f.Number] = &job{Job: Job{LocalJob: f.Job, Deadline: f.Deadline}, group: group, start: f.Start}
 		return
 	}
@@ -160,7 +161,7 @@ func (b *Backend) recorded(group int, id int64) {
 }
 
 // jobEnded ends a local job.
-func (b *Backend) jobEnded(f bourse.JobEnded) {
+func (b *Backend) jobEnded(f facts.JobEnded) {
 	if id, j := b.named(f.Group, f.Job); j != nil {
 		b.recorded(j.group, id)
 		delete(b.jobs, id)
@@ -169,8 +170,8 @@ func (b *Backend) jobEnded(f bourse.JobEnded) {
 }
 
 // turnedAway records that a job was refused on arrival, or dropped later.
-func (b *Backend) turnedAway(f bourse.JobRefused) {
-	if id, j := b.named(f.Group, f.Job); j != nil && j.start == 0 && f.Reason.Code != bourse.Conflict {
+func (b *Backend) turnedAway(f facts.JobRefused) {
+	if id, j := b.named(f.Group, f.Job); j != nil && j.start == 0 && f.Reason.Code != grid.Conflict {
 		b.recorded(j.group, id)
 		delete(b.jobs, id)
 	} else if group := b.group(f.Group); group >= 0 {
@@ -189,29 +190,29 @@ func (b *Backend) named(group string, name int64) (int64, *job) {
 }
 
 // lockMoved records the end of a leg, of whatever kind.
-func (b *Backend) lockMoved(f bourse.LockMoved) {
+func (b *Backend) lockMoved(f facts.LockMoved) {
 	l := b.legs[f.Leg]
 	if l == nil {
 		return
 	}
 	switch f.State {
-	case bourse.LockReleased:
+	case facts.LockReleased:
 		b.recorded(l.group, l.number)
 		b.forget(l)
-	case bourse.LockEnded:
+	case facts.LockEnded:
 		b.recorded(l.group, l.number)
 		b.count(l.group, b.now, l.what.End)
 		l.over = true
-	case bourse.LockLost:
+	case facts.LockLost:
 		b.recorded(l.group, l.number)
 		l.over = true
 	}
 }
 
 // Save adds to an image the state of the servers, and whose work is on them.
-func (b *Backend) Save(f *bourse.ClusterImage) {
+func (b *Backend) Save(f *facts.ClusterImage) {
 	for i, s := range b.servers {
-		m := bourse.ServerMemory{Group: b.groups[i].Name, Number: b.number, Submit: b.fed[i].Submit, Taken: b.fed[i].Taken,
+		m := facts.ServerMemory{Group: b.groups[i].Name, Number: b.number, Submit: b.fed[i].Submit, Taken: b.fed[i].Taken,
 			Kept: b.kept[i].kept, Missed: b.kept[i].missed, Learned: b.predictors[i].Save()}
 		s.Save(&m)
 		f.Servers = append(f.Servers, m)
@@ -219,13 +220,13 @@ func (b *Backend) Save(f *bourse.ClusterImage) {
 	for _, id := range slices.Sorted(maps.Keys(b.jobs)) {
 		j := b.jobs[id]
 		m := &f.Servers[j.group]
-		m.Placed = append(m.Placed, bourse.TasksPlaced{Number: id, Job: j.LocalJob, Deadline: j.Deadline, Run: j.Run, Start: j.start})
+		m.Placed = append(m.Placed, facts.TasksPlaced{Number: id, Job: j.LocalJob, Deadline: j.Deadline, Run: j.Run, Start: j.start})
 	}
 	for _, l := range b.order {
 		if b.legs[l.id] != l {
 			continue
 		}
-		p := bourse.TasksPlaced{Number: l.number, Leg: l.id, Run: l.run}
+		p := facts.TasksPlaced{Number: l.number, Leg: l.id, Run: l.run}
 		if l.began {
 			p.Start = max(b.now, 1)
 		}
@@ -235,10 +236,10 @@ func (b *Backend) Save(f *bourse.ClusterImage) {
 }
 
 // load restores the state of an image.
-func (b *Backend) load(f bourse.ClusterImage) {
+func (b *Backend) load(f facts.ClusterImage) {
 	b.clear()
 	b.now = f.At
-	placed, group := map[int64]bourse.TasksPlaced{}, map[int64]int{}
+	placed, group := map[int64]facts.TasksPlaced{}, map[int64]int{}
 	for _, m := range f.Servers {
 		i := b.group(m.Group)
 		b.number = max(b.number, m.Number)
@@ -249,7 +250,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 			switch {
 			case i < 0:
 				b.gone = append(b.gone, p.Number)
-			case p.Leg == (bourse.LegID{}):
+			case p.Leg == (grid.LegID{}):
 				b.know(i, p)
 				if !has[p.Number] {
 					b.unrecorded = append(b.unrecorded, overdue{f.At, p.Number})
@@ -268,7 +269,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 		p := placed[x.Number]
 		p.What = x.What
 		b.know(group[x.Number], p)
-		b.legs[x.Leg].over = x.State == bourse.LockEnded || x.State == bourse.LockLost || x.Ends > 0
+		b.legs[x.Leg].over = x.State == facts.LockEnded || x.State == facts.LockLost || x.Ends > 0
 	}
 	slices.SortFunc(b.order, func(x, y *leg) int { return cmp.Compare(x.number, y.number) })
 	for _, s := range b.servers {
@@ -279,7 +280,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 }
 
 // works lists the work that is on a group's nodes or waits for them.
-func works(m *bourse.ServerMemory) map[int64]bool {
+func works(m *facts.ServerMemory) map[int64]bool {
 	has := map[int64]bool{}
 	for _, n := range m.Nodes {
 		for _, t := range n.Tasks {

@@ -6,7 +6,7 @@ import (
 	"os/user"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // account is a local account as which a command runs.
@@ -18,15 +18,15 @@ type account struct {
 }
 
 // Check says why this process cannot run work as an account; nil if it can.
-func Check(name string) bourse.Reason {
+func Check(name string) grid.Reason {
 	_, why := lookUp(name)
 	return why
 }
 
 // lookUp finds an account as which work may run, or says why it may not.
-func lookUp(name string) (*account, bourse.Reason) {
-	refuse := func(format string, args ...any) (*account, bourse.Reason) {
-		return nil, bourse.Because(bourse.NotAllowed, format, args...)
+func lookUp(name string) (*account, grid.Reason) {
+	refuse := func(format string, args ...any) (*account, grid.Reason) {
+		return nil, grid.Because(grid.NotAllowed, format, args...)
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func lookUp(name string) (*account, bourse.Reason) {
 	case a.other && os.Geteuid() != 0:
 		return refuse("work of account %q can be submitted only by a site's process that runs as root or as %s; this one runs as uid %d", name, name, os.Geteuid())
 	}
-	return a, bourse.Reason{}
+	return a, grid.Reason{}
 }
 
 // accountNamed finds an account by its name.

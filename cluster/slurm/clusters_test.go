@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // These tests have two real clusters, and begin with TestReal. BOURSE_SLURM=1 runs
@@ -103,7 +103,7 @@ func newReal(t *testing.T, cluster int) *real {
 // window is a command for a new reservation that begins in some seconds.
 func (r *real) window(in, long time.Duration, nodes ...int) agents.Command {
 	start := time.Now().Add(in).Truncate(time.Second)
-	m := agents.Command{Name: fmt.Sprintf("bourse.%d.%d", os.Getpid(), names.Add(1)), Start: bourse.Time(start.UnixMilli()), End: bourse.Time(start.Add(long).UnixMilli()), User: r.user, Site: "north"}
+	m := agents.Command{Name: fmt.Sprintf("bourse.%d.%d", os.Getpid(), names.Add(1)), Start: grid.Time(start.UnixMilli()), End: grid.Time(start.Add(long).UnixMilli()), User: r.user, Site: "north"}
 	for _, n := range nodes {
 		m.Nodes = append(m.Nodes, fmt.Sprintf("c%dn%d", r.cluster, n))
 	}
@@ -115,7 +115,7 @@ func (r *real) window(in, long time.Duration, nodes ...int) agents.Command {
 }
 
 // do carries out a command by the door that a host uses.
-func (r *real) do(verb agents.CommandVerb, m agents.Command) (agents.Outcome, bourse.Reason) {
+func (r *real) do(verb agents.CommandVerb, m agents.Command) (agents.Outcome, grid.Reason) {
 	r.Helper()
 	m.Verb, m.Ref = verb, 7
 	var done agents.CommandDone
@@ -133,7 +133,7 @@ func (r *real) must(verb agents.CommandVerb, m agents.Command) {
 	}
 }
 
-func (r *real) mustDeny(verb agents.CommandVerb, m agents.Command, code bourse.Code, words string) {
+func (r *real) mustDeny(verb agents.CommandVerb, m agents.Command, code grid.Code, words string) {
 	r.Helper()
 	outcome, why := r.do(verb, m)
 	if outcome != agents.Denied || why.Code != code || !strings.Contains(why.String(), words) {
@@ -141,7 +141,7 @@ func (r *real) mustDeny(verb agents.CommandVerb, m agents.Command, code bourse.C
 	}
 }
 
-func (r *real) look() *bourse.Look {
+func (r *real) look() *grid.Look {
 	r.Helper()
 	var looked agents.Looked
 	r.d.Do(context.Background(), agents.LookRequest{Ref: 3}, func(a agents.Message) { looked = a.(agents.Looked) })
@@ -151,19 +151,19 @@ func (r *real) look() *bourse.Look {
 	return looked.Look
 }
 
-func (r *real) reservation(name string) *bourse.ManagedReservation {
+func (r *real) reservation(name string) *grid.ManagedReservation {
 	r.Helper()
 	look := r.look()
-	i := slices.IndexFunc(look.Reservations, func(x bourse.ManagedReservation) bool { return x.Name == name })
+	i := slices.IndexFunc(look.Reservations, func(x grid.ManagedReservation) bool { return x.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return &look.Reservations[i]
 }
 
-func (r *real) jobs(name string) []bourse.ManagedJob {
+func (r *real) jobs(name string) []grid.ManagedJob {
 	r.Helper()
-	return slices.DeleteFunc(r.look().Jobs, func(x bourse.ManagedJob) bool { return x.Name != name })
+	return slices.DeleteFunc(r.look().Jobs, func(x grid.ManagedJob) bool { return x.Name != name })
 }
 
 // until waits for what must come about within a minute.
@@ -186,8 +186,8 @@ func (r *real) hand(name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func script(text string) *bourse.Handover {
-	return &bourse.Handover{Work: bourse.Work{Script: "#!/bin/sh\n" + text}, Job: "job-1", Legs: 1}
+func script(text string) *grid.Handover {
+	return &grid.Handover{Work: grid.Work{Script: "#!/bin/sh\n" + text}, Job: "job-1", Legs: 1}
 }
 
 func must[V any](v V, err error) V {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Config is what a driver must know.
@@ -24,8 +24,8 @@ type Config struct {
 	// Folder is where work finds its scripts, and leaves its output and its exit status:
 	// on a file system that the nodes share, under the same absolute path.
 	Folder string
-	Keep   time.Duration      // how long files of work are kept after its end; 0: 7 days
-	Now    func() bourse.Time // the clock of the site; nil: this machine's
+	Keep   time.Duration    // how long files of work are kept after its end; 0: 7 days
+	Now    func() grid.Time // the clock of the site; nil: this machine's
 }
 
 // Driver looks at one Slurm cluster and carries out the commands of its reconciler.
@@ -87,7 +87,7 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 
 // Look is what the cluster shows, together with the ends of work that the controller has
 // already forgotten.
-func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
+func (d *Driver) Look(ctx context.Context) (*grid.Look, error) {
 	at := d.cfg.Now()
 	look, err := Look(ctx, d.c)
 	if err != nil {
@@ -101,11 +101,11 @@ func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
 // CommandLimit bounds the time of a command, which makes several calls.
 const CommandLimit = 40 * time.Second
 
-func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
 	ctx, cancel := context.WithTimeout(ctx, CommandLimit)
 	defer cancel()
 	if !plainName(m.Name) {
-		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot name a reservation", m.Name)
+		return agents.Denied, grid.Because(grid.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	switch m.Verb {
 	case agents.Reserve:
@@ -120,7 +120,7 @@ func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome
 	case agents.Delete:
 		return d.delete(ctx, m)
 	}
-	return agents.Denied, bourse.Because(bourse.Invalid, "command %q is not known", string(m.Verb))
+	return agents.Denied, grid.Because(grid.Invalid, "command %q is not known", string(m.Verb))
 }
 
 // plainName reports whether a name can be part of an option of Slurm's and name a folder.
@@ -132,9 +132,9 @@ func plainName(s string) bool {
 
 // reserve creates the reservation, for the holder. If it is there already, as it should be,
 // an earlier command has created it and its answer was lost.
-func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
 	if len(m.Nodes) == 0 || m.Start >= m.End {
-		return agents.Denied, bourse.Because(bourse.Invalid, "a reservation of %d nodes from %v to %v", len(m.Nodes), m.Start, m.End)
+		return agents.Denied, grid.Because(grid.Invalid, "a reservation of %d nodes from %v to %v", len(m.Nodes), m.Start, m.End)
 	}
 	// Slurm reserves a drained node without complaint.
 	nodes, err := d.c.nodesNow(ctx, m.Nodes)
@@ -145,9 +145,9 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 		n := nodes[name]
 		switch {
 		case n == nil:
-			return agents.Denied, bourse.Because(bourse.NoNode, "there is no node %s", name)
-		case n.state != bourse.NodeUp:
-			return agents.Denied, bourse.Because(bourse.Busy, "node %s is %s", name, n.said)
+			return agents.Denied, grid.Because(grid.NoNode, "there is no node %s", name)
+		case n.state != grid.NodeUp:
+			return agents.Denied, grid.Because(grid.Busy, "node %s is %s", name, n.said)
 		}
 	}
 	if _, why := d.partition(nodes, m); why.Refused() {
@@ -163,9 +163,9 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 	switch {
 	case err != nil || there == nil: // as it was said
 	case there.Start == seconds(m.Start) && there.End == seconds(m.End) && sameNames(there.Nodes, m.Nodes):
-		return agents.Done, bourse.Reason{}
+		return agents.Done, grid.Reason{}
 	default:
-		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s exists already, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
+		return agents.Denied, grid.Because(grid.Conflict, "reservation %s exists already, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
 	}
 	return outcome, why
 }
@@ -173,13 +173,13 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 // partition picks the partition for work on these nodes: the first that has all of them and
 // allows its time. The padding of a reservation does not count: no work runs in it, and
 // Slurm's limit is for jobs.
-func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string, bourse.Reason) {
+func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string, grid.Reason) {
 	var short string
 	length := m.End.Sub(m.Start) - m.Padding
 	for _, p := range d.cfg.Partitions {
 		fits := true
 		for _, name := range m.Nodes {
-			limit, in := bourse.Duration(0), false
+			limit, in := grid.Duration(0), false
 			if n := nodes[name]; n != nil {
 				limit, in = n.limits[p], n.state != "" && hasKey(n.limits, p)
 			}
@@ -189,13 +189,13 @@ func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string,
 			fits = fits && in
 		}
 		if fits {
-			return p, bourse.Reason{}
+			return p, grid.Reason{}
 		}
 	}
 	if short != "" {
-		return "", bourse.Because(bourse.TooLarge, "partition %s lets no job run for %s", short, length.Words())
+		return "", grid.Because(grid.TooLarge, "partition %s lets no job run for %s", short, length.Words())
 	}
-	return "", bourse.Because(bourse.NoNode, "no partition of %s has all nodes %s", strings.Join(d.cfg.Partitions, ", "), strings.Join(m.Nodes, ","))
+	return "", grid.Because(grid.NoNode, "no partition of %s has all nodes %s", strings.Join(d.cfg.Partitions, ", "), strings.Join(m.Nodes, ","))
 }
 
 func hasKey[V any](m map[string]V, key string) bool {
@@ -204,7 +204,7 @@ func hasKey[V any](m map[string]V, key string) bool {
 }
 
 // reservation reads a reservation; nil if there is none.
-func (d *Driver) reservation(ctx context.Context, name string) (*bourse.ManagedReservation, error) {
+func (d *Driver) reservation(ctx context.Context, name string) (*grid.ManagedReservation, error) {
 	out, err := d.c.Run(ctx, "scontrol", "show", "reservation", name, "-o")
 	if says(err, "not found") {
 		return nil, nil
@@ -226,7 +226,7 @@ func (d *Driver) reservation(ctx context.Context, name string) (*bourse.ManagedR
 
 // assign gives the reservation to the account whose work is to run in it. From now on it
 // lasts, used or not.
-func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
 	if _, why := lookUp(m.User); why.Refused() {
 		return agents.Denied, why
 	}
@@ -236,7 +236,7 @@ func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, 
 
 // end cancels the jobs of that name, if they are those that were seen. It returns how many
 // of them are not over.
-func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome, bourse.Reason) {
+func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome, grid.Reason) {
 	jobs, err := d.c.jobsNamed(ctx, m.Name)
 	if err != nil {
 		outcome, why := judge(err)
@@ -255,7 +255,7 @@ func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome
 			return live, outcome, why
 		}
 	}
-	return live, agents.Done, bourse.Reason{}
+	return live, agents.Done, grid.Reason{}
 }
 
 // ours reports whether a job of the command's name is the one that was submitted for it: by
@@ -272,7 +272,7 @@ func (d *Driver) ours(m agents.Command, j named) bool {
 }
 
 // delete ends the work and deletes the reservation.
-func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
 	live, outcome, why := d.end(ctx, m)
 	if outcome != agents.Done {
 		return outcome, why
@@ -281,22 +281,22 @@ func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, 
 	switch {
 	case err == nil, says(err, "Requested reservation is invalid"):
 	case says(err, "in use") && live > 0:
-		return agents.Denied, bourse.Because(bourse.Busy, "its work is still ending")
+		return agents.Denied, grid.Because(grid.Busy, "its work is still ending")
 	case says(err, "in use"):
-		return agents.Denied, bourse.Because(bourse.Busy, "jobs that were not submitted for it are in reservation %s; it ends when they do, or with its window", m.Name)
+		return agents.Denied, grid.Because(grid.Busy, "jobs that were not submitted for it are in reservation %s; it ends when they do, or with its window", m.Name)
 	default:
 		return judge(err)
 	}
 	d.work.close(m.Name)
 	d.work.sweep(time.Now().Add(-d.cfg.Keep))
-	return agents.Done, bourse.Reason{}
+	return agents.Done, grid.Reason{}
 }
 
 // uts writes an instant as Slurm's options take it.
-func uts(t bourse.Time) string { return fmt.Sprintf("uts%d", seconds(t)/1000) }
+func uts(t grid.Time) string { return fmt.Sprintf("uts%d", seconds(t)/1000) }
 
 // seconds rounds an instant to whole seconds, which are all that Slurm knows.
-func seconds(t bourse.Time) bourse.Time { return t / 1000 * 1000 }
+func seconds(t grid.Time) grid.Time { return t / 1000 * 1000 }
 
 func sameNames(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)

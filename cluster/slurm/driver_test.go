@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // refusalTexts reads what testdata/refusals.sh has recorded: by label the text and the
@@ -37,16 +37,16 @@ func TestRefusal_TextsOfBothVersionsAreToldApart(t *testing.T) {
 	t.Parallel()
 	type meaning struct {
 		outcome agents.Outcome
-		code    bourse.Code
+		code    grid.Code
 	}
-	denied := func(c bourse.Code) meaning { return meaning{agents.Denied, c} }
-	down := meaning{agents.Failure, bourse.NoCluster}
+	denied := func(c grid.Code) meaning { return meaning{agents.Denied, c} }
+	down := meaning{agents.Failure, grid.NoCluster}
 	means := map[string]meaning{
-		"duplicate": denied(bourse.Conflict), "overlaps": denied(bourse.Busy), "busy": denied(bourse.Busy), "no-node": denied(bourse.NoNode), "backwards": denied(bourse.Past),
-		"update-missing": denied(bourse.Unknown), "update-no-user": denied(bourse.NotAllowed), "delete-missing": denied(bourse.Unknown), "delete-in-use": denied(bourse.Busy),
-		"show-missing": denied(bourse.Unknown), "show-no-job": denied(bourse.Unknown), "submit-not-for": denied(bourse.NotAllowed), "submit-missing": denied(bourse.Unknown),
-		"submit-no-partition": denied(bourse.Invalid), "no-accounts": denied(bourse.Invalid),
-		"rights-create": denied(bourse.NotAllowed), "rights-update": denied(bourse.NotAllowed), "rights-delete": denied(bourse.NotAllowed), "rights-cancel": denied(bourse.NotAllowed), "rights-submit": denied(bourse.NotAllowed),
+		"duplicate": denied(grid.Conflict), "overlaps": denied(grid.Busy), "busy": denied(grid.Busy), "no-node": denied(grid.NoNode), "backwards": denied(grid.Past),
+		"update-missing": denied(grid.Unknown), "update-no-user": denied(grid.NotAllowed), "delete-missing": denied(grid.Unknown), "delete-in-use": denied(grid.Busy),
+		"show-missing": denied(grid.Unknown), "show-no-job": denied(grid.Unknown), "submit-not-for": denied(grid.NotAllowed), "submit-missing": denied(grid.Unknown),
+		"submit-no-partition": denied(grid.Invalid), "no-accounts": denied(grid.Invalid),
+		"rights-create": denied(grid.NotAllowed), "rights-update": denied(grid.NotAllowed), "rights-delete": denied(grid.NotAllowed), "rights-cancel": denied(grid.NotAllowed), "rights-submit": denied(grid.NotAllowed),
 		"down-create": down, "down-update": down, "down-delete": down, "down-show": down, "down-submit": down, "down-cancel": down, "down-list": down,
 	}
 	for _, version := range versions {
@@ -71,11 +71,11 @@ func TestRefusal_TextsOfBothVersionsAreToldApart(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]meaning{
-		"sbatch: error: Batch job submission failed: Requested node configuration is not available":                                         denied(bourse.Invalid),
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":                                         denied(grid.Invalid),
 		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":                                               down,
-		"scontrol: error: Reservation update rejected because of JobId=8\nRequested reservation is in use":                                  denied(bourse.Busy),
-		"sbatch: error: Batch job submission failed: Invalid qos specification":                                                             denied(bourse.NotAllowed),
-		"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)": denied(bourse.NotAllowed),
+		"scontrol: error: Reservation update rejected because of JobId=8\nRequested reservation is in use":                                  denied(grid.Busy),
+		"sbatch: error: Batch job submission failed: Invalid qos specification":                                                             denied(grid.NotAllowed),
+		"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)": denied(grid.NotAllowed),
 		"": down,
 	} {
 		if outcome, why := judge(&Failed{Command: "x", Text: words(text), Exit: 1}); outcome != want.outcome || why.Code != want.code {
@@ -106,9 +106,9 @@ func TestLook_AnAnswerWithErrorsShowsNoEmptyCluster(t *testing.T) {
 }
 
 // example is the command to run a work.
-func example(work bourse.Work) agents.Command {
+func example(work grid.Work) agents.Command {
 	return agents.Command{Verb: agents.Run, Name: "bourse.0a1b", Start: 1_800_000_000_500, End: 1_800_000_090_000, Nodes: []string{"n1", "n2"}, User: "ana",
-		Site: "north", Work: &bourse.Handover{Work: work, Job: "job-7", Leg: 1, Legs: 2, Peers: []bourse.Peer{{Site: "south", Nodes: []string{"s1"}}}}}
+		Site: "north", Work: &grid.Handover{Work: work, Job: "job-7", Leg: 1, Legs: 2, Peers: []grid.Peer{{Site: "south", Nodes: []string{"s1"}}}}}
 }
 
 // runWrapper has a shell of this machine run a work's wrapper as Slurm would.
@@ -130,8 +130,8 @@ func newWork(t *testing.T) (folder, agents.Command, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := example(bourse.Work{Command: []string{"sh", "-c", `echo "$BOURSE_JOB $BOURSE_LEG/$BOURSE_LEGS $BOURSE_SITE $BOURSE_NODES $BOURSE_START $BOURSE_END $BOURSE_PEERS|$ODD|$0|$1"; exit 3`, "it's", "$HOME\n`id`"},
-		Env: []bourse.EnvVar{{Name: "ODD", Value: "a'b\"c\n$PATH"}}})
+	m := example(grid.Work{Command: []string{"sh", "-c", `echo "$BOURSE_JOB $BOURSE_LEG/$BOURSE_LEGS $BOURSE_SITE $BOURSE_NODES $BOURSE_START $BOURSE_END $BOURSE_PEERS|$ODD|$0|$1"; exit 3`, "it's", "$HOME\n`id`"},
+		Env: []grid.EnvVar{{Name: "ODD", Value: "a'b\"c\n$PATH"}}})
 	here := f.of(m.Name)
 	if err := os.Mkdir(here, 0o700); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestWrapper_WorkIsToldOfItsWindowAndItsExitStatusIsKept(t *testing.T) {
 func TestWrapper_WorkBeginsOnce(t *testing.T) {
 	t.Parallel()
 	_, m, here := newWork(t)
-	m.Work.Work = bourse.Work{Command: []string{"sh", "-c", `echo begun >>"$0"`, filepath.Join(filepath.Dir(here), "count")}}
+	m.Work.Work = grid.Work{Command: []string{"sh", "-c", `echo begun >>"$0"`, filepath.Join(filepath.Dir(here), "count")}}
 	first, _ := runWrapper(t, m, here)
 	second, said := runWrapper(t, m, here)
 	count, _ := os.ReadFile(filepath.Join(filepath.Dir(here), "count"))
@@ -174,7 +174,7 @@ func TestWrapper_WorkBeginsOnce(t *testing.T) {
 func TestWrapper_OutputGoesWhereTheJobSays(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)
-	m.Work.Work = bourse.Work{Script: "#!/bin/sh\necho here\necho there >&2\nkill -9 $$\n", Output: "out-%j.%l"}
+	m.Work.Work = grid.Work{Script: "#!/bin/sh\necho here\necho there >&2\nkill -9 $$\n", Output: "out-%j.%l"}
 	if err := os.WriteFile(filepath.Join(here, "script"), []byte(m.Work.Work.Script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestWrapper_OutputGoesWhereTheJobSays(t *testing.T) {
 func TestWrapper_WorkMayCleanUpWhenItIsEnded(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)
-	m.Work.Work = bourse.Work{Command: []string{"sh", "-c", `trap 'echo cleaned; exit 7' TERM; kill -TERM $PPID; kill -TERM $$; while :; do :; done`}}
+	m.Work.Work = grid.Work{Command: []string{"sh", "-c", `trap 'echo cleaned; exit 7' TERM; kill -TERM $PPID; kill -TERM $$; while :; do :; done`}}
 	status, said := runWrapper(t, m, here)
 	if got, err := f.traces(m.Name); status != 7 || said != "cleaned\n" || got.exit != 7 || err != nil {
 		t.Errorf("status %d, %q, %+v, %v", status, said, got, err)
@@ -205,13 +205,13 @@ func TestWrapper_WorkMayCleanUpWhenItIsEnded(t *testing.T) {
 
 func TestSubmission_HasAllThatKeepsItInItsWindow(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(submission(example(bourse.Work{}), "batch", "/work/bourse.0a1b"), " ")
+	got := strings.Join(submission(example(grid.Work{}), "batch", "/work/bourse.0a1b"), " ")
 	for _, want := range []string{"--job-name=bourse.0a1b", "--reservation=bourse.0a1b", "--partition=batch", "--nodes=2", "--nodelist=n1,n2", "--time=2", "--no-requeue", "--begin=uts1800000001", "--exclusive"} {
 		if !slices.Contains(strings.Fields(got), want) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	m := example(bourse.Work{})
+	m := example(grid.Work{})
 	m.Start = 1_000
 	m.Options = []string{"--account=physics", "--time=1"}
 	if got := strings.Join(submission(m, "batch", "/x"), " "); !strings.HasPrefix(got, "--account=physics --time=1 --parsable ") {
@@ -254,24 +254,24 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)
 	d := &Driver{work: f}
-	seen := func(state bourse.ManagedState, exit int, nodes ...string) bourse.ManagedJob {
-		look := &bourse.Look{Jobs: []bourse.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: state, Exit: exit, Nodes: nodes}}}
+	seen := func(state grid.ManagedState, exit int, nodes ...string) grid.ManagedJob {
+		look := &grid.Look{Jobs: []grid.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: state, Exit: exit, Nodes: nodes}}}
 		d.complete(t.Context(), look)
 		return look.Jobs[0]
 	}
-	if got := seen(bourse.ManagedEnded, 1, "n1"); got.State != bourse.ManagedLost || got.Why == "" {
+	if got := seen(grid.ManagedEnded, 1, "n1"); got.State != grid.ManagedLost || got.Why == "" {
 		t.Errorf("what its node could not launch is %s, %s", got.State, got.Why)
 	}
-	for what, got := range map[string]bourse.ManagedJob{
-		"that is cancelled before it has nodes": seen(bourse.ManagedEnded, 0),
-		"that finds no folder":                  seen(bourse.ManagedEnded, 126, "n1"),
+	for what, got := range map[string]grid.ManagedJob{
+		"that is cancelled before it has nodes": seen(grid.ManagedEnded, 0),
+		"that finds no folder":                  seen(grid.ManagedEnded, 126, "n1"),
 	} {
-		if got.State != bourse.ManagedEnded {
+		if got.State != grid.ManagedEnded {
 			t.Errorf("a job %s is %s", what, got.State)
 		}
 	}
-	for after, want := range map[bourse.Duration]bourse.ManagedState{bourse.Minute: bourse.ManagedRunning, 3 * bourse.Minute: bourse.ManagedLost} {
-		look := &bourse.Look{At: 1_800_000_000_000, Jobs: []bourse.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: bourse.ManagedRunning, Nodes: []string{"n1"}}}}
+	for after, want := range map[grid.Duration]grid.ManagedState{grid.Minute: grid.ManagedRunning, 3 * grid.Minute: grid.ManagedLost} {
+		look := &grid.Look{At: 1_800_000_000_000, Jobs: []grid.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: grid.ManagedRunning, Nodes: []string{"n1"}}}}
 		look.Jobs[0].Start = look.At.Add(-after)
 		d.complete(t.Context(), look)
 		if got := look.Jobs[0]; got.State != want {
@@ -281,8 +281,8 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 	if status, _ := runWrapper(t, m, here); status != 3 {
 		t.Fatalf("status %d", status)
 	}
-	for _, state := range []bourse.ManagedState{bourse.ManagedEnded, bourse.ManagedLost} {
-		if got := seen(state, 1, "n1"); got.State != bourse.ManagedEnded || got.Exit != 3 {
+	for _, state := range []grid.ManagedState{grid.ManagedEnded, grid.ManagedLost} {
+		if got := seen(state, 1, "n1"); got.State != grid.ManagedEnded || got.Exit != 3 {
 			t.Errorf("work that has ended, whose job is %s, is %s with %d", state, got.State, got.Exit)
 		}
 	}
@@ -318,17 +318,17 @@ func TestFolder_IsPutAsideAndSwept(t *testing.T) {
 func TestNamed_ListsOfSqueueSinfoAndSacct(t *testing.T) {
 	t.Parallel()
 	jobs, err := readNamed([]byte("8|ana_vo1|1795363152|PENDING|bourse.2c3d|BeginTime|\n14|ana_vo1|1795364127|COMPLETED|(null)|None|n[1-2]\n"))
-	if err != nil || len(jobs) != 2 || jobs[0] != (named{"8", "ana_vo1", "bourse.2c3d", bourse.ManagedPending, "BeginTime", 1795363152000, ""}) || jobs[1].state != bourse.ManagedEnded || jobs[1].nodes != "n[1-2]" {
+	if err != nil || len(jobs) != 2 || jobs[0] != (named{"8", "ana_vo1", "bourse.2c3d", grid.ManagedPending, "BeginTime", 1795363152000, ""}) || jobs[1].state != grid.ManagedEnded || jobs[1].nodes != "n[1-2]" {
 		t.Errorf("%+v, %v", jobs, err)
 	}
 	nodes, err := readNodesNow([]byte("n1|planned|batch|infinite\nn1|planned|deep|1-02:00:30\nn2|drained*|deep|1:00:00\nn3|idle*|deep|30:00\nn4|reserved|deep|5\n"))
-	if err != nil || nodes["n1"].state != bourse.NodeUp || nodes["n1"].limits["deep"] != 26*bourse.Hour+30*bourse.Second || nodes["n1"].limits["batch"] != 0 ||
-		nodes["n2"].state != bourse.NodeDrained || nodes["n2"].limits["deep"] != bourse.Hour || nodes["n3"].state != bourse.NodeUnknown || nodes["n3"].limits["deep"] != 30*bourse.Minute ||
-		nodes["n4"].state != bourse.NodeUp || nodes["n4"].limits["deep"] != 5*bourse.Second {
+	if err != nil || nodes["n1"].state != grid.NodeUp || nodes["n1"].limits["deep"] != 26*grid.Hour+30*grid.Second || nodes["n1"].limits["batch"] != 0 ||
+		nodes["n2"].state != grid.NodeDrained || nodes["n2"].limits["deep"] != grid.Hour || nodes["n3"].state != grid.NodeUnknown || nodes["n3"].limits["deep"] != 30*grid.Minute ||
+		nodes["n4"].state != grid.NodeUp || nodes["n4"].limits["deep"] != 5*grid.Second {
 		t.Errorf("%+v, %v", nodes, err)
 	}
 	done := readAccounts([]byte("41|ana|CANCELLED by 0|0:15|1795363152|1795363200|1795363260|n[1-2]\n42|ana|COMPLETED|3:0|1795363152|1795363200|Unknown|n1\nnonsense\n"))
-	if len(done) != 2 || done[0].State != bourse.ManagedEnded || done[0].Why != "CANCELLED" || done[0].Exit != 143 || done[0].Signal != 15 || done[0].Count != 2 || done[1].Exit != 3 || done[1].End != 0 {
+	if len(done) != 2 || done[0].State != grid.ManagedEnded || done[0].Why != "CANCELLED" || done[0].Exit != 143 || done[0].Signal != 15 || done[0].Count != 2 || done[1].Exit != 3 || done[1].End != 0 {
 		t.Errorf("%+v", done)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Jobs of a controller, by name and then as squeue lists them in namedFormat.
@@ -41,7 +41,7 @@ func endedJobs(t *testing.T, verb agents.CommandVerb, jobs, then string) []strin
 		t.Fatal(err)
 	}
 	d := &Driver{c: Commands{Conf: dir, Folder: commands}, work: f}
-	m := example(bourse.Work{})
+	m := example(grid.Work{})
 	m.Verb, m.Work, m.Number, m.Submit = verb, nil, "8", 1_800_000_000_400
 	if outcome, why := d.carryOut(t.Context(), m); outcome != agents.Done {
 		t.Fatalf("%s is %s: %v", verb, outcome, why)

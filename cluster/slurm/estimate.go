@@ -16,15 +16,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Planned asks Slurm when it would start a job of that many nodes, with a limit in whole
 // minutes, if this user submitted it now. It uses sbatch --test-only, which submits
 // nothing. With partition "" Slurm chooses. If Slurm refuses such a job, the error is a
 // *Failed with its words.
-func Planned(ctx context.Context, c Commands, partition string, nodes int, limit bourse.Duration) (bourse.Time, error) {
-	minutes := max(1, int64((limit+bourse.Minute-1)/bourse.Minute))
+func Planned(ctx context.Context, c Commands, partition string, nodes int, limit grid.Duration) (grid.Time, error) {
+	minutes := max(1, int64((limit+grid.Minute-1)/grid.Minute))
 	args := []string{"--test-only", "--nodes=" + strconv.Itoa(nodes), "--time=" + strconv.FormatInt(minutes, 10), "--wrap=true"}
 	if partition != "" {
 		args = append(args, "--partition="+partition)
@@ -38,10 +38,10 @@ func Planned(ctx context.Context, c Commands, partition string, nodes int, limit
 		return 0, fmt.Errorf("sbatch --test-only: no start in %.200q", text)
 	}
 	seconds, err := strconv.ParseInt(m[1], 10, 64)
-	if err != nil || seconds > int64(bourse.MaxTime/1000) {
+	if err != nil || seconds > int64(grid.MaxTime/1000) {
 		return 0, fmt.Errorf("sbatch --test-only: a start beyond all bounds in %.200q", text)
 	}
-	return bourse.Time(seconds * 1000), nil
+	return grid.Time(seconds * 1000), nil
 }
 
 // plannedStart finds the start in the output of sbatch --test-only, which SLURM_TIME_FORMAT
@@ -87,8 +87,8 @@ func (c Commands) complain(ctx context.Context, name string, args ...string) (st
 // Ended returns the jobs that ended between two instants by the accounting, in the order of
 // their ends: user, limit, start and end of each. It returns the last most of them. If the
 // cluster keeps no accounting, the error is a *Failed with Slurm's words.
-func Ended(ctx context.Context, c Commands, from, to bourse.Time, most int) ([]bourse.ManagedJob, error) {
-	second := func(t bourse.Time) string {
+func Ended(ctx context.Context, c Commands, from, to grid.Time, most int) ([]grid.ManagedJob, error) {
+	second := func(t grid.Time) string {
 		return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05") // TZ is UTC
 	}
 	text, err := c.Run(ctx, "sacct", "--allusers", "--allocations", "--parsable2", "--noheader",
@@ -102,8 +102,8 @@ func Ended(ctx context.Context, c Commands, from, to bourse.Time, most int) ([]b
 
 // readEnded reads what sacct prints: a line for each job, with fields separated by |. A job
 // that never started, or has no limit of its own, is left out.
-func readEnded(text []byte, most int) ([]bourse.ManagedJob, error) {
-	var out []bourse.ManagedJob
+func readEnded(text []byte, most int) ([]grid.ManagedJob, error) {
+	var out []grid.ManagedJob
 	for line := range bytes.Lines(text) {
 		f := strings.Split(strings.TrimRight(string(line), "\r\n"), "|")
 		if len(f) == 1 && f[0] == "" {
@@ -113,19 +113,19 @@ func readEnded(text []byte, most int) ([]bourse.ManagedJob, error) {
 			return nil, fmt.Errorf("sacct: %d fields, not 6, in %.80q", len(f), line)
 		}
 		minutes, err := strconv.ParseInt(f[2], 10, 64)
-		if err != nil || minutes <= 0 || minutes > int64(bourse.MaxDuration/bourse.Minute) {
+		if err != nil || minutes <= 0 || minutes > int64(grid.MaxDuration/grid.Minute) {
 			continue // UNLIMITED, Partition_Limit
 		}
-		j := bourse.ManagedJob{Number: f[0], User: f[1], State: bourse.ManagedEnded, Limit: bourse.Duration(minutes) * bourse.Minute}
-		for i, to := range []*bourse.Time{&j.Submit, &j.Start, &j.End} {
-			if seconds, err := strconv.ParseInt(f[3+i], 10, 64); err == nil && seconds > 0 && seconds <= int64(bourse.MaxTime/1000) {
-				*to = bourse.Time(seconds * 1000)
+		j := grid.ManagedJob{Number: f[0], User: f[1], State: grid.ManagedEnded, Limit: grid.Duration(minutes) * grid.Minute}
+		for i, to := range []*grid.Time{&j.Submit, &j.Start, &j.End} {
+			if seconds, err := strconv.ParseInt(f[3+i], 10, 64); err == nil && seconds > 0 && seconds <= int64(grid.MaxTime/1000) {
+				*to = grid.Time(seconds * 1000)
 			}
 		}
 		if j.Start > 0 && j.End > j.Start {
 			out = append(out, j)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int { return cmp.Compare(a.End, b.End) })
+	slices.SortStableFunc(out, func(a, b grid.ManagedJob) int { return cmp.Compare(a.End, b.End) })
 	return out[max(0, len(out)-most):], nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fakeCommand makes a folder with one command, a shell script.
@@ -29,7 +29,7 @@ func TestPlanned_ReadsWhatSbatchAnswers(t *testing.T) {
 	c := fakeCommand(t, "sbatch", `
 [ "$*" = "--test-only --nodes=2 --time=61 --wrap=true --partition=batch" ] || { echo "sbatch: error: asked $*" >&2; exit 1; }
 echo "sbatch: Job 12 to start at 1795364741 using 4 processors on nodes site1n[1-2] in partition batch" >&2`)
-	at, err := Planned(context.Background(), c, "batch", 2, bourse.Hour+1)
+	at, err := Planned(context.Background(), c, "batch", 2, grid.Hour+1)
 	if err != nil || at != 1_795_364_741_000 {
 		t.Errorf("planned at %v, %v", at, err)
 	}
@@ -38,7 +38,7 @@ echo "sbatch: Job 12 to start at 1795364741 using 4 processors on nodes site1n[1
 func TestPlanned_SaysWhySlurmRefuses(t *testing.T) {
 	t.Parallel()
 	c := fakeCommand(t, "sbatch", `echo "allocation failure: Requested node configuration is not available" >&2; exit 1`)
-	_, err := Planned(context.Background(), c, "", 9, bourse.Hour)
+	_, err := Planned(context.Background(), c, "", 9, grid.Hour)
 	var refused *Failed
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Requested node configuration is not available") {
 		t.Errorf("refused by %v", err)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // folder is where work finds its scripts and leaves its files. It has a folder for each
@@ -167,7 +167,7 @@ func note(dir, file string) (map[string]string, error) {
 type traces struct {
 	begun, ended bool
 	number       string // of its job
-	begin, end   bourse.Time
+	begin, end   grid.Time
 	nodes        []string
 	exit, signal int
 }

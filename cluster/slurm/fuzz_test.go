@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // seeds adds some entries of a recorded list, each as a list of its own: a whole
@@ -63,10 +63,10 @@ func FuzzJobs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		look := &bourse.Look{At: 1, Source: "slurm", Jobs: slices.Clone(jobs)}
+		look := &grid.Look{At: 1, Source: "slurm", Jobs: slices.Clone(jobs)}
 		Settle(look)
 		for _, j := range look.Jobs {
-			if j.State == bourse.ManagedPending && (j.Begin < 0 || j.Throttle < 0 || causeOf(j.Why).treat == held) {
+			if j.State == grid.ManagedPending && (j.Begin < 0 || j.Throttle < 0 || causeOf(j.Why).treat == held) {
 				t.Errorf("job %+v", j)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Groups finds the nodes of a site's groups. A group is a partition or a part of it: if its
@@ -16,12 +16,12 @@ import (
 // What it configures of a node in addition to name, performance and price overrides what
 // Slurm says. Groups returns the groups, the names of the nodes of each, and remarks for
 // the operator. An error says what to write instead.
-func Groups(look *bourse.Look, partitions []string, want []bourse.Group) ([]bourse.Group, [][]string, []string, error) {
+func Groups(look *grid.Look, partitions []string, want []grid.Group) ([]grid.Group, [][]string, []string, error) {
 	kinds, err := kindsOf(look, partitions)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var groups []bourse.Group
+	var groups []grid.Group
 	var nodes [][]string
 	var remarks []string
 	for _, g := range want {
@@ -67,7 +67,7 @@ type kind struct {
 }
 
 // kindsOf finds the kinds of nodes of the partitions, in order of partition, then by name.
-func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
+func kindsOf(look *grid.Look, partitions []string) ([]*kind, error) {
 	var all []*kind
 	for i, p := range partitions {
 		var kinds []*kind
@@ -137,7 +137,7 @@ func listKinds(kinds []*kind) string {
 }
 
 // partitionsOf lists the partitions that have nodes, by name.
-func partitionsOf(look *bourse.Look) []string {
+func partitionsOf(look *grid.Look) []string {
 	var out []string
 	for _, n := range look.Nodes {
 		out = append(out, n.Partitions...)

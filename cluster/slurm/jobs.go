@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxTasks bounds the pending tasks of one array that a look shows as jobs; the others are
@@ -97,7 +97,7 @@ func (s *status) UnmarshalJSON(b []byte) error {
 
 // readJobs reads what squeue --json prints. It returns the running jobs first, then the
 // pending ones in the order in which Slurm serves them, then the ended ones.
-func readJobs(text []byte) ([]bourse.ManagedJob, error) {
+func readJobs(text []byte) ([]grid.ManagedJob, error) {
 	var in struct {
 		header
 		Jobs []job `json:"jobs"`
@@ -108,7 +108,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 	if err := in.failed(); err != nil {
 		return nil, err
 	}
-	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
+	out := make([]grid.ManagedJob, 0, len(in.Jobs))
 	order := make(map[string][2]int64, len(in.Jobs)) // by number: that of a job or its array, then of the task
 	throttles := map[string]int{}                    // by array: only the row of its waiting tasks says it
 	for i := range in.Jobs {
@@ -129,29 +129,29 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		}
 	}
 	for i := range out {
-		if array, _, task := strings.Cut(out[i].Number, "_"); task && out[i].State == bourse.ManagedPending {
+		if array, _, task := strings.Cut(out[i].Number, "_"); task && out[i].State == grid.ManagedPending {
 			out[i].Throttle = throttles[array]
 		}
 	}
-	rank := func(j *bourse.ManagedJob) int {
-		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedLost, bourse.ManagedEnded}, j.State)
+	rank := func(j *grid.ManagedJob) int {
+		return slices.Index([]grid.ManagedState{grid.ManagedRunning, grid.ManagedPending, grid.ManagedHeld, grid.ManagedUnknown, grid.ManagedLost, grid.ManagedEnded}, j.State)
 	}
-	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int {
+	slices.SortStableFunc(out, func(a, b grid.ManagedJob) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number][0], order[b.Number][0]), cmp.Compare(order[a.Number][1], order[b.Number][1]))
 	})
 	return out, nil
 }
 
 // managed is the job as a look shows it.
-func (j *job) managed() (bourse.ManagedJob, error) {
-	m := bourse.ManagedJob{
+func (j *job) managed() (grid.ManagedJob, error) {
+	m := grid.ManagedJob{
 		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
 		Count: j.Count.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
 		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
 		Account: none(j.Account), QOS: none(j.QOS),
 	}
 	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
-	if m.State == bourse.ManagedPending || m.State == bourse.ManagedHeld {
+	if m.State == grid.ManagedPending || m.State == grid.ManagedHeld {
 		m.Eligible, m.Dependency = j.Eligible.time(), none(j.Dependency)
 		m.Features, m.Required, m.Licences, m.GRES = none(j.Features), none(j.Required), none(j.Licences), none(j.GRES)
 	}
@@ -170,8 +170,8 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 }
 
 // minutes is a limit that was given in minutes; 0: none.
-func minutes(n number) bourse.Duration {
-	return bourse.Duration(min(max(n.value, 0), int64(bourse.MaxDuration/bourse.Minute))) * bourse.Minute
+func minutes(n number) grid.Duration {
+	return grid.Duration(min(max(n.value, 0), int64(grid.MaxDuration/grid.Minute))) * grid.Minute
 }
 
 // throttle is how many tasks of its array may run at once; 0: all.
@@ -230,41 +230,41 @@ func (j *job) tasks() []string {
 var withNode = []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL"}
 
 // over reports whether a job in a state will never run, or never again.
-func over(s bourse.ManagedState) bool { return s == bourse.ManagedEnded || s == bourse.ManagedLost }
+func over(s grid.ManagedState) bool { return s == grid.ManagedEnded || s == grid.ManagedLost }
 
 // stateOf returns the state of a job for a look, and Slurm's word for why: for a pending job
 // its reason; for others their state, if it says more than that the job runs or has ended
 // by itself.
-func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, string) {
+func stateOf(states listed, reason string, idle bool) (grid.ManagedState, string) {
 	reason = none(reason)
 	if strings.EqualFold(reason, "None") {
 		reason = ""
 	}
 	if s := states.first("TIMEOUT", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "CANCELLED", "REVOKED", "FAILED", "LAUNCH_FAILED", "RECONFIG_FAIL", "COMPLETED"); s != "" {
 		if states.has("COMPLETING") {
-			return bourse.ManagedRunning, "COMPLETING" // its nodes are not free yet
+			return grid.ManagedRunning, "COMPLETING" // its nodes are not free yet
 		}
 		if s == "COMPLETED" || s == "FAILED" {
 			s = "" // it ended by itself
 		}
 		if slices.Contains(withNode, s) {
-			return bourse.ManagedLost, s
+			return grid.ManagedLost, s
 		}
-		return bourse.ManagedEnded, s
+		return grid.ManagedEnded, s
 	}
 	if states.has("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD") {
 		if states.has("REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD") || strings.HasPrefix(reason, "JobHeld") || idle || reason == "DependencyNeverSatisfied" {
-			return bourse.ManagedHeld, cmp.Or(reason, states[0])
+			return grid.ManagedHeld, cmp.Or(reason, states[0])
 		}
-		return bourse.ManagedPending, reason
+		return grid.ManagedPending, reason
 	}
 	if s := states.first("COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING", "EXPEDITING", "POWER_UP_NODE", "RUNNING"); s != "" {
 		if s == "RUNNING" {
 			s = ""
 		}
-		return bourse.ManagedRunning, s
+		return grid.ManagedRunning, s
 	}
-	return bourse.ManagedUnknown, strings.Join(states, " ")
+	return grid.ManagedUnknown, strings.Join(states, " ")
 }
 
 // ending is how a job ended as a look shows it: by a signal, 128 and its number.

@@ -3,8 +3,8 @@ package slurm
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A job may run for as long as its partition says. The padding of its reservation does not
@@ -12,13 +12,13 @@ import (
 func TestPartition_ThePaddingOfAReservationDoesNotCount(t *testing.T) {
 	t.Parallel()
 	d := &Driver{cfg: Config{Partitions: []string{"gpu"}}}
-	nodes := map[string]*nodeNow{"n1": {state: bourse.NodeUp, limits: map[string]bourse.Duration{"gpu": bourse.Hour}}}
-	m := agents.Command{Nodes: []string{"n1"}, Start: 0, End: bourse.Time(62 * bourse.Minute), Padding: 2 * bourse.Minute}
+	nodes := map[string]*nodeNow{"n1": {state: grid.NodeUp, limits: map[string]grid.Duration{"gpu": grid.Hour}}}
+	m := agents.Command{Nodes: []string{"n1"}, Start: 0, End: grid.Time(62 * grid.Minute), Padding: 2 * grid.Minute}
 	if p, why := d.partition(nodes, m); p != "gpu" {
 		t.Errorf("a window of 1h: %v", why)
 	}
 	m.End += 1000
-	if _, why := d.partition(nodes, m); why.Code != bourse.TooLarge {
+	if _, why := d.partition(nodes, m); why.Code != grid.TooLarge {
 		t.Errorf("a second more: %s, %v", why.Code, why)
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Printed is what Slurm's commands print about a cluster.
 type Printed struct {
-	At           bourse.Time // before the first command was run
-	Jobs         []byte      // squeue --all --states=all --json
-	Nodes        []byte      // sinfo --all -N --json
-	Reservations []byte      // scontrol show res -o
-	Partitions   []byte      // scontrol show partition -o; what cannot be read of it is left out
+	At           grid.Time // before the first command was run
+	Jobs         []byte    // squeue --all --states=all --json
+	Nodes        []byte    // sinfo --all -N --json
+	Reservations []byte    // scontrol show res -o
+	Partitions   []byte    // scontrol show partition -o; what cannot be read of it is left out
 }
 
 // Look asks a cluster for its nodes, jobs and reservations, at the same time. It needs no
 // rights. What the cluster hides from others (PrivateData) is not seen.
-func Look(ctx context.Context, c Commands) (*bourse.Look, error) {
+func Look(ctx context.Context, c Commands) (*grid.Look, error) {
 	p, err := Print(ctx, c)
 	if err != nil {
 		return nil, err
@@ -58,11 +58,11 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 	return p, nil
 }
 
-func wallClock() bourse.Time { return bourse.Time(time.Now().UnixMilli()) }
+func wallClock() grid.Time { return grid.Time(time.Now().UnixMilli()) }
 
 // Read makes a look from what was printed.
-func (p *Printed) Read() (*bourse.Look, error) {
-	look := &bourse.Look{At: p.At, Source: "slurm"}
+func (p *Printed) Read() (*grid.Look, error) {
+	look := &grid.Look{At: p.At, Source: "slurm"}
 	var version string
 	var err error
 	if look.Nodes, version, err = readNodes(p.Nodes); err != nil {
@@ -105,8 +105,8 @@ func (h *header) failed() error {
 }
 
 // readReservations reads what scontrol show res -o prints, a line for each.
-func readReservations(text []byte) ([]bourse.ManagedReservation, error) {
-	var out []bourse.ManagedReservation
+func readReservations(text []byte) ([]grid.ManagedReservation, error) {
+	var out []grid.ManagedReservation
 	for line := range strings.Lines(string(text)) {
 		rec := parseRecord(line)
 		name, ok := rec["ReservationName"]
@@ -116,7 +116,7 @@ func readReservations(text []byte) ([]bourse.ManagedReservation, error) {
 			}
 			return nil, fmt.Errorf("a line without ReservationName: %.80q", line)
 		}
-		r := bourse.ManagedReservation{Name: name, Users: commas(rec["Users"])}
+		r := grid.ManagedReservation{Name: name, Users: commas(rec["Users"])}
 		var err error
 		if r.Start, err = rec.time("StartTime"); err != nil {
 			return nil, fmt.Errorf("reservation %s: %w", name, err)
@@ -129,17 +129,17 @@ func readReservations(text []byte) ([]bourse.ManagedReservation, error) {
 		}
 		out = append(out, r)
 	}
-	slices.SortStableFunc(out, func(a, b bourse.ManagedReservation) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, func(a, b grid.ManagedReservation) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
 // readPartitions reads what scontrol show partition -o prints, a line for each. What is no such
 // line is left out: the partitions of the look then count as up.
-func readPartitions(text []byte) []bourse.ManagedPartition {
-	var out []bourse.ManagedPartition
+func readPartitions(text []byte) []grid.ManagedPartition {
+	var out []grid.ManagedPartition
 	for line := range strings.Lines(string(text)) {
 		rec := parseRecord(line)
-		p := bourse.ManagedPartition{Name: rec["PartitionName"], State: strings.ToLower(rec["State"]), Default: rec["Default"] == "YES", QOS: none(rec["QoS"])}
+		p := grid.ManagedPartition{Name: rec["PartitionName"], State: strings.ToLower(rec["State"]), Default: rec["Default"] == "YES", QOS: none(rec["QoS"])}
 		if p.Name == "" || p.State == "" {
 			continue
 		}
@@ -151,6 +151,6 @@ func readPartitions(text []byte) []bourse.ManagedPartition {
 		p.MaxNodes, p.Tier = max(p.MaxNodes, 0), max(p.Tier, 0)
 		out = append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b bourse.ManagedPartition) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, func(a, b grid.ManagedPartition) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

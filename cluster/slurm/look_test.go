@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // versions are those that testdata has recorded output of.
@@ -44,22 +44,22 @@ func TestLook_TheSameSceneLooksTheSameInEachVersion(t *testing.T) {
 	}
 }
 
-func checkScene(t *testing.T, look *bourse.Look) {
+func checkScene(t *testing.T, look *grid.Look) {
 	t.Helper()
 	if len(look.Nodes) != 6 {
 		t.Fatalf("%d nodes; must be 6", len(look.Nodes))
 	}
 	first, drained, last := look.Nodes[0], look.Nodes[4], look.Nodes[5]
-	if first.Name != "site1n1" || first.State != bourse.NodeUp || first.CPUs != 4 || first.Busy != 4 || first.Memory != 100<<20 ||
+	if first.Name != "site1n1" || first.State != grid.NodeUp || first.CPUs != 4 || first.Busy != 4 || first.Memory != 100<<20 ||
 		!slices.Equal(first.Features, []string{"ssd", "ib"}) || !slices.Equal(first.Partitions, []string{"batch", "wide"}) {
 		t.Errorf("first node %+v", first)
 	}
-	if look.Nodes[2].Busy != 1 || drained.State != bourse.NodeDrained || last.State != bourse.NodeUp || last.Busy != 0 || last.Features != nil {
+	if look.Nodes[2].Busy != 1 || drained.State != grid.NodeDrained || last.State != grid.NodeUp || last.Busy != 0 || last.Features != nil {
 		t.Errorf("nodes %+v", look.Nodes)
 	}
 
 	var names []string
-	jobs := map[string]bourse.ManagedJob{}
+	jobs := map[string]grid.ManagedJob{}
 	for _, j := range look.Jobs {
 		names = append(names, j.Number+" "+j.Name)
 		jobs[j.Number] = j
@@ -72,20 +72,20 @@ func checkScene(t *testing.T, look *bourse.Look) {
 		t.Errorf("jobs in the order %q\nmust be %q", names, order)
 	}
 	run := jobs["1"]
-	if run.State != bourse.ManagedRunning || run.User != "ana_vo1" || !slices.Equal(run.Nodes, []string{"site1n1", "site1n2"}) || run.Count != 2 ||
-		!run.Exclusive || run.Limit != 30*bourse.Minute || run.End != run.Start.Add(30*bourse.Minute) || run.Partition != "wide" {
+	if run.State != grid.ManagedRunning || run.User != "ana_vo1" || !slices.Equal(run.Nodes, []string{"site1n1", "site1n2"}) || run.Count != 2 ||
+		!run.Exclusive || run.Limit != 30*grid.Minute || run.End != run.Start.Add(30*grid.Minute) || run.Partition != "wide" {
 		t.Errorf("running job %+v", run)
 	}
 	if jobs["2"].Exclusive {
 		t.Errorf("job that shares %+v", jobs["2"])
 	}
-	if j := jobs["3"]; j.State != bourse.ManagedEnded || j.Why != "" || j.Exit != 3 || j.Signal != 0 {
+	if j := jobs["3"]; j.State != grid.ManagedEnded || j.Why != "" || j.Exit != 3 || j.Signal != 0 {
 		t.Errorf("failed job %+v", j)
 	}
-	if j := jobs["4"]; j.State != bourse.ManagedPending || j.Why != "Resources" || j.Count != 4 || j.Nodes != nil || j.Start <= j.Submit {
+	if j := jobs["4"]; j.State != grid.ManagedPending || j.Why != "Resources" || j.Count != 4 || j.Nodes != nil || j.Start <= j.Submit {
 		t.Errorf("planned job %+v", j)
 	}
-	if j := jobs["5"]; j.State != bourse.ManagedHeld || j.Why != "JobHeldUser" || j.Start != 0 {
+	if j := jobs["5"]; j.State != grid.ManagedHeld || j.Why != "JobHeldUser" || j.Start != 0 {
 		t.Errorf("held job %+v", j)
 	}
 	if j := jobs["7"]; j.Limit != 0 || j.End != 0 {
@@ -94,7 +94,7 @@ func checkScene(t *testing.T, look *bourse.Look) {
 	if j := jobs["8"]; j.Reservation != "bourse.2c3d" || j.Why != "BeginTime" {
 		t.Errorf("job in a reservation %+v", j)
 	}
-	if j := jobs["9"]; j.State != bourse.ManagedEnded || j.Why != "CANCELLED" {
+	if j := jobs["9"]; j.State != grid.ManagedEnded || j.Why != "CANCELLED" {
 		t.Errorf("cancelled job %+v", j)
 	}
 
@@ -102,7 +102,7 @@ func checkScene(t *testing.T, look *bourse.Look) {
 		t.Fatalf("reservations %+v", look.Reservations)
 	}
 	hold, taken, foreign := look.Reservations[0], look.Reservations[1], look.Reservations[2]
-	if hold.Name != "bourse.0a1b" || !slices.Equal(hold.Nodes, []string{"site1n3", "site1n4"}) || !slices.Equal(hold.Users, []string{"bholder"}) || hold.End != hold.Start.Add(bourse.Hour) {
+	if hold.Name != "bourse.0a1b" || !slices.Equal(hold.Nodes, []string{"site1n3", "site1n4"}) || !slices.Equal(hold.Users, []string{"bholder"}) || hold.End != hold.Start.Add(grid.Hour) {
 		t.Errorf("hold %+v", hold)
 	}
 	if taken.Name != "bourse.2c3d" || !slices.Equal(taken.Users, []string{"ana_vo1"}) || jobs["8"].Start != taken.Start {
@@ -125,10 +125,10 @@ func TestRecord_AJobAsScontrolShowsIt(t *testing.T) {
 			}
 			got = append(got, j)
 		}
-		if j := got[1]; j.number != "3" || j.name != "fails" || j.user != "ben_vo1" || j.state != bourse.ManagedEnded || j.why != "" || j.exit != 3 || j.end < j.start || j.start < j.submit {
+		if j := got[1]; j.number != "3" || j.name != "fails" || j.user != "ben_vo1" || j.state != grid.ManagedEnded || j.why != "" || j.exit != 3 || j.end < j.start || j.start < j.submit {
 			t.Errorf("%s: failed job %+v", version, j)
 		}
-		if j := got[2]; j.state != bourse.ManagedPending || j.why != "Resources" || j.submit == 0 {
+		if j := got[2]; j.state != grid.ManagedPending || j.why != "Resources" || j.submit == 0 {
 			t.Errorf("%s: pending job %+v", version, j)
 		}
 	}
@@ -174,19 +174,19 @@ func TestHosts_ListsInShortForm(t *testing.T) {
 // A state that is not known is unknown, never running or free.
 func TestStates_WhatIsNotKnownIsUnknown(t *testing.T) {
 	t.Parallel()
-	if s, why := stateOf(listed{"DREAMING"}, "", false); s != bourse.ManagedUnknown || why != "DREAMING" {
+	if s, why := stateOf(listed{"DREAMING"}, "", false); s != grid.ManagedUnknown || why != "DREAMING" {
 		t.Errorf("job is %s, %s", s, why)
 	}
-	if s := nodeState(listed{"DREAMING"}, nil); s != bourse.NodeUnknown {
+	if s := nodeState(listed{"DREAMING"}, nil); s != grid.NodeUnknown {
 		t.Errorf("node is %s", s)
 	}
-	if s := nodeState(listed{"IDLE", "NOT_RESPONDING"}, nil); s != bourse.NodeUnknown {
+	if s := nodeState(listed{"IDLE", "NOT_RESPONDING"}, nil); s != grid.NodeUnknown {
 		t.Errorf("node that does not respond is %s", s)
 	}
-	if s := nodeState(listed{"mixed"}, listed{"DRAIN"}); s != bourse.NodeDrained {
+	if s := nodeState(listed{"mixed"}, listed{"DRAIN"}); s != grid.NodeDrained {
 		t.Errorf("draining node is %s", s)
 	}
-	if s, _ := stateOf(listed{"CANCELLED", "COMPLETING"}, "", false); s != bourse.ManagedRunning {
+	if s, _ := stateOf(listed{"CANCELLED", "COMPLETING"}, "", false); s != grid.ManagedRunning {
 		t.Errorf("a job whose nodes are not free yet is %s", s)
 	}
 }
@@ -195,11 +195,11 @@ func TestStates_WhatIsNotKnownIsUnknown(t *testing.T) {
 func TestStates_AJobThatWentWithItsNodeIsLost(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED"} {
-		if s, why := stateOf(listed{word}, "", false); s != bourse.ManagedLost || why != word {
+		if s, why := stateOf(listed{word}, "", false); s != grid.ManagedLost || why != word {
 			t.Errorf("a job that is %s is %s, %s", word, s, why)
 		}
 	}
-	if s, why := stateOf(listed{"TIMEOUT"}, "", false); s != bourse.ManagedEnded || why != "TIMEOUT" {
+	if s, why := stateOf(listed{"TIMEOUT"}, "", false); s != grid.ManagedEnded || why != "TIMEOUT" {
 		t.Errorf("a job at its limit is %s, %s", s, why)
 	}
 }

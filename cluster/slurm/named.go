@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // named is a job of a given name, as squeue lists it on a line: that is faster than the
 // whole queue in JSON.
 type named struct {
 	number, user, reservation string
-	state                     bourse.ManagedState
+	state                     grid.ManagedState
 	why                       string
-	submit                    bourse.Time
+	submit                    grid.Time
 	nodes                     string // in short form; "": it never had nodes
 }
 
@@ -56,10 +56,10 @@ func readNamed(text []byte) ([]named, error) {
 
 // nodeNow is the present state of a node.
 type nodeNow struct {
-	state bourse.NodeState
+	state grid.NodeState
 	said  string // Slurm's word for it
 	// limits has its partitions, with how long a job may run there; 0: no limit
-	limits map[string]bourse.Duration
+	limits map[string]grid.Duration
 }
 
 // nodesNow asks for the present state of some nodes.
@@ -85,7 +85,7 @@ func readNodesNow(text []byte) (map[string]*nodeNow, error) {
 		}
 		n := nodes[f[0]]
 		if n == nil {
-			n = &nodeNow{limits: map[string]bourse.Duration{}}
+			n = &nodeNow{limits: map[string]grid.Duration{}}
 			nodes[f[0]] = n
 		}
 		n.state, n.said = compactState(f[1]), f[1]
@@ -96,22 +96,22 @@ func readNodesNow(text []byte) (map[string]*nodeNow, error) {
 
 // compactState reads the state of a node in one word, such as "idle", "drained", "down*" or
 // "mixed-". A star says that the node does not respond.
-func compactState(s string) bourse.NodeState {
+func compactState(s string) grid.NodeState {
 	word := strings.TrimRight(s, "*~#!%$@^-+")
 	state := nodeState(listed{strings.ToUpper(word)}, nil)
 	switch {
 	case strings.EqualFold(word, "reserved"), strings.EqualFold(word, "planned"), strings.EqualFold(word, "completing"),
 		strings.EqualFold(word, "maint"), strings.HasPrefix(strings.ToLower(word), "power"):
-		state = bourse.NodeUp
+		state = grid.NodeUp
 	}
-	if state == bourse.NodeUp && strings.Contains(s, "*") {
-		return bourse.NodeUnknown
+	if state == grid.NodeUp && strings.Contains(s, "*") {
+		return grid.NodeUnknown
 	}
 	return state
 }
 
 // span reads a limit as sinfo shows it: [days-][[hours:]minutes:]seconds, "infinite".
-func span(s string) (bourse.Duration, error) {
+func span(s string) (grid.Duration, error) {
 	if s == "infinite" || s == "n/a" || s == "" {
 		return 0, nil
 	}
@@ -137,5 +137,5 @@ func span(s string) (bourse.Duration, error) {
 		}
 		total = total*[]uint64{24, 60, 60}[i] + n
 	}
-	return bourse.Duration(total) * bourse.Second, nil
+	return grid.Duration(total) * grid.Second, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // node is a node in the JSON of older versions.
@@ -69,7 +69,7 @@ type row struct {
 }
 
 // readNodes reads what sinfo -N --json prints, and its version.
-func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
+func readNodes(text []byte) ([]grid.ManagedNode, string, error) {
 	var in struct {
 		header
 		Nodes []node `json:"nodes"`
@@ -94,14 +94,14 @@ func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
 		nodes = append(nodes, n)
 	}
 	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(a.Name, b.Name) })
-	out := make([]bourse.ManagedNode, 0, len(nodes))
+	out := make([]grid.ManagedNode, 0, len(nodes))
 	for _, n := range nodes {
 		if n.Name == "" {
 			return nil, "", fmt.Errorf("a node without a name")
 		}
 		if len(out) == 0 || out[len(out)-1].Name != n.Name {
 			const mebi = 1 << 20
-			out = append(out, bourse.ManagedNode{Name: n.Name, State: nodeState(n.State, n.Flags), CPUs: n.CPUs.count(), Busy: n.Busy.count(),
+			out = append(out, grid.ManagedNode{Name: n.Name, State: nodeState(n.State, n.Flags), CPUs: n.CPUs.count(), Busy: n.Busy.count(),
 				Memory: int64(n.Memory.count()) * mebi, Features: n.Features,
 				GRES: none(n.GRES), GRESUsed: none(n.GRESUsed), GPUs: gpus(n.GRES)})
 		}
@@ -118,19 +118,19 @@ func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
 
 // nodeState says whether work can start on a node in these states. A node that is powered
 // down counts as up, because Slurm wakes it for a job.
-func nodeState(states, flags listed) bourse.NodeState {
+func nodeState(states, flags listed) grid.NodeState {
 	all := slices.Concat(states, flags)
 	switch {
 	case all.has("DOWN", "FAIL", "FAILING", "ERROR", "FUTURE"):
-		return bourse.NodeDown
+		return grid.NodeDown
 	case all.has("DRAIN", "DRAINING", "DRAINED", "INVALID_REG", "POWERING_DOWN", "REBOOT_ISSUED"):
-		return bourse.NodeDrained
+		return grid.NodeDrained
 	case all.has("NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"):
-		return bourse.NodeUnknown
+		return grid.NodeUnknown
 	case all.has("IDLE", "ALLOCATED", "MIXED"):
-		return bourse.NodeUp
+		return grid.NodeUp
 	}
-	return bourse.NodeUnknown
+	return grid.NodeUnknown
 }
 
 // gpus counts the GPUs in Slurm's words for what a node has, such as

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestReal_ReserveIsSeenAndRetriedWithTheSameAnswer(t *testing.T) {
@@ -24,10 +24,10 @@ func TestReal_ReserveIsSeenAndRetriedWithTheSameAnswer(t *testing.T) {
 		t.Fatalf("there is %+v", got)
 	}
 	rival := r.window(90*time.Minute, time.Hour, 2)
-	r.mustDeny(agents.Reserve, rival, bourse.Busy, "overlaps")
+	r.mustDeny(agents.Reserve, rival, grid.Busy, "overlaps")
 	moved := m
 	moved.End += 60_000
-	r.mustDeny(agents.Reserve, moved, bourse.Conflict, "exists already")
+	r.mustDeny(agents.Reserve, moved, grid.Conflict, "exists already")
 	r.must(agents.Assign, m)
 	r.must(agents.Assign, m)
 	if got := r.reservation(m.Name); got == nil || !slices.Equal(got.Users, []string{r.user}) {
@@ -38,7 +38,7 @@ func TestReal_ReserveIsSeenAndRetriedWithTheSameAnswer(t *testing.T) {
 	if got := r.reservation(m.Name); got != nil {
 		t.Errorf("still there: %+v", got)
 	}
-	r.mustDeny(agents.Assign, m, bourse.Unknown, "there is no such reservation")
+	r.mustDeny(agents.Assign, m, grid.Unknown, "there is no such reservation")
 }
 
 func TestReal_NodesThatAreNotFreeAreRefused(t *testing.T) {
@@ -46,13 +46,13 @@ func TestReal_NodesThatAreNotFreeAreRefused(t *testing.T) {
 	job := r.hand("sbatch", "--parsable", "--nodelist=c1n3", "--exclusive", "--time=30", "--output=/dev/null", "--wrap=sleep 600", "--chdir=/")
 	defer func() { r.hand("scancel", job) }()
 	r.until("the job runs", func() bool { return r.hand("squeue", "-h", "-j", job, "-o", "%T") == "RUNNING" })
-	r.mustDeny(agents.Reserve, r.window(time.Minute, time.Hour, 3), bourse.Busy, "busy")
+	r.mustDeny(agents.Reserve, r.window(time.Minute, time.Hour, 3), grid.Busy, "busy")
 
 	r.hand("scontrol", "update", "NodeName=c1n4", "State=DRAIN", "Reason=test")
 	defer func() { r.hand("scontrol", "update", "NodeName=c1n4", "State=RESUME") }()
-	r.mustDeny(agents.Reserve, r.window(time.Hour, time.Hour, 4), bourse.Busy, "c1n4 is drain")
+	r.mustDeny(agents.Reserve, r.window(time.Hour, time.Hour, 4), grid.Busy, "c1n4 is drain")
 	look := r.look()
-	if i := slices.IndexFunc(look.Nodes, func(n bourse.ManagedNode) bool { return n.Name == "c1n4" }); look.Nodes[i].State != bourse.NodeDrained {
+	if i := slices.IndexFunc(look.Nodes, func(n grid.ManagedNode) bool { return n.Name == "c1n4" }); look.Nodes[i].State != grid.NodeDrained {
 		t.Errorf("it looks %s", look.Nodes[i].State)
 	}
 	nowhere := r.window(time.Hour, time.Hour)
@@ -72,11 +72,11 @@ func TestReal_NobodyRunsAsRootOrAsNobodyKnown(t *testing.T) {
 		if os.Geteuid() != 0 && user != "root" {
 			continue
 		}
-		r.mustDeny(agents.Assign, m, bourse.NotAllowed, words)
-		r.mustDeny(agents.Run, m, bourse.NotAllowed, words)
+		r.mustDeny(agents.Assign, m, grid.NotAllowed, words)
+		r.mustDeny(agents.Run, m, grid.NotAllowed, words)
 	}
 	m.User = r.user
-	r.mustDeny(agents.Run, m, bourse.NotAllowed, "not for this account") // still the holder's
+	r.mustDeny(agents.Run, m, grid.NotAllowed, "not for this account") // still the holder's
 	if jobs := r.jobs(m.Name); len(jobs) != 0 {
 		t.Errorf("there are jobs: %+v", jobs)
 	}
@@ -93,7 +93,7 @@ func TestReal_ARightThatIsMissingIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.d.c.run(context.Background(), a, "", "scontrol", "create", "reservation", "ReservationName=x", "StartTime=now+60", "Duration=5", "Nodes=c1n5", "Users="+r.other)
-	if outcome, why := judge(err); outcome != agents.Denied || why.Code != bourse.NotAllowed || !strings.Contains(why.String(), "AdminLevel=Operator") {
+	if outcome, why := judge(err); outcome != agents.Denied || why.Code != grid.NotAllowed || !strings.Contains(why.String(), "AdminLevel=Operator") {
 		t.Errorf("%s, %v", outcome, why)
 	}
 }
@@ -107,20 +107,20 @@ func TestReal_WorkRunsOnceInItsWindowAsItsAccount(t *testing.T) {
 	r.must(agents.Run, m)
 	r.must(agents.Run, m) // the answer was lost
 	jobs := r.jobs(m.Name)
-	if len(jobs) != 1 || jobs[0].User != r.user || jobs[0].Reservation != m.Name || jobs[0].State != bourse.ManagedPending {
+	if len(jobs) != 1 || jobs[0].User != r.user || jobs[0].Reservation != m.Name || jobs[0].State != grid.ManagedPending {
 		t.Fatalf("jobs %+v", jobs)
 	}
-	r.until("the work has ended", func() bool { jobs = r.jobs(m.Name); return len(jobs) == 1 && jobs[0].State == bourse.ManagedEnded })
+	r.until("the work has ended", func() bool { jobs = r.jobs(m.Name); return len(jobs) == 1 && jobs[0].State == grid.ManagedEnded })
 	j := jobs[0]
-	if j.Exit != 3 || j.Signal != 0 || j.Why != "" || j.Start < m.Start || j.Start > m.Start.Add(15*bourse.Second) || !slices.Equal(j.Nodes, m.Nodes) {
+	if j.Exit != 3 || j.Signal != 0 || j.Why != "" || j.Start < m.Start || j.Start > m.Start.Add(15*grid.Second) || !slices.Equal(j.Nodes, m.Nodes) {
 		t.Errorf("it has run as %+v in the window from %v", j, m.Start)
 	}
-	r.mustDeny(agents.Run, m, bourse.BadState, "before")
+	r.mustDeny(agents.Run, m, grid.BadState, "before")
 
 	// Without accounting the controller forgets it.
-	forgotten := &bourse.Look{}
+	forgotten := &grid.Look{}
 	r.d.complete(context.Background(), forgotten)
-	if len(forgotten.Jobs) != 1 || forgotten.Jobs[0].Name != m.Name || forgotten.Jobs[0].Number != j.Number || forgotten.Jobs[0].Exit != 3 || forgotten.Jobs[0].State != bourse.ManagedEnded || !slices.Equal(forgotten.Jobs[0].Nodes, m.Nodes) {
+	if len(forgotten.Jobs) != 1 || forgotten.Jobs[0].Name != m.Name || forgotten.Jobs[0].Number != j.Number || forgotten.Jobs[0].Exit != 3 || forgotten.Jobs[0].State != grid.ManagedEnded || !slices.Equal(forgotten.Jobs[0].Nodes, m.Nodes) {
 		t.Errorf("of what the controller has forgotten there is left %+v", forgotten.Jobs)
 	}
 	own, err := accountNamed(r.user)
@@ -151,19 +151,19 @@ func TestReal_EndLetsWorkCleanUpAndTouchesNoOther(t *testing.T) {
 	foreign := r.hand("sbatch", "--parsable", "--job-name="+m.Name, "--hold", "--output=/dev/null", "--wrap=true", "--chdir=/")
 	defer func() { r.hand("scancel", foreign) }()
 	r.until("the work runs", func() bool {
-		return slices.ContainsFunc(r.jobs(m.Name), func(j bourse.ManagedJob) bool { return j.State == bourse.ManagedRunning })
+		return slices.ContainsFunc(r.jobs(m.Name), func(j grid.ManagedJob) bool { return j.State == grid.ManagedRunning })
 	})
 	r.until("it has printed", func() bool {
 		return string(r.output(agents.OutputRequest{Name: m.Name, From: -1}).Data) == "begun\n"
 	})
 	jobs := r.jobs(m.Name)
-	i := slices.IndexFunc(jobs, func(j bourse.ManagedJob) bool { return j.Number != foreign })
+	i := slices.IndexFunc(jobs, func(j grid.ManagedJob) bool { return j.Number != foreign })
 	ours := jobs[i]
 
 	reused := m // the number belongs to a job that was submitted at another time
 	reused.Number, reused.Submit = ours.Number, ours.Submit-60_000
 	r.must(agents.End, reused)
-	if jobs := r.jobs(m.Name); jobs[slices.IndexFunc(jobs, func(j bourse.ManagedJob) bool { return j.Number == ours.Number })].State != bourse.ManagedRunning {
+	if jobs := r.jobs(m.Name); jobs[slices.IndexFunc(jobs, func(j grid.ManagedJob) bool { return j.Number == ours.Number })].State != grid.ManagedRunning {
 		t.Error("a job that was submitted at another time was ended")
 	}
 
@@ -171,9 +171,9 @@ func TestReal_EndLetsWorkCleanUpAndTouchesNoOther(t *testing.T) {
 	r.must(agents.End, m)
 	r.until("it has ended", func() bool {
 		jobs = r.jobs(m.Name)
-		return jobs[slices.IndexFunc(jobs, func(j bourse.ManagedJob) bool { return j.Number == ours.Number })].State == bourse.ManagedEnded
+		return jobs[slices.IndexFunc(jobs, func(j grid.ManagedJob) bool { return j.Number == ours.Number })].State == grid.ManagedEnded
 	})
-	j := jobs[slices.IndexFunc(jobs, func(j bourse.ManagedJob) bool { return j.Number == ours.Number })]
+	j := jobs[slices.IndexFunc(jobs, func(j grid.ManagedJob) bool { return j.Number == ours.Number })]
 	if j.Exit != 7 || j.Why != "CANCELLED" {
 		t.Errorf("it has ended as %+v", j)
 	}
@@ -195,7 +195,7 @@ func TestReal_DeleteEndsWhatRunsFirst(t *testing.T) {
 	r.must(agents.Assign, waits)
 	r.must(agents.Run, waits)
 	r.must(agents.Delete, waits)
-	if jobs := r.jobs(waits.Name); len(jobs) != 1 || jobs[0].State != bourse.ManagedEnded || jobs[0].Nodes != nil {
+	if jobs := r.jobs(waits.Name); len(jobs) != 1 || jobs[0].State != grid.ManagedEnded || jobs[0].Nodes != nil {
 		t.Errorf("jobs %+v", jobs)
 	}
 
@@ -204,10 +204,10 @@ func TestReal_DeleteEndsWhatRunsFirst(t *testing.T) {
 	r.must(agents.Reserve, runs)
 	r.must(agents.Assign, runs)
 	r.must(agents.Run, runs)
-	r.until("the work runs", func() bool { return r.jobs(runs.Name)[0].State == bourse.ManagedRunning })
+	r.until("the work runs", func() bool { return r.jobs(runs.Name)[0].State == grid.ManagedRunning })
 	r.until("it is deleted", func() bool {
 		outcome, why := r.do(agents.Delete, runs)
-		if outcome == agents.Failure || outcome == agents.Denied && why.Code != bourse.Busy {
+		if outcome == agents.Failure || outcome == agents.Denied && why.Code != grid.Busy {
 			t.Fatalf("%s: %v", outcome, why)
 		}
 		return outcome == agents.Done
@@ -215,7 +215,7 @@ func TestReal_DeleteEndsWhatRunsFirst(t *testing.T) {
 	if r.reservation(runs.Name) != nil {
 		t.Error("the reservation is still there")
 	}
-	r.until("the work has ended", func() bool { return r.jobs(runs.Name)[0].State == bourse.ManagedEnded })
+	r.until("the work has ended", func() bool { return r.jobs(runs.Name)[0].State == grid.ManagedEnded })
 }
 
 // Slurm forgets in a crash what it has acknowledged seconds before; the next look
@@ -230,12 +230,12 @@ func TestReal_ALookShowsWhatACrashHasLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := r.window(time.Hour, time.Hour, 3)
-	if outcome, why := r.do(agents.Reserve, third); outcome != agents.Failure || why.Code != bourse.NoCluster {
+	if outcome, why := r.do(agents.Reserve, third); outcome != agents.Failure || why.Code != grid.NoCluster {
 		t.Errorf("without a controller: %s, %v", outcome, why)
 	}
 	var looked agents.Looked
 	r.d.Do(context.Background(), agents.LookRequest{}, func(a agents.Message) { looked = a.(agents.Looked) })
-	if looked.Look != nil || looked.Failure.Code != bourse.NoCluster {
+	if looked.Look != nil || looked.Failure.Code != grid.NoCluster {
 		t.Errorf("without a controller a look shows %+v, %v", looked.Look, looked.Failure)
 	}
 	if err := clusters("resume", realDir, "2"); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A window as long as the partition lets a job run is reserved with its padding, and its
@@ -20,13 +20,13 @@ import (
 func TestReal_AWindowAsLongAsItsPartitionAllows(t *testing.T) {
 	r := newReal(t, 1)
 	r.d.cfg.Partitions = []string{"short"}
-	if i := slices.IndexFunc(r.look().Partitions, func(p bourse.ManagedPartition) bool { return p.Name == "short" && p.Limit == bourse.Hour }); i < 0 {
+	if i := slices.IndexFunc(r.look().Partitions, func(p grid.ManagedPartition) bool { return p.Name == "short" && p.Limit == grid.Hour }); i < 0 {
 		t.Errorf("a look shows the partitions %+v", r.look().Partitions)
 	}
 	m := r.window(4*time.Second, time.Hour, 4)
 	m.Work = script("sleep 60\n")
 	padded := m
-	padded.End, padded.Padding = m.End.Add(2*bourse.Minute), 2*bourse.Minute
+	padded.End, padded.Padding = m.End.Add(2*grid.Minute), 2*grid.Minute
 	r.must(agents.Reserve, padded)
 	if got := r.reservation(m.Name); got == nil || got.End != padded.End {
 		t.Errorf("the reservation is %+v", got)
@@ -36,11 +36,11 @@ func TestReal_AWindowAsLongAsItsPartitionAllows(t *testing.T) {
 	if got := r.hand("squeue", "-h", "-n", m.Name, "-o", "%P %l"); got != "short 1:00:00" {
 		t.Errorf("the job is in %s", got)
 	}
-	r.until("the work runs", func() bool { return r.jobs(m.Name)[0].State == bourse.ManagedRunning })
+	r.until("the work runs", func() bool { return r.jobs(m.Name)[0].State == grid.ManagedRunning })
 
 	long := r.window(2*time.Hour, time.Hour+time.Second, 4)
-	long.End, long.Padding = long.End.Add(2*bourse.Minute), 2*bourse.Minute
-	r.mustDeny(agents.Reserve, long, bourse.TooLarge, "partition short lets no job run for 3601s")
+	long.End, long.Padding = long.End.Add(2*grid.Minute), 2*grid.Minute
+	r.mustDeny(agents.Reserve, long, grid.TooLarge, "partition short lets no job run for 3601s")
 }
 
 // as is the commands of a cluster as run by another account.
@@ -98,21 +98,21 @@ func TestReal_TrialOfRights(t *testing.T) {
 	if why := trial.Submits(ctx, r.user, []string{"--nodelist=c1n99"}); !why.Refused() || !strings.Contains(why.Detail, "in partition batch") {
 		t.Errorf("with an option that Slurm refuses: %v", why)
 	}
-	if why := trial.Submits(ctx, "no-such-account", nil); why.Code != bourse.NotAllowed {
+	if why := trial.Submits(ctx, "no-such-account", nil); why.Code != grid.NotAllowed {
 		t.Errorf("of an account that is not there: %v", why)
 	}
-	if off, known, why := trial.Clock(ctx); why.Refused() || !known || off < -bourse.Second || off > bourse.Second {
+	if off, known, why := trial.Clock(ctx); why.Refused() || !known || off < -grid.Second || off > grid.Second {
 		t.Errorf("its clock is %v ahead, %t, %v", off, known, why)
 	}
 	if f, err := trial.TryFolder([]string{r.user}); err != nil || !strings.Contains(f.Said, "can be written") {
 		t.Errorf("folder: %+v, %v", f, err)
 	}
 	trial.Commands = r.as("news")
-	if _, why := trial.Rights(ctx); why.Code != bourse.NotAllowed || !strings.Contains(why.Detail, "AdminLevel=Operator") {
+	if _, why := trial.Rights(ctx); why.Code != grid.NotAllowed || !strings.Contains(why.Detail, "AdminLevel=Operator") {
 		t.Errorf("without rights: %s, %v", why.Code, why)
 	}
 	trial.Holder = "no-such-account"
-	if _, why := trial.Rights(ctx); why.Code != bourse.NotAllowed || !strings.Contains(why.Detail, "useradd") {
+	if _, why := trial.Rights(ctx); why.Code != grid.NotAllowed || !strings.Contains(why.Detail, "useradd") {
 		t.Errorf("without a holder: %v", why)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A real controller's queue with a throttled array, dependencies, a begin time, holds, a
@@ -65,9 +65,9 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 	run("scontrol", "update", "NodeName=c1n4", "State=DRAIN", "Reason=test")
 	jobs["a node"] = submit("--nodelist=c1n4", "-N1", "--time=5")
 
-	var look *bourse.Look
-	find := func(number string) *bourse.ManagedJob {
-		i := slices.IndexFunc(look.Jobs, func(j bourse.ManagedJob) bool { return j.Number == number })
+	var look *grid.Look
+	find := func(number string) *grid.ManagedJob {
+		i := slices.IndexFunc(look.Jobs, func(j grid.ManagedJob) bool { return j.Number == number })
 		if i < 0 {
 			t.Fatalf("the look has no job %s", number)
 		}
@@ -78,7 +78,7 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 		if look, err = Look(context.Background(), c); err != nil {
 			t.Fatal(err)
 		}
-		settled := find(long).State == bourse.ManagedRunning && find(array+"_2").State == bourse.ManagedRunning && find(array+"_3").Why == "JobArrayTaskLimit" &&
+		settled := find(long).State == grid.ManagedRunning && find(array+"_2").State == grid.ManagedRunning && find(array+"_3").Why == "JobArrayTaskLimit" &&
 			find(jobs["a node"]).Why == "ReqNodeNotAvail" && find(jobs["the partition"]).Why == "PartitionDown"
 		if settled {
 			break
@@ -89,7 +89,7 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 	}
 	tasks := 0
 	for _, j := range look.Jobs {
-		if strings.HasPrefix(j.Number, array+"_") && j.State == bourse.ManagedPending {
+		if strings.HasPrefix(j.Number, array+"_") && j.State == grid.ManagedPending {
 			if tasks++; j.Throttle != 2 {
 				t.Errorf("task %s: %+v", j.Number, j)
 			}
@@ -98,16 +98,16 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 	if tasks != 18 {
 		t.Errorf("%d tasks wait", tasks)
 	}
-	for who, want := range map[string]bourse.ManagedJob{
-		"the array's end": {State: bourse.ManagedPending, Why: "Dependency", After: []string{array + "_*"}},
-		"the job's end":   {State: bourse.ManagedPending, Why: "Dependency", After: []string{long}},
-		"its failure":     {State: bourse.ManagedHeld, Why: "Dependency"},
-		"either":          {State: bourse.ManagedPending, Why: "Dependency", After: []string{long}},
-		"after its start": {State: bourse.ManagedPending, Why: "Dependency", Begin: find(long).Start.Add(10 * bourse.Minute)},
-		"two hours":       {State: bourse.ManagedPending, Why: "BeginTime", Begin: find(jobs["two hours"]).Eligible},
-		"its user":        {State: bourse.ManagedHeld, Why: "JobHeldUser"},
-		"the partition":   {State: bourse.ManagedHeld, Why: "PartitionDown"},
-		"a node":          {State: bourse.ManagedHeld, Why: "ReqNodeNotAvail"},
+	for who, want := range map[string]grid.ManagedJob{
+		"the array's end": {State: grid.ManagedPending, Why: "Dependency", After: []string{array + "_*"}},
+		"the job's end":   {State: grid.ManagedPending, Why: "Dependency", After: []string{long}},
+		"its failure":     {State: grid.ManagedHeld, Why: "Dependency"},
+		"either":          {State: grid.ManagedPending, Why: "Dependency", After: []string{long}},
+		"after its start": {State: grid.ManagedPending, Why: "Dependency", Begin: find(long).Start.Add(10 * grid.Minute)},
+		"two hours":       {State: grid.ManagedPending, Why: "BeginTime", Begin: find(jobs["two hours"]).Eligible},
+		"its user":        {State: grid.ManagedHeld, Why: "JobHeldUser"},
+		"the partition":   {State: grid.ManagedHeld, Why: "PartitionDown"},
+		"a node":          {State: grid.ManagedHeld, Why: "ReqNodeNotAvail"},
 	} {
 		j := find(jobs[who])
 		if j.State != want.State || j.Why != want.Why || j.Begin != want.Begin || !slices.Equal(j.After, want.After) || j.Any {
@@ -115,15 +115,15 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 		}
 	}
 	for _, who := range []string{"all nodes", "its own priority", "one of two"} {
-		if j := find(jobs[who]); j.State != bourse.ManagedPending || j.Begin != 0 || j.After != nil || !Known(j) {
+		if j := find(jobs[who]); j.State != grid.ManagedPending || j.Begin != 0 || j.After != nil || !Known(j) {
 			t.Errorf("it waits for %s: %+v", who, j)
 		}
 	}
-	if begin := find(jobs["two hours"]).Begin; begin < look.At.Add(110*bourse.Minute) || begin > look.At.Add(121*bourse.Minute) {
+	if begin := find(jobs["two hours"]).Begin; begin < look.At.Add(110*grid.Minute) || begin > look.At.Add(121*grid.Minute) {
 		t.Errorf("it begins at %v, looked at %v", begin, look.At)
 	}
-	side := look.Partitions[slices.IndexFunc(look.Partitions, func(p bourse.ManagedPartition) bool { return p.Name == "side" })]
-	if side.State != "down" || side.Limit != bourse.Hour || side.MaxNodes != 1 || !look.Partitions[0].Default || look.Partitions[0].State != "up" {
+	side := look.Partitions[slices.IndexFunc(look.Partitions, func(p grid.ManagedPartition) bool { return p.Name == "side" })]
+	if side.State != "down" || side.Limit != grid.Hour || side.MaxNodes != 1 || !look.Partitions[0].Default || look.Partitions[0].State != "up" {
 		t.Errorf("partitions %+v", look.Partitions)
 	}
 }

@@ -3,7 +3,7 @@ package slurm
 import (
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // treatment is what a look makes of a pending job by the reason that Slurm gives.
@@ -140,8 +140,8 @@ func causeOf(reason string) cause {
 }
 
 // Why says in words why a waiting job of a look has not started, "" if its reason is not known.
-func Why(j *bourse.ManagedJob) string { return causeOf(j.Why).says }
+func Why(j *grid.ManagedJob) string { return causeOf(j.Why).says }
 
 // Known reports whether the reason of a waiting job is one of Slurm's documentation. A job with
 // another counts as ready.
-func Known(j *bourse.ManagedJob) bool { return causeOf(j.Why).treat != unheardOf }
+func Known(j *grid.ManagedJob) bool { return causeOf(j.Why).treat != unheardOf }

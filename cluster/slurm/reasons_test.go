@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // documented has the reasons of Slurm's documentation, of 22.05 to 26.05, and what becomes of
@@ -57,7 +57,7 @@ func TestReasons_EachOfTheDocumentationHasItsTreatment(t *testing.T) {
 			if got := causeOf(word); got.treat != treat {
 				t.Errorf("%s: %s; must be %s", word, got.treat.words(), treat.words())
 			}
-			if j := (&bourse.ManagedJob{Why: word}); !Known(j) || Why(j) == "" {
+			if j := (&grid.ManagedJob{Why: word}); !Known(j) || Why(j) == "" {
 				t.Errorf("%s is not known, or not said in words", word)
 			}
 		}

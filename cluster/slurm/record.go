@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // record is a line of scontrol: words of the form Key=value. Of two with the same key the
@@ -25,7 +25,7 @@ func parseRecord(line string) record {
 }
 
 // time is the instant under a key; 0 if there is none.
-func (r record) time(key string) (bourse.Time, error) {
+func (r record) time(key string) (grid.Time, error) {
 	switch s := r[key]; s {
 	case "", "Unknown", "N/A", "None", "(null)", "NONE":
 		return 0, nil
@@ -42,9 +42,9 @@ func (r record) time(key string) (bourse.Time, error) {
 // it.
 type jobRecord struct {
 	number, name, user  string
-	state               bourse.ManagedState
+	state               grid.ManagedState
 	why                 string
-	submit, start, end  bourse.Time
+	submit, start, end  grid.Time
 	exit, signal        int
 	reservation, output string
 }
@@ -63,7 +63,7 @@ func readJob(text []byte) (jobRecord, error) {
 	var err error
 	for _, f := range []struct {
 		key  string
-		into *bourse.Time
+		into *grid.Time
 	}{{"SubmitTime", &j.submit}, {"StartTime", &j.start}, {"EndTime", &j.end}} {
 		if *f.into, err = r.time(f.key); err != nil {
 			return j, fmt.Errorf("job %s: %w", j.number, err)

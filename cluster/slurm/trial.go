@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Trial tries what a site needs of a Slurm cluster and of this machine, as the account of
@@ -25,7 +25,7 @@ type Trial struct {
 }
 
 // Controller says which version answers, or why none does.
-func (t Trial) Controller(ctx context.Context) (said string, why bourse.Reason) {
+func (t Trial) Controller(ctx context.Context) (said string, why grid.Reason) {
 	look, err := Look(ctx, t.Commands)
 	if err != nil {
 		_, why = judge(err)
@@ -33,10 +33,10 @@ func (t Trial) Controller(ctx context.Context) (said string, why bourse.Reason) 
 	}
 	for _, p := range t.Partitions {
 		if _, err := kindsOf(look, []string{p}); err != nil {
-			return "", bourse.Because(bourse.Unknown, "%v", err)
+			return "", grid.Because(grid.Unknown, "%v", err)
 		}
 	}
-	return fmt.Sprintf("%s answers, with %d nodes", look.Source, len(look.Nodes)), bourse.Reason{}
+	return fmt.Sprintf("%s answers, with %d nodes", look.Source, len(look.Nodes)), grid.Reason{}
 }
 
 // tryAhead is how far in the future the reservation lies that is tried: further than any
@@ -44,9 +44,9 @@ func (t Trial) Controller(ctx context.Context) (said string, why bourse.Reason) 
 const tryAhead = 364 * 24 * time.Hour
 
 // Rights makes a reservation of one node for the holder, a minute in a year, and deletes it.
-func (t Trial) Rights(ctx context.Context) (said string, why bourse.Reason) {
+func (t Trial) Rights(ctx context.Context) (said string, why grid.Reason) {
 	if _, err := accountNamed(t.Holder); err != nil {
-		return "", bourse.Because(bourse.NotAllowed, "there is no account %q to hold reservations; make one that runs nothing, here and where slurmctld runs: useradd --system --no-create-home --shell /usr/sbin/nologin %s", t.Holder, t.Holder)
+		return "", grid.Because(grid.NotAllowed, "there is no account %q to hold reservations; make one that runs nothing, here and where slurmctld runs: useradd --system --no-create-home --shell /usr/sbin/nologin %s", t.Holder, t.Holder)
 	}
 	out, err := t.Commands.Run(ctx, "sinfo", "--noheader", "-N", "--partition="+t.Partitions[0], "--format=%N")
 	if err != nil {
@@ -55,38 +55,38 @@ func (t Trial) Rights(ctx context.Context) (said string, why bourse.Reason) {
 	}
 	node, _, _ := strings.Cut(string(out), "\n")
 	if node = strings.TrimSpace(node); node == "" {
-		return "", bourse.Because(bourse.NoNode, "partition %s has no node", t.Partitions[0])
+		return "", grid.Because(grid.NoNode, "partition %s has no node", t.Partitions[0])
 	}
 	if why = t.remove(ctx); why.Refused() {
 		return "", why // one that an earlier trial has left
 	}
-	start := bourse.Time(time.Now().Add(tryAhead).UnixMilli())
-	_, err = t.Commands.Run(ctx, "scontrol", "create", "reservation", "ReservationName="+t.Name, "StartTime="+uts(start), "EndTime="+uts(start.Add(bourse.Minute)),
+	start := grid.Time(time.Now().Add(tryAhead).UnixMilli())
+	_, err = t.Commands.Run(ctx, "scontrol", "create", "reservation", "ReservationName="+t.Name, "StartTime="+uts(start), "EndTime="+uts(start.Add(grid.Minute)),
 		"Nodes="+node, "Users="+t.Holder)
 	_, why = judge(err)
-	if why.Code == bourse.Busy { // another reservation is there: who lacks the right is told that first
-		return "it may make reservations, though node " + node + " is reserved at the time that was tried", bourse.Reason{}
+	if why.Code == grid.Busy { // another reservation is there: who lacks the right is told that first
+		return "it may make reservations, though node " + node + " is reserved at the time that was tried", grid.Reason{}
 	}
 	if why.Refused() {
 		return "", why
 	}
 	if why = t.remove(ctx); why.Refused() {
-		return "", bourse.Because(why.Code, "reservation %s was made and cannot be deleted: %v", t.Name, why)
+		return "", grid.Because(why.Code, "reservation %s was made and cannot be deleted: %v", t.Name, why)
 	}
-	return "a reservation of node " + node + " was made and deleted", bourse.Reason{}
+	return "a reservation of node " + node + " was made and deleted", grid.Reason{}
 }
 
 // remove deletes the reservation that is tried, if there is one.
-func (t Trial) remove(ctx context.Context) bourse.Reason {
+func (t Trial) remove(ctx context.Context) grid.Reason {
 	out, err := t.Commands.Run(ctx, "scontrol", "show", "reservation", t.Name, "-o")
 	if says(err, "not found") || err == nil && !strings.Contains(string(out), t.Name) {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	if err == nil {
 		_, err = t.Commands.Run(ctx, "scontrol", "delete", "ReservationName="+t.Name)
 	}
 	if says(err, "Requested reservation is invalid") {
-		return bourse.Reason{}
+		return grid.Reason{}
 	}
 	_, why := judge(err)
 	return why
@@ -94,7 +94,7 @@ func (t Trial) remove(ctx context.Context) bourse.Reason {
 
 // Submits asks Slurm, partition by partition, whether it would take work of an account with
 // its options. It submits nothing.
-func (t Trial) Submits(ctx context.Context, as string, options []string) bourse.Reason {
+func (t Trial) Submits(ctx context.Context, as string, options []string) grid.Reason {
 	a, why := lookUp(as)
 	if why.Refused() {
 		return why
@@ -103,15 +103,15 @@ func (t Trial) Submits(ctx context.Context, as string, options []string) bourse.
 		args := append(slices.Clone(options), "--test-only", "--partition="+p, "--nodes=1", "--exclusive", "--time=1", "--chdir=/", "--output=/dev/null", "--wrap=true")
 		_, err := t.Commands.run(ctx, a, "", "sbatch", args...)
 		if _, why := judge(err); why.Refused() {
-			return bourse.Because(why.Code, "in partition %s: %v", p, why)
+			return grid.Because(why.Code, "in partition %s: %v", p, why)
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // Clock is how far the controller's clock is ahead of this machine's, to a second. It
 // reports false if the controller does not say.
-func (t Trial) Clock(ctx context.Context) (bourse.Duration, bool, bourse.Reason) {
+func (t Trial) Clock(ctx context.Context) (grid.Duration, bool, grid.Reason) {
 	before := wallClock()
 	out, err := t.Commands.Run(ctx, "scontrol", "show", "config")
 	if err != nil {
@@ -122,16 +122,16 @@ func (t Trial) Clock(ctx context.Context) (bourse.Duration, bool, bourse.Reason)
 	_, stamp, ok := strings.Cut(first, "as of ")
 	at, err := (record{"time": strings.TrimSpace(stamp)}).time("time")
 	if !ok || err != nil || at == 0 {
-		return 0, false, bourse.Reason{}
+		return 0, false, grid.Reason{}
 	}
 	now := wallClock()
 	switch { // it was said between before and now, in whole seconds
-	case at.Add(bourse.Second) < before:
-		return at.Add(bourse.Second).Sub(before), true, bourse.Reason{}
+	case at.Add(grid.Second) < before:
+		return at.Add(grid.Second).Sub(before), true, grid.Reason{}
 	case at > now:
-		return at.Sub(now), true, bourse.Reason{}
+		return at.Sub(now), true, grid.Reason{}
 	}
-	return 0, true, bourse.Reason{}
+	return 0, true, grid.Reason{}
 }
 
 // FolderTrial is what was found of the shared folder.

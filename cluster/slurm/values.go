@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // number is a number in the forms of the different versions: plain, null for none, or an
@@ -53,12 +53,12 @@ func (n *number) take(v float64) error {
 }
 
 // time is an instant that was given in seconds; 0 means none.
-func (n number) time() bourse.Time { return instant(n.value) }
+func (n number) time() grid.Time { return instant(n.value) }
 
-// instant converts whole seconds since the epoch, at most bourse.MaxTime; 0 for earlier
+// instant converts whole seconds since the epoch, at most grid.MaxTime; 0 for earlier
 // times.
-func instant(seconds int64) bourse.Time {
-	return bourse.Time(min(max(seconds, 0), int64(bourse.MaxTime)/1000) * 1000)
+func instant(seconds int64) grid.Time {
+	return grid.Time(min(max(seconds, 0), int64(grid.MaxTime)/1000) * 1000)
 }
 
 // count is a number of things, from 0 to some billions.

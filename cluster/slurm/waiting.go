@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Settle decides for each pending job of a look whether it could start now, from when on, or
@@ -14,11 +14,11 @@ import (
 // Throttle, which the queue of the look is made from. The reason stays in Why. Settle reads
 // only what a look keeps, so it also settles one that was saved before looks said all that;
 // settling a look twice changes nothing. A look of another manager is left as it is.
-func Settle(look *bourse.Look) {
+func Settle(look *grid.Look) {
 	if look == nil || !strings.HasPrefix(look.Source, "slurm") {
 		return
 	}
-	q := &waiting{look: look, jobs: make(map[string]*bourse.ManagedJob, len(look.Jobs)), down: map[string]bool{}, tasks: map[string]int{}, arrays: map[string]bool{}, ended: map[string]bool{}}
+	q := &waiting{look: look, jobs: make(map[string]*grid.ManagedJob, len(look.Jobs)), down: map[string]bool{}, tasks: map[string]int{}, arrays: map[string]bool{}, ended: map[string]bool{}}
 	for i := range look.Partitions {
 		q.down[look.Partitions[i].Name] = !look.Partitions[i].Starts()
 	}
@@ -31,13 +31,13 @@ func Settle(look *bourse.Look) {
 		q.jobs[j.Number] = j
 		if array, _, task := strings.Cut(j.Number, "_"); task {
 			q.arrays[array] = true
-			if j.State == bourse.ManagedRunning {
+			if j.State == grid.ManagedRunning {
 				q.tasks[array]++
 			}
 		}
 	}
 	for i := range look.Jobs {
-		if look.Jobs[i].State == bourse.ManagedPending {
+		if look.Jobs[i].State == grid.ManagedPending {
 			q.judge(&look.Jobs[i])
 		}
 	}
@@ -45,17 +45,17 @@ func Settle(look *bourse.Look) {
 
 // waiting is what must be known of a look to judge a job that waits.
 type waiting struct {
-	look   *bourse.Look
-	jobs   map[string]*bourse.ManagedJob      // that have not ended, by number
-	down   map[string]bool                    // partitions in which nothing starts
-	tasks  map[string]int                     // how many tasks of an array run
-	arrays map[string]bool                    // that have tasks which have not ended
-	ended  map[string]bool                    // numbers of jobs that have ended
-	named  map[[2]string][]*bourse.ManagedJob // of a user and a name
+	look   *grid.Look
+	jobs   map[string]*grid.ManagedJob      // that have not ended, by number
+	down   map[string]bool                  // partitions in which nothing starts
+	tasks  map[string]int                   // how many tasks of an array run
+	arrays map[string]bool                  // that have tasks which have not ended
+	ended  map[string]bool                  // numbers of jobs that have ended
+	named  map[[2]string][]*grid.ManagedJob // of a user and a name
 }
 
 // judge settles a pending job.
-func (q *waiting) judge(j *bourse.ManagedJob) {
+func (q *waiting) judge(j *grid.ManagedJob) {
 	j.Begin, j.After, j.Any = 0, nil, false
 	if j.Eligible > q.look.At {
 		j.Begin = j.Eligible
@@ -66,7 +66,7 @@ func (q *waiting) judge(j *bourse.ManagedJob) {
 			j.Begin = j.Start // as looks without eligible have it
 		}
 		if j.Begin == 0 {
-			j.State = bourse.ManagedHeld
+			j.State = grid.ManagedHeld
 		}
 	case depends:
 		q.depend(j)
@@ -76,24 +76,24 @@ func (q *waiting) judge(j *bourse.ManagedJob) {
 		}
 	case planned:
 		if j.Begin = max(j.Begin, j.Start); j.Begin <= q.look.At {
-			j.State = bourse.ManagedHeld
+			j.State = grid.ManagedHeld
 		}
 	case reserved:
 		if j.Reservation == "" {
-			j.State = bourse.ManagedHeld
+			j.State = grid.ManagedHeld
 		}
 	case partition:
 		if !strings.Contains(j.Partition, ",") {
-			j.State = bourse.ManagedHeld
+			j.State = grid.ManagedHeld
 		}
 	case held:
-		j.State = bourse.ManagedHeld
+		j.State = grid.ManagedHeld
 	}
 	if j.Begin <= q.look.At {
 		j.Begin = 0
 	}
 	if j.Partition != "" && !slices.ContainsFunc(strings.Split(j.Partition, ","), func(p string) bool { return !q.down[p] }) {
-		j.State, j.Why = bourse.ManagedHeld, cmp.Or(j.Why, "PartitionDown")
+		j.State, j.Why = grid.ManagedHeld, cmp.Or(j.Why, "PartitionDown")
 		if causeOf(j.Why).treat == ready {
 			j.Why = "PartitionDown"
 		}
@@ -101,10 +101,10 @@ func (q *waiting) judge(j *bourse.ManagedJob) {
 }
 
 // depend settles a job with a dependency. What cannot be decided from the look holds it.
-func (q *waiting) depend(j *bourse.ManagedJob) {
+func (q *waiting) depend(j *grid.ManagedJob) {
 	conditions, anyOf := parseDependency(j.Dependency)
 	if len(conditions) == 0 {
-		j.State = bourse.ManagedHeld // it is not said on what
+		j.State = grid.ManagedHeld // it is not said on what
 		return
 	}
 	for _, c := range conditions {
@@ -124,7 +124,7 @@ func (q *waiting) depend(j *bourse.ManagedJob) {
 		case ok && anyOf && len(j.After) == 0 && j.Begin == 0:
 			return // this one is met
 		case !ok && !anyOf:
-			j.State, j.After = bourse.ManagedHeld, nil
+			j.State, j.After = grid.ManagedHeld, nil
 			return
 		}
 	}
@@ -134,7 +134,7 @@ func (q *waiting) depend(j *bourse.ManagedJob) {
 	single := slices.DeleteFunc(slices.Clone(j.After), func(number string) bool { return strings.HasSuffix(number, "_*") })
 	switch {
 	case len(j.After) == 0:
-		j.State = bourse.ManagedHeld // none can be decided
+		j.State = grid.ManagedHeld // none can be decided
 	case len(single) > 0:
 		j.After = single // an array, of which all must end, mostly comes later
 	default:
@@ -145,7 +145,7 @@ func (q *waiting) depend(j *bourse.ManagedJob) {
 
 // after adds what a condition waits for, and reports whether that can be decided: the job is in
 // the look.
-func (q *waiting) after(j *bourse.ManagedJob, c condition) bool {
+func (q *waiting) after(j *grid.ManagedJob, c condition) bool {
 	if c.state == "failed" {
 		return false
 	}
@@ -160,7 +160,7 @@ func (q *waiting) after(j *bourse.ManagedJob, c condition) bool {
 		number += "_" + task
 	}
 	if on := q.jobs[number]; on != nil {
-		if c.kind == "after" && on.State == bourse.ManagedRunning {
+		if c.kind == "after" && on.State == grid.ManagedRunning {
 			j.Begin = max(j.Begin, on.Start.Add(c.delay))
 			return true
 		}
@@ -180,9 +180,9 @@ const maxBefore = 16
 
 // sameName returns the numbers of the jobs of the same user and name that are before a job:
 // those that run, and the last that were submitted before it.
-func (q *waiting) sameName(j *bourse.ManagedJob) (before []string) {
+func (q *waiting) sameName(j *grid.ManagedJob) (before []string) {
 	if q.named == nil {
-		q.named = map[[2]string][]*bourse.ManagedJob{}
+		q.named = map[[2]string][]*grid.ManagedJob{}
 		for i := range q.look.Jobs {
 			if o := &q.look.Jobs[i]; q.jobs[o.Number] == o {
 				key := [2]string{o.User, o.Name}
@@ -190,7 +190,7 @@ func (q *waiting) sameName(j *bourse.ManagedJob) (before []string) {
 			}
 		}
 		for _, list := range q.named {
-			slices.SortStableFunc(list, func(a, b *bourse.ManagedJob) int { // the latest first, but what runs before all
+			slices.SortStableFunc(list, func(a, b *grid.ManagedJob) int { // the latest first, but what runs before all
 				return cmp.Or(cmp.Compare(standing(a), standing(b)), cmp.Compare(numberOf(b.Number), numberOf(a.Number)))
 			})
 		}
@@ -199,7 +199,7 @@ func (q *waiting) sameName(j *bourse.ManagedJob) (before []string) {
 	for _, o := range q.named[[2]string{j.User, j.Name}] {
 		switch {
 		case o == j:
-		case o.State == bourse.ManagedRunning:
+		case o.State == grid.ManagedRunning:
 			before = append(before, o.Number)
 		case numberOf(o.Number) < numberOf(j.Number):
 			if before = append(before, o.Number); waits == maxBefore {
@@ -212,8 +212,8 @@ func (q *waiting) sameName(j *bourse.ManagedJob) (before []string) {
 }
 
 // standing is 0 for a job that runs.
-func standing(j *bourse.ManagedJob) int {
-	if j.State == bourse.ManagedRunning {
+func standing(j *grid.ManagedJob) int {
+	if j.State == grid.ManagedRunning {
 		return 0
 	}
 	return 1
@@ -230,7 +230,7 @@ func numberOf(number string) int64 {
 type condition struct {
 	kind  string // "afterok", "singleton", ...
 	job   string // its number; "7_*" and "7" are all tasks of array 7
-	delay bourse.Duration
+	delay grid.Duration
 	state string // "unfulfilled", "failed"; "" if it is not said
 }
 
@@ -251,7 +251,7 @@ func parseDependency(text string) (list []condition, anyOf bool) {
 			c.job, c.state = condense(job)
 			number, delay, _ := strings.Cut(c.job, "+")
 			minutes, _ := strconv.ParseInt(delay, 10, 32)
-			c.job, c.delay = number, bourse.Duration(max(minutes, 0))*bourse.Minute
+			c.job, c.delay = number, grid.Duration(max(minutes, 0))*grid.Minute
 			list = append(list, c)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // waitsFor is a look at 1,000 s of jobs in squeue's JSON: plain numbers as older versions write
 // them, or objects as newer ones do. A job is lines "key=value"; 0 is the number of a job that
 // is not in an array.
-func waitsFor(t *testing.T, newer bool, jobs ...string) *bourse.Look {
+func waitsFor(t *testing.T, newer bool, jobs ...string) *grid.Look {
 	t.Helper()
 	text := map[string]bool{"job_state": true, "state_reason": true, "partition": true, "array_task_string": true, "dependency": true, "user_name": true, "resv_name": true,
 		"name": true, "nodes": true, "qos": true, "account": true, "features": true, "required_nodes": true, "licenses": true, "tres_per_node": true}
@@ -50,50 +50,50 @@ func TestSettle_AJobThatWaits(t *testing.T) {
 	task := func(n int) string { return fmt.Sprintf("job_id=%d array_job_id=20 array_task_id=%d", 20+n, n) }
 	for name, c := range map[string]struct {
 		job  string
-		want bourse.ManagedJob
+		want grid.ManagedJob
 	}{
-		"for nodes":        {"state_reason=Resources eligible_time=900 start_time=3000", bourse.ManagedJob{State: "pending"}},
-		"held by its user": {"state_reason=JobHeldUser eligible_time=0 start_time=0", bourse.ManagedJob{State: "held"}},
-		"for its time":     {"state_reason=BeginTime eligible_time=2000 start_time=2000", bourse.ManagedJob{State: "pending", Begin: 2000 * s}},
-		"for a time that older versions tell as its start": {"state_reason=BeginTime eligible_time=0 start_time=2000", bourse.ManagedJob{State: "pending", Begin: 2000 * s}},
-		"for a time that has come":                         {"state_reason=BeginTime eligible_time=990", bourse.ManagedJob{State: "pending"}},
-		"for a time that is not said":                      {"state_reason=BeginTime", bourse.ManagedJob{State: "held"}},
-		"for its turn, but it begins later":                {"state_reason=Priority eligible_time=2000", bourse.ManagedJob{State: "pending", Begin: 2000 * s}},
-		"for another job":                                  {"state_reason=Dependency dependency=afterok:5(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5"}}},
-		"for a job and a time":                             {"state_reason=Dependency dependency=afterany:5(unfulfilled) eligible_time=2000", bourse.ManagedJob{State: "pending", After: []string{"5"}, Begin: 2000 * s}},
-		"for two jobs":                                     {"state_reason=Dependency dependency=afterok:5(unfulfilled),afterany:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}}},
-		"for two jobs of one kind":                         {"state_reason=Dependency dependency=afterok:5:6", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}}},
-		"for one of two jobs":                              {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterok:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5", "6"}, Any: true}},
-		"for a job or an array":                            {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterany:20_*(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5"}}},
-		"for one of two, of which one is gone":             {"state_reason=Dependency dependency=afterok:77(unfulfilled)?afterok:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"6"}}},
-		"for an array":                                     {"state_reason=Dependency dependency=afterok:20_*(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"20_*"}}},
-		"for a task":                                       {"state_reason=Dependency dependency=afterok:20_2(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"20_2"}}},
-		"for a job that has just ended":                    {"state_reason=Dependency dependency=afterany:4(unfulfilled)", bourse.ManagedJob{State: "pending"}},
-		"for what has been met":                            {"state_reason=Dependency dependency=afterany:77(fulfilled),afterok:5(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"5"}}},
-		"for a job that nobody shows":                      {"state_reason=Dependency dependency=afterok:77(unfulfilled)", bourse.ManagedJob{State: "held"}},
-		"for a failure":                                    {"state_reason=Dependency dependency=afternotok:5(unfulfilled)", bourse.ManagedJob{State: "held"}},
-		"for it knows not what":                            {"state_reason=Dependency", bourse.ManagedJob{State: "held"}},
-		"for what has failed":                              {"state_reason=Dependency dependency=afterok:5(failed)", bourse.ManagedJob{State: "held"}},
-		"for a while after another's start":                {"state_reason=Dependency dependency=after:5+10(unfulfilled)", bourse.ManagedJob{State: "pending", Begin: 1400 * s}},
-		"for another's start":                              {"state_reason=Dependency dependency=after:6(unfulfilled)", bourse.ManagedJob{State: "pending", After: []string{"6"}}},
-		"to be the only one of its name":                   {"state_reason=Dependency dependency=singleton(unfulfilled) name=s", bourse.ManagedJob{State: "pending", After: []string{"7"}}},
-		"for a node, planned":                              {"state_reason=ReqNodeNotAvail start_time=5000 required_nodes=n9", bourse.ManagedJob{State: "pending", Begin: 5000 * s}},
-		"for a node that is away":                          {"state_reason=ReqNodeNotAvail start_time=0", bourse.ManagedJob{State: "held"}},
-		"for a limit of its QOS":                           {"state_reason=QOSMaxJobsPerUserLimit qos=small", bourse.ManagedJob{State: "held"}},
-		"for a licence":                                    {"state_reason=Licenses licenses=matlab:2", bourse.ManagedJob{State: "held"}},
-		"in a partition that is down":                      {"state_reason=PartitionDown", bourse.ManagedJob{State: "held"}},
-		"in one of two, of which one is down":              {"state_reason=PartitionDown partition=batch,long", bourse.ManagedJob{State: "pending"}},
-		"for what is not known":                            {"state_reason=Moonlight", bourse.ManagedJob{State: "pending"}},
-		"for its reservation":                              {"state_reason=Reservation resv_name=theirs", bourse.ManagedJob{State: "pending"}},
-		"for a reservation that it does not name":          {"state_reason=Reservation", bourse.ManagedJob{State: "held"}},
-		"requeued":                                         {"state_reason=BeginTime eligible_time=1100 start_time=1100 restart_cnt=1", bourse.ManagedJob{State: "pending", Begin: 1100 * s}},
-		"held since it was requeued":                       {"state_reason=None job_state=REQUEUE_HOLD", bourse.ManagedJob{State: "held"}},
-		"without priority":                                 {"state_reason=Dependency priority=0 dependency=afterok:5", bourse.ManagedJob{State: "held"}},
+		"for nodes":        {"state_reason=Resources eligible_time=900 start_time=3000", grid.ManagedJob{State: "pending"}},
+		"held by its user": {"state_reason=JobHeldUser eligible_time=0 start_time=0", grid.ManagedJob{State: "held"}},
+		"for its time":     {"state_reason=BeginTime eligible_time=2000 start_time=2000", grid.ManagedJob{State: "pending", Begin: 2000 * s}},
+		"for a time that older versions tell as its start": {"state_reason=BeginTime eligible_time=0 start_time=2000", grid.ManagedJob{State: "pending", Begin: 2000 * s}},
+		"for a time that has come":                         {"state_reason=BeginTime eligible_time=990", grid.ManagedJob{State: "pending"}},
+		"for a time that is not said":                      {"state_reason=BeginTime", grid.ManagedJob{State: "held"}},
+		"for its turn, but it begins later":                {"state_reason=Priority eligible_time=2000", grid.ManagedJob{State: "pending", Begin: 2000 * s}},
+		"for another job":                                  {"state_reason=Dependency dependency=afterok:5(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"5"}}},
+		"for a job and a time":                             {"state_reason=Dependency dependency=afterany:5(unfulfilled) eligible_time=2000", grid.ManagedJob{State: "pending", After: []string{"5"}, Begin: 2000 * s}},
+		"for two jobs":                                     {"state_reason=Dependency dependency=afterok:5(unfulfilled),afterany:6(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"5", "6"}}},
+		"for two jobs of one kind":                         {"state_reason=Dependency dependency=afterok:5:6", grid.ManagedJob{State: "pending", After: []string{"5", "6"}}},
+		"for one of two jobs":                              {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterok:6(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"5", "6"}, Any: true}},
+		"for a job or an array":                            {"state_reason=Dependency dependency=afterok:5(unfulfilled)?afterany:20_*(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"5"}}},
+		"for one of two, of which one is gone":             {"state_reason=Dependency dependency=afterok:77(unfulfilled)?afterok:6(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"6"}}},
+		"for an array":                                     {"state_reason=Dependency dependency=afterok:20_*(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"20_*"}}},
+		"for a task":                                       {"state_reason=Dependency dependency=afterok:20_2(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"20_2"}}},
+		"for a job that has just ended":                    {"state_reason=Dependency dependency=afterany:4(unfulfilled)", grid.ManagedJob{State: "pending"}},
+		"for what has been met":                            {"state_reason=Dependency dependency=afterany:77(fulfilled),afterok:5(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"5"}}},
+		"for a job that nobody shows":                      {"state_reason=Dependency dependency=afterok:77(unfulfilled)", grid.ManagedJob{State: "held"}},
+		"for a failure":                                    {"state_reason=Dependency dependency=afternotok:5(unfulfilled)", grid.ManagedJob{State: "held"}},
+		"for it knows not what":                            {"state_reason=Dependency", grid.ManagedJob{State: "held"}},
+		"for what has failed":                              {"state_reason=Dependency dependency=afterok:5(failed)", grid.ManagedJob{State: "held"}},
+		"for a while after another's start":                {"state_reason=Dependency dependency=after:5+10(unfulfilled)", grid.ManagedJob{State: "pending", Begin: 1400 * s}},
+		"for another's start":                              {"state_reason=Dependency dependency=after:6(unfulfilled)", grid.ManagedJob{State: "pending", After: []string{"6"}}},
+		"to be the only one of its name":                   {"state_reason=Dependency dependency=singleton(unfulfilled) name=s", grid.ManagedJob{State: "pending", After: []string{"7"}}},
+		"for a node, planned":                              {"state_reason=ReqNodeNotAvail start_time=5000 required_nodes=n9", grid.ManagedJob{State: "pending", Begin: 5000 * s}},
+		"for a node that is away":                          {"state_reason=ReqNodeNotAvail start_time=0", grid.ManagedJob{State: "held"}},
+		"for a limit of its QOS":                           {"state_reason=QOSMaxJobsPerUserLimit qos=small", grid.ManagedJob{State: "held"}},
+		"for a licence":                                    {"state_reason=Licenses licenses=matlab:2", grid.ManagedJob{State: "held"}},
+		"in a partition that is down":                      {"state_reason=PartitionDown", grid.ManagedJob{State: "held"}},
+		"in one of two, of which one is down":              {"state_reason=PartitionDown partition=batch,long", grid.ManagedJob{State: "pending"}},
+		"for what is not known":                            {"state_reason=Moonlight", grid.ManagedJob{State: "pending"}},
+		"for its reservation":                              {"state_reason=Reservation resv_name=theirs", grid.ManagedJob{State: "pending"}},
+		"for a reservation that it does not name":          {"state_reason=Reservation", grid.ManagedJob{State: "held"}},
+		"requeued":                                         {"state_reason=BeginTime eligible_time=1100 start_time=1100 restart_cnt=1", grid.ManagedJob{State: "pending", Begin: 1100 * s}},
+		"held since it was requeued":                       {"state_reason=None job_state=REQUEUE_HOLD", grid.ManagedJob{State: "held"}},
+		"without priority":                                 {"state_reason=Dependency priority=0 dependency=afterok:5", grid.ManagedJob{State: "held"}},
 	} {
 		for _, newer := range []bool{false, true} {
 			look := waitsFor(t, newer, running, "job_id=4 job_state=COMPLETED name=over", "job_id=6 name=six", "job_id=7 name=s", "job_id=11 name=s", task(1), task(2), "job_id=9 name=nine "+c.job)
-			j := look.Jobs[slices.IndexFunc(look.Jobs, func(j bourse.ManagedJob) bool { return j.Number == "9" })]
-			got := bourse.ManagedJob{State: j.State, Begin: j.Begin, After: j.After, Any: j.Any}
+			j := look.Jobs[slices.IndexFunc(look.Jobs, func(j grid.ManagedJob) bool { return j.Number == "9" })]
+			got := grid.ManagedJob{State: j.State, Begin: j.Begin, After: j.After, Any: j.Any}
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("a job waits %s (newer: %v): %+v; must be %+v", name, newer, got, c.want)
 			}
@@ -128,7 +128,7 @@ func TestSettle_AnArrayKeepsItsThrottle(t *testing.T) {
 	} {
 		look, tasks := waitsFor(t, true, c.rows...), 0
 		for _, j := range look.Jobs {
-			if j.State != bourse.ManagedPending {
+			if j.State != grid.ManagedPending {
 				continue
 			}
 			if tasks++; j.Throttle != c.throttle {
@@ -146,8 +146,8 @@ func TestSettle_ALookKeepsWhatSlurmSaid(t *testing.T) {
 	t.Parallel()
 	j := waitsFor(t, true, "job_id=9 state_reason=Dependency dependency=afterok:5(unfulfilled) eligible_time=2000 qos=small account=chem features=ib required_nodes=n[1-2] "+
 		"licenses=matlab:1 tres_per_node=gres/gpu:2").Jobs[0]
-	want := bourse.ManagedJob{Dependency: "afterok:5(unfulfilled)", Eligible: 2_000_000, QOS: "small", Account: "chem", Features: "ib", Required: "n[1-2]", Licences: "matlab:1", GRES: "gres/gpu:2", Why: "Dependency"}
-	got := bourse.ManagedJob{Dependency: j.Dependency, Eligible: j.Eligible, QOS: j.QOS, Account: j.Account, Features: j.Features, Required: j.Required, Licences: j.Licences, GRES: j.GRES, Why: j.Why}
+	want := grid.ManagedJob{Dependency: "afterok:5(unfulfilled)", Eligible: 2_000_000, QOS: "small", Account: "chem", Features: "ib", Required: "n[1-2]", Licences: "matlab:1", GRES: "gres/gpu:2", Why: "Dependency"}
+	got := grid.ManagedJob{Dependency: j.Dependency, Eligible: j.Eligible, QOS: j.QOS, Account: j.Account, Features: j.Features, Required: j.Required, Licences: j.Licences, GRES: j.GRES, Why: j.Why}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("kept %+v", got)
 	}
@@ -166,7 +166,7 @@ func TestSettle_NothingStartsInAPartitionThatIsDown(t *testing.T) {
 			t.Errorf("job %s is %s; must be %s", j.Number, got, want[j.Number])
 		}
 	}
-	parts := []bourse.ManagedPartition{{Name: "batch", State: "down", Default: true, Limit: bourse.Day, Tier: 3}, {Name: "deep", State: "drain"}, {Name: "long", State: "inactive", MaxNodes: 4, QOS: "big"}}
+	parts := []grid.ManagedPartition{{Name: "batch", State: "down", Default: true, Limit: grid.Day, Tier: 3}, {Name: "deep", State: "drain"}, {Name: "long", State: "inactive", MaxNodes: 4, QOS: "big"}}
 	if !reflect.DeepEqual(look.Partitions, parts) {
 		t.Errorf("partitions %+v", look.Partitions)
 	}
@@ -178,8 +178,8 @@ func TestSettle_NothingStartsInAPartitionThatIsDown(t *testing.T) {
 // Another manager's words are its own.
 func TestSettle_LeavesTheLookOfAnotherManager(t *testing.T) {
 	t.Parallel()
-	look := &bourse.Look{Source: "local", Jobs: []bourse.ManagedJob{{Number: "1", State: bourse.ManagedPending, Why: "BadConstraints"}}}
-	if Settle(look); look.Jobs[0].State != bourse.ManagedPending {
+	look := &grid.Look{Source: "local", Jobs: []grid.ManagedJob{{Number: "1", State: grid.ManagedPending, Why: "BadConstraints"}}}
+	if Settle(look); look.Jobs[0].State != grid.ManagedPending {
 		t.Errorf("%+v", look.Jobs[0])
 	}
 }
@@ -224,7 +224,7 @@ func TestGroups_GPUsAreReadFromSlurm(t *testing.T) {
 	if n := got.Nodes[0]; n.GRES != "gpu:a100:4(S:0-1)" || n.GRESUsed != "gpu:a100:1(IDX:0)" || n.GPUs != 4 || got.Nodes[2].GPUs != 0 {
 		t.Errorf("nodes %+v", got.Nodes)
 	}
-	want := []bourse.Group{{Name: "gpu-8c-1g-4gpu", Nodes: 1}, {Name: "gpu-8c-1g-2gpu", Nodes: 1, Machine: bourse.Machine{GPUs: 1}}, {Name: "gpu-4c-1g", Nodes: 1}}
+	want := []grid.Group{{Name: "gpu-8c-1g-4gpu", Nodes: 1}, {Name: "gpu-8c-1g-2gpu", Nodes: 1, Machine: grid.Machine{GPUs: 1}}, {Name: "gpu-4c-1g", Nodes: 1}}
 	groups, _, _, err := Groups(got, []string{"gpu"}, want)
 	if err != nil || groups[0].Machine.GPUs != 4 || groups[1].Machine.GPUs != 1 || groups[2].Machine.GPUs != 0 {
 		t.Errorf("groups %+v, %v", groups, err)

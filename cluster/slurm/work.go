@@ -11,21 +11,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // run submits the work as its account, to begin with the window, unless it is already there
 // or has begun.
-func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
-	refuse := func(code bourse.Code, format string, args ...any) (agents.Outcome, bourse.Reason) {
-		return agents.Denied, bourse.Because(code, format, args...)
+func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
+	refuse := func(code grid.Code, format string, args ...any) (agents.Outcome, grid.Reason) {
+		return agents.Denied, grid.Because(code, format, args...)
 	}
 	if m.Work == nil {
-		return refuse(bourse.Invalid, "there is no work to run")
+		return refuse(grid.Invalid, "there is no work to run")
 	}
 	if wrong := m.Work.Work.Check(); wrong != nil {
-		return refuse(bourse.Invalid, "%s: %v", wrong.Key, wrong.Err)
+		return refuse(grid.Invalid, "%s: %v", wrong.Key, wrong.Err)
 	}
 	a, why := lookUp(m.User)
 	if why.Refused() {
@@ -39,17 +39,17 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 		switch {
 		case j.reservation != m.Name || j.user != m.User: // somebody else's job with the same name
 		case !over(j.state):
-			return agents.Done, bourse.Reason{}
+			return agents.Done, grid.Reason{}
 		case j.nodes != "":
-			return refuse(bourse.BadState, "it has run before, as job %s", j.number)
+			return refuse(grid.BadState, "it has run before, as job %s", j.number)
 		}
 	}
 	t, err := d.work.traces(m.Name)
 	switch {
 	case err != nil:
-		return agents.Failure, bourse.Because(bourse.NoCluster, "%v", err)
+		return agents.Failure, grid.Because(grid.NoCluster, "%v", err)
 	case t.begun:
-		return refuse(bourse.BadState, "it has begun before, as job %s", t.number)
+		return refuse(grid.BadState, "it has begun before, as job %s", t.number)
 	}
 	nodes, err := d.c.nodesNow(ctx, m.Nodes)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 		files["where"] = "file=" + out + "\n"
 	}
 	if err := d.work.prepare(m.Name, a, files); err != nil {
-		return refuse(bourse.NoCluster, "its folder cannot be made: %v", err)
+		return refuse(grid.NoCluster, "its folder cannot be made: %v", err)
 	}
 	_, err = d.c.run(ctx, a, wrapper(m, here), "sbatch", submission(m, partition, here)...)
 	return judge(err)
@@ -78,11 +78,11 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 // of two that contradict each other the later counts. The limit is rounded up to whole
 // minutes, which are all that Slurm knows. It matters only if nobody ends the work.
 func submission(m agents.Command, partition, here string) []string {
-	limit := max(1, (m.End.Sub(m.Start)+bourse.Minute-1)/bourse.Minute)
+	limit := max(1, (m.End.Sub(m.Start)+grid.Minute-1)/grid.Minute)
 	args := append(slices.Clone(m.Options), "--parsable", "--job-name="+m.Name, "--reservation="+m.Name, "--partition="+partition,
 		"--nodes="+strconv.Itoa(len(m.Nodes)), "--nodelist="+strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
 		"--time="+strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir="+here, "--output="+here+"/output", "--input=/dev/null")
-	if begin := m.Start.Add(bourse.Second - 1); begin > wallClock() {
+	if begin := m.Start.Add(grid.Second - 1); begin > wallClock() {
 		args = append(args, "--begin="+uts(begin))
 	}
 	return args
@@ -90,7 +90,7 @@ func submission(m agents.Command, partition, here string) []string {
 
 // complete adds to a look the ends of work that the controller has forgotten, and the exit
 // status that the wrapper has kept.
-func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
+func (d *Driver) complete(ctx context.Context, look *grid.Look) {
 	jobs := map[string][]int{}
 	for i := range look.Jobs {
 		jobs[look.Jobs[i].Name] = append(jobs[look.Jobs[i].Name], i)
@@ -117,8 +117,8 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 				continue
 			}
 			known = true
-			if j.State == bourse.ManagedLost && t.ended { // its node was lost later
-				j.State, j.Why = bourse.ManagedEnded, ""
+			if j.State == grid.ManagedLost && t.ended { // its node was lost later
+				j.State, j.Why = grid.ManagedEnded, ""
 			}
 			if t.ended {
 				j.Exit, j.Signal = t.exit, t.signal
@@ -127,7 +127,7 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 		switch {
 		case known:
 		case t.ended:
-			look.Jobs = append(look.Jobs, bourse.ManagedJob{Number: t.number, Name: name, User: d.work.owner(name), State: bourse.ManagedEnded, Reservation: name,
+			look.Jobs = append(look.Jobs, grid.ManagedJob{Number: t.number, Name: name, User: d.work.owner(name), State: grid.ManagedEnded, Reservation: name,
 				Count: len(t.nodes), Nodes: t.nodes, Start: t.begin, End: t.end, Exit: t.exit, Signal: t.signal})
 		default:
 			if j, ok := d.accounted(ctx, name, t); ok {
@@ -139,28 +139,28 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 
 // beginWithin is how long a job may run by Slurm's word before its wrapper must have begun:
 // longer than a shared file system takes to show a new file.
-const beginWithin = 2 * bourse.Minute
+const beginWithin = 2 * grid.Minute
 
 // neverBegun marks as lost a job that got nodes and whose wrapper did not begin on them,
 // because the daemon of a node was down or refused it. Slurm shows it as running until its
 // limit, or as failed. A wrapper that could not write to its folder has said so.
-func neverBegun(now bourse.Time, j *bourse.ManagedJob) {
-	silent := j.State == bourse.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
-	if j.Reservation == j.Name && len(j.Nodes) > 0 && (silent || j.State == bourse.ManagedEnded && j.Exit != noFolder) {
-		j.State, j.Why = bourse.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
+func neverBegun(now grid.Time, j *grid.ManagedJob) {
+	silent := j.State == grid.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
+	if j.Reservation == j.Name && len(j.Nodes) > 0 && (silent || j.State == grid.ManagedEnded && j.Exit != noFolder) {
+		j.State, j.Why = grid.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
 	}
 }
 
 // accounted asks the accounting, if there is one, about work that was killed before it could
 // leave its exit status.
-func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.ManagedJob, bool) {
+func (d *Driver) accounted(ctx context.Context, name string, t traces) (grid.ManagedJob, bool) {
 	if _, err := strconv.ParseUint(t.number, 10, 32); err != nil {
-		return bourse.ManagedJob{}, false
+		return grid.ManagedJob{}, false
 	}
 	out, err := d.c.Run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--duplicates", "--jobs="+t.number, "--name="+name,
-		"--starttime="+uts(t.begin.Add(-bourse.Day)), "--format="+accountFormat)
+		"--starttime="+uts(t.begin.Add(-grid.Day)), "--format="+accountFormat)
 	if err != nil {
-		return bourse.ManagedJob{}, false
+		return grid.ManagedJob{}, false
 	}
 	for _, j := range readAccounts(out) {
 		if over(j.State) {
@@ -168,21 +168,21 @@ func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.M
 			return j, true
 		}
 	}
-	return bourse.ManagedJob{}, false
+	return grid.ManagedJob{}, false
 }
 
 // accountFormat is for sacct --format.
 const accountFormat = "JobIDRaw,User,State,ExitCode,Submit,Start,End,NodeList"
 
 // readAccounts reads what sacct prints in that format. What makes no sense is left out.
-func readAccounts(text []byte) []bourse.ManagedJob {
-	var out []bourse.ManagedJob
+func readAccounts(text []byte) []grid.ManagedJob {
+	var out []grid.ManagedJob
 	for line := range strings.Lines(string(text)) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "|")
 		if len(f) != strings.Count(accountFormat, ",")+1 {
 			continue
 		}
-		j := bourse.ManagedJob{Number: f[0], User: f[1]}
+		j := grid.ManagedJob{Number: f[0], User: f[1]}
 		word, _, _ := strings.Cut(f[2], " ") // "CANCELLED by 1002"
 		j.State, j.Why = stateOf(listed{word}, "", false)
 		exit, signal, _ := strings.Cut(f[3], ":")
@@ -217,19 +217,19 @@ tail -c "+$((from + 1))" -- "$1" | head -c "$3"`
 // output reads what work has printed.
 func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Output {
 	out := agents.Output{Ref: m.Ref, Name: m.Name}
-	fail := func(code bourse.Code, format string, args ...any) agents.Output {
-		out.Failure = bourse.Because(code, format, args...)
+	fail := func(code grid.Code, format string, args ...any) agents.Output {
+		out.Failure = grid.Because(code, format, args...)
 		return out
 	}
 	if !plainName(m.Name) {
-		return fail(bourse.Invalid, "%q cannot name a reservation", m.Name)
+		return fail(grid.Invalid, "%q cannot name a reservation", m.Name)
 	}
 	a, dir, err := d.work.find(m.Name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fail(bourse.Unknown, "nothing of it is kept")
+		return fail(grid.Unknown, "nothing of it is kept")
 	case err != nil:
-		return fail(bourse.NoCluster, "%v", err)
+		return fail(grid.NoCluster, "%v", err)
 	}
 	file := dir + "/output"
 	if where, _ := note(dir, "where"); where["file"] != "" {
@@ -239,14 +239,14 @@ func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Outp
 		}
 	}
 	from := max(m.From, -1)
-	text, err := d.c.run(ctx, a, "", "/bin/sh", "-c", reader, "sh", file, strconv.FormatInt(from, 10), strconv.Itoa(bourse.MaxTail), filepath.Join(dir, "output"))
+	text, err := d.c.run(ctx, a, "", "/bin/sh", "-c", reader, "sh", file, strconv.FormatInt(from, 10), strconv.Itoa(grid.MaxTail), filepath.Join(dir, "output"))
 	if err != nil {
-		return fail(bourse.Unknown, "%v", err)
+		return fail(grid.Unknown, "%v", err)
 	}
 	first, data, _ := bytes.Cut(text, []byte("\n"))
 	if _, err := fmt.Sscanf(string(first), "%d %d", &out.Size, &out.From); err != nil {
-		return fail(bourse.NoCluster, "its size cannot be read: %v", err)
+		return fail(grid.NoCluster, "its size cannot be read: %v", err)
 	}
-	out.Data = data[:min(len(data), bourse.MaxTail)]
+	out.Data = data[:min(len(data), grid.MaxTail)]
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // noFolder is the exit status of a wrapper that cannot write to its folder.
@@ -71,7 +71,7 @@ bourse_finish "$bourse_status"
 
 // program lists the arguments of env that run the work in its environment, quoted.
 func program(m agents.Command, here string) (args []string) {
-	for _, list := range [][]bourse.EnvVar{m.Work.Work.Env, m.Work.Variables(m.Site, m.Nodes, m.Start, m.End)} {
+	for _, list := range [][]grid.EnvVar{m.Work.Work.Env, m.Work.Variables(m.Site, m.Nodes, m.Start, m.End)} {
 		for _, v := range list {
 			args = append(args, quote(v.Name+"="+v.Value))
 		}

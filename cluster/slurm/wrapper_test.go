@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // shells are the shells of this machine that can be /bin/sh somewhere.
@@ -41,12 +41,12 @@ func TestWrapper_AHostileEnvironmentReachesTheWorkAlone(t *testing.T) {
 	for _, shell := range shells(t) {
 		for _, output := range []string{"", "out-%l"} {
 			f, m, here := newWork(t)
-			m.Work.Work = bourse.Work{Script: "#!/bin/cat /proc/self/environ\n", Output: output} // the environment as it is, by no shell
+			m.Work.Work = grid.Work{Script: "#!/bin/cat /proc/self/environ\n", Output: output} // the environment as it is, by no shell
 			if _, err := os.Stat("/proc/self/environ"); err != nil {
 				t.Skip("needs /proc, which shows an environment as it is")
 			}
 			for name, value := range env {
-				m.Work.Work.Env = append(m.Work.Work.Env, bourse.EnvVar{Name: name, Value: value})
+				m.Work.Work.Env = append(m.Work.Work.Env, grid.EnvVar{Name: name, Value: value})
 			}
 			if err := os.WriteFile(filepath.Join(here, "script"), []byte(m.Work.Work.Script), 0o700); err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestWrapper_AProgramWithAnEqualsSignRuns(t *testing.T) {
 	t.Parallel()
 	for _, shell := range shells(t) {
 		f, m, here := newWork(t)
-		m.Work.Work = bourse.Work{Command: []string{"./a=b", "x y"}}
+		m.Work.Work = grid.Work{Command: []string{"./a=b", "x y"}}
 		if err := os.WriteFile(filepath.Join(here, "a=b"), []byte("#!/bin/sh\necho \"$1\"; exit 5\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}

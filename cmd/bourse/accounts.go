@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -53,7 +53,7 @@ one when you do not know whether it arrived.`,
 		Example: "  bourse accounts deposit 5000 --note \"second half-year\"",
 		Args:    arguments(1, 1, "how many credits"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			amount, err := bourse.ParseCredits(args[0])
+			amount, err := grid.ParseCredits(args[0])
 			switch {
 			case err != nil:
 				return fmt.Errorf("deposit: %w", err)
@@ -131,7 +131,7 @@ func accountsTable(a *web.Accounts) string {
 	}
 	text := w.Render() + unshown(a.More)
 	if a.Money != nil && a.Money.Pace != nil {
-		text += "\n\n" + bourse.Rounded(a.Money.Pace.Words)
+		text += "\n\n" + grid.Rounded(a.Money.Pace.Words)
 	}
 	return text
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -54,7 +54,7 @@ func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {
 	if out, _, err = f.run("accounts", "statement", "--json"); err != nil || json.Unmarshal([]byte(out), &s) != nil || len(s.Lines) < 4 {
 		t.Fatalf("statement --json: %v, %s", err, out)
 	}
-	var sum bourse.Credits
+	var sum grid.Credits
 	for _, l := range s.Lines {
 		if sum += l.Amount.Credits; sum != l.Balance.Credits {
 			t.Errorf("the lines add up to %v, not to the balance of %+v", sum, l)

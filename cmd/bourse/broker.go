@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -82,7 +82,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}
-		return p.host.View(cmd.Context(), id, func(_ bourse.Time, a agents.Agent) {
+		return p.host.View(cmd.Context(), id, func(_ grid.Time, a agents.Agent) {
 			for s := range a.(*broker.Broker).Sites() {
 				if s.Member {
 					p.known = append(p.known, s.Address)

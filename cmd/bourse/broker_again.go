@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -41,8 +41,8 @@ type brokerFile struct {
 	text  []byte                 // as it was when the process started
 	cfg   *configs.BrokerProcess // parsed from text
 	id    agents.ID
-	terms []bourse.Holder // of users and tenants, as last read
-	oidc  configs.OIDC    // the issuer whose tokens the API accepts
+	terms []grid.Holder // of users and tenants, as last read
+	oidc  configs.OIDC  // the issuer whose tokens the API accepts
 }
 
 // readBroker reads the file of a broker's process. It returns the text, the parsed file
@@ -110,7 +110,7 @@ func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
 	if a, _ := answer.(agents.OperatorReply); a.Reason.Refused() {
 		return r, errors.New(a.Reason.String())
 	}
-	if !slices.EqualFunc(terms, f.terms, bourse.Holder.Equal) {
+	if !slices.EqualFunc(terms, f.terms, grid.Holder.Equal) {
 		r.Changed = append(r.Changed, "terms of users and tenants")
 	}
 	f.terms = terms

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/explain"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -15,7 +15,7 @@ import (
 // explainer explains a job from the records of its broker's journal since its
 // submission. The journal may grow meanwhile.
 func explainer(folder string) web.Explain {
-	return func(ctx context.Context, job string, since bourse.Time) (string, any, error) {
+	return func(ctx context.Context, job string, since grid.Time) (string, any, error) {
 		disk, err := journal.LookInto(folder)
 		if err != nil {
 			return "", nil, err
@@ -23,7 +23,7 @@ func explainer(folder string) web.Explain {
 		defer func() { _ = disk.Close() }()
 		var broken error
 		enough := errors.New("enough")
-		facts := func(yield func(bourse.Time, agents.Fact) bool) {
+		facts := func(yield func(grid.Time, agents.Fact) bool) {
 			broken = journal.Find(disk, journal.NewCodec(), since, explain.NewSieve(job), ctx.Err, func(r journal.Record) error {
 				if !yield(r.At, r.Fact) {
 					return enough
@@ -47,8 +47,8 @@ func explainer(folder string) web.Explain {
 
 // timeOfDay shows an instant of a live process in UTC, because the reader may be in
 // another time zone.
-func timeOfDay(t bourse.Time) string {
-	if t >= bourse.Never {
+func timeOfDay(t grid.Time) string {
+	if t >= grid.Never {
 		return "never"
 	}
 	return time.UnixMilli(int64(t)).UTC().Format("Jan 2 15:04:05Z")

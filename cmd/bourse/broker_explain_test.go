@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/explain"
 )
 
@@ -14,12 +15,12 @@ import (
 // looks like an instant is not changed.
 func TestExplain_ShowsInstantsInReasonsAsItShowsOthers(t *testing.T) {
 	t.Parallel()
-	at := bourse.Time(1_795_226_481_773)
+	at := grid.Time(1_795_226_481_773)
 	facts := []agents.Fact{
-		bourse.JobSubmitted{Job: bourse.Job{Name: "run-1795226481", Request: bourse.Request{Nodes: 4, Deadline: bourse.Never}}},
-		bourse.JobPostponed{Job: "run-1795226481", Reason: bourse.Because(bourse.NoWindow, "%s: at most 2400 nodes are free from %v on", "run-1795226481", at)},
+		facts.JobSubmitted{Job: grid.Job{Name: "run-1795226481", Request: grid.Request{Nodes: 4, Deadline: grid.Never}}},
+		facts.JobPostponed{Job: "run-1795226481", Reason: grid.Because(grid.NoWindow, "%s: at most 2400 nodes are free from %v on", "run-1795226481", at)},
 	}
-	e, err := explain.Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+	e, err := explain.Explain(func(yield func(grid.Time, agents.Fact) bool) {
 		for _, f := range facts {
 			if !yield(at, f) {
 				return

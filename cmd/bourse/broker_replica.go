@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/agents/replica"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -117,7 +117,7 @@ func (r *replicaProcess) past(own journal.Disk) (replica.Brought, error) {
 		return replica.Brought{}, err
 	}
 	defer func() { _ = disk.Close() }()
-	alone, at := broker.New(r.broker), bourse.Time(0)
+	alone, at := broker.New(r.broker), grid.Time(0)
 	facts := 0
 	_, err = journal.Read(disk, journal.NewCodec(), func(x journal.Record) error {
 		alone.Replay(x.At, x.Fact)
@@ -141,7 +141,7 @@ func (r *replicaProcess) leader() (name, url string) {
 
 // where returns the address at which other replicas reach a member, and the URL of its
 // API: from the file, or else from the group's record.
-func (r *replicaProcess) where(members []bourse.ReplicaMember, id agents.ID) (address, url string) {
+func (r *replicaProcess) where(members []grid.ReplicaMember, id agents.ID) (address, url string) {
 	for _, m := range r.cfg.Replica.Members {
 		if replicaOf(r.cfg.Name, m.Number) == id {
 			return m.Address, strings.TrimSuffix(m.API, "/")
@@ -157,7 +157,7 @@ func (r *replicaProcess) where(members []bourse.ReplicaMember, id agents.ID) (ad
 
 // status returns this replica's view of the group.
 func (r *replicaProcess) status(ctx context.Context) (s replica.Status, err error) {
-	err = r.host.ViewReplica(ctx, r.name, func(_ bourse.Time, a agents.Agent) { s = a.(*replica.Replica).Status() })
+	err = r.host.ViewReplica(ctx, r.name, func(_ grid.Time, a agents.Agent) { s = a.(*replica.Replica).Status() })
 	return s, err
 }
 
@@ -170,7 +170,7 @@ func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
 		if m.Reachable {
 			x.Term = s.Term
 		}
-		x.Address, x.API = r.where([]bourse.ReplicaMember{m.Member}, agents.ID(m.Address))
+		x.Address, x.API = r.where([]grid.ReplicaMember{m.Member}, agents.ID(m.Address))
 		out.Members = append(out.Members, x)
 	}
 	return out, err
@@ -276,7 +276,7 @@ func (r *replicaProcess) announce(ctx context.Context, told <-chan live.Leadersh
 		case l := <-told:
 			var known []agents.ID
 			if l.Leads {
-				err := r.host.View(ctx, r.name, func(_ bourse.Time, a agents.Agent) {
+				err := r.host.View(ctx, r.name, func(_ grid.Time, a agents.Agent) {
 					for s := range a.(*broker.Broker).Sites() {
 						if s.Member {
 							known = append(known, s.Address)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -109,7 +109,7 @@ func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
 			t.Errorf("check of %q: %v, %s", name, err, out)
 		}
 		_, err = api.Submit(t.Context(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{{
-			Name: name, Nodes: 1, Length: web.Seconds{Duration: bourse.Minute}, Budget: &web.Credits{Credits: bourse.Credit}}}})
+			Name: name, Nodes: 1, Length: web.Seconds{Duration: grid.Minute}, Budget: &web.Credits{Credits: grid.Credit}}}})
 		if (err == nil) != right {
 			t.Errorf("submit of %q: %v", name, err)
 		}

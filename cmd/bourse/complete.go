@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/torture"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -243,7 +244,7 @@ func studyNames() []string {
 
 func jobStates() []string {
 	names := []string{"open"}
-	for _, s := range bourse.JobStates() {
+	for _, s := range grid.JobStates() {
 		names = append(names, s.String())
 	}
 	return names
@@ -251,7 +252,7 @@ func jobStates() []string {
 
 func kindsOfFacts() []string {
 	var names []string
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		names = append(names, f.Kind())
 	}
 	return names

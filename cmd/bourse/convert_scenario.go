@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -41,11 +41,11 @@ func (c *convert) gridScenario(t *workload.Trace, in string, stderr io.Writer) (
 	if c.zone != time.UTC && workload.HasZone(workload.FormatOf(in)) {
 		zone = fmt.Sprintf(", zone = %q", c.zone)
 	}
-	var last bourse.Time
+	var last grid.Time
 	for i := range t.Records {
 		last = max(last, t.Records[i].Submit())
 	}
-	days := max((last.Sub(t.Zero())+bourse.Day-1)/bourse.Day, 1)
+	days := max((last.Sub(t.Zero())+grid.Day-1)/grid.Day, 1)
 	var b scenarioText
 	b.line("# The sites of %s, each with the jobs that its log has; needs --traces DIR.", trace)
 	b.line("#")

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -43,13 +43,13 @@ func newFederation(t *testing.T) *federation {
 	}
 	add := func(id agents.ID, a agents.Durable) { on(&journal.Memory{}, id, a) }
 	cfg := broker.ServiceDefaults("vo1")
-	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, bourse.GoalFinish
+	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*grid.Second, 1, 10_000*grid.Credit, grid.GoalFinish
 	for _, name := range []string{"north", "south"} {
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
-		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+		groups := []grid.Group{{Site: name, Name: "main", Nodes: 16, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 		add(clusterID, cluster.New(cluster.Config{Site: id}, queue.NewBackend(groups, []queue.Options{{Nodes: 16}}, nil)))
-		add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000, Span: bourse.Day,
-			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
+		add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000, Span: grid.Day,
+			Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: 5 * grid.Second}))
 		cfg.Sites = append(cfg.Sites, id)
 	}
 	folder := filepath.Join(t.TempDir(), "broker-vo1")
@@ -59,7 +59,7 @@ func newFederation(t *testing.T) *federation {
 	}
 	on(disk, "broker:vo1", broker.New(cfg))
 	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: statements(cfg, folder),
-		Explain: func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
+		Explain: func(_ context.Context, job string, _ grid.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})
 	if err != nil {
@@ -263,7 +263,7 @@ func TestSubmit_TakesTheFirstJobsOfATrace(t *testing.T) {
 	if first.Name > second.Name {
 		first, second = second, first
 	}
-	if first.Name != "job1" || second.Name != "job2" || second.Nodes != 3 || second.Length.Duration != 120*bourse.Second || second.Ready != first.Ready+600_000 || second.Start < second.Ready {
+	if first.Name != "job1" || second.Name != "job2" || second.Nodes != 3 || second.Length.Duration != 120*grid.Second || second.Ready != first.Ready+600_000 || second.Start < second.Ready {
 		t.Errorf("%+v\n%+v", first, second)
 	}
 }

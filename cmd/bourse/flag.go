@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -33,10 +33,10 @@ type kind[T any] struct {
 
 // The kinds of flags. Flags without a kind are switches.
 var (
-	asDuration    = kind[bourse.Duration]{"duration", bourse.ParseDuration, offerNothing}
-	asSpan        = kind[bourse.Duration]{"duration", parseSpan, offerNothing}
-	asCredits     = kind[bourse.Credits]{"credits", bourse.ParseCredits, offerNothing}
-	asPrice       = kind[bourse.Price]{"price", bourse.ParsePrice, offerNothing}
+	asDuration    = kind[grid.Duration]{"duration", grid.ParseDuration, offerNothing}
+	asSpan        = kind[grid.Duration]{"duration", parseSpan, offerNothing}
+	asCredits     = kind[grid.Credits]{"credits", grid.ParseCredits, offerNothing}
+	asPrice       = kind[grid.Price]{"price", grid.ParsePrice, offerNothing}
 	asInstant     = kind[instant]{"time", parseInstant, offerNothing}
 	asMoment      = kind[string]{"time", parseMoment, offerNothing}
 	asDate        = kind[web.Instant]{"time", parseDate, offerNothing}
@@ -45,7 +45,7 @@ var (
 	asNodes       = kind[int]{"number", parseNodes, offerNothing}
 	asDecimal     = kind[float64]{"number", parseDecimal, offerNothing}
 	asShare       = kind[float64]{"share", parseDecimal, offerNothing}
-	asPart        = kind[bourse.Performance]{"share", bourse.ParsePerformance, offerNothing}
+	asPart        = kind[grid.Performance]{"share", grid.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
 	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
 	asReplayed    = kind[backfill.Policy]{"policy", parseReplayed, offerAll(func() []string { return append(configs.Words("policy"), backfill.EASYShortest.String()) })}
@@ -139,7 +139,7 @@ func addFlag[T comparable](cmd *cobra.Command, to *T, k kind[T], name string, de
 	switch d := any(def).(type) {
 	case selection.Goal, search.Algorithm: // their zero values have names worth showing
 		text = fmt.Sprint(d)
-	case bourse.Duration:
+	case grid.Duration:
 		if d != 0 {
 			text = d.Words()
 		}
@@ -233,8 +233,8 @@ func badNumber(err error, right string) error {
 }
 
 // parseSpan reads a duration above 0.
-func parseSpan(s string) (bourse.Duration, error) {
-	d, err := bourse.ParseDuration(s)
+func parseSpan(s string) (grid.Duration, error) {
+	d, err := grid.ParseDuration(s)
 	if err == nil && d == 0 {
 		err = fmt.Errorf("duration %q: must be above 0", s)
 	}
@@ -243,32 +243,32 @@ func parseSpan(s string) (bourse.Duration, error) {
 
 // instant is a time in seconds by a clock, or a span since the clock's zero.
 type instant struct {
-	at    bourse.Time
+	at    grid.Time
 	since bool
 }
 
 // from returns the instant by a clock with the given zero, which spans count from.
-func (i instant) from(zero bourse.Time) bourse.Time {
+func (i instant) from(zero grid.Time) grid.Time {
 	if i.since {
-		return zero.Add(bourse.Duration(i.at))
+		return zero.Add(grid.Duration(i.at))
 	}
 	return i.at
 }
 
 func parseInstant(s string) (instant, error) {
-	if t, err := bourse.ParseTime(s); err == nil {
+	if t, err := grid.ParseTime(s); err == nil {
 		return instant{at: t}, nil
 	}
-	d, err := bourse.ParseDuration(s)
+	d, err := grid.ParseDuration(s)
 	if err != nil {
 		return instant{}, errors.New("must be an instant in seconds, such as 3600, or a span since zero, such as 1h")
 	}
-	return instant{bourse.Time(d), true}, nil
+	return instant{grid.Time(d), true}, nil
 }
 
 // parseMoment accepts a span from now, or RFC 3339, and passes the text on to the API.
 func parseMoment(s string) (string, error) {
-	if _, err := bourse.ParseDuration(s); err == nil {
+	if _, err := grid.ParseDuration(s); err == nil {
 		return s, nil
 	}
 	if _, err := time.Parse(time.RFC3339, s); err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
@@ -91,7 +91,7 @@ func livePolicy() backfill.Policy { return backfill.Policy{Backfill: true, Reser
 type forecasting struct {
 	lookFlags
 	nodes, days, draws int
-	duration           bourse.Duration
+	duration           grid.Duration
 	policy             backfill.Policy
 	priority           string
 	history            []string
@@ -109,19 +109,19 @@ const (
 // forecastAnswer is the printed answer. Instants are in seconds since 1970; null: never,
 // or unknown.
 type forecastAnswer struct {
-	At        bourse.Time      `json:"at"`
+	At        grid.Time        `json:"at"`
 	Source    string           `json:"source"`
 	Partition string           `json:"partition"`
 	Group     string           `json:"group"`
 	Nodes     int              `json:"nodes"`
-	Duration  bourse.Duration  `json:"duration"`
+	Duration  grid.Duration    `json:"duration"`
 	Policy    backfill.Policy  `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
 	Before    int              `json:"before"`  // those ahead of the job
 	Later     int              `json:"later"`   // those of the queue that cannot start yet, whatever is free
 	Held      int              `json:"held"`    // jobs that are not in the queue: they cannot start while their reason lasts
 	Why       []waits          `json:"why"`     // the reasons of both, and those that are not known
-	Limits    bourse.Time      `json:"limits"`
+	Limits    grid.Time        `json:"limits"`
 	History   *forecastSpread  `json:"history"` // null: no history
 	Manager   *managerForecast `json:"manager"` // null: not asked
 }
@@ -137,14 +137,14 @@ type forecastSpread struct {
 
 // startQuantile is the instant by which a share of the draws has started the job.
 type startQuantile struct {
-	Share float64     `json:"share"`
-	Start bourse.Time `json:"start"`
+	Share float64   `json:"share"`
+	Start grid.Time `json:"start"`
 }
 
 // managerForecast is the manager's own answer.
 type managerForecast struct {
-	Start  bourse.Time `json:"start"`
-	Reason string      `json:"reason"` // why there is none
+	Start  grid.Time `json:"start"`
+	Reason string    `json:"reason"` // why there is none
 }
 
 // shownShares are the quantiles that are shown, in thousandths.
@@ -165,7 +165,7 @@ func (f *forecasting) bounds() error {
 
 // placeIn returns how many jobs of a queue are ahead of a new one: last, first, or by its
 // priority, behind jobs of the same priority.
-func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
+func placeIn(priority string, queue []*grid.ManagedJob) (int, error) {
 	switch priority {
 	case "last":
 		return len(queue), nil
@@ -176,7 +176,7 @@ func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("priority %q: must be last, first, or a whole number of 0 or more", priority)
 	}
-	i := slices.IndexFunc(queue, func(j *bourse.ManagedJob) bool { return j != nil && j.Priority < n })
+	i := slices.IndexFunc(queue, func(j *grid.ManagedJob) bool { return j != nil && j.Priority < n })
 	if i < 0 {
 		i = len(queue)
 	}
@@ -189,7 +189,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return err
 	}
 	d := f.duration
-	var look *bourse.Look
+	var look *grid.Look
 	var err error
 	if f.slurm {
 		look, err = f.look(ctx)
@@ -221,15 +221,15 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if err := f.print(out, a, q); err != nil {
 		return failed(err)
 	}
-	if a.Limits >= bourse.MaxTime {
+	if a.Limits >= grid.MaxTime {
 		return failed(fmt.Errorf("the job cannot start even when everything that the look shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}
 	return nil
 }
 
 // answer makes the forecast, with the draws spread over all processors.
-func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messages io.Writer) *forecastAnswer {
-	waiting := make([]*bourse.ManagedJob, len(q.state.Queue))
+func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages io.Writer) *forecastAnswer {
+	waiting := make([]*grid.ManagedJob, len(q.state.Queue))
 	for i, w := range q.state.Queue {
 		waiting[i] = q.job(w.ID)
 	}
@@ -247,7 +247,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	}
 	owner := func(id int64) (string, bool) {
 		j := q.job(id)
-		if j == nil || j.State == bourse.ManagedUnknown {
+		if j == nil || j.State == grid.ManagedUnknown {
 			return "", false
 		}
 		return j.User, j.Limit > 0 && j.Reservation == ""
@@ -275,22 +275,22 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 }
 
 // foreseen is the start, or Never if it lies beyond what a look can know.
-func foreseen(t bourse.Time) bourse.Time {
-	if t >= bourse.MaxTime {
-		return bourse.Never
+func foreseen(t grid.Time) grid.Time {
+	if t >= grid.MaxTime {
+		return grid.Never
 	}
 	return t
 }
 
 // ask gets Slurm's own forecast.
-func (f *forecasting) ask(ctx context.Context, partition string, d bourse.Duration) *managerForecast {
+func (f *forecasting) ask(ctx context.Context, partition string, d grid.Duration) *managerForecast {
 	at, err := slurm.Planned(ctx, f.commands(), partition, f.nodes, d)
 	var refused *slurm.Failed
 	switch {
 	case errors.As(err, &refused):
-		return &managerForecast{Start: bourse.Never, Reason: refused.Error()}
+		return &managerForecast{Start: grid.Never, Reason: refused.Error()}
 	case err != nil:
-		return &managerForecast{Start: bourse.Never, Reason: err.Error()}
+		return &managerForecast{Start: grid.Never, Reason: err.Error()}
 	}
 	return &managerForecast{Start: at}
 }
@@ -304,8 +304,8 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		nodeCount(a.Nodes), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
 		q.up, nodeCount(q.group.Nodes), plural(a.Waiting, "job waits", "jobs wait"), plural(a.Before, "of them", "of them"))
 	w := report.NewTable("<starts", "at", "in")
-	row := func(what string, at bourse.Time) {
-		if at >= bourse.MaxTime {
+	row := func(what string, at grid.Time) {
+		if at >= grid.MaxTime {
 			w.AppendRow(table.Row{what, "never", "-"})
 			return
 		}

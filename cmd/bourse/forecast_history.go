@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -33,13 +33,13 @@ const (
 
 // learn reads the history: logs first, because they have clocks of their own; then the
 // ended jobs of saved looks, of accounting and of the look itself, by end, each job once.
-func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.Writer) (*past, error) {
+func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Writer) (*past, error) {
 	p := &past{history: &forecast.History{}}
 	files, err := historyFiles(f.history)
 	if err != nil {
 		return nil, err
 	}
-	var ended []bourse.ManagedJob
+	var ended []grid.ManagedJob
 	looks := 0
 	for _, name := range files {
 		isLook, err := looksLikeJSON(name)
@@ -63,7 +63,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 		p.from = append(p.from, plural(looks, "saved look", "saved looks"))
 	}
 	if f.slurm && f.days > 0 {
-		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-bourse.Duration(f.days)*bourse.Day), look.At, maxEnded)
+		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-grid.Duration(f.days)*grid.Day), look.At, maxEnded)
 		if err != nil {
 			fmt.Fprintf(messages, "no history from accounting: %v\n", err)
 		} else if len(list) > 0 {
@@ -75,7 +75,7 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 		p.from = append(p.from, "the look itself")
 		ended = append(ended, own...)
 	}
-	slices.SortStableFunc(ended, func(a, b bourse.ManagedJob) int {
+	slices.SortStableFunc(ended, func(a, b grid.ManagedJob) int {
 		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Number, b.Number))
 	})
 	seen := make(map[string]bool, len(ended))
@@ -91,10 +91,10 @@ func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.
 }
 
 // endedOf lists the jobs of a look that ran and have ended.
-func endedOf(look *bourse.Look) []bourse.ManagedJob {
-	var list []bourse.ManagedJob
+func endedOf(look *grid.Look) []grid.ManagedJob {
+	var list []grid.ManagedJob
 	for _, j := range look.Jobs {
-		if j.State == bourse.ManagedEnded && j.Start > 0 && j.End > j.Start && j.Limit > 0 {
+		if j.State == grid.ManagedEnded && j.Start > 0 && j.End > j.Start && j.Limit > 0 {
 			list = append(list, j)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -70,7 +70,7 @@ func (g *generate) run(stdout io.Writer) error {
 	if err := g.check(); err != nil {
 		return err
 	}
-	var jobs []bourse.LocalJob
+	var jobs []grid.LocalJob
 	var err error
 	if g.model == "uniform" {
 		jobs, err = g.uniform()
@@ -95,17 +95,17 @@ func (g *generate) check() error {
 		return fmt.Errorf("--jobs %d: must be 1 or more", g.jobs)
 	case g.given("load") && !(g.load > 0 && g.load <= mostLoad):
 		return fmt.Errorf("--load %v: must be above 0 and at most %d, such as 0.7 for 70 %%", g.load, mostLoad)
-	case g.given("days") && !(g.days > 0 && g.span() >= bourse.Second && g.days*float64(bourse.Day) <= float64(bourse.MaxDuration)):
+	case g.given("days") && !(g.days > 0 && g.span() >= grid.Second && g.days*float64(grid.Day) <= float64(grid.MaxDuration)):
 		return fmt.Errorf("--days %v: must be at least one second and at most 10^10 seconds", g.days)
 	}
 	return nil
 }
 
-func (g *generate) span() bourse.Duration {
-	return bourse.Duration(min(g.days*float64(bourse.Day), float64(bourse.MaxDuration)))
+func (g *generate) span() grid.Duration {
+	return grid.Duration(min(g.days*float64(grid.Day), float64(grid.MaxDuration)))
 }
 
-func (g *generate) lublin() ([]bourse.LocalJob, error) {
+func (g *generate) lublin() ([]grid.LocalJob, error) {
 	m := workload.Lublin{Nodes: g.procs, Load: g.load, Seed: g.seed}
 	if !g.given("days") {
 		return m.Jobs(g.jobs)
@@ -117,9 +117,9 @@ func (g *generate) lublin() ([]bourse.LocalJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	var jobs []bourse.LocalJob
+	var jobs []grid.LocalJob
 	for j := range all {
-		if j.Submit >= bourse.Time(g.span()) || len(jobs) == g.jobs {
+		if j.Submit >= grid.Time(g.span()) || len(jobs) == g.jobs {
 			break
 		}
 		jobs = append(jobs, j)
@@ -127,7 +127,7 @@ func (g *generate) lublin() ([]bourse.LocalJob, error) {
 	return jobs, nil
 }
 
-func (g *generate) uniform() ([]bourse.LocalJob, error) {
+func (g *generate) uniform() ([]grid.LocalJob, error) {
 	m := workload.Uniform{Nodes: g.procs, Load: g.load, Seed: g.seed}
 	switch {
 	case g.given("jobs") && g.given("days") && g.given("load"):

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -29,7 +29,7 @@ func workloadCommand(args ...string) (stdout, stderr string, code int) {
 	return out.String(), msg.String(), exitCode(err)
 }
 
-func generated(t *testing.T, args ...string) (*workload.Trace, []bourse.LocalJob) {
+func generated(t *testing.T, args ...string) (*workload.Trace, []grid.LocalJob) {
 	t.Helper()
 	out, msg, code := workloadCommand(append([]string{"generate"}, args...)...)
 	if code != 0 {
@@ -70,7 +70,7 @@ func TestGenerate_SameSeedSameBytes(t *testing.T) {
 
 // offeredLoad is the node-seconds that jobs ask for over what nodes have between
 // the first submit and the last.
-func offeredLoad(jobs []bourse.LocalJob, nodes int) float64 {
+func offeredLoad(jobs []grid.LocalJob, nodes int) float64 {
 	work := 0.0
 	for i := range jobs {
 		work += float64(jobs[i].Nodes) * jobs[i].Run.Seconds()
@@ -93,7 +93,7 @@ func TestGenerate_LoadAndDays(t *testing.T) {
 	_, month := generated(t, "--model", "lublin", "--days", "30", "--procs", "32")
 	_, both := generated(t, "--model", "lublin", "--days", "30", "--jobs", "1000000", "--procs", "32")
 	_, few := generated(t, "--model", "lublin", "--days", "30", "--jobs", "10", "--procs", "32")
-	if len(month) != len(both) || len(few) != 10 || month[len(month)-1].Submit >= bourse.Time(30*bourse.Day) {
+	if len(month) != len(both) || len(few) != 10 || month[len(month)-1].Submit >= grid.Time(30*grid.Day) {
 		t.Errorf("%d, %d, %d jobs", len(month), len(both), len(few))
 	}
 }
@@ -405,7 +405,7 @@ func TestConvert_AScenarioHasASiteForEachPartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3 until 15, 1 from 12 to 17, 2 from 15: 4 at most
-	if len(s.Sites) != 1 || s.Sites[0].Name != "south" || s.Sites[0].Nodes() != 4 || s.Until != bourse.Day {
+	if len(s.Sites) != 1 || s.Sites[0].Name != "south" || s.Sites[0].Nodes() != 4 || s.Until != grid.Day {
 		t.Errorf("%+v", s)
 	}
 }

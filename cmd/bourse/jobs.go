@@ -13,7 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
@@ -144,7 +144,7 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 
 // unplaced reports whether a job is not placed for a known reason.
 func unplaced(j *web.Job) bool {
-	return j.Reason != nil && !windowed(j.State) && j.State != bourse.JobDone.String()
+	return j.Reason != nil && !windowed(j.State) && j.State != grid.JobDone.String()
 }
 
 // printJob prints one job with its legs.
@@ -280,7 +280,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 		}
 		return nil
 	})
-	if err == nil && id != "" && last.State != bourse.JobDone.String() {
+	if err == nil && id != "" && last.State != grid.JobDone.String() {
 		err = fmt.Errorf("%s is %s", last.ID, last.State)
 	}
 	return refused(err)
@@ -311,7 +311,7 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 }
 
 // places lists the turns that give a job a new window, and the states with a window.
-var places = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String(), "is " + bourse.JobRunning.String()}
+var places = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + grid.JobPlaced.String(), "is " + grid.JobRunning.String()}
 
 // turnLine writes a turn as a line, with the job's window if the turn gave it one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
@@ -329,17 +329,17 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 
 // windowed reports whether a job in that state has a window that has not ended.
 func windowed(state string) bool {
-	return state == bourse.JobPlaced.String() || state == bourse.JobRunning.String()
+	return state == grid.JobPlaced.String() || state == grid.JobRunning.String()
 }
 
 // over reports whether that state of a job is final.
 func over(state string) bool {
-	s, known := bourse.ParseJobState(state)
+	s, known := grid.ParseJobState(state)
 	return known && !s.Open()
 }
 
 // givenUp reports whether a job in that state ended without being done.
 func givenUp(state string) bool {
-	s, known := bourse.ParseJobState(state)
+	s, known := grid.ParseJobState(state)
 	return known && s.GivenUp()
 }

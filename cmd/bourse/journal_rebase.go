@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // newJournalRebase builds "bourse journal rebase".
@@ -55,29 +56,29 @@ type journalRebase struct {
 
 // rebasedJournal is the result for one journal.
 type rebasedJournal struct {
-	Agent   agents.ID   `json:"agent"`
-	Path    string      `json:"path"`
-	To      bourse.Time `json:"to"`
-	Latest  bourse.Time `json:"latest"` // latest time of a record before the change
-	First   uint64      `json:"first,omitempty"`
-	Records int         `json:"records"` // dated back
-	Files   []string    `json:"files,omitempty"`
-	Torn    int         `json:"torn,omitempty"`
-	Early   []earlyLeg  `json:"early,omitempty"`
+	Agent   agents.ID  `json:"agent"`
+	Path    string     `json:"path"`
+	To      grid.Time  `json:"to"`
+	Latest  grid.Time  `json:"latest"` // latest time of a record before the change
+	First   uint64     `json:"first,omitempty"`
+	Records int        `json:"records"` // dated back
+	Files   []string   `json:"files,omitempty"`
+	Torn    int        `json:"torn,omitempty"`
+	Early   []earlyLeg `json:"early,omitempty"`
 }
 
 // earlyLeg is a leg that a site started or settled before its window began.
 type earlyLeg struct {
-	Leg   bourse.LegID    `json:"leg"`
-	Job   string          `json:"job"`
-	What  bourse.Leg      `json:"what"`
-	State bourse.LegState `json:"state"`
-	At    bourse.Time     `json:"at"` // at the earliest, by the records brought back
+	Leg   grid.LegID    `json:"leg"`
+	Job   string        `json:"job"`
+	What  grid.Leg      `json:"what"`
+	State grid.LegState `json:"state"`
+	At    grid.Time     `json:"at"` // at the earliest, by the records brought back
 }
 
 func (r *journalRebase) run(paths []string, out io.Writer) error {
-	now := bourse.Time(r.now().UnixMilli())
-	to := bourse.Never
+	now := grid.Time(r.now().UnixMilli())
+	to := grid.Never
 	if r.to != "" {
 		var err error
 		if to, err = readStamp(r.to); err != nil {
@@ -123,7 +124,7 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 }
 
 // one rebases one journal, or says what that would change.
-func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string) (one rebasedJournal, err error) {
+func (r *journalRebase) one(s journalSource, now, to grid.Time, ending string) (one rebasedJournal, err error) {
 	open := journal.LookInto
 	if r.apply {
 		open = journal.OpenFolder
@@ -140,7 +141,7 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 	if journal.Within(owner) != owner {
 		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be rebased alone", s.path, owner)
 	}
-	if to == bourse.Never {
+	if to == grid.Never {
 		to = now
 		if !strings.HasPrefix(string(owner), "broker:") {
 			if to, err = journal.Before(disk, now); err != nil {
@@ -148,10 +149,10 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 			}
 		}
 	}
-	early := map[bourse.LegID]int{}
+	early := map[grid.LegID]int{}
 	done, err := journal.Rebase(disk, to, ending, r.apply, func(x journal.Record) error {
-		f, ok := x.Fact.(bourse.LegMoved)
-		if !ok || f.State != bourse.Running && f.State != bourse.Settled || !f.Flex.Early(f.What, x.At) {
+		f, ok := x.Fact.(facts.LegMoved)
+		if !ok || f.State != grid.Running && f.State != grid.Settled || !f.Flex.Early(f.What, x.At) {
 			return nil
 		}
 		e := earlyLeg{f.Leg, f.Job, f.What, f.State, x.At}
@@ -184,16 +185,16 @@ func (j *rebasedJournal) print(out io.Writer) {
 }
 
 // clockTime shows an instant in UTC.
-func clockTime(t bourse.Time) string {
+func clockTime(t grid.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // readStamp reads an instant: RFC 3339, or seconds since 1970 as in journals.
-func readStamp(text string) (bourse.Time, error) {
+func readStamp(text string) (grid.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return bourse.Time(at.UnixMilli()), nil
+		return grid.Time(at.UnixMilli()), nil
 	}
-	at, err := bourse.ParseTime(text)
+	at, err := grid.ParseTime(text)
 	if err != nil {
 		return 0, fmt.Errorf("--to %q: must be an instant, such as 2026-05-01T09:00:00Z, or seconds since 1970", text)
 	}

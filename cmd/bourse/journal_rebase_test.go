@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // writeAt writes facts into the journal of an agent, each of its instant.
-func writeAt(t *testing.T, path string, agent agents.ID, at []bourse.Time, facts ...agents.Fact) {
+func writeAt(t *testing.T, path string, agent agents.ID, at []grid.Time, facts ...agents.Fact) {
 	t.Helper()
 	disk, err := journal.OpenFolder(path)
 	if err != nil {
@@ -37,11 +38,11 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 	path := filepath.Join(dir, "site-north")
 	_, site := story()
 	for i := range site {
-		m := site[i].(bourse.LegMoved)
+		m := site[i].(facts.LegMoved)
 		m.What.Start, m.What.End = 10_000_000_000, 10_000_060_000
 		site[i] = m
 	}
-	writeAt(t, path, "site:north", []bourse.Time{9_996_400_000, 9_996_401_000, 10_003_600_000, 10_003_600_000}, site...)
+	writeAt(t, path, "site:north", []grid.Time{9_996_400_000, 9_996_401_000, 10_003_600_000, 10_003_600_000}, site...)
 	file := filepath.Join(path, "00000001.journal")
 	was, err := os.ReadFile(file)
 	if err != nil {
@@ -96,10 +97,10 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 func TestJournalRebase_ToWhen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	future := bourse.Time(wallClock().Add(2 * 3600e9).UnixMilli())
+	future := grid.Time(wallClock().Add(2 * 3600e9).UnixMilli())
 	b, s := story()
-	writeAt(t, filepath.Join(dir, "broker"), "broker:vo1", []bourse.Time{0, 1000, future, future}, b...)
-	writeAt(t, filepath.Join(dir, "site"), "site:north", []bourse.Time{0, 1000, future, future}, s...)
+	writeAt(t, filepath.Join(dir, "broker"), "broker:vo1", []grid.Time{0, 1000, future, future}, b...)
+	writeAt(t, filepath.Join(dir, "site"), "site:north", []grid.Time{0, 1000, future, future}, s...)
 	out, err := runJournal(t, "rebase", dir)
 	if err != nil || strings.Count(out, "dated back to 1970-01-01T00:00:01.000Z") != 1 || strings.Count(out, "2 records from number 3 on") != 2 {
 		t.Errorf("%v\n%s", err, out)

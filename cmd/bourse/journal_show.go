@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -55,7 +56,7 @@ type shownRecord struct {
 	File   string      `json:"file"`
 	Offset int64       `json:"offset"`
 	Number uint64      `json:"number"`
-	At     bourse.Time `json:"at"`
+	At     grid.Time   `json:"at"`
 	Kind   string      `json:"kind"`
 	Image  bool        `json:"image,omitempty"`
 	Fact   agents.Fact `json:"fact"`
@@ -63,7 +64,7 @@ type shownRecord struct {
 
 func (s *journalShow) run(paths []string, out io.Writer) error {
 	known := map[string]bool{}
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		known[f.Kind()] = true
 	}
 	for _, k := range s.kinds {
@@ -159,14 +160,14 @@ func (s *journalShow) print(w *bufio.Writer, r *journal.Record) error {
 
 // onClock shows an instant of a journal: of a process in UTC, of virtual time, which
 // begins at 0, in seconds.
-func onClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
+func onClock(t grid.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
 
 // exactOnClock is onClock with milliseconds.
-func exactOnClock(t bourse.Time) string { return inUTC(t, "2006-01-02 15:04:05.000Z") }
+func exactOnClock(t grid.Time) string { return inUTC(t, "2006-01-02 15:04:05.000Z") }
 
-func inUTC(t bourse.Time, layout string) string {
-	const dated = 365 * bourse.Day // since 1970: no process ran then
-	if t < bourse.Time(dated) || t == bourse.Never {
+func inUTC(t grid.Time, layout string) string {
+	const dated = 365 * grid.Day // since 1970: no process ran then
+	if t < grid.Time(dated) || t == grid.Never {
 		return t.String()
 	}
 	return time.UnixMilli(int64(t)).UTC().Format(layout)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 )
 
@@ -25,7 +25,7 @@ type journalSource struct {
 // as is the name of an agent among all of those that are checked together.
 func (s journalSource) as(agent agents.ID) agents.ID {
 	if role, name, _ := strings.Cut(string(agent), ":"); s.vo != "" {
-		return agents.ID(role + ":" + bourse.InVO(s.vo, name))
+		return agents.ID(role + ":" + grid.InVO(s.vo, name))
 	}
 	return agent
 }

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // runJournal runs "bourse journal" with arguments.
@@ -30,7 +31,7 @@ func runJournal(t *testing.T, args ...string) (stdout string, err error) {
 
 // writeJournal writes facts into the journal of an agent under dir, with an
 // image of none after the first few if asked.
-func writeJournal(t *testing.T, dir string, agent agents.ID, facts ...agents.Fact) string {
+func writeJournal(t *testing.T, dir string, agent agents.ID, recorded ...agents.Fact) string {
 	t.Helper()
 	path := filepath.Join(dir, strings.ReplaceAll(string(agent), ":", "-"))
 	disk, err := journal.OpenFolder(path)
@@ -42,8 +43,8 @@ func writeJournal(t *testing.T, dir string, agent agents.ID, facts ...agents.Fac
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, f := range facts {
-		if err := j.Append(bourse.Time(i)*1000, f); err != nil {
+	for i, f := range recorded {
+		if err := j.Append(grid.Time(i)*1000, f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,18 +57,18 @@ func writeJournal(t *testing.T, dir string, agent agents.ID, facts ...agents.Fac
 // story is a window of one leg that goes well, as its broker and its site record
 // it.
 func story() (broker, site []agents.Fact) {
-	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}
-	id, what, fare := bourse.LegID{Tx: tx}, bourse.Leg{Group: "main", Nodes: 4, Start: 2000, End: 200_000}, bourse.Fare{Base: bourse.Credit}
-	moved := func(s bourse.LegState) bourse.LegMoved {
-		return bourse.LegMoved{Leg: id, State: s, What: what, Job: "wave", Fare: fare, Limit: bourse.Credit}
+	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}
+	id, what, fare := grid.LegID{Tx: tx}, grid.Leg{Group: "main", Nodes: 4, Start: 2000, End: 200_000}, grid.Fare{Base: grid.Credit}
+	moved := func(s grid.LegState) facts.LegMoved {
+		return facts.LegMoved{Leg: id, State: s, What: what, Job: "wave", Fare: fare, Limit: grid.Credit}
 	}
 	return []agents.Fact{
-			bourse.TxBegun{Tx: tx, Job: "wave", Alternative: 1, Sites: []string{"north"}, Legs: []bourse.Leg{what}, Limits: []bourse.Credits{bourse.Credit}},
-			bourse.LegPriced{Leg: id, Fare: fare},
-			bourse.TxDecided{Tx: tx, Job: "wave", Commit: true},
-			bourse.LegClosed{Leg: id, Commit: true, Posted: fare.Total()},
+			facts.TxBegun{Tx: tx, Job: "wave", Alternative: 1, Sites: []string{"north"}, Legs: []grid.Leg{what}, Limits: []grid.Credits{grid.Credit}},
+			facts.LegPriced{Leg: id, Fare: fare},
+			facts.TxDecided{Tx: tx, Job: "wave", Commit: true},
+			facts.LegClosed{Leg: id, Commit: true, Posted: fare.Total()},
 		},
-		[]agents.Fact{moved(bourse.Held), moved(bourse.Confirmed), moved(bourse.Running), moved(bourse.Settled)}
+		[]agents.Fact{moved(grid.Held), moved(grid.Confirmed), moved(grid.Running), moved(grid.Settled)}
 }
 
 func TestJournal_VerifyFindsNothingWhereAllWentWell(t *testing.T) {
@@ -97,7 +98,7 @@ func TestJournal_VerifyExits1WhereAnInvariantIsBroken(t *testing.T) {
 		t.Errorf("exit %d, %v\n%s", exitCode(err), err, out)
 	}
 	// The broker says ABORT: only both journals together show it.
-	ordered := writeJournal(t, t.TempDir(), "broker:vo1", b[0], b[1], bourse.TxDecided{Tx: b[0].(bourse.TxBegun).Tx, Job: "wave"})
+	ordered := writeJournal(t, t.TempDir(), "broker:vo1", b[0], b[1], facts.TxDecided{Tx: b[0].(facts.TxBegun).Tx, Job: "wave"})
 	if _, err := runJournal(t, "verify", ordered); err != nil {
 		t.Errorf("one journal: %v", err)
 	}
@@ -155,9 +156,9 @@ func TestJournal_ShowsTheInstantsOfAProcessByTheCalendar(t *testing.T) {
 	t.Parallel()
 	const at = 1_795_398_646_781
 	_, site := story()
-	leg := site[0].(bourse.LegMoved)
-	leg.What.Start, leg.What.End = at, at+bourse.Time(bourse.Minute)
-	leg.State, leg.Reason = bourse.Refused, bourse.Because(bourse.Busy, "8 free at %v, 48 needed", bourse.Time(at))
+	leg := site[0].(facts.LegMoved)
+	leg.What.Start, leg.What.End = at, at+grid.Time(grid.Minute)
+	leg.State, leg.Reason = grid.Refused, grid.Because(grid.Busy, "8 free at %v, 48 needed", grid.Time(at))
 	out, err := runJournal(t, "show", writeJournal(t, t.TempDir(), "site:north", leg))
 	if want := "over [2026-11-23 01:50:46.781Z, 2026-11-23 01:51:46.781Z) at 1: 8 free at 2026-11-23 01:50:46.781Z, 48 needed\n"; err != nil || !strings.HasSuffix(out, want) {
 		t.Errorf("%v\n%s", err, out)
@@ -238,7 +239,7 @@ func TestJournal_VerifiesASimulation(t *testing.T) {
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	facts, transactions := recordEvents(t, filepath.Join(dir, "run", "events.jsonl"), filepath.Join(dir, "journals"))
+	recorded, transactions := recordEvents(t, filepath.Join(dir, "run", "events.jsonl"), filepath.Join(dir, "journals"))
 	args := []string{"verify", filepath.Join(dir, "journals"), "--json"}
 	for _, s := range []string{"barge/main=512", "harbour/main=256", "island/main=128", "yacht/thin=128", "yacht/fat=32"} {
 		args = append(args, "--nodes", s)
@@ -256,16 +257,16 @@ func TestJournal_VerifiesASimulation(t *testing.T) {
 	if out, err := runJournal(t, append(args[:2:2], "--scenario", "../../configs/presets/default.toml")...); err != nil {
 		t.Errorf("with the sizes of the scenario: %v\n%s", err, out)
 	}
-	if c := report.Counts; c.Facts != facts || c.Transactions != transactions || c.Committed == 0 || c.InFlight > 0 {
-		t.Errorf("%+v, want %d facts of %d transactions", c, facts, transactions)
+	if c := report.Counts; c.Facts != recorded || c.Transactions != transactions || c.Committed == 0 || c.InFlight > 0 {
+		t.Errorf("%+v, want %d facts of %d transactions", c, recorded, transactions)
 	}
 }
 
 // recordEvents writes the lines of events.jsonl as journals.
-func recordEvents(t *testing.T, events, dir string) (facts, transactions int) {
+func recordEvents(t *testing.T, events, dir string) (recorded, transactions int) {
 	t.Helper()
 	types := map[string]reflect.Type{}
-	for _, f := range bourse.Facts() {
+	for _, f := range facts.Facts() {
 		types[f.Kind()] = reflect.TypeOf(f)
 	}
 	file, err := os.Open(events)
@@ -278,7 +279,7 @@ func recordEvents(t *testing.T, events, dir string) (facts, transactions int) {
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		var head struct {
-			At    bourse.Time
+			At    grid.Time
 			Agent agents.ID
 			Kind  string
 		}
@@ -304,7 +305,7 @@ func recordEvents(t *testing.T, events, dir string) (facts, transactions int) {
 		if err := j.Append(head.At, v.Elem().Interface().(agents.Fact)); err != nil {
 			t.Fatal(err)
 		}
-		facts++
+		recorded++
 		if head.Kind == "tx-begun" {
 			transactions++
 		}
@@ -317,5 +318,5 @@ func recordEvents(t *testing.T, events, dir string) (facts, transactions int) {
 			t.Fatal(err)
 		}
 	}
-	return facts, transactions
+	return recorded, transactions
 }

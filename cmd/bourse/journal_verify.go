@@ -11,10 +11,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -61,19 +61,19 @@ type journalVerify struct {
 	keys     []string
 	json     bool
 
-	groups map[string]bourse.Group // of the scenario, by SITE/GROUP
-	capped map[string]bool         // brokers that cap the price of a node
+	groups map[string]grid.Group // of the scenario, by SITE/GROUP
+	capped map[string]bool       // brokers that cap the price of a node
 }
 
 // journalRow is the result for one journal.
 type journalRow struct {
-	Agent    agents.ID   `json:"agent"`
-	Path     string      `json:"path"`
-	Segments int         `json:"segments"`
-	Facts    uint64      `json:"facts"` // read
-	First    bourse.Time `json:"first"`
-	Last     bourse.Time `json:"last"`
-	Torn     int         `json:"torn"` // bytes
+	Agent    agents.ID `json:"agent"`
+	Path     string    `json:"path"`
+	Segments int       `json:"segments"`
+	Facts    uint64    `json:"facts"` // read
+	First    grid.Time `json:"first"`
+	Last     grid.Time `json:"last"`
+	Torn     int       `json:"torn"` // bytes
 }
 
 func (v *journalVerify) run(paths []string, out io.Writer) error {
@@ -97,7 +97,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	}
 	check := invariant.New(nodes)
 	if v.groups != nil {
-		check.Groups(func(site, group string) (bourse.Group, bool) {
+		check.Groups(func(site, group string) (grid.Group, bool) {
 			g, ok := v.groups[site+"/"+group]
 			return g, ok
 		}, func(broker string) bool { return v.capped[broker] })
@@ -162,7 +162,7 @@ func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.groups, v.capped = map[string]bourse.Group{}, map[string]bool{}
+		v.groups, v.capped = map[string]grid.Group{}, map[string]bool{}
 		for i := range sc.Sites {
 			for _, g := range sc.Sites[i].Groups {
 				nodes[sc.Sites[i].Name+"/"+g.Name] = g.Nodes

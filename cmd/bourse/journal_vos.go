@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"reflect"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // voFolders returns the VO of brokers, by folder: those whose file lies under the paths,
@@ -50,15 +50,15 @@ func inVO(vo string, f agents.Fact) agents.Fact {
 	return v.Interface().(agents.Fact)
 }
 
-var txType = reflect.TypeFor[bourse.TxID]()
+var txType = reflect.TypeFor[grid.TxID]()
 
 // renameTx renames all transaction identities in a value.
 func renameTx(vo string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type() == txType {
-			if id := v.Interface().(bourse.TxID); id.Broker != "" {
-				id.Broker = bourse.InVO(vo, id.Broker)
+			if id := v.Interface().(grid.TxID); id.Broker != "" {
+				id.Broker = grid.InVO(vo, id.Broker)
 				v.Set(reflect.ValueOf(id))
 			}
 			return

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -81,7 +81,7 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 
 // one prints one part.
 func (c *logging) one(ctx context.Context, api *client.Client, id string, out io.Writer) error {
-	for from := int64(-bourse.MaxTail); ; {
+	for from := int64(-grid.MaxTail); ; {
 		o, err := api.Output(ctx, id, c.leg, from)
 		if err != nil && c.follow {
 			var early bool

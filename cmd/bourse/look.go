@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -51,7 +51,7 @@ func (l *lookFlags) check(files int) error {
 func (l *lookFlags) commands() slurm.Commands { return slurm.Commands{Conf: l.conf, Folder: l.folder} }
 
 // look looks at the cluster.
-func (l *lookFlags) look(ctx context.Context) (*bourse.Look, error) {
+func (l *lookFlags) look(ctx context.Context) (*grid.Look, error) {
 	if l.conf != "" {
 		if _, err := os.Stat(l.conf); err != nil {
 			return nil, fmt.Errorf("--conf: %w", err)
@@ -66,19 +66,19 @@ func (l *lookFlags) look(ctx context.Context) (*bourse.Look, error) {
 
 // liveQueue is the queue of the nodes in question.
 type liveQueue struct {
-	look      *bourse.Look
+	look      *grid.Look
 	partition string
-	group     bourse.Group
+	group     grid.Group
 	up        int // of its nodes
 	state     backfill.State
-	job       func(id int64) *bourse.ManagedJob // by an id of the state
-	held      int                               // jobs of the partition that are not in the queue
-	waits     []waits                           // why jobs of the partition cannot start now
+	job       func(id int64) *grid.ManagedJob // by an id of the state
+	held      int                             // jobs of the partition that are not in the queue
+	waits     []waits                         // why jobs of the partition cannot start now
 }
 
 // queue makes the queue of a look. Without a group it is that of all nodes of the
 // partition, because a job that asks for no features can have any of them.
-func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue, error) {
+func (l *lookFlags) queue(look *grid.Look, policy backfill.Policy) (*liveQueue, error) {
 	slurm.Settle(look) // a saved one may be older than this
 	q := &liveQueue{look: look, partition: l.partition, job: managed.JobsOf(look)}
 	known := slurm.Partitions(look)
@@ -99,14 +99,14 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	k := 0
 	if l.group == "" {
 		all := slices.Concat(nodes...)
-		groups, nodes = []bourse.Group{{Name: q.partition, Nodes: len(all), Performance: bourse.Unit}}, [][]string{all}
-	} else if k = slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Name == l.group }); k < 0 {
+		groups, nodes = []grid.Group{{Name: q.partition, Nodes: len(all), Performance: grid.Unit}}, [][]string{all}
+	} else if k = slices.IndexFunc(groups, func(g grid.Group) bool { return g.Name == l.group }); k < 0 {
 		return nil, fmt.Errorf("--group %s: no such group of nodes in the partition; it has %s", l.group, kindsOf(groups))
 	}
 	q.group = groups[k]
 	up := make(map[string]bool)
 	for i := range look.Nodes {
-		up[look.Nodes[i].Name] = look.Nodes[i].State == bourse.NodeUp
+		up[look.Nodes[i].Name] = look.Nodes[i].State == grid.NodeUp
 	}
 	for _, n := range nodes[k] {
 		if up[n] {
@@ -125,7 +125,7 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 }
 
 // kindsOf lists the groups of nodes with their sizes.
-func kindsOf(groups []bourse.Group) string {
+func kindsOf(groups []grid.Group) string {
 	list := make([]string, len(groups))
 	for i, g := range groups {
 		list[i] = fmt.Sprintf("%s (%s)", g.Name, nodeCount(g.Nodes))
@@ -136,7 +136,7 @@ func kindsOf(groups []bourse.Group) string {
 // taken describes a reservation of the state by its end, because the state keeps no
 // names.
 func (q *liveQueue) taken(r *backfill.Reserved) string {
-	if r.End >= bourse.MaxTime {
+	if r.End >= grid.MaxTime {
 		return "of nodes that are not up"
 	}
 	for i := range q.look.Reservations {
@@ -156,21 +156,21 @@ func (q *liveQueue) called(id int64) string {
 }
 
 // dateTime shows an instant of a live cluster, in UTC.
-func dateTime(t bourse.Time) string {
-	if t >= bourse.MaxTime {
+func dateTime(t grid.Time) string {
+	if t >= grid.MaxTime {
 		return "never"
 	}
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // roughly shows a span in its two largest units, "2d 3h", "1h 5m", "42s".
-func roughly(d bourse.Duration) string {
+func roughly(d grid.Duration) string {
 	units := []struct {
-		span bourse.Duration
+		span grid.Duration
 		name string
-	}{{bourse.Day, "d"}, {bourse.Hour, "h"}, {bourse.Minute, "m"}, {bourse.Second, "s"}}
+	}{{grid.Day, "d"}, {grid.Hour, "h"}, {grid.Minute, "m"}, {grid.Second, "s"}}
 	for i, u := range units {
-		if d < u.span && u.span > bourse.Second {
+		if d < u.span && u.span > grid.Second {
 			continue
 		}
 		words := fmt.Sprintf("%d%s", d/u.span, u.name)

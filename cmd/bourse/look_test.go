@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // busyLook is a cluster of four nodes in one partition at 1,000,000 s. Job 1 of ana has
@@ -250,7 +250,7 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	if err != nil || len(look.Nodes) == 0 {
 		t.Fatalf("look %+v, %v", look, err)
 	}
-	f := forecasting{lookFlags: l, nodes: 1, duration: bourse.Hour, policy: livePolicy(), priority: "last", days: 1, draws: 20}
+	f := forecasting{lookFlags: l, nodes: 1, duration: grid.Hour, policy: livePolicy(), priority: "last", days: 1, draws: 20}
 	f.partition = look.Nodes[0].Partitions[0]
 	var out, messages bytes.Buffer
 	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {
@@ -270,8 +270,8 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 
 func TestRoughly_IsTheTwoLargestUnits(t *testing.T) {
 	t.Parallel()
-	for d, want := range map[bourse.Duration]string{
-		0: "0s", 42_300: "42s", 90 * bourse.Second: "1m 30s", bourse.Hour: "1h", 25*bourse.Hour + 59*bourse.Minute: "1d 1h", bourse.Day + bourse.Minute: "1d",
+	for d, want := range map[grid.Duration]string{
+		0: "0s", 42_300: "42s", 90 * grid.Second: "1m 30s", grid.Hour: "1h", 25*grid.Hour + 59*grid.Minute: "1d 1h", grid.Day + grid.Minute: "1d",
 	} {
 		if got := roughly(d); got != want {
 			t.Errorf("%v is %q, not %q", d, got, want)

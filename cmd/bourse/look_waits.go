@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // waits counts the jobs that cannot start now for one reason.
@@ -22,7 +22,7 @@ type waits struct {
 // count counts why the jobs of the partition wait that cannot start now. Those that are ready
 // are left out, except for reasons that are not known.
 func (q *liveQueue) count() {
-	queued := make(map[*bourse.ManagedJob]int, len(q.state.Queue))
+	queued := make(map[*grid.ManagedJob]int, len(q.state.Queue))
 	for i := range q.state.Queue {
 		if j := q.job(q.state.Queue[i].ID); j != nil {
 			queued[j] = i
@@ -32,7 +32,7 @@ func (q *liveQueue) count() {
 	q.waits = []waits{}
 	for i := range q.look.Jobs {
 		j := &q.look.Jobs[i]
-		if j.State != bourse.ManagedPending && j.State != bourse.ManagedHeld || !slices.Contains(strings.Split(j.Partition, ","), q.partition) {
+		if j.State != grid.ManagedPending && j.State != grid.ManagedHeld || !slices.Contains(strings.Split(j.Partition, ","), q.partition) {
 			continue
 		}
 		at, in := queued[j]
@@ -63,9 +63,9 @@ func (q *liveQueue) count() {
 }
 
 // why is the word for why a job cannot start.
-func (q *liveQueue) why(j *bourse.ManagedJob, queued bool) string {
+func (q *liveQueue) why(j *grid.ManagedJob, queued bool) string {
 	switch {
-	case j.State == bourse.ManagedHeld || queued && j.Why != "":
+	case j.State == grid.ManagedHeld || queued && j.Why != "":
 	case j.Reservation != "":
 		return "Reservation"
 	case !queued:
@@ -109,8 +109,8 @@ func (q *liveQueue) notes() (list []string) {
 }
 
 // partitionOf is what the look says of the partition; nil: nothing.
-func (q *liveQueue) partitionOf() *bourse.ManagedPartition {
-	i := slices.IndexFunc(q.look.Partitions, func(p bourse.ManagedPartition) bool { return p.Name == q.partition })
+func (q *liveQueue) partitionOf() *grid.ManagedPartition {
+	i := slices.IndexFunc(q.look.Partitions, func(p grid.ManagedPartition) bool { return p.Name == q.partition })
 	if i < 0 {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (q *liveQueue) partitionOf() *bourse.ManagedPartition {
 }
 
 // refuses returns an error if the partition starts no new job of that many nodes and that limit.
-func (q *liveQueue) refuses(nodes int, limit bourse.Duration) error {
+func (q *liveQueue) refuses(nodes int, limit grid.Duration) error {
 	switch p := q.partitionOf(); {
 	case p == nil:
 	case p.State != "up":
@@ -132,10 +132,10 @@ func (q *liveQueue) refuses(nodes int, limit bourse.Duration) error {
 }
 
 // unknownReasons says which reasons of waiting jobs are not known, "" if all are.
-func unknownReasons(look *bourse.Look) string {
+func unknownReasons(look *grid.Look) string {
 	counts := map[string]int{}
 	for i := range look.Jobs {
-		if j := &look.Jobs[i]; j.State == bourse.ManagedPending && !slurm.Known(j) {
+		if j := &look.Jobs[i]; j.State == grid.ManagedPending && !slurm.Known(j) {
 			counts[j.Why]++
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fourNodes are four idle nodes of a partition as sinfo of 24.05 prints them.
@@ -130,7 +130,7 @@ func TestLook_WhatCannotStartIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, j := range look.Jobs {
-		if j.State != bourse.ManagedHeld || !slices.Contains(reasons, j.Why) {
+		if j.State != grid.ManagedHeld || !slices.Contains(reasons, j.Why) {
 			t.Errorf("the look has job %s %s, why %q", j.Number, j.State, j.Why)
 		}
 	}

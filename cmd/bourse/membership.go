@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // membership is a process's part in one VO: the node through which the VO reaches it.
@@ -134,7 +134,7 @@ func (p *process) brokers() (list []string) {
 		for _, x := range m.node.Members() {
 			name, is := strings.CutPrefix(string(x.Agent), "broker:")
 			if is && m.vo != "" {
-				name = bourse.InVO(m.vo, name)
+				name = grid.InVO(m.vo, name)
 			}
 			if is {
 				list = append(list, name)

@@ -7,10 +7,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // clusterMetrics collects what the reconciler of a cluster of real nodes has done.
@@ -30,7 +30,7 @@ func (m clusterMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
 	var c managed.Counts
-	err := m.p.host.View(ctx, m.cluster, func(bourse.Time, agents.Agent) {
+	err := m.p.host.View(ctx, m.cluster, func(grid.Time, agents.Agent) {
 		c = m.counts()
 		given := map[agents.CommandVerb]map[agents.Outcome]int{} // a copy: the maps belong to the agent
 		for verb, outcomes := range c.Commands {

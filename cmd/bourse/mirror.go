@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -124,7 +124,7 @@ func (p *process) mirrorState() *web.Mirror {
 		if out != nil && (!out.Current || s.Current) {
 			continue
 		}
-		out = &web.Mirror{Place: mirrorPlace(&p.cfg.Journal), Current: s.Current, Since: web.Instant(bourse.Time(s.Since.UnixMilli()))}
+		out = &web.Mirror{Place: mirrorPlace(&p.cfg.Journal), Current: s.Current, Since: web.Instant(grid.Time(s.Since.UnixMilli()))}
 		if s.Err != nil {
 			out.Why = s.Err.Error()
 		}

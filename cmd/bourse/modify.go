@@ -8,18 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
 // modifyCommand holds the flags.
 type modifyCommand struct {
 	calling
-	flexible, length  *bourse.Duration
-	fix, alternatives *bourse.Performance
+	flexible, length  *grid.Duration
+	fix, alternatives *grid.Performance
 	ready, deadline   string
-	budget            *bourse.Credits
-	price             *bourse.Price
+	budget            *grid.Credits
+	price             *grid.Price
 	nodes             *int
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // output is where results go, as text or JSON. They include words from users and peers, so
@@ -46,7 +46,7 @@ func (o *output) flush() {
 }
 
 func (o *output) put(text []byte) {
-	o.buf = bourse.AppendVisible(o.buf[:0], text)
+	o.buf = grid.AppendVisible(o.buf[:0], text)
 	_, o.err = o.w.Write(o.buf)
 }
 
@@ -75,7 +75,7 @@ func begun(text []byte) int {
 }
 
 // visible escapes a text so that a terminal can show it safely.
-func visible(s string) string { return string(bourse.AppendVisible(nil, []byte(s))) }
+func visible(s string) string { return string(grid.AppendVisible(nil, []byte(s))) }
 
 // plural is "1 thing", "2 things".
 func plural(n int, one, many string) string {

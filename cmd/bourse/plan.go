@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/report"
@@ -19,8 +19,8 @@ import (
 func newPlan() *cobra.Command {
 	var find searchFlags
 	var goal selection.Goal
-	var budget *bourse.Credits
-	var timeLimit *bourse.Duration
+	var budget *grid.Credits
+	var timeLimit *grid.Duration
 	var pareto, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan PROBLEM.json",
@@ -97,12 +97,12 @@ func newPlanning(p *problem, r search.Result, goal selection.Goal, limits select
 // planAnswer is the JSON of a plan; null: none.
 type planAnswer struct {
 	searchAnswer
-	TimeLimit   bourse.Duration  `json:"timeLimit"`
-	BudgetLimit *bourse.Credits  `json:"budgetLimit"`
+	TimeLimit   grid.Duration    `json:"timeLimit"`
+	BudgetLimit *grid.Credits    `json:"budgetLimit"`
 	Chosen      *orderedMap[int] `json:"chosen"`
-	Time        *bourse.Duration `json:"time"`
-	Cost        *bourse.Credits  `json:"cost"`
-	Finish      *bourse.Time     `json:"finish"`
+	Time        *grid.Duration   `json:"time"`
+	Cost        *grid.Credits    `json:"cost"`
+	Finish      *grid.Time       `json:"finish"`
 	Postponed   []string         `json:"postponed"`
 	Reason      string           `json:"reason,omitempty"`
 	Grid        bool             `json:"grid,omitempty"` // the label bound was reached
@@ -110,11 +110,11 @@ type planAnswer struct {
 }
 
 type pointAnswer struct {
-	Cost   bourse.Credits  `json:"cost"`
-	Time   bourse.Duration `json:"time"`
-	Finish bourse.Time     `json:"finish"`
-	D      *bourse.Credits `json:"D"`
-	I      bourse.Duration `json:"I"`
+	Cost   grid.Credits    `json:"cost"`
+	Time   grid.Duration   `json:"time"`
+	Finish grid.Time       `json:"finish"`
+	D      *grid.Credits   `json:"D"`
+	I      grid.Duration   `json:"I"`
 	Chosen orderedMap[int] `json:"chosen"`
 }
 
@@ -164,7 +164,7 @@ func (v *planning) chosen(choice []int) orderedMap[int] {
 }
 
 // saved is D = B* - C, nil if there is no B*.
-func (v *planning) saved(c bourse.Credits) *bourse.Credits {
+func (v *planning) saved(c grid.Credits) *grid.Credits {
 	if v.result.Limits.Cost == selection.Auto {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Without a terminal, such as in a log, the first line comes after sayFirst and then one
@@ -104,11 +104,11 @@ func (p *progress) part(done, total int64) {
 
 // through returns a hook for a world's steps that shows how far the world has come on its
 // way to until. The hook is nil if nothing would be shown.
-func (p *progress) through(until bourse.Time) func(bourse.Time, agents.ID, *agents.Outbox) {
+func (p *progress) through(until grid.Time) func(grid.Time, agents.ID, *agents.Outbox) {
 	if p.lines {
 		return nil
 	}
-	return func(now bourse.Time, _ agents.ID, _ *agents.Outbox) { p.part(int64(now), int64(until)) }
+	return func(now grid.Time, _ agents.ID, _ *agents.Outbox) { p.part(int64(now), int64(until)) }
 }
 
 func (p *progress) options() []progressbar.Option {

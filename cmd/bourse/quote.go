@@ -11,8 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -61,7 +61,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	addFlag(cmd, &q.duration, asSpan, "duration", 0, "how long: 90, 90s, 30m, 2h, 1d")
 	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
-	addFlag(cmd, &q.price, asPrice, "price", bourse.Price(bourse.Credit), "credits per node-hour of a live cluster's nodes")
+	addFlag(cmd, &q.price, asPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
 	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, easy-fair, conservative, reserve=K or first-fit (default: the site's; live: "+livePolicy().String()+")")
 	addFlag(cmd, &q.group, asName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
 	addFlag(cmd, &q.user, asName, "user", "", "user, for the operator's limit per user")
@@ -81,12 +81,12 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 type quote struct {
 	live               lookFlags
 	nodes              int
-	duration           bourse.Duration
+	duration           grid.Duration
 	start, before      *instant
 	policy             *backfill.Policy
-	price              bourse.Price
+	price              grid.Price
 	alpha              *choice.Alpha
-	within             *bourse.Credits
+	within             *grid.Credits
 	group, user        string
 	more, pareto, json bool
 	given              func(flag string) bool
@@ -95,19 +95,19 @@ type quote struct {
 
 // quoteOffer is the printed form of an offer.
 type quoteOffer struct {
-	Start           bourse.Time      `json:"start"`
-	Feasible        bool             `json:"feasible"`
-	Base            bourse.Credits   `json:"base"`
-	Additive        *bourse.Duration `json:"additive"` // node-seconds; null if not feasible
-	AdditiveCredits *bourse.Credits  `json:"additiveCredits"`
-	Delayed         []quoteDelay     `json:"delayed"`
-	Reason          string           `json:"reason"`
+	Start           grid.Time      `json:"start"`
+	Feasible        bool           `json:"feasible"`
+	Base            grid.Credits   `json:"base"`
+	Additive        *grid.Duration `json:"additive"` // node-seconds; null if not feasible
+	AdditiveCredits *grid.Credits  `json:"additiveCredits"`
+	Delayed         []quoteDelay   `json:"delayed"`
+	Reason          string         `json:"reason"`
 }
 
 type quoteDelay struct {
-	Job   string          `json:"job"`
-	By    bourse.Duration `json:"by"`
-	Nodes int             `json:"nodes"`
+	Job   string        `json:"job"`
+	By    grid.Duration `json:"by"`
+	Nodes int           `json:"nodes"`
 }
 
 // run prices, chooses and prints.
@@ -157,27 +157,27 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 }
 
 // picker chooses one of the offers, or -1.
-type picker func(offers []pricing.Offer, g *bourse.Group) int
+type picker func(offers []pricing.Offer, g *grid.Group) int
 
 // picker returns the way to choose; nil if no flag asks for a choice.
-func (q *quote) picker(d bourse.Duration, zero bourse.Time) picker {
+func (q *quote) picker(d grid.Duration, zero grid.Time) picker {
 	switch {
 	case q.alpha != nil:
-		return func(offers []pricing.Offer, g *bourse.Group) int {
+		return func(offers []pricing.Offer, g *grid.Group) int {
 			return choice.ByAlpha(q.whole(offers, g, d), *q.alpha)
 		}
 	case q.before != nil:
-		return func(offers []pricing.Offer, g *bourse.Group) int {
+		return func(offers []pricing.Offer, g *grid.Group) int {
 			return choice.CheapestBefore(q.whole(offers, g, d), d, q.before.from(zero))
 		}
 	case q.within != nil:
-		return func(offers []pricing.Offer, g *bourse.Group) int { return q.earliestWithin(offers, g, d, *q.within) }
+		return func(offers []pricing.Offer, g *grid.Group) int { return q.earliestWithin(offers, g, d, *q.within) }
 	}
 	return nil
 }
 
 // offers prices the given start, or all starts.
-func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) []pricing.Offer {
+func (q *quote) offers(book *pricing.Book, of *quoted, d grid.Duration) []pricing.Offer {
 	if q.start == nil {
 		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
 	}
@@ -188,7 +188,7 @@ func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) []pric
 
 // refuse returns for each offer why it is not feasible, "" if it is. Offers that an
 // operator's limit forbids become infeasible.
-func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []string {
+func (q *quote) refuse(offers []pricing.Offer, of *quoted, d grid.Duration) []string {
 	limits, s := of.limits, of.state
 	if !q.given("user") {
 		limits.Users = nil
@@ -204,7 +204,7 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []
 			continue
 		}
 		reason := s.Refusal(o.Start, q.nodes, d)
-		if reason.Code == bourse.Busy {
+		if reason.Code == grid.Busy {
 			block, _ := s.InTheWay(o.Start, q.nodes, d)
 			reason = block.Reason(q.nodes, of.inTheWay(block))
 		}
@@ -214,13 +214,13 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []
 }
 
 // describe makes the printed form of an offer.
-func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of *quoted, d bourse.Duration) quoteOffer {
+func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of *quoted, d grid.Duration) quoteOffer {
 	g := &of.group
 	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: q.base(g, o.Start, d), Delayed: []quoteDelay{}, Reason: reason}
 	if !o.Feasible {
 		return x
 	}
-	credits := bourse.Cost(g.Price, o.Additive)
+	credits := grid.Cost(g.Price, o.Additive)
 	x.Additive, x.AdditiveCredits = &o.Additive, &credits
 	for _, w := range book.Delays(nil, o.Start, q.nodes, d) {
 		x.Delayed = append(x.Delayed, quoteDelay{Job: of.queued(w.Job), By: w.By, Nodes: w.Nodes})
@@ -229,7 +229,7 @@ func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of 
 }
 
 // print writes the offers; taken is the chosen one or nil.
-func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d bourse.Duration) error {
+func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d grid.Duration) error {
 	if q.json {
 		if q.alpha != nil || q.before != nil || q.within != nil {
 			return writeJSON(out, struct {
@@ -259,7 +259,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 			mark = "*"
 		}
 		if !o.Feasible {
-			w.AppendRow(table.Row{mark, of.clock(o.Start), "-", "-", "-", text.WrapSoft(bourse.Rounded(o.Reason), width)})
+			w.AppendRow(table.Row{mark, of.clock(o.Start), "-", "-", "-", text.WrapSoft(grid.Rounded(o.Reason), width)})
 			continue
 		}
 		w.AppendRow(table.Row{mark, of.clock(o.Start), *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), width)})

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -19,17 +19,17 @@ const maxChanges = 200
 
 // changes adds offers at which the price changes at the start or at the end of the
 // reservation, until the prices repeat, at most a week ahead.
-func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.State, g *bourse.Group, d bourse.Duration) []pricing.Offer {
+func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.State, g *grid.Group, d grid.Duration) []pricing.Offer {
 	if g.Curve == nil {
 		return list
 	}
-	until := s.Now.Add(7 * bourse.Day)
+	until := s.Now.Add(7 * grid.Day)
 	if _, repeat := g.Curve.Steps(); repeat > 0 {
 		until = s.Now.Add(repeat)
 	}
 	list = slices.Clone(list) // the book owns it
 	for t, n := g.Curve.Next(s.Now), 0; t < until && n < maxChanges; t, n = g.Curve.Next(t), n+1 {
-		for _, at := range []bourse.Time{t, t.Add(-d)} {
+		for _, at := range []grid.Time{t, t.Add(-d)} {
 			if at > s.Now {
 				f, ok := book.Additive(at, q.nodes, d)
 				list = append(list, pricing.Offer{Start: at, Feasible: ok, Additive: f})
@@ -41,7 +41,7 @@ func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.St
 }
 
 // base is the base price of a start.
-func (q *quote) base(g *bourse.Group, start bourse.Time, d bourse.Duration) bourse.Credits {
+func (q *quote) base(g *grid.Group, start grid.Time, d grid.Duration) grid.Credits {
 	if g.Curve == nil {
 		return pricing.Base(g.Price, q.nodes, d)
 	}
@@ -50,15 +50,15 @@ func (q *quote) base(g *bourse.Group, start bourse.Time, d bourse.Duration) bour
 
 // whole replaces the additive part of each offer by its whole price, in node-milliseconds
 // at the plain price, so that offers can be compared.
-func (q *quote) whole(offers []pricing.Offer, g *bourse.Group, d bourse.Duration) []pricing.Offer {
+func (q *quote) whole(offers []pricing.Offer, g *grid.Group, d grid.Duration) []pricing.Offer {
 	if g.Curve == nil {
 		return offers
 	}
 	list := slices.Clone(offers)
 	for i := range list {
 		if o := &list[i]; o.Feasible {
-			weighed := bourse.CostOver(bourse.Price(bourse.Hour), g.Curve, o.Start, o.Start.Add(d)).Times(q.nodes)
-			o.Additive = bourse.Duration(bourse.Credits(o.Additive).Plus(weighed))
+			weighed := grid.CostOver(grid.Price(grid.Hour), g.Curve, o.Start, o.Start.Add(d)).Times(q.nodes)
+			o.Additive = grid.Duration(grid.Credits(o.Additive).Plus(weighed))
 		}
 	}
 	return list
@@ -66,14 +66,14 @@ func (q *quote) whole(offers []pricing.Offer, g *bourse.Group, d bourse.Duration
 
 // earliestWithin is the index of the earliest offer whose whole price is within a budget,
 // -1 if there is none.
-func (q *quote) earliestWithin(offers []pricing.Offer, g *bourse.Group, d bourse.Duration, budget bourse.Credits) int {
+func (q *quote) earliestWithin(offers []pricing.Offer, g *grid.Group, d grid.Duration, budget grid.Credits) int {
 	if g.Curve == nil {
 		return choice.EarliestWithin(offers, g.Price, pricing.Base(g.Price, q.nodes, d), budget)
 	}
 	best := -1
 	for i := range offers {
 		o := &offers[i]
-		if o.Feasible && q.base(g, o.Start, d).Plus(bourse.Cost(g.Price, o.Additive)) <= budget && (best < 0 || o.Start < offers[best].Start) {
+		if o.Feasible && q.base(g, o.Start, d).Plus(grid.Cost(g.Price, o.Additive)) <= budget && (best < 0 || o.Start < offers[best].Start) {
 			best = i
 		}
 	}

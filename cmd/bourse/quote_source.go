@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -19,13 +19,13 @@ import (
 // quoted is the subject of a quote: a group's queue, with names for what is in it.
 type quoted struct {
 	site            string
-	group           bourse.Group
+	group           grid.Group
 	state           *backfill.State
 	limits          pricing.Limits
-	zero            bourse.Time // spans count from here
+	zero            grid.Time // spans count from here
 	running, queued func(id int64) string
 	reserved        func(*backfill.Reserved) string
-	clock           func(bourse.Time) string // shows an instant
+	clock           func(grid.Time) string // shows an instant
 }
 
 // of reads the subject of the quote: a live cluster, a saved look, or the snapshot of a
@@ -79,12 +79,12 @@ func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 		running:  func(id int64) string { return snap.Running[id].Job },
 		queued:   func(id int64) string { return snap.Queued[id].Job },
 		reserved: func(r *backfill.Reserved) string { return snap.Reserved[r.ID].Job },
-		clock:    bourse.Time.String,
+		clock:    grid.Time.String,
 	}, nil
 }
 
 // ofLook takes the queue of a live cluster from a look.
-func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
+func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	if q.given("user") {
 		return nil, errors.New("--user applies to a site operator's limits; a look has none")
 	}
@@ -111,7 +111,7 @@ func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
 // first.
 func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
 	if q.group == "" {
-		return max(0, slices.IndexFunc(s.Groups, func(g bourse.Group) bool { return g.Nodes >= q.nodes })), nil
+		return max(0, slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Nodes >= q.nodes })), nil
 	}
 	names := make([]string, len(s.Groups))
 	for i, g := range s.Groups {
@@ -127,7 +127,7 @@ func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
 // reservation is its index in the snapshot's list.
 func groupState(snap *configs.Snapshot, group int) *backfill.State {
 	nodes := snap.Groups[group].Nodes
-	s := &backfill.State{Now: snap.Now, Nodes: nodes, Policy: snap.Policy, Free: bourse.NewProfile(snap.Now, nodes)}
+	s := &backfill.State{Now: snap.Now, Nodes: nodes, Policy: snap.Policy, Free: grid.NewProfile(snap.Now, nodes)}
 	for i, r := range snap.Running {
 		if r.Group == group {
 			s.Free.Add(snap.Now, r.End, -r.Nodes)
@@ -144,7 +144,7 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 		if j.Group == group {
 			of := snap.Queues[j.Queue]
 			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: j.Nodes, Estimate: j.Estimate, Submit: j.Submit,
-				Priority: of.Priority, Weight: int64(of.DelayCost), Guarantee: bourse.Never})
+				Priority: of.Priority, Weight: int64(of.DelayCost), Guarantee: grid.Never})
 		}
 	}
 	slices.SortStableFunc(s.Running, func(a, b backfill.Running) int { return cmp.Compare(a.End, b.End) })
@@ -154,7 +154,7 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 }
 
 // words is the text of a reason, with instants shown by the clock.
-func (of *quoted) words(r bourse.Reason) string { return bourse.Phrase(r.String()).In(of.clock) }
+func (of *quoted) words(r grid.Reason) string { return grid.Phrase(r.String()).In(of.clock) }
 
 // inTheWay names the work that is in the way.
 func (of *quoted) inTheWay(block backfill.Block) string {

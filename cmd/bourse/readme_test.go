@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -40,7 +40,7 @@ func TestREADME_TheTableOfJobsIsOfThisForm(t *testing.T) {
 	cost := web.Credits{Credits: 26_727_794}
 	at := func(d time.Duration) web.Instant { return web.Instant(now.Add(d).UnixMilli()) }
 	var out bytes.Buffer
-	printJobs(&out, []web.Job{{ID: "wave-725ubk6j", User: "root", State: bourse.JobPlaced.String(), Nodes: 150, Sites: []string{"east", "island", "north", "west"},
+	printJobs(&out, []web.Job{{ID: "wave-725ubk6j", User: "root", State: grid.JobPlaced.String(), Nodes: 150, Sites: []string{"east", "island", "north", "west"},
 		Start: at(9 * time.Second), End: at(10*time.Minute + 9*time.Second), Cost: &cost}}, now)
 	if !strings.Contains(string(page), "```\n"+out.String()+"```\n") {
 		t.Errorf("the README has not\n%s", out.String())

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/replica"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The table in docs/OPERATING.md, "What /readyz says", lists the states in which a process
@@ -78,7 +78,7 @@ func (p *process) seesCluster(id agents.ID, b *managed.Backend) error {
 	ctx, stop := context.WithTimeout(context.Background(), viewTime)
 	defer stop()
 	blind := false
-	if err := p.host.View(ctx, id, func(now bourse.Time, _ agents.Agent) { blind = b.Blind(now) }); err != nil {
+	if err := p.host.View(ctx, id, func(now grid.Time, _ agents.Agent) { blind = b.Blind(now) }); err != nil {
 		return err
 	}
 	if blind {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/replica"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A process that is of no use says so at /readyz, with what to do: each state of a replica
@@ -15,7 +15,7 @@ func TestReady_OfAReplicaInEveryStateInWhichItIsOfNoUse(t *testing.T) {
 	t.Parallel()
 	members := func(numbers ...uint64) (list []replica.MemberStatus) {
 		for _, n := range numbers {
-			list = append(list, replica.MemberStatus{Member: bourse.ReplicaMember{Number: n}})
+			list = append(list, replica.MemberStatus{Member: grid.ReplicaMember{Number: n}})
 		}
 		return list
 	}

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -169,9 +169,9 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 
 // openOf counts the legs of a VO that hold nodes.
 func (f *siteFile) openOf(ctx context.Context, vo string) (n int, err error) {
-	err = f.host.View(ctx, f.name, func(_ bourse.Time, a agents.Agent) {
+	err = f.host.View(ctx, f.name, func(_ grid.Time, a agents.Agent) {
 		for _, l := range a.(*sites.Site).OpenLegs() {
-			if bourse.VOOf(l.Leg.Tx.Broker) == vo {
+			if grid.VOOf(l.Leg.Tx.Broker) == vo {
 				n++
 			}
 		}

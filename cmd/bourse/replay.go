@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -104,7 +104,7 @@ type replay struct {
 	strict, timing, json       bool
 	zone                       *time.Location
 	limits                     queue.JobLimits
-	halfLife                   bourse.Duration
+	halfLife                   grid.Duration
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -240,11 +240,11 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits, opt.HalfLife = r.policy, r.alpha, r.estimates, r.limits, r.halfLife
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
-	const most = float64(bourse.MaxDuration / bourse.Day)
+	const most = float64(grid.MaxDuration / grid.Day)
 	if !(r.days >= 0 && r.days <= most) {
 		return opt, read, fmt.Errorf("--days %v: must be 0 or more days; 0 means all", r.days)
 	}
-	read.Span = bourse.Duration(r.days * float64(bourse.Day))
+	read.Span = grid.Duration(r.days * float64(grid.Day))
 	if r.days > 0 {
 		read.Span = max(read.Span, 1)
 	}
@@ -353,7 +353,7 @@ func writeJobs(out io.Writer, result *simulation.Replay) error {
 // appendJob appends the row of a job.
 func appendJob(b []byte, o *simulation.Outcome) []byte {
 	b = strconv.AppendInt(b, o.Job.ID, 10)
-	for _, t := range []bourse.Time{o.Job.Submit, o.Start, o.End} {
+	for _, t := range []grid.Time{o.Job.Submit, o.Start, o.End} {
 		b = appendSeconds(append(b, ','), int64(t))
 	}
 	b = strconv.AppendInt(append(b, ','), int64(o.Job.Nodes), 10)
@@ -366,5 +366,5 @@ func appendSeconds(b []byte, ms int64) []byte {
 	if ms%1000 == 0 {
 		return strconv.AppendInt(b, ms/1000, 10)
 	}
-	return append(b, bourse.Time(ms).String()...)
+	return append(b, grid.Time(ms).String()...)
 }

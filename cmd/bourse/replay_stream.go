@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -110,10 +110,10 @@ func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Ou
 }
 
 // watched is the feed's Next, and shows how much of the file has been read.
-func watched(feed *workload.Feed, bar *progress) func() (bourse.LocalJob, bool) {
+func watched(feed *workload.Feed, bar *progress) func() (grid.LocalJob, bool) {
 	const each = 4096 // jobs
 	n := 0
-	return func() (bourse.LocalJob, bool) {
+	return func() (grid.LocalJob, bool) {
 		if n++; n%each == 0 {
 			bar.part(feed.Read())
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -142,18 +142,18 @@ type searchAnswer struct {
 }
 
 type windowAnswer struct {
-	Start bourse.Time     `json:"start"`
-	End   bourse.Time     `json:"end"`
-	Time  bourse.Duration `json:"time"`
-	Cost  bourse.Credits  `json:"cost"`
-	Parts []partAnswer    `json:"parts"`
+	Start grid.Time     `json:"start"`
+	End   grid.Time     `json:"end"`
+	Time  grid.Duration `json:"time"`
+	Cost  grid.Credits  `json:"cost"`
+	Parts []partAnswer  `json:"parts"`
 }
 
 type partAnswer struct {
-	Node  string         `json:"node"`
-	Start bourse.Time    `json:"start"`
-	End   bourse.Time    `json:"end"`
-	Cost  bourse.Credits `json:"cost"`
+	Node  string       `json:"node"`
+	Start grid.Time    `json:"start"`
+	End   grid.Time    `json:"end"`
+	Cost  grid.Credits `json:"cost"`
 }
 
 func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {

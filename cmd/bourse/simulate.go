@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -212,7 +212,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	defer bar.clear()
 	if bar.start(0, f.runs); f.runs == 1 {
 		bar.what = "simulated"
-		rec.Hook = bar.through(bourse.Time(sim.Scenario.Until))
+		rec.Hook = bar.through(grid.Time(sim.Scenario.Until))
 	}
 	var first *report.Report
 	var all []report.Summary

@@ -15,12 +15,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster/local"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a site needs of its machine and its cluster is one list of checks. "bourse check
@@ -125,15 +125,15 @@ func slurmChecks(t slurm.Trial, cfg *configs.SiteProcess) []check {
 }
 
 // plainWords is a reason with its instants as a log shows them.
-func plainWords(why bourse.Reason) string { return logWords(bourse.Phrase(why.String())) }
+func plainWords(why grid.Reason) string { return logWords(grid.Phrase(why.String())) }
 
 // logWords is a phrase with its instants as a log shows them.
-func logWords(p bourse.Phrase) string {
-	return p.In(func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05Z") })
+func logWords(p grid.Phrase) string {
+	return p.In(func(t grid.Time) string { return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05Z") })
 }
 
 // skewOfSlurm is how far its clock may be from ours.
-const skewOfSlurm = 5 * bourse.Second
+const skewOfSlurm = 5 * grid.Second
 
 func trySlurmClock(ctx context.Context, t slurm.Trial) finding {
 	off, known, why := t.Clock(ctx)

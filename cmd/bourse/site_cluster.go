@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/cluster"
@@ -13,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -82,7 +82,7 @@ func managedConfig(cfg *configs.SiteProcess) managed.Config {
 
 // pad makes a site offer its groups with the padding that its cluster leaves after a
 // window.
-func pad(agent *sites.Config, by bourse.Duration) {
+func pad(agent *sites.Config, by grid.Duration) {
 	agent.Groups = slices.Clone(agent.Groups)
 	for i := range agent.Groups {
 		agent.Groups[i].Padding = by
@@ -108,8 +108,8 @@ func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 		}
 		c.Nodes = append(c.Nodes, names)
 	}
-	c.Limits = managed.Limits{LookEvery: 500 * bourse.Millisecond, LookWithin: 2 * bourse.Second, CommandTimeout: bourse.Minute,
-		Late: 2 * bourse.Second, RetryEvery: 2 * bourse.Second, Padding: bourse.Second}
+	c.Limits = managed.Limits{LookEvery: 500 * grid.Millisecond, LookWithin: 2 * grid.Second, CommandTimeout: grid.Minute,
+		Late: 2 * grid.Second, RetryEvery: 2 * grid.Second, Padding: grid.Second}
 	pad(agent, c.Limits.Padding)
 	binary, err := os.Executable()
 	if err != nil {
@@ -117,7 +117,7 @@ func localCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	}
 	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, supervise.Command},
 		Warn: func(words string) { p.log.Error().Msg(words) },
-		Now:  func() bourse.Time { return p.host.Now() }})
+		Now:  func() grid.Time { return p.host.Now() }})
 	if err != nil {
 		return behind{}, failed(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -47,7 +47,7 @@ func TestSiteLost_IsSaidAndTakenBack(t *testing.T) {
 // What it will do is said with the numbers of jobs and legs; only y and yes go on.
 func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
 	t.Parallel()
-	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * bourse.Credit}, Horizon: web.Seconds{Duration: bourse.Day}})
+	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * grid.Credit}, Horizon: web.Seconds{Duration: grid.Day}})
 	if want := "north carries 14 legs of 12 jobs, 3 running, for 5 credits."; !strings.HasPrefix(got, want) || !strings.Contains(got, "for 1d") {
 		t.Errorf("%s", got)
 	}

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
 // slurmCluster makes a cluster of the nodes of some partitions of Slurm.
 func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	d, err := slurm.New(slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
-		Folder: cfg.Cluster.Folder, Now: func() bourse.Time { return p.host.Now() }})
+		Folder: cfg.Cluster.Folder, Now: func() grid.Time { return p.host.Now() }})
 	if err != nil {
 		return behind{}, failed(err)
 	}
@@ -44,8 +44,8 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
 	// submission that is not visible may still take effect for as long as a command may
 	// last. That is less than a leg may be late, so the truth is known in time.
-	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
-		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
+	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
+		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	pad(agent, c.Limits.Padding)
 	b.backend = managed.New(c)
 	return b, nil
@@ -60,7 +60,7 @@ func slurmAccount(as string) (string, error) {
 }
 
 // slurmLook looks at the cluster, and tries again for a while if it does not answer.
-func slurmLook(p *process, c slurm.Commands) (*bourse.Look, error) {
+func slurmLook(p *process, c slurm.Commands) (*grid.Look, error) {
 	const tries, pause = 12, 5 * time.Second
 	for i := 1; ; i++ {
 		look, err := slurm.Look(context.Background(), c)

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -92,18 +92,18 @@ func BenchmarkOffers_5000JobsWaitInSlurm(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	groups, nodes, _, err := slurm.Groups(look, []string{"batch"}, []bourse.Group{{Site: "north", Name: "batch", Nodes: 1000, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}})
+	groups, nodes, _, err := slurm.Groups(look, []string{"batch"}, []grid.Group{{Site: "north", Name: "batch", Nodes: 1000, Performance: grid.Unit, Price: grid.Price(grid.Credit)}})
 	if err != nil || len(groups) != 1 || groups[0].Nodes != 1000 {
 		b.Fatal(groups, err)
 	}
-	every := 5 * bourse.Second
+	every := 5 * grid.Second
 	backend := managed.New(managed.Config{Site: "north", Driver: "driver:north", Groups: groups, Nodes: nodes, Reserves: true, Prefix: "bourse.north.",
 		Policy: backfill.EASY, Limits: managed.Limits{LookEvery: every}})
 	err = h.AddDriver("driver:north", d)
 	for id, a := range map[agents.ID]agents.Durable{
 		"cluster:north": cluster.New(cluster.Config{Site: "site:north"}, backend),
-		"site:north": sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, VOShare: 1000, Span: bourse.Day,
-			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}),
+		"site:north": sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, VOShare: 1000, Span: grid.Day,
+			Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 1000, Lead: 5 * grid.Second}),
 	} {
 		if err == nil {
 			err = h.Add(id, a, &journal.Memory{}, journal.Options{})
@@ -113,7 +113,7 @@ func BenchmarkOffers_5000JobsWaitInSlurm(b *testing.B) {
 		b.Fatal(err)
 	}
 	offers := func() agents.Offers {
-		m, err := h.Ask(b.Context(), "broker:vo1", "site:north", agents.OfferRequest{Cycle: 1, Horizon: h.Now().Add(30 * bourse.Day)})
+		m, err := h.Ask(b.Context(), "broker:vo1", "site:north", agents.OfferRequest{Cycle: 1, Horizon: h.Now().Add(30 * grid.Day)})
 		if err != nil {
 			b.Fatal(err)
 		}

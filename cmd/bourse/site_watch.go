@@ -11,10 +11,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // siteWatch tells the operator of a site, by its log and by /readyz, what is missing and
@@ -120,7 +120,7 @@ func (w *siteWatch) look(ctx context.Context, now time.Time) {
 	ctx, stop := context.WithTimeout(ctx, watchEvery)
 	defer stop()
 	var list []managed.Trouble
-	if w.p.host.View(ctx, w.cluster, func(bourse.Time, agents.Agent) { list = w.troubles() }) != nil {
+	if w.p.host.View(ctx, w.cluster, func(grid.Time, agents.Agent) { list = w.troubles() }) != nil {
 		return // it has not begun, or is too busy: the next look tells
 	}
 	w.mu.Lock()
@@ -182,7 +182,7 @@ func (l *troubleLog) tell(log zerolog.Logger, now time.Time, list []managed.Trou
 		}
 		t.Trouble, t.next = x, now.Add(repeatTrouble)
 		if !t.silent {
-			log.Warn().Str("since", logWords(bourse.Say("%v", x.Since))).Msg(logWords(x.Words))
+			log.Warn().Str("since", logWords(grid.Say("%v", x.Since))).Msg(logWords(x.Words))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.told)) {
@@ -192,7 +192,7 @@ func (l *troubleLog) tell(log zerolog.Logger, now time.Time, list []managed.Trou
 		t := l.told[key]
 		delete(l.told, key)
 		if !t.silent {
-			log.Info().Str("since", logWords(bourse.Say("%v", t.Since))).Msg("over: " + logWords(t.Words))
+			log.Info().Str("since", logWords(grid.Say("%v", t.Since))).Msg("over: " + logWords(t.Words))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A trouble is logged at once, again every ten minutes, and when it is over.
@@ -26,7 +26,7 @@ func TestTroubleLog_TellsTheFirstThenBoundedThenTheEnd(t *testing.T) {
 		l.tell(log, now, list)
 		return out.String()
 	}
-	dead := managed.Trouble{Key: "looks", Since: 1_790_000_000_000, Words: bourse.Say("no answer since %v", bourse.Time(1_790_000_000_000))}
+	dead := managed.Trouble{Key: "looks", Since: 1_790_000_000_000, Words: grid.Say("no answer since %v", grid.Time(1_790_000_000_000))}
 	if got := tell(0, dead); !strings.Contains(got, `"level":"warn"`) || !strings.Contains(got, "no answer since 2026-09-21T14:13:20Z") {
 		t.Errorf("first: %s", got)
 	}

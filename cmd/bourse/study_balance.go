@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -57,7 +57,7 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 // stragglers is how many of the first ten records are more than a week before the next.
 func stragglers(t *workload.Trace) int {
 	for i := min(10, len(t.Records)-1); i > 0; i-- {
-		if t.Records[i].Submit().Sub(t.Records[i-1].Submit()) > 7*bourse.Day {
+		if t.Records[i].Submit().Sub(t.Records[i-1].Submit()) > 7*grid.Day {
 			return i
 		}
 	}

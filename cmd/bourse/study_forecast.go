@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload"
@@ -35,7 +35,7 @@ func studyForecast() experiment {
 }
 
 // forecastSpan is how much of a model stands in for a trace.
-const forecastSpan = 120 * bourse.Day
+const forecastSpan = 120 * grid.Day
 
 // forecastTraces reads the given traces whole. If none is given, it draws one from a
 // model.

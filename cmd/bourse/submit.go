@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
@@ -24,9 +24,9 @@ import (
 type submitting struct {
 	calling
 	id, notify, wait string
-	timeout          bourse.Duration
-	maxPrice         *bourse.Price
-	deadline         *bourse.Duration
+	timeout          grid.Duration
+	maxPrice         *grid.Price
+	deadline         *grid.Duration
 	most, skip       int
 	atOnce           bool
 	given            func(flag string) bool // on the command line
@@ -81,7 +81,7 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 	addFlag(cmd, &c.notify, asURL, "notify", "", "https address that receives every event of these jobs")
 	addFlag(cmd, &c.wait, oneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
-	addFlag(cmd, &c.timeout, asSpan, "timeout", bourse.Day, "longest time that --wait waits")
+	addFlag(cmd, &c.timeout, asSpan, "timeout", grid.Day, "longest time that --wait waits")
 	addFlag(cmd, &c.most, asNumber, "max-jobs", 100, "for a trace: number of jobs to take, up to 5000")
 	addFlag(cmd, &c.skip, asNumber, "skip", 0, "for a trace: records to skip at its start")
 	addFlag(cmd, &c.maxPrice, optional(asPrice), "max-price", nil, "for a trace: most that each job may cost, in credits per node-hour")
@@ -268,7 +268,7 @@ func request(j *configs.Job) web.JobRequest {
 	r := web.JobRequest{
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
 		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
-		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, bourse.Duration(bourse.Never)), Priority: j.Priority, OneSite: j.OneSite,
+		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
 		After: j.After, Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
 	}
 	for _, z := range j.Sizes {
@@ -279,10 +279,10 @@ func request(j *configs.Job) web.JobRequest {
 	}
 	if j.Flexible > 0 && j.Fix > 0 {
 		r.Flexible = &web.Seconds{Duration: j.Flexible}
-		r.Fix = &web.Performance{Performance: bourse.Performance(j.Fix)}
+		r.Fix = &web.Performance{Performance: grid.Performance(j.Fix)}
 	}
 	if j.Alternatives > 0 {
-		r.Alternatives = &web.Performance{Performance: bourse.Performance(j.Alternatives)}
+		r.Alternatives = &web.Performance{Performance: grid.Performance(j.Alternatives)}
 	}
 	if j.Run > 0 {
 		r.Run = &web.Seconds{Duration: j.Run}
@@ -295,11 +295,11 @@ func request(j *configs.Job) web.JobRequest {
 }
 
 // momentText is the text of a moment, "" for the default.
-func momentText(m configs.Moment, def bourse.Duration) string {
+func momentText(m configs.Moment, def grid.Duration) string {
 	switch {
 	case !m.Date.IsZero():
 		return m.Date.Format(time.RFC3339)
-	case m.After >= bourse.Duration(bourse.Never), m.After == def:
+	case m.After >= grid.Duration(grid.Never), m.After == def:
 		return ""
 	}
 	return m.After.String() + "s"
@@ -338,7 +338,7 @@ func (c *submitting) trace(file string, text []byte, messages io.Writer) ([]web.
 			name += "." + strconv.Itoa(seen[l.ID])
 		}
 		list[i] = web.JobRequest{Name: name, Nodes: l.Nodes, Length: web.Seconds{Duration: l.Estimate},
-			Run: &web.Seconds{Duration: max(l.Run, bourse.Millisecond)}, MaxPrice: &web.Price{Price: *c.maxPrice}}
+			Run: &web.Seconds{Duration: max(l.Run, grid.Millisecond)}, MaxPrice: &web.Price{Price: *c.maxPrice}}
 		if c.deadline != nil {
 			list[i].Deadline = c.deadline.Words()
 		}

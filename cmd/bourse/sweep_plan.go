@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // sweepPlan holds the values for a script or a manifest.
@@ -23,14 +23,14 @@ type sweepPlan struct {
 	Parts, Runs, CPUs      int
 	memory                 string
 	Mebibytes              int // of a task; 0: all of its node
-	time                   bourse.Duration
+	time                   grid.Duration
 }
 
 // Bounds of what a task may ask for.
 const (
 	maxTaskCPUs   = 1024
 	maxTaskMemory = 16 << 20 // MiB: 16 TiB
-	maxTaskTime   = 365 * bourse.Day
+	maxTaskTime   = 365 * grid.Day
 )
 
 // newSweepPlan builds "bourse sweep plan".
@@ -58,7 +58,7 @@ same script again, and it continues.`,
 	addFlag(cmd, &p.Out, asFolder, "out", "out", "folder for the results, with the parts below it")
 	addFlag(cmd, &p.CPUs, asNumber, "cpus", 2, "processors of each task, and runs at once in it")
 	addFlag(cmd, &p.memory, asText, "memory", "4G", "memory of each task, as 512M or 4G (powers of 1024); for slurm also 0: all of its node")
-	addFlag(cmd, &p.time, asDuration, "time", 4*bourse.Hour, "how long each task may run")
+	addFlag(cmd, &p.time, asDuration, "time", 4*grid.Hour, "how long each task may run")
 	addFlag(cmd, &p.Image, asName, "image", "ghcr.io/bourse-grid/bourse:latest", "for kubernetes: the container's image, with bourse in its PATH; needs no shell")
 	return cmd
 }
@@ -98,8 +98,8 @@ func (p *sweepPlan) task() error {
 	switch {
 	case p.CPUs < 1 || p.CPUs > maxTaskCPUs:
 		return fmt.Errorf("--cpus %d: must be 1 to %d", p.CPUs, maxTaskCPUs)
-	case p.time < bourse.Minute || p.time > maxTaskTime:
-		return fmt.Errorf("--time %v: must be %v to %v", p.time, bourse.Minute, maxTaskTime)
+	case p.time < grid.Minute || p.time > maxTaskTime:
+		return fmt.Errorf("--time %v: must be %v to %v", p.time, grid.Minute, maxTaskTime)
 	case p.memory == "0" && p.engine == "slurm":
 		return nil
 	case m == nil:
@@ -116,10 +116,10 @@ func (p *sweepPlan) task() error {
 }
 
 // Seconds is how long a task may run, rounded up.
-func (p *sweepPlan) Seconds() int64 { return int64((p.time + bourse.Second - 1) / bourse.Second) }
+func (p *sweepPlan) Seconds() int64 { return int64((p.time + grid.Second - 1) / grid.Second) }
 
 // Minutes is how long a task may run, rounded up.
-func (p *sweepPlan) Minutes() int64 { return int64((p.time + bourse.Minute - 1) / bourse.Minute) }
+func (p *sweepPlan) Minutes() int64 { return int64((p.time + grid.Minute - 1) / grid.Minute) }
 
 // jobName is a name that both engines accept.
 func jobName(s string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -42,7 +42,7 @@ tenant. "*" stands for all users without terms of their own.
 func termsHelp() string {
 	var b strings.Builder
 	b.WriteString("Terms:\n")
-	for _, t := range bourse.TermList() {
+	for _, t := range grid.TermList() {
 		b.WriteString(definition(t.Name, strings.ReplaceAll(t.Doc, "`", ""), 15))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -72,7 +72,7 @@ it.
 				if !ok {
 					return fmt.Errorf("%q: must be TERM=VALUE, such as max_nodes=64", x)
 				}
-				t, err := bourse.FindTerm(name)
+				t, err := grid.FindTerm(name)
 				if err != nil {
 					return err
 				}
@@ -111,7 +111,7 @@ term "in" is the tenant of a user. Only operators may use it.`,
 			g := grantOf(args[0], tenant)
 			if g.Drop = args[1:]; len(g.Drop) == 0 {
 				g.Drop = []string{"in"}
-				for _, t := range bourse.TermList() {
+				for _, t := range grid.TermList() {
 					g.Drop = append(g.Drop, t.Name)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -42,7 +42,7 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 func TestJobs_FitATerminalWithLongNames(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	cost := web.Credits{Credits: 12_345 * bourse.Credit}
+	cost := web.Credits{Credits: 12_345 * grid.Credit}
 	var list []web.Job
 	for i := range 3 {
 		list = append(list, web.Job{ID: fmt.Sprintf("%s-%d-k3f9m2q%d", strings.Repeat("long", 20), i, i), User: strings.Repeat("user", i+5), State: "abandoned",

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // largeJournal is a folder with the journal of a broker of 20 sites: a job, placed
@@ -19,17 +20,17 @@ func largeJournal(b *testing.B) *journal.Folder {
 	b.Helper()
 	folder := b.TempDir()
 	g := newGrid(b)
-	g.cfg.Explain, g.cfg.Horizon = 1<<30, 7*bourse.Day
+	g.cfg.Explain, g.cfg.Horizon = 1<<30, 7*grid.Day
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 20 {
-		s := g.site(fmt.Sprintf("s%03d", i), 256, bourse.Price(500_000+rng.IntN(2_000_000)))
+		s := g.site(fmt.Sprintf("s%03d", i), 256, grid.Price(500_000+rng.IntN(2_000_000)))
 		for range 50 {
-			from := bourse.Time(rng.IntN(600_000)) * sec
-			s.free.Add(from, from.Add(bourse.Duration(1+rng.IntN(40_000))*bourse.Second), -1)
+			from := grid.Time(rng.IntN(600_000)) * sec
+			s.free.Add(from, from.Add(grid.Duration(1+rng.IntN(40_000))*grid.Second), -1)
 		}
 	}
 	g.start()
-	g.submit(job("wave-abcdefgh", 4, bourse.Hour, 100*bourse.Credit))
+	g.submit(job("wave-abcdefgh", 4, grid.Hour, 100*grid.Credit))
 	g.run(0)
 	disk, err := journal.OpenFolder(folder)
 	if err != nil {
@@ -40,9 +41,9 @@ func largeJournal(b *testing.B) *journal.Folder {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var seen bourse.CycleSeen
+	var seen facts.CycleSeen
 	for at, f := range g.journal() {
-		if f, ok := f.(bourse.CycleSeen); ok {
+		if f, ok := f.(facts.CycleSeen); ok {
 			seen = f
 		}
 		if err := j.Append(at, f); err != nil {
@@ -50,17 +51,17 @@ func largeJournal(b *testing.B) *journal.Folder {
 		}
 	}
 	for i := 0; i%64 > 0 || size(b, folder) < 250_000_000; i++ {
-		at := g.now.Add(bourse.Duration(i) * bourse.Second)
-		seen.Cycle, seen.Jobs = uint64(i+2), []bourse.CycleJob{{Name: fmt.Sprintf("job%d-abcdefgh", i)}}
-		facts := []agents.Fact{seen, bourse.CyclePlanned{Cycle: seen.Cycle}}
+		at := g.now.Add(grid.Duration(i) * grid.Second)
+		seen.Cycle, seen.Jobs = uint64(i+2), []facts.CycleJob{{Name: fmt.Sprintf("job%d-abcdefgh", i)}}
+		recorded := []agents.Fact{seen, facts.CyclePlanned{Cycle: seen.Cycle}}
 		for k := range 10 {
-			tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: uint64(10*i + k + 10)}
-			leg, name := bourse.LegID{Tx: tx}, fmt.Sprintf("job%d-%d", i, k)
-			facts = append(facts, bourse.JobSubmitted{Job: job(name, 4, bourse.Hour, 100*bourse.Credit)},
-				bourse.TxBegun{Tx: tx, Job: name, Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main"}}, Limits: []bourse.Credits{1}},
-				bourse.LegPriced{Leg: leg}, bourse.TxDecided{Tx: tx, Job: name, Commit: true}, bourse.LegClosed{Leg: leg, Commit: true})
+			tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: uint64(10*i + k + 10)}
+			leg, name := grid.LegID{Tx: tx}, fmt.Sprintf("job%d-%d", i, k)
+			recorded = append(recorded, facts.JobSubmitted{Job: job(name, 4, grid.Hour, 100*grid.Credit)},
+				facts.TxBegun{Tx: tx, Job: name, Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main"}}, Limits: []grid.Credits{1}},
+				facts.LegPriced{Leg: leg}, facts.TxDecided{Tx: tx, Job: name, Commit: true}, facts.LegClosed{Leg: leg, Commit: true})
 		}
-		for _, f := range append(facts, bourse.CycleClosed{Cycle: seen.Cycle}) {
+		for _, f := range append(recorded, facts.CycleClosed{Cycle: seen.Cycle}) {
 			if err := j.Append(at, f); err != nil {
 				b.Fatal(err)
 			}
@@ -86,12 +87,12 @@ func size(b *testing.B, folder string) int64 {
 func BenchmarkExplain_Journal250MB(b *testing.B) {
 	disk := largeJournal(b)
 	b.Run("decoded", func(b *testing.B) {
-		facts := 0
+		recorded := 0
 		for b.Loop() {
-			facts = 0
-			_, err := Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+			recorded = 0
+			_, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
 				_, _ = journal.Read(disk, journal.NewCodec(), func(r journal.Record) error {
-					facts++
+					recorded++
 					yield(r.At, r.Fact)
 					return nil
 				})
@@ -100,7 +101,7 @@ func BenchmarkExplain_Journal250MB(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(facts), "facts")
+		b.ReportMetric(float64(recorded), "facts")
 	})
 	b.Run("sieved", func(b *testing.B) {
 		for b.Loop() {
@@ -114,18 +115,18 @@ func BenchmarkExplain_LongJournal(b *testing.B) {
 	g := newGrid(b)
 	g.site("north", 4, 3_600_000)
 	g.start()
-	g.submit(job("wave", 4, 1000*bourse.Second, 4*bourse.Credit))
+	g.submit(job("wave", 4, 1000*grid.Second, 4*grid.Credit))
 	g.run(0)
 	others := make([]agents.Fact, 0, 1_000_000)
 	for i := range 200_000 {
-		id := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: uint64(i + 10)}
-		leg := bourse.LegID{Tx: id}
+		id := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: uint64(i + 10)}
+		leg := grid.LegID{Tx: id}
 		name := fmt.Sprint("job", i)
-		others = append(others, bourse.JobSubmitted{Job: bourse.Job{Name: name}},
-			bourse.TxBegun{Tx: id, Job: name, Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main"}}, Limits: []bourse.Credits{1}},
-			bourse.LegPriced{Leg: leg}, bourse.TxDecided{Tx: id, Job: name, Commit: true}, bourse.LegClosed{Leg: leg, Commit: true})
+		others = append(others, facts.JobSubmitted{Job: grid.Job{Name: name}},
+			facts.TxBegun{Tx: id, Job: name, Sites: []string{"north"}, Legs: []grid.Leg{{Group: "main"}}, Limits: []grid.Credits{1}},
+			facts.LegPriced{Leg: leg}, facts.TxDecided{Tx: id, Job: name, Commit: true}, facts.LegClosed{Leg: leg, Commit: true})
 	}
-	all := func(yield func(bourse.Time, agents.Fact) bool) {
+	all := func(yield func(grid.Time, agents.Fact) bool) {
 		for at, f := range g.journal() {
 			if !yield(at, f) {
 				return
@@ -153,13 +154,13 @@ func BenchmarkExplain_LargeCycle(b *testing.B) {
 				b.Skip("takes some ten seconds")
 			}
 			g := newGrid(b)
-			g.cfg.Explain, g.cfg.MaxAlternatives, g.cfg.Horizon = 1<<30, 20, 7*bourse.Day
+			g.cfg.Explain, g.cfg.MaxAlternatives, g.cfg.Horizon = 1<<30, 20, 7*grid.Day
 			rng := rand.New(rand.NewPCG(1, 2))
 			for i := range size.sites {
-				s := g.site(fmt.Sprintf("s%03d", i), 256, bourse.Price(500_000+rng.IntN(2_000_000)))
+				s := g.site(fmt.Sprintf("s%03d", i), 256, grid.Price(500_000+rng.IntN(2_000_000)))
 				for range size.steps / 2 {
-					from := bourse.Time(rng.IntN(600_000)) * sec
-					to := from.Add(bourse.Duration(1+rng.IntN(40_000)) * bourse.Second)
+					from := grid.Time(rng.IntN(600_000)) * sec
+					to := from.Add(grid.Duration(1+rng.IntN(40_000)) * grid.Second)
 					if n := s.free.Min(from, to); n > 0 {
 						s.free.Add(from, to, -1-rng.IntN(n))
 					}
@@ -167,7 +168,7 @@ func BenchmarkExplain_LargeCycle(b *testing.B) {
 			}
 			g.start()
 			for i := range size.jobs {
-				j := job(fmt.Sprint("j", i), 1+rng.IntN(600), bourse.Duration(600+rng.IntN(14_000))*bourse.Second, bourse.Credits(1000)*bourse.Credit)
+				j := job(fmt.Sprint("j", i), 1+rng.IntN(600), grid.Duration(600+rng.IntN(14_000))*grid.Second, grid.Credits(1000)*grid.Credit)
 				g.submit(j)
 			}
 			g.run(0)
@@ -177,7 +178,7 @@ func BenchmarkExplain_LargeCycle(b *testing.B) {
 			}
 			bytes := 0
 			for _, f := range g.facts {
-				if f, ok := f.(bourse.CycleSeen); ok {
+				if f, ok := f.(facts.CycleSeen); ok {
 					for _, s := range f.Sites {
 						for _, x := range s.Groups {
 							bytes += len(x.Free) + len(x.Clear)

@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Change is one thing that would by itself have changed the answer, and the least of
 // its kind: the cycle was planned again with it, and with the next smaller one, which
 // does not suffice.
 type Change struct {
-	What    string             `json:"what"`                  // urgency, budget, price, deadline, nodes, performance, account, limit, site, waive, without
-	Credits bourse.Credits     `json:"credits,omitempty"`     // budget, account, limit: more of them
-	Price   bourse.Price       `json:"price,omitempty"`       // price: a cap so much higher
-	Minutes int                `json:"minutes,omitempty"`     // deadline: so much later
-	Nodes   int                `json:"nodes,omitempty"`       // so many fewer
-	Lowest  bourse.Performance `json:"performance,omitempty"` // performance: the job asks for no more than that
-	Site    string             `json:"site,omitempty"`
-	Placed  bool               `json:"placed"` // what would have come of it
-	Start   bourse.Time        `json:"start,omitempty"`
-	End     bourse.Time        `json:"end,omitempty"`
-	Cost    bourse.Credits     `json:"cost,omitempty"`
-	Guess   bool               `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
-	Words   string             `json:"words"`           // the change, as in "with ..., it would have"
-	Reason  bourse.Reason      `json:"reason,omitzero"` // why it would not be placed
+	What    string           `json:"what"`                  // urgency, budget, price, deadline, nodes, performance, account, limit, site, waive, without
+	Credits grid.Credits     `json:"credits,omitempty"`     // budget, account, limit: more of them
+	Price   grid.Price       `json:"price,omitempty"`       // price: a cap so much higher
+	Minutes int              `json:"minutes,omitempty"`     // deadline: so much later
+	Nodes   int              `json:"nodes,omitempty"`       // so many fewer
+	Lowest  grid.Performance `json:"performance,omitempty"` // performance: the job asks for no more than that
+	Site    string           `json:"site,omitempty"`
+	Placed  bool             `json:"placed"` // what would have come of it
+	Start   grid.Time        `json:"start,omitempty"`
+	End     grid.Time        `json:"end,omitempty"`
+	Cost    grid.Credits     `json:"cost,omitempty"`
+	Guess   bool             `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
+	Words   string           `json:"words"`           // the change, as in "with ..., it would have"
+	Reason  grid.Reason      `json:"reason,omitzero"` // why it would not be placed
 
 }
 
@@ -51,7 +51,7 @@ func (x *examiner) whatIf() {
 }
 
 // request is the job's as it was in the cycle.
-func (x *examiner) request() bourse.Request { return x.on.seen.Jobs[x.Cycle.Place-1].Request }
+func (x *examiner) request() grid.Request { return x.on.seen.Jobs[x.Cycle.Place-1].Request }
 
 // better reports whether an outcome is what the user would rather have had.
 func (x *examiner) better(o *planning.JobOutcome) bool {
@@ -149,34 +149,34 @@ func (x *examiner) budget() {
 	q := x.request()
 	with := func(budget int64) planning.Change {
 		r := q
-		r.Budget = bourse.Credits(budget)
+		r.Budget = grid.Credits(budget)
 		return planning.Change{Request: r}
 	}
 	cost := func(o *planning.JobOutcome) int64 { return int64(o.Taken().Fare.Total()) }
 	capped := x.on.capsPrice()
 	if capped {
 		r := q
-		r.Budget = bourse.MaxBudget
-		price, _, ok := x.least(int64(q.MaxPrice), upTo(int64(q.MaxPrice), int64(bourse.MaxPrice)), func(p int64) planning.Change {
-			r.MaxPrice = bourse.Price(p)
+		r.Budget = grid.MaxBudget
+		price, _, ok := x.least(int64(q.MaxPrice), upTo(int64(q.MaxPrice), int64(grid.MaxPrice)), func(p int64) planning.Change {
+			r.MaxPrice = grid.Price(p)
 			return planning.Change{Request: r}
 		}, func(o *planning.JobOutcome) int64 { return int64(x.dearest(o)) })
 		if ok {
-			dear := bourse.Price(price) - q.MaxPrice
-			q.MaxPrice = bourse.Price(price)
+			dear := grid.Price(price) - q.MaxPrice
+			q.MaxPrice = grid.Price(price)
 			if o := x.plan(with(int64(q.Budget))); o != nil && x.better(o) {
 				x.add(Change{What: "price", Price: dear, Words: fmt.Sprintf("a price cap %v credits a node-hour higher", dear)}, o)
 				return
 			}
-			if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
-				more := bourse.Credits(v) - q.Budget
+			if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(grid.MaxBudget)), with, cost); ok {
+				more := grid.Credits(v) - q.Budget
 				x.add(Change{What: "price", Price: dear, Credits: more, Words: fmt.Sprintf("a price cap %v credits a node-hour higher, and %s more", dear, credits(more))}, o)
 				return
 			}
 		}
 	}
-	if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
-		more := bourse.Credits(v) - q.Budget
+	if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(grid.MaxBudget)), with, cost); ok {
+		more := grid.Credits(v) - q.Budget
 		x.add(Change{What: "budget", Credits: more, Words: credits(more) + " more"}, o)
 		return
 	}
@@ -196,16 +196,16 @@ func (x *examiner) urgency() {
 	q := x.request()
 	with := func(cents int64) planning.Change {
 		r := q
-		r.Urgency = bourse.Hourly(min(y.Urgency.Plus(bourse.Credits(cents)*cent), bourse.MaxUrgency))
+		r.Urgency = grid.Hourly(min(y.Urgency.Plus(grid.Credits(cents)*cent), grid.MaxUrgency))
 		return planning.Change{Request: r}
 	}
-	const one = int64(bourse.Credit / cent)
+	const one = int64(grid.Credit / cent)
 	v, o, ok := x.least(0, []int64{one, 10 * one, 100 * one, 10_000 * one}, with, nil)
 	if !ok {
 		x.failed("more urgency (1, 10, 100 or 10,000 credits an hour)")
 		return
 	}
-	more := bourse.Credits(v) * cent
+	more := grid.Credits(v) * cent
 	x.add(Change{What: "urgency", Credits: more, Words: fmt.Sprintf("an urgency %s an hour higher", credits(more))}, o)
 }
 
@@ -214,12 +214,12 @@ func (x *examiner) otherGoals(y *Cycle) {
 	if y.Goal == "" {
 		return
 	}
-	for _, name := range bourse.Goals() {
+	for _, name := range grid.Goals() {
 		if name == y.Goal {
 			continue
 		}
 		q := x.request()
-		q.Minimize, _ = bourse.ParseGoal(name)
+		q.Minimize, _ = grid.ParseGoal(name)
 		o := x.plan(planning.Change{Request: q})
 		if o == nil {
 			continue
@@ -252,8 +252,8 @@ func upTo(v, most int64) []int64 {
 }
 
 // dearest is the highest price of a node that an outcome takes.
-func (x *examiner) dearest(o *planning.JobOutcome) bourse.Price {
-	var p bourse.Price
+func (x *examiner) dearest(o *planning.JobOutcome) grid.Price {
+	var p grid.Price
 	for _, l := range o.Taken().Legs {
 		for i := range x.on.seen.Sites {
 			s := &x.on.seen.Sites[i]
@@ -272,15 +272,15 @@ func (x *examiner) dearest(o *planning.JobOutcome) bourse.Price {
 func (x *examiner) deadline() {
 	q := x.request()
 	horizon := x.on.seen.Horizon
-	if x.as.Chosen > 0 || q.Deadline >= bourse.Never {
+	if x.as.Chosen > 0 || q.Deadline >= grid.Never {
 		return
 	}
 	with := func(minutes int64) planning.Change {
 		r := q
-		r.Deadline = q.Deadline.Add(bourse.Duration(minutes) * bourse.Minute)
+		r.Deadline = q.Deadline.Add(grid.Duration(minutes) * grid.Minute)
 		return planning.Change{Request: r}
 	}
-	up := func(t bourse.Time) int64 { return int64((t.Sub(q.Deadline) + bourse.Minute - 1) / bourse.Minute) }
+	up := func(t grid.Time) int64 { return int64((t.Sub(q.Deadline) + grid.Minute - 1) / grid.Minute) }
 	v, o, ok := x.least(0, []int64{up(horizon), up(horizon) / 4, 1}, with, func(o *planning.JobOutcome) int64 { return up(o.Taken().End) })
 	if !ok {
 		x.failed("a later deadline, within the broker's horizon,")
@@ -314,7 +314,7 @@ const maxPerformances = 8
 // performance: nodes of what lower performance, of those that groups have.
 func (x *examiner) performance() {
 	q := x.request()
-	var lower []bourse.Performance
+	var lower []grid.Performance
 	for i := range x.on.seen.Sites {
 		for _, g := range x.on.seen.Sites[i].Groups {
 			if g.Performance < q.MinPerformance && !slices.Contains(lower, g.Performance) {
@@ -339,30 +339,30 @@ func (x *examiner) performance() {
 }
 
 // cent is the step in which money that is not the job's own is looked for.
-const cent = bourse.Credit / 100
+const cent = grid.Credit / 100
 
 // money: how much more in the accounts, or under a limit that was given.
 func (x *examiner) money() {
 	what, words := "", ""
-	with := func(cents int64) planning.Change { return planning.Change{Money: bourse.Credits(cents) * cent} }
+	with := func(cents int64) planning.Change { return planning.Change{Money: grid.Credits(cents) * cent} }
 	switch code := x.as.Reason.Code; {
 	case x.as.Chosen > 0:
 		return
-	case code == bourse.NoMoney:
+	case code == grid.NoMoney:
 		what, words = "account", "%s more in the VO's account, and in its user's quota if there is one"
-	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
+	case code == grid.LimitBudget && x.on.seen.Terms.BudgetGiven:
 		what, words = "limit", "%s more under the operator's limit B*"
-		with = func(cents int64) planning.Change { return planning.Change{Limit: bourse.Credits(cents) * cent} }
+		with = func(cents int64) planning.Change { return planning.Change{Limit: grid.Credits(cents) * cent} }
 	default:
 		return
 	}
 	up := func(o *planning.JobOutcome) int64 { return int64((o.Taken().Fare.Total() + cent - 1) / cent) }
-	v, o, ok := x.least(0, []int64{int64(bourse.MaxBudget / cent)}, with, up)
+	v, o, ok := x.least(0, []int64{int64(grid.MaxBudget / cent)}, with, up)
 	if !ok {
 		x.failed("more money of the VO")
 		return
 	}
-	c := Change{What: what, Credits: bourse.Credits(v) * cent}
+	c := Change{What: what, Credits: grid.Credits(v) * cent}
 	c.Words = fmt.Sprintf(words, credits(c.Credits))
 	x.add(c, o)
 }

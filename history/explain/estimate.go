@@ -1,8 +1,8 @@
 package explain
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // earliest says when a job that waits could start, by the latest offers.
@@ -22,12 +22,12 @@ func (x *examiner) earliest() {
 	e := &Estimate{AsOf: c.at, Cycle: c.number}
 	x.Earliest = e
 	rich, late := x.Asked, x.Asked
-	rich.Budget, rich.MaxPrice = bourse.MaxBudget, bourse.MaxPrice
-	late.Deadline = bourse.Never
+	rich.Budget, rich.MaxPrice = grid.MaxBudget, grid.MaxPrice
+	late.Deadline = grid.Never
 	both := rich
-	both.Deadline = bourse.Never
+	both.Deadline = grid.Never
 	for _, y := range []struct {
-		request bourse.Request
+		request grid.Request
 		beyond  string
 	}{{x.Asked, ""}, {rich, "its budget"}, {late, "its deadline"}, {both, "its budget and its deadline"}} {
 		o, why := r.Earliest(y.request)

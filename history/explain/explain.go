@@ -6,9 +6,10 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -30,145 +31,145 @@ type Options struct {
 // Explanation says why a job got what it got. Times are in seconds since zero
 // (for a process: Unix time), money in credits.
 type Explanation struct {
-	Job       string          `json:"job"`
-	User      string          `json:"user,omitempty"`
-	Asked     bourse.Request  `json:"asked"`
-	After     []string        `json:"after,omitempty"` // jobs that it comes after,
-	Gap       bourse.Duration `json:"gap,omitempty"`   // so long
-	Submitted bourse.Time     `json:"submitted"`
-	State     string          `json:"state"` // of bourse.JobState, or not-taken
-	Since     bourse.Time     `json:"since"`
-	Reason    bourse.Reason   `json:"reason,omitzero"` // why it waits, or was given up
-	Waiting   *Waiting        `json:"waiting,omitempty"`
-	Cycles    int             `json:"cycles"`             // that it took part in, as far as the journal goes back
-	Latest    []CycleLine     `json:"latest,omitempty"`   // the latest of them
-	Cycle     *Cycle          `json:"cycle,omitempty"`    // the one that is explained
-	Turns     []history.Turn  `json:"turns"`              // what became of it
-	Dropped   int             `json:"dropped,omitempty"`  // turns left out in the middle
-	Changes   []Change        `json:"changes,omitempty"`  // what would have changed the answer
-	Tried     []string        `json:"tried,omitempty"`    // what was tried and would not have
-	Unknown   []string        `json:"unknown,omitempty"`  // what cannot be said, and why
-	Journal   [2]bourse.Time  `json:"journal"`            // from when to when the facts are
-	Earliest  *Estimate       `json:"earliest,omitempty"` // of a job that waits
+	Job       string         `json:"job"`
+	User      string         `json:"user,omitempty"`
+	Asked     grid.Request   `json:"asked"`
+	After     []string       `json:"after,omitempty"` // jobs that it comes after,
+	Gap       grid.Duration  `json:"gap,omitempty"`   // so long
+	Submitted grid.Time      `json:"submitted"`
+	State     string         `json:"state"` // of grid.JobState, or not-taken
+	Since     grid.Time      `json:"since"`
+	Reason    grid.Reason    `json:"reason,omitzero"` // why it waits, or was given up
+	Waiting   *Waiting       `json:"waiting,omitempty"`
+	Cycles    int            `json:"cycles"`             // that it took part in, as far as the journal goes back
+	Latest    []CycleLine    `json:"latest,omitempty"`   // the latest of them
+	Cycle     *Cycle         `json:"cycle,omitempty"`    // the one that is explained
+	Turns     []history.Turn `json:"turns"`              // what became of it
+	Dropped   int            `json:"dropped,omitempty"`  // turns left out in the middle
+	Changes   []Change       `json:"changes,omitempty"`  // what would have changed the answer
+	Tried     []string       `json:"tried,omitempty"`    // what was tried and would not have
+	Unknown   []string       `json:"unknown,omitempty"`  // what cannot be said, and why
+	Journal   [2]grid.Time   `json:"journal"`            // from when to when the facts are
+	Earliest  *Estimate      `json:"earliest,omitempty"` // of a job that waits
 
 }
 
 // Waiting says since when a job waits for its present reason.
 type Waiting struct {
-	From   bourse.Time `json:"from"`
-	Cycles int         `json:"cycles"` // in a row
+	From   grid.Time `json:"from"`
+	Cycles int       `json:"cycles"` // in a row
 }
 
 // CycleLine is a cycle that the job took part in, in a line.
 type CycleLine struct {
-	Number uint64        `json:"number"`
-	At     bourse.Time   `json:"at"`
-	Tries  int           `json:"tries"`
-	Placed bool          `json:"placed,omitempty"`
-	Reason bourse.Reason `json:"reason,omitzero"`
+	Number uint64      `json:"number"`
+	At     grid.Time   `json:"at"`
+	Tries  int         `json:"tries"`
+	Placed bool        `json:"placed,omitempty"`
+	Reason grid.Reason `json:"reason,omitzero"`
 }
 
 // Cycle is what a cycle saw and chose for the job.
 type Cycle struct {
-	Number      uint64          `json:"number"`
-	At          bourse.Time     `json:"at"`
-	From        bourse.Time     `json:"from"`
-	Horizon     bourse.Time     `json:"horizon"`
-	Algorithm   string          `json:"algorithm"`
-	Minimize    string          `json:"minimize"`
-	Goal        string          `json:"goal,omitempty"`    // of the job, where the cycle minimises value
-	Urgency     bourse.Credits  `json:"urgency,omitempty"` // what an hour until its end is worth to it
-	Weight      int64           `json:"weight,omitempty"`  // of a credit, in thousandths, above 1,000 while money is short
-	Goals       []Goal          `json:"goals,omitempty"`   // what the job would have got with each other goal
-	Batch       int             `json:"batch"`             // jobs planned together
-	Place       int             `json:"place"`             // of this one among them, from 1
-	BudgetLimit bourse.Credits  `json:"budgetLimit,omitempty"`
-	BudgetUsed  bourse.Credits  `json:"budgetUsed"` // by the choice for the whole batch
-	TimeLimit   bourse.Duration `json:"timeLimit,omitempty"`
-	TimeUsed    bourse.Duration `json:"timeUsed"`
-	Left        bourse.Credits  `json:"left"` // in the VO's account
-	Sites       []Site          `json:"sites"`
-	NotAsked    int             `json:"notAsked,omitempty"` // how many other sites were not asked: their turn had not come
-	Options     []Option        `json:"options,omitempty"`
-	Found       int             `json:"found"`              // alternatives in all
-	Chosen      int             `json:"chosen,omitempty"`   // number of the one chosen, 0: none
-	RunnerUp    int             `json:"runnerUp,omitempty"` // the one that came next
-	Reason      bourse.Reason   `json:"reason,omitzero"`    // why none
-	Bound       bourse.Reason   `json:"bound,omitzero"`     // of its user or tenant, by which it was to begin no sooner than at
-	NotBefore   bourse.Time     `json:"notBefore,omitempty"`
+	Number      uint64        `json:"number"`
+	At          grid.Time     `json:"at"`
+	From        grid.Time     `json:"from"`
+	Horizon     grid.Time     `json:"horizon"`
+	Algorithm   string        `json:"algorithm"`
+	Minimize    string        `json:"minimize"`
+	Goal        string        `json:"goal,omitempty"`    // of the job, where the cycle minimises value
+	Urgency     grid.Credits  `json:"urgency,omitempty"` // what an hour until its end is worth to it
+	Weight      int64         `json:"weight,omitempty"`  // of a credit, in thousandths, above 1,000 while money is short
+	Goals       []Goal        `json:"goals,omitempty"`   // what the job would have got with each other goal
+	Batch       int           `json:"batch"`             // jobs planned together
+	Place       int           `json:"place"`             // of this one among them, from 1
+	BudgetLimit grid.Credits  `json:"budgetLimit,omitempty"`
+	BudgetUsed  grid.Credits  `json:"budgetUsed"` // by the choice for the whole batch
+	TimeLimit   grid.Duration `json:"timeLimit,omitempty"`
+	TimeUsed    grid.Duration `json:"timeUsed"`
+	Left        grid.Credits  `json:"left"` // in the VO's account
+	Sites       []Site        `json:"sites"`
+	NotAsked    int           `json:"notAsked,omitempty"` // how many other sites were not asked: their turn had not come
+	Options     []Option      `json:"options,omitempty"`
+	Found       int           `json:"found"`              // alternatives in all
+	Chosen      int           `json:"chosen,omitempty"`   // number of the one chosen, 0: none
+	RunnerUp    int           `json:"runnerUp,omitempty"` // the one that came next
+	Reason      grid.Reason   `json:"reason,omitzero"`    // why none
+	Bound       grid.Reason   `json:"bound,omitzero"`     // of its user or tenant, by which it was to begin no sooner than at
+	NotBefore   grid.Time     `json:"notBefore,omitempty"`
 }
 
 // Site is what a site answered in the cycle.
 type Site struct {
-	Name   string        `json:"name"`
-	Answer string        `json:"answer"` // silent, closed, skewed, usable, left, unlisted
-	Reason bourse.Reason `json:"reason,omitzero"`
-	Groups []Group       `json:"groups,omitempty"`
+	Name   string      `json:"name"`
+	Answer string      `json:"answer"` // silent, closed, skewed, usable, left, unlisted
+	Reason grid.Reason `json:"reason,omitzero"`
+	Groups []Group     `json:"groups,omitempty"`
 }
 
 // Group is what was free on a group of its nodes.
 type Group struct {
-	Name        string             `json:"name"`
-	Nodes       int                `json:"nodes"`
-	Performance bourse.Performance `json:"performance"`
-	Price       bourse.Price       `json:"price"`              // base price when the cycle's windows might begin
-	Free        int                `json:"free"`               // when the cycle's windows might begin
-	Clear       int                `json:"clear"`              // of those, at base price
-	Suits       string             `json:"unsuited,omitempty"` // why it does not suit the job; "" if it does
+	Name        string           `json:"name"`
+	Nodes       int              `json:"nodes"`
+	Performance grid.Performance `json:"performance"`
+	Price       grid.Price       `json:"price"`              // base price when the cycle's windows might begin
+	Free        int              `json:"free"`               // when the cycle's windows might begin
+	Clear       int              `json:"clear"`              // of those, at base price
+	Suits       string           `json:"unsuited,omitempty"` // why it does not suit the job; "" if it does
 }
 
 // Option is an alternative, and why it was not taken.
 type Option struct {
-	Number   int             `json:"number"`
-	Start    bourse.Time     `json:"start"`
-	End      bourse.Time     `json:"end"`
-	Time     bourse.Duration `json:"time"`
-	Base     bourse.Credits  `json:"base"`
-	Additive bourse.Credits  `json:"additive"`
-	Total    bourse.Credits  `json:"total"`
-	Legs     []Leg           `json:"legs"`
-	Taken    bool            `json:"taken,omitempty"`
-	Lost     string          `json:"lost,omitempty"`   // why it was not taken
-	Wait     bourse.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
-	Copies   int             `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
+	Number   int           `json:"number"`
+	Start    grid.Time     `json:"start"`
+	End      grid.Time     `json:"end"`
+	Time     grid.Duration `json:"time"`
+	Base     grid.Credits  `json:"base"`
+	Additive grid.Credits  `json:"additive"`
+	Total    grid.Credits  `json:"total"`
+	Legs     []Leg         `json:"legs"`
+	Taken    bool          `json:"taken,omitempty"`
+	Lost     string        `json:"lost,omitempty"`   // why it was not taken
+	Wait     grid.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
+	Copies   int           `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
 }
 
 // Goal is what a job would have got with another goal, the rest of its batch as it was.
 type Goal struct {
-	Goal   string         `json:"goal"`
-	Same   bool           `json:"same,omitempty"` // the very same window
-	Placed bool           `json:"placed"`
-	Start  bourse.Time    `json:"start,omitempty"`
-	End    bourse.Time    `json:"end,omitempty"`
-	Cost   bourse.Credits `json:"cost,omitempty"`
-	Guess  bool           `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
-	Reason bourse.Reason  `json:"reason,omitzero"`
+	Goal   string       `json:"goal"`
+	Same   bool         `json:"same,omitempty"` // the very same window
+	Placed bool         `json:"placed"`
+	Start  grid.Time    `json:"start,omitempty"`
+	End    grid.Time    `json:"end,omitempty"`
+	Cost   grid.Credits `json:"cost,omitempty"`
+	Guess  bool         `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
+	Reason grid.Reason  `json:"reason,omitzero"`
 }
 
 // Leg is a leg of it.
 type Leg struct {
-	Site  string         `json:"site"`
-	Group string         `json:"group"`
-	Nodes int            `json:"nodes"`
-	End   bourse.Time    `json:"end"`
-	Cost  bourse.Credits `json:"cost"`
+	Site  string       `json:"site"`
+	Group string       `json:"group"`
+	Nodes int          `json:"nodes"`
+	End   grid.Time    `json:"end"`
+	Cost  grid.Credits `json:"cost"`
 }
 
 // Estimate is when a job could start by the latest offers on record, for it
 // alone: no promise.
 type Estimate struct {
-	Start  bourse.Time    `json:"start"`
-	Cost   bourse.Credits `json:"cost"`             // at least
-	AsOf   bourse.Time    `json:"asOf"`             // of the offers
-	Cycle  uint64         `json:"cycle"`            // that they were made for
-	Beyond string         `json:"beyond,omitempty"` // what of the request it passes: its budget, its deadline
-	None   bourse.Reason  `json:"none,omitzero"`    // why there is no such start at all
+	Start  grid.Time    `json:"start"`
+	Cost   grid.Credits `json:"cost"`             // at least
+	AsOf   grid.Time    `json:"asOf"`             // of the offers
+	Cycle  uint64       `json:"cycle"`            // that they were made for
+	Beyond string       `json:"beyond,omitempty"` // what of the request it passes: its budget, its deadline
+	None   grid.Reason  `json:"none,omitzero"`    // why there is no such start at all
 }
 
 // ErrUnknown says that a journal has nothing on a job.
 type ErrUnknown struct {
 	Job  string
-	From bourse.Time // since when the journal goes back
+	From grid.Time // since when the journal goes back
 }
 
 func (e *ErrUnknown) Error() string {
@@ -178,14 +179,14 @@ func (e *ErrUnknown) Error() string {
 // Explain says why a job got what it got, from the facts of its broker's journal
 // in order. It reads them once and keeps little, and then plans one cycle again
 // as often as Options allow. A job that the facts do not name is *ErrUnknown.
-func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (*Explanation, error) {
+func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*Explanation, error) {
 	o.Reruns, o.Work, o.Options = cmp.Or(o.Reruns, 200), cmp.Or(o.Work, 20_000_000), cmp.Or(o.Options, 10)
 	h := gather(facts, job)
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
 	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.after, Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
-		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
+		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]grid.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}
 	}
@@ -211,7 +212,7 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 }
 
 func (e *Explanation) waits() bool {
-	return e.State == bourse.JobWaiting.String() || e.State == bourse.JobAbandoned.String()
+	return e.State == grid.JobWaiting.String() || e.State == grid.JobAbandoned.String()
 }
 
 // unknown notes something that cannot be said.
@@ -267,7 +268,7 @@ func (x *examiner) explain(c *cycle) {
 	s := c.seen
 	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason}
 	x.Cycle, x.on = y, c
-	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j bourse.CycleJob) bool { return j.Name == x.Job })
+	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j facts.CycleJob) bool { return j.Name == x.Job })
 	if y.Place == 0 {
 		x.unknown("what cycle %d would have chosen: the job had been put off before it asked for offers", c.number)
 	}
@@ -324,13 +325,13 @@ func (x *examiner) size() int {
 
 // priced is the prices of a group on record; a curve that cannot be read, which the rerun
 // has told, counts as none.
-func priced(g *bourse.GroupSeen) bourse.Group {
-	curve, _ := bourse.ParsePriceCurve(g.Curve)
-	return bourse.Group{Price: g.Price, Curve: curve}
+func priced(g *facts.GroupSeen) grid.Group {
+	curve, _ := grid.ParsePriceCurve(g.Curve)
+	return grid.Group{Price: g.Price, Curve: curve}
 }
 
 // site is what a site answered.
-func (x *examiner) site(s *bourse.SiteSeen) Site {
+func (x *examiner) site(s *facts.SiteSeen) Site {
 	v := Site{Name: s.Site, Answer: s.Answer, Reason: s.Reason}
 	for i := range s.Groups {
 		g := &s.Groups[i]

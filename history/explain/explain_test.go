@@ -11,8 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
@@ -21,20 +22,20 @@ import (
 func TestExplain_CreditsThatWouldHaveBoughtAnEarlierStart(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)
-	g.cfg.Minimize = bourse.GoalFinish
+	g.cfg.Minimize = grid.GoalFinish
 	g.site("north", 4, 3_600_000).free.Add(0, 1000*sec, -4) // a credit per node and 1000 s
 	g.site("south", 4, 7_200_000)
 	g.start()
-	g.submit(job("wave", 4, 1000*bourse.Second, 4*bourse.Credit))
+	g.submit(job("wave", 4, 1000*grid.Second, 4*grid.Credit))
 	g.run(0)
 	e := g.explain("wave")
 	if e.State != "placed" || e.Cycle.Chosen != 1 || e.Cycle.Options[0].Start != 1000*sec {
 		t.Fatalf("%s", e.Text(nil))
 	}
-	if c := find(t, e, "budget"); c.Credits != 4*bourse.Credit || c.Start != 0 || c.Cost != 8*bourse.Credit {
+	if c := find(t, e, "budget"); c.Credits != 4*grid.Credit || c.Start != 0 || c.Cost != 8*grid.Credit {
 		t.Errorf("%+v", c)
 	}
-	if c := find(t, e, "without"); c.Site != "north" || c.Placed || c.Reason.Code != bourse.OverBudget {
+	if c := find(t, e, "without"); c.Site != "north" || c.Placed || c.Reason.Code != grid.OverBudget {
 		t.Errorf("%+v", c)
 	}
 	check(t, g, e)
@@ -48,12 +49,12 @@ func TestExplain_MinutesAndNodesThatWouldHavePlacedIt(t *testing.T) {
 	g.site("north", 4, 0)
 	g.site("south", 4, 0).free.Add(0, 1000*sec, -4)
 	g.start()
-	j := job("wave", 6, 2000*bourse.Second, bourse.Credit)
+	j := job("wave", 6, 2000*grid.Second, grid.Credit)
 	j.Deadline = 2500 * sec
 	g.submit(j)
 	g.run(0)
 	e := g.explain("wave")
-	if e.State != "waiting" || e.Reason.Code != bourse.NoWindow || e.Waiting.Cycles != 1 {
+	if e.State != "waiting" || e.Reason.Code != grid.NoWindow || e.Waiting.Cycles != 1 {
 		t.Fatalf("%s", e.Text(nil))
 	}
 	if c := find(t, e, "deadline"); c.Minutes != 9 || c.Start != 1000*sec {
@@ -77,14 +78,14 @@ func TestExplain_ThePerformanceThatWouldHavePlacedIt(t *testing.T) {
 	g.site("south", 4, 0).group.Performance = 800
 	g.site("west", 4, 0).group.Performance = 500
 	g.start()
-	g.submit(job("wave", 6, 1000*bourse.Second, 50*bourse.Credit))
+	g.submit(job("wave", 6, 1000*grid.Second, 50*grid.Credit))
 	g.run(0)
 	e := g.explain("wave")
 	if c := find(t, e, "performance"); c.Lowest != 800 || c.Words != "nodes of performance 0.8 in place of 1" || !c.Placed || c.Start != 0 {
 		t.Errorf("%+v", c)
 	}
 	check(t, g, e)
-	g.submit(job("wide", 20, 1000*bourse.Second, 50*bourse.Credit))
+	g.submit(job("wide", 20, 1000*grid.Second, 50*grid.Credit))
 	g.run(1000 * sec)
 	if text := g.explain("wide").Text(nil); !strings.Contains(text, "nodes of lower performance, 0.5 or more, would not have it") {
 		t.Error(text)
@@ -97,17 +98,17 @@ func TestExplain_ASiteThatWasClosedOrRefused(t *testing.T) {
 	g.site("north", 4, 0)
 	south := g.site("south", 4, 0)
 	g.start()
-	g.submit(job("first", 1, 100*bourse.Second, bourse.Credit))
+	g.submit(job("first", 1, 100*grid.Second, grid.Credit))
 	g.run(0)
 	south.closed = true
-	g.submit(job("wave", 8, 500*bourse.Second, bourse.Credit))
+	g.submit(job("wave", 8, 500*grid.Second, grid.Credit))
 	g.run(1000 * sec)
 	e := g.explain("wave")
 	if c := find(t, e, "site"); c.Site != "south" || c.Start != 1000*sec || !c.Guess || !strings.Contains(c.Words, "closed to vo1 until Monday") {
 		t.Errorf("%+v", c)
 	}
 	south.closed, south.refuse = false, "quote"
-	south.queue = bourse.NewProfile(0, 2)
+	south.queue = grid.NewProfile(0, 2)
 	g.run(2000 * sec)
 	e = g.explain("wave")
 	if c := find(t, e, "waive"); c.Site != "south" || c.Start != 2000*sec || !c.Guess {
@@ -122,17 +123,17 @@ func TestExplain_ASiteThatWasClosedOrRefused(t *testing.T) {
 func TestExplain_MoneyOfTheVO(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)
-	g.cfg.Budget = 5 * bourse.Credit
+	g.cfg.Budget = 5 * grid.Credit
 	g.site("north", 8, 3_600_000)
 	g.start()
-	g.submit(job("a", 3, 1000*bourse.Second, 9*bourse.Credit))
-	g.submit(job("b", 4, 1000*bourse.Second, 9*bourse.Credit))
+	g.submit(job("a", 3, 1000*grid.Second, 9*grid.Credit))
+	g.submit(job("b", 4, 1000*grid.Second, 9*grid.Credit))
 	g.run(0)
 	e := g.explain("b")
-	if e.Reason.Code != bourse.NoMoney {
+	if e.Reason.Code != grid.NoMoney {
 		t.Fatalf("%s", e.Text(nil))
 	}
-	if c := find(t, e, "account"); c.Credits != 2*bourse.Credit {
+	if c := find(t, e, "account"); c.Credits != 2*grid.Credit {
 		t.Errorf("%+v", c)
 	}
 	check(t, g, e)
@@ -145,9 +146,9 @@ func TestExplain_WindowsThatWereRefused(t *testing.T) {
 	g.cfg.MaxTries = 2
 	g.site("north", 4, 0).refuse = "hold"
 	g.site("south", 4, 3_600_000)
-	g.cfg.Minimize = bourse.GoalCost
+	g.cfg.Minimize = grid.GoalCost
 	g.start()
-	g.submit(job("wave", 4, 100*bourse.Second, bourse.Credit))
+	g.submit(job("wave", 4, 100*grid.Second, grid.Credit))
 	g.run(0)
 	e := g.explain("wave")
 	if e.State != "waiting" && e.State != "placed" {
@@ -171,7 +172,7 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	g.cfg.Explain = 0
 	g.site("north", 4, 0)
 	g.start()
-	g.submit(job("wave", 4, 100*bourse.Second, bourse.Credit))
+	g.submit(job("wave", 4, 100*grid.Second, grid.Credit))
 	g.run(0)
 	e := g.explain("wave")
 	if e.State != "placed" || e.Cycle != nil || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "cycle 1 has no detail") {
@@ -183,32 +184,32 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	}
 	// the first segment is gone
 	image := g.b.Image()
-	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) { yield(5000*sec, image) }, "wave", Options{})
+	e, err = Explain(func(yield func(grid.Time, agents.Fact) bool) { yield(5000*sec, image) }, "wave", Options{})
 	if err != nil || e.State != "placed" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
 	// its work has begun since, which the image knows of its legs alone
-	jobs := image.(bourse.BrokerImage)
+	jobs := image.(facts.BrokerImage)
 	running := jobs
 	running.Txs = slices.Clone(jobs.Txs)
 	x := &running.Txs[0]
 	x.Memory = slices.Clone(x.Memory)
-	x.Memory[0].State = bourse.Running
-	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) { yield(5000*sec, running) }, "wave", Options{})
+	x.Memory[0].State = grid.Running
+	e, err = Explain(func(yield func(grid.Time, agents.Fact) bool) { yield(5000*sec, running) }, "wave", Options{})
 	if start := x.Legs[0].Start; err != nil || e.State != "running" || e.Since != max(start, jobs.Jobs[0].Since) {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
 	// and the image is in parts, the job's transaction in the second
-	txs := bourse.BrokerImage{Txs: jobs.Txs, Part: 1, Parts: 2}
+	txs := facts.BrokerImage{Txs: jobs.Txs, Part: 1, Parts: 2}
 	jobs.Txs, jobs.Parts = nil, 2
-	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
-		_ = yield(5000*sec, jobs) && yield(5000*sec, bourse.BrokerImage{Txs: running.Txs, Part: 1, Parts: 2})
+	e, err = Explain(func(yield func(grid.Time, agents.Fact) bool) {
+		_ = yield(5000*sec, jobs) && yield(5000*sec, facts.BrokerImage{Txs: running.Txs, Part: 1, Parts: 2})
 	}, "wave", Options{})
 	if err != nil || e.State != "running" {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
-	done := bourse.LegDone{Leg: bourse.LegID{Tx: txs.Txs[0].Tx}, State: bourse.Settled, End: 6000 * sec}
-	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+	done := facts.LegDone{Leg: grid.LegID{Tx: txs.Txs[0].Tx}, State: grid.Settled, End: 6000 * sec}
+	e, err = Explain(func(yield func(grid.Time, agents.Fact) bool) {
 		_ = yield(5000*sec, jobs) && yield(5000*sec, txs) && yield(6000*sec, done)
 	}, "wave", Options{})
 	if err != nil || e.State != "done" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
@@ -217,41 +218,41 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 }
 
 // randomGrid is a grid of a seed that has run for a few cycles.
-func randomGrid(t *rapid.T, seed uint64) *grid {
+func randomGrid(t *rapid.T, seed uint64) *federation {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	between := func(low, high int) int { return low + rng.IntN(high-low+1) }
 	g := newGrid(t)
 	for i := range between(1, 4) {
-		s := g.site(fmt.Sprint("s", i), between(1, 8), bourse.Price(between(0, 9))*1_000_000)
+		s := g.site(fmt.Sprint("s", i), between(1, 8), grid.Price(between(0, 9))*1_000_000)
 		for range between(0, 4) {
-			from := bourse.Time(between(0, 6000)) * sec
-			to := from.Add(bourse.Duration(between(1, 3000)) * bourse.Second)
+			from := grid.Time(between(0, 6000)) * sec
+			to := from.Add(grid.Duration(between(1, 3000)) * grid.Second)
 			if s.free.Min(from, to) > 0 && rng.IntN(2) == 0 {
 				s.free.Add(from, to, -1)
 			} else {
 				s.queue.Add(from, to, 1)
 			}
 		}
-		s.add = bourse.Credits(between(0, 3)) * bourse.Credit
+		s.add = grid.Credits(between(0, 3)) * grid.Credit
 		s.refuse = []string{"", "", "", "quote", "hold"}[rng.IntN(5)]
 		s.closed = rng.IntN(6) == 0
 	}
 	g.cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.Best}[rng.IntN(3)]
-	g.cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}[rng.IntN(3)]
-	g.cfg.Budget = bourse.Credits(between(1, 80)) * bourse.Credit
+	g.cfg.Minimize = []grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish}[rng.IntN(3)]
+	g.cfg.Budget = grid.Credits(between(1, 80)) * grid.Credit
 	if rng.IntN(3) == 0 {
-		g.cfg.BudgetLimit = bourse.Credits(between(0, 30)) * bourse.Credit
+		g.cfg.BudgetLimit = grid.Credits(between(0, 30)) * grid.Credit
 	}
 	g.start()
 	for c := range 2 {
 		for i := range between(1, 4) {
-			j := job(fmt.Sprintf("j%d.%d", c, i), between(1, 8), bourse.Duration(between(1, 3000))*bourse.Second, bourse.Credits(between(1, 20))*bourse.Credit)
+			j := job(fmt.Sprintf("j%d.%d", c, i), between(1, 8), grid.Duration(between(1, 3000))*grid.Second, grid.Credits(between(1, 20))*grid.Credit)
 			if rng.IntN(2) == 0 {
-				j.Deadline = g.now.Add(bourse.Duration(between(1, 8000)) * bourse.Second)
+				j.Deadline = g.now.Add(grid.Duration(between(1, 8000)) * grid.Second)
 			}
 			g.submit(j)
 		}
-		g.run(bourse.Time(c) * 1000 * sec)
+		g.run(grid.Time(c) * 1000 * sec)
 	}
 	return g
 }
@@ -293,7 +294,7 @@ func TestExplain_IsBounded(t *testing.T) {
 	g.site("north", 4, 3_600_000).free.Add(0, 1000*sec, -4)
 	g.site("south", 4, 7_200_000)
 	g.start()
-	g.submit(job("wave", 4, 1000*bourse.Second, 4*bourse.Credit))
+	g.submit(job("wave", 4, 1000*grid.Second, 4*grid.Credit))
 	g.run(0)
 	e, err := Explain(g.journal(), "wave", Options{Reruns: 2})
 	if err != nil || len(e.Changes) > 0 || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "2 times only") {

@@ -4,8 +4,9 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/policy/search"
 )
@@ -21,13 +22,13 @@ const (
 type past struct {
 	job       string
 	known     bool
-	submitted bourse.CycleJob // as far as it is known
-	after     []string        // that it comes after
-	gap       bourse.Duration
-	at        bourse.Time // of the submission
+	submitted facts.CycleJob // as far as it is known
+	after     []string       // that it comes after
+	gap       grid.Duration
+	at        grid.Time // of the submission
 	standing  history.Standing
-	waits     int         // cycles in a row that have postponed it for that reason's kind
-	waitsFrom bourse.Time // the first of them
+	waits     int       // cycles in a row that have postponed it for that reason's kind
+	waitsFrom grid.Time // the first of them
 
 	turns   []history.Turn
 	dropped int
@@ -37,8 +38,8 @@ type past struct {
 	latest  *cycle   // of all cycles of the broker that have a record
 	offered map[string]offered
 
-	first bourse.Time // the instant of the first fact
-	last  bourse.Time // and of the last
+	first grid.Time // the instant of the first fact
+	last  grid.Time // and of the last
 	facts int
 	image bool // the journal's beginning was dropped: it begins with an image
 	ended bool // the journal says nothing of it any more: it was forgotten
@@ -47,13 +48,13 @@ type past struct {
 // cycle is one cycle on record, and what it has done for the job.
 type cycle struct {
 	number  uint64
-	at      bourse.Time
-	seen    *bourse.CycleSeen
-	planned *bourse.CyclePlanned
-	closed  *bourse.CycleClosed
+	at      grid.Time
+	seen    *facts.CycleSeen
+	planned *facts.CyclePlanned
+	closed  *facts.CycleClosed
 	tries   []try
-	reason  bourse.Reason // of its postponement
-	part    bool          // the job took part in it
+	reason  grid.Reason // of its postponement
+	part    bool        // the job took part in it
 }
 
 // capsPrice reports whether its search held each node to the job's price cap.
@@ -65,24 +66,24 @@ func (c *cycle) capsPrice() bool {
 // try is a window of the job that was tried in a cycle.
 type try struct {
 	alternative int
-	tx          bourse.TxID
+	tx          grid.TxID
 	decided     bool
 	commit      bool
-	reason      bourse.Reason
-	price       bourse.Credits
+	reason      grid.Reason
+	price       grid.Credits
 }
 
 // offered is the last offer of a site that could be used.
 type offered struct {
-	site  bourse.SiteSeen
+	site  facts.SiteSeen
 	cycle uint64
 }
 
 // gather reads a journal once and looks at every fact. What it keeps is bounded, except
 // that it keeps the last offer of every site.
-func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
+func gather(facts iter.Seq2[grid.Time, agents.Fact], job string) *past {
 	h := &past{job: job, offered: map[string]offered{}}
-	g := gatherer{past: h, own: map[bourse.TxID]bool{}}
+	g := gatherer{past: h, own: map[grid.TxID]bool{}}
 	for at, f := range facts {
 		if h.facts++; h.facts == 1 {
 			h.first = at
@@ -99,17 +100,17 @@ func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
 type gatherer struct {
 	*past
 	teller history.Turns
-	own    map[bourse.TxID]bool // transactions of the job
-	now    *cycle               // under way
-	imaged bool                 // the job is known from an image, not from its beginning
+	own    map[grid.TxID]bool // transactions of the job
+	now    *cycle             // under way
+	imaged bool               // the job is known from an image, not from its beginning
 }
 
-func (g *gatherer) take(at bourse.Time, f agents.Fact) {
+func (g *gatherer) take(at grid.Time, f agents.Fact) {
 	if g.foreign(f) {
 		return
 	}
-	if image, ok := f.(bourse.BrokerImage); ok {
-		image.Txs = slices.DeleteFunc(slices.Clone(image.Txs), func(x bourse.TxMemory) bool { return x.Job != g.job })
+	if image, ok := f.(facts.BrokerImage); ok {
+		image.Txs = slices.DeleteFunc(slices.Clone(image.Txs), func(x facts.TxMemory) bool { return x.Job != g.job })
 		f = image
 	}
 	for _, u := range g.teller.Take(at, f) {
@@ -119,40 +120,40 @@ func (g *gatherer) take(at bourse.Time, f agents.Fact) {
 		}
 	}
 	switch f := f.(type) {
-	case bourse.BrokerImage:
+	case facts.BrokerImage:
 		g.fromImage(at, f)
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		j := &f.Job
-		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap
 		g.at = at
-	case bourse.CycleSeen:
+	case facts.CycleSeen:
 		g.seen(at, f)
-	case bourse.CyclePlanned:
+	case facts.CyclePlanned:
 		if g.now != nil && g.now.number == f.Cycle {
 			g.now.planned = &f
 		}
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		c := g.under(at)
 		c.number, c.closed = f.Cycle, &f
 		g.now = nil
-	case bourse.JobPostponed:
-		if f.Final && f.Reason.Code == bourse.Unknown {
+	case facts.JobPostponed:
+		if f.Final && f.Reason.Code == grid.Unknown {
 			return // by no cycle: what the job asks for is not known
 		}
 		c := g.under(at)
 		c.reason = f.Reason
 		g.takesPart(c)
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		g.own[f.Tx] = true
-		if f.Repairs == (bourse.LegID{}) && f.Request.Nodes == 0 {
+		if f.Repairs == (grid.LegID{}) && f.Request.Nodes == 0 {
 			c := g.under(at)
 			c.tries = append(c.tries, try{alternative: f.Alternative, tx: f.Tx})
 			g.takesPart(c)
 		}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		g.ofTry(f.Leg.Tx, func(_ *cycle, t *try) { t.price = t.price.Plus(f.Fare.Total()) })
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		g.ofTry(f.Tx, func(c *cycle, t *try) {
 			t.decided, t.commit, t.reason = true, f.Commit, f.Reason
 			if f.Commit {
@@ -166,36 +167,36 @@ func (g *gatherer) take(at bourse.Time, f agents.Fact) {
 // journal do not, and are skipped quickly.
 func (g *gatherer) foreign(f agents.Fact) bool {
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		return f.Job.Name != g.job
-	case bourse.SubmissionRefused:
+	case facts.SubmissionRefused:
 		return f.Job != g.job
-	case bourse.JobPostponed:
+	case facts.JobPostponed:
 		return f.Job != g.job
-	case bourse.JobBroken:
+	case facts.JobBroken:
 		return f.Job != g.job
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		return f.Job != g.job
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		return f.Job != g.job
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		g.own[f.Leg.Tx] = g.own[f.Leg.Tx] || f.Job == g.job
 		return f.Job != g.job
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		return !g.own[f.Tx]
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		return !g.own[f.Tx]
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		return !g.own[f.Leg.Tx]
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		return !g.own[f.Leg.Tx]
-	case bourse.LegDone:
+	case facts.LegDone:
 		return !g.own[f.Leg.Tx]
-	case bourse.LegStarted:
+	case facts.LegStarted:
 		return !g.own[f.Leg.Tx]
-	case bourse.JobsForgotten:
+	case facts.JobsForgotten:
 		return !slices.Contains(f.Jobs, g.job)
-	case bourse.CycleSeen, bourse.CyclePlanned, bourse.CycleClosed, bourse.BrokerImage:
+	case facts.CycleSeen, facts.CyclePlanned, facts.CycleClosed, facts.BrokerImage:
 		return false
 	}
 	return true
@@ -220,7 +221,7 @@ func (g *gatherer) turn(u history.Turn) {
 	case history.Broken, history.Reversed:
 		g.waits = 0
 	case history.Placed, history.Moved, history.Repaired:
-		if g.standing.State != bourse.JobWithdrawn {
+		if g.standing.State != grid.JobWithdrawn {
 			g.waits = 0
 		}
 	case history.Forgotten:
@@ -230,7 +231,7 @@ func (g *gatherer) turn(u history.Turn) {
 }
 
 // under is the cycle under way, begun with the first fact of it.
-func (g *gatherer) under(at bourse.Time) *cycle {
+func (g *gatherer) under(at grid.Time) *cycle {
 	if g.now == nil {
 		g.now = &cycle{at: at}
 	}
@@ -238,7 +239,7 @@ func (g *gatherer) under(at bourse.Time) *cycle {
 }
 
 // seen begins a cycle with what it had before it.
-func (g *gatherer) seen(at bourse.Time, f bourse.CycleSeen) {
+func (g *gatherer) seen(at grid.Time, f facts.CycleSeen) {
 	if g.now == nil || g.now.seen != nil {
 		g.now = &cycle{at: at}
 	}
@@ -283,7 +284,7 @@ func (g *gatherer) takesPart(c *cycle) {
 }
 
 // ofTry finds the try that a transaction is.
-func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
+func (g *gatherer) ofTry(id grid.TxID, do func(*cycle, *try)) {
 	for i := len(g.cycles) - 1; i >= 0; i-- {
 		for k := range g.cycles[i].tries {
 			if t := &g.cycles[i].tries[k]; t.tx == id {
@@ -296,7 +297,7 @@ func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
 
 // fromImage takes an image, or a part of it, with which the broker's journal began
 // anew. The image has only the job's own transactions. What was known before stays.
-func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
+func (g *gatherer) fromImage(at grid.Time, f facts.BrokerImage) {
 	if g.facts == 1 {
 		g.image = true
 	}
@@ -315,16 +316,16 @@ func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 }
 
 // begun says which legs of a transaction in an image have begun.
-func (g *gatherer) begun(x *bourse.TxMemory) {
+func (g *gatherer) begun(x *facts.TxMemory) {
 	for i, r := range x.Memory {
-		if !x.Detached && (r.State == bourse.Running || r.State == bourse.Settled) {
-			g.standing.Begun(bourse.LegID{Tx: x.Tx, Leg: i}, x.Legs[i].Start)
+		if !x.Detached && (r.State == grid.Running || r.State == grid.Settled) {
+			g.standing.Begun(grid.LegID{Tx: x.Tx, Leg: i}, x.Legs[i].Start)
 		}
 	}
 }
 
 // jobOfImage takes what an image knows of the job.
-func (g *gatherer) jobOfImage(f bourse.BrokerImage) {
+func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 	for i := range f.Jobs {
 		m := &f.Jobs[i]
 		if m.Job.Name != g.job {
@@ -332,12 +333,12 @@ func (g *gatherer) jobOfImage(f bourse.BrokerImage) {
 		}
 		j := &m.Job
 		g.known, g.at = true, j.Submit
-		if int(m.State) < len(bourse.JobStates()) {
+		if int(m.State) < len(grid.JobStates()) {
 			g.standing = history.Standing{Known: true, State: m.State, Since: m.Since, Reason: m.Reason}
 		}
-		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap
-		if m.State == bourse.JobWaiting && m.Reason.Refused() {
+		if m.State == grid.JobWaiting && m.Reason.Refused() {
 			g.waitsFrom = m.Since
 		}
 	}

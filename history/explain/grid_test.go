@@ -5,50 +5,51 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 const sec = 1000
 
 // grid is a broker among sites that have so much free and take every hold that
 // fits, without latency; and all that the broker has recorded.
-type grid struct {
+type federation struct {
 	t      interface{ Fatalf(string, ...any) }
 	cfg    broker.Config
 	b      *broker.Broker
-	now    bourse.Time
+	now    grid.Time
 	sites  map[agents.ID]*gridSite
 	facts  []agents.Fact
-	ats    []bourse.Time
+	ats    []grid.Time
 	alarms []agents.Alarm
 }
 
 // gridSite is one of them.
 type gridSite struct {
-	group  bourse.Group
-	free   bourse.Profile
-	queue  bourse.Profile // free of reservations, but not at base price
-	add    bourse.Credits // adaptive part of a quote
+	group  grid.Group
+	free   grid.Profile
+	queue  grid.Profile // free of reservations, but not at base price
+	add    grid.Credits // adaptive part of a quote
 	silent bool
 	closed bool
 	refuse string // quote, hold: what it refuses
-	held   map[bourse.LegID]bourse.Fare
-	legs   map[bourse.LegID]bourse.Leg
+	held   map[grid.LegID]grid.Fare
+	legs   map[grid.LegID]grid.Leg
 }
 
-func newGrid(t interface{ Fatalf(string, ...any) }) *grid {
-	g := &grid{t: t, cfg: broker.Defaults("vo1"), sites: map[agents.ID]*gridSite{}}
-	g.cfg.Cycle, g.cfg.Phase, g.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
-	g.cfg.Budget, g.cfg.MaxAlternatives, g.cfg.Explain = 1000*bourse.Credit, 5, 1<<20
+func newGrid(t interface{ Fatalf(string, ...any) }) *federation {
+	g := &federation{t: t, cfg: broker.Defaults("vo1"), sites: map[agents.ID]*gridSite{}}
+	g.cfg.Cycle, g.cfg.Phase, g.cfg.Horizon = 1000*grid.Second, 0, 10_000*grid.Second
+	g.cfg.Budget, g.cfg.MaxAlternatives, g.cfg.Explain = 1000*grid.Credit, 5, 1<<20
 	return g
 }
 
-func (g *grid) site(name string, nodes int, price bourse.Price) *gridSite {
-	s := &gridSite{group: bourse.Group{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: price},
-		free: bourse.NewProfile(0, nodes), queue: bourse.NewProfile(0, 0), held: map[bourse.LegID]bourse.Fare{}, legs: map[bourse.LegID]bourse.Leg{}}
+func (g *federation) site(name string, nodes int, price grid.Price) *gridSite {
+	s := &gridSite{group: grid.Group{Site: name, Name: "main", Nodes: nodes, Performance: grid.Unit, Price: price},
+		free: grid.NewProfile(0, nodes), queue: grid.NewProfile(0, 0), held: map[grid.LegID]grid.Fare{}, legs: map[grid.LegID]grid.Leg{}}
 	id := siteOf(name)
 	g.sites[id] = s
 	g.cfg.Sites = append(g.cfg.Sites, id)
@@ -57,15 +58,15 @@ func (g *grid) site(name string, nodes int, price bourse.Price) *gridSite {
 
 func siteOf(name string) agents.ID { return agents.ID("site:" + name) }
 
-func (g *grid) start() {
+func (g *federation) start() {
 	g.b = broker.New(g.cfg)
 	g.step("", agents.Started{Nonce: 1})
 }
 
-func (g *grid) submit(j bourse.Job) { g.step("user:ana", agents.Submit{Job: j}) }
+func (g *federation) submit(j grid.Job) { g.step("user:ana", agents.Submit{Job: j}) }
 
 // run lets time pass, alarm by alarm.
-func (g *grid) run(until bourse.Time) {
+func (g *federation) run(until grid.Time) {
 	for {
 		first := -1
 		for i, a := range g.alarms {
@@ -84,7 +85,7 @@ func (g *grid) run(until bourse.Time) {
 	}
 }
 
-func (g *grid) step(from agents.ID, m agents.Message) {
+func (g *federation) step(from agents.ID, m agents.Message) {
 	var out agents.Outbox
 	g.b.Step(g.now, from, m, &out)
 	for _, f := range out.Facts {
@@ -100,8 +101,8 @@ func (g *grid) step(from agents.ID, m agents.Message) {
 	}
 }
 
-func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
-	no := bourse.Reason{Code: bourse.VOShare, Detail: "VOs hold their share"}
+func (s *gridSite) answer(now grid.Time, m agents.Message) agents.Message {
+	no := grid.Reason{Code: grid.VOShare, Detail: "VOs hold their share"}
 	switch m := m.(type) {
 	case agents.OfferRequest:
 		o := agents.Offers{Cycle: m.Cycle, Now: now}
@@ -109,12 +110,12 @@ func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
 			return nil
 		}
 		if s.closed {
-			o.Refusal = bourse.Reason{Code: bourse.NotAllowed, Detail: "closed to vo1 until Monday"}
+			o.Refusal = grid.Reason{Code: grid.NotAllowed, Detail: "closed to vo1 until Monday"}
 			return o
 		}
 		clear := s.free.Clone()
 		for i, step := range s.queue {
-			end := bourse.Never
+			end := grid.Never
 			if i+1 < len(s.queue) {
 				end = s.queue[i+1].At
 			}
@@ -125,20 +126,20 @@ func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
 	case agents.QuoteRequest:
 		q := agents.Quotes{Ref: m.Ref}
 		for _, l := range m.Legs {
-			x := bourse.Quote{Fare: bourse.Fare{Base: s.base(l), Additive: s.add}, Delayed: 1}
+			x := grid.Quote{Fare: grid.Fare{Base: s.base(l), Additive: s.add}, Delayed: 1}
 			if s.refuse == "quote" {
-				x = bourse.Quote{Refusal: no}
+				x = grid.Quote{Refusal: no}
 			}
 			q.Quotes = append(q.Quotes, x)
 		}
 		return q
 	case agents.Hold:
 		if s.refuse == "hold" || s.free.Min(m.What.Start, m.What.End) < m.What.Nodes {
-			return agents.Refused{Leg: m.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "in use"}}
+			return agents.Refused{Leg: m.Leg, Step: "Hold", Reason: grid.Reason{Code: grid.Busy, Detail: "in use"}}
 		}
 		s.free.Add(m.What.Start, m.What.End, -m.What.Nodes)
 		s.legs[m.Leg] = m.What
-		return agents.Held{Leg: m.Leg, Fare: bourse.Fare{Base: s.base(m.What)}, Version: 1}
+		return agents.Held{Leg: m.Leg, Fare: grid.Fare{Base: s.base(m.What)}, Version: 1}
 	case agents.Prepare:
 		return agents.Prepared{Leg: m.Leg}
 	case agents.Confirm:
@@ -153,13 +154,13 @@ func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
 	return nil
 }
 
-func (s *gridSite) base(l bourse.Leg) bourse.Credits {
-	return bourse.Cost(s.group.Price, l.Duration()).Times(l.Nodes)
+func (s *gridSite) base(l grid.Leg) grid.Credits {
+	return grid.Cost(s.group.Price, l.Duration()).Times(l.Nodes)
 }
 
 // journal yields what the broker has recorded.
-func (g *grid) journal() iter.Seq2[bourse.Time, agents.Fact] {
-	return func(yield func(bourse.Time, agents.Fact) bool) {
+func (g *federation) journal() iter.Seq2[grid.Time, agents.Fact] {
+	return func(yield func(grid.Time, agents.Fact) bool) {
 		for i, f := range g.facts {
 			if !yield(g.ats[i], f) {
 				return
@@ -168,7 +169,7 @@ func (g *grid) journal() iter.Seq2[bourse.Time, agents.Fact] {
 	}
 }
 
-func (g *grid) explain(job string) *Explanation {
+func (g *federation) explain(job string) *Explanation {
 	e, err := Explain(g.journal(), job, Options{})
 	if err != nil {
 		g.t.Fatalf("%v", err)
@@ -177,24 +178,24 @@ func (g *grid) explain(job string) *Explanation {
 }
 
 // job asks for nodes for a time, at most so many credits.
-func job(name string, nodes int, length bourse.Duration, budget bourse.Credits) bourse.Job {
-	return bourse.Job{Name: name, Request: bourse.Request{Nodes: nodes, Length: length, MinPerformance: bourse.Unit, Budget: budget, Deadline: bourse.Never}}
+func job(name string, nodes int, length grid.Duration, budget grid.Credits) grid.Job {
+	return grid.Job{Name: name, Request: grid.Request{Nodes: nodes, Length: length, MinPerformance: grid.Unit, Budget: budget, Deadline: grid.Never}}
 }
 
 // check runs every change that is claimed, and the next smaller one.
-func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
+func check(t interface{ Fatalf(string, ...any) }, g *federation, e *Explanation) int {
 	if e.Cycle == nil {
 		return 0
 	}
-	var seen *bourse.CycleSeen
-	var planned *bourse.CyclePlanned
+	var seen *facts.CycleSeen
+	var planned *facts.CyclePlanned
 	for _, f := range g.facts {
 		switch f := f.(type) {
-		case bourse.CycleSeen:
+		case facts.CycleSeen:
 			if f.Cycle == e.Cycle.Number {
 				seen = &f
 			}
-		case bourse.CyclePlanned:
+		case facts.CyclePlanned:
 			if f.Cycle == e.Cycle.Number {
 				planned = &f
 			}
@@ -235,8 +236,8 @@ func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
 		case "performance":
 			with.MinPerformance, less.MinPerformance = c.Lowest, c.Lowest+1
 		case "deadline":
-			with.Deadline = q.Deadline.Add(bourse.Duration(c.Minutes) * bourse.Minute)
-			less.Deadline = with.Deadline.Add(-bourse.Minute)
+			with.Deadline = q.Deadline.Add(grid.Duration(c.Minutes) * grid.Minute)
+			less.Deadline = with.Deadline.Add(-grid.Minute)
 		case "nodes":
 			with.Nodes = q.Nodes - c.Nodes
 			less.Nodes = with.Nodes + 1

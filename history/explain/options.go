@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // outcome shows the alternatives of the job in the cycle, the one chosen and why
@@ -24,10 +24,10 @@ func (x *examiner) outcome(y *Cycle) {
 			y.BudgetUsed, y.TimeUsed = y.BudgetUsed.Plus(a.Fare.Total()), y.TimeUsed+a.Time
 		}
 	}
-	if as.BudgetLimit < bourse.MaxCredits {
+	if as.BudgetLimit < grid.MaxCredits {
 		y.BudgetLimit = as.BudgetLimit
 	}
-	if as.TimeLimit < bourse.MaxDuration {
+	if as.TimeLimit < grid.MaxDuration {
 		y.TimeLimit = as.TimeLimit
 	}
 	if next := x.runnerUp(y); next != nil {
@@ -40,7 +40,7 @@ func (x *examiner) outcome(y *Cycle) {
 			v.Legs = append(v.Legs, Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, End: l.Leg.End, Cost: l.Fare.Total()})
 		}
 		if y.Goal != "" {
-			v.Copies, v.Wait = o.Copies, bourse.Cost(bourse.Price(y.Urgency), o.End.Sub(x.request().Ready))
+			v.Copies, v.Wait = o.Copies, grid.Cost(grid.Price(y.Urgency), o.End.Sub(x.request().Ready))
 		}
 		v.Taken, v.Lost = x.verdict(y, o)
 		if len(y.Options) < x.options.Options || v.Taken || o.Number == y.Chosen || o.Number == y.RunnerUp {
@@ -93,7 +93,7 @@ func (x *examiner) verdict(y *Cycle, o *planning.Option) (taken bool, lost strin
 	switch {
 	case lost != "":
 		return false, lost
-	case o.Out.Code == bourse.OverBudget:
+	case o.Out.Code == grid.OverBudget:
 		return false, fmt.Sprintf("over budget: with its adaptive part it costs %v credits, %v too many", o.Fare.Total(), o.Fare.Total()-x.Asked.Budget)
 	case o.Out.Refused():
 		return false, o.Out.String()
@@ -125,13 +125,13 @@ func compared(minimize string, o, chosen *planning.Option) string {
 			better = append(better, words(-d)+" "+less)
 		}
 	}
-	time := func(d int64) string { return span(bourse.Duration(d)) }
+	time := func(d int64) string { return span(grid.Duration(d)) }
 	differ(int64(o.Start-chosen.Start), "later", "earlier", time)
 	differ(int64(o.Time-chosen.Time), "longer", "shorter", time)
 	if len(worse)+len(better) == 0 {
 		differ(int64(o.End-chosen.End), "later at its end", "earlier at its end", time)
 	}
-	differ(int64(o.Fare.Total()-chosen.Fare.Total()), "credits dearer", "credits cheaper", func(d int64) string { return bourse.Credits(d).String() })
+	differ(int64(o.Fare.Total()-chosen.Fare.Total()), "credits dearer", "credits cheaper", func(d int64) string { return grid.Credits(d).String() })
 	text := strings.Join(worse, ", ")
 	switch {
 	case len(worse) == 0 && len(better) == 0:
@@ -150,16 +150,16 @@ func compared(minimize string, o, chosen *planning.Option) string {
 }
 
 // span shows a duration in the two largest units that it has.
-func span(d bourse.Duration) string {
+func span(d grid.Duration) string {
 	units := []struct {
 		name string
-		size bourse.Duration
-	}{{"d", bourse.Day}, {"h", bourse.Hour}, {"m", bourse.Minute}}
+		size grid.Duration
+	}{{"d", grid.Day}, {"h", grid.Hour}, {"m", grid.Minute}}
 	for i, u := range units {
 		if d < u.size {
 			continue
 		}
-		next, name := bourse.Second, "s"
+		next, name := grid.Second, "s"
 		if i+1 < len(units) {
 			next, name = units[i+1].size, units[i+1].name
 		}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 )
 
 // Sieve finds the facts of a broker's journal that an explanation of a job needs, by
@@ -74,13 +74,13 @@ const (
 )
 
 var roles = map[string]role{
-	bourse.JobSubmitted{}.Kind(): naming, bourse.SubmissionRefused{}.Kind(): naming, bourse.JobBroken{}.Kind(): naming,
-	bourse.JobCancelled{}.Kind(): naming, bourse.LegAdopted{}.Kind(): naming, bourse.JobsForgotten{}.Kind(): naming,
-	bourse.JobPostponed{}.Kind(): trying, bourse.TxBegun{}.Kind(): trying,
-	bourse.TxDecided{}.Kind(): ofTx, bourse.TxReversed{}.Kind(): ofTx, bourse.LegPriced{}.Kind(): ofTx,
-	bourse.LegClosed{}.Kind(): ofTx, bourse.LegDone{}.Kind(): ofTx, bourse.LegStarted{}.Kind(): ofTx,
-	bourse.CycleSeen{}.Kind(): seen, bourse.CyclePlanned{}.Kind(): planned, bourse.CycleClosed{}.Kind(): closed,
-	bourse.BrokerImage{}.Kind(): image,
+	facts.JobSubmitted{}.Kind(): naming, facts.SubmissionRefused{}.Kind(): naming, facts.JobBroken{}.Kind(): naming,
+	facts.JobCancelled{}.Kind(): naming, facts.LegAdopted{}.Kind(): naming, facts.JobsForgotten{}.Kind(): naming,
+	facts.JobPostponed{}.Kind(): trying, facts.TxBegun{}.Kind(): trying,
+	facts.TxDecided{}.Kind(): ofTx, facts.TxReversed{}.Kind(): ofTx, facts.LegPriced{}.Kind(): ofTx,
+	facts.LegClosed{}.Kind(): ofTx, facts.LegDone{}.Kind(): ofTx, facts.LegStarted{}.Kind(): ofTx,
+	facts.CycleSeen{}.Kind(): seen, facts.CyclePlanned{}.Kind(): planned, facts.CycleClosed{}.Kind(): closed,
+	facts.BrokerImage{}.Kind(): image,
 }
 
 // Look is given the text of every fact, in order, and its place. If it returns true,
@@ -102,7 +102,7 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 			return false
 		}
 		s.found = append(s.found, place)
-		return kind == bourse.TxDecided{}.Kind()
+		return kind == facts.TxDecided{}.Kind()
 	case 0:
 		return false
 	case seen:
@@ -122,27 +122,27 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 	}
 	s.found = append(s.found, place)
 	s.now.own = s.now.own || what == trying
-	return kind == bourse.TxBegun{}.Kind() || kind == bourse.LegAdopted{}.Kind() || what == image
+	return kind == facts.TxBegun{}.Kind() || kind == facts.LegAdopted{}.Kind() || what == image
 }
 
 // Learn is given the facts that name the job's transactions.
 func (s *Sieve) Learn(_ uint64, f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		if f.Job == s.job {
 			s.txs[string(asText(f.Tx))] = s.now
 		}
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		if key := string(asText(f.Leg.Tx)); f.Job == s.job && s.txs[key] == nil {
 			s.txs[key] = &lap{}
 		}
-	case bourse.BrokerImage:
+	case facts.BrokerImage:
 		for i := range f.Txs {
 			if key := string(asText(f.Txs[i].Tx)); f.Txs[i].Job == s.job && s.txs[key] == nil {
 				s.txs[key] = &lap{}
 			}
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if f.Commit {
 			s.txs[string(asText(f.Tx))].placed = true
 		}

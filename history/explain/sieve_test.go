@@ -6,17 +6,17 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // sifted is an explanation from those facts only that a sieve finds in a journal.
-func sifted(t testing.TB, disk journal.Disk, since bourse.Time, name string) (*Explanation, int) {
+func sifted(t testing.TB, disk journal.Disk, since grid.Time, name string) (*Explanation, int) {
 	t.Helper()
 	n := 0
 	var broken error
-	e, err := Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+	e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
 		broken = journal.Find(disk, journal.NewCodec(), since, NewSieve(name), nil, func(r journal.Record) error {
 			n++
 			yield(r.At, r.Fact)
@@ -30,7 +30,7 @@ func sifted(t testing.TB, disk journal.Disk, since bourse.Time, name string) (*E
 }
 
 // kept is a journal on a disk of what a grid has recorded.
-func kept(t testing.TB, g *grid) *journal.Memory {
+func kept(t testing.TB, g *federation) *journal.Memory {
 	t.Helper()
 	disk := &journal.Memory{}
 	j, err := journal.Open(disk, journal.Options{Agent: "broker:vo1"}, nil)
@@ -56,7 +56,7 @@ func TestSieve_ExplainsLikeTheWholeJournal(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		g := newGrid(t)
 		for i := range 3 {
-			s := g.site(fmt.Sprint("site", i), 2+rng.IntN(6), bourse.Price(500_000+rng.IntN(4_000_000)))
+			s := g.site(fmt.Sprint("site", i), 2+rng.IntN(6), grid.Price(500_000+rng.IntN(4_000_000)))
 			if rng.IntN(4) == 0 {
 				s.refuse = []string{"quote", "hold"}[rng.IntN(2)]
 			}
@@ -67,15 +67,15 @@ func TestSieve_ExplainsLikeTheWholeJournal(t *testing.T) {
 			// One name is the beginning of another.
 			name := fmt.Sprint("wave", i)
 			names = append(names, name)
-			j := job(name, 1+rng.IntN(14), bourse.Duration(100+rng.IntN(3000))*bourse.Second, bourse.Credits(1+rng.IntN(60))*bourse.Credit)
+			j := job(name, 1+rng.IntN(14), grid.Duration(100+rng.IntN(3000))*grid.Second, grid.Credits(1+rng.IntN(60))*grid.Credit)
 			j.User = fmt.Sprint("user", i%3)
 			g.submit(j)
 			if i%7 == 3 {
 				g.step("user:user", agents.JobCancel{Job: names[rng.IntN(len(names))], User: "user0"})
 			}
-			g.run(g.now.Add(bourse.Duration(rng.IntN(900)) * bourse.Second))
+			g.run(g.now.Add(grid.Duration(rng.IntN(900)) * grid.Second))
 		}
-		g.run(g.now.Add(20_000 * bourse.Second))
+		g.run(g.now.Add(20_000 * grid.Second))
 		disk := kept(t, g)
 		fewer := false
 		for _, name := range names {
@@ -102,8 +102,8 @@ func TestSieve_ExplainsLikeTheWholeJournalAcrossAnImage(t *testing.T) {
 	}
 	g.start()
 	for i := range 12 {
-		g.submit(job(fmt.Sprint("early", i), 1+i, 4000*bourse.Second, bourse.Credits(i)*10*bourse.Credit))
-		g.run(g.now.Add(700 * bourse.Second))
+		g.submit(job(fmt.Sprint("early", i), 1+i, 4000*grid.Second, grid.Credits(i)*10*grid.Credit))
+		g.run(g.now.Add(700 * grid.Second))
 	}
 	before := len(g.facts)
 	disk := &journal.Memory{}
@@ -127,11 +127,11 @@ func TestSieve_ExplainsLikeTheWholeJournalAcrossAnImage(t *testing.T) {
 	}
 	since := g.now
 	for i := range 12 {
-		g.submit(job(fmt.Sprint("late", i), 1+i, 4000*bourse.Second, bourse.Credits(i)*10*bourse.Credit))
-		g.run(g.now.Add(700 * bourse.Second))
+		g.submit(job(fmt.Sprint("late", i), 1+i, 4000*grid.Second, grid.Credits(i)*10*grid.Credit))
+		g.run(g.now.Add(700 * grid.Second))
 	}
 	add(before)
-	all := func(yield func(bourse.Time, agents.Fact) bool) {
+	all := func(yield func(grid.Time, agents.Fact) bool) {
 		_, err := journal.Read(disk, journal.NewCodec(), func(r journal.Record) error {
 			yield(r.At, r.Fact)
 			return nil

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxSites bounds the sites of which each kind of change is tried.
@@ -55,7 +56,7 @@ func (x *examiner) sites() {
 }
 
 // answered says how a site answered that could not be used.
-func answered(s bourse.SiteSeen) string {
+func answered(s facts.SiteSeen) string {
 	if s.Reason.Refused() {
 		return s.Answer + ": " + s.Reason.String()
 	}
@@ -66,7 +67,7 @@ func answered(s bourse.SiteSeen) string {
 }
 
 // refusal is the first reason for which a site has refused to carry a leg.
-func (x *examiner) refusal(site string) bourse.Reason {
+func (x *examiner) refusal(site string) grid.Reason {
 	for _, o := range x.as.Options {
 		for _, l := range o.Legs {
 			if l.Site == site && l.Refusal.Refused() {
@@ -74,7 +75,7 @@ func (x *examiner) refusal(site string) bourse.Reason {
 			}
 		}
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // without: what the window would have been without each of its sites.

@@ -7,14 +7,14 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // TestStories compares explanations word by word.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		var g *grid
+		var g *federation
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "grid":
@@ -22,7 +22,7 @@ func TestStories(t *testing.T) {
 				for _, a := range d.CmdArgs {
 					switch a.Key {
 					case "minimize":
-						g.cfg.Minimize, _ = bourse.ParseGoal(a.Vals[0])
+						g.cfg.Minimize, _ = grid.ParseGoal(a.Vals[0])
 					case "budget":
 						g.cfg.Budget = money(t, a.Vals[0])
 					case "alternatives":
@@ -46,7 +46,7 @@ func TestStories(t *testing.T) {
 			case "run":
 				var until int64
 				d.ScanArgs(t, "until", &until)
-				g.run(bourse.Time(until) * sec)
+				g.run(grid.Time(until) * sec)
 			case "explain":
 				return g.explain(strings.TrimSpace(d.Input)).Text(nil)
 			default:
@@ -57,8 +57,8 @@ func TestStories(t *testing.T) {
 	})
 }
 
-func money(t *testing.T, s string) bourse.Credits {
-	v, err := bourse.ParseCredits(s)
+func money(t *testing.T, s string) grid.Credits {
+	v, err := grid.ParseCredits(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,20 +66,20 @@ func money(t *testing.T, s string) bourse.Credits {
 }
 
 // gridLine reads "north nodes=4 price=3.6 busy=2@0-1000 queue=4@0-500 add=1".
-func gridLine(t *testing.T, g *grid, line string) {
+func gridLine(t *testing.T, g *federation, line string) {
 	f := strings.Fields(line)
 	s := g.site(f[0], 4, 0)
 	for _, kv := range f[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		var n int
-		var from, to bourse.Time
+		var from, to grid.Time
 		_, _ = fmt.Sscanf(value, "%d@%d-%d", &n, &from, &to)
 		switch key {
 		case "nodes":
 			s.group.Nodes = n
-			s.free = bourse.NewProfile(0, n)
+			s.free = grid.NewProfile(0, n)
 		case "price":
-			s.group.Price = bourse.Price(money(t, value))
+			s.group.Price = grid.Price(money(t, value))
 		case "add":
 			s.add = money(t, value)
 		case "busy":
@@ -93,9 +93,9 @@ func gridLine(t *testing.T, g *grid, line string) {
 }
 
 // jobLine reads "wave nodes=2 length=1000 budget=20 user=ana deadline=5000".
-func jobLine(t *testing.T, line string) bourse.Job {
+func jobLine(t *testing.T, line string) grid.Job {
 	f := strings.Fields(line)
-	j := job(f[0], 1, bourse.Hour, bourse.Credit)
+	j := job(f[0], 1, grid.Hour, grid.Credit)
 	for _, kv := range f[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		var n int64
@@ -104,17 +104,17 @@ func jobLine(t *testing.T, line string) bourse.Job {
 		case "nodes":
 			j.Nodes = int(n)
 		case "length":
-			j.Length = bourse.Duration(n) * bourse.Second
+			j.Length = grid.Duration(n) * grid.Second
 		case "deadline":
-			j.Deadline = bourse.Time(n) * sec
+			j.Deadline = grid.Time(n) * sec
 		case "budget":
 			j.Budget = money(t, value)
 		case "user":
 			j.User = value
 		case "minimize":
-			j.Minimize, _ = bourse.ParseGoal(value)
+			j.Minimize, _ = grid.ParseGoal(value)
 		case "urgency":
-			j.Urgency, _ = bourse.ParseUrgency(value)
+			j.Urgency, _ = grid.ParseUrgency(value)
 		default:
 			t.Fatalf("unknown key %q", key)
 		}

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
 // Show writes the instants in the words of agents as clock shows them. A live process
 // must call it before it prints the explanation or hands it out.
-func (e *Explanation) Show(clock func(bourse.Time) string) {
-	reasons := []*bourse.Reason{&e.Reason}
+func (e *Explanation) Show(clock func(grid.Time) string) {
+	reasons := []*grid.Reason{&e.Reason}
 	words := []*string{}
 	for i := range e.Latest {
 		reasons = append(reasons, &e.Latest[i].Reason)
@@ -28,7 +28,7 @@ func (e *Explanation) Show(clock func(bourse.Time) string) {
 	}
 	for i := range e.Turns {
 		t := &e.Turns[i]
-		t.Words = bourse.Phrase(t.Words.In(clock))
+		t.Words = grid.Phrase(t.Words.In(clock))
 		reasons = append(reasons, &t.Reason)
 	}
 	for i := range e.Changes {
@@ -41,15 +41,15 @@ func (e *Explanation) Show(clock func(bourse.Time) string) {
 		words = append(words, &r.Detail)
 	}
 	for _, s := range words {
-		*s = bourse.Phrase(*s).In(clock)
+		*s = grid.Phrase(*s).In(clock)
 	}
 }
 
 // Text shows the explanation on a terminal, in lines that fit one. clock
 // shows an instant; nil shows seconds. What agents said is shown as it is: see Show.
-func (e *Explanation) Text(clock func(bourse.Time) string) string {
+func (e *Explanation) Text(clock func(grid.Time) string) string {
 	if clock == nil {
-		clock = bourse.Time.String
+		clock = grid.Time.String
 	}
 	w := &writer{clock: clock}
 	e.head(w)
@@ -70,7 +70,7 @@ func (e *Explanation) Text(clock func(bourse.Time) string) string {
 // writer collects lines.
 type writer struct {
 	strings.Builder
-	clock func(bourse.Time) string
+	clock func(grid.Time) string
 }
 
 func (w *writer) line(format string, args ...any) { w.text(fmt.Sprintf(format, args...)) }
@@ -80,7 +80,7 @@ const columns = 80
 
 // text writes a line, and what does not fit below it, further in.
 func (w *writer) text(s string) {
-	for _, line := range strings.Split(bourse.Rounded(s), "\n") { // the exact figures are in the JSON
+	for _, line := range strings.Split(grid.Rounded(s), "\n") { // the exact figures are in the JSON
 		in := len(line) - len(strings.TrimLeft(line, "* "))
 		used := in
 		w.WriteString(line[:in])
@@ -130,7 +130,7 @@ func (e *Explanation) head(w *writer) {
 		if q.Ready > e.Submitted {
 			bounds += ", ready " + w.clock(q.Ready)
 		}
-		if q.Deadline < bourse.Never {
+		if q.Deadline < grid.Never {
 			bounds += ", to end by " + w.clock(q.Deadline)
 		}
 		w.text(bounds)
@@ -259,7 +259,7 @@ func (c *Cycle) least() string {
 	}
 	text := fmt.Sprintf("value (to this job an hour is worth %s)", credits(c.Urgency))
 	if c.Weight > 1000 {
-		text += fmt.Sprintf(" while money is short (a credit weighs %v)", bourse.Performance(c.Weight))
+		text += fmt.Sprintf(" while money is short (a credit weighs %v)", grid.Performance(c.Weight))
 	}
 	return text
 }
@@ -339,8 +339,8 @@ func (e *Explanation) changes(w *writer) {
 }
 
 // credits shows an amount.
-func credits(c bourse.Credits) string {
-	if c == bourse.Credit {
+func credits(c grid.Credits) string {
+	if c == grid.Credit {
 		return "1 credit"
 	}
 	return c.String() + " credits"

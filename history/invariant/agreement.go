@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I2: at rest all legs of a decided transaction carry the decision.
 
 // skew is how far the clocks of a site and a broker may differ.
-const skew = 2 * bourse.Second
+const skew = 2 * grid.Second
 
 // across checks a transaction against the journals of its sites (I2, I10, I15).
 func (a *Audit) across(t *Trail, x *tx) {
@@ -21,7 +22,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 		a.counts.Aborted++
 	}
 	for i := range x.legs {
-		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
+		id := grid.LegID{Tx: x.begun.Tx, Leg: i}
 		s := a.trails[site(x.begun.Sites[i])]
 		if s == nil || a.exempt[id] || x.forgotten {
 			continue
@@ -46,7 +47,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 			}
 			continue
 		}
-		if x.legs[i].priced && l.Fare != x.legs[i].fare && l.State != bourse.Refused && !l.tomb {
+		if x.legs[i].priced && l.Fare != x.legs[i].fare && l.State != grid.Refused && !l.tomb {
 			breaks("I10", "its site held it at %v credits, the broker has %v", l.Fare.Total(), x.legs[i].fare.Total())
 		}
 		if l.tomb || l.forgotten {
@@ -73,15 +74,15 @@ func (a *Audit) agrees(x *tx, of *txLeg, l *siteLeg, breaks func(invariant, form
 		} else if !l.State.Terminal() {
 			a.counts.InFlight++
 		}
-	case l.State == bourse.Cancelled || l.State == bourse.Refused:
+	case l.State == grid.Cancelled || l.State == grid.Refused:
 		breaks("I2", "it is %v, and its transaction is COMMIT", l.State)
-	case l.State == bourse.LegExpired, l.State == bourse.Heuristic, l.State == bourse.Lost && !l.charged:
+	case l.State == grid.LegExpired, l.State == grid.Heuristic, l.State == grid.Lost && !l.charged:
 		if of.closed && !of.lost {
 			breaks("I2", "it is %v, and its broker has closed it as confirmed", l.State)
 		} else if !of.closed {
 			a.counts.InFlight++
 		}
-	case l.State == bourse.Held || l.State == bourse.Prepared:
+	case l.State == grid.Held || l.State == grid.Prepared:
 		a.counts.InFlight++
 	}
 }
@@ -97,7 +98,7 @@ func (a *Audit) orphans(s *Trail) {
 		}
 		f := Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
 			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)}
-		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives.all) > 0 && !b.lives.all[of] {
+		if of := (facts.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives.all) > 0 && !b.lives.all[of] {
 			f.Note, f.kind = true, "of another life"
 			f.What = fmt.Sprintf("leg %v is %v, of a life that its broker's journal does not have: right only if another process had its name", id, l.State)
 		} else if l.State.Terminal() && !l.charged {
@@ -115,7 +116,7 @@ type agreement struct {
 }
 
 // wholeTx checks that a transaction has a site and a limit for each leg.
-func (r *agreement) wholeTx(f bourse.TxBegun) bool {
+func (r *agreement) wholeTx(f facts.TxBegun) bool {
 	if len(f.Sites) != len(f.Legs) || len(f.Limits) != len(f.Legs) {
 		r.breaks("I2", "transaction %v has %d legs, %d sites and %d limits", f.Tx, len(f.Legs), len(f.Sites), len(f.Limits))
 		return false
@@ -124,7 +125,7 @@ func (r *agreement) wholeTx(f bourse.TxBegun) bool {
 }
 
 // begun checks that a transaction that is decided has begun.
-func (r *agreement) begun(x *tx, f bourse.TxDecided) bool {
+func (r *agreement) begun(x *tx, f facts.TxDecided) bool {
 	if x == nil && r.whole {
 		r.breaks("I2", "%v of transaction %v, which has not begun", verdict(f.Commit), f.Tx)
 	}
@@ -133,7 +134,7 @@ func (r *agreement) begun(x *tx, f bourse.TxDecided) bool {
 
 // leg returns a leg of a transaction that has begun. If there is none it notes that and
 // returns nil.
-func (r *agreement) leg(id bourse.LegID) (*tx, *txLeg) {
+func (r *agreement) leg(id grid.LegID) (*tx, *txLeg) {
 	x := r.txs[id.Tx]
 	if x == nil {
 		if r.whole {
@@ -149,7 +150,7 @@ func (r *agreement) leg(id bourse.LegID) (*tx, *txLeg) {
 }
 
 // closedAs checks that a leg is closed as it was decided.
-func (r *agreement) closedAs(x *tx, f bourse.LegClosed) bool {
+func (r *agreement) closedAs(x *tx, f facts.LegClosed) bool {
 	switch {
 	case !x.decided:
 		r.breaks("I2", "leg %v is closed and its transaction is not decided", f.Leg)
@@ -163,7 +164,7 @@ func (r *agreement) closedAs(x *tx, f bourse.LegClosed) bool {
 
 // of is the transaction of a leg at its broker, where the facts of all are seen
 // together; nil if they are not, or if it is not known.
-func (a *Audit) of(id bourse.LegID) *tx {
+func (a *Audit) of(id grid.LegID) *tx {
 	if !a.together {
 		return nil
 	}
@@ -180,20 +181,20 @@ func (a *Audit) of(id bourse.LegID) *tx {
 
 // confirmedAfter checks that a leg that a site has on record was begun, and is
 // confirmed by a COMMIT only.
-func (r *agreement) confirmedAfter(f bourse.LegMoved) {
+func (r *agreement) confirmedAfter(f facts.LegMoved) {
 	if !r.audit.together || r.audit.exempt[f.Leg] {
 		return
 	}
 	switch x := r.audit.of(f.Leg); {
 	case x == nil:
 		r.breaks("I2", "leg %v is %v, of a transaction that no broker has begun", f.Leg, f.State)
-	case f.State == bourse.Confirmed && !x.commit:
+	case f.State == grid.Confirmed && !x.commit:
 		r.breaks("I2", "leg %v is confirmed before COMMIT", f.Leg)
 	}
 }
 
 // touch notes that a transaction has moved in the present instant.
-func (a *Audit) touch(id bourse.TxID) {
+func (a *Audit) touch(id grid.TxID) {
 	if a.together {
 		a.touched = append(a.touched, id)
 	}
@@ -221,12 +222,12 @@ func (a *Audit) AtRest() {
 			a.both(t, x)
 		}
 		for i := range x.legs {
-			state, carried := bourse.Asked, false
-			if s := a.trails[site(x.begun.Sites[i])]; s != nil && s.legs[bourse.LegID{Tx: id, Leg: i}] != nil {
-				l := s.legs[bourse.LegID{Tx: id, Leg: i}]
+			state, carried := grid.Asked, false
+			if s := a.trails[site(x.begun.Sites[i])]; s != nil && s.legs[grid.LegID{Tx: id, Leg: i}] != nil {
+				l := s.legs[grid.LegID{Tx: id, Leg: i}]
 				state, carried = l.State, l.carried()
 				lieAlike(x, i, l, false, func(invariant, format string, args ...any) {
-					t.breaks(invariant, "at rest, leg %v at %s: %s", bourse.LegID{Tx: id, Leg: i}, s.name(), fmt.Sprintf(format, args...))
+					t.breaks(invariant, "at rest, leg %v at %s: %s", grid.LegID{Tx: id, Leg: i}, s.name(), fmt.Sprintf(format, args...))
 				})
 			}
 			switch {
@@ -244,9 +245,9 @@ func (a *Audit) AtRest() {
 // its site lost it.
 func (l *siteLeg) carried() bool {
 	switch l.State {
-	case bourse.Confirmed, bourse.Running, bourse.Settled:
+	case grid.Confirmed, grid.Running, grid.Settled:
 		return true
-	case bourse.Released, bourse.Lost:
+	case grid.Released, grid.Lost:
 		return l.charged
 	}
 	return false

@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I31: nobody has more than the VO's operator allows: no user and no tenant, by their terms
@@ -16,8 +17,8 @@ import (
 type bounds struct {
 	*journal
 	jobs          jobs
-	file, granted []bourse.Holder // the terms that are on record
-	read          bool            // the file is
+	file, granted []grid.Holder // the terms that are on record
+	read          bool          // the file is
 	of            map[string]*userUse
 	adopted       bool // the broker's record is not all there is
 }
@@ -25,19 +26,19 @@ type bounds struct {
 // userUse is what a user has.
 type userUse struct {
 	txs []*tx
-	due bourse.Credits // spent and promised, less what came back
+	due grid.Credits // spent and promised, less what came back
 }
 
 // grants takes what an operator has set or dropped.
-func (r *bounds) grants(f bourse.TermsGranted) {
+func (r *bounds) grants(f facts.TermsGranted) {
 	i := slices.IndexFunc(r.granted, f.Same)
 	if i < 0 {
-		i, r.granted = len(r.granted), append(r.granted, bourse.Holder{User: f.User, Tenant: f.Tenant})
+		i, r.granted = len(r.granted), append(r.granted, grid.Holder{User: f.User, Tenant: f.Tenant})
 	}
 	h := &r.granted[i]
 	h.In, h.Terms = cmp.Or(f.In, h.In), maps.Clone(h.Terms)
 	if h.Terms == nil {
-		h.Terms = bourse.Grants{}
+		h.Terms = grid.Grants{}
 	}
 	maps.Copy(h.Terms, f.Terms)
 	for _, name := range f.Drop {
@@ -48,14 +49,14 @@ func (r *bounds) grants(f bourse.TermsGranted) {
 }
 
 // lists are those that count, the first most.
-func (r *bounds) lists() [][]bourse.Holder { return [][]bourse.Holder{r.granted, r.file} }
+func (r *bounds) lists() [][]grid.Holder { return [][]grid.Holder{r.granted, r.file} }
 
 // term is what is set of a holder, by name or, unless it is a quota or of a tenant, for
 // everyone.
-func (r *bounds) term(h bourse.Holder, name string) (int64, bool) {
-	who := []bourse.Holder{h}
-	if h.Tenant == "" && name != bourse.TermQuota {
-		who = append(who, bourse.Holder{User: bourse.Everyone})
+func (r *bounds) term(h grid.Holder, name string) (int64, bool) {
+	who := []grid.Holder{h}
+	if h.Tenant == "" && name != grid.TermQuota {
+		who = append(who, grid.Holder{User: grid.Everyone})
 	}
 	for _, w := range who {
 		for _, list := range r.lists() {
@@ -71,10 +72,10 @@ func (r *bounds) term(h bourse.Holder, name string) (int64, bool) {
 
 // tenant is the one that a user is in, "" if in none.
 func (r *bounds) tenant(user string) string {
-	for _, name := range []string{user, bourse.Everyone} {
+	for _, name := range []string{user, grid.Everyone} {
 		for _, list := range r.lists() {
-			if i := slices.IndexFunc(list, (bourse.Holder{User: name}).Same); i >= 0 && list[i].In != "" {
-				if list[i].In == bourse.Nobody {
+			if i := slices.IndexFunc(list, (grid.Holder{User: name}).Same); i >= 0 && list[i].In != "" {
+				if list[i].In == grid.Nobody {
 					return ""
 				}
 				return list[i].In
@@ -95,9 +96,9 @@ func (r *bounds) begun(x *tx) {
 	if !r.whole || !r.read || r.adopted || j.asks.Name == "" {
 		return
 	}
-	user := bourse.Holder{User: j.asks.User}
-	if quota, ok := r.term(user, bourse.TermQuota); ok && u.due > bourse.Credits(quota) {
-		r.breaks("I31", "%s may spend %v credits, and with %v of job %s it comes to %v", user.Words(), bourse.Credits(quota), x.begun.Tx, x.begun.Job, u.due)
+	user := grid.Holder{User: j.asks.User}
+	if quota, ok := r.term(user, grid.TermQuota); ok && u.due > grid.Credits(quota) {
+		r.breaks("I31", "%s may spend %v credits, and with %v of job %s it comes to %v", user.Words(), grid.Credits(quota), x.begun.Tx, x.begun.Job, u.due)
 	}
 	r.bounded(user, x, [][]*tx{u.txs})
 	if name := r.tenant(j.asks.User); name != "" {
@@ -107,7 +108,7 @@ func (r *bounds) begun(x *tx) {
 				all = append(all, r.of[other].txs)
 			}
 		}
-		r.bounded(bourse.Holder{Tenant: name}, x, all)
+		r.bounded(grid.Holder{Tenant: name}, x, all)
 	}
 }
 
@@ -122,7 +123,7 @@ func (r *bounds) use(user string) *userUse {
 }
 
 // owes notes what a leg takes of its user's money from now on.
-func (r *bounds) owes(x *tx, leg int, amount bourse.Credits) {
+func (r *bounds) owes(x *tx, leg int, amount grid.Credits) {
 	l := &x.legs[leg]
 	u := r.use(r.jobs.named(x.begun.Job).asks.User)
 	u.due, l.due = u.due-l.due+amount, amount
@@ -138,42 +139,42 @@ func (r *bounds) frees(x *tx) {
 }
 
 // bounded checks one holder's bounds.
-func (r *bounds) bounded(h bourse.Holder, x *tx, all [][]*tx) {
-	if most, ok := r.term(h, bourse.TermMaxNodes); ok {
+func (r *bounds) bounded(h grid.Holder, x *tx, all [][]*tx) {
+	if most, ok := r.term(h, grid.TermMaxNodes); ok {
 		if at, n := atOnce(x, all); n > most {
 			r.breaks("I31", "%s may have %d nodes at once, and with %v of job %s has %d at %v", h.Words(), most, x.begun.Tx, x.begun.Job, n, at)
 		}
 	}
-	time, timed := r.term(h, bourse.TermNodeHours)
-	credits, priced := r.term(h, bourse.TermCredits)
+	time, timed := r.term(h, grid.TermNodeHours)
+	credits, priced := r.term(h, grid.TermCredits)
 	if !timed && !priced {
 		return
 	}
-	period, ok := r.term(h, bourse.TermPeriod)
+	period, ok := r.term(h, grid.TermPeriod)
 	if !ok {
-		period = int64(bourse.DefaultPeriod)
+		period = int64(grid.DefaultPeriod)
 	}
 	took, cost := within(x.begun.Legs[0].Start, period, all)
 	if timed && took > time {
-		r.breaks("I31", "%s may reserve %s node-hours in %s, and with %v of job %s has %s", h.Words(), bourse.NodeHourWords(time),
-			bourse.Duration(period).Words(), x.begun.Tx, x.begun.Job, bourse.NodeHourWords(took))
+		r.breaks("I31", "%s may reserve %s node-hours in %s, and with %v of job %s has %s", h.Words(), grid.NodeHourWords(time),
+			grid.Duration(period).Words(), x.begun.Tx, x.begun.Job, grid.NodeHourWords(took))
 	}
-	if priced && cost > bourse.Credits(credits) {
-		r.breaks("I31", "%s may spend %v credits in %s, and with %v of job %s it comes to %v", h.Words(), bourse.Credits(credits),
-			bourse.Duration(period).Words(), x.begun.Tx, x.begun.Job, cost)
+	if priced && cost > grid.Credits(credits) {
+		r.breaks("I31", "%s may spend %v credits in %s, and with %v of job %s it comes to %v", h.Words(), grid.Credits(credits),
+			grid.Duration(period).Words(), x.begun.Tx, x.begun.Job, cost)
 	}
 }
 
 // atOnce is the most nodes that transactions hold at once while one of them lasts, at the
 // first such instant. A leg that may be moved counts over all of its window; of what a move
 // takes the place of nothing does.
-func atOnce(x *tx, all [][]*tx) (at bourse.Time, most int64) {
+func atOnce(x *tx, all [][]*tx) (at grid.Time, most int64) {
 	type change struct {
-		at    bourse.Time
+		at    grid.Time
 		nodes int64
 	}
 	var changes []change
-	from, to := bourse.Never, bourse.Time(0)
+	from, to := grid.Never, grid.Time(0)
 	for i := range x.legs {
 		s, e := x.lies(i)
 		from, to = min(from, s), max(to, e)
@@ -202,7 +203,7 @@ func atOnce(x *tx, all [][]*tx) (at bourse.Time, most int64) {
 }
 
 // lies is where a leg may lie.
-func (x *tx) lies(leg int) (from, to bourse.Time) {
+func (x *tx) lies(leg int) (from, to grid.Time) {
 	l, f := &x.begun.Legs[leg], x.begun.Flex
 	if f.Movable(*l) && !x.legs[leg].fixed {
 		return min(f.Ready, l.Start), max(f.Due, l.End)
@@ -212,8 +213,8 @@ func (x *tx) lies(leg int) (from, to bourse.Time) {
 
 // within is what windows take that begin in the period that an instant is in: time of nodes
 // in milliseconds, and credits.
-func within(at bourse.Time, period int64, all [][]*tx) (time int64, cost bourse.Credits) {
-	number := func(t bourse.Time) int64 { return (int64(t) - ((int64(t)%period)+period)%period) / period }
+func within(at grid.Time, period int64, all [][]*tx) (time int64, cost grid.Credits) {
+	number := func(t grid.Time) int64 { return (int64(t) - ((int64(t)%period)+period)%period) / period }
 	for _, list := range all {
 		for _, o := range list {
 			for i := range o.legs {
@@ -223,7 +224,7 @@ func within(at bourse.Time, period int64, all [][]*tx) (time int64, cost bourse.
 				}
 				d := what.Duration()
 				switch {
-				case l.done && l.state != bourse.Settled: // what of it was over by then
+				case l.done && l.state != grid.Settled: // what of it was over by then
 					d = max(0, min(l.end, what.End).Sub(what.Start))
 				case l.over() && !l.done:
 					d = 0

@@ -1,6 +1,9 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I3: a decision is made once, and never changes.
 
@@ -9,7 +12,7 @@ type decisions struct{ *journal }
 
 // once checks that a transaction is decided for the first time. One of which an
 // amnesia names a leg may have been decided before, the same.
-func (r *decisions) once(x *tx, f bourse.TxDecided) {
+func (r *decisions) once(x *tx, f facts.TxDecided) {
 	switch {
 	case !x.decided:
 	case x.commit != f.Commit:
@@ -27,7 +30,7 @@ func verdict(commit bool) string {
 }
 
 // reversed checks that a COMMIT that is taken back took effect nowhere.
-func (r *decisions) reversed(x *tx, f bourse.TxReversed) {
+func (r *decisions) reversed(x *tx, f facts.TxReversed) {
 	for i := range x.legs {
 		if x.legs[i].posted > 0 {
 			r.breaks("I3", "COMMIT of transaction %v is taken back, and its leg %d was confirmed", f.Tx, i)
@@ -36,15 +39,15 @@ func (r *decisions) reversed(x *tx, f bourse.TxReversed) {
 }
 
 // forgets checks that no open transaction is forgotten.
-func (r *decisions) forgets(x *tx, id bourse.TxID) {
+func (r *decisions) forgets(x *tx, id grid.TxID) {
 	if !x.decided {
 		r.breaks("I3", "transaction %v is forgotten and was never decided", id)
 	}
 }
 
 // remembered checks that an image has the decision of a transaction.
-func (r *decisions) remembered(x *tx, m *bourse.TxMemory) {
-	if x.decided && (!m.State.Decided() || (m.State == bourse.TxCommitted) != x.commit) {
+func (r *decisions) remembered(x *tx, m *facts.TxMemory) {
+	if x.decided && (!m.State.Decided() || (m.State == grid.TxCommitted) != x.commit) {
 		r.breaks("I3", "the image does not have the %v of transaction %v", verdict(x.commit), m.Tx)
 	}
 }

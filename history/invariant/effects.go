@@ -1,6 +1,6 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/facts"
 
 // I6: a message that comes again has no second effect.
 
@@ -11,7 +11,7 @@ type effects struct {
 }
 
 // once checks that a transaction begins for the first time.
-func (r *effects) once(f bourse.TxBegun) bool {
+func (r *effects) once(f facts.TxBegun) bool {
 	if r.txs[f.Tx] != nil {
 		r.breaks("I6", "transaction %v is begun twice", f.Tx)
 		return false

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Place is where a fact stands.
@@ -22,9 +23,9 @@ type Finding struct {
 	Invariant string    `json:"invariant"` // I1, ...
 	Agent     agents.ID `json:"agent"`     // whose journal shows it
 	Place
-	At   bourse.Time `json:"at"`
-	What string      `json:"what"`
-	Note bool        `json:"note,omitempty"` // it may be right: the journal alone does not show it
+	At   grid.Time `json:"at"`
+	What string    `json:"what"`
+	Note bool      `json:"note,omitempty"` // it may be right: the journal alone does not show it
 
 	// Alike is how many further notes say the same of the same agent, about other legs or
 	// at other places.
@@ -64,24 +65,24 @@ type Audit struct {
 	findings []Finding
 	more     int              // findings beyond the bound
 	notes    map[noteKind]int // the first of each kind, in findings
-	exempt   map[bourse.LegID]bool
+	exempt   map[grid.LegID]bool
 	counts   Counts
 	past     past
 
-	groups func(site, group string) (bourse.Group, bool) // nil: not known
-	capped func(broker string) bool                      // whether the price of each node is capped
+	groups func(site, group string) (grid.Group, bool) // nil: not known
+	capped func(broker string) bool                    // whether the price of each node is capped
 
 	allowed func(site string) (Allowance, bool) // by its operator; nil: not known
 
 	together bool // the facts of all agents come as they are recorded, and messages take no time
-	touched  []bourse.TxID
+	touched  []grid.TxID
 }
 
 // New returns an audit that knows no journal yet. nodes says how many nodes a
 // group has, under "site/group" or "group"; groups that are not there are not
 // held to I1.
 func New(nodes map[string]int) *Audit {
-	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[bourse.LegID]bool{}}
+	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[grid.LegID]bool{}}
 }
 
 // Know gives the key with which a site proves its answers: what it has restored is then
@@ -95,7 +96,7 @@ func (a *Audit) Know(site string, key agents.Key) {
 
 // Groups gives what is known of the groups of all sites, and which brokers cap the
 // price of each node, as ALP does: windows are then checked against that as well.
-func (a *Audit) Groups(of func(site, group string) (bourse.Group, bool), capped func(broker string) bool) {
+func (a *Audit) Groups(of func(site, group string) (grid.Group, bool), capped func(broker string) bool) {
 	a.groups, a.capped = of, capped
 }
 
@@ -111,12 +112,12 @@ func (a *Audit) LeaveOut(agent agents.ID) {
 }
 
 // Exempt exempts a leg from all rules from now on, as an amnesia that names it does.
-func (a *Audit) Exempt(id bourse.LegID) { a.exempt[id] = true }
+func (a *Audit) Exempt(id grid.LegID) { a.exempt[id] = true }
 
 // exempts reports whether an amnesia has named a leg of a transaction.
 func (a *Audit) exempts(x *tx) bool {
 	for i := range x.legs {
-		if a.exempt[bourse.LegID{Tx: x.begun.Tx, Leg: i}] {
+		if a.exempt[grid.LegID{Tx: x.begun.Tx, Leg: i}] {
 			return true
 		}
 	}
@@ -170,7 +171,7 @@ type journal struct {
 	whole bool // from its first fact on: what has not been seen has not been
 	begun bool
 	last  Place
-	at    bourse.Time
+	at    grid.Time
 }
 
 // Trail returns the trail of an agent's journal.
@@ -190,13 +191,13 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 func newTrail(j *journal) *Trail {
 	t := &Trail{journal: j, legs: siteLegs{}, txs: transactions{}, jobs: jobs{}}
 	t.agreement, t.decisions, t.limits, t.states = agreement{j, t.txs}, decisions{j}, limits{j}, states{j}
-	t.effects, t.lives = effects{j, t.txs}, lives{journal: j, all: map[bourse.LifeBegun]bool{}}
+	t.effects, t.lives = effects{j, t.txs}, lives{journal: j, all: map[facts.LifeBegun]bool{}}
 	t.money, t.prices, t.votes = money{journal: j, legs: t.legs}, prices{j}, votes{j}
 	t.proofs, t.promises = proofs{journal: j}, promises{j}
-	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*bourse.Profile{},
-		replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}}
-	t.windows = windows{j, t.txs, map[bourse.TxID][]bourse.TxID{}, map[string]bourse.Request{}}
-	t.order = order{journal: j, txs: t.txs, jobs: t.jobs, windows: map[string][]bourse.TxID{}}
+	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*grid.Profile{},
+		replaced: map[grid.LegID]grid.LegID{}, jobs: map[localJob]claim{}, locks: map[grid.LegID]*lock{}}
+	t.windows = windows{j, t.txs, map[grid.TxID][]grid.TxID{}, map[string]grid.Request{}}
+	t.order = order{journal: j, txs: t.txs, jobs: t.jobs, windows: map[string][]grid.TxID{}}
 	t.moves, t.places = moves{journal: j, jobs: t.jobs}, places{j}
 	t.bounds = bounds{journal: j, jobs: t.jobs, of: map[string]*userUse{}}
 	t.shares = shares{journal: j}
@@ -218,13 +219,13 @@ func (j *journal) name() string {
 
 // Take takes in the next fact of the journal. A journal whose first fact is not
 // number 1 has lost its beginning; it must open with an image.
-func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
+func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 	if !t.begun {
 		t.begun, t.whole = true, p.Number == 1
 	}
 	t.last, t.at = p, at
 	switch f.(type) {
-	case bourse.SiteImage, bourse.BrokerImage, bourse.ClusterImage:
+	case facts.SiteImage, facts.BrokerImage, facts.ClusterImage:
 	default:
 		t.audit.counts.Facts++
 	}
@@ -232,78 +233,78 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	t.order.settle(at)
 	t.moves.settle(at)
 	switch f := f.(type) {
-	case bourse.JobStarted:
+	case facts.JobStarted:
 		t.nodes.started(at, f)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		t.nodes.ended(at, f)
-	case bourse.NodesLocked:
+	case facts.NodesLocked:
 		t.nodes.locked(at, f)
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		t.nodes.freed(at, f)
-	case bourse.NodesMoved:
+	case facts.NodesMoved:
 		t.nodes.moved(at, f)
-	case bourse.ClusterImage:
+	case facts.ClusterImage:
 		t.nodes.opens(at, f)
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		t.shifted(at, f)
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		t.moved(at, f)
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		t.restored(at, f)
-	case bourse.SiteBegun:
+	case facts.SiteBegun:
 		t.proofs.begins(f)
-	case bourse.Tombstone:
+	case facts.Tombstone:
 		t.entomb(f.Leg)
-	case bourse.LegsForgotten:
+	case facts.LegsForgotten:
 		t.forgotten(f.Legs)
-	case bourse.SiteImage:
+	case facts.SiteImage:
 		t.image(f)
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		t.txBegun(f)
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		t.priced(f)
-	case bourse.LegProved:
+	case facts.LegProved:
 		t.provedBy(f)
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		t.decided(f)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		t.closed(f)
-	case bourse.LegDone:
+	case facts.LegDone:
 		t.done(f)
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		t.windows.asks(&f.Job)
 		t.jobs.submitted(&f.Job)
-	case bourse.JobBroken:
+	case facts.JobBroken:
 		t.jobs.broken(f.Job)
 		t.order.touch(f.Job)
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		t.jobs.named(f.Job).withdrawn = true
 		t.order.touch(f.Job)
-	case bourse.JobsForgotten:
+	case facts.JobsForgotten:
 		for _, name := range f.Jobs {
 			delete(t.jobs, name)
 		}
-	case bourse.TermsRead:
+	case facts.TermsRead:
 		t.bounds.file, t.bounds.read = f.Holders, true
-	case bourse.TermsGranted:
+	case facts.TermsGranted:
 		t.bounds.grants(f)
-	case bourse.ShiftNoted:
+	case facts.ShiftNoted:
 		t.places.noted(t.legs[f.Leg], f)
-	case bourse.LifeBegun:
+	case facts.LifeBegun:
 		t.lives.begins(f)
-	case bourse.LifeFenced:
+	case facts.LifeFenced:
 		t.lives.fence()
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		t.reversed(f)
-	case bourse.TxForgotten:
+	case facts.TxForgotten:
 		t.txForgotten(f.Txs)
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		t.adopted(f)
-	case bourse.Amnesia:
+	case facts.Amnesia:
 		for _, id := range f.Legs {
 			t.audit.exempt[id] = true
 		}
-	case bourse.BrokerImage:
+	case facts.BrokerImage:
 		t.brokerImage(f)
 	}
 }
@@ -386,11 +387,11 @@ func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
-func compareTx(a, b bourse.TxID) int {
+func compareTx(a, b grid.TxID) int {
 	return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Incarnation, b.Incarnation),
 		cmp.Compare(a.Nonce, b.Nonce), cmp.Compare(a.Seq, b.Seq))
 }
 
-func compareLeg(a, b bourse.LegID) int {
+func compareLeg(a, b grid.LegID) int {
 	return cmp.Or(compareTx(a.Tx, b.Tx), cmp.Compare(a.Leg, b.Leg))
 }

@@ -3,7 +3,7 @@ package invariant
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The fold of what a broker's jobs have: the window of each, as it is bought, repaired,
@@ -11,7 +11,7 @@ import (
 
 // job is what a broker's journal shows of a job.
 type job struct {
-	asks      bourse.Job
+	asks      grid.Job
 	window    []*tx    // what it has: the transaction that placed it, and its repairs
 	before    []string // the jobs that come after it
 	withdrawn bool     // its user gives it up, or it is given up with another one
@@ -31,7 +31,7 @@ func (all jobs) named(name string) *job {
 }
 
 // submitted takes what a job asks for, and what it comes after.
-func (all jobs) submitted(asks *bourse.Job) {
+func (all jobs) submitted(asks *grid.Job) {
 	j := all.named(asks.Name)
 	j.asks = *asks
 	for _, name := range asks.After {
@@ -51,7 +51,7 @@ func (all jobs) placed(x *tx) {
 			o.by = x
 		}
 		x.old, j.window = j.window, nil
-	case x.begun.Repairs == (bourse.LegID{}):
+	case x.begun.Repairs == (grid.LegID{}):
 		j.window = slices.DeleteFunc(slices.Clone(j.window), (*tx).over)
 	}
 	j.window = append(j.window, x)
@@ -111,17 +111,17 @@ func (l *txLeg) over() bool { return l.done || l.closed && !l.confirmed }
 // ends is when a job's window ends, by its broker's record; stands is false if it has none
 // that is to stay, known if some of it is not on record. A part that is being repaired
 // counts as it was, and one on shared nodes ends when it does.
-func (j *job) ends(exempt map[bourse.LegID]bool) (end bourse.Time, stands, known bool) {
+func (j *job) ends(exempt map[grid.LegID]bool) (end grid.Time, stands, known bool) {
 	open, gone := false, len(j.window) == 0
 	for _, x := range j.window {
 		gone = gone || x.broken
 		for i := range x.legs {
 			l, what := &x.legs[i], &x.begun.Legs[i]
 			switch {
-			case exempt[bourse.LegID{Tx: x.begun.Tx, Leg: i}] || what.Work > 0:
+			case exempt[grid.LegID{Tx: x.begun.Tx, Leg: i}] || what.Work > 0:
 				return 0, false, false
 			case l.mended:
-			case l.done && l.state == bourse.Settled:
+			case l.done && l.state == grid.Settled:
 				end = max(end, l.end)
 			case l.over():
 				gone, end = true, max(end, what.End)
@@ -136,13 +136,13 @@ func (j *job) ends(exempt map[bourse.LegID]bool) (end bourse.Time, stands, known
 	return end, !gone && !j.withdrawn, true
 }
 
-// starts is when the first part of a window starts that is not over, bourse.Never if none
+// starts is when the first part of a window starts that is not over, grid.Never if none
 // is or it is being given back.
-func (j *job) starts() bourse.Time {
-	start := bourse.Never
+func (j *job) starts() grid.Time {
+	start := grid.Never
 	for _, x := range j.window {
 		if x.broken {
-			return bourse.Never
+			return grid.Never
 		}
 		for i := range x.legs {
 			if l := &x.legs[i]; !l.mended && !l.over() {

@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-var three = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 3}
+var three = grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 3}
 
 // says are the findings of a rule.
 func says(found []Finding, number string) string {
@@ -22,18 +23,18 @@ func says(found []Finding, number string) string {
 }
 
 // facts are facts of vo1; those in one list were recorded in one step.
-func facts(of ...[]agents.Fact) []step {
+func stepsOf(of ...[]agents.Fact) []step {
 	var steps []step
 	for i, list := range of {
 		for _, f := range list {
-			steps = append(steps, step{vo1, bourse.Time(i), f})
+			steps = append(steps, step{vo1, grid.Time(i), f})
 		}
 	}
-	return append(steps, step{vo1, bourse.Time(len(of)), bourse.CycleClosed{}})
+	return append(steps, step{vo1, grid.Time(len(of)), facts.CycleClosed{}})
 }
 
 // buys is a window of a job with a leg at each site, committed and confirmed.
-func buys(tx bourse.TxID, sites ...string) []agents.Fact {
+func buys(tx grid.TxID, sites ...string) []agents.Fact {
 	list := []agents.Fact{begun(tx, sites...)}
 	for i := range sites {
 		list = append(list, priced(tx, i))
@@ -46,9 +47,9 @@ func buys(tx bourse.TxID, sites ...string) []agents.Fact {
 }
 
 // moves is a move of the first window, whose legs replace those of the same number.
-func movesTo(tx bourse.TxID, replaces []bourse.LegID, sites ...string) []agents.Fact {
+func movesTo(tx grid.TxID, replaces []grid.LegID, sites ...string) []agents.Fact {
 	f := begun(tx, sites...)
-	f.Request, f.Replaces = bourse.Request{Nodes: 4 * len(sites), Budget: 10 * bourse.Credit, Deadline: 200_000}, replaces
+	f.Request, f.Replaces = grid.Request{Nodes: 4 * len(sites), Budget: 10 * grid.Credit, Deadline: 200_000}, replaces
 	list := []agents.Fact{f}
 	for i := range sites {
 		list = append(list, priced(tx, i))
@@ -56,16 +57,16 @@ func movesTo(tx bourse.TxID, replaces []bourse.LegID, sites ...string) []agents.
 	return append(list, decision(tx, true))
 }
 
-func gives(tx bourse.TxID, n int) bourse.LegDone {
-	return bourse.LegDone{Leg: leg(tx, n), State: bourse.Released}
+func gives(tx grid.TxID, n int) facts.LegDone {
+	return facts.LegDone{Leg: leg(tx, n), State: grid.Released}
 }
 
 // A part of a window is given back only for what is confirmed in its place.
 func TestAudit_AMoveIsBothOrNeither(t *testing.T) {
 	t.Parallel()
-	window, both := buys(one, "north", "south"), []bourse.LegID{leg(one, 0), leg(one, 1)}
+	window, both := buys(one, "north", "south"), []grid.LegID{leg(one, 0), leg(one, 1)}
 	move := movesTo(two, both, "north", "south")
-	gone := func(n int) bourse.LegClosed { return bourse.LegClosed{Leg: leg(two, n)} }
+	gone := func(n int) facts.LegClosed { return facts.LegClosed{Leg: leg(two, n)} }
 	alone := buys(one, "north")
 	for name, c := range map[string]struct {
 		facts [][]agents.Fact
@@ -81,21 +82,21 @@ func TestAudit_AMoveIsBothOrNeither(t *testing.T) {
 		"a part of the move is lost":      {[][]agents.Fact{window, move, {gone(0)}, {closed(two, 1), gives(one, 1)}, {gives(one, 0)}}, ""},
 		"all of a move of several":        {[][]agents.Fact{window, move, {gone(0)}, {gone(1)}, {gives(one, 0)}, {gives(one, 1)}}, ""},
 		"a move of one leg that is lost":  {[][]agents.Fact{alone, movesTo(two, both[:1], "north"), {gone(0)}, {gives(one, 0)}}, "neither moved nor broken"},
-		"a move that is taken back":       {[][]agents.Fact{alone, movesTo(two, both[:1], "north"), {bourse.TxReversed{Tx: two, Job: "wave"}}, {gives(one, 0)}}, "neither moved nor broken"},
+		"a move that is taken back":       {[][]agents.Fact{alone, movesTo(two, both[:1], "north"), {facts.TxReversed{Tx: two, Job: "wave"}}, {gives(one, 0)}}, "neither moved nor broken"},
 		"one that is aborted":             {[][]agents.Fact{alone, {begun(two, "north"), decision(two, false)}, {gives(one, 0)}}, "neither moved nor broken"},
 		"and moved again":                 {[][]agents.Fact{alone, movesTo(two, both[:1], "north"), {gone(0)}, movesTo(three, both[:1], "north"), {closed(three, 0), gives(one, 0)}}, ""},
-		"its job is given up":             {[][]agents.Fact{window, {bourse.JobCancelled{Job: "wave"}}, {gives(one, 0)}, {gives(one, 1)}}, ""},
-		"its window is broken":            {[][]agents.Fact{window, {bourse.JobBroken{Job: "wave"}}, {gives(one, 0)}}, ""},
-		"another one was":                 {[][]agents.Fact{window, {bourse.JobBroken{Job: "wave"}}, {gives(one, 0)}, {gives(one, 1)}, buys(two, "north"), {gives(two, 0)}}, "neither moved nor broken"},
-		"a repair of what is taken back":  {[][]agents.Fact{window, repairs(three), {bourse.TxReversed{Tx: one, Job: "wave"}}, {gives(three, 0)}}, ""},
-		"a leg that an amnesia has named": {[][]agents.Fact{alone, {bourse.Amnesia{Legs: []bourse.LegID{leg(one, 0)}}}, {gives(one, 0)}}, ""},
+		"its job is given up":             {[][]agents.Fact{window, {facts.JobCancelled{Job: "wave"}}, {gives(one, 0)}, {gives(one, 1)}}, ""},
+		"its window is broken":            {[][]agents.Fact{window, {facts.JobBroken{Job: "wave"}}, {gives(one, 0)}}, ""},
+		"another one was":                 {[][]agents.Fact{window, {facts.JobBroken{Job: "wave"}}, {gives(one, 0)}, {gives(one, 1)}, buys(two, "north"), {gives(two, 0)}}, "neither moved nor broken"},
+		"a repair of what is taken back":  {[][]agents.Fact{window, repairs(three), {facts.TxReversed{Tx: one, Job: "wave"}}, {gives(three, 0)}}, ""},
+		"a leg that an amnesia has named": {[][]agents.Fact{alone, {facts.Amnesia{Legs: []grid.LegID{leg(one, 0)}}}, {gives(one, 0)}}, ""},
 	} {
-		found, _ := run(nil, 1, facts(c.facts...)...)
+		found, _ := run(nil, 1, stepsOf(c.facts...)...)
 		if got := says(found, "I27"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
 			t.Errorf("%s: %q, want %q", name, got, c.words)
 		}
-		lastStep(t, "I27", name, c.words, facts(c.facts...))
-		if late, _ := run(nil, 2, facts(c.facts...)...); says(late, "I27") != "" {
+		lastStep(t, "I27", name, c.words, stepsOf(c.facts...))
+		if late, _ := run(nil, 2, stepsOf(c.facts...)...); says(late, "I27") != "" {
 			t.Errorf("%s, of a journal that has lost its beginning: %q", name, says(late, "I27"))
 		}
 	}
@@ -118,36 +119,36 @@ func lastStep(t *testing.T, number, name, words string, steps []step) {
 }
 
 // repairs is a window that replaces the second leg of the first.
-func repairs(tx bourse.TxID) []agents.Fact {
+func repairs(tx grid.TxID) []agents.Fact {
 	f := begun(tx, "north")
 	f.Repairs = leg(one, 1)
-	return []agents.Fact{bourse.LegDone{Leg: leg(one, 1), State: bourse.Lost, Refund: fare.Total()}, f, priced(tx, 0), decision(tx, true), closed(tx, 0)}
+	return []agents.Fact{facts.LegDone{Leg: leg(one, 1), State: grid.Lost, Refund: fare.Total()}, f, priced(tx, 0), decision(tx, true), closed(tx, 0)}
 }
 
 // By its own journal a broker keeps no window that begins before what its job comes after
 // has ended.
 func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 	t.Parallel()
-	job := func(name string, gap bourse.Duration, after ...string) bourse.JobSubmitted {
-		return bourse.JobSubmitted{Job: bourse.Job{Name: name, After: after, Gap: gap, Request: bourse.Request{Nodes: 4, Budget: 10 * bourse.Credit, Deadline: 2000_000}}}
+	job := func(name string, gap grid.Duration, after ...string) facts.JobSubmitted {
+		return facts.JobSubmitted{Job: grid.Job{Name: name, After: after, Gap: gap, Request: grid.Request{Nodes: 4, Budget: 10 * grid.Credit, Deadline: 2000_000}}}
 	}
-	of := func(name string, start bourse.Time, list []agents.Fact) []agents.Fact {
+	of := func(name string, start grid.Time, list []agents.Fact) []agents.Fact {
 		for i := range list {
 			switch f := list[i].(type) {
-			case bourse.TxBegun:
+			case facts.TxBegun:
 				f.Job, f.Legs[0].Start, f.Legs[0].End = name, start*1000, (start+100)*1000
 				list[i] = f
-			case bourse.TxDecided:
+			case facts.TxDecided:
 				f.Job = name
 				list[i] = f
 			}
 		}
 		return list
 	}
-	jobs := []agents.Fact{job("wave", 0), job("next", bourse.Second, "wave")}
+	jobs := []agents.Fact{job("wave", 0), job("next", grid.Second, "wave")}
 	first := of("wave", 100, buys(one, "north"))
-	broken := bourse.JobBroken{Job: "next"}
-	shifts := bourse.LegShifted{Leg: leg(one, 0), Start: 150_000, End: 250_000, Shifts: 1}
+	broken := facts.JobBroken{Job: "next"}
+	shifts := facts.LegShifted{Leg: leg(one, 0), Start: 150_000, End: 250_000, Shifts: 1}
 	for name, c := range map[string]struct {
 		facts [][]agents.Fact
 		words string
@@ -159,52 +160,52 @@ func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 		"without a first":    {[][]agents.Fact{jobs, of("next", 201, buys(two, "north"))}, "wave, which has none"},
 		"the first is moved": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {shifts}}, "which ends at 250"},
 		"and it gives way":   {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {shifts, broken}}, ""},
-		"the first is lost": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {bourse.LegDone{Leg: leg(one, 0), State: bourse.Lost}}},
+		"the first is lost": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {facts.LegDone{Leg: leg(one, 0), State: grid.Lost}}},
 			"wave, which has none"},
-		"the first is broken": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {bourse.JobBroken{Job: "wave"}}}, "wave, which has none"},
-		"both are":            {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {bourse.JobBroken{Job: "wave"}, broken}}, ""},
-		"the first is given up": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {bourse.JobCancelled{Job: "wave"}, bourse.JobCancelled{Job: "next"}}},
+		"the first is broken": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {facts.JobBroken{Job: "wave"}}}, "wave, which has none"},
+		"both are":            {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {facts.JobBroken{Job: "wave"}, broken}}, ""},
+		"the first is given up": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {facts.JobCancelled{Job: "wave"}, facts.JobCancelled{Job: "next"}}},
 			""},
-		"it alone is": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {bourse.JobCancelled{Job: "wave"}}}, "wave, which has none"},
-		"ended early": {[][]agents.Fact{jobs, first, {bourse.LegDone{Leg: leg(one, 0), State: bourse.Settled, End: 120_000}}, of("next", 130, buys(two, "north"))}, ""},
-		"too early all the same": {[][]agents.Fact{jobs, first, {bourse.LegDone{Leg: leg(one, 0), State: bourse.Settled, End: 120_000}}, of("next", 120, buys(two, "north"))},
+		"it alone is": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {facts.JobCancelled{Job: "wave"}}}, "wave, which has none"},
+		"ended early": {[][]agents.Fact{jobs, first, {facts.LegDone{Leg: leg(one, 0), State: grid.Settled, End: 120_000}}, of("next", 130, buys(two, "north"))}, ""},
+		"too early all the same": {[][]agents.Fact{jobs, first, {facts.LegDone{Leg: leg(one, 0), State: grid.Settled, End: 120_000}}, of("next", 120, buys(two, "north"))},
 			"which ends at 120"},
-		"long forgotten": {[][]agents.Fact{jobs, first, {bourse.JobsForgotten{Jobs: []string{"wave"}}}, of("next", 50, buys(two, "north"))}, ""},
-		"an amnesia":     {[][]agents.Fact{jobs, first, {bourse.Amnesia{Legs: []bourse.LegID{leg(one, 0)}}}, of("next", 50, buys(two, "north"))}, ""},
+		"long forgotten": {[][]agents.Fact{jobs, first, {facts.JobsForgotten{Jobs: []string{"wave"}}}, of("next", 50, buys(two, "north"))}, ""},
+		"an amnesia":     {[][]agents.Fact{jobs, first, {facts.Amnesia{Legs: []grid.LegID{leg(one, 0)}}}, of("next", 50, buys(two, "north"))}, ""},
 	} {
-		found, _ := run(nil, 1, facts(c.facts...)...)
+		found, _ := run(nil, 1, stepsOf(c.facts...)...)
 		if got := says(found, "I18"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
 			t.Errorf("%s: %q, want %q", name, got, c.words)
 		}
-		lastStep(t, "I18", name, c.words, facts(c.facts...))
+		lastStep(t, "I18", name, c.words, stepsOf(c.facts...))
 	}
 }
 
 // A broker has a leg where its site has it, but while a shift is under way.
 func TestAudit_BothSidesHaveALegAtOnePlace(t *testing.T) {
 	t.Parallel()
-	bought := func(by func(*bourse.LegMoved), more ...step) []step {
-		m := loose(one, bourse.Confirmed, 100)
+	bought := func(by func(*facts.LegMoved), more ...step) []step {
+		m := loose(one, grid.Confirmed, 100)
 		by(&m)
 		f := begun(one, "north")
 		f.Flex = m.Flex
-		return append([]step{{vo1, 1, f}, {north, 1, loose(one, bourse.Held, 100)}, {vo1, 2, priced(one, 0)}, {vo1, 2, decision(one, true)},
+		return append([]step{{vo1, 1, f}, {north, 1, loose(one, grid.Held, 100)}, {vo1, 2, priced(one, 0)}, {vo1, 2, decision(one, true)},
 			{north, 3, m}, {vo1, 4, closed(one, 0)}}, more...)
 	}
-	same := func(*bourse.LegMoved) {}
+	same := func(*facts.LegMoved) {}
 	for name, c := range map[string]struct {
 		steps []step
 		words string
 	}{
 		"alike":                {bought(same), ""},
-		"other nodes":          {bought(func(m *bourse.LegMoved) { m.What.Nodes = 3 }), "3 nodes of main"},
-		"another group":        {bought(func(m *bourse.LegMoved) { m.What.Group = "fat" }), "nodes of fat"},
-		"another time":         {bought(func(m *bourse.LegMoved) { m.What.Start++ }), "[100.001, 200)"},
+		"other nodes":          {bought(func(m *facts.LegMoved) { m.What.Nodes = 3 }), "3 nodes of main"},
+		"another group":        {bought(func(m *facts.LegMoved) { m.What.Group = "fat" }), "nodes of fat"},
+		"another time":         {bought(func(m *facts.LegMoved) { m.What.Start++ }), "[100.001, 200)"},
 		"a shift under way":    {bought(same, step{north, 5, shifted(one, 300, 1)}), ""},
-		"a shift that is lost": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), "[300, 400)"},
-		"a shift of what was given up": {bought(same, step{vo1, 5, bourse.LegDone{Leg: leg(one, 0), State: bourse.Lost, End: 5000, Claim: true}},
-			step{north, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
-		"one that is known": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{vo1, 5, shifted(one, 300, 1)}, step{north, 6, bourse.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
+		"a shift that is lost": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{north, 6, facts.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), "[300, 400)"},
+		"a shift of what was given up": {bought(same, step{vo1, 5, facts.LegDone{Leg: leg(one, 0), State: grid.Lost, End: 5000, Claim: true}},
+			step{north, 5, shifted(one, 300, 1)}, step{north, 6, facts.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
+		"one that is known": {bought(same, step{north, 5, shifted(one, 300, 1)}, step{vo1, 5, shifted(one, 300, 1)}, step{north, 6, facts.ShiftNoted{Leg: leg(one, 0), Shifts: 1}}), ""},
 	} {
 		found, _ := run(nil, 1, c.steps...)
 		if got := says(found, "I28"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {
@@ -218,10 +219,10 @@ func TestAudit_BothSidesHaveALegAtOnePlace(t *testing.T) {
 func TestAudit_AnImageSaysWhichShiftsWereNoted(t *testing.T) {
 	t.Parallel()
 	for told, words := range map[uint32]string{1: "", 2: "[300, 400)"} {
-		m := bourse.LegMemory{LegMoved: loose(one, bourse.Confirmed, 300), Charged: true, Shifts: 2, Told: told}
-		x := bourse.TxMemory{TxBegun: begun(one, "north"), State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
+		m := facts.LegMemory{LegMoved: loose(one, grid.Confirmed, 300), Charged: true, Shifts: 2, Told: told}
+		x := facts.TxMemory{TxBegun: begun(one, "north"), State: grid.TxCommitted, Memory: []facts.LegRecord{{State: grid.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
 		x.Flex = m.Flex
-		found, _ := run(nil, 50, step{north, 1, bourse.SiteImage{Legs: []bourse.LegMemory{m}}}, step{vo1, 1, bourse.BrokerImage{Txs: []bourse.TxMemory{x}}})
+		found, _ := run(nil, 50, step{north, 1, facts.SiteImage{Legs: []facts.LegMemory{m}}}, step{vo1, 1, facts.BrokerImage{Txs: []facts.TxMemory{x}}})
 		if got := says(found, "I28"); (got == "") != (words == "") || !strings.Contains(got, words) {
 			t.Errorf("%d of 2 shifts noted: %q, want %q", told, got, words)
 		}
@@ -233,17 +234,17 @@ func TestAudit_AnImageSaysWhichShiftsWereNoted(t *testing.T) {
 func TestWatch_APlaceIsOneAndAWindowIsOne(t *testing.T) {
 	t.Parallel()
 	flexible := bought(one, "wave")[:7]
-	f := flexible[1].fact.(bourse.TxBegun)
-	f.Flex = bourse.Flex{Ready: 100_000, Due: 1000_000}
-	flexible[1].fact, flexible[2].fact, flexible[5].fact = f, loose(one, bourse.Held, 100), loose(one, bourse.Confirmed, 100)
+	f := flexible[1].fact.(facts.TxBegun)
+	f.Flex = grid.Flex{Ready: 100_000, Due: 1000_000}
+	flexible[1].fact, flexible[2].fact, flexible[5].fact = f, loose(one, grid.Held, 100), loose(one, grid.Confirmed, 100)
 	if found := watched(append(flexible, step{north, 50, shifted(one, 300, 1)})...); !strings.Contains(says(found, "I28"), "[300, 400)") {
 		t.Errorf("%+v", found)
 	}
 	move := bought(two, "wave")[1:7]
-	m := move[0].fact.(bourse.TxBegun)
-	m.Request, m.Replaces = bought(one, "wave")[0].fact.(bourse.JobSubmitted).Job.Request, []bourse.LegID{leg(one, 0)}
+	m := move[0].fact.(facts.TxBegun)
+	m.Request, m.Replaces = bought(one, "wave")[0].fact.(facts.JobSubmitted).Job.Request, []grid.LegID{leg(one, 0)}
 	move[0].fact = m
-	released := moved(one, 0, bourse.Released)
+	released := moved(one, 0, grid.Released)
 	if found := watched(append(bought(one, "wave")[:7:7], append(move[:len(move):len(move)], step{north, 1, released})...)...); says(found, "I27") != "" {
 		t.Errorf("%+v", found)
 	}

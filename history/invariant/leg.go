@@ -1,37 +1,40 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // The fold of a site's facts. What each may break is in the files of the rules.
 
 // siteLeg is a leg as its site's journal shows it.
 type siteLeg struct {
-	bourse.LegMoved             // its last move
-	at              bourse.Time // of it
-	tomb            bool        // cancelled before it was known
-	forgotten       bool        // long over
-	prepared        bool        // it was, once
-	charged         bool        // confirmed once
-	claims          []claim     // of nodes
-	lastShift, told uint32      // the number of its last shift, and of the last that its broker has noted
+	facts.LegMoved            // its last move
+	at              grid.Time // of it
+	tomb            bool      // cancelled before it was known
+	forgotten       bool      // long over
+	prepared        bool      // it was, once
+	charged         bool      // confirmed once
+	claims          []claim   // of nodes
+	lastShift, told uint32    // the number of its last shift, and of the last that its broker has noted
 
-	by     bourse.LegID        // confirmed in its place
-	shifts []bourse.LegShifted // by its site, where all is seen together
+	by     grid.LegID         // confirmed in its place
+	shifts []facts.LegShifted // by its site, where all is seen together
 }
 
 // siteLegs are the legs of a site.
-type siteLegs map[bourse.LegID]*siteLeg
+type siteLegs map[grid.LegID]*siteLeg
 
 // claim is nodes that a leg holds over an interval.
 type claim struct {
 	nodes      int
-	start, end bourse.Time
+	start, end grid.Time
 }
 
 // moved checks a move of a leg.
-func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
+func (t *Trail) moved(at grid.Time, f facts.LegMoved) {
 	l := t.legs[f.Leg]
-	from, known := bourse.Asked, t.whole
+	from, known := grid.Asked, t.whole
 	if l != nil {
 		from, known = l.State, true
 	} else {
@@ -51,12 +54,12 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 	if claims == nil && known && from.Blocks() {
 		claims = []claim{} // it is no newcomer
 	}
-	if old := t.legs[f.Replaces]; old != nil && f.State == bourse.Confirmed && f.Replaces != (bourse.LegID{}) {
+	if old := t.legs[f.Replaces]; old != nil && f.State == grid.Confirmed && f.Replaces != (grid.LegID{}) {
 		old.by = f.Leg
 	}
 	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
-	l.prepared = l.prepared || f.State == bourse.Prepared
-	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
+	l.prepared = l.prepared || f.State == grid.Prepared
+	l.charged = l.charged || f.State == grid.Confirmed || f.State == grid.Running || f.State == grid.Settled
 	t.nodes.claim(at, l, claims)
 	t.shares.moved(l)
 	t.audit.touch(f.Leg.Tx)
@@ -64,7 +67,7 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 }
 
 // restored takes a leg as its broker has asserted it: an amnesia.
-func (t *Trail) restored(at bourse.Time, f bourse.LegRestored) {
+func (t *Trail) restored(at grid.Time, f facts.LegRestored) {
 	t.audit.exempt[f.Was.Leg] = true
 	t.proofs.proved(f)
 	l := t.legs[f.Was.Leg]
@@ -73,35 +76,35 @@ func (t *Trail) restored(at bourse.Time, f bourse.LegRestored) {
 		t.legs[f.Was.Leg] = l
 	}
 	claims := l.claims
-	*l = siteLeg{LegMoved: f.Was, at: at, prepared: true, charged: f.Was.State >= bourse.Confirmed}
+	*l = siteLeg{LegMoved: f.Was, at: at, prepared: true, charged: f.Was.State >= grid.Confirmed}
 	t.nodes.claim(at, l, claims)
 }
 
 // imaged is what the parts of a site's image have said so far.
 type imaged struct {
-	legs             map[bourse.LegID]bool
-	pending, account bourse.Credits // of its legs, and by its accounts
+	legs             map[grid.LegID]bool
+	pending, account grid.Credits // of its legs, and by its accounts
 }
 
 // image takes an image of a site, or a part of it. It is believed where the journal has
 // lost its beginning, and must agree with the facts elsewhere.
-func (t *Trail) image(f bourse.SiteImage) {
+func (t *Trail) image(f facts.SiteImage) {
 	t.money.balanced(f.Accounts)
 	t.proofs.remembers(f.Epochs)
 	if f.Part == 0 {
-		t.imaged = imaged{legs: map[bourse.LegID]bool{}, account: bourse.Total(f.Accounts).PendingCredit}
+		t.imaged = imaged{legs: map[grid.LegID]bool{}, account: grid.Total(f.Accounts).PendingCredit}
 	}
 	x := &t.imaged
 	for i := range f.Legs {
 		m := &f.Legs[i]
 		x.legs[m.Leg] = true
-		if m.State == bourse.Held || m.State == bourse.Prepared {
+		if m.State == grid.Held || m.State == grid.Prepared {
 			x.pending += m.Fare.Total()
 		}
 		l := t.legs[m.Leg]
 		switch {
 		case !t.whole && l == nil:
-			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, lastShift: m.Shifts, told: m.Told}
+			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == grid.Prepared, charged: m.Charged, lastShift: m.Shifts, told: m.Told}
 			t.legs[m.Leg] = l
 			t.nodes.claim(t.at, l, nil)
 		case t.states.remembered(l, m):
@@ -121,13 +124,13 @@ func (t *Trail) image(f bourse.SiteImage) {
 }
 
 // entomb notes that a leg must never be held.
-func (t *Trail) entomb(id bourse.LegID) {
+func (t *Trail) entomb(id grid.LegID) {
 	t.states.entombs(t.legs[id], id)
-	t.legs[id] = &siteLeg{LegMoved: bourse.LegMoved{Leg: id, State: bourse.Cancelled}, at: t.at, tomb: true}
+	t.legs[id] = &siteLeg{LegMoved: facts.LegMoved{Leg: id, State: grid.Cancelled}, at: t.at, tomb: true}
 }
 
 // forgotten notes legs whose record is dropped.
-func (t *Trail) forgotten(legs []bourse.LegID) {
+func (t *Trail) forgotten(legs []grid.LegID) {
 	for _, id := range legs {
 		if l := t.legs[id]; t.states.forgets(l, id) {
 			l.forgotten, l.tomb = true, false
@@ -137,7 +140,7 @@ func (t *Trail) forgotten(legs []bourse.LegID) {
 
 // shifted notes that a leg was moved within its window, or fixed, by the facts of a site
 // or of a broker.
-func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
+func (t *Trail) shifted(at grid.Time, f facts.LegShifted) {
 	if x := t.txs[f.Leg.Tx]; x != nil {
 		t.lies(x, f.Leg, f.Start, f.End)
 		if i := f.Leg.Leg; f.Fixed && i >= 0 && i < len(x.legs) {

@@ -1,6 +1,9 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I4: no hold outlives its limit, no prepared leg its in-doubt limit.
 
@@ -10,11 +13,11 @@ type limits struct{ *journal }
 // kept checks how long the leg stayed held or prepared. A restart begins a
 // limit afresh, and the journal does not show restarts; but none lasts past the
 // start.
-func (r *limits) kept(at bourse.Time, l *siteLeg, f bourse.LegMoved) {
-	if l.State != bourse.Held && l.State != bourse.Prepared {
+func (r *limits) kept(at grid.Time, l *siteLeg, f facts.LegMoved) {
+	if l.State != grid.Held && l.State != grid.Prepared {
 		return
 	}
-	if f.State == bourse.Confirmed && at > l.What.Start {
+	if f.State == grid.Confirmed && at > l.What.Start {
 		r.breaks("I4", "leg %v starts at %v and was still %v at %v", f.Leg, l.What.Start, l.State, at)
 		return
 	}

@@ -1,7 +1,8 @@
 package invariant
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I7: a fenced life does nothing but finish what it had decided.
@@ -10,18 +11,18 @@ import (
 type lives struct {
 	*journal
 	now life
-	all map[bourse.LifeBegun]bool
+	all map[facts.LifeBegun]bool
 }
 
 // life is the present life of a broker.
 type life struct {
-	bourse.LifeBegun
+	facts.LifeBegun
 	known  bool
 	fenced bool
 }
 
 // begins checks that each life has a higher counter than the one before.
-func (r *lives) begins(f bourse.LifeBegun) {
+func (r *lives) begins(f facts.LifeBegun) {
 	if r.now.known && f.Incarnation <= r.now.Incarnation {
 		r.breaks("I7", "life %d begins after life %d", f.Incarnation, r.now.Incarnation)
 	}
@@ -31,7 +32,7 @@ func (r *lives) begins(f bourse.LifeBegun) {
 
 // acts checks that what a broker begins is of its present life, and that this is
 // the one process of its name as far as it knows.
-func (r *lives) acts(id bourse.TxID, does string) {
+func (r *lives) acts(id grid.TxID, does string) {
 	switch l := r.now; {
 	case l.fenced:
 		r.breaks("I7", "it %s transaction %v after another process was heard of", does, id)
@@ -41,7 +42,7 @@ func (r *lives) acts(id bourse.TxID, does string) {
 }
 
 // decides checks that a fenced process decides nothing more.
-func (r *lives) decides(id bourse.TxID) {
+func (r *lives) decides(id grid.TxID) {
 	if r.now.fenced {
 		r.breaks("I7", "transaction %v is decided after another process was heard of", id)
 	}
@@ -51,7 +52,7 @@ func (r *lives) decides(id bourse.TxID) {
 func (r *lives) fence() { r.now.fenced = true }
 
 // remembers takes the lives of an image, of a journal that has lost its beginning.
-func (r *lives) remembers(f bourse.BrokerImage) {
+func (r *lives) remembers(f facts.BrokerImage) {
 	for _, l := range f.Lives {
 		r.all[l.LifeBegun] = true
 	}

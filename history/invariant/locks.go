@@ -1,8 +1,9 @@
 package invariant
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I1 by a cluster's journal, which shows its local jobs and what it has locked for legs.
@@ -18,12 +19,12 @@ type lock struct {
 	group  string
 	whole  claim
 	claims []claim // of it, at present
-	beside bourse.LegID
-	flex   bourse.Flex // the window that it may be moved in
-	fixed  bool        // it stays where it is
+	beside grid.LegID
+	flex   grid.Flex // the window that it may be moved in
+	fixed  bool      // it stays where it is
 }
 
-func (r *nodes) started(at bourse.Time, f bourse.JobStarted) {
+func (r *nodes) started(at grid.Time, f facts.JobStarted) {
 	if f.Due > 0 {
 		return // of a site that takes deadlines: its nodes are shared
 	}
@@ -34,7 +35,7 @@ func (r *nodes) started(at bourse.Time, f bourse.JobStarted) {
 	}
 }
 
-func (r *nodes) ended(at bourse.Time, f bourse.JobEnded) {
+func (r *nodes) ended(at grid.Time, f facts.JobEnded) {
 	job := localJob{f.Group, f.Job}
 	if c, ok := r.jobs[job]; ok {
 		r.take(at, f.Group, c, +1)
@@ -44,8 +45,8 @@ func (r *nodes) ended(at bourse.Time, f bourse.JobEnded) {
 
 // locked takes the nodes of a lock. While it counts on those of a reservation
 // beside it, only what goes beyond that one is taken.
-func (r *nodes) locked(at bourse.Time, f bourse.NodesLocked) {
-	r.freed(at, bourse.NodesFreed{Leg: f.Leg})
+func (r *nodes) locked(at grid.Time, f facts.NodesLocked) {
+	r.freed(at, facts.NodesFreed{Leg: f.Leg})
 	l := &lock{group: f.What.Group, whole: claim{f.What.Nodes, f.What.Start, f.What.End}, beside: f.Beside, flex: f.Flex}
 	l.claims = []claim{l.whole}
 	if old := r.locks[f.Beside]; old != nil && old.group == l.group {
@@ -61,7 +62,7 @@ func (r *nodes) locked(at bourse.Time, f bourse.NodesLocked) {
 }
 
 // freed gives a lock's nodes back; a lock that counted on them takes them.
-func (r *nodes) freed(at bourse.Time, f bourse.NodesFreed) {
+func (r *nodes) freed(at grid.Time, f facts.NodesFreed) {
 	l := r.locks[f.Leg]
 	if l == nil {
 		return
@@ -77,24 +78,24 @@ func (r *nodes) freed(at bourse.Time, f bourse.NodesFreed) {
 		for _, c := range other.claims {
 			r.take(at, other.group, c, +1)
 		}
-		other.beside, other.claims = bourse.LegID{}, []claim{other.whole}
+		other.beside, other.claims = grid.LegID{}, []claim{other.whole}
 		r.take(at, other.group, other.whole, -1)
 	}
 }
 
 // opens begins with an image of a cluster: what runs in it and what it has
 // locked. Of an image in the midst of a journal all is known already.
-func (r *nodes) opens(at bourse.Time, f bourse.ClusterImage) {
+func (r *nodes) opens(at grid.Time, f facts.ClusterImage) {
 	if len(r.locks) > 0 || len(r.jobs) > 0 || r.whole {
 		return
 	}
 	for _, g := range f.Groups {
 		for _, x := range g.Running {
-			r.started(at, bourse.JobStarted{Job: x.Job.ID, Group: g.Group, Nodes: x.Job.Nodes, End: x.End})
+			r.started(at, facts.JobStarted{Job: x.Job.ID, Group: g.Group, Nodes: x.Job.Nodes, End: x.End})
 		}
 	}
 	for _, l := range f.Locks {
-		if l.State != bourse.LockEnded && l.State != bourse.LockLost {
+		if l.State != facts.LockEnded && l.State != facts.LockLost {
 			r.locked(at, l.NodesLocked)
 			r.locks[l.Leg].fixed = l.Fixed
 		}
@@ -103,7 +104,7 @@ func (r *nodes) opens(at bourse.Time, f bourse.ClusterImage) {
 
 // moved moves a lock. Whether there is room is checked when all locks that move together
 // have moved.
-func (r *nodes) moved(at bourse.Time, f bourse.NodesMoved) {
+func (r *nodes) moved(at grid.Time, f facts.NodesMoved) {
 	l := r.locks[f.Leg]
 	if l == nil {
 		if r.whole {
@@ -126,7 +127,7 @@ func (r *nodes) moved(at bourse.Time, f bourse.NodesMoved) {
 // and is not checked.
 func (r *nodes) settle(f agents.Fact) {
 	switch f.(type) {
-	case bourse.NodesMoved, bourse.JobPromised, bourse.NodesFreed, bourse.LockMoved, bourse.JobRefused, bourse.JobEnded:
+	case facts.NodesMoved, facts.JobPromised, facts.NodesFreed, facts.LockMoved, facts.JobRefused, facts.JobEnded:
 		return
 	}
 	for _, id := range r.moves {

@@ -1,19 +1,22 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I8: accounts balance, nobody spends beyond a budget, money is posted once and given
-// back at most once. Live ledgers are checked by bourse.CheckAccounts.
+// back at most once. Live ledgers are checked by grid.CheckAccounts.
 
 // money is the rule I8.
 type money struct {
 	*journal
 	legs     siteLegs
-	promised bourse.Credits // pending of the image that is read, less what its transactions explain
+	promised grid.Credits // pending of the image that is read, less what its transactions explain
 }
 
 // postedBack checks what a move posts back: once, of what was charged, no more.
-func (r *money) postedBack(l *siteLeg, f bourse.LegMoved, known bool) {
+func (r *money) postedBack(l *siteLeg, f facts.LegMoved, known bool) {
 	if f.Refund < 0 || f.Penalty < 0 {
 		r.breaks("I8", "leg %v is given back %v and a penalty of %v credits", f.Leg, f.Refund, f.Penalty)
 	}
@@ -25,7 +28,7 @@ func (r *money) postedBack(l *siteLeg, f bourse.LegMoved, known bool) {
 		r.breaks("I8", "leg %v is given back %v credits, and %v before", f.Leg, f.Refund, l.Refund)
 	case f.Refund > f.Fare.Total():
 		r.breaks("I8", "leg %v cost %v credits, and %v are given back", f.Leg, f.Fare.Total(), f.Refund)
-	case known && f.State == bourse.Released:
+	case known && f.State == grid.Released:
 		r.swapped(l, f)
 	}
 	if f.Kept < 0 || f.Kept > f.Fare.Total() {
@@ -37,7 +40,7 @@ func (r *money) postedBack(l *siteLeg, f bourse.LegMoved, known bool) {
 // is kept of that one: the rest is what a schedule gives back, and no schedule gives
 // back the additive part, nor what was kept of the leg itself (S121). Versions before
 // this rule kept nothing.
-func (r *money) swapped(l *siteLeg, f bourse.LegMoved) {
+func (r *money) swapped(l *siteLeg, f facts.LegMoved) {
 	by := r.legs[l.by]
 	if by == nil || r.audit.exempt[f.Leg] || r.audit.exempt[l.by] {
 		return
@@ -55,7 +58,7 @@ func (r *money) swapped(l *siteLeg, f bourse.LegMoved) {
 }
 
 // postedOnce checks what a broker posts for a leg.
-func (r *money) postedOnce(l *txLeg, f bourse.LegClosed) bool {
+func (r *money) postedOnce(l *txLeg, f facts.LegClosed) bool {
 	switch {
 	case f.Posted < 0 || !f.Commit && f.Posted > 0:
 		r.breaks("I8", "leg %v is closed without the leg, and %v credits are posted", f.Leg, f.Posted)
@@ -68,7 +71,7 @@ func (r *money) postedOnce(l *txLeg, f bourse.LegClosed) bool {
 }
 
 // givenBackOnce checks that what is over brings nothing back once more.
-func (r *money) givenBackOnce(l *txLeg, f bourse.LegDone) {
+func (r *money) givenBackOnce(l *txLeg, f facts.LegDone) {
 	switch {
 	case f.Penalty < 0:
 		r.breaks("I8", "leg %v is given a penalty of %v credits", f.Leg, f.Penalty)
@@ -79,7 +82,7 @@ func (r *money) givenBackOnce(l *txLeg, f bourse.LegDone) {
 
 // refund checks that a leg is given back money at most once, and no more than it
 // cost.
-func (r *money) refund(id bourse.LegID, l *txLeg, amount bourse.Credits) {
+func (r *money) refund(id grid.LegID, l *txLeg, amount grid.Credits) {
 	switch {
 	case amount == 0:
 		return
@@ -95,7 +98,7 @@ func (r *money) refund(id bourse.LegID, l *txLeg, amount bourse.Credits) {
 // bound price of each leg whose decision is open, or not acknowledged. Where all
 // are closed that is nothing. The accounts stand in the first part of an image,
 // transactions in all.
-func (r *money) pending(f bourse.BrokerImage) {
+func (r *money) pending(f facts.BrokerImage) {
 	if f.Part == 0 {
 		r.promised = 0
 		for i := range f.Accounts {
@@ -108,7 +111,7 @@ func (r *money) pending(f bourse.BrokerImage) {
 		m := &f.Txs[i]
 		for k := range min(len(m.Memory), len(m.Limits), len(m.Sites)) {
 			switch known := &m.Memory[k]; {
-			case m.State == bourse.TxAborted || known.Closed || m.Sites[k] == "":
+			case m.State == grid.TxAborted || known.Closed || m.Sites[k] == "":
 			case known.Priced:
 				r.promised -= known.Fare.Total()
 			default:
@@ -123,7 +126,7 @@ func (r *money) pending(f bourse.BrokerImage) {
 
 // balanced holds the accounts of an image to I8: they balance, and a VO has
 // spent and promised no more than its budget.
-func (r *money) balanced(list []bourse.Account) {
+func (r *money) balanced(list []grid.Account) {
 	for i := range list {
 		if a := &list[i]; a.OfVO() {
 			if err := a.Covered(); err != nil {
@@ -131,7 +134,7 @@ func (r *money) balanced(list []bourse.Account) {
 			}
 		}
 	}
-	if err := bourse.CheckAccounts(list); err != nil {
+	if err := grid.CheckAccounts(list); err != nil {
 		r.breaks("I8", "the image's %v", err)
 	}
 }

@@ -3,7 +3,8 @@ package invariant
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I27: a move is both or neither. A part of a window is given back for another window only
@@ -22,19 +23,19 @@ type moves struct {
 type doubt struct {
 	x     *tx
 	leg   int
-	at    bourse.Time
+	at    grid.Time
 	place Place
 }
 
 // ends takes the end of a leg.
-func (r *moves) ends(x *tx, f bourse.LegDone) {
-	if f.State == bourse.Released && r.whole && !r.audit.exempts(x) && r.kept(x, f.Leg.Leg) != "" {
+func (r *moves) ends(x *tx, f facts.LegDone) {
+	if f.State == grid.Released && r.whole && !r.audit.exempts(x) && r.kept(x, f.Leg.Leg) != "" {
 		r.doubts = append(r.doubts, doubt{x, f.Leg.Leg, r.at, r.last})
 	}
 }
 
 // settle judges, when a step is over, what it has given back.
-func (r *moves) settle(at bourse.Time) {
+func (r *moves) settle(at grid.Time) {
 	if len(r.doubts) > 0 && at != r.doubts[0].at {
 		r.judge(false)
 	}
@@ -52,7 +53,7 @@ func (r *moves) judge(note bool) {
 
 // kept says why a part of a window must be kept; "" if it may be given back.
 func (r *moves) kept(x *tx, leg int) string {
-	id, m := bourse.LegID{Tx: x.begun.Tx, Leg: leg}, x.by
+	id, m := grid.LegID{Tx: x.begun.Tx, Leg: leg}, x.by
 	switch {
 	case x.broken || r.jobs.named(x.begun.Job).withdrawn:
 		return ""
@@ -81,7 +82,7 @@ func (r *moves) kept(x *tx, leg int) string {
 func (a *Audit) both(t *Trail, m *tx) {
 	for _, x := range m.old {
 		for i := range x.legs {
-			id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
+			id := grid.LegID{Tx: x.begun.Tx, Leg: i}
 			if s := a.trails[site(x.begun.Sites[i])]; s != nil && s.legs[id] != nil && s.legs[id].stands() {
 				t.breaks("I27", "at rest leg %v of job %s is %v, and %v has taken its place", id, x.begun.Job, s.legs[id].State, m.begun.Tx)
 			}
@@ -90,4 +91,4 @@ func (a *Audit) both(t *Trail, m *tx) {
 }
 
 // stands reports whether a leg is bought and not over.
-func (l *siteLeg) stands() bool { return l.State == bourse.Confirmed || l.State == bourse.Running }
+func (l *siteLeg) stands() bool { return l.State == grid.Confirmed || l.State == grid.Running }

@@ -4,39 +4,40 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // loose is a leg of 4 nodes over [100, 200) that may lie anywhere in [100, 1000).
-func loose(tx bourse.TxID, s bourse.LegState, start bourse.Time) bourse.LegMoved {
+func loose(tx grid.TxID, s grid.LegState, start grid.Time) facts.LegMoved {
 	m := moved(tx, 0, s)
 	m.What.Start, m.What.End = start*1000, (start+100)*1000
-	m.Flex = bourse.Flex{Ready: 100_000, Due: 1000_000}
+	m.Flex = grid.Flex{Ready: 100_000, Due: 1000_000}
 	return m
 }
 
-func shifted(tx bourse.TxID, start bourse.Time, shifts uint32) bourse.LegShifted {
-	return bourse.LegShifted{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}
+func shifted(tx grid.TxID, start grid.Time, shifts uint32) facts.LegShifted {
+	return facts.LegShifted{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}
 }
 
 // cluster is the cluster of north, whose journal says where nodes really lie.
 const cluster = agents.ID("cluster:north")
 
-func nodesLocked(tx bourse.TxID, start bourse.Time) step {
-	m := loose(tx, bourse.Held, start)
-	return step{cluster, 1, bourse.NodesLocked{Leg: m.Leg, What: m.What, Flex: m.Flex}}
+func nodesLocked(tx grid.TxID, start grid.Time) step {
+	m := loose(tx, grid.Held, start)
+	return step{cluster, 1, facts.NodesLocked{Leg: m.Leg, What: m.What, Flex: m.Flex}}
 }
 
-func nodesMoved(tx bourse.TxID, start bourse.Time, shifts uint32) step {
-	return step{cluster, 2, bourse.NodesMoved{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}}
+func nodesMoved(tx grid.TxID, start grid.Time, shifts uint32) step {
+	return step{cluster, 2, facts.NodesMoved{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}}
 }
 
 // Two legs change places: for a moment, between two facts, both lie on the same
 // nodes, and a third takes what they leave.
 func TestAudit_LegsThatMoveTogetherAreJudgedTogether(t *testing.T) {
 	t.Parallel()
-	three := bourse.TxID{Broker: "vo2", Seq: 3}
+	three := grid.TxID{Broker: "vo2", Seq: 3}
 	steps := []step{nodesLocked(one, 100), nodesLocked(two, 200), nodesMoved(one, 200, 1), nodesMoved(two, 300, 1), nodesLocked(three, 100)}
 	if found, _ := run(map[string]int{"main": 4}, 1, steps...); len(found) > 0 {
 		t.Errorf("%+v", found)
@@ -56,18 +57,18 @@ func TestAudit_LegsThatMoveTogetherAreJudgedTogether(t *testing.T) {
 func TestAudit_ASiteIsHeldToWhatItsLegsTakeWhereverTheyLie(t *testing.T) {
 	t.Parallel()
 	steps := []step{
-		{north, 1, loose(one, bourse.Held, 100)}, {north, 2, loose(one, bourse.Confirmed, 100)},
-		{north, 3, loose(two, bourse.Held, 100)}, // its cluster has put the first one elsewhere
-		{north, 4, shifted(one, 300, 1)}, {north, 5, loose(two, bourse.Confirmed, 100)},
-		{north, 100, loose(two, bourse.Running, 100)}, {north, 200, loose(two, bourse.Settled, 100)},
-		{north, 300, loose(one, bourse.Running, 300)}, {north, 400, loose(one, bourse.Settled, 300)},
+		{north, 1, loose(one, grid.Held, 100)}, {north, 2, loose(one, grid.Confirmed, 100)},
+		{north, 3, loose(two, grid.Held, 100)}, // its cluster has put the first one elsewhere
+		{north, 4, shifted(one, 300, 1)}, {north, 5, loose(two, grid.Confirmed, 100)},
+		{north, 100, loose(two, grid.Running, 100)}, {north, 200, loose(two, grid.Settled, 100)},
+		{north, 300, loose(one, grid.Running, 300)}, {north, 400, loose(one, grid.Settled, 300)},
 	}
 	for n := range steps {
 		if found, _ := run(map[string]int{"main": 4}, 1, steps[:n+1]...); broken(found, "I1") || broken(found, "I4") {
 			t.Errorf("the first %d facts: %+v", n+1, found)
 		}
 	}
-	tight := loose(one, bourse.Confirmed, 100) // it takes [150, 200) in any case
+	tight := loose(one, grid.Confirmed, 100) // it takes [150, 200) in any case
 	tight.Flex.Due = 250_000
 	if found, _ := run(map[string]int{"main": 4}, 1, steps[0], step{north, 2, tight}, steps[2]); !broken(found, "I1") {
 		t.Errorf("%+v", found)
@@ -86,15 +87,15 @@ func broken(found []Finding, invariant string) bool {
 // What moves stays in its window, as long as it was, and stays where it was fixed.
 func TestAudit_MovesObeyTheWindow(t *testing.T) {
 	t.Parallel()
-	held := []step{{north, 1, loose(one, bourse.Held, 100)}, {north, 2, loose(one, bourse.Confirmed, 100)}}
+	held := []step{{north, 1, loose(one, grid.Held, 100)}, {north, 2, loose(one, grid.Confirmed, 100)}}
 	long := shifted(one, 200, 1)
 	long.End++
 	fixed := shifted(one, 200, 1)
 	fixed.Fixed = true
 	locks := nodesMoved(one, 200, 1)
-	locks.fact = bourse.NodesMoved{Leg: leg(one, 0), Start: 200_000, End: 300_000, Shifts: 1, Fixed: true}
+	locks.fact = facts.NodesMoved{Leg: leg(one, 0), Start: 200_000, End: 300_000, Shifts: 1, Fixed: true}
 	flexible := begun(one, "north")
-	flexible.Flex = bourse.Flex{Ready: 100_000, Due: 1000_000}
+	flexible.Flex = grid.Flex{Ready: 100_000, Due: 1000_000}
 	for name, c := range map[string]struct {
 		invariant, word string
 		steps           []step
@@ -109,8 +110,8 @@ func TestAudit_MovesObeyTheWindow(t *testing.T) {
 		"moved while it runs":              {"I17", "has begun", []step{nodesLocked(one, 100), {cluster, 150, nodesMoved(one, 400, 1).fact}}},
 		"moved and not locked":             {"I1", "none are locked", []step{nodesLocked(one, 100), nodesMoved(two, 400, 1)}},
 		"out of its window at the broker":  {"I17", "out of its window", []step{{vo1, 1, flexible}, {vo1, 2, shifted(one, 950, 1)}}},
-		"placed beyond the deadline": {"I9", "and deadline 200", []step{wanted(func(r *bourse.Request) { r.Nodes = 4 }), {vo1, 1, flexible},
-			{vo1, 2, bourse.LegPriced{Leg: leg(one, 0), Fare: fare, Start: 300_000, End: 400_000}}, {vo1, 3, decision(one, true)}}},
+		"placed beyond the deadline": {"I9", "and deadline 200", []step{wanted(func(r *grid.Request) { r.Nodes = 4 }), {vo1, 1, flexible},
+			{vo1, 2, facts.LegPriced{Leg: leg(one, 0), Fare: fare, Start: 300_000, End: 400_000}}, {vo1, 3, decision(one, true)}}},
 	} {
 		found, _ := run(map[string]int{"main": 4}, 1, c.steps...)
 		ok := false

@@ -1,6 +1,6 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // I1: no node is promised twice at any instant.
 
@@ -10,11 +10,11 @@ type nodes struct {
 	*journal
 	legs     siteLegs
 	promises *promises
-	free     map[string]*bourse.Profile    // by group
-	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
+	free     map[string]*grid.Profile  // by group
+	replaced map[grid.LegID]grid.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim
-	locks    map[bourse.LegID]*lock
-	moves    []bourse.LegID // of locks, one after the other: together they fit
+	locks    map[grid.LegID]*lock
+	moves    []grid.LegID // of locks, one after the other: together they fit
 }
 
 // size is how many nodes a group of the trail's site has; false if nobody said.
@@ -29,7 +29,7 @@ func (r *nodes) size(group string) (int, bool) {
 // claim gives back the nodes that a leg held and, while it holds any, takes
 // those of its present state (I1). Of a leg that replaces another one that is
 // still open, only what goes beyond that one counts.
-func (r *nodes) claim(at bourse.Time, l *siteLeg, held []claim) {
+func (r *nodes) claim(at grid.Time, l *siteLeg, held []claim) {
 	if _, ok := r.size(l.What.Group); !ok {
 		return
 	}
@@ -53,14 +53,14 @@ func (r *nodes) claim(at bourse.Time, l *siteLeg, held []claim) {
 // instant, and returns how many of its nodes are taken more often than there
 // are. It costs one insertion into the profile of the group, which grows with
 // what is claimed in times to come.
-func (r *nodes) take(at bourse.Time, group string, c claim, sign int) (over int) {
+func (r *nodes) take(at grid.Time, group string, c claim, sign int) (over int) {
 	n, ok := r.size(group)
 	if !ok {
 		return 0
 	}
 	free := r.free[group]
 	if free == nil {
-		p := bourse.NewProfile(min(at, c.start), n)
+		p := grid.NewProfile(min(at, c.start), n)
 		free = &p
 		r.free[group] = free
 	}
@@ -82,7 +82,7 @@ func (r *nodes) needs(l *siteLeg) []claim {
 	switch {
 	case !l.State.Blocks(), l.What.Work > 0: // a share is of no node alone
 		return nil
-	case l.State != bourse.Confirmed || !l.Flex.Movable(l.What):
+	case l.State != grid.Confirmed || !l.Flex.Movable(l.What):
 		return r.taken(l)
 	}
 	length := l.What.Duration()
@@ -96,7 +96,7 @@ func (r *nodes) needs(l *siteLeg) []claim {
 func (r *nodes) taken(l *siteLeg) []claim {
 	whole := claim{l.What.Nodes, l.What.Start, l.What.End}
 	old := r.legs[l.Replaces]
-	if l.Replaces == (bourse.LegID{}) || old == nil || !old.State.Blocks() || old.What.Group != l.What.Group {
+	if l.Replaces == (grid.LegID{}) || old == nil || !old.State.Blocks() || old.What.Group != l.What.Group {
 		return []claim{whole}
 	}
 	r.replaced[old.Leg] = l.Leg
@@ -105,7 +105,7 @@ func (r *nodes) taken(l *siteLeg) []claim {
 
 // widen gives the leg that has replaced another one all its nodes, once that one
 // is gone.
-func (r *nodes) widen(at bourse.Time, gone bourse.LegID) {
+func (r *nodes) widen(at grid.Time, gone grid.LegID) {
 	by, ok := r.replaced[gone]
 	if !ok {
 		return

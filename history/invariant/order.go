@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I18: nobody runs before all that it comes after has ended, gap included. Where the facts
@@ -18,9 +19,9 @@ type order struct {
 	*journal
 	txs     transactions
 	jobs    jobs
-	windows map[string][]bourse.TxID // by job: committed, in order; where all is seen together
-	changed map[string]bool          // jobs of which something has, in this step
-	since   bourse.Time              // when that was
+	windows map[string][]grid.TxID // by job: committed, in order; where all is seen together
+	changed map[string]bool        // jobs of which something has, in this step
+	since   grid.Time              // when that was
 	place   Place
 }
 
@@ -40,7 +41,7 @@ func (r *order) touch(name string) {
 }
 
 // settle checks, when a step is over, the jobs of which it has changed something.
-func (r *order) settle(at bourse.Time) {
+func (r *order) settle(at grid.Time) {
 	if at != r.since {
 		r.judge(false)
 	}
@@ -65,7 +66,7 @@ func (r *order) tooEarly(name string) string {
 	start := j.starts()
 	for _, first := range j.asks.After {
 		p := r.jobs[first]
-		if p == nil || p.asks.Name == "" || start == bourse.Never {
+		if p == nil || p.asks.Name == "" || start == grid.Never {
 			continue // it is long over, or nothing of it is to run
 		}
 		switch end, stands, known := p.ends(r.audit.exempt); {
@@ -92,9 +93,9 @@ func (r *order) placed(x *tx) {
 // runs checks a leg that begins to run: each job that its own comes after has ended
 // by what is committed, and the gap has passed. Work that shares its nodes has really
 // ended.
-func (r *order) runs(f bourse.LegMoved) {
+func (r *order) runs(f facts.LegMoved) {
 	x := r.audit.of(f.Leg)
-	if f.State != bourse.Running || x == nil {
+	if f.State != grid.Running || x == nil {
 		return
 	}
 	b := r.audit.trails[broker(f.Leg.Tx.Broker)]
@@ -110,7 +111,7 @@ func (r *order) runs(f bourse.LegMoved) {
 }
 
 // endOf is when the last leg of a job's window ends; false if it has none.
-func (r *order) endOf(job string) (end bourse.Time, whole bool) {
+func (r *order) endOf(job string) (end grid.Time, whole bool) {
 	for _, id := range r.windows[job] {
 		x := r.txs[id]
 		for i, what := range x.begun.Legs {
@@ -118,16 +119,16 @@ func (r *order) endOf(job string) (end bourse.Time, whole bool) {
 			if s == nil {
 				continue
 			}
-			l := s.legs[bourse.LegID{Tx: id, Leg: i}]
+			l := s.legs[grid.LegID{Tx: id, Leg: i}]
 			if l == nil {
 				continue
 			}
 			switch l.State {
-			case bourse.Settled:
+			case grid.Settled:
 				end, whole = max(end, l.End), true
-			case bourse.Confirmed, bourse.Running:
+			case grid.Confirmed, grid.Running:
 				if end, whole = max(end, what.End), true; what.Work > 0 {
-					end = bourse.Never.Add(-bourse.MaxDuration)
+					end = grid.Never.Add(-grid.MaxDuration)
 				}
 			}
 		}

@@ -3,7 +3,7 @@ package invariant
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A site that was put back from an older copy of its journal has answered what the journal
@@ -15,12 +15,12 @@ import (
 type past struct {
 	sites []*Trail
 	legs  map[*Trail]int
-	first map[*Trail]bourse.LegID
+	first map[*Trail]grid.LegID
 }
 
-func (p *past) add(s *Trail, id bourse.LegID) {
+func (p *past) add(s *Trail, id grid.LegID) {
 	if p.legs == nil {
-		p.legs, p.first = map[*Trail]int{}, map[*Trail]bourse.LegID{}
+		p.legs, p.first = map[*Trail]int{}, map[*Trail]grid.LegID{}
 	}
 	if p.legs[s] == 0 {
 		p.sites = append(p.sites, s)

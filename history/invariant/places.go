@@ -1,7 +1,8 @@
 package invariant
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I28: at rest a broker has each leg that it has bought where its site has it: the nodes,
@@ -12,20 +13,20 @@ import (
 type places struct{ *journal }
 
 // noted takes a broker's word that it knows where a leg lies.
-func (r *places) noted(l *siteLeg, f bourse.ShiftNoted) {
+func (r *places) noted(l *siteLeg, f facts.ShiftNoted) {
 	if l != nil {
 		l.told = max(l.told, f.Shifts)
 	}
 }
 
 // sameNodes reports whether two legs are of as many nodes of one group.
-func sameNodes(a, b *bourse.Leg) bool {
+func sameNodes(a, b *grid.Leg) bool {
 	return a.Group == b.Group && a.Nodes == b.Nodes && a.Work == b.Work
 }
 
 // sameTime reports whether they lie over the same time. When a share ends is its site's
 // estimate.
-func sameTime(a, b *bourse.Leg) bool {
+func sameTime(a, b *grid.Leg) bool {
 	return a.Work > 0 || a.Start == b.Start && a.End == b.End
 }
 
@@ -33,7 +34,7 @@ func sameTime(a, b *bourse.Leg) bool {
 // under way they differ, and where it came after its broker had given the leg up.
 func lieAlike(x *tx, i int, l *siteLeg, underWay bool, breaks func(invariant, format string, args ...any)) {
 	b, s := &x.begun.Legs[i], &l.What
-	if !x.commit || !l.charged || l.State == bourse.Lost {
+	if !x.commit || !l.charged || l.State == grid.Lost {
 		return
 	}
 	if !sameNodes(b, s) || !underWay && !x.legs[i].givenUp && !sameTime(b, s) {

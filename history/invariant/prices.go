@@ -1,6 +1,9 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I10: the price charged is the one that Held named, never above the limit.
 
@@ -9,21 +12,21 @@ type prices struct{ *journal }
 
 // heldWithin checks a leg's price at its site: below its limit, and the same from
 // Held on.
-func (r *prices) heldWithin(l *siteLeg, f bourse.LegMoved, from bourse.LegState, known bool) {
+func (r *prices) heldWithin(l *siteLeg, f facts.LegMoved, from grid.LegState, known bool) {
 	switch {
-	case f.State == bourse.Held && f.Fare.Total() > f.Limit:
+	case f.State == grid.Held && f.Fare.Total() > f.Limit:
 		r.breaks("I10", "leg %v is held at %v credits, above its limit %v", f.Leg, f.Fare.Total(), f.Limit)
-	case known && from.Blocks() && f.State != bourse.Held && f.Fare != l.Fare:
+	case known && from.Blocks() && f.State != grid.Held && f.Fare != l.Fare:
 		r.breaks("I10", "leg %v was held at %v + %v credits and is %v at %v + %v",
 			f.Leg, l.Fare.Base, l.Fare.Additive, f.State, f.Fare.Base, f.Fare.Additive)
 	}
-	if x := r.audit.of(f.Leg); x != nil && f.State == bourse.Held && f.Fare.Total() > x.begun.Limits[f.Leg.Leg] {
+	if x := r.audit.of(f.Leg); x != nil && f.State == grid.Held && f.Fare.Total() > x.begun.Limits[f.Leg.Leg] {
 		r.breaks("I10", "leg %v is held at %v credits, its broker's limit is %v", f.Leg, f.Fare.Total(), x.begun.Limits[f.Leg.Leg])
 	}
 }
 
 // pricedWithin checks a leg's price as its broker has it.
-func (r *prices) pricedWithin(x *tx, l *txLeg, f bourse.LegPriced) {
+func (r *prices) pricedWithin(x *tx, l *txLeg, f facts.LegPriced) {
 	if limit := x.begun.Limits[f.Leg.Leg]; f.Fare.Total() > limit {
 		r.breaks("I10", "leg %v is priced at %v credits, above its limit %v", f.Leg, f.Fare.Total(), limit)
 	}
@@ -40,14 +43,14 @@ func (r *prices) pricedWithin(x *tx, l *txLeg, f bourse.LegPriced) {
 }
 
 // chargedAs checks that what is charged is the price.
-func (r *prices) chargedAs(l *txLeg, f bourse.LegClosed) {
+func (r *prices) chargedAs(l *txLeg, f facts.LegClosed) {
 	if f.Commit && l.priced && f.Posted != l.fare.Total() {
 		r.breaks("I10", "leg %v is charged %v credits, Held named %v", f.Leg, f.Posted, l.fare.Total())
 	}
 }
 
 // remembered checks that an image has a leg's price as the facts have it.
-func (r *prices) remembered(l *siteLeg, m *bourse.LegMemory) {
+func (r *prices) remembered(l *siteLeg, m *facts.LegMemory) {
 	if l.Fare != m.Fare {
 		r.breaks("I10", "the image has leg %v at %v credits, by the facts it is %v", m.Leg, m.Fare.Total(), l.Fare.Total())
 	}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I17: a promise is kept. A leg lies within the window that was agreed and is as long
@@ -15,7 +16,7 @@ import (
 type promises struct{ *journal }
 
 // nodesMoveWithin checks a move of a lock at its cluster against its window.
-func (r *promises) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved) {
+func (r *promises) nodesMoveWithin(at grid.Time, l *lock, f facts.NodesMoved) {
 	switch {
 	case f.End-f.Start != l.whole.end-l.whole.start:
 		r.breaks("I17", "leg %v takes [%v, %v) at its cluster and is moved to [%v, %v), which is not as long", f.Leg, l.whole.start, l.whole.end, f.Start, f.End)
@@ -30,7 +31,7 @@ func (r *promises) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved)
 
 // shiftsWithin checks a move of a leg, as its site reports it, against its window. The
 // leg may run already when its site hears of the move, unless messages take no time.
-func (r *promises) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted) {
+func (r *promises) shiftsWithin(at grid.Time, l *siteLeg, f facts.LegShifted) {
 	switch {
 	case f.Shifts <= l.lastShift:
 		r.breaks("I17", "leg %v is moved for the %d. time after the %d.", f.Leg, f.Shifts, l.lastShift)
@@ -43,7 +44,7 @@ func (r *promises) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted)
 		return
 	}
 	switch x := r.audit.of(f.Leg); {
-	case l.State != bourse.Confirmed:
+	case l.State != grid.Confirmed:
 		r.breaks("I17", "leg %v is moved to [%v, %v) and is %v", f.Leg, f.Start, f.End, l.State)
 	case f.Shifts != l.lastShift+1:
 		r.breaks("I17", "shift %d of leg %v follows shift %d", f.Shifts, f.Leg, l.lastShift)
@@ -55,14 +56,14 @@ func (r *promises) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted)
 }
 
 // startsAsPromised checks that a leg with a window begins to run where it lay.
-func (r *promises) startsAsPromised(l *siteLeg, f bourse.LegMoved) {
-	if r.audit.together && f.State == bourse.Running && f.Flex.Due > 0 && (f.What.Start != l.What.Start || f.What.Start != r.at) {
+func (r *promises) startsAsPromised(l *siteLeg, f facts.LegMoved) {
+	if r.audit.together && f.State == grid.Running && f.Flex.Due > 0 && (f.What.Start != l.What.Start || f.What.Start != r.at) {
 		r.breaks("I17", "leg %v runs from %v on, promised for %v", f.Leg, r.at, l.What.Start)
 	}
 }
 
 // liesWithin checks the place that a site has given a leg against the leg's window.
-func (r *promises) liesWithin(x *tx, id bourse.LegID, start, end bourse.Time) {
+func (r *promises) liesWithin(x *tx, id grid.LegID, start, end grid.Time) {
 	switch was, w := x.begun.Legs[id.Leg], x.begun.Flex; {
 	case w.Due == 0 || r.audit.exempt[id]:
 	case !w.Holds(start, end):
@@ -73,7 +74,7 @@ func (r *promises) liesWithin(x *tx, id bourse.LegID, start, end bourse.Time) {
 }
 
 // saidBySite checks that a broker has a leg where its site has said.
-func (r *promises) saidBySite(x *tx, f bourse.LegShifted) {
+func (r *promises) saidBySite(x *tx, f facts.LegShifted) {
 	s := r.audit.trails[site(x.begun.Sites[f.Leg.Leg])]
 	if s == nil || s.legs[f.Leg] == nil {
 		return

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I32: a site holds no more for VOs than its operator allows: vo_share of its node-time for
@@ -13,10 +13,10 @@ import (
 
 // Allowance is what a site's operator allows.
 type Allowance struct {
-	Span   bourse.Duration // what shares are shares of, from now on
-	Share  int             // of all VOs, in thousandths
-	Shares map[string]int  // of single ones
-	AtOnce int             // of each group's nodes, in thousandths; 0: no limit
+	Span   grid.Duration  // what shares are shares of, from now on
+	Share  int            // of all VOs, in thousandths
+	Shares map[string]int // of single ones
+	AtOnce int            // of each group's nodes, in thousandths; 0: no limit
 }
 
 // Allow gives what the operators of all sites allow: what is held is then checked against
@@ -41,7 +41,7 @@ func (r *shares) moved(l *siteLeg) {
 	case l.State.Blocks() && i < 0:
 		r.open = append(r.open, l)
 	}
-	if set, ok := r.audit.allowed(r.name()); ok && l.State == bourse.Held {
+	if set, ok := r.audit.allowed(r.name()); ok && l.State == grid.Held {
 		r.share(l, &set)
 		r.atOnce(l, &set)
 	}
@@ -56,29 +56,29 @@ func (r *shares) share(l *siteLeg, set *Allowance) {
 			nodes += n
 		}
 	}
-	next := map[bourse.LegID]int64{}
+	next := map[grid.LegID]int64{}
 	for _, o := range r.open {
-		if o != l && o.Replaces != (bourse.LegID{}) {
+		if o != l && o.Replaces != (grid.LegID{}) {
 			next[o.Replaces] = nodeTime(&o.What, r.at, end)
 		}
 	}
-	all, own, vo := int64(0), int64(0), bourse.VOOf(l.Leg.Tx.Broker)
+	all, own, vo := int64(0), int64(0), grid.VOOf(l.Leg.Tx.Broker)
 	for _, o := range r.open {
 		if o.Leg == l.Replaces {
 			continue
 		}
 		x := max(0, nodeTime(&o.What, r.at, end)-next[o.Leg])
-		if all += x; bourse.VOOf(o.Leg.Tx.Broker) == vo {
+		if all += x; grid.VOOf(o.Leg.Tx.Broker) == vo {
 			own += x
 		}
 	}
-	most := func(part int) int64 { return bourse.MulDiv(int64(nodes)*int64(set.Span), int64(part), 1000) }
+	most := func(part int) int64 { return grid.MulDiv(int64(nodes)*int64(set.Span), int64(part), 1000) }
 	if most := most(set.Share); all > most {
-		r.breaks("I32", "leg %v is held, and VOs hold %v node-seconds of the next %s, their share is %v", l.Leg, bourse.Duration(all), set.Span.Words(), bourse.Duration(most))
+		r.breaks("I32", "leg %v is held, and VOs hold %v node-seconds of the next %s, their share is %v", l.Leg, grid.Duration(all), set.Span.Words(), grid.Duration(most))
 	}
 	part, ok := set.Shares[vo]
 	if most := most(part); ok && own > most {
-		r.breaks("I32", "leg %v is held, and %s holds %v node-seconds of the next %s, its share is %v", l.Leg, vo, bourse.Duration(own), set.Span.Words(), bourse.Duration(most))
+		r.breaks("I32", "leg %v is held, and %s holds %v node-seconds of the next %s, its share is %v", l.Leg, vo, grid.Duration(own), set.Span.Words(), grid.Duration(most))
 	}
 }
 
@@ -105,7 +105,7 @@ func (r *shares) atOnce(l *siteLeg, set *Allowance) {
 }
 
 // nodeTime is what of a leg lies in [from, to), in milliseconds of a node.
-func nodeTime(l *bourse.Leg, from, to bourse.Time) int64 {
+func nodeTime(l *grid.Leg, from, to grid.Time) int64 {
 	s, e := max(l.Start, from), min(l.End, to)
 	if l.Work > 0 { // a share
 		e = min(e, s.Add(l.Work))

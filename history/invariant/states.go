@@ -1,6 +1,9 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I5: legs move only along the state table.
 
@@ -8,7 +11,7 @@ import "github.com/bourse-grid/bourse"
 type states struct{ *journal }
 
 // along checks a leg's move.
-func (r *states) along(l *siteLeg, f bourse.LegMoved, from bourse.LegState, known bool) {
+func (r *states) along(l *siteLeg, f facts.LegMoved, from grid.LegState, known bool) {
 	switch {
 	case l.tomb || l.forgotten:
 		r.breaks("I5", "leg %v, cancelled before it was known or long over, is %v", f.Leg, f.State)
@@ -18,14 +21,14 @@ func (r *states) along(l *siteLeg, f bourse.LegMoved, from bourse.LegState, know
 }
 
 // entombs checks that a leg that must never be held is not known.
-func (r *states) entombs(l *siteLeg, id bourse.LegID) {
+func (r *states) entombs(l *siteLeg, id grid.LegID) {
 	if l != nil && !l.forgotten {
 		r.breaks("I5", "leg %v is %v and is cancelled as if it were not known", id, l.State)
 	}
 }
 
 // forgets checks that a leg whose record is dropped is over.
-func (r *states) forgets(l *siteLeg, id bourse.LegID) bool {
+func (r *states) forgets(l *siteLeg, id grid.LegID) bool {
 	switch {
 	case l == nil && !r.whole:
 	case l == nil:
@@ -39,11 +42,11 @@ func (r *states) forgets(l *siteLeg, id bourse.LegID) bool {
 }
 
 // shifts checks that a leg that is moved within its window is confirmed.
-func (r *states) shifts(l *siteLeg, f bourse.LegShifted) bool {
+func (r *states) shifts(l *siteLeg, f facts.LegShifted) bool {
 	switch {
 	case l == nil && !r.whole:
 		return false
-	case l == nil || l.tomb || l.forgotten || l.State != bourse.Confirmed && l.State != bourse.Running:
+	case l == nil || l.tomb || l.forgotten || l.State != grid.Confirmed && l.State != grid.Running:
 		r.breaks("I5", "leg %v is moved to [%v, %v), and is not confirmed", f.Leg, f.Start, f.End)
 		return false
 	}
@@ -51,7 +54,7 @@ func (r *states) shifts(l *siteLeg, f bourse.LegShifted) bool {
 }
 
 // remembered checks that an image has a leg as the facts have it.
-func (r *states) remembered(l *siteLeg, m *bourse.LegMemory) bool {
+func (r *states) remembered(l *siteLeg, m *facts.LegMemory) bool {
 	switch {
 	case l == nil || l.forgotten:
 		r.breaks("I5", "the image has leg %v as %v, the facts do not know it", m.Leg, m.State)
@@ -64,8 +67,8 @@ func (r *states) remembered(l *siteLeg, m *bourse.LegMemory) bool {
 }
 
 // leftOut checks that an image leaves no leg out.
-func (r *states) leftOut(l *siteLeg, id bourse.LegID) {
-	if !l.forgotten && l.State != bourse.Asked {
+func (r *states) leftOut(l *siteLeg, id grid.LegID) {
+	if !l.forgotten && l.State != grid.Asked {
 		r.breaks("I5", "the image does not have leg %v, by the facts it is %v", id, l.State)
 	}
 }

@@ -3,54 +3,55 @@ package invariant
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The fold of a broker's facts. What each may break is in the files of the rules.
 
 // tx is a transaction as its broker's journal shows it.
 type tx struct {
-	begun     bourse.TxBegun
+	begun     facts.TxBegun
 	place     Place
-	at        bourse.Time
+	at        grid.Time
 	decided   bool
-	decidedAt bourse.Time
+	decidedAt grid.Time
 	commit    bool
-	forgotten bool            // long over
-	was       *bourse.Request // a move that is committed: what its job asked for before
-	old       []*tx           // a move: the window that it takes the place of
-	by        *tx             // the move that takes its place
-	broken    bool            // its window was given back
+	forgotten bool          // long over
+	was       *grid.Request // a move that is committed: what its job asked for before
+	old       []*tx         // a move: the window that it takes the place of
+	by        *tx           // the move that takes its place
+	broken    bool          // its window was given back
 	legs      []txLeg
 }
 
 // transactions are those of a broker.
-type transactions map[bourse.TxID]*tx
+type transactions map[grid.TxID]*tx
 
 // txLeg is one leg of it.
 type txLeg struct {
 	priced bool
-	fare   bourse.Fare
+	fare   grid.Fare
 	closed bool // the site has acknowledged the decision, or has it no more
 	lost   bool // of a COMMIT: closed without the leg
-	posted bourse.Credits
-	back   bourse.Credits
+	posted grid.Credits
+	back   grid.Credits
 	done   bool
 
-	confirmed bool            // closed with the leg
-	mended    bool            // gone, and another one stands in for it
-	givenUp   bool            // with its site: where that has it, its broker does not follow any more
-	state     bourse.LegState // done: what it came to
-	end       bourse.Time     // done: when its work was over
-	due       bourse.Credits  // what it takes of its user's money
-	fixed     bool            // its site will move it no more
+	confirmed bool          // closed with the leg
+	mended    bool          // gone, and another one stands in for it
+	givenUp   bool          // with its site: where that has it, its broker does not follow any more
+	state     grid.LegState // done: what it came to
+	end       grid.Time     // done: when its work was over
+	due       grid.Credits  // what it takes of its user's money
+	fixed     bool          // its site will move it no more
 
-	penalty bourse.Credits
+	penalty grid.Credits
 
-	proof bourse.Proof // the last that the site has given, if any
+	proof grid.Proof // the last that the site has given, if any
 }
 
-func (t *Trail) txBegun(f bourse.TxBegun) {
+func (t *Trail) txBegun(f facts.TxBegun) {
 	if !t.effects.once(f) || !t.agreement.wholeTx(f) {
 		return
 	}
@@ -60,7 +61,7 @@ func (t *Trail) txBegun(f bourse.TxBegun) {
 	t.bounds.begun(t.txs[f.Tx])
 }
 
-func (t *Trail) priced(f bourse.LegPriced) {
+func (t *Trail) priced(f facts.LegPriced) {
 	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
@@ -75,14 +76,14 @@ func (t *Trail) priced(f bourse.LegPriced) {
 
 // provedBy keeps the proof of a site's answer. Only the audit of several journals needs it,
 // so a leg that is not known breaks nothing here.
-func (t *Trail) provedBy(f bourse.LegProved) {
+func (t *Trail) provedBy(f facts.LegProved) {
 	if x := t.txs[f.Leg.Tx]; x != nil && f.Leg.Leg >= 0 && f.Leg.Leg < len(x.legs) {
 		x.legs[f.Leg.Leg].proof = f.Proof
 	}
 }
 
 // lies notes where the site has placed a leg with a window.
-func (t *Trail) lies(x *tx, id bourse.LegID, start, end bourse.Time) {
+func (t *Trail) lies(x *tx, id grid.LegID, start, end grid.Time) {
 	if id.Leg < 0 || id.Leg >= len(x.legs) || id.Leg >= len(x.begun.Legs) {
 		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
 		return
@@ -92,7 +93,7 @@ func (t *Trail) lies(x *tx, id bourse.LegID, start, end bourse.Time) {
 	x.begun.Legs[id.Leg].Start, x.begun.Legs[id.Leg].End = start, end
 }
 
-func (t *Trail) decided(f bourse.TxDecided) {
+func (t *Trail) decided(f facts.TxDecided) {
 	x := t.txs[f.Tx]
 	if !t.agreement.begun(x, f) {
 		return
@@ -113,7 +114,7 @@ func (t *Trail) decided(f bourse.TxDecided) {
 	t.order.touch(x.begun.Job)
 }
 
-func (t *Trail) closed(f bourse.LegClosed) {
+func (t *Trail) closed(f facts.LegClosed) {
 	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
@@ -139,7 +140,7 @@ func (t *Trail) mends(x *tx, stands bool) {
 	}
 }
 
-func (t *Trail) done(f bourse.LegDone) {
+func (t *Trail) done(f facts.LegDone) {
 	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
@@ -148,8 +149,8 @@ func (t *Trail) done(f bourse.LegDone) {
 	t.windows.endsInTime(f, x)
 	t.money.refund(f.Leg, l, f.Refund)
 	l.done, l.givenUp, l.penalty = true, l.givenUp || f.Claim, l.penalty.Plus(f.Penalty)
-	if l.state, l.end = f.State, f.End; f.State == bourse.Asked { // of an earlier version
-		l.state = bourse.Settled
+	if l.state, l.end = f.State, f.End; f.State == grid.Asked { // of an earlier version
+		l.state = grid.Settled
 	}
 	t.bounds.owes(x, f.Leg.Leg, l.due-f.Refund-f.Penalty)
 	t.moves.ends(x, f)
@@ -157,7 +158,7 @@ func (t *Trail) done(f bourse.LegDone) {
 }
 
 // reversed takes back a COMMIT that took effect nowhere.
-func (t *Trail) reversed(f bourse.TxReversed) {
+func (t *Trail) reversed(f facts.TxReversed) {
 	x := t.txs[f.Tx]
 	if x == nil {
 		return
@@ -172,7 +173,7 @@ func (t *Trail) reversed(f bourse.TxReversed) {
 }
 
 // txForgotten notes transactions whose record is dropped.
-func (t *Trail) txForgotten(list []bourse.TxID) {
+func (t *Trail) txForgotten(list []grid.TxID) {
 	for _, id := range list {
 		if x := t.txs[id]; x != nil {
 			t.decisions.forgets(x, id)
@@ -183,33 +184,33 @@ func (t *Trail) txForgotten(list []bourse.TxID) {
 
 // adopted takes a leg that its site has and of which the broker has no record: an
 // amnesia.
-func (t *Trail) adopted(f bourse.LegAdopted) {
+func (t *Trail) adopted(f facts.LegAdopted) {
 	t.audit.exempt[f.Leg] = true
 	t.bounds.adopted = true
 	x := t.txs[f.Leg.Tx]
 	if x == nil {
-		x = &tx{begun: bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job}, place: t.last, at: t.at}
+		x = &tx{begun: facts.TxBegun{Tx: f.Leg.Tx, Job: f.Job}, place: t.last, at: t.at}
 		t.txs[f.Leg.Tx] = x
 	}
 	for len(x.legs) <= f.Leg.Leg {
 		x.legs = append(x.legs, txLeg{})
 		x.begun.Sites = append(x.begun.Sites, "")
-		x.begun.Legs = append(x.begun.Legs, bourse.Leg{})
-		x.begun.Limits = append(x.begun.Limits, bourse.MaxCredits)
-		t.audit.exempt[bourse.LegID{Tx: f.Leg.Tx, Leg: len(x.legs) - 1}] = true
+		x.begun.Legs = append(x.begun.Legs, grid.Leg{})
+		x.begun.Limits = append(x.begun.Limits, grid.MaxCredits)
+		t.audit.exempt[grid.LegID{Tx: f.Leg.Tx, Leg: len(x.legs) - 1}] = true
 	}
 	x.begun.Sites[f.Leg.Leg], x.begun.Legs[f.Leg.Leg] = f.Site, f.What
 }
 
 // brokerImage takes an image of a broker, or a part of it. It is believed where the
 // journal has lost its beginning, and must agree with the facts elsewhere.
-func (t *Trail) brokerImage(f bourse.BrokerImage) {
+func (t *Trail) brokerImage(f facts.BrokerImage) {
 	t.money.balanced(f.Accounts)
 	t.money.pending(f)
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.txs[m.Tx]
-		commit, decided := m.State == bourse.TxCommitted, m.State.Decided()
+		commit, decided := m.State == grid.TxCommitted, m.State.Decided()
 		switch {
 		case x == nil && t.whole:
 			t.breaks("I2", "the image has transaction %v, the facts do not know it", m.Tx)

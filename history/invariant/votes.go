@@ -1,6 +1,6 @@
 package invariant
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // I15: nothing is committed of which a leg has gone, and of several legs nothing
 // before each was prepared.
@@ -11,7 +11,7 @@ type votes struct{ *journal }
 // voted checks that every leg of what is committed was held.
 func (r *votes) voted(x *tx) {
 	for i := range x.legs {
-		if id := (bourse.LegID{Tx: x.begun.Tx, Leg: i}); !x.legs[i].priced && !r.audit.exempt[id] {
+		if id := (grid.LegID{Tx: x.begun.Tx, Leg: i}); !x.legs[i].priced && !r.audit.exempt[id] {
 			r.breaks("I15", "COMMIT of transaction %v, whose leg %d was never held", x.begun.Tx, i)
 		}
 	}

@@ -3,7 +3,8 @@ package invariant
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // I9: a committed window obeys its request, and no leg runs, or is settled, before
@@ -12,20 +13,20 @@ import (
 // Window is a committed window, or the repair of a part of one, beside what its job
 // asks for.
 type Window struct {
-	Asks  bourse.Request
+	Asks  grid.Request
 	Sites []string // leg by leg
-	Legs  []bourse.Leg
-	Cost  bourse.Credits // of the legs, at the prices that bind
+	Legs  []grid.Leg
+	Cost  grid.Credits // of the legs, at the prices that bind
 
 	// Of a repair: the nodes of the leg that it stands in for, what the window has
 	// cost so far, less what came back, and the penalties that it may spend as well.
 	Repairs   bool
 	Nodes     int
-	Spent     bourse.Credits
-	Penalties bourse.Credits
+	Spent     grid.Credits
+	Penalties grid.Credits
 
-	Group    func(site, group string) (bourse.Group, bool) // nil: groups are not known
-	PriceCap bool                                          // ALP: no node may cost more than the job's price
+	Group    func(site, group string) (grid.Group, bool) // nil: groups are not known
+	PriceCap bool                                        // ALP: no node may cost more than the job's price
 }
 
 // Obeys says what of the request the window does not meet.
@@ -54,7 +55,7 @@ func (w *Window) Obeys() error {
 }
 
 // leg holds one leg to the request.
-func (w *Window) leg(i int, l bourse.Leg, ask *bourse.Request) error {
+func (w *Window) leg(i int, l grid.Leg, ask *grid.Request) error {
 	switch {
 	case l.Start != w.Legs[0].Start:
 		return fmt.Errorf("parts start at %v and %v", w.Legs[0].Start, l.Start)
@@ -87,15 +88,15 @@ func (w *Window) leg(i int, l bourse.Leg, ask *bourse.Request) error {
 type windows struct {
 	*journal
 	txs      transactions
-	parts    map[bourse.TxID][]bourse.TxID // of a window: the transaction that placed it, and its repairs
-	requests map[string]bourse.Request     // by job, what each asks for now
+	parts    map[grid.TxID][]grid.TxID // of a window: the transaction that placed it, and its repairs
+	requests map[string]grid.Request   // by job, what each asks for now
 }
 
 // asks notes what a job asks for.
-func (r *windows) asks(j *bourse.Job) { r.requests[j.Name] = j.Request }
+func (r *windows) asks(j *grid.Job) { r.requests[j.Name] = j.Request }
 
 // begun notes to which window a transaction belongs.
-func (r *windows) begun(id bourse.TxID) {
+func (r *windows) begun(id grid.TxID) {
 	window := r.window(id)
 	r.parts[window] = append(r.parts[window], id)
 }
@@ -118,13 +119,13 @@ func (r *windows) obeys(x *tx) {
 	}
 	nodes := 0
 	for i, l := range f.Legs {
-		if r.audit.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] {
+		if r.audit.exempt[grid.LegID{Tx: f.Tx, Leg: i}] {
 			return
 		}
 		nodes += l.Nodes
 		w.Cost = w.Cost.Plus(x.legs[i].fare.Total())
 	}
-	if id := f.Repairs; id != (bourse.LegID{}) {
+	if id := f.Repairs; id != (grid.LegID{}) {
 		lost := r.txs[id.Tx]
 		if lost == nil || id.Leg >= len(lost.begun.Legs) {
 			return // of a journal that has lost its beginning
@@ -136,7 +137,7 @@ func (r *windows) obeys(x *tx) {
 		if r.audit.together {
 			r.breaks("I9", "%v commits job %q, which nobody submitted", f.Tx, f.Job)
 		}
-		w.Asks = bourse.Request{Nodes: nodes, Ready: -bourse.MaxTime, Deadline: bourse.Never, Budget: bourse.MaxCredits}
+		w.Asks = grid.Request{Nodes: nodes, Ready: -grid.MaxTime, Deadline: grid.Never, Budget: grid.MaxCredits}
 		w.PriceCap = false
 	}
 	if err := w.Obeys(); err != nil {
@@ -154,7 +155,7 @@ func (r *windows) asksAgain(x *tx) {
 // spent is what was posted for the window that a transaction repairs, less refunds, and
 // the penalties that its sites have paid. An earlier window of the job that was lost does
 // not count, even if parts of it have run: the budget is that of one window.
-func (r *windows) spent(x *tx) (net, penalties bourse.Credits) {
+func (r *windows) spent(x *tx) (net, penalties grid.Credits) {
 	for _, id := range r.parts[r.window(x.begun.Tx)] {
 		for i := range r.txs[id].legs {
 			l := &r.txs[id].legs[i]
@@ -167,23 +168,23 @@ func (r *windows) spent(x *tx) (net, penalties bourse.Credits) {
 
 // window is the transaction that placed the window which another one repairs: itself, if
 // it repairs nothing.
-func (r *windows) window(id bourse.TxID) bourse.TxID {
-	for x := r.txs[id]; x != nil && x.begun.Repairs != (bourse.LegID{}); x = r.txs[id] {
+func (r *windows) window(id grid.TxID) grid.TxID {
+	for x := r.txs[id]; x != nil && x.begun.Repairs != (grid.LegID{}); x = r.txs[id] {
 		id = x.begun.Repairs.Tx
 	}
 	return id
 }
 
 // startsInTime holds a leg that runs, or is settled, at its site to its window.
-func (r *windows) startsInTime(at bourse.Time, f *bourse.LegMoved) {
-	if (f.State == bourse.Running || f.State == bourse.Settled) && f.Flex.Early(f.What, at) && !r.audit.exempt[f.Leg] {
+func (r *windows) startsInTime(at grid.Time, f *facts.LegMoved) {
+	if (f.State == grid.Running || f.State == grid.Settled) && f.Flex.Early(f.What, at) && !r.audit.exempt[f.Leg] {
 		r.breaks("I9", "leg %v is %v at %v, and its window begins at %v", f.Leg, f.State, at, f.What.Start)
 	}
 }
 
 // endsInTime holds a leg that is settled, by its broker, to its window.
-func (r *windows) endsInTime(f bourse.LegDone, x *tx) {
-	if i := f.Leg.Leg; f.State == bourse.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], r.at) && !r.audit.exempt[f.Leg] {
+func (r *windows) endsInTime(f facts.LegDone, x *tx) {
+	if i := f.Leg.Leg; f.State == grid.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], r.at) && !r.audit.exempt[f.Leg] {
 		r.breaks("I9", "leg %v is settled at %v, and its window begins at %v", f.Leg, r.at, x.begun.Legs[i].Start)
 	}
 }

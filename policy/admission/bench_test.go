@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // loaded is a server of 128 nodes in the midst of work: jobs of the sizes and
@@ -13,13 +13,13 @@ func loaded(b *testing.B, c Control) (*Shares, []Job) {
 	b.Helper()
 	server := nodes(b, c, 128)
 	r := rand.New(rand.NewPCG(1, 2))
-	draw := func(id int64) (Job, bourse.Duration) {
-		estimate := bourse.Duration(1+r.Int64N(300)) * bourse.Minute
+	draw := func(id int64) (Job, grid.Duration) {
+		estimate := grid.Duration(1+r.Int64N(300)) * grid.Minute
 		return Job{ID: id, Nodes: 1 << r.IntN(7), Estimate: estimate,
-			Deadline: server.Now().Add(estimate * bourse.Duration(12+r.IntN(60)) / 10)}, estimate * bourse.Duration(1+r.IntN(10)) / 10
+			Deadline: server.Now().Add(estimate * grid.Duration(12+r.IntN(60)) / 10)}, estimate * grid.Duration(1+r.IntN(10)) / 10
 	}
 	for id := int64(0); id < 3000; id++ {
-		to := server.Now() + bourse.Time(r.Int64N(int64(4*bourse.Minute)))
+		to := server.Now() + grid.Time(r.Int64N(int64(4*grid.Minute)))
 		for server.Next() <= to {
 			server.Advance(server.Next())
 		}

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The naive twin of Shares: it walks through every millisecond, and decides by
@@ -16,7 +16,7 @@ import (
 
 type naiveTask struct {
 	job                  int64
-	deadline             bourse.Time
+	deadline             grid.Time
 	estimate, work, rate float64
 }
 
@@ -24,8 +24,8 @@ type naiveNodes struct {
 	control Control
 	late    bool
 	bare    bool
-	speeds  []bourse.Performance
-	now     bourse.Time
+	speeds  []grid.Performance
+	now     grid.Time
 	tasks   [][]naiveTask
 	close   bool // some work came so near to its end that rounding decides in which millisecond that is
 }
@@ -37,7 +37,7 @@ func (n *naiveNodes) sum(i int) (total float64) {
 	return total
 }
 
-func naiveShare(t naiveTask, now bourse.Time) float64 {
+func naiveShare(t naiveTask, now grid.Time) float64 {
 	if t.estimate < 1e-6 {
 		return 0
 	}
@@ -152,7 +152,7 @@ func (n *naiveNodes) tiedByRounding(s *Shares) bool {
 	return false
 }
 
-func (n *naiveNodes) arrive(j Job, run bourse.Duration, nodes []int) {
+func (n *naiveNodes) arrive(j Job, run grid.Duration, nodes []int) {
 	for _, i := range nodes {
 		n.tasks[i] = append(n.tasks[i], naiveTask{job: j.ID, deadline: j.Deadline,
 			estimate: float64(n.speeds[i].Runtime(j.Estimate)), work: float64(n.speeds[i].Runtime(run))})
@@ -168,7 +168,7 @@ func TestShares_EqualTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 	rapid.Check(t, func(rt *rapid.T) {
 		control := rapid.SampledFrom([]Control{Libra, LibraRisk}).Draw(rt, "control")
 		late := rapid.Bool().Draw(rt, "late")
-		speeds := rapid.SliceOfN(rapid.SampledFrom([]bourse.Performance{500, 1000, 1300, 2000}), 1, 4).Draw(rt, "speeds")
+		speeds := rapid.SliceOfN(rapid.SampledFrom([]grid.Performance{500, 1000, 1300, 2000}), 1, 4).Draw(rt, "speeds")
 		bare := rapid.Bool().Draw(rt, "bare")
 		server, err := New(Options{Control: control, Nodes: speeds, RefuseLoneLate: !late, OverrunBare: bare}, 0)
 		if err != nil {
@@ -191,9 +191,9 @@ func TestShares_EqualTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 				}
 			}
 			j := Job{ID: id, Nodes: rapid.IntRange(1, len(speeds)).Draw(rt, "nodes"),
-				Estimate: bourse.Duration(rapid.IntRange(1, 150).Draw(rt, "estimate"))}
-			j.Deadline = server.Now().Add(bourse.Duration(rapid.IntRange(1, 300).Draw(rt, "deadline")))
-			run := bourse.Duration(rapid.IntRange(1, 150).Draw(rt, "run"))
+				Estimate: grid.Duration(rapid.IntRange(1, 150).Draw(rt, "estimate"))}
+			j.Deadline = server.Now().Add(grid.Duration(rapid.IntRange(1, 300).Draw(rt, "deadline")))
+			run := grid.Duration(rapid.IntRange(1, 150).Draw(rt, "run"))
 			nodes, near := naive.choose(j)
 			if near || control == Libra && naive.tiedByRounding(server.(*Shares)) {
 				continue
@@ -201,7 +201,7 @@ func TestShares_EqualTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 			d := server.Arrive(j, run)
 			switch {
 			case len(nodes) < j.Nodes:
-				if d.Short != j.Nodes-len(nodes) || d.Reason.Code != bourse.NoShare {
+				if d.Short != j.Nodes-len(nodes) || d.Reason.Code != grid.NoShare {
 					rt.Fatalf("job %d: %+v, want %d short", id, d, j.Nodes-len(nodes))
 				}
 			case !slices.Equal(sorted(nodes), sorted(d.Nodes)):
@@ -213,7 +213,7 @@ func TestShares_EqualTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 		for naive.busy() {
 			compareEnds(rt, server, naive)
 		}
-		if server.Next() != bourse.Never {
+		if server.Next() != grid.Never {
 			rt.Fatalf("something is left: %v", server.Next())
 		}
 	})
@@ -365,14 +365,14 @@ func TestShares_TrueEstimatesAreMet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		control := rapid.SampledFrom([]Control{Libra, LibraRisk, LibraRiskSigma}).Draw(rt, "control")
-		opt := Options{Control: control, Nodes: []bourse.Performance{700, 1000, 1100}, RefuseLoneLate: true}
+		opt := Options{Control: control, Nodes: []grid.Performance{700, 1000, 1100}, RefuseLoneLate: true}
 		server, err := New(opt, 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		due := map[int64]bourse.Time{}
-		now := bourse.Time(0)
-		ends := func(to bourse.Time) {
+		due := map[int64]grid.Time{}
+		now := grid.Time(0)
+		ends := func(to grid.Time) {
 			for server.Next() <= to {
 				for _, e := range server.Advance(server.Next()) {
 					if server.Now() > due[e.Job] && control != LibraRiskSigma { // which takes more where all are late alike
@@ -383,17 +383,17 @@ func TestShares_TrueEstimatesAreMet(t *testing.T) {
 			}
 		}
 		for id := int64(1); id <= 60; id++ {
-			now += bourse.Time(rapid.IntRange(0, 5_000).Draw(rt, "pause"))
+			now += grid.Time(rapid.IntRange(0, 5_000).Draw(rt, "pause"))
 			ends(now)
 			server.Advance(now)
-			run := bourse.Duration(rapid.IntRange(1, 20_000).Draw(rt, "run"))
+			run := grid.Duration(rapid.IntRange(1, 20_000).Draw(rt, "run"))
 			j := Job{ID: id, Nodes: rapid.IntRange(1, 3).Draw(rt, "nodes"), Estimate: run,
-				Deadline: now.Add(run + bourse.Duration(rapid.IntRange(1, 40_000).Draw(rt, "slack")))}
+				Deadline: now.Add(run + grid.Duration(rapid.IntRange(1, 40_000).Draw(rt, "slack")))}
 			if d := server.Arrive(j, run); !d.Reason.Refused() {
 				due[id] = j.Deadline
 			}
 		}
-		ends(bourse.Never - 1)
+		ends(grid.Never - 1)
 		if len(due) > 0 {
 			rt.Fatalf("%d jobs never ended", len(due))
 		}

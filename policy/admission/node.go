@@ -3,7 +3,7 @@ package admission
 import (
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 const (
@@ -17,11 +17,11 @@ const (
 // node.
 type task struct {
 	job      int64
-	deadline bourse.Time
-	estimate float64     // remaining estimate; 0 once it is used up
-	work     float64     // remaining true work, which no decision uses
-	rate     float64     // share of the node since the last division
-	end      bourse.Time // expected end if nothing changes
+	deadline grid.Time
+	estimate float64   // remaining estimate; 0 once it is used up
+	work     float64   // remaining true work, which no decision uses
+	rate     float64   // share of the node since the last division
+	end      grid.Time // expected end if nothing changes
 }
 
 // node is a time-shared node. It divides itself among its tasks when one of them arrives or
@@ -29,11 +29,11 @@ type task struct {
 // rate until then, which does not harm the others: they never get less than their shares
 // while these sum to at most 1.
 type node struct {
-	performance bourse.Performance
-	bare        bool        // see Options.OverrunBare
-	at          bourse.Time // time of the last division
-	total       float64     // sum of the shares at that instant
-	tasks       []task      // in order of arrival
+	performance grid.Performance
+	bare        bool      // see Options.OverrunBare
+	at          grid.Time // time of the last division
+	total       float64   // sum of the shares at that instant
+	tasks       []task    // in order of arrival
 }
 
 // share returns what a task needs of its node to end in time (equation 1): remaining
@@ -50,7 +50,7 @@ func share(estimate, remaining float64) float64 {
 }
 
 // left returns a task's remaining estimate at now.
-func (n *node) left(t *task, now bourse.Time) float64 {
+func (n *node) left(t *task, now grid.Time) float64 {
 	return consumed(t.estimate, t.rate, float64(now-n.at))
 }
 
@@ -63,7 +63,7 @@ func consumed(amount, rate, time float64) float64 {
 }
 
 // shares returns the sum of the shares at now (equation 2).
-func (n *node) shares(now bourse.Time) float64 {
+func (n *node) shares(now grid.Time) float64 {
 	if now == n.at {
 		return n.total
 	}
@@ -76,7 +76,7 @@ func (n *node) shares(now bourse.Time) float64 {
 }
 
 // settle brings the node's tasks up to now.
-func (n *node) settle(now bourse.Time) {
+func (n *node) settle(now grid.Time) {
 	if d := float64(now - n.at); d > 0 {
 		for i := range n.tasks {
 			t := &n.tasks[i]
@@ -95,7 +95,7 @@ func (n *node) add(t task) { n.tasks = append(n.tasks, t) }
 // idle capacity: nothing, or all of it in equal parts if no task has a share. On a bare
 // node they get the rest instead of the others. It returns the first end. The node must be
 // settled.
-func (n *node) divide() bourse.Time {
+func (n *node) divide() grid.Time {
 	n.total = 0
 	over := 0
 	for i := range n.tasks {
@@ -115,7 +115,7 @@ func (n *node) divide() bourse.Time {
 		whole = max(1, n.total)
 		rest = max(0, 1-n.total) / float64(over)
 	}
-	next := bourse.Never
+	next := grid.Never
 	for i := range n.tasks {
 		t := &n.tasks[i]
 		if t.rate > 0 {
@@ -133,16 +133,16 @@ func (n *node) divide() bourse.Time {
 // millisecond and always later than now. An amount of no more than a sliver is used up even
 // at rate 0: a task with no more left of estimate and work is done, and must not wait for
 // idle capacity.
-func (n *node) when(amount, rate float64) bourse.Time {
+func (n *node) when(amount, rate float64) grid.Time {
 	if amount <= 0 {
 		return n.at + 1
 	}
 	if rate <= 0 {
-		return bourse.Never
+		return grid.Never
 	}
 	d := math.Ceil(amount/rate - sliver)
-	if d >= float64(bourse.Never-n.at) {
-		return bourse.Never
+	if d >= float64(grid.Never-n.at) {
+		return grid.Never
 	}
-	return n.at + max(1, bourse.Time(d))
+	return n.at + max(1, grid.Time(d))
 }

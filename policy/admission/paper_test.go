@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // s is a span of so many seconds, at an instant.
-func s(seconds int64) bourse.Duration { return bourse.Duration(seconds) * bourse.Second }
-func at(seconds int64) bourse.Time    { return bourse.Time(seconds * 1000) }
+func s(seconds int64) grid.Duration { return grid.Duration(seconds) * grid.Second }
+func at(seconds int64) grid.Time    { return grid.Time(seconds * 1000) }
 
 // nodes is a server of so many nodes of performance 1.
 func nodes(t testing.TB, c Control, n int, change ...func(*Options)) Server {
 	t.Helper()
-	opt := Options{Control: c, Nodes: make([]bourse.Performance, n)}
+	opt := Options{Control: c, Nodes: make([]grid.Performance, n)}
 	for i := range opt.Nodes {
-		opt.Nodes[i] = bourse.Unit
+		opt.Nodes[i] = grid.Unit
 	}
 	for _, f := range change {
 		f(&opt)
@@ -30,7 +30,7 @@ func nodes(t testing.TB, c Control, n int, change ...func(*Options)) Server {
 }
 
 // until runs a server up to an instant and notes what happens to whom and when.
-func until(t testing.TB, server Server, to bourse.Time, story map[int64]string) {
+func until(t testing.TB, server Server, to grid.Time, story map[int64]string) {
 	t.Helper()
 	note := func(list []Event) {
 		for _, e := range list {
@@ -115,11 +115,11 @@ func lastFits(t testing.TB, c Control, tasks []outlook) bool {
 	shares := nodes(t, c, 1).(*Shares)
 	n := &shares.nodes[0]
 	for i, o := range tasks[:len(tasks)-1] {
-		n.add(task{job: int64(i), deadline: bourse.Time(o.deadline), estimate: o.estimate, work: math.Inf(1)})
+		n.add(task{job: int64(i), deadline: grid.Time(o.deadline), estimate: o.estimate, work: math.Inf(1)})
 	}
 	n.divide()
 	last := tasks[len(tasks)-1]
-	d := shares.Try(Job{ID: 99, Nodes: 1, Estimate: bourse.Duration(last.estimate), Deadline: bourse.Time(last.deadline)})
+	d := shares.Try(Job{ID: 99, Nodes: 1, Estimate: grid.Duration(last.estimate), Deadline: grid.Time(last.deadline)})
 	return !d.Reason.Refused()
 }
 
@@ -155,7 +155,7 @@ func TestLibraRisk_RefusesALoneLateJobIfTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Control{LibraRisk, LibraRiskSigma} {
 		server := nodes(t, c, 1, func(o *Options) { o.RefuseLoneLate = true })
-		if d := server.Try(Job{ID: 1, Nodes: 1, Estimate: s(200), Deadline: at(100)}); d.Reason.Code != bourse.NoShare {
+		if d := server.Try(Job{ID: 1, Nodes: 1, Estimate: s(200), Deadline: at(100)}); d.Reason.Code != grid.NoShare {
 			t.Errorf("%v takes a job whose estimate lies beyond its deadline", c)
 		}
 		if d := server.Try(Job{ID: 1, Nodes: 1, Estimate: s(100), Deadline: at(100)}); d.Reason.Refused() {
@@ -169,14 +169,14 @@ func TestLibraRisk_RefusesALoneLateJobIfTold(t *testing.T) {
 // shares has nine tenths of the node.
 func TestShares_AnOverrunStarvesUnlessOthersDropToTheirBareShares(t *testing.T) {
 	t.Parallel()
-	for bare, want := range map[bool][2]bourse.Time{false: {at(1040), at(1075)}, true: {at(75), at(90)}} {
+	for bare, want := range map[bool][2]grid.Time{false: {at(1040), at(1075)}, true: {at(75), at(90)}} {
 		server := nodes(t, LibraRisk, 1, func(o *Options) { o.OverrunBare = bare })
 		story := map[int64]string{}
 		server.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(10), Deadline: at(100)}, s(61))
 		server.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1000), Deadline: at(10_000)}, s(1000))
 		until(t, server, at(30), story)
 		server.Arrive(Job{ID: 3, Nodes: 1, Estimate: s(1), Deadline: at(130)}, s(1))
-		for server.Next() < bourse.Never && story[1] == "" {
+		for server.Next() < grid.Never && story[1] == "" {
 			until(t, server, server.Next(), story)
 		}
 		if end := server.Now(); story[1] == "" || end < want[0] || end > want[1] {
@@ -205,7 +205,7 @@ func TestLibra_TakesTheFullestNodeThatSuits(t *testing.T) {
 	arrive(3, 2, 60, 1, 2) // .8, .3, 0, 0: the first is too full
 	arrive(4, 1, 20, 0)    // .8, .9, .6, 0: exactly 1
 	arrive(5, 4, 1)        // node 0 is full
-	if d := server.Try(Job{ID: 5, Nodes: 4, Estimate: s(20), Deadline: at(100)}); d.Short != 2 || d.Reason.Code != bourse.NoShare {
+	if d := server.Try(Job{ID: 5, Nodes: 4, Estimate: s(20), Deadline: at(100)}); d.Short != 2 || d.Reason.Code != grid.NoShare {
 		t.Errorf("%+v, want 2 nodes short", d)
 	}
 }
@@ -268,7 +268,7 @@ func TestNode_PastItsEstimateATaskGetsIdleCapacityOnly(t *testing.T) {
 
 func TestServer_NodesDifferInPerformance(t *testing.T) {
 	t.Parallel()
-	faster := func(o *Options) { o.Nodes = []bourse.Performance{500, 2000, 1000} }
+	faster := func(o *Options) { o.Nodes = []grid.Performance{500, 2000, 1000} }
 	shares, story := nodes(t, LibraRisk, 1, faster), map[int64]string{}
 	shares.Arrive(Job{ID: 1, Nodes: 3, Estimate: s(60), Deadline: at(200)}, s(60)) // 120, 30, 60 of 200
 	for i, want := range []float64{.6, .15, .3} {

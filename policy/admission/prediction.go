@@ -3,7 +3,7 @@ package admission
 import (
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // outlook is a task in a prediction. Times are in milliseconds from now.
@@ -93,7 +93,7 @@ func risk(delays []float64) float64 {
 // risky reports whether the node would be at risk with one more task, by the paper's
 // algorithm 1 as printed. late says whether a task that is alone may be predicted to be
 // late.
-func (n *node) risky(estimate, remaining float64, now bourse.Time, late bool, room *[]outlook) bool {
+func (n *node) risky(estimate, remaining float64, now grid.Time, late bool, room *[]outlook) bool {
 	list := (*room)[:0]
 	for i := range n.tasks {
 		t := &n.tasks[i]

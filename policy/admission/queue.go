@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Queue is a Server whose nodes run one task at a time, under EDF. Jobs wait in order of
@@ -18,7 +18,7 @@ import (
 // slowest has finished its part. A running job is never stopped early.
 type Queue struct {
 	opt     Options
-	now     bourse.Time
+	now     grid.Time
 	order   []int  // the nodes, the fastest first
 	busy    []bool // by node
 	free    int
@@ -33,7 +33,7 @@ type Queue struct {
 // waiter is a waiting job.
 type waiter struct {
 	Job
-	run bourse.Duration
+	run grid.Duration
 	seq int64 // of arrival
 }
 
@@ -55,7 +55,7 @@ func (w *waiting) Pop() any {
 // runner is a running job.
 type runner struct {
 	id    int64
-	end   bourse.Time
+	end   grid.Time
 	nodes []int
 }
 
@@ -74,7 +74,7 @@ func (r *running) Pop() any {
 	return last
 }
 
-func newQueue(opt Options, now bourse.Time) *Queue {
+func newQueue(opt Options, now grid.Time) *Queue {
 	q := &Queue{opt: opt, now: now, free: len(opt.Nodes), busy: make([]bool, len(opt.Nodes)), ids: make(map[int64]struct{})}
 	for i := range opt.Nodes {
 		q.order = append(q.order, i)
@@ -84,12 +84,12 @@ func newQueue(opt Options, now bourse.Time) *Queue {
 }
 
 // Now returns the instant of the last Advance.
-func (q *Queue) Now() bourse.Time { return q.now }
+func (q *Queue) Now() grid.Time { return q.now }
 
 // Next returns the next end of a job.
-func (q *Queue) Next() bourse.Time {
+func (q *Queue) Next() grid.Time {
 	if len(q.running) == 0 {
-		return bourse.Never
+		return grid.Never
 	}
 	return q.running[0].end
 }
@@ -98,13 +98,13 @@ func (q *Queue) Next() bourse.Time {
 func (q *Queue) Try(j Job) Decision {
 	d := impossible(&j, q.now, len(q.busy))
 	if !d.Reason.Refused() && len(q.waiting) >= q.opt.Queue {
-		d.Reason = bourse.Reason{Code: bourse.QueueFull, Detail: fmt.Sprintf("%d jobs wait, no more may", len(q.waiting))}
+		d.Reason = grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf("%d jobs wait, no more may", len(q.waiting))}
 	}
 	return d
 }
 
 // Arrive accepts the job into the queue, or refuses it.
-func (q *Queue) Arrive(j Job, run bourse.Duration) Decision {
+func (q *Queue) Arrive(j Job, run grid.Duration) Decision {
 	_, there := q.ids[j.ID]
 	checkArrival(there, j.ID, run)
 	d := q.Try(j)
@@ -137,7 +137,7 @@ func (q *Queue) release(r runner) {
 }
 
 // Advance moves the time to now, at most Next, and returns the jobs that end then, by id.
-func (q *Queue) Advance(now bourse.Time) []Event {
+func (q *Queue) Advance(now grid.Time) []Event {
 	checkAdvance(q.now, now, q.Next())
 	q.now, q.events = now, q.events[:0]
 	for len(q.running) > 0 && q.running[0].end == now {
@@ -158,7 +158,7 @@ func (q *Queue) Pass() []Event {
 		slowest := q.pick(w.Nodes)
 		if end := q.now.Add(slowest.Runtime(w.Estimate)); end > w.Deadline && q.opt.Control != EDFOpen {
 			delete(q.ids, w.ID)
-			q.events = append(q.events, Event{w.ID, Dropped, bourse.Because(bourse.Expired, "it would end at %v, after its deadline %v", end, w.Deadline)})
+			q.events = append(q.events, Event{w.ID, Dropped, grid.Because(grid.Expired, "it would end at %v, after its deadline %v", end, w.Deadline)})
 			continue
 		}
 		q.occupy(runner{w.ID, q.now.Add(slowest.Runtime(w.run)), slices.Clone(q.picks)})
@@ -169,7 +169,7 @@ func (q *Queue) Pass() []Event {
 
 // pick chooses the n fastest free nodes, and returns the performance of the slowest of
 // them.
-func (q *Queue) pick(n int) bourse.Performance {
+func (q *Queue) pick(n int) grid.Performance {
 	q.picks = q.picks[:0]
 	for _, i := range q.order {
 		if !q.busy[i] {

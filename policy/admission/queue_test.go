@@ -7,17 +7,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // naiveEDF plays a list of jobs on n nodes of performance 1, a millisecond after
 // the other, and tells what happens to whom.
-func naiveEDF(n int, open bool, jobs []Job, arrivals []bourse.Time, runs []bourse.Duration) []string {
+func naiveEDF(n int, open bool, jobs []Job, arrivals []grid.Time, runs []grid.Duration) []string {
 	story := make([]string, len(jobs))
 	var waiting, running []int
-	ends := make([]bourse.Time, len(jobs))
+	ends := make([]grid.Time, len(jobs))
 	free := n
-	for now := bourse.Time(0); now < 20_000; now++ {
+	for now := grid.Time(0); now < 20_000; now++ {
 		running = slices.DeleteFunc(running, func(i int) bool {
 			if ends[i] != now {
 				return false
@@ -63,16 +63,16 @@ func TestQueue_EqualsTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 		n := rapid.IntRange(1, 5).Draw(rt, "nodes")
 		server := nodes(t, control, n)
 		var jobs []Job
-		var arrivals []bourse.Time
-		var runs []bourse.Duration
-		now := bourse.Time(0)
+		var arrivals []grid.Time
+		var runs []grid.Duration
+		now := grid.Time(0)
 		for range rapid.IntRange(1, 25).Draw(rt, "jobs") {
-			now += bourse.Time(rapid.IntRange(0, 30).Draw(rt, "pause"))
+			now += grid.Time(rapid.IntRange(0, 30).Draw(rt, "pause"))
 			arrivals = append(arrivals, now)
 			jobs = append(jobs, Job{ID: int64(len(jobs)), Nodes: rapid.IntRange(1, n).Draw(rt, "n"),
-				Estimate: bourse.Duration(rapid.IntRange(1, 60).Draw(rt, "estimate")),
-				Deadline: now + bourse.Time(rapid.IntRange(1, 300).Draw(rt, "deadline"))})
-			runs = append(runs, bourse.Duration(rapid.IntRange(1, 60).Draw(rt, "run")))
+				Estimate: grid.Duration(rapid.IntRange(1, 60).Draw(rt, "estimate")),
+				Deadline: now + grid.Time(rapid.IntRange(1, 300).Draw(rt, "deadline"))})
+			runs = append(runs, grid.Duration(rapid.IntRange(1, 60).Draw(rt, "run")))
 		}
 		got := make([]string, len(jobs))
 		note := func(list []Event) {
@@ -83,7 +83,7 @@ func TestQueue_EqualsTheNaiveTwinThatWalksThroughEveryMillisecond(t *testing.T) 
 				rt.Fatal(err)
 			}
 		}
-		for i := 0; i < len(jobs) || server.Next() < bourse.Never; {
+		for i := 0; i < len(jobs) || server.Next() < grid.Never; {
 			next := server.Next()
 			if i < len(jobs) {
 				next = min(next, arrivals[i])

@@ -4,7 +4,8 @@ import (
 	"container/heap"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // After a restart of its process, a server is refilled with what was decided and decides
@@ -14,7 +15,7 @@ import (
 
 // Place starts work now on the nodes that an earlier life has chosen for it. It reports
 // whether these nodes exist.
-func (s *Shares) Place(j Job, run bourse.Duration, nodes []int) bool {
+func (s *Shares) Place(j Job, run grid.Duration, nodes []int) bool {
 	if len(nodes) == 0 || !within(nodes, len(s.nodes)) || s.jobs[j.ID] != nil {
 		return false
 	}
@@ -23,7 +24,7 @@ func (s *Shares) Place(j Job, run bourse.Duration, nodes []int) bool {
 }
 
 // Place makes work wait or, with nodes, start on those.
-func (q *Queue) Place(j Job, run bourse.Duration, nodes []int) bool {
+func (q *Queue) Place(j Job, run grid.Duration, nodes []int) bool {
 	if len(nodes) == 0 {
 		if _, there := q.ids[j.ID]; there || j.Nodes > len(q.busy) {
 			return false
@@ -48,25 +49,25 @@ func within(nodes []int, n int) bool {
 }
 
 // Save records the remaining work of all jobs.
-func (s *Shares) Save(m *bourse.ServerMemory) {
+func (s *Shares) Save(m *facts.ServerMemory) {
 	m.At = s.now
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		x := bourse.NodeTasks{At: n.at}
+		x := facts.NodeTasks{At: n.at}
 		for _, t := range n.tasks {
-			x.Tasks = append(x.Tasks, bourse.TaskLeft{Number: t.job, Deadline: t.deadline, Estimate: t.estimate, Work: t.work})
+			x.Tasks = append(x.Tasks, facts.TaskLeft{Number: t.job, Deadline: t.deadline, Estimate: t.estimate, Work: t.work})
 		}
 		m.Nodes = append(m.Nodes, x)
 	}
 }
 
 // Save records which jobs run, until when, and which wait.
-func (q *Queue) Save(m *bourse.ServerMemory) {
+func (q *Queue) Save(m *facts.ServerMemory) {
 	m.At = q.now
 	for _, r := range q.running {
-		m.Running = append(m.Running, bourse.RunningTasks{Number: r.id, End: r.end, Nodes: slices.Clone(r.nodes)})
+		m.Running = append(m.Running, facts.RunningTasks{Number: r.id, End: r.end, Nodes: slices.Clone(r.nodes)})
 	}
-	slices.SortFunc(m.Running, func(a, b bourse.RunningTasks) int {
+	slices.SortFunc(m.Running, func(a, b facts.RunningTasks) int {
 		if a.End != b.End {
 			return int(a.End - b.End)
 		}
@@ -75,13 +76,13 @@ func (q *Queue) Save(m *bourse.ServerMemory) {
 	list := slices.Clone(q.waiting)
 	slices.SortFunc(list, func(a, b waiter) int { return int(a.seq - b.seq) })
 	for _, w := range list {
-		m.Waiting = append(m.Waiting, bourse.WaitingTasks{Number: w.ID, Nodes: w.Nodes, Estimate: w.Estimate, Deadline: w.Deadline, Run: w.run})
+		m.Waiting = append(m.Waiting, facts.WaitingTasks{Number: w.ID, Nodes: w.Nodes, Estimate: w.Estimate, Deadline: w.Deadline, Run: w.run})
 	}
 }
 
 // Restore refills an empty server with what Save has recorded. It returns the jobs that
 // have lost a node because there are fewer nodes now.
-func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
+func (s *Shares) Restore(m *facts.ServerMemory) (lost []int64) {
 	s.now = m.At
 	for i := range m.Nodes {
 		for _, t := range m.Nodes[i].Tasks {
@@ -108,7 +109,7 @@ func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 
 // Restore refills an empty server with what Save has recorded. It returns the jobs that
 // have lost a node because there are fewer nodes now.
-func (q *Queue) Restore(m *bourse.ServerMemory) (lost []int64) {
+func (q *Queue) Restore(m *facts.ServerMemory) (lost []int64) {
 	q.now = m.At
 	for _, r := range m.Running {
 		if !within(r.Nodes, len(q.busy)) {
@@ -138,7 +139,7 @@ func drop(s Server, lost []int64) []int64 {
 }
 
 // enter makes a job wait.
-func (q *Queue) enter(j Job, run bourse.Duration) {
+func (q *Queue) enter(j Job, run grid.Duration) {
 	q.seen++
 	q.ids[j.ID] = struct{}{}
 	heap.Push(&q.waiting, waiter{Job: j, run: run, seq: q.seen})

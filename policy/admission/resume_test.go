@@ -8,13 +8,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // performances are those of the nodes of a server under test: all differ.
-var performances = []bourse.Performance{1000, 1500, 500, 2000, 750}
+var performances = []grid.Performance{1000, 1500, 500, 2000, 750}
 
-func newServer(t *testing.T, opt Options, now bourse.Time) Server {
+func newServer(t *testing.T, opt Options, now grid.Time) Server {
 	t.Helper()
 	s, err := New(opt, now)
 	if err != nil {
@@ -31,7 +32,7 @@ func story(s Server, arrivals []arrival) (list []string) {
 		if len(arrivals) > 0 {
 			next = min(next, arrivals[0].at)
 		}
-		if next == bourse.Never {
+		if next == grid.Never {
 			return list
 		}
 		events := slices.Clone(s.Advance(next))
@@ -48,17 +49,17 @@ func story(s Server, arrivals []arrival) (list []string) {
 }
 
 type arrival struct {
-	at  bourse.Time
+	at  grid.Time
 	job Job
-	run bourse.Duration
+	run grid.Duration
 }
 
-func drawArrivals(r *rand.Rand, from bourse.Time, first int64) (list []arrival) {
+func drawArrivals(r *rand.Rand, from grid.Time, first int64) (list []arrival) {
 	for i := range int64(12) {
-		from += bourse.Time(r.Int64N(60))
-		est := bourse.Duration(1 + r.Int64N(150))
-		list = append(list, arrival{from, Job{ID: 100 - first - i, Nodes: 1 + r.IntN(4), Estimate: est, Deadline: from.Add(2*est + bourse.Duration(r.Int64N(300)))},
-			max(1, est*bourse.Duration(50+r.IntN(80))/100)})
+		from += grid.Time(r.Int64N(60))
+		est := grid.Duration(1 + r.Int64N(150))
+		list = append(list, arrival{from, Job{ID: 100 - first - i, Nodes: 1 + r.IntN(4), Estimate: est, Deadline: from.Add(2*est + grid.Duration(r.Int64N(300)))},
+			max(1, est*grid.Duration(50+r.IntN(80))/100)})
 	}
 	return list
 }
@@ -81,7 +82,7 @@ func TestRestore_GoesOnAsIfItHadNeverStopped(t *testing.T) {
 			s.Arrive(x.job, x.run)
 			s.Pass()
 		}
-		var saved, again bourse.ServerMemory
+		var saved, again facts.ServerMemory
 		s.Save(&saved)
 		other := newServer(t, opt, 0)
 		if lost := other.Restore(&saved); len(lost) > 0 {
@@ -101,15 +102,15 @@ func TestRestore_GoesOnAsIfItHadNeverStopped(t *testing.T) {
 // What is saved is in order: who runs by end, then number, and who waits by arrival.
 func TestSave_IsInOrder(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, Options{Control: EDF, Nodes: slices.Repeat([]bourse.Performance{1000}, 4)}, 0)
+	s := newServer(t, Options{Control: EDF, Nodes: slices.Repeat([]grid.Performance{1000}, 4)}, 0)
 	for i, id := range []int64{7, 3, 9, 5} { // 5 ends first, and 3, 7 and 9 at once
-		s.Arrive(Job{ID: id, Nodes: 1, Estimate: 50, Deadline: 100}, bourse.Duration(50-10*(i/3)))
+		s.Arrive(Job{ID: id, Nodes: 1, Estimate: 50, Deadline: 100}, grid.Duration(50-10*(i/3)))
 	}
 	s.Pass()
 	for i, id := range []int64{8, 2, 6} { // by deadline 6 is first
-		s.Arrive(Job{ID: id, Nodes: 2, Estimate: 50, Deadline: bourse.Time(900 - i)}, 50)
+		s.Arrive(Job{ID: id, Nodes: 2, Estimate: 50, Deadline: grid.Time(900 - i)}, 50)
 	}
-	var m bourse.ServerMemory
+	var m facts.ServerMemory
 	s.Save(&m)
 	var running, waiting []int64
 	for _, x := range m.Running {
@@ -127,7 +128,7 @@ func TestSave_IsInOrder(t *testing.T) {
 // is gone, or that need more nodes than there are. Their other nodes are free.
 func TestRestore_LosesWhoHasLostANode(t *testing.T) {
 	t.Parallel()
-	even := slices.Repeat([]bourse.Performance{1000}, 4)
+	even := slices.Repeat([]grid.Performance{1000}, 4)
 	for _, control := range []Control{Libra, EDF} {
 		s := newServer(t, Options{Control: control, Nodes: even}, 0)
 		for _, id := range []int64{4, 2, 1} { // 4 on node 0, 2 on 1 and 2, 1 on the last
@@ -139,7 +140,7 @@ func TestRestore_LosesWhoHasLostANode(t *testing.T) {
 			s.Arrive(Job{ID: 8, Nodes: 3, Estimate: 10, Deadline: 900}, 10) // waits
 			want = append(want, 8)
 		}
-		var m bourse.ServerMemory
+		var m facts.ServerMemory
 		s.Save(&m)
 		for left := 1; left <= 2; left++ { // of one node, job 2 has lost both of its own
 			other := newServer(t, Options{Control: control, Nodes: even[:left]}, 0)
@@ -195,7 +196,7 @@ func TestTry_SaysHowManyNodesAreShort(t *testing.T) {
 		s := newServer(t, Options{Control: control, Nodes: performances}, 0)
 		for nodes, short := range map[int]int{5: 0, 7: 2} {
 			d := s.Try(Job{ID: 1, Nodes: nodes, Estimate: 10, Deadline: 1000})
-			if d.Short != short || (d.Reason.Code == bourse.TooLarge) != (short > 0) {
+			if d.Short != short || (d.Reason.Code == grid.TooLarge) != (short > 0) {
 				t.Errorf("%v: %d of 5 nodes: %d short, %v", control, nodes, d.Short, d.Reason)
 			}
 		}
@@ -219,7 +220,7 @@ func TestRoom_IsWhatIsLeftOfANode(t *testing.T) {
 			if got := s.Room(0); got != want && math.Abs(got-want) > 1e-6 {
 				t.Errorf("%+v with %d tasks: %v, want %v", c.opt, i, got, want)
 			}
-			s.Arrive(Job{ID: int64(i), Nodes: 1, Estimate: bourse.Duration(50 >> i), Deadline: 100}, 10)
+			s.Arrive(Job{ID: int64(i), Nodes: 1, Estimate: grid.Duration(50 >> i), Deadline: 100}, 10)
 		}
 	}
 }

@@ -3,7 +3,8 @@ package admission
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Server is a number of nodes under one control, driven by its owner in virtual time.
@@ -15,20 +16,20 @@ import (
 // Server is not safe for concurrent use.
 type Server interface {
 	// Now returns the instant of the last Advance.
-	Now() bourse.Time
+	Now() grid.Time
 	// Try returns what Arrive would return now, and changes nothing.
 	Try(j Job) Decision
 	// Arrive accepts the job or refuses it. run is how long one of its tasks really takes
 	// alone on a node of performance 1, at least 1 ms. For a job with an unknown end it is
-	// bourse.MaxDuration, and End must end the job.
-	Arrive(j Job, run bourse.Duration) Decision
+	// grid.MaxDuration, and End must end the job.
+	Arrive(j Job, run grid.Duration) Decision
 	// End removes a job, whether it waits or runs; false if there is none.
 	End(id int64) bool
 	// Next returns the next instant at which something happens by itself, or Never.
-	Next() bourse.Time
+	Next() grid.Time
 	// Advance moves the time to now, at most Next, and returns the jobs whose last task
 	// ends then, by id. The list is valid until the next call.
-	Advance(now bourse.Time) []Event
+	Advance(now grid.Time) []Event
 	// Pass starts and drops waiting jobs, and returns that in order. The list is valid
 	// until the next call. It does nothing on time-shared nodes, where a job starts on
 	// arrival.
@@ -37,9 +38,9 @@ type Server interface {
 	// the next change.
 	Nodes(id int64) []int
 	// Place, Save and Restore refill a server after a restart.
-	Place(j Job, run bourse.Duration, nodes []int) bool
-	Save(m *bourse.ServerMemory)
-	Restore(m *bourse.ServerMemory) (lost []int64)
+	Place(j Job, run grid.Duration, nodes []int) bool
+	Save(m *facts.ServerMemory)
+	Restore(m *facts.ServerMemory) (lost []int64)
 	// Audit checks the invariants. Tests call it.
 	Audit() error
 }
@@ -49,15 +50,15 @@ type Decision struct {
 	// Nodes are the numbers, from 0, of the nodes that serve the job; nil if it waits or is
 	// refused. The list is valid until the next call.
 	Nodes  []int
-	Short  int           // how many more suitable nodes it would have needed
-	Reason bourse.Reason // why it is refused; Code None if it is not
+	Short  int         // how many more suitable nodes it would have needed
+	Reason grid.Reason // why it is refused; Code None if it is not
 }
 
 // Event is something that happens to a job without its owner's doing.
 type Event struct {
 	Job    int64
 	Kind   EventKind
-	Reason bourse.Reason // why it is dropped
+	Reason grid.Reason // why it is dropped
 }
 
 // EventKind says what happens.
@@ -72,7 +73,7 @@ const (
 // Options describe a server.
 type Options struct {
 	Control Control
-	Nodes   []bourse.Performance // performance of each node; 1 to MaxNodes of them
+	Nodes   []grid.Performance // performance of each node; 1 to MaxNodes of them
 	// RefuseLoneLate makes LibraRisk also refuse a job on an empty node if its estimate
 	// lies beyond its deadline. Estimates are mostly too long, so such jobs mostly end in
 	// time; where estimates are true, accepting them is useless.
@@ -87,7 +88,7 @@ type Options struct {
 	// no more jobs.
 	Tasks int
 	// Queue bounds the waiting jobs under EDF; 0 for DefaultQueue. Further ones are refused
-	// as bourse.QueueFull.
+	// as grid.QueueFull.
 	Queue int
 }
 
@@ -98,13 +99,13 @@ const (
 )
 
 // New returns an empty server at the instant now. Options out of range are an error.
-func New(opt Options, now bourse.Time) (Server, error) {
+func New(opt Options, now grid.Time) (Server, error) {
 	if n := len(opt.Nodes); n < 1 || n > MaxNodes {
 		return nil, fmt.Errorf("%d nodes: must be 1 to %d", n, MaxNodes)
 	}
 	for i, p := range opt.Nodes {
-		if p <= 0 || p > bourse.MaxPerformance {
-			return nil, fmt.Errorf("node %d has performance %v: must be above 0 and up to %v", i, p, bourse.MaxPerformance)
+		if p <= 0 || p > grid.MaxPerformance {
+			return nil, fmt.Errorf("node %d has performance %v: must be above 0 and up to %v", i, p, grid.MaxPerformance)
 		}
 	}
 	if opt.Tasks < 0 || opt.Queue < 0 {
@@ -123,19 +124,19 @@ func New(opt Options, now bourse.Time) (Server, error) {
 }
 
 // impossible refuses a job that is invalid or larger than the server.
-func impossible(j *Job, now bourse.Time, nodes int) Decision {
+func impossible(j *Job, now grid.Time, nodes int) Decision {
 	if err := j.Check(now); err != nil {
-		return Decision{Reason: bourse.Reason{Code: bourse.Invalid, Detail: err.Error()}}
+		return Decision{Reason: grid.Reason{Code: grid.Invalid, Detail: err.Error()}}
 	}
 	if j.Nodes > nodes {
-		return Decision{Short: j.Nodes - nodes, Reason: bourse.Reason{Code: bourse.TooLarge,
+		return Decision{Short: j.Nodes - nodes, Reason: grid.Reason{Code: grid.TooLarge,
 			Detail: fmt.Sprintf("the job needs %d nodes, there are %d", j.Nodes, nodes)}}
 	}
 	return Decision{}
 }
 
 // checkAdvance panics if time runs back, or beyond the next event.
-func checkAdvance(from, to, next bourse.Time) {
+func checkAdvance(from, to, next grid.Time) {
 	if to < from || to > next {
 		panic(fmt.Sprintf("admission: time moves from %v to %v, and something happens at %v", from, to, next))
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestParseControl_ReadsWhatStringShows(t *testing.T) {
@@ -22,15 +22,15 @@ func TestParseControl_ReadsWhatStringShows(t *testing.T) {
 
 func TestNew_RefusesOptionsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
-	unit := []bourse.Performance{bourse.Unit}
+	unit := []grid.Performance{grid.Unit}
 	for _, c := range []struct {
 		opt  Options
 		want string
 	}{
 		{Options{}, "0 nodes: must be 1 to 1048576"},
-		{Options{Nodes: make([]bourse.Performance, MaxNodes+1)}, "1048577 nodes"},
-		{Options{Nodes: []bourse.Performance{bourse.Unit, 0}}, "node 1 has performance 0: must be above 0 and up to 1000"},
-		{Options{Nodes: []bourse.Performance{bourse.MaxPerformance + 1}}, "node 0 has performance 1000.001"},
+		{Options{Nodes: make([]grid.Performance, MaxNodes+1)}, "1048577 nodes"},
+		{Options{Nodes: []grid.Performance{grid.Unit, 0}}, "node 1 has performance 0: must be above 0 and up to 1000"},
+		{Options{Nodes: []grid.Performance{grid.MaxPerformance + 1}}, "node 0 has performance 1000.001"},
 		{Options{Nodes: unit, Tasks: -1}, "bounds of -1 tasks"},
 		{Options{Nodes: unit, Queue: -5}, "-5 jobs that wait"},
 	} {
@@ -42,11 +42,11 @@ func TestNew_RefusesOptionsThatMakeNoSense(t *testing.T) {
 
 func TestNew_AndCheckTakeWhatIsAtTheirBounds(t *testing.T) {
 	t.Parallel()
-	many := slices.Repeat([]bourse.Performance{bourse.MaxPerformance}, MaxNodes)
+	many := slices.Repeat([]grid.Performance{grid.MaxPerformance}, MaxNodes)
 	if server, err := New(Options{Control: EDF, Nodes: many}, 0); err != nil || server == nil {
 		t.Errorf("%d nodes: %v, %v", len(many), server, err)
 	}
-	last := Job{Nodes: 1, Estimate: bourse.MaxDuration, Deadline: 2 * bourse.MaxTime}
+	last := Job{Nodes: 1, Estimate: grid.MaxDuration, Deadline: 2 * grid.MaxTime}
 	if err := last.Check(last.Deadline - 1); err != nil {
 		t.Error(err)
 	}
@@ -59,23 +59,23 @@ func TestArrive_RefusesWhatMakesNoSenseWithItsFigures(t *testing.T) {
 		server.Advance(at(50))
 		for _, x := range []struct {
 			job  Job
-			code bourse.Code
+			code grid.Code
 			want string
 		}{
-			{Job{Nodes: 0, Estimate: s(1), Deadline: at(60)}, bourse.Invalid, "nodes = 0: must be 1 or more"},
-			{Job{Nodes: 1, Estimate: 0, Deadline: at(60)}, bourse.Invalid, "estimate 0: must be above 0"},
-			{Job{Nodes: 1, Estimate: -s(3), Deadline: at(60)}, bourse.Invalid, "estimate -3: must be above 0"},
-			{Job{Nodes: 1, Estimate: bourse.MaxDuration + 1, Deadline: at(60)}, bourse.Invalid, "up to 10000000000 s"},
-			{Job{Nodes: 1, Estimate: s(1), Deadline: at(50)}, bourse.Invalid, "deadline 50: must be after now, 50"},
-			{Job{Nodes: 1, Estimate: s(1), Deadline: bourse.Never}, bourse.Invalid, "deadline never: must be at most"},
-			{Job{Nodes: 3, Estimate: s(1), Deadline: at(60)}, bourse.TooLarge, "the job needs 3 nodes, there are 2"},
+			{Job{Nodes: 0, Estimate: s(1), Deadline: at(60)}, grid.Invalid, "nodes = 0: must be 1 or more"},
+			{Job{Nodes: 1, Estimate: 0, Deadline: at(60)}, grid.Invalid, "estimate 0: must be above 0"},
+			{Job{Nodes: 1, Estimate: -s(3), Deadline: at(60)}, grid.Invalid, "estimate -3: must be above 0"},
+			{Job{Nodes: 1, Estimate: grid.MaxDuration + 1, Deadline: at(60)}, grid.Invalid, "up to 10000000000 s"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: at(50)}, grid.Invalid, "deadline 50: must be after now, 50"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: grid.Never}, grid.Invalid, "deadline never: must be at most"},
+			{Job{Nodes: 3, Estimate: s(1), Deadline: at(60)}, grid.TooLarge, "the job needs 3 nodes, there are 2"},
 		} {
 			d := server.Arrive(x.job, s(1))
 			if d.Reason.Code != x.code || !strings.Contains(d.Reason.Detail, x.want) || d.Nodes != nil {
 				t.Errorf("%v: %+v, want %s with %q", c, d, x.code, x.want)
 			}
 		}
-		if server.Pass(); server.Next() != bourse.Never {
+		if server.Pass(); server.Next() != grid.Never {
 			t.Errorf("%v: a refused job is there", c)
 		}
 	}
@@ -88,14 +88,14 @@ func TestArrive_KeepsItsBounds(t *testing.T) {
 		server := nodes(t, c, 1, func(o *Options) { o.Tasks = 2 })
 		server.Arrive(job(1), s(1))
 		server.Arrive(job(2), s(1))
-		if d := server.Arrive(job(3), s(1)); d.Reason.Code != bourse.NoShare || d.Short != 1 {
+		if d := server.Arrive(job(3), s(1)); d.Reason.Code != grid.NoShare || d.Short != 1 {
 			t.Errorf("%v: a third task: %+v", c, d)
 		}
 	}
 	server := nodes(t, EDF, 1, func(o *Options) { o.Queue = 2 })
 	server.Arrive(job(1), s(1))
 	server.Arrive(job(2), s(1))
-	if d := server.Arrive(job(3), s(1)); d.Reason.Code != bourse.QueueFull || !strings.Contains(d.Reason.Detail, "2 jobs wait") {
+	if d := server.Arrive(job(3), s(1)); d.Reason.Code != grid.QueueFull || !strings.Contains(d.Reason.Detail, "2 jobs wait") {
 		t.Errorf("a third waits: %+v", d)
 	}
 	server.Pass() // one starts
@@ -111,7 +111,7 @@ func TestTry_LeavesNoTrace(t *testing.T) {
 		if d := server.Try(Job{ID: 1, Nodes: 2, Estimate: s(60), Deadline: at(100)}); d.Reason.Refused() || c.TimeShared() != (len(d.Nodes) == 2) {
 			t.Errorf("%v: %+v", c, d)
 		}
-		if server.Pass(); server.Next() != bourse.Never || server.End(1) {
+		if server.Pass(); server.Next() != grid.Never || server.End(1) {
 			t.Errorf("%v: the job is there", c)
 		}
 	}
@@ -126,7 +126,7 @@ func TestServer_PanicsAtWhatItsOwnerMustNotDo(t *testing.T) {
 			"the same id": func(x Server) { x.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(1), Deadline: at(100)}, s(1)) },
 			"a run of 0":  func(x Server) { x.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1), Deadline: at(100)}, 0) },
 			"a run of 1e9": func(x Server) {
-				x.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1), Deadline: at(100)}, bourse.MaxDuration+1)
+				x.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1), Deadline: at(100)}, grid.MaxDuration+1)
 			},
 		} {
 			server := nodes(t, c, 1)
@@ -150,12 +150,12 @@ func TestServer_PanicsAtWhatItsOwnerMustNotDo(t *testing.T) {
 func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
 	t.Parallel()
 	server := nodes(t, LibraRisk, 1, func(o *Options) { o.Nodes[0] = 1 })
-	server.Arrive(Job{ID: 1, Nodes: 1, Estimate: 1, Deadline: bourse.MaxTime}, bourse.MaxDuration)
-	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: bourse.Millisecond, Deadline: 1001}, bourse.MaxDuration)
+	server.Arrive(Job{ID: 1, Nodes: 1, Estimate: 1, Deadline: grid.MaxTime}, grid.MaxDuration)
+	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: grid.Millisecond, Deadline: 1001}, grid.MaxDuration)
 	if err := server.Audit(); err != nil {
 		t.Fatal(err)
 	}
-	if !server.End(1) || !server.End(2) || server.End(2) || server.Next() != bourse.Never {
+	if !server.End(1) || !server.End(2) || server.End(2) || server.Next() != grid.Never {
 		t.Error("both were there, and nothing is left")
 	}
 }
@@ -164,12 +164,12 @@ func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
 // into its last sliver and its share is gone: it does not wait for idle capacity.
 func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
 	t.Parallel()
-	server, err := New(Options{Control: Libra, Nodes: []bourse.Performance{1100}}, 0)
+	server, err := New(Options{Control: Libra, Nodes: []grid.Performance{1100}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := map[int64]bourse.Time{}
-	advance := func(to bourse.Time) {
+	ended := map[int64]grid.Time{}
+	advance := func(to grid.Time) {
 		for next := server.Next(); next <= to; next = server.Next() {
 			for _, e := range server.Advance(next) {
 				ended[e.Job] = next
@@ -178,8 +178,8 @@ func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
 		server.Advance(to)
 	}
 	for i, j := range []struct {
-		at, due bourse.Time
-		run     bourse.Duration
+		at, due grid.Time
+		run     grid.Duration
 	}{{0, 8139, 8137}, {912, 10357, 10}, {1850, 5829, 1}, {5366, 5370, 1}, {5448, 5778, 93}} {
 		advance(j.at)
 		if d := server.Arrive(Job{ID: int64(i + 1), Nodes: 1, Estimate: j.run, Deadline: j.due}, j.run); d.Reason.Refused() {
@@ -199,7 +199,7 @@ func TestTry_ASumIsWithinItsBoundUpToTheTolerance(t *testing.T) {
 		server := nodes(t, c, 1, func(o *Options) { o.RefuseLoneLate = true })
 		const billion = 1_000_000_000
 		for over, refused := range []bool{false, false, true} {
-			j := Job{ID: 1, Nodes: 1, Estimate: bourse.Duration(billion + over), Deadline: billion}
+			j := Job{ID: 1, Nodes: 1, Estimate: grid.Duration(billion + over), Deadline: billion}
 			if d := server.Try(j); d.Reason.Refused() != refused {
 				t.Errorf("%v: a share of 1 and %d billionths: %+v, want refused: %v", c, over, d, refused)
 			}

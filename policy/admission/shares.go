@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision costs at
@@ -14,10 +14,10 @@ import (
 // happens, and a look at when each of the others divides next.
 type Shares struct {
 	opt   Options
-	now   bourse.Time
+	now   grid.Time
 	nodes []node
-	due   []bourse.Time        // by node: its next division
-	next  bourse.Time          // the earliest of due
+	due   []grid.Time          // by node: its next division
+	next  grid.Time            // the earliest of due
 	jobs  map[int64]*placement // running jobs
 	fits  []fit                // of the last decision
 	picks []int                // of the last decision
@@ -38,22 +38,22 @@ type fit struct {
 	total float64
 }
 
-func newShares(opt Options, now bourse.Time) *Shares {
-	s := &Shares{opt: opt, now: now, next: bourse.Never, jobs: make(map[int64]*placement)}
+func newShares(opt Options, now grid.Time) *Shares {
+	s := &Shares{opt: opt, now: now, next: grid.Never, jobs: make(map[int64]*placement)}
 	s.nodes = make([]node, len(opt.Nodes))
-	s.due = make([]bourse.Time, len(opt.Nodes))
+	s.due = make([]grid.Time, len(opt.Nodes))
 	for i, p := range opt.Nodes {
 		s.nodes[i] = node{performance: p, bare: opt.OverrunBare, at: now}
-		s.due[i] = bourse.Never
+		s.due[i] = grid.Never
 	}
 	return s
 }
 
 // Now returns the instant of the last Advance.
-func (s *Shares) Now() bourse.Time { return s.now }
+func (s *Shares) Now() grid.Time { return s.now }
 
 // Next returns the next instant at which a task ends.
-func (s *Shares) Next() bourse.Time { return s.next }
+func (s *Shares) Next() grid.Time { return s.next }
 
 // Pass does nothing, as jobs start on arrival.
 func (s *Shares) Pass() []Event { return nil }
@@ -70,7 +70,7 @@ func (s *Shares) Try(j Job) Decision {
 		s.firstFit(&j)
 	}
 	if short := j.Nodes - len(s.picks); short > 0 {
-		return Decision{Short: short, Reason: bourse.Reason{Code: bourse.NoShare, Detail: fmt.Sprintf(
+		return Decision{Short: short, Reason: grid.Reason{Code: grid.NoShare, Detail: fmt.Sprintf(
 			"%d of %d nodes can serve an estimate of %v s within %v s; %d are short",
 			len(s.picks), j.Nodes, j.Estimate, j.Deadline.Sub(s.now), short)}}
 	}
@@ -135,7 +135,7 @@ func (s *Shares) safe(n *node, estimate, remaining float64) bool {
 }
 
 // Arrive accepts the job, which starts at once, or refuses it.
-func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
+func (s *Shares) Arrive(j Job, run grid.Duration) Decision {
 	checkArrival(s.jobs[j.ID] != nil, j.ID, run)
 	d := s.Try(j)
 	if d.Reason.Refused() {
@@ -146,7 +146,7 @@ func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
 }
 
 // put starts a job on nodes.
-func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
+func (s *Shares) put(j Job, run grid.Duration, nodes []int) {
 	p := s.placement()
 	p.nodes, p.left = append(p.nodes[:0], nodes...), len(nodes)
 	s.jobs[j.ID] = p
@@ -161,11 +161,11 @@ func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 }
 
 // checkArrival panics if an id is already there, or a job takes no time.
-func checkArrival(there bool, id int64, run bourse.Duration) {
+func checkArrival(there bool, id int64, run grid.Duration) {
 	if there {
 		panic(fmt.Sprintf("admission: job %d is there already", id))
 	}
-	if run < 1 || run > bourse.MaxDuration {
+	if run < 1 || run > grid.MaxDuration {
 		panic(fmt.Sprintf("admission: job %d runs for %v s", id, run))
 	}
 }
@@ -209,13 +209,13 @@ func (s *Shares) End(id int64) bool {
 
 // Advance moves the time to now, at most Next, and returns the jobs whose last task ends
 // then, by id.
-func (s *Shares) Advance(now bourse.Time) []Event {
+func (s *Shares) Advance(now grid.Time) []Event {
 	checkAdvance(s.now, now, s.next)
 	s.now, s.ended = now, s.ended[:0]
 	if now < s.next {
 		return nil
 	}
-	s.next = bourse.Never
+	s.next = grid.Never
 	for i, at := range s.due {
 		if at == now {
 			at = s.step(i)
@@ -228,7 +228,7 @@ func (s *Shares) Advance(now bourse.Time) []Event {
 }
 
 // step removes from a node what ends now, and divides the node among the rest.
-func (s *Shares) step(i int) bourse.Time {
+func (s *Shares) step(i int) grid.Time {
 	n := &s.nodes[i]
 	kept := n.tasks[:0]
 	n.settle(s.now)

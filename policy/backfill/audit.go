@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Clone returns a copy that shares nothing with s and outlives its group.
@@ -27,7 +27,7 @@ func (s *State) Audit() error {
 	if err := s.auditOrder(); err != nil {
 		return err
 	}
-	free, sure := bourse.NewProfile(s.Now, s.Nodes), bourse.NewProfile(s.Now, s.Nodes)
+	free, sure := grid.NewProfile(s.Now, s.Nodes), grid.NewProfile(s.Now, s.Nodes)
 	for _, r := range s.Running {
 		free.Add(s.Now, r.End, -r.Nodes)
 		sure.Add(s.Now, r.Last(), -r.Nodes)
@@ -51,7 +51,7 @@ func (s *State) Audit() error {
 		return nil
 	}
 	for _, q := range s.Queue {
-		if q.Guarantee == bourse.Never {
+		if q.Guarantee == grid.Never {
 			continue
 		}
 		if q.Guarantee < s.Now || free.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {

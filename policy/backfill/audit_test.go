@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // audited is a state that is as it must be: two jobs run, two reservations stand, four jobs
@@ -31,7 +31,7 @@ func audited(t *testing.T) State {
 	if err := s.Audit(); err != nil {
 		t.Fatal(err)
 	}
-	if got := []bourse.Time{s.Queue[0].Guarantee, s.Queue[1].Guarantee, s.Queue[2].Guarantee}; !slices.Equal(got, []bourse.Time{30, 10, 20}) {
+	if got := []grid.Time{s.Queue[0].Guarantee, s.Queue[1].Guarantee, s.Queue[2].Guarantee}; !slices.Equal(got, []grid.Time{30, 10, 20}) {
 		t.Fatalf("guaranteed %v", got)
 	}
 	return s
@@ -67,7 +67,7 @@ func TestAudit_TellsWhatIsBroken(t *testing.T) {
 		{"a guarantee lies on a reservation", func(s *State) { s.Queue[0].Guarantee = 51 }, "job 3 cannot start as guaranteed at 0.051"},
 		{"a guarantee lies before a reservation", func(s *State) { s.Queue[0].Guarantee = 50 }, ""},
 		{"a guarantee lies on another", func(s *State) { s.Queue[2].Guarantee = 30 }, "job 5 cannot start as guaranteed at 0.03"},
-		{"a job has no guarantee", func(s *State) { s.Queue[0].Guarantee = bourse.Never }, ""},
+		{"a job has no guarantee", func(s *State) { s.Queue[0].Guarantee = grid.Never }, ""},
 		{"another policy knows no guarantees", func(s *State) { s.Policy, s.Queue[2].Guarantee = EASY, 30 }, ""},
 	} {
 		s := audited(t)
@@ -102,10 +102,10 @@ func TestClone_SharesNothing(t *testing.T) {
 // What waits is counted in nodes x estimate, up to what a duration holds.
 func TestQueued_IsTheSumUpToTheLongestDuration(t *testing.T) {
 	t.Parallel()
-	const most = bourse.MaxDuration
+	const most = grid.MaxDuration
 	for _, c := range []struct {
 		queue []Queued
-		want  bourse.Duration
+		want  grid.Duration
 	}{
 		{nil, 0},
 		{[]Queued{job(1, 3, 10), job(2, 1, 7)}, 37},
@@ -229,7 +229,7 @@ func TestGroup_MemoryFollowsWhatWaits(t *testing.T) {
 			for range 1500 {
 				for g.Waiting() < waiting {
 					id++
-					g.Arrive(job(id, 1+int(id*7%13), 1+bourse.Duration(id*31%97)))
+					g.Arrive(job(id, 1+int(id*7%13), 1+grid.Duration(id*31%97)))
 				}
 				if id%3 == 0 {
 					g.Cancel(id - id%20) // if it waits

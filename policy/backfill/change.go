@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Someone who keeps a State of a group asks for it again after each reservation, and a
@@ -21,7 +21,7 @@ type Change struct {
 
 // Delta is what has changed since a State. It shares nothing with the group.
 type Delta struct {
-	Now     bourse.Time
+	Now     grid.Time
 	Changes []Change // in the order they happened
 }
 

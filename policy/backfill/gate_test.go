@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // closed is a gate for those of some ids.
@@ -31,7 +31,7 @@ func TestLimit_ABarredJobLeavesItsGuaranteeToNewcomers(t *testing.T) {
 		t.Fatalf("starts %v, want jobs 3 and 4", starts)
 	}
 	g.Arrive(job(6, 3, 2))
-	checkGuarantees(t, g, bourse.Never, 20, 14)
+	checkGuarantees(t, g, grid.Never, 20, 14)
 }
 
 // barring is a gate that a start closes for somebody else.

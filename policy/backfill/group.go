@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Group is the queue of a group of identical nodes, driven by its owner. The owner advances
@@ -19,34 +19,34 @@ import (
 type Group struct {
 	nodes    int
 	policy   Policy
-	now      bourse.Time
+	now      grid.Time
 	supply   supply
 	running  runners
 	ids      map[int64]struct{} // of waiting and running jobs
 	reserved []Reserved         // by Start, then ID
-	resEnd   bourse.Time        // earliest end of a reservation
+	resEnd   grid.Time          // earliest end of a reservation
 	line     line
 
 	// work is what is free beside the holds of the blocked heads, valid while workOK is
 	// true. Under the conservative policy, time is what is free beside all guarantees, and
 	// always valid.
-	work   bourse.Profile
+	work   grid.Profile
 	workOK bool
 
 	// Only where estimates are predictions, else nil. kept is the nodes without those
 	// reserved; sure is also without those of running jobs, up to their limits.
-	sure, kept bourse.Profile
+	sure, kept grid.Profile
 
 	gate   Gate    // nil: no limits
 	owners *owners // nil: the queue is in order of arrival
 
-	held                int         // number of holds in work
-	firstHold, lastHold bourse.Time // starts of the earliest and the latest of them
-	probe               int         // line index at which to look for the next job that holds
+	held                int       // number of holds in work
+	firstHold, lastHold grid.Time // starts of the earliest and the latest of them
+	probe               int       // line index at which to look for the next job that holds
 
 	again bool // something came free: the next pass looks at every job again
 	seen  int  // line index: jobs before it were found blocked, or have a guarantee
-	due   bourse.Time
+	due   grid.Time
 
 	horizon horizon
 	time    timeline
@@ -60,7 +60,7 @@ type Group struct {
 type Start struct {
 	Queued
 	Class Class
-	End   bourse.Time // by its estimate
+	End   grid.Time // by its estimate
 }
 
 // Class says how a job came to start.
@@ -81,16 +81,16 @@ func (c Class) String() string {
 
 // New returns an idle group of identical nodes at the instant now. It panics if nodes is
 // below 1.
-func New(nodes int, policy Policy, now bourse.Time) *Group {
+func New(nodes int, policy Policy, now grid.Time) *Group {
 	if nodes < 1 {
 		panic(fmt.Sprintf("backfill: a group of %d nodes", nodes))
 	}
 	g := &Group{
 		nodes: nodes, policy: policy, now: now,
-		supply: supply{steps: bourse.NewProfile(now, nodes)},
+		supply: supply{steps: grid.NewProfile(now, nodes)},
 		ids:    make(map[int64]struct{}),
-		resEnd: bourse.Never,
-		due:    bourse.Never,
+		resEnd: grid.Never,
+		due:    grid.Never,
 	}
 	if policy.Conservative() {
 		g.time.reset(*g.free(), nil, nil, nil)
@@ -100,7 +100,7 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 }
 
 // Now is the group's instant.
-func (g *Group) Now() bourse.Time { return g.now }
+func (g *Group) Now() grid.Time { return g.now }
 
 // Waiting is the number of queued jobs.
 func (g *Group) Waiting() int {
@@ -113,12 +113,12 @@ func (g *Group) Waiting() int {
 // Next returns the next instant at which a pass is due without any event from the owner:
 // the end of a reservation or a guaranteed start; Never if there is none. The owner itself
 // must know when jobs end.
-func (g *Group) Next() bourse.Time { return min(g.resEnd, g.due) }
+func (g *Group) Next() grid.Time { return min(g.resEnd, g.due) }
 
 // Advance moves the group to the instant now and drops reservations that have ended. It
 // panics if now is in the past. A job still running at its planned end must be reported by
 // End or Extend before the next Pass.
-func (g *Group) Advance(now bourse.Time) {
+func (g *Group) Advance(now grid.Time) {
 	if now <= g.now {
 		if now < g.now {
 			panic(fmt.Sprintf("backfill: time runs back from %v to %v", g.now, now))
@@ -145,7 +145,7 @@ func (g *Group) Advance(now bourse.Time) {
 }
 
 func (g *Group) findReservationEnd() {
-	g.resEnd = bourse.Never
+	g.resEnd = grid.Never
 	for i := range g.reserved {
 		if g.reserved[i].Start >= g.resEnd {
 			break // this one and all after it end later
@@ -157,7 +157,7 @@ func (g *Group) findReservationEnd() {
 // over drops the reservations that have ended by now from a list ordered by start. Only
 // those that have begun can have ended, and they are few: they are shifted, and the rest
 // stays.
-func over(list []Reserved, now bourse.Time) []Reserved {
+func over(list []Reserved, now grid.Time) []Reserved {
 	keep := 0
 	for keep < len(list) && list[keep].Start < now {
 		keep++
@@ -192,7 +192,7 @@ func (g *Group) Arrive(q Queued) bool {
 	if g.ids[q.ID] = struct{}{}; len(g.ids) == n {
 		return false
 	}
-	q.Guarantee = bourse.Never
+	q.Guarantee = grid.Never
 	g.changed.more()
 	if g.byLanes() {
 		g.owners.add(q)
@@ -226,7 +226,7 @@ func (g *Group) compact() {
 
 // End reports that a running job is over. planned is its planned end, from its Start or the
 // last Extend, and must not lie in the past. End panics if no such job runs.
-func (g *Group) End(id int64, planned bourse.Time) {
+func (g *Group) End(id int64, planned grid.Time) {
 	if planned < g.now {
 		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, planned, g.now))
 	}
@@ -241,7 +241,7 @@ func (g *Group) End(id int64, planned bourse.Time) {
 
 // giveBack returns n nodes over [s, e) to the free profile. An empty interval means that
 // something ended as planned: nodes come free, but no guarantee can move because of it.
-func (g *Group) giveBack(s, e bourse.Time, n int) {
+func (g *Group) giveBack(s, e grid.Time, n int) {
 	switch {
 	case g.supply.alone:
 		g.supply.idle += n
@@ -260,7 +260,7 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // changes nothing, if a reservation needs the nodes; up to the job's limit, none ever does.
 // Guarantees that are in the way are placed again, as by Reserve. It panics if the job does
 // not run until planned.
-func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
+func (g *Group) Extend(id int64, planned grid.Time, d grid.Duration) bool {
 	x, end := g.running.find(id, planned), planned.Add(d)
 	if g.free().Min(planned, end) < x.Nodes || !g.outlive(x, end) {
 		return false
@@ -312,7 +312,7 @@ func (g *Group) Cancel(id int64) bool {
 // The zero Reason means that it was accepted; otherwise it is that of State.Refusal and
 // names what is in the way. Reserve panics on an empty reservation, or if it is there
 // already.
-func (g *Group) Reserve(r Reserved) bourse.Reason {
+func (g *Group) Reserve(r Reserved) grid.Reason {
 	if r.Nodes < 1 || r.End <= r.Start {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
 	}
@@ -330,7 +330,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	g.resEnd = min(g.resEnd, r.End)
 	g.changed.note(r, false)
 	g.displace(r.Start, r.End, r.Nodes)
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // Release gives back a reservation, or the rest of one that has begun, and reports whether

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -18,9 +18,9 @@ type world struct {
 	*rapid.T
 	g      *Group
 	v      *naive
-	now    bourse.Time
+	now    grid.Time
 	next   int64
-	real   map[int64]bourse.Time // actual ends of running jobs
+	real   map[int64]grid.Time // actual ends of running jobs
 	extend bool
 	kept   State // what somebody has who asks for changes now and then
 }
@@ -34,7 +34,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "nodes")
 		w := &world{
 			T: t, g: New(nodes, p, 0), v: &naive{nodes: nodes, policy: p, span: 2000},
-			real: map[int64]bourse.Time{}, extend: rapid.Bool().Draw(t, "extend"),
+			real: map[int64]grid.Time{}, extend: rapid.Bool().Draw(t, "extend"),
 		}
 		if rapid.Bool().Draw(t, "predicts") {
 			w.v.predicts = true
@@ -47,7 +47,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 		w.g.Rank(owner, func(of int64) uint64 { return had(of, w.g.now) })
 		w.g.time.worth = rapid.SampledFrom([]int{0, 3, worthMarks}).Draw(t, "marks from")
 		for range rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "crowd") {
-			w.arrive(rapid.IntRange(1, nodes).Draw(t, "n"), bourse.Duration(rapid.IntRange(1, 8).Draw(t, "d")))
+			w.arrive(rapid.IntRange(1, nodes).Draw(t, "n"), grid.Duration(rapid.IntRange(1, 8).Draw(t, "d")))
 		}
 		w.pass(true)
 		for range rapid.IntRange(1, 60).Draw(t, "instants") {
@@ -61,7 +61,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 func owner(q *Queued) int64 { return q.ID % 6 }
 
 // had orders owners in an arbitrary way that changes over time; some are equal.
-func had(owner int64, now bourse.Time) uint64 { return uint64(owner*7+int64(now)/3*11) % 5 }
+func had(owner int64, now grid.Time) uint64 { return uint64(owner*7+int64(now)/3*11) % 5 }
 
 // gate lets a given number of jobs of the same class, by their ids, run at once.
 type gate struct {
@@ -150,13 +150,13 @@ func (w *world) overrun(r Running) {
 
 func (w *world) event() {
 	n := rapid.IntRange(1, w.v.nodes).Draw(w.T, "n")
-	d := bourse.Duration(rapid.IntRange(1, 8).Draw(w.T, "d"))
+	d := grid.Duration(rapid.IntRange(1, 8).Draw(w.T, "d"))
 	switch kind := rapid.IntRange(0, 9).Draw(w.T, "kind"); {
 	case kind < 6:
 		w.arrive(n, d)
 	case kind < 8:
 		w.next++
-		at := w.now + bourse.Time(rapid.IntRange(-1, 12).Draw(w.T, "at"))
+		at := w.now + grid.Time(rapid.IntRange(-1, 12).Draw(w.T, "at"))
 		r := Reserved{ID: w.next, Nodes: n, Start: at, End: at.Add(d)}
 		want, got := w.v.reserve(w.now, r), w.g.Reserve(r)
 		if want == got.Refused() {
@@ -179,12 +179,12 @@ func (w *world) event() {
 	}
 }
 
-func (w *world) arrive(n int, d bourse.Duration) {
+func (w *world) arrive(n int, d grid.Duration) {
 	w.next++
 	q := Queued{ID: w.next ^ 5, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)} // neither ids nor submissions in order of arrival
-	q.Submit -= bourse.Time(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(w.T, "on the way"))
+	q.Submit -= grid.Time(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(w.T, "on the way"))
 	if w.v.predicts {
-		q.Limit = d + bourse.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
+		q.Limit = d + grid.Duration(rapid.IntRange(-1, 8).Draw(w.T, "limit"))
 	}
 	q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
 	w.g.Arrive(q)
@@ -205,7 +205,7 @@ func (w *world) pass(touched bool) {
 		w.Fatalf("at %v under %v:\n starts %+v,\n naive  %+v", w.now, w.v.policy, got, want)
 	}
 	for _, s := range want {
-		run := bourse.Duration(rapid.IntRange(1, 18).Draw(w.T, "run"))
+		run := grid.Duration(rapid.IntRange(1, 18).Draw(w.T, "run"))
 		w.real[s.ID] = w.now.Add(run)
 	}
 	if touched {
@@ -277,7 +277,7 @@ func TestGroup_ChangesOfReservationsAreAll(t *testing.T) {
 			t.Fatal("nobody has a state yet")
 		}
 		kept := g.State().Clone()
-		for i := range bourse.Time(2 * maxChanges) {
+		for i := range grid.Time(2 * maxChanges) {
 			g.Advance(i)
 			g.Reserve(Reserved{ID: int64(i), Nodes: 1 + int(i)%3, Start: i + i%5, End: i + i%5 + 1 + 2*(i%4)})
 			g.Release(int64(i) - 2)
@@ -292,8 +292,8 @@ func TestGroup_ChangesOfReservationsAreAll(t *testing.T) {
 			kept.Apply(d)
 			equal(t, &kept, g.State())
 		}
-		for i := range bourse.Time(maxChanges + 1) {
-			at := bourse.Time(10_000) + i
+		for i := range grid.Time(maxChanges + 1) {
+			at := grid.Time(10_000) + i
 			g.Reserve(Reserved{ID: int64(at), Nodes: 1, Start: at, End: at + 1})
 		}
 		if _, ok := g.Changes(); ok {
@@ -302,9 +302,9 @@ func TestGroup_ChangesOfReservationsAreAll(t *testing.T) {
 	}
 }
 
-func at(g *Group, t bourse.Time) *Group { g.Advance(t); return g }
+func at(g *Group, t grid.Time) *Group { g.Advance(t); return g }
 
-func job(id int64, n int, d bourse.Duration) Queued {
+func job(id int64, n int, d grid.Duration) Queued {
 	return Queued{ID: id, Nodes: n, Estimate: d}
 }
 
@@ -397,7 +397,7 @@ func TestExtend_WalksOverTheGuaranteesInQueueOrder(t *testing.T) {
 	checkGuarantees(t, g, 13, 18)
 }
 
-func checkGuarantees(t *testing.T, g *Group, want ...bourse.Time) {
+func checkGuarantees(t *testing.T, g *Group, want ...grid.Time) {
 	t.Helper()
 	for i, q := range g.State().Queue {
 		if q.Guarantee != want[i] {
@@ -413,12 +413,12 @@ func TestReserve_RefusalNamesWhoIsInTheWay(t *testing.T) {
 	g.Pass()
 	for _, c := range []struct {
 		r    Reserved
-		code bourse.Code
+		code grid.Code
 		word string
 	}{
-		{Reserved{ID: 1, Nodes: 1, Start: 4, End: 6}, bourse.Past, "start 0.004 lies before now, 0.005"},
-		{Reserved{ID: 1, Nodes: 5, Start: 5, End: 6}, bourse.TooLarge, "5 nodes are asked, the group has 4"},
-		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "1 free at 0.006, 2 needed: running job 7 holds 3 until 10.005"},
+		{Reserved{ID: 1, Nodes: 1, Start: 4, End: 6}, grid.Past, "start 0.004 lies before now, 0.005"},
+		{Reserved{ID: 1, Nodes: 5, Start: 5, End: 6}, grid.TooLarge, "5 nodes are asked, the group has 4"},
+		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, grid.Busy, "1 free at 0.006, 2 needed: running job 7 holds 3 until 10.005"},
 	} {
 		if got := g.Reserve(c.r); got.Code != c.code || got.Detail != c.word {
 			t.Errorf("Reserve(%+v): %+v", c.r, got)
@@ -436,14 +436,14 @@ func TestReserve_OfAStateIsThatOfItsGroup(t *testing.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "nodes")
 		g := New(nodes, rapid.SampledFrom(policies).Draw(t, "policy"), 0)
 		for i := range rapid.IntRange(0, 10).Draw(t, "jobs") {
-			g.Arrive(job(int64(i), rapid.IntRange(1, nodes).Draw(t, "wants"), bourse.Duration(rapid.IntRange(1, 20).Draw(t, "for"))))
+			g.Arrive(job(int64(i), rapid.IntRange(1, nodes).Draw(t, "wants"), grid.Duration(rapid.IntRange(1, 20).Draw(t, "for"))))
 			if rapid.Bool().Draw(t, "pass") {
 				g.Pass()
 			}
 		}
 		for i := range rapid.IntRange(1, 5).Draw(t, "reservations") {
-			r := Reserved{ID: int64(100 + i), Nodes: rapid.IntRange(1, nodes).Draw(t, "takes"), Start: bourse.Time(rapid.IntRange(0, 40).Draw(t, "from"))}
-			r.End = r.Start + bourse.Time(rapid.IntRange(1, 20).Draw(t, "long"))
+			r := Reserved{ID: int64(100 + i), Nodes: rapid.IntRange(1, nodes).Draw(t, "takes"), Start: grid.Time(rapid.IntRange(0, 40).Draw(t, "from"))}
+			r.End = r.Start + grid.Time(rapid.IntRange(1, 20).Draw(t, "long"))
 			s := g.State().Clone()
 			if g.Reserve(r).Refused() {
 				continue

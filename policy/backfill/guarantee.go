@@ -1,7 +1,7 @@
 package backfill
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // settle brings the guarantees of the conservative policy up to date. If something ended
@@ -18,7 +18,7 @@ func (g *Group) settle() {
 		g.seen = g.line.head // a job that was barred may be allowed again
 	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
-		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone && !g.barred(q) {
+		if q := &g.line.jobs[i]; q.Guarantee == grid.Never && q.Nodes != gone && !g.barred(q) {
 			g.place(i)
 		}
 	}
@@ -35,7 +35,7 @@ func (g *Group) place(i int) {
 }
 
 // guarantee sets the guarantee of job i.
-func (g *Group) guarantee(i int, at bourse.Time) {
+func (g *Group) guarantee(i int, at grid.Time) {
 	g.line.guarantee(i, at)
 	g.due = min(g.due, at)
 }
@@ -83,7 +83,7 @@ func (g *Group) startGuaranteed() {
 		if !g.mayRun(q) {
 			g.time.cancel(int32(i))
 			if g.barred(q) {
-				l.guarantee(i, bourse.Never) // it gets a new one once the gate opens
+				l.guarantee(i, grid.Never) // it gets a new one once the gate opens
 			} else {
 				g.place(i)
 			}
@@ -106,7 +106,7 @@ func (g *Group) startGuaranteed() {
 // order repairs these: a guarantee that still fits stays, and a job that no longer fits
 // gets its earliest fit at once, before later jobs are looked at. So later jobs give way to
 // earlier ones, and no job drops to the end of the queue for having been in the way.
-func (g *Group) displace(s, e bourse.Time, n int) {
+func (g *Group) displace(s, e grid.Time, n int) {
 	if !g.policy.Conservative() {
 		g.rise()
 		return
@@ -122,15 +122,15 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 	w.Add(s, e, -n)
 	for ; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
-		if q.Nodes == gone || q.Guarantee == bourse.Never && g.barred(q) {
+		if q.Nodes == gone || q.Guarantee == grid.Never && g.barred(q) {
 			continue
 		}
 		at := q.Guarantee
-		if at == bourse.Never || w.Min(at, at.Add(q.Estimate)) < q.Nodes {
+		if at == grid.Never || w.Min(at, at.Add(q.Estimate)) < q.Nodes {
 			at = g.earliest(q, w)
 			g.moved = append(g.moved, moved{int32(i), at})
 		}
-		if at < bourse.Never {
+		if at < grid.Never {
 			w.Add(at, at.Add(q.Estimate), -q.Nodes)
 		}
 	}
@@ -150,12 +150,12 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 // undo sets g.work to what is free beside the guarantees of the jobs before the index that
 // it returns. That is the largest index for which n nodes are then free over [s, e). The
 // jobs before it can stay as they are.
-func (g *Group) undo(s, e bourse.Time, n int) int {
+func (g *Group) undo(s, e grid.Time, n int) int {
 	w, l := &g.work, &g.line
 	*w = g.time.profile((*w)[:0])
 	for i := len(l.jobs) - 1; i >= l.head; i-- {
 		q := &l.jobs[i]
-		if q.Nodes == gone || q.Guarantee == bourse.Never {
+		if q.Nodes == gone || q.Guarantee == grid.Never {
 			continue
 		}
 		end := q.Guarantee.Add(q.Estimate)

@@ -1,10 +1,10 @@
 package backfill
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // instant is a time at which the number of free nodes may change.
 type instant struct {
-	at         bourse.Time
+	at         grid.Time
 	free       int32 // from here to the next instant
 	ends       int32 // number of starts and ends of guarantees, running jobs and reservations here
 	prev, next int32
@@ -22,7 +22,7 @@ const (
 )
 
 // insert adds an instant at the time at, just before instant k, and returns it.
-func (t *timeline) insert(at bourse.Time, k int32) int32 {
+func (t *timeline) insert(at grid.Time, k int32) int32 {
 	i := t.spare
 	if i == none {
 		i = int32(len(t.list))
@@ -48,12 +48,12 @@ func (t *timeline) leave(k int32) {
 func (t *timeline) drop(k int32) {
 	x := &t.list[k]
 	t.list[x.prev].next, t.list[x.next].prev = x.next, x.prev
-	x.at, x.next, t.spare = -bourse.Never, t.spare, k
+	x.at, x.next, t.spare = -grid.Never, t.spare, k
 }
 
 // find returns the instant with the time at, and inserts it if there is none. It searches
 // backward from k, which must not lie before at; at must not lie before the present.
-func (t *timeline) find(at bourse.Time, k int32) int32 {
+func (t *timeline) find(at grid.Time, k int32) int32 {
 	for t.list[t.list[k].prev].at >= at {
 		k = t.list[k].prev
 	}
@@ -71,7 +71,7 @@ func (t *timeline) raise(a, b, n int32) {
 }
 
 // after returns the first instant later than at, or tail.
-func (t *timeline) after(at bourse.Time) int32 {
+func (t *timeline) after(at grid.Time) int32 {
 	k := present
 	for t.list[k].at <= at && k != tail {
 		k = t.list[k].next
@@ -80,7 +80,7 @@ func (t *timeline) after(at bourse.Time) int32 {
 }
 
 // fewest returns the smallest number of free nodes in [s, e).
-func (t *timeline) fewest(s, e bourse.Time) int {
+func (t *timeline) fewest(s, e grid.Time) int {
 	k := t.list[t.after(s)].prev
 	low := t.list[k].free
 	for k = t.list[k].next; t.list[k].at < e; k = t.list[k].next {
@@ -90,10 +90,10 @@ func (t *timeline) fewest(s, e bourse.Time) int {
 }
 
 // profile appends the free nodes to p.
-func (t *timeline) profile(p bourse.Profile) bourse.Profile {
+func (t *timeline) profile(p grid.Profile) grid.Profile {
 	for k := present; k != tail; k = t.list[k].next {
 		if x := &t.list[k]; len(p) == 0 || p[len(p)-1].Free != int(x.free) {
-			p = append(p, bourse.Step{At: x.at, Free: int(x.free)})
+			p = append(p, grid.Step{At: x.at, Free: int(x.free)})
 		}
 	}
 	return p

@@ -3,7 +3,7 @@ package backfill
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A queue may hold jobs that cannot start yet, whatever is free: one that begins tomorrow, one
@@ -13,8 +13,8 @@ import (
 
 // Later says what a waiting job waits for besides nodes.
 type Later struct {
-	Job  int         // its position in Queue
-	From bourse.Time // it does not start before; 0: it may at once
+	Job  int       // its position in Queue
+	From grid.Time // it does not start before; 0: it may at once
 	// After are ids of jobs that must have ended; one that neither runs nor waits never does. Jobs
 	// that wait for the same should share the slice: together they cost no more than one.
 	After []int64
@@ -23,9 +23,9 @@ type Later struct {
 
 // Throttle is a set of jobs of which only Most may run at once.
 type Throttle struct {
-	Most int           // above 0
-	Jobs []int64       // ids of running and waiting jobs; those that wait in queue order
-	Ends []bourse.Time // when others end that count, and run where the state does not show it
+	Most int         // above 0
+	Jobs []int64     // ids of running and waiting jobs; those that wait in queue order
+	Ends []grid.Time // when others end that count, and run where the state does not show it
 }
 
 // Releases says from when on the jobs of a queue may start, as far as the ends of others are
@@ -37,17 +37,17 @@ type Releases struct {
 }
 
 type release struct {
-	from  bourse.Time
+	from  grid.Time
 	ends  bool // it waits for the ends of others
 	queue bool // it waits for its turn in a set
 }
 
 // barrier is jobs that wait for the same ends.
 type barrier struct {
-	left int         // how many
-	any  bool        // the first of them is enough
-	from bourse.Time // the last so far
-	jobs []int       // positions
+	left int       // how many
+	any  bool      // the first of them is enough
+	from grid.Time // the last so far
+	jobs []int     // positions
 }
 
 // waiter is a set of jobs of which only some may run at once.
@@ -113,16 +113,16 @@ func (s *State) Releases() *Releases {
 
 // From is from when on the job at a position may start, 0: at once; Never while it waits for
 // the end of another.
-func (r *Releases) From(job int) bourse.Time {
+func (r *Releases) From(job int) grid.Time {
 	if x := &r.jobs[job]; !x.ends && !x.queue {
 		return x.from
 	}
-	return bourse.Never
+	return grid.Never
 }
 
 // Ended says that a job ends at an instant, which may lie ahead, and returns the positions of
 // the jobs that no longer wait for another's end. A second end of an id is ignored.
-func (r *Releases) Ended(id int64, at bourse.Time) (free []int) {
+func (r *Releases) Ended(id int64, at grid.Time) (free []int) {
 	for _, b := range r.waits[id] {
 		if b.left == 0 {
 			continue
@@ -153,7 +153,7 @@ func (r *Releases) Ended(id int64, at bourse.Time) (free []int) {
 
 // turn gives the turn of a job of the set that has ended to the next, and returns its
 // position; -1 if there is none.
-func (r *Releases) turn(w *waiter, at bourse.Time) int {
+func (r *Releases) turn(w *waiter, at grid.Time) int {
 	if w.over > 0 {
 		w.over--
 		return -1

@@ -4,26 +4,26 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // queueOf is a state with jobs 1 to n waiting, and some running.
 func queueOf(n int, running ...Running) *State {
 	s := &State{Now: 100, Nodes: 10, Running: running}
 	for id := range n {
-		s.Queue = append(s.Queue, Queued{ID: int64(id + 1), Nodes: 1, Estimate: 10, Guarantee: bourse.Never})
+		s.Queue = append(s.Queue, Queued{ID: int64(id + 1), Nodes: 1, Estimate: 10, Guarantee: grid.Never})
 	}
 	return s
 }
 
-func froms(r *Releases, n int) (list []bourse.Time) {
+func froms(r *Releases, n int) (list []grid.Time) {
 	for i := range n {
 		list = append(list, r.From(i))
 	}
 	return list
 }
 
-const never = bourse.Never
+const never = grid.Never
 
 func TestReleases_NoneIfEveryJobMayStart(t *testing.T) {
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestReleases_AThrottleLetsSoManyRun(t *testing.T) {
 	s := queueOf(5)
 	s.Throttles = []Throttle{{Most: 2, Jobs: []int64{1, 2, 3, 4, 5}}}
 	r := s.Releases()
-	if got := froms(r, 5); !slices.Equal(got, []bourse.Time{0, 0, never, never, never}) {
+	if got := froms(r, 5); !slices.Equal(got, []grid.Time{0, 0, never, never, never}) {
 		t.Errorf("ready from %v", got)
 	}
 	if free := r.Ended(2, 110); !slices.Equal(free, []int{2}) || r.From(2) != 110 || r.From(3) != never {
@@ -51,7 +51,7 @@ func TestReleases_AThrottleLetsSoManyRun(t *testing.T) {
 		t.Errorf("the end of another's job lets %v start", free)
 	}
 	r.Ended(1, 111)
-	if got := froms(r, 5); !slices.Equal(got, []bourse.Time{0, 0, 110, 111, never}) {
+	if got := froms(r, 5); !slices.Equal(got, []grid.Time{0, 0, 110, 111, never}) {
 		t.Errorf("ready from %v", got)
 	}
 }
@@ -61,16 +61,16 @@ func TestReleases_AThrottleLetsSoManyRun(t *testing.T) {
 func TestReleases_WhatRunsCountsForItsThrottle(t *testing.T) {
 	t.Parallel()
 	s := queueOf(3, Running{ID: 8, Nodes: 1, End: 130}, Running{ID: 9, Nodes: 1, End: 140})
-	s.Throttles = []Throttle{{Most: 2, Jobs: []int64{8, 9, 1, 2, 3}, Ends: []bourse.Time{160, 120}}}
+	s.Throttles = []Throttle{{Most: 2, Jobs: []int64{8, 9, 1, 2, 3}, Ends: []grid.Time{160, 120}}}
 	r := s.Releases() // four run of two
-	if got := froms(r, 3); !slices.Equal(got, []bourse.Time{never, never, never}) {
+	if got := froms(r, 3); !slices.Equal(got, []grid.Time{never, never, never}) {
 		t.Errorf("ready from %v", got)
 	}
 	if free := r.Ended(8, 130); !slices.Equal(free, []int{0}) || r.From(0) != 130 {
 		t.Errorf("%v may start, from %v", free, froms(r, 3)) // the two elsewhere have made room
 	}
 	s.Throttles[0].Most = 5
-	if got := froms(s.Releases(), 3); !slices.Equal(got, []bourse.Time{0, 120, 160}) {
+	if got := froms(s.Releases(), 3); !slices.Equal(got, []grid.Time{0, 120, 160}) {
 		t.Errorf("ready from %v", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestReleases_AJobWaitsForItsTimeAndForOthers(t *testing.T) {
 		{Job: 4, After: []int64{55}}, // there is no such job
 	}
 	r := s.Releases()
-	if got := froms(r, 5); !slices.Equal(got, []bourse.Time{0, 150, never, never, never}) {
+	if got := froms(r, 5); !slices.Equal(got, []grid.Time{0, 150, never, never, never}) {
 		t.Errorf("ready from %v", got)
 	}
 	if free := r.Ended(9, 140); !slices.Equal(free, []int{3}) || r.From(3) != 140 {
@@ -115,7 +115,7 @@ func TestReleases_AThrottledJobWaitsForOthersToo(t *testing.T) {
 func TestReserve_GuaranteesNothingToWhatCannotStartYet(t *testing.T) {
 	t.Parallel()
 	s := queueOf(2)
-	s.Policy, s.Free = Conservative, bourse.NewProfile(100, 10)
+	s.Policy, s.Free = Conservative, grid.NewProfile(100, 10)
 	s.Later = []Later{{Job: 0, From: 500}}
 	s.Reserve(Reserved{ID: 1, Nodes: 1, Start: 100, End: 200})
 	if s.Queue[0].Guarantee != never || s.Queue[1].Guarantee != 100 {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // line stores the queue: jobs in queue order, and a summary of every 64 of them that lets a
@@ -32,17 +32,17 @@ const (
 // block summarises blockSize neighbours. Its figures are lower bounds. They are exact
 // unless loose; a block becomes loose when a job leaves or moves.
 type block struct {
-	least     [classes]bourse.Duration // least estimate by size class
-	guarantee bourse.Time              // earliest guarantee
+	least     [classes]grid.Duration // least estimate by size class
+	guarantee grid.Time              // earliest guarantee
 	loose     bool
 }
 
-const forever = bourse.Duration(math.MaxInt64)
+const forever = grid.Duration(math.MaxInt64)
 
 func class(n int) int { return bits.Len32(uint32(n)) - 1 }
 
 func emptyBlock() block {
-	b := block{guarantee: bourse.Never}
+	b := block{guarantee: grid.Never}
 	for c := range b.least {
 		b.least[c] = forever
 	}
@@ -168,7 +168,7 @@ func (l *line) fitting(i int, h *horizon) int {
 
 // due returns the first job from index i on whose guarantee is at or before now,
 // or -1.
-func (l *line) due(i int, now bourse.Time) int {
+func (l *line) due(i int, now grid.Time) int {
 	for i < len(l.jobs) {
 		b := i >> blockBits
 		end := min(len(l.jobs), (b+1)<<blockBits)
@@ -190,8 +190,8 @@ func (l *line) due(i int, now bourse.Time) int {
 
 // nextGuarantee returns the earliest guarantee of all jobs, or Never. It looks at each
 // block and makes loose ones exact where they could decide.
-func (l *line) nextGuarantee() bourse.Time {
-	next := bourse.Never
+func (l *line) nextGuarantee() grid.Time {
+	next := grid.Never
 	for b := l.head >> blockBits; b < len(l.blocks); b++ {
 		if l.blocks[b].guarantee < next && l.blocks[b].loose {
 			l.tighten(b)
@@ -202,7 +202,7 @@ func (l *line) nextGuarantee() bourse.Time {
 }
 
 // guarantee sets the guarantee of job i.
-func (l *line) guarantee(i int, at bourse.Time) {
+func (l *line) guarantee(i int, at grid.Time) {
 	b := &l.blocks[i>>blockBits]
 	b.loose = b.loose || l.jobs[i].Guarantee < at
 	l.jobs[i].Guarantee = at
@@ -216,14 +216,14 @@ type horizon struct {
 }
 
 type reach struct {
-	free int             // largest job in nodes; the smallest is one more than the next step's
-	span bourse.Duration // longest estimate that fits
+	free int           // largest job in nodes; the smallest is one more than the next step's
+	span grid.Duration // longest estimate that fits
 }
 
 // look computes the horizon of profile p, which begins now and falls only within [first,
 // last]. Elsewhere it need not look: a machine of ten thousand nodes has a thousand steps
 // at which the profile rises.
-func (h *horizon) look(p bourse.Profile, first, last bourse.Time) {
+func (h *horizon) look(p grid.Profile, first, last grid.Time) {
 	h.steps = h.steps[:0]
 	now, low := p[0].At, p[0].Free
 	for _, s := range p[p.Index(first):] {
@@ -247,7 +247,7 @@ func (h *horizon) look(p bourse.Profile, first, last bourse.Time) {
 func (h *horizon) empty() bool { return len(h.steps) == 0 }
 
 // fits reports whether n nodes are free for d from now on.
-func (h *horizon) fits(n int, d bourse.Duration) bool {
+func (h *horizon) fits(n int, d grid.Duration) bool {
 	if len(h.steps) == 0 || n > h.steps[0].free {
 		return false
 	}

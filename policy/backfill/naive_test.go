@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // naive is the twin that the engine is tested against: a cluster on an array
@@ -13,7 +13,7 @@ import (
 type naive struct {
 	nodes    int
 	policy   Policy
-	span     bourse.Time // the array's length
+	span     grid.Time // the array's length
 	running  []Running
 	reserved []Reserved
 	queue    []Queued
@@ -23,7 +23,7 @@ type naive struct {
 	most     int  // jobs of one Ref that run at once; 0: no limit
 }
 
-func (v *naive) free(now bourse.Time) []int {
+func (v *naive) free(now grid.Time) []int {
 	a := make([]int, v.span)
 	for t := range a {
 		a[t] = v.nodes
@@ -38,7 +38,7 @@ func (v *naive) free(now bourse.Time) []int {
 }
 
 // sure is the free array with running jobs there until their limits; kept is without them.
-func (v *naive) sure(now bourse.Time) []int {
+func (v *naive) sure(now grid.Time) []int {
 	a := v.kept(now)
 	for _, r := range v.running {
 		take(a, now, r.Last(), r.Nodes)
@@ -46,14 +46,14 @@ func (v *naive) sure(now bourse.Time) []int {
 	return a
 }
 
-func (v *naive) kept(now bourse.Time) []int {
+func (v *naive) kept(now grid.Time) []int {
 	u := naive{nodes: v.nodes, span: v.span, reserved: v.reserved}
 	return u.free(now)
 }
 
 // earliest is where a job fits into the array: by predictions with room for its limit
 // before the next reservation, or at once beside the limits of all that runs.
-func (v *naive) earliest(a []int, now bourse.Time, q Queued) bourse.Time {
+func (v *naive) earliest(a []int, now grid.Time, q Queued) grid.Time {
 	at := earliest(a, now, q)
 	if !v.predicts {
 		return at
@@ -71,13 +71,13 @@ func (v *naive) earliest(a []int, now bourse.Time, q Queued) bourse.Time {
 	}
 }
 
-func take(a []int, s, e bourse.Time, n int) {
+func take(a []int, s, e grid.Time, n int) {
 	for t := s; t < e; t++ {
 		a[t] -= n
 	}
 }
 
-func fits(a []int, s bourse.Time, q Queued) bool {
+func fits(a []int, s grid.Time, q Queued) bool {
 	for t := s; t < s.Add(q.Estimate); t++ {
 		if a[t] < q.Nodes {
 			return false
@@ -86,7 +86,7 @@ func fits(a []int, s bourse.Time, q Queued) bool {
 	return true
 }
 
-func earliest(a []int, now bourse.Time, q Queued) bourse.Time {
+func earliest(a []int, now grid.Time, q Queued) grid.Time {
 	for !fits(a, now, q) {
 		now++
 	}
@@ -94,10 +94,10 @@ func earliest(a []int, now bourse.Time, q Queued) bourse.Time {
 }
 
 // guaranteed is the free array less the guarantees of all but one job.
-func (v *naive) guaranteed(now bourse.Time, but int64) []int {
+func (v *naive) guaranteed(now grid.Time, but int64) []int {
 	a := v.free(now)
 	for _, q := range v.queue {
-		if q.Guarantee < bourse.Never && q.ID != but {
+		if q.Guarantee < grid.Never && q.ID != but {
 			take(a, q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
 		}
 	}
@@ -116,13 +116,13 @@ func (v *naive) barred(q Queued) bool {
 }
 
 func (v *naive) arrive(q Queued) {
-	q.Guarantee = bourse.Never
+	q.Guarantee = grid.Never
 	v.queue = append(v.queue, q)
 	slices.SortStableFunc(v.queue, func(a, b Queued) int { return cmp.Compare(b.Priority, a.Priority) })
 }
 
 // rank orders the queue of a fair policy, place by place.
-func (v *naive) rank(now bourse.Time) {
+func (v *naive) rank(now grid.Time) {
 	if !v.policy.Fair {
 		return
 	}
@@ -148,26 +148,26 @@ func (v *naive) rank(now bourse.Time) {
 	}
 }
 
-func (v *naive) end(now bourse.Time, id int64) {
+func (v *naive) end(now grid.Time, id int64) {
 	i := slices.IndexFunc(v.running, func(r Running) bool { return r.ID == id })
 	v.freed = v.freed || v.running[i].End > now
 	v.running = slices.Delete(v.running, i, i+1)
 }
 
-func (v *naive) settle(now bourse.Time) {
+func (v *naive) settle(now grid.Time) {
 	if !v.policy.Conservative() {
 		return
 	}
 	if v.freed {
 		for i, q := range v.queue {
-			if q.Guarantee < bourse.Never {
+			if q.Guarantee < grid.Never {
 				v.queue[i].Guarantee = earliest(v.guaranteed(now, q.ID), now, q)
 			}
 		}
 	}
 	v.freed = false
 	for i, q := range v.queue {
-		if q.Guarantee == bourse.Never && !v.barred(q) {
+		if q.Guarantee == grid.Never && !v.barred(q) {
 			v.queue[i].Guarantee = v.earliest(v.guaranteed(now, q.ID), now, q)
 		}
 	}
@@ -175,23 +175,23 @@ func (v *naive) settle(now bourse.Time) {
 
 // retake walks over the guarantees in queue order: what still fits stays, what
 // does not is guaranteed its earliest fit beside those before it.
-func (v *naive) retake(now bourse.Time) {
+func (v *naive) retake(now grid.Time) {
 	if !v.policy.Conservative() {
 		return
 	}
 	a := v.free(now)
 	for i, q := range v.queue {
-		if q.Guarantee == bourse.Never && v.barred(q) {
+		if q.Guarantee == grid.Never && v.barred(q) {
 			continue
 		}
-		if q.Guarantee == bourse.Never || !fits(a, q.Guarantee, q) {
+		if q.Guarantee == grid.Never || !fits(a, q.Guarantee, q) {
 			v.queue[i].Guarantee = v.earliest(a, now, q)
 		}
 		take(a, v.queue[i].Guarantee, v.queue[i].Guarantee.Add(q.Estimate), q.Nodes)
 	}
 }
 
-func (v *naive) reserve(now bourse.Time, r Reserved) bool {
+func (v *naive) reserve(now grid.Time, r Reserved) bool {
 	v.settle(now)
 	if r.Start < now || !fits(v.sure(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
 		return false
@@ -203,7 +203,7 @@ func (v *naive) reserve(now bourse.Time, r Reserved) bool {
 }
 
 // pass is one, or with limits as many as somebody starts in.
-func (v *naive) pass(now bourse.Time) []Start {
+func (v *naive) pass(now grid.Time) []Start {
 	all := v.passOnce(now)
 	for more := all; v.most > 0 && len(more) > 0; {
 		more = v.passOnce(now)
@@ -212,7 +212,7 @@ func (v *naive) pass(now bourse.Time) []Start {
 	return all
 }
 
-func (v *naive) passOnce(now bourse.Time) []Start {
+func (v *naive) passOnce(now grid.Time) []Start {
 	if v.policy.Shortest {
 		return v.passShortest(now)
 	}
@@ -224,9 +224,9 @@ func (v *naive) passOnce(now bourse.Time) []Start {
 	holds := 0
 	barred := 0 // among those that wait
 	for i, q := range v.queue {
-		var at bourse.Time
-		if v.barred(q) && (!v.policy.Conservative() || q.Guarantee == bourse.Never || q.Guarantee == now) {
-			v.queue[i].Guarantee, q.Guarantee = bourse.Never, bourse.Never
+		var at grid.Time
+		if v.barred(q) && (!v.policy.Conservative() || q.Guarantee == grid.Never || q.Guarantee == now) {
+			v.queue[i].Guarantee, q.Guarantee = grid.Never, grid.Never
 			wait = append(wait, q)
 			barred++
 			continue
@@ -240,7 +240,7 @@ func (v *naive) passOnce(now bourse.Time) []Start {
 				v.queue[i].Guarantee, q.Guarantee = at, at
 			}
 		case !v.policy.Backfill && len(wait) > barred:
-			at = bourse.Never
+			at = grid.Never
 		default:
 			at = v.earliest(work, now, q)
 		}
@@ -272,7 +272,7 @@ func (v *naive) passOnce(now bourse.Time) []Start {
 
 // passShortest is pass where the shortest of the jobs that fit beside the hold of the
 // head overtakes first.
-func (v *naive) passShortest(now bourse.Time) (starts []Start) {
+func (v *naive) passShortest(now grid.Time) (starts []Start) {
 	work := v.free(now)
 	start := func(i int, kind Class) {
 		q := v.queue[i]

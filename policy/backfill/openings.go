@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // openings tracks which guarantees might move up. Once a compression has looked at a job,
@@ -26,16 +26,16 @@ type openings struct {
 
 	// The jobs by size class, and a lower bound on the estimates of those guaranteed at a
 	// given time after origin or later. Both are as of the last sort.
-	origin   bourse.Time
+	origin   grid.Time
 	sorted   int // jobs before this index are filed; 0: none
 	moves    int // moves since the last sort
 	rows     []row
-	shortest []bourse.Duration // by class, and by span of the guarantee
+	shortest []grid.Duration // by class, and by span of the guarantee
 }
 
 // zone stands for n nodes that came free over [s, e).
 type zone struct {
-	s, e bourse.Time
+	s, e grid.Time
 	n    int32
 }
 
@@ -48,7 +48,7 @@ const (
 )
 
 // span returns the span of a guarantee d after the origin. There are four to each doubling.
-func span(d bourse.Duration) int {
+func span(d grid.Duration) int {
 	if d < 0 {
 		return 0
 	}
@@ -203,7 +203,7 @@ func (t *timeline) earlier(i int32) int32 {
 
 // anywhere is earlier without the windows: it searches all times from now to the guarantee.
 func (t *timeline) anywhere(i int32) int32 {
-	if k := t.within(i, &window{from: -bourse.Never, to: bourse.Never, near: present}, none); k != none {
+	if k := t.within(i, &window{from: -grid.Never, to: grid.Never, near: present}, none); k != none {
 		return k
 	}
 	return t.slide(i)
@@ -228,11 +228,11 @@ func (t *timeline) clean(i int32) {
 	}
 }
 
-func hintSpan(d bourse.Duration) int {
+func hintSpan(d grid.Duration) int {
 	switch {
-	case d > 6*bourse.Hour:
+	case d > 6*grid.Hour:
 		return 2
-	case d > bourse.Hour:
+	case d > grid.Hour:
 		return 1
 	}
 	return 0

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // plainly compresses by looking at every job, each from where a profile begins.
-func plainly(g *Group) []bourse.Time {
-	var v []bourse.Time
+func plainly(g *Group) []grid.Time {
+	var v []grid.Time
 	work := g.free().Clone()
 	for _, q := range g.line.jobs[g.line.head:] {
-		if q.Nodes != gone && q.Guarantee < bourse.Never {
+		if q.Nodes != gone && q.Guarantee < grid.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
@@ -41,10 +41,10 @@ func TestCompress_MarksChangeNothing(t *testing.T) {
 		g := New(64, Conservative, 0)
 		for id := range 10 + r.IntN(80) {
 			g.Arrive(Queued{ID: int64(id), Nodes: sizes[r.IntN(len(sizes))],
-				Estimate: bourse.Duration(minutes[r.IntN(len(minutes))]) * bourse.Minute})
+				Estimate: grid.Duration(minutes[r.IntN(len(minutes))]) * grid.Minute})
 		}
 		for g.Pass(); len(g.running.list()) > 0; g.Pass() {
-			later := g.now.Add(bourse.Duration(r.IntN(300)) * bourse.Minute)
+			later := g.now.Add(grid.Duration(r.IntN(300)) * grid.Minute)
 			g.Advance(min(later, g.running.list()[0].End, g.Next()))
 			for len(g.running.list()) > 0 && g.running.list()[0].End <= g.now {
 				g.End(g.running.list()[0].ID, g.running.list()[0].End)
@@ -59,7 +59,7 @@ func TestCompress_MarksChangeNothing(t *testing.T) {
 			want := plainly(g)
 			g.again = false
 			g.compress(true)
-			var got []bourse.Time
+			var got []grid.Time
 			for _, q := range g.State().Queue {
 				got = append(got, q.Guarantee)
 			}
@@ -101,7 +101,7 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 			if err := auditTimeline(g); err != nil {
 				t.Fatalf("seed %d, step %d, at %v, after a pass: %v", seed, step, g.now, err)
 			}
-			later := g.now.Add(bourse.Duration(r.IntN(200)) * bourse.Minute)
+			later := g.now.Add(grid.Duration(r.IntN(200)) * grid.Minute)
 			g.State()
 			g.Advance(min(later, g.running.list()[0].End, g.Next()))
 			twin, freed := g.State().Clone(), false
@@ -117,7 +117,7 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 				}
 				slices.SortStableFunc(twin.Queue, func(x, y Queued) int { return y.Priority - x.Priority })
 			case k == 3:
-				x := Reserved{ID: int64(step), Nodes: drawNodes(r) * scale, Start: g.now.Add(bourse.Duration(r.IntN(2000)) * bourse.Minute)}
+				x := Reserved{ID: int64(step), Nodes: drawNodes(r) * scale, Start: g.now.Add(grid.Duration(r.IntN(2000)) * grid.Minute)}
 				x.End = x.Start.Add(drawEstimate(r))
 				if !g.Reserve(x).Refused() {
 					twin.Reserve(x)
@@ -153,8 +153,8 @@ func TestGroup_LongQueuesAreThoseOfPlainWalks(t *testing.T) {
 
 func drawNodes(r *rand.Rand) int { return []int{1, 2, 4, 7, 8, 13, 16, 24, 32, 40, 64}[r.IntN(11)] }
 
-func drawEstimate(r *rand.Rand) bourse.Duration {
-	return bourse.Duration([]int{5, 20, 50, 90, 200, 300, 500, 800, 1200}[r.IntN(9)]) * bourse.Minute
+func drawEstimate(r *rand.Rand) grid.Duration {
+	return grid.Duration([]int{5, 20, 50, 90, 200, 300, 500, 800, 1200}[r.IntN(9)]) * grid.Minute
 }
 
 // settlePlainly compresses the guarantees of s if something came free, and gives those that
@@ -162,14 +162,14 @@ func drawEstimate(r *rand.Rand) bourse.Duration {
 func settlePlainly(s *State, freed bool) {
 	work := s.Free.Clone()
 	for _, q := range s.Queue {
-		if q.Guarantee < bourse.Never {
+		if q.Guarantee < grid.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 	for _, fresh := range []bool{false, true} {
 		for i := range s.Queue {
 			q := &s.Queue[i]
-			if (q.Guarantee == bourse.Never) != fresh || !fresh && !freed {
+			if (q.Guarantee == grid.Never) != fresh || !fresh && !freed {
 				continue
 			}
 			if !fresh {
@@ -191,7 +191,7 @@ func auditTimeline(g *Group) error {
 		if p := &t.places[i]; q.Nodes == gone && (p.start != none || p.window != none || t.marked(int32(i)) == int32(i)) {
 			return fmt.Errorf("job %d has left the queue, and has a place, a window or a mark", q.ID)
 		}
-		if q.Nodes == gone || q.Guarantee == bourse.Never {
+		if q.Nodes == gone || q.Guarantee == grid.Never {
 			continue
 		}
 		full := q.Guarantee.Add(q.Estimate)
@@ -200,7 +200,7 @@ func auditTimeline(g *Group) error {
 			return fmt.Errorf("job %d is guaranteed [%v, %v), its place is [%v, %v)", q.ID, q.Guarantee, full, t.list[p.start].at, t.list[p.end].at)
 		}
 	}
-	instants := map[bourse.Time]bool{}
+	instants := map[grid.Time]bool{}
 	for k := t.list[wall].next; k != tail; k = t.list[k].next {
 		x := &t.list[k]
 		if x.at >= t.list[x.next].at || t.list[x.next].prev != k {
@@ -220,7 +220,7 @@ func auditTimeline(g *Group) error {
 		return nil
 	}
 	for i, q := range g.line.jobs {
-		if q.Nodes == gone || q.Guarantee == bourse.Never || t.marked(int32(i)) == int32(i) {
+		if q.Nodes == gone || q.Guarantee == grid.Never || t.marked(int32(i)) == int32(i) {
 			continue
 		}
 		work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
@@ -234,7 +234,7 @@ func auditTimeline(g *Group) error {
 
 // waitsForWindow reports whether a window in which q fits at that instant will come to it,
 // which is job i.
-func waitsForWindow(t *timeline, i int32, q *Queued, at bourse.Time) bool {
+func waitsForWindow(t *timeline, i int32, q *Queued, at grid.Time) bool {
 	for j := range i {
 		for k := t.places[j].window; k != none; k = t.windows[k].next {
 			w := &t.windows[k]
@@ -267,7 +267,7 @@ func TestReserve_ZonesAreBounded(t *testing.T) {
 		}
 	}
 	for i := range jobs + 1 {
-		q := Queued{ID: int64(i), Nodes: 1 + r.IntN(nodes/2), Estimate: bourse.Duration(1 + r.IntN(1000))}
+		q := Queued{ID: int64(i), Nodes: 1 + r.IntN(nodes/2), Estimate: grid.Duration(1 + r.IntN(1000))}
 		if i == 0 {
 			q.Nodes, q.Estimate = nodes, 100_000
 		}
@@ -277,8 +277,8 @@ func TestReserve_ZonesAreBounded(t *testing.T) {
 		}
 	}
 	for step := range 400 {
-		x := Reserved{ID: int64(step), Nodes: 1 + r.IntN(nodes/4), Start: bourse.Time(100_000 + r.IntN(20_000))}
-		x.End = x.Start.Add(bourse.Duration(1 + r.IntN(2000)))
+		x := Reserved{ID: int64(step), Nodes: 1 + r.IntN(nodes/4), Start: grid.Time(100_000 + r.IntN(20_000))}
+		x.End = x.Start.Add(grid.Duration(1 + r.IntN(2000)))
 		all := g.time.all
 		for _, g := range both {
 			g.Reserve(x)
@@ -313,10 +313,10 @@ func TestReserve_WhoNeverFitsLeavesTheOthersTheirPlaces(t *testing.T) {
 	g.Arrive(job(3, 2, 5))  // guaranteed 20
 	g.Arrive(job(4, 2, 5))  // beside it
 	checkGuarantees(t, g, 10, 20, 20)
-	if why := g.Reserve(Reserved{ID: 1, Nodes: 2, Start: 10, End: bourse.Never}); why.Refused() {
+	if why := g.Reserve(Reserved{ID: 1, Nodes: 2, Start: 10, End: grid.Never}); why.Refused() {
 		t.Fatal(why)
 	}
-	checkGuarantees(t, g, bourse.Never, 20, 10)
+	checkGuarantees(t, g, grid.Never, 20, 10)
 	if err := auditTimeline(g); err != nil {
 		t.Error(err)
 	}
@@ -393,9 +393,9 @@ func TestJoined_WhatOverlapsIsOneZone(t *testing.T) {
 // Four spans to each doubling, the first for all that lies before the origin.
 func TestSpan_FourToEachDoubling(t *testing.T) {
 	t.Parallel()
-	const unit = bourse.Duration(1 << 15)
+	const unit = grid.Duration(1 << 15)
 	for _, x := range []struct {
-		d    bourse.Duration
+		d    grid.Duration
 		span int
 	}{{-unit, 0}, {0, 0}, {unit - 1, 0}, {unit, 1}, {3 * unit, 3}, {4 * unit, 4}, {7 * unit, 7}, {8 * unit, 8}, {10*unit - 1, 8}, {10 * unit, 9}, {16 * unit, 12}, {forever, spans - 1}} {
 		if got := span(x.d); got != x.span {

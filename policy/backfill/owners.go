@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // owners stores the queue of a fair policy: a lane for each owner and priority. All jobs of
@@ -236,7 +236,7 @@ func (g *Group) fillByLanes(head *Queued) {
 }
 
 // inTurn is the class of a job that starts with nobody before it in the queue.
-func (g *Group) inTurn(submit bourse.Time) Class {
+func (g *Group) inTurn(submit grid.Time) Class {
 	if submit == g.now {
 		return Immediate
 	}

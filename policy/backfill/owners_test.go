@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // open is a gate that bars nobody. A queue with a gate is sorted as a whole in each pass.
@@ -33,11 +33,11 @@ func TestOwners_LanesStartWhatASortedQueueStarts(t *testing.T) {
 		}
 		type run struct {
 			Running
-			over bourse.Time
+			over grid.Time
 		}
 		var running []run
 		id, started := int64(0), 0
-		for now := bourse.Time(0); now < 1500; now++ {
+		for now := grid.Time(0); now < 1500; now++ {
 			for i := 0; i < len(running); i++ {
 				if x := running[i]; x.over == now {
 					for _, g := range groups {
@@ -49,7 +49,7 @@ func TestOwners_LanesStartWhatASortedQueueStarts(t *testing.T) {
 			}
 			for range r.IntN(3) * (1 - int(now/750)) { // above what they can do at first
 				id++
-				q := Queued{ID: id ^ 3, Nodes: 1 + r.IntN(nodes), Estimate: bourse.Duration(1 + r.IntN(40)), Submit: now - bourse.Time(r.IntN(3)), Ref: int32(r.IntN(owners)), Priority: r.IntN(10) / 9}
+				q := Queued{ID: id ^ 3, Nodes: 1 + r.IntN(nodes), Estimate: grid.Duration(1 + r.IntN(40)), Submit: now - grid.Time(r.IntN(3)), Ref: int32(r.IntN(owners)), Priority: r.IntN(10) / 9}
 				for _, g := range groups {
 					at(g, now).Arrive(q)
 				}
@@ -60,7 +60,7 @@ func TestOwners_LanesStartWhatASortedQueueStarts(t *testing.T) {
 				}
 			}
 			if r.IntN(10) == 0 {
-				x := Reserved{ID: int64(now), Nodes: 1 + r.IntN(nodes), Start: now.Add(bourse.Duration(r.IntN(60))), End: now.Add(100)}
+				x := Reserved{ID: int64(now), Nodes: 1 + r.IntN(nodes), Start: now.Add(grid.Duration(r.IntN(60))), End: now.Add(100)}
 				if a, b := at(groups[0], now).Reserve(x), at(groups[1], now).Reserve(x); a != b {
 					t.Fatalf("at %v: %v and %v", now, a, b)
 				}
@@ -71,7 +71,7 @@ func TestOwners_LanesStartWhatASortedQueueStarts(t *testing.T) {
 			}
 			for _, s := range a {
 				use[int64(s.Ref)] += uint64(s.Nodes) * uint64(s.Estimate) / 8 // some are equal now and then
-				running = append(running, run{Running{ID: s.ID, End: s.End}, now.Add(bourse.Duration(1 + r.IntN(int(s.Estimate))))})
+				running = append(running, run{Running{ID: s.ID, End: s.End}, now.Add(grid.Duration(1 + r.IntN(int(s.Estimate))))})
 				started++
 			}
 			if a, b := groups[0].State().Queue, groups[1].State().Queue; now%50 == 0 && !slices.Equal(a, b) {

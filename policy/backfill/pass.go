@@ -3,7 +3,7 @@ package backfill
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Pass runs the scheduling pass of the group's instant and returns the jobs that start, in
@@ -103,8 +103,8 @@ func (g *Group) look() {
 
 // falls returns the earliest and the latest instant at which the number of free nodes may
 // fall: the starts of reservations and holds.
-func (g *Group) falls() (first, last bourse.Time) {
-	first, last = bourse.Never, g.now
+func (g *Group) falls() (first, last grid.Time) {
+	first, last = grid.Never, g.now
 	if n := len(g.reserved); n > 0 {
 		first, last = g.reserved[0].Start, g.reserved[n-1].Start
 	}
@@ -167,12 +167,12 @@ func (g *Group) hold(end int) bool {
 func (g *Group) beginHolds() {
 	g.work = append(g.work[:0], *g.free()...)
 	g.workOK, g.held, g.probe = true, 0, g.line.head
-	g.firstHold, g.lastHold = bourse.Never, g.now
+	g.firstHold, g.lastHold = grid.Never, g.now
 }
 
 // holdFor places the hold of a blocked job, if it ever fits.
 func (g *Group) holdFor(q *Queued) {
-	if at := g.earliest(q, &g.work); at < bourse.Never {
+	if at := g.earliest(q, &g.work); at < grid.Never {
 		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
 		g.firstHold, g.lastHold = min(g.firstHold, at), max(g.lastHold, at)
 	}

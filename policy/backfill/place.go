@@ -3,7 +3,7 @@ package backfill
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // place is where a job of the line has its guarantee.
@@ -12,7 +12,7 @@ type place struct {
 	next, prev int32 // other jobs guaranteed at the same start
 	nodes      int32
 	window     int32 // first of the windows that the job should look at
-	estimate   bourse.Duration
+	estimate   grid.Duration
 }
 
 func unplaced(q *Queued) place {

@@ -1,6 +1,6 @@
 package backfill
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // Estimates may be predictions. A job is then planned for less time than it may take, and
 // may run on at its planned end, by Extend, up to what was requested. A wrong prediction
@@ -10,11 +10,11 @@ import "github.com/bourse-grid/bourse"
 
 // Predict prepares the group for predictions. It must be called first.
 func (g *Group) Predict() {
-	g.sure, g.kept = bourse.NewProfile(g.now, g.nodes), bourse.NewProfile(g.now, g.nodes)
+	g.sure, g.kept = grid.NewProfile(g.now, g.nodes), grid.NewProfile(g.now, g.nodes)
 }
 
 // firm returns the nodes that can be reserved.
-func (g *Group) firm() bourse.Profile {
+func (g *Group) firm() grid.Profile {
 	if g.sure != nil {
 		return g.sure
 	}
@@ -37,18 +37,18 @@ func (g *Group) mayRun(q *Queued) bool {
 
 // room is what is free beside holds or guarantees.
 type room interface {
-	EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time
+	EarliestFit(from grid.Time, n int, d grid.Duration) grid.Time
 }
 
 // earliest returns where a blocked job fits into work. With predictions, the job must also
 // fit for all of its limit beside the reservations. Jobs that run now are then assumed to
 // have ended by their estimates, unless the job would start at once.
-func (g *Group) earliest(q *Queued, work room) bourse.Time {
+func (g *Group) earliest(q *Queued, work room) grid.Time {
 	at := work.EarliestFit(g.now, q.Nodes, q.Estimate)
 	if g.sure == nil {
 		return at
 	}
-	for at < bourse.Never {
+	for at < grid.Never {
 		whole := g.kept
 		if at == g.now {
 			whole = g.sure
@@ -63,7 +63,7 @@ func (g *Group) earliest(q *Queued, work room) bourse.Time {
 
 // outlive moves the limit of a running job to end if that is later, and reports false if
 // the nodes are not free until then.
-func (g *Group) outlive(r *Running, end bourse.Time) bool {
+func (g *Group) outlive(r *Running, end grid.Time) bool {
 	if last := r.Last(); g.sure != nil && end > last {
 		if g.sure.Min(last, end) < r.Nodes {
 			return false

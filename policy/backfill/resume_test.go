@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A group that is restored from a view of another one goes on as that one does:
@@ -25,18 +25,18 @@ func TestRestore_GoesOnAsTheGroupItIsAViewOf(t *testing.T) {
 			}
 			var running []Running
 			for step := range 120 {
-				now := groups[0].Now().Add(bourse.Duration(r.IntN(5)))
+				now := groups[0].Now().Add(grid.Duration(r.IntN(5)))
 				now = min(now, groups[0].Next()) // nothing that is due is passed over
 				for _, x := range running {
 					now = min(now, x.End)
 				}
 				act := r.IntN(3)
-				job := Queued{ID: int64(step), Nodes: 1 + r.IntN(nodes), Estimate: bourse.Duration(1 + r.IntN(20)), Submit: now}
+				job := Queued{ID: int64(step), Nodes: 1 + r.IntN(nodes), Estimate: grid.Duration(1 + r.IntN(20)), Submit: now}
 				if predicts {
 					job.Limit = job.Estimate * 2
 				}
-				rest := Reserved{ID: int64(step), Nodes: 1 + r.IntN(4), Start: now.Add(bourse.Duration(r.IntN(20)))}
-				rest.End = rest.Start.Add(bourse.Duration(1 + r.IntN(10)))
+				rest := Reserved{ID: int64(step), Nodes: 1 + r.IntN(4), Start: now.Add(grid.Duration(r.IntN(20)))}
+				rest.End = rest.Start.Add(grid.Duration(1 + r.IntN(10)))
 				early := -1
 				if len(running) > 0 && act == 0 {
 					early = r.IntN(len(running))

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sort"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // row lists the jobs of one size class in queue order. For each few and each many
@@ -21,8 +21,8 @@ type row struct {
 // filed is a job in its row. latest is how late it could start and still be over by the
 // start of its guarantee, as last computed.
 type filed struct {
-	estimate   bourse.Duration
-	latest     bourse.Time
+	estimate   grid.Duration
+	latest     grid.Time
 	nodes, job int32
 }
 
@@ -30,11 +30,11 @@ type filed struct {
 // among jobs whose estimate is of class e or below. A single latest start for all would say
 // little: short jobs are guaranteed to start early, and the jobs that may start late are
 // long.
-type bound [lengths]bourse.Time
+type bound [lengths]grid.Time
 
 var nobody = func() (b bound) {
 	for e := range b {
-		b[e] = -bourse.Never
+		b[e] = -grid.Never
 	}
 	return b
 }()
@@ -51,7 +51,7 @@ const (
 )
 
 // length returns the class of an estimate.
-func length(d bourse.Duration) int {
+func length(d grid.Duration) int {
 	n := bits.Len64(uint64(d))
 	if n <= lowest {
 		return 0
@@ -74,7 +74,7 @@ func (b *bound) tighten(jobs []filed) {
 }
 
 // excludes reports whether no job up to that length class could start as late as from.
-func (b *bound) excludes(from bourse.Time, length int) bool { return b[length] < from }
+func (b *bound) excludes(from grid.Time, length int) bool { return b[length] < from }
 
 func (r *row) clear() { r.jobs, r.few, r.many = r.jobs[:0], r.few[:0], r.many[:0] }
 
@@ -94,7 +94,7 @@ func (r *row) add(f filed) {
 
 // anybody reports whether some job may be able to use w, the longest part of which is long.
 // False is certain, and is the answer for nearly all windows.
-func (t *timeline) anybody(w *window, long bourse.Duration) bool {
+func (t *timeline) anybody(w *window, long grid.Duration) bool {
 	s, last := span(w.from.Sub(t.origin)), class(int(w.high))
 	for c := class(int(w.low) + 1); c <= last; c++ {
 		if t.shortest[c*spans+s] <= long {
@@ -105,7 +105,7 @@ func (t *timeline) anybody(w *window, long bourse.Duration) bool {
 }
 
 // candidate returns the first job with an index in [a, b] that could use w, or none.
-func (t *timeline) candidate(w *window, long bourse.Duration, a, b int32) int32 {
+func (t *timeline) candidate(w *window, long grid.Duration, a, b int32) int32 {
 	found := int32(none)
 	s, last := span(w.from.Sub(t.origin)), class(int(w.high))
 	for c := class(int(w.low) + 1); c <= last; c++ {
@@ -120,7 +120,7 @@ func (t *timeline) candidate(w *window, long bourse.Duration, a, b int32) int32 
 }
 
 // firstOf is candidate for the jobs of one row.
-func (t *timeline) firstOf(r *row, w *window, long bourse.Duration, a, b int32) int32 {
+func (t *timeline) firstOf(r *row, w *window, long grid.Duration, a, b int32) int32 {
 	k := sort.Search(len(r.jobs), func(k int) bool { return r.jobs[k].job >= a })
 	e := length(long)
 	for k < len(r.jobs) && r.jobs[k].job <= b {
@@ -157,10 +157,10 @@ func (t *timeline) firstOf(r *row, w *window, long bourse.Duration, a, b int32) 
 
 // latest returns how late job i could start and still be over by the start of its
 // guarantee.
-func (t *timeline) latest(i int32) bourse.Time {
+func (t *timeline) latest(i int32) grid.Time {
 	p := &t.places[i]
 	if p.start == none {
-		return -bourse.Never
+		return -grid.Never
 	}
 	return t.list[p.start].at.Add(-p.estimate)
 }

@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // plainCandidate is candidate by a look at each job.
-func plainCandidate(t *timeline, w *window, long bourse.Duration, a, b int32) int32 {
+func plainCandidate(t *timeline, w *window, long grid.Duration, a, b int32) int32 {
 	for i := a; i <= b && int(i) < len(t.places); i++ {
 		p := &t.places[i]
 		if p.start != none && p.nodes > w.low && p.nodes <= w.high && p.estimate <= long && w.from.Add(p.estimate) <= t.list[p.start].at {
@@ -68,8 +68,8 @@ func TestWithin_IsTheFirstRoom(t *testing.T) {
 				continue
 			}
 			near := instants[r.IntN(len(instants))]
-			w := window{from: x.list[near].at.Add(bourse.Duration(r.IntN(3)-1) * bourse.Minute * bourse.Duration(r.IntN(50))), near: near}
-			w.to = w.from.Add(bourse.Duration(r.IntN(5000)) * bourse.Minute)
+			w := window{from: x.list[near].at.Add(grid.Duration(r.IntN(3)-1) * grid.Minute * grid.Duration(r.IntN(50))), near: near}
+			w.to = w.from.Add(grid.Duration(r.IntN(5000)) * grid.Minute)
 			first := int32(none)
 			if r.IntN(3) == 0 {
 				first = instants[r.IntN(len(instants))]
@@ -111,7 +111,7 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 		}
 		arrive(1500)
 		for g.Pass(); len(g.running.list()) > 0 && g.line.len() > 1200; g.Pass() {
-			g.Advance(min(g.now.Add(bourse.Hour), g.running.list()[0].End, g.Next()))
+			g.Advance(min(g.now.Add(grid.Hour), g.running.list()[0].End, g.Next()))
 			for len(g.running.list()) > 0 && g.running.list()[0].End <= g.now {
 				g.End(g.running.list()[0].ID, g.running.list()[0].End)
 			}
@@ -126,9 +126,9 @@ func TestCandidate_IsTheFirstWhoCouldUseTheWindow(t *testing.T) {
 				continue
 			}
 			for range 300 {
-				w := window{from: g.now.Add(bourse.Duration(r.Int64N(int64(20 * bourse.Day)))), low: int32(r.IntN(40))}
+				w := window{from: g.now.Add(grid.Duration(r.Int64N(int64(20 * grid.Day)))), low: int32(r.IntN(40))}
 				w.high = w.low + 1 + int32(r.IntN(24))
-				long := bourse.Duration(r.IntN(1300)) * bourse.Minute
+				long := grid.Duration(r.IntN(1300)) * grid.Minute
 				a := int32(r.IntN(len(x.places)))
 				b := a + int32(r.IntN(len(x.places)))
 				want := plainCandidate(x, &w, long, a, b)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // runners are the jobs that hold nodes, ordered by End, then ID. A machine of ten thousand
@@ -52,7 +52,7 @@ func (r *runners) first() *Running {
 
 // search returns the position of the job with this planned end and id, or where it would be
 // inserted. That is the end of a block only in the last block.
-func (r *runners) search(end bourse.Time, id int64) (block, at int) {
+func (r *runners) search(end grid.Time, id int64) (block, at int) {
 	low, high := 0, len(r.blocks)-1
 	for low < high {
 		mid := int(uint(low+high) >> 1)
@@ -79,7 +79,7 @@ func (r *runners) search(end bourse.Time, id int64) (block, at int) {
 }
 
 // before reports whether the job comes before one with this end and id.
-func (r *Running) before(end bourse.Time, id int64) bool {
+func (r *Running) before(end grid.Time, id int64) bool {
 	return r.End < end || r.End == end && r.ID < id
 }
 
@@ -103,13 +103,13 @@ func (r *runners) put(x Running) {
 
 // find returns the job that runs until the planned end. It panics if there is none. The
 // caller may change the job in place, except for its End and ID.
-func (r *runners) find(id int64, planned bourse.Time) *Running {
+func (r *runners) find(id int64, planned grid.Time) *Running {
 	k, i := r.place(id, planned)
 	r.stale = true
 	return &r.blocks[k][i]
 }
 
-func (r *runners) place(id int64, planned bourse.Time) (block, at int) {
+func (r *runners) place(id int64, planned grid.Time) (block, at int) {
 	k, i := r.search(planned, id)
 	if len(r.blocks) == 0 || i == len(r.blocks[k]) || r.blocks[k][i].ID != id {
 		panic(fmt.Sprintf("backfill: job %d does not run until %v", id, planned))
@@ -118,7 +118,7 @@ func (r *runners) place(id int64, planned bourse.Time) (block, at int) {
 }
 
 // take removes a job and returns it. It panics if there is none.
-func (r *runners) take(id int64, planned bourse.Time) Running {
+func (r *runners) take(id int64, planned grid.Time) Running {
 	r.stale = true
 	k, i := r.place(id, planned)
 	x := r.blocks[k][i]

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -23,7 +23,7 @@ func TestRunners_EqualASortedList(t *testing.T) {
 			for range put {
 				id++
 				draw = draw*6364136223846793005 + 1442695040888963407
-				x := Running{ID: id, Nodes: 1, End: bourse.Time(draw >> 33 % 500)}
+				x := Running{ID: id, Nodes: 1, End: grid.Time(draw >> 33 % 500)}
 				r.put(x)
 				want = append(want, x)
 			}

@@ -10,7 +10,7 @@ package backfill
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Policy says how a queue is served. The zero Policy is FCFS.
@@ -48,48 +48,48 @@ var (
 type Running struct {
 	ID    int64
 	Nodes int
-	Start bourse.Time
-	End   bourse.Time // by its estimate
-	Limit bourse.Time // where it is killed, if its estimate is a prediction below what was requested; else 0
+	Start grid.Time
+	End   grid.Time // by its estimate
+	Limit grid.Time // where it is killed, if its estimate is a prediction below what was requested; else 0
 }
 
 // Last is the instant by which the job has ended for sure.
-func (r *Running) Last() bourse.Time { return max(r.End, r.Limit) }
+func (r *Running) Last() grid.Time { return max(r.End, r.Limit) }
 
 // Reserved is an advance reservation, held or confirmed, that has not ended.
 type Reserved struct {
 	ID         int64
 	Nodes      int
-	Start, End bourse.Time
+	Start, End grid.Time
 }
 
 // Queued is a job that waits.
 type Queued struct {
 	ID        int64
 	Nodes     int
-	Estimate  bourse.Duration
-	Submit    bourse.Time
-	Priority  int         // of its queue, higher first
-	Weight    int64       // delay cost of its queue, in thousandths: 1000 is 1
-	Guarantee bourse.Time // conservative: its guaranteed start; Never if it has none yet
-	Ref       int32       // for the group's owner, returned when the job starts
-	Had       uint64      // under a fair policy: what its user had used at the last pass or view
+	Estimate  grid.Duration
+	Submit    grid.Time
+	Priority  int       // of its queue, higher first
+	Weight    int64     // delay cost of its queue, in thousandths: 1000 is 1
+	Guarantee grid.Time // conservative: its guaranteed start; Never if it has none yet
+	Ref       int32     // for the group's owner, returned when the job starts
+	Had       uint64    // under a fair policy: what its user had used at the last pass or view
 
-	Limit bourse.Duration // the requested time, if Estimate is a prediction below it; else 0
+	Limit grid.Duration // the requested time, if Estimate is a prediction below it; else 0
 }
 
 // Longest returns how long the job may run at most.
-func (q *Queued) Longest() bourse.Duration { return max(q.Estimate, q.Limit) }
+func (q *Queued) Longest() grid.Duration { return max(q.Estimate, q.Limit) }
 
 // State is one group's queue at an instant: all that a plan or a quote needs.
 type State struct {
-	Now      bourse.Time
+	Now      grid.Time
 	Nodes    int
 	Policy   Policy
-	Free     bourse.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
-	Running  []Running      // by End, then ID
-	Reserved []Reserved     // by Start, then ID
-	Queue    []Queued       // in queue order: by priority, under a fair policy by Had, then by arrival
+	Free     grid.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
+	Running  []Running    // by End, then ID
+	Reserved []Reserved   // by Start, then ID
+	Queue    []Queued     // in queue order: by priority, under a fair policy by Had, then by arrival
 
 	// Later and Throttles say which jobs of the queue cannot start yet; see Releases. Both are
 	// nil where all may.
@@ -98,12 +98,12 @@ type State struct {
 
 	// Sure is Free with running jobs counted until their limits. It is nil unless estimates
 	// are predictions.
-	Sure bourse.Profile
+	Sure grid.Profile
 }
 
 // Firm returns the nodes that can be reserved: those that no running job may still need and
 // that no reservation has.
-func (s *State) Firm() bourse.Profile {
+func (s *State) Firm() grid.Profile {
 	if s.Sure != nil {
 		return s.Sure
 	}
@@ -126,10 +126,10 @@ func (s *State) Reserve(r Reserved) {
 		if later != nil && later.From(i) > s.Now {
 			continue // it has no guarantee before it may start
 		}
-		if q.Guarantee == bourse.Never || work.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {
+		if q.Guarantee == grid.Never || work.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {
 			q.Guarantee = work.EarliestFit(s.Now, q.Nodes, q.Estimate)
 		}
-		if q.Guarantee < bourse.Never {
+		if q.Guarantee < grid.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
@@ -137,7 +137,7 @@ func (s *State) Reserve(r Reserved) {
 
 // Take takes n nodes over [start, end) out of the free profiles, or gives them back if n <
 // 0.
-func (s *State) Take(start, end bourse.Time, n int) {
+func (s *State) Take(start, end grid.Time, n int) {
 	s.Free.Add(start, end, -n)
 	if s.Sure != nil {
 		s.Sure.Add(start, end, -n)
@@ -145,7 +145,7 @@ func (s *State) Take(start, end bourse.Time, n int) {
 }
 
 // From drops the free profiles before t.
-func (s *State) From(t bourse.Time) {
+func (s *State) From(t grid.Time) {
 	s.Free.From(t)
 	if s.Sure != nil {
 		s.Sure.From(t)
@@ -154,14 +154,14 @@ func (s *State) From(t bourse.Time) {
 
 // Queued returns the waiting work, the sum of nodes x estimate in node-milliseconds, at
 // most MaxDuration. It costs one walk over the queue.
-func (s *State) Queued() bourse.Duration {
-	sum := bourse.Duration(0)
+func (s *State) Queued() grid.Duration {
+	sum := grid.Duration(0)
 	for i := range s.Queue {
 		q := &s.Queue[i]
-		if int64(q.Nodes) > int64(bourse.MaxDuration-sum)/int64(max(q.Estimate, 1)) {
-			return bourse.MaxDuration
+		if int64(q.Nodes) > int64(grid.MaxDuration-sum)/int64(max(q.Estimate, 1)) {
+			return grid.MaxDuration
 		}
-		sum += bourse.Duration(q.Nodes) * q.Estimate
+		sum += grid.Duration(q.Nodes) * q.Estimate
 	}
 	return sum
 }

@@ -1,14 +1,14 @@
 package backfill
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // supply is what running jobs and reservations leave of the nodes. While no job waits and
 // nothing is reserved, only the number of idle nodes decides what starts. Then the steps
 // are not maintained, as that would shift a long list twice for each job; they are rebuilt
 // from the running jobs when something asks for them.
 type supply struct {
-	steps bourse.Profile // begins now; valid unless alone
-	alone bool           // only idle is maintained
+	steps grid.Profile // begins now; valid unless alone
+	alone bool         // only idle is maintained
 	idle  int
 }
 
@@ -21,7 +21,7 @@ func (s *supply) now() int {
 }
 
 // from drops what lies before now.
-func (s *supply) from(now bourse.Time) {
+func (s *supply) from(now grid.Time) {
 	if !s.alone {
 		s.steps.From(now)
 	}
@@ -36,7 +36,7 @@ func (s *supply) relax() {
 
 // free returns what running jobs and reservations leave, from now on. It rebuilds the steps
 // if they are not maintained.
-func (g *Group) free() *bourse.Profile {
+func (g *Group) free() *grid.Profile {
 	s := &g.supply
 	if !s.alone {
 		return &s.steps
@@ -48,12 +48,12 @@ func (g *Group) free() *bourse.Profile {
 		}
 	}
 	s.alone = false
-	s.steps = append(s.steps[:0], bourse.Step{At: g.now, Free: free})
+	s.steps = append(s.steps[:0], grid.Step{At: g.now, Free: free})
 	for _, b := range g.running.blocks {
 		for i := range b {
 			last := &s.steps[len(s.steps)-1]
 			if b[i].End > last.At {
-				s.steps = append(s.steps, bourse.Step{At: b[i].End, Free: last.Free + b[i].Nodes})
+				s.steps = append(s.steps, grid.Step{At: b[i].End, Free: last.Free + b[i].Nodes})
 			} else {
 				last.Free += b[i].Nodes
 			}

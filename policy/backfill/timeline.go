@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // timeline holds the nodes that a group under the conservative policy has free beside all
@@ -23,7 +23,7 @@ type timeline struct {
 
 // edge is a start or an end that reset has yet to put into the list.
 type edge struct {
-	at    bourse.Time
+	at    grid.Time
 	by    int32 // nodes that come free
 	ends  int32
 	job   int32
@@ -33,7 +33,7 @@ type edge struct {
 // reset rebuilds the list from the free profile and the guarantees in jobs, none of which
 // is a dead entry. free lacks only the guarantees. running and reserved, as far as they are
 // known, say how many jobs and reservations start or end at each of its steps.
-func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Reserved, jobs []Queued) {
+func (t *timeline) reset(free grid.Profile, running []Running, reserved []Reserved, jobs []Queued) {
 	now := free[0].At
 	t.edges = t.edges[:0]
 	put := func(e edge) {
@@ -54,15 +54,15 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	t.places = slices.Grow(t.places[:0], len(jobs))[:len(jobs)]
 	level := int32(free[0].Free)
 	t.list = append(t.list[:0],
-		instant{at: -bourse.Never, free: -1, prev: none, next: present, starts: none},
-		instant{at: bourse.Never, free: -1, prev: present, next: none, starts: none},
+		instant{at: -grid.Never, free: -1, prev: none, next: present, starts: none},
+		instant{at: grid.Never, free: -1, prev: present, next: none, starts: none},
 		instant{at: now, free: level, prev: wall, next: tail, starts: none})
 	t.list[wall].next = present
 	t.spare = none
 	for i := range jobs {
 		q, p := &jobs[i], &t.places[i]
 		*p = unplaced(q)
-		if q.Guarantee == bourse.Never {
+		if q.Guarantee == grid.Never {
 			continue
 		}
 		if q.Guarantee <= now {
@@ -78,7 +78,7 @@ func (t *timeline) reset(free bourse.Profile, running []Running, reserved []Rese
 	slices.SortFunc(t.edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	k := present
 	for _, e := range t.edges {
-		if e.at >= bourse.Never {
+		if e.at >= grid.Never {
 			break
 		}
 		if t.list[k].at < e.at {
@@ -124,7 +124,7 @@ func (t *timeline) withdraw(i int32) {
 }
 
 // advance makes the list begin at now.
-func (t *timeline) advance(now bourse.Time) {
+func (t *timeline) advance(now grid.Time) {
 	first := &t.list[present]
 	for k := first.next; t.list[k].at <= now; k = first.next {
 		x := &t.list[k]
@@ -139,7 +139,7 @@ func (t *timeline) advance(now bourse.Time) {
 }
 
 // take takes n nodes over [s, e), which must be free.
-func (t *timeline) take(s, e bourse.Time, n int) {
+func (t *timeline) take(s, e grid.Time, n int) {
 	a := t.find(s, t.after(s))
 	b := t.find(e, t.after(e))
 	t.list[a].ends++
@@ -150,11 +150,11 @@ func (t *timeline) take(s, e bourse.Time, n int) {
 // fit returns the earliest time, not before at, from which nodes are free for all of d, and
 // the first instant not before the end of that span. The time at lies in instant k. Without
 // a fit, it returns Never and tail.
-func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) (bourse.Time, int32) {
+func (t *timeline) fit(k int32, at grid.Time, nodes int32, d grid.Duration) (grid.Time, int32) {
 	for {
 		for t.list[k].free < nodes {
 			if k = t.list[k].next; k == tail {
-				return bourse.Never, tail
+				return grid.Never, tail
 			}
 			at = t.list[k].at
 		}
@@ -168,8 +168,8 @@ func (t *timeline) fit(k int32, at bourse.Time, nodes int32, d bourse.Duration) 
 	}
 }
 
-// EarliestFit answers as bourse.Profile.EarliestFit does.
-func (t *timeline) EarliestFit(from bourse.Time, n int, d bourse.Duration) bourse.Time {
+// EarliestFit answers as grid.Profile.EarliestFit does.
+func (t *timeline) EarliestFit(from grid.Time, n int, d grid.Duration) grid.Time {
 	at, _ := t.fit(t.list[t.after(from)].prev, from, int32(n), d)
 	return at
 }
@@ -177,7 +177,7 @@ func (t *timeline) EarliestFit(from bourse.Time, n int, d bourse.Duration) bours
 // place guarantees job i its earliest fit not before from, and returns the start, or Never
 // if the job never fits. If the job would have fit before from, it is marked to be looked
 // at again: it may move up later.
-func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
+func (t *timeline) place(i int32, from grid.Time) grid.Time {
 	p := &t.places[i]
 	k := t.hint(p)
 	at, k := t.fit(k, t.list[k].at, p.nodes, p.estimate)
@@ -185,7 +185,7 @@ func (t *timeline) place(i int32, from bourse.Time) bourse.Time {
 	if early {
 		at, k = t.fit(t.list[t.after(from)].prev, from, p.nodes, p.estimate)
 	}
-	if at == bourse.Never {
+	if at == grid.Never {
 		return at
 	}
 	p.end = t.find(at.Add(p.estimate), k)
@@ -229,7 +229,7 @@ func (t *timeline) cancel(i int32) {
 // moved is a new guarantee of a job of the line.
 type moved struct {
 	job int32
-	at  bourse.Time
+	at  grid.Time
 }
 
 // enterAll enters the guarantees of list in one walk. The jobs must have none yet, and
@@ -239,7 +239,7 @@ func (t *timeline) enterAll(list []moved) {
 	slices.SortFunc(list, func(x, y moved) int { return cmp.Compare(x.at, y.at) })
 	k := present
 	for _, m := range list {
-		if m.at == bourse.Never {
+		if m.at == grid.Never {
 			return
 		}
 		for t.list[k].at < m.at {
@@ -271,7 +271,7 @@ func (t *timeline) forget(i int32) {
 }
 
 // giveBack frees n nodes over [s, e), which take or reset had taken.
-func (t *timeline) giveBack(s, e bourse.Time, n int) {
+func (t *timeline) giveBack(s, e grid.Time, n int) {
 	a := t.find(s, t.after(s))
 	b := t.find(e, t.after(e))
 	t.raise(a, b, int32(n))

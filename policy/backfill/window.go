@@ -1,11 +1,11 @@
 package backfill
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // window is an interval in which a job of more than low and at most high nodes may have
 // room.
 type window struct {
-	from, to  bourse.Time
+	from, to  grid.Time
 	near      int32 // instant that was at from when last seen; it may be gone
 	low, high int32
 	opener    int32 // the job that left this room, or none; jobs behind it look first
@@ -15,7 +15,7 @@ type window struct {
 
 // lookAgain marks job i for a look at all times before its guarantee.
 func (t *timeline) lookAgain(i int32) {
-	t.hang(i, window{from: -bourse.Never, to: bourse.Never, near: present, opener: none, again: true})
+	t.hang(i, window{from: -grid.Never, to: grid.Never, near: present, opener: none, again: true})
 }
 
 // hang gives a window to job i and marks the job.
@@ -39,7 +39,7 @@ func (t *timeline) unhang(i int32) window {
 	k := p.window
 	w := t.windows[k]
 	p.window = w.next
-	t.windows[k] = window{from: bourse.Never, to: -bourse.Never, next: t.shut}
+	t.windows[k] = window{from: grid.Never, to: -grid.Never, next: t.shut}
 	t.shut = k
 	return w
 }
@@ -64,7 +64,7 @@ func (t *timeline) complete(k, low, high, i int32) {
 
 // hand gives w to the next job after i that could use it before its guarantee, that is, a
 // job with an estimate of at most long, the length of the longest part of w.
-func (t *timeline) hand(w window, long bourse.Duration, i int32) {
+func (t *timeline) hand(w window, long grid.Duration, i int32) {
 	if !t.anybody(&w, long) {
 		return
 	}
@@ -99,8 +99,8 @@ func (t *timeline) pass(i int32) {
 
 // shrink cuts w down to what is still free, and returns the length of its longest part; 0
 // if nothing is left.
-func (t *timeline) shrink(w *window, i int32) (long bourse.Duration) {
-	from, to, high := bourse.Never, bourse.Never, int32(0)
+func (t *timeline) shrink(w *window, i int32) (long grid.Duration) {
+	from, to, high := grid.Never, grid.Never, int32(0)
 	for k := t.holding(w, i); t.list[k].at < w.to; {
 		if t.list[k].free <= w.low {
 			k = t.list[k].next
@@ -111,7 +111,7 @@ func (t *timeline) shrink(w *window, i int32) (long bourse.Duration) {
 			high = max(high, t.list[k].free)
 			k = t.list[k].next
 		}
-		if from == bourse.Never {
+		if from == grid.Never {
 			from, w.near = t.list[start].at, start
 		}
 		to = min(w.to, t.list[k].at)

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -47,7 +47,7 @@ func ParseAlpha(s string) (Alpha, error) {
 }
 
 // String shows alpha as the number that ParseAlpha reads.
-func (a Alpha) String() string { return bourse.Credits(a).String() }
+func (a Alpha) String() string { return grid.Credits(a).String() }
 
 // ByAlpha returns the index of the feasible offer with the least
 //
@@ -82,7 +82,7 @@ func ByAlpha(offers []pricing.Offer, alpha Alpha) int {
 // CheapestBefore returns the index of the feasible offer with the least additive
 // part among those that end by the deadline when they last d, -1 if there is
 // none. Ties go to the earliest start.
-func CheapestBefore(offers []pricing.Offer, d bourse.Duration, deadline bourse.Time) int {
+func CheapestBefore(offers []pricing.Offer, d grid.Duration, deadline grid.Time) int {
 	return least(offers,
 		func(o *pricing.Offer) bool { return o.Start.Add(d) <= deadline },
 		func(x, y *pricing.Offer) int {
@@ -93,9 +93,9 @@ func CheapestBefore(offers []pricing.Offer, d bourse.Duration, deadline bourse.T
 // EarliestWithin returns the index of the earliest feasible offer whose whole
 // cost, base and additive part at the group's price, is within the budget; -1
 // if there is none. Ties go to the cheapest.
-func EarliestWithin(offers []pricing.Offer, price bourse.Price, base, budget bourse.Credits) int {
+func EarliestWithin(offers []pricing.Offer, price grid.Price, base, budget grid.Credits) int {
 	return least(offers,
-		func(o *pricing.Offer) bool { return base.Plus(bourse.Cost(price, o.Additive)) <= budget },
+		func(o *pricing.Offer) bool { return base.Plus(grid.Cost(price, o.Additive)) <= budget },
 		func(x, y *pricing.Offer) int {
 			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Additive, y.Additive))
 		})

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -24,7 +24,7 @@ func TestByAlpha_ZeroTakesTheEarliestAndOneTheFree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		alpha Alpha
-		start bourse.Time
+		start grid.Time
 	}{
 		{0, 2000},
 		{One * 499 / 1000, 2000}, // .499 x 6/10 < .501 x 3/5
@@ -69,9 +69,9 @@ func TestByAlpha_NothingFeasibleIsNoChoice(t *testing.T) {
 func TestCheapestBefore_CountsTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		deadline bourse.Time
+		deadline grid.Time
 		want     int
-	}{{4999, -1}, {5000, 1}, {7000, 1}, {8000, 4}, {bourse.Never, 4}} {
+	}{{4999, -1}, {5000, 1}, {7000, 1}, {8000, 4}, {grid.Never, 4}} {
 		if got := CheapestBefore(figure1, 3000, c.deadline); got != c.want {
 			t.Errorf("deadline %v: offer %d, want %d", c.deadline, got, c.want)
 		}
@@ -80,12 +80,12 @@ func TestCheapestBefore_CountsTheEnd(t *testing.T) {
 
 func TestEarliestWithin_CountsBaseAndAdditive(t *testing.T) {
 	t.Parallel()
-	price := bourse.Price(3600 * bourse.Credit) // a credit for each node-second
+	price := grid.Price(3600 * grid.Credit) // a credit for each node-second
 	for _, c := range []struct {
-		budget bourse.Credits
+		budget grid.Credits
 		want   int
 	}{{5, -1}, {6, 4}, {11, 4}, {12, 1}, {100, 1}} {
-		if got := EarliestWithin(figure1, price, 6*bourse.Credit, c.budget*bourse.Credit); got != c.want {
+		if got := EarliestWithin(figure1, price, 6*grid.Credit, c.budget*grid.Credit); got != c.want {
 			t.Errorf("budget %v: offer %d, want %d", c.budget, got, c.want)
 		}
 	}
@@ -102,11 +102,11 @@ func TestPareto_FigureOne(t *testing.T) {
 func offersOf(t *rapid.T) []pricing.Offer {
 	small := rapid.Int64Range(0, 6)
 	f := rapid.OneOf(small, small, rapid.Int64Range(0, 1<<62), rapid.Just(int64(1<<63-1)))
-	s := rapid.OneOf(small, small, rapid.Int64Range(-int64(bourse.MaxTime), int64(bourse.MaxTime)))
+	s := rapid.OneOf(small, small, rapid.Int64Range(-int64(grid.MaxTime), int64(grid.MaxTime)))
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pricing.Offer {
-		o := pricing.Offer{Start: bourse.Time(s.Draw(t, "s")), Feasible: rapid.IntRange(0, 3).Draw(t, "ok") > 0}
+		o := pricing.Offer{Start: grid.Time(s.Draw(t, "s")), Feasible: rapid.IntRange(0, 3).Draw(t, "ok") > 0}
 		if o.Feasible {
-			o.Additive = bourse.Duration(f.Draw(t, "f"))
+			o.Additive = grid.Duration(f.Draw(t, "f"))
 		}
 		return o
 	}), 0, 12).Draw(t, "offers")
@@ -191,15 +191,15 @@ func TestChoices_AreOnTheParetoList(t *testing.T) {
 		slices.SortFunc(offers, func(x, y pricing.Offer) int { return cmp.Compare(x.Start, y.Start) })
 		offers = slices.CompactFunc(offers, func(x, y pricing.Offer) bool { return x.Start == y.Start })
 		front := Pareto(nil, offers)
-		deadline := bourse.Time(rapid.Int64Range(0, 20).Draw(t, "deadline"))
+		deadline := grid.Time(rapid.Int64Range(0, 20).Draw(t, "deadline"))
 		for name, i := range map[string]int{
 			"alpha 0":         ByAlpha(offers, 0),
 			"alpha 1":         ByAlpha(offers, One),
 			"alpha .3":        ByAlpha(offers, One*3/10),
 			"cheapest before": CheapestBefore(offers, 3, deadline),
-			"cheapest of all": CheapestBefore(offers, 3, bourse.Never),
+			"cheapest of all": CheapestBefore(offers, 3, grid.Never),
 			"earliest of all": EarliestWithin(offers, 0, 0, 0),
-			"within a budget": EarliestWithin(offers, bourse.Price(bourse.Hour), 1, 4),
+			"within a budget": EarliestWithin(offers, grid.Price(grid.Hour), 1, 4),
 		} {
 			if i >= 0 && !slices.Contains(front, i) {
 				t.Fatalf("%s: %d is not on the front %v of %v", name, i, front, offers)

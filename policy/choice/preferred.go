@@ -3,7 +3,7 @@ package choice
 import (
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -54,13 +54,13 @@ type walk struct {
 	s        extent // of the starts
 	feasible int
 	preference
-	priced int             // offers before this one may be chosen
-	best   int             // of those, by the highest price so far
-	most   bourse.Duration // it stays the best up to this highest price
+	priced int           // offers before this one may be chosen
+	best   int           // of those, by the highest price so far
+	most   grid.Duration // it stays the best up to this highest price
 }
 
 // weigh makes a price the highest so far.
-func (w *walk) weigh(high bourse.Duration) {
+func (w *walk) weigh(high grid.Duration) {
 	w.preference = prefer(extent{0, int64(high)}, w.s, w.alpha)
 }
 
@@ -100,10 +100,10 @@ func (w *walk) choose() {
 }
 
 // stays returns up to which highest price the best offer stays the best.
-func (w *walk) stays() bourse.Duration {
+func (w *walk) stays() grid.Duration {
 	now := w.preference
 	most := int64(math.MaxInt64)
-	w.weigh(bourse.Duration(most))
+	w.weigh(grid.Duration(most))
 	for i := range w.offers[:w.best] {
 		if !w.offers[i].Feasible || w.scored(i).compare(w.scored(w.best)) > 0 {
 			continue
@@ -111,15 +111,15 @@ func (w *walk) stays() bourse.Duration {
 		low := now.f.high // at which it is still worse
 		for most-low > 1 {
 			mid := low + (most-low)/2
-			if w.weigh(bourse.Duration(mid)); w.scored(i).compare(w.scored(w.best)) > 0 {
+			if w.weigh(grid.Duration(mid)); w.scored(i).compare(w.scored(w.best)) > 0 {
 				low = mid
 			} else {
 				most = mid
 			}
 		}
 		most = low
-		w.weigh(bourse.Duration(most))
+		w.weigh(grid.Duration(most))
 	}
 	w.preference = now
-	return bourse.Duration(most)
+	return grid.Duration(most)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Strategy says how a broker places a job.
@@ -52,9 +52,9 @@ func ParseStrategy(s string) (Strategy, error) {
 // Candidate is a start for which a group of a site has room.
 type Candidate struct {
 	Site       int // its number, the same for all candidates of a site
-	Start, End bourse.Time
-	Cost       bourse.Credits  // base and additive part
-	Backlog    bourse.Duration // what waits in the group's queue, per node
+	Start, End grid.Time
+	Cost       grid.Credits  // base and additive part
+	Backlog    grid.Duration // what waits in the group's queue, per node
 }
 
 // Rule is a strategy with its parameters.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The worked case: three sites, one of which has room in two places.
@@ -66,7 +66,7 @@ func TestRule_AlphaIsTheLeastOfTheFormula(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
-			return Candidate{Start: bourse.Time(rapid.Int64Range(0, 50).Draw(t, "start")), Cost: bourse.Credits(rapid.Int64Range(0, 50).Draw(t, "cost"))}
+			return Candidate{Start: grid.Time(rapid.Int64Range(0, 50).Draw(t, "start")), Cost: grid.Credits(rapid.Int64Range(0, 50).Draw(t, "cost"))}
 		}), 1, 12).Draw(t, "list")
 		alpha := Alpha(rapid.Int64Range(0, int64(One)).Draw(t, "alpha"))
 		var low, high Candidate

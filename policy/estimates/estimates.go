@@ -21,7 +21,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Rule is a way to estimate. The zero Rule is the user's request.
@@ -53,7 +54,7 @@ func ParseRule(s string) (Rule, error) {
 }
 
 // shortest is the shortest prediction.
-const shortest = bourse.Second
+const shortest = grid.Second
 
 // most is how many users are remembered; for later ones the request is the prediction.
 const most = 100_000
@@ -61,13 +62,13 @@ const most = 100_000
 // Predictor is a rule with what it has learned.
 type Predictor struct {
 	rule  Rule
-	users map[int64]bourse.UserRuns
+	users map[int64]facts.UserRuns
 	fit   fit
 }
 
 // New returns a predictor that has learned nothing.
 func New(r Rule) *Predictor {
-	return &Predictor{rule: r, users: map[int64]bourse.UserRuns{}, fit: newFit()}
+	return &Predictor{rule: r, users: map[int64]facts.UserRuns{}, fit: newFit()}
 }
 
 // Predict predicts at submission how long a job will run: from a second to limit, what it
@@ -75,13 +76,13 @@ func New(r Rule) *Predictor {
 // for a user with one run it is limit under Tsafrir, and the run under LastTwo. Under
 // Tsafrir the mean is in whole seconds, rounded down: logs and the published simulators of
 // the rule have no finer time.
-func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Duration {
+func (p *Predictor) Predict(j *grid.LocalJob, limit grid.Duration) grid.Duration {
 	d := limit
 	switch last, known := p.users[j.User]; {
 	case p.rule == Exact:
 		d = j.Run
 	case p.rule == Tsafrir && last.Before > 0:
-		d = mean(last.Last, last.Before) / bourse.Second * bourse.Second
+		d = mean(last.Last, last.Before) / grid.Second * grid.Second
 	case p.rule == LastTwo && last.Before > 0:
 		d = mean(last.Last, last.Before)
 	case p.rule == LastTwo && known:
@@ -93,10 +94,10 @@ func (p *Predictor) Predict(j *bourse.LocalJob, limit bourse.Duration) bourse.Du
 }
 
 // mean is the mean of two runs above 0, rounded down.
-func mean(a, b bourse.Duration) bourse.Duration { return a/2 + b/2 + (a&1+b&1)/2 }
+func mean(a, b grid.Duration) grid.Duration { return a/2 + b/2 + (a&1+b&1)/2 }
 
 // Learn records how long a job has run. Call it in the order in which jobs end.
-func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
+func (p *Predictor) Learn(j *grid.LocalJob, limit, run grid.Duration) {
 	if p.rule < Tsafrir {
 		return
 	}
@@ -106,33 +107,33 @@ func (p *Predictor) Learn(j *bourse.LocalJob, limit, run bourse.Duration) {
 	}
 	last, known := p.users[j.User]
 	if j.User >= 0 && (known || len(p.users) < most) {
-		p.users[j.User] = bourse.UserRuns{User: j.User, Last: run, Before: last.Last}
+		p.users[j.User] = facts.UserRuns{User: j.User, Last: run, Before: last.Last}
 	}
 }
 
 // corrections are how far beyond its first prediction a job is planned that outlives one
 // after the other (Tsafrir, Etsion and Feitelson 2007). After the last the job is planned
 // for all that it asked for.
-var corrections = []bourse.Duration{
-	bourse.Minute, 5 * bourse.Minute, 15 * bourse.Minute, 30 * bourse.Minute,
-	bourse.Hour, 2 * bourse.Hour, 5 * bourse.Hour, 10 * bourse.Hour, 20 * bourse.Hour, 50 * bourse.Hour, 100 * bourse.Hour,
+var corrections = []grid.Duration{
+	grid.Minute, 5 * grid.Minute, 15 * grid.Minute, 30 * grid.Minute,
+	grid.Hour, 2 * grid.Hour, 5 * grid.Hour, 10 * grid.Hour, 20 * grid.Hour, 50 * grid.Hour, 100 * grid.Hour,
 }
 
 // Correct is the next prediction of a job that has outlived one, up to its limit. first is
 // the prediction at submission, now the last one. Under Tsafrir the next is first plus the
 // first of the paper's steps that is beyond now. Under the other rules a minute is added at
 // first, then fifteen minutes, then twice as much each time.
-func (r Rule) Correct(first, now, limit bourse.Duration) bourse.Duration {
-	added, more := now-first, bourse.Duration(bourse.Minute)
+func (r Rule) Correct(first, now, limit grid.Duration) grid.Duration {
+	added, more := now-first, grid.Duration(grid.Minute)
 	switch {
 	case r == Tsafrir:
-		i := slices.IndexFunc(corrections, func(d bourse.Duration) bool { return d > added })
+		i := slices.IndexFunc(corrections, func(d grid.Duration) bool { return d > added })
 		if i < 0 {
 			return limit
 		}
 		more = corrections[i] - added
 	case added > 0:
-		more = added + 14*bourse.Minute
+		more = added + 14*grid.Minute
 	}
 	if now > limit-more {
 		return limit
@@ -141,11 +142,11 @@ func (r Rule) Correct(first, now, limit bourse.Duration) bourse.Duration {
 }
 
 // Save returns what has been learned, with users in order; nil if nothing.
-func (p *Predictor) Save() *bourse.LearnedRuns {
+func (p *Predictor) Save() *facts.LearnedRuns {
 	if len(p.users) == 0 && p.fit.runs == 0 {
 		return nil
 	}
-	l := &bourse.LearnedRuns{}
+	l := &facts.LearnedRuns{}
 	for _, u := range slices.Sorted(maps.Keys(p.users)) {
 		l.Users = append(l.Users, p.users[u])
 	}
@@ -160,7 +161,7 @@ func (p *Predictor) Save() *bourse.LearnedRuns {
 
 // Load replaces what has been learned by what was saved; nil: by nothing. A regression
 // with another number of features is left out.
-func (p *Predictor) Load(l *bourse.LearnedRuns) {
+func (p *Predictor) Load(l *facts.LearnedRuns) {
 	*p = *New(p.rule)
 	if l == nil {
 		return

@@ -7,19 +7,20 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-const minute = bourse.Minute
+const minute = grid.Minute
 
-func job(user int64, nodes int, request bourse.Duration) *bourse.LocalJob {
-	return &bourse.LocalJob{User: user, Nodes: nodes, Estimate: request, Run: request / 3}
+func job(user int64, nodes int, request grid.Duration) *grid.LocalJob {
+	return &grid.LocalJob{User: user, Nodes: nodes, Estimate: request, Run: request / 3}
 }
 
 func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
 	t.Parallel()
 	p := New(LastTwo)
-	ask := func(user int64, request, want bourse.Duration) {
+	ask := func(user int64, request, want grid.Duration) {
 		t.Helper()
 		if got := p.Predict(job(user, 1, request), request); got != want {
 			t.Errorf("user %d, request %v: predicted %v, want %v", user, request, got, want)
@@ -30,13 +31,13 @@ func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
 	ask(7, 60*minute, 10*minute) // one run
 	p.Learn(job(8, 1, 60*minute), 60*minute, 50*minute)
 	p.Learn(job(7, 1, 60*minute), 60*minute, 21*minute+1)
-	ask(7, 60*minute, 15*minute+30*bourse.Second) // of 10 min and 21 min 0.001 s, rounded down
+	ask(7, 60*minute, 15*minute+30*grid.Second) // of 10 min and 21 min 0.001 s, rounded down
 	p.Learn(job(7, 1, 60*minute), 60*minute, 40*minute+1)
-	ask(7, 60*minute, 30*minute+30*bourse.Second+1)
+	ask(7, 60*minute, 30*minute+30*grid.Second+1)
 	ask(7, 20*minute, 20*minute) // no more than the request
 	ask(8, 60*minute, 50*minute)
 	p.Learn(job(9, 1, minute), minute, 0)
-	ask(9, minute, bourse.Second)
+	ask(9, minute, grid.Second)
 	p.Learn(job(9, 1, 60*minute), 60*minute, 20*minute)
 	ask(9, 60*minute, 10*minute)                      // a run of no length is one too
 	p.Learn(job(-1, 1, 60*minute), 60*minute, minute) // nobody knows who that is
@@ -54,7 +55,7 @@ func TestLastTwo_RemembersSoManyUsers(t *testing.T) {
 		p.Learn(job(user, 1, 60*minute), 60*minute, minute)
 	}
 	p.Learn(job(0, 1, 60*minute), 60*minute, 3*minute)
-	for user, want := range map[int64]bourse.Duration{0: 2 * minute, most - 1: minute, most: 60 * minute} {
+	for user, want := range map[int64]grid.Duration{0: 2 * minute, most - 1: minute, most: 60 * minute} {
 		if got := p.Predict(job(user, 1, 60*minute), 60*minute); got != want {
 			t.Errorf("user %d: %v, want %v", user, got, want)
 		}
@@ -64,8 +65,8 @@ func TestLastTwo_RemembersSoManyUsers(t *testing.T) {
 func TestExact_IsTheRunWithinTheRequest(t *testing.T) {
 	t.Parallel()
 	p := New(Exact)
-	for _, c := range []struct{ run, want bourse.Duration }{{7 * minute, 7 * minute}, {1, bourse.Second}, {90 * minute, 60 * minute}} {
-		if got := p.Predict(&bourse.LocalJob{User: 1, Nodes: 1, Run: c.run}, 60*minute); got != c.want {
+	for _, c := range []struct{ run, want grid.Duration }{{7 * minute, 7 * minute}, {1, grid.Second}, {90 * minute, 60 * minute}} {
+		if got := p.Predict(&grid.LocalJob{User: 1, Nodes: 1, Run: c.run}, 60*minute); got != c.want {
 			t.Errorf("a run of %v: %v, want %v", c.run, got, c.want)
 		}
 	}
@@ -76,17 +77,17 @@ func TestCorrect_OfLastTwoAddsAMinuteThenQuartersThatDouble(t *testing.T) {
 	t.Parallel()
 	const first = 7 * minute
 	at := first
-	for _, more := range []bourse.Duration{1, 15, 30, 60, 120} {
-		next := LastTwo.Correct(first, at, bourse.Day)
+	for _, more := range []grid.Duration{1, 15, 30, 60, 120} {
+		next := LastTwo.Correct(first, at, grid.Day)
 		if next-at != more*minute {
 			t.Errorf("after %v it adds %v, want %d min", at, next-at, more)
 		}
 		at = next
 	}
-	if got := LastTwo.Correct(first, first, first+30*bourse.Second); got != first+30*bourse.Second {
+	if got := LastTwo.Correct(first, first, first+30*grid.Second); got != first+30*grid.Second {
 		t.Errorf("beyond the request: %v", got)
 	}
-	if got := LastTwo.Correct(1, bourse.MaxDuration-1, bourse.MaxDuration); got != bourse.MaxDuration {
+	if got := LastTwo.Correct(1, grid.MaxDuration-1, grid.MaxDuration); got != grid.MaxDuration {
 		t.Errorf("near the end of time: %v", got)
 	}
 }
@@ -95,12 +96,12 @@ func TestCorrect_OfLastTwoAddsAMinuteThenQuartersThatDouble(t *testing.T) {
 func TestTsafrir_WaitsForTwoRunsOfAUser(t *testing.T) {
 	t.Parallel()
 	p := New(Tsafrir)
-	for _, step := range []struct{ want, run bourse.Duration }{
+	for _, step := range []struct{ want, run grid.Duration }{
 		{60 * minute, 10 * minute}, // nobody knows the user: the request
 		{60 * minute, 21*minute + 1},
-		{15*minute + 30*bourse.Second, 40*minute + bourse.Second - 1}, // of 10 min and 21 min 0.001 s
-		{30*minute + 30*bourse.Second, 99 * minute},                   // whole seconds, rounded down
-		{60 * minute, minute},                                         // no more than the request
+		{15*minute + 30*grid.Second, 40*minute + grid.Second - 1}, // of 10 min and 21 min 0.001 s
+		{30*minute + 30*grid.Second, 99 * minute},                 // whole seconds, rounded down
+		{60 * minute, minute},                                     // no more than the request
 	} {
 		if got := p.Predict(job(7, 1, 60*minute), 60*minute); got != step.want {
 			t.Errorf("before the run of %v: %v, want %v", step.run, got, step.want)
@@ -113,7 +114,7 @@ func TestTsafrir_WaitsForTwoRunsOfAUser(t *testing.T) {
 	for range 2 {
 		p.Learn(job(9, 1, minute), minute, 1)
 	}
-	if got := p.Predict(job(9, 1, minute), minute); got != bourse.Second {
+	if got := p.Predict(job(9, 1, minute), minute); got != grid.Second {
 		t.Errorf("two runs of no length: %v", got)
 	}
 }
@@ -122,11 +123,11 @@ func TestTsafrir_WaitsForTwoRunsOfAUser(t *testing.T) {
 // request; then the request.
 func TestCorrect_OfTsafrirGoesByThePapersSteps(t *testing.T) {
 	t.Parallel()
-	const first, limit = 7 * minute, 1000 * bourse.Hour
-	at := bourse.Duration(first)
-	for _, beyond := range []bourse.Duration{1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000} {
+	const first, limit = 7 * minute, 1000 * grid.Hour
+	at := grid.Duration(first)
+	for _, beyond := range []grid.Duration{1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000} {
 		if at = Tsafrir.Correct(first, at, limit); at != first+beyond*minute {
-			t.Errorf("%v, want %d min beyond %v", at, beyond, bourse.Duration(first))
+			t.Errorf("%v, want %d min beyond %v", at, beyond, grid.Duration(first))
 		}
 	}
 	if got := Tsafrir.Correct(first, at, limit); got != limit {
@@ -140,7 +141,7 @@ func TestCorrect_OfTsafrirGoesByThePapersSteps(t *testing.T) {
 func TestRegression_BeginsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	p := New(Regression)
-	for _, request := range []bourse.Duration{bourse.Second, 37 * minute, 18 * bourse.Hour} {
+	for _, request := range []grid.Duration{grid.Second, 37 * minute, 18 * grid.Hour} {
 		if got := p.Predict(job(1, 4, request), request); got != request {
 			t.Errorf("%v for a request of %v", got, request)
 		}
@@ -152,10 +153,10 @@ func TestRegression_LearnsAShareOfTheRequest(t *testing.T) {
 	t.Parallel()
 	p := New(Regression)
 	for k := range 200 {
-		request := bourse.Duration(8<<(k%6)) * minute
+		request := grid.Duration(8<<(k%6)) * minute
 		p.Learn(job(int64(k%7), 1, request), request, request/4)
 	}
-	for _, request := range []bourse.Duration{8 * minute, 64 * minute, 256 * minute} {
+	for _, request := range []grid.Duration{8 * minute, 64 * minute, 256 * minute} {
 		if got := p.Predict(job(3, 1, request), request); got < request/5 || got > request/3 {
 			t.Errorf("%v for a request of %v", got, request)
 		}
@@ -168,31 +169,31 @@ func TestRegression_LearnsAShareOfTheRequest(t *testing.T) {
 func TestFeatures_AreWhatIsKnownOfAJob(t *testing.T) {
 	t.Parallel()
 	p := New(Regression)
-	ask := func(user int64, nodes int, submit bourse.Duration, want vector) {
+	ask := func(user int64, nodes int, submit grid.Duration, want vector) {
 		t.Helper()
-		j := &bourse.LocalJob{User: user, Nodes: nodes, Submit: bourse.Time(submit)}
+		j := &grid.LocalJob{User: user, Nodes: nodes, Submit: grid.Time(submit)}
 		if got := p.features(j, 1<<20); got != want {
 			t.Errorf("user %d, %d nodes at %v: %v, want %v", user, nodes, submit, got, want)
 		}
 	}
 	ask(7, 1, 0, vector{1, 20, 0, 0, 20, 20, 0, .5})
-	p.Learn(job(7, 8, bourse.Hour), bourse.Hour, 1<<10)
-	ask(7, 8, bourse.Day/2, vector{1, 20, 3, 1, 10, 10, 1, .5})
-	p.Learn(job(7, 8, bourse.Hour), bourse.Hour, 1<<12)
-	ask(7, 0, 3*bourse.Day+6*bourse.Hour, vector{1, 20, 0, 1, 12, 10, .5, 1})
-	ask(8, 6, 18*bourse.Hour, vector{1, 20, 2.5, 0, 20, 20, .5, 0})
-	ask(8, 1, 3*bourse.Hour-2*bourse.Day, vector{1, 20, 0, 0, 20, 20, .25, .75})
+	p.Learn(job(7, 8, grid.Hour), grid.Hour, 1<<10)
+	ask(7, 8, grid.Day/2, vector{1, 20, 3, 1, 10, 10, 1, .5})
+	p.Learn(job(7, 8, grid.Hour), grid.Hour, 1<<12)
+	ask(7, 0, 3*grid.Day+6*grid.Hour, vector{1, 20, 0, 1, 12, 10, .5, 1})
+	ask(8, 6, 18*grid.Hour, vector{1, 20, 2.5, 0, 20, 20, .5, 0})
+	ask(8, 1, 3*grid.Hour-2*grid.Day, vector{1, 20, 0, 0, 20, 20, .25, .75})
 }
 
 // draws are jobs with their runs, which depend on the request.
-func draws(seed uint64, n int) (jobs []*bourse.LocalJob, runs []bourse.Duration) {
+func draws(seed uint64, n int) (jobs []*grid.LocalJob, runs []grid.Duration) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range n {
-		request := bourse.Duration(1+r.IntN(64)) * 15 * minute
+		request := grid.Duration(1+r.IntN(64)) * 15 * minute
 		j := job(int64(r.IntN(5)), 1+r.IntN(64), request)
-		j.Submit = bourse.Time(i) * bourse.Time(40*minute)
+		j.Submit = grid.Time(i) * grid.Time(40*minute)
 		jobs = append(jobs, j)
-		runs = append(runs, max(1, bourse.Duration(float64(request)*math.Pow(r.Float64(), 3))))
+		runs = append(runs, max(1, grid.Duration(float64(request)*math.Pow(r.Float64(), 3))))
 	}
 	return jobs, runs
 }
@@ -244,7 +245,7 @@ func TestRegression_IsTheRidgeRegressionOfAllRuns(t *testing.T) {
 func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []Rule{Request, Exact, Tsafrir, LastTwo, Regression} {
-		p, jobs, runs := New(rule), []*bourse.LocalJob(nil), []bourse.Duration(nil)
+		p, jobs, runs := New(rule), []*grid.LocalJob(nil), []grid.Duration(nil)
 		jobs, runs = draws(2, 300)
 		for k, j := range jobs[:150] {
 			p.Learn(j, j.Estimate, runs[k])
@@ -253,14 +254,14 @@ func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var saved *bourse.LearnedRuns
+		var saved *facts.LearnedRuns
 		if err := json.Unmarshal(text, &saved); err != nil {
 			t.Fatal(err)
 		}
 		q := New(rule)
 		q.Load(saved)
 		for k, j := range jobs[150:] {
-			if a, b := p.Predict(j, j.Estimate), q.Predict(j, j.Estimate); a != b || a < bourse.Second || a > j.Estimate {
+			if a, b := p.Predict(j, j.Estimate), q.Predict(j, j.Estimate); a != b || a < grid.Second || a > j.Estimate {
 				t.Fatalf("%v: job %d: %v and %v for a request of %v", rule, k, a, b, j.Estimate)
 			}
 			p.Learn(j, j.Estimate, runs[150+k])
@@ -286,9 +287,9 @@ func TestLoad_BeginsAnewAndLeavesOutAnotherForm(t *testing.T) {
 	if p.Save() != nil {
 		t.Errorf("%v is still known", p.Save())
 	}
-	for _, change := range []func(l *bourse.LearnedRuns){
-		func(l *bourse.LearnedRuns) { l.Weights = l.Weights[:features-1] },
-		func(l *bourse.LearnedRuns) { l.Spread = l.Spread[:features] },
+	for _, change := range []func(l *facts.LearnedRuns){
+		func(l *facts.LearnedRuns) { l.Weights = l.Weights[:features-1] },
+		func(l *facts.LearnedRuns) { l.Spread = l.Spread[:features] },
 	} {
 		other := *right
 		change(&other)
@@ -317,7 +318,7 @@ func TestOctaves_AreThoseOfPowersOfTwoAndLengthUndoesThem(t *testing.T) {
 			}
 		}
 	}
-	if length(-3) != 1 || length(50) != int64(bourse.MaxDuration) || length(math.Inf(1)) != int64(bourse.MaxDuration) || length(math.NaN()) != int64(bourse.MaxDuration) {
+	if length(-3) != 1 || length(50) != int64(grid.MaxDuration) || length(math.Inf(1)) != int64(grid.MaxDuration) || length(math.NaN()) != int64(grid.MaxDuration) {
 		t.Error("no length beyond the bounds")
 	}
 }

@@ -3,7 +3,7 @@ package estimates
 import (
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The regression is recursive least squares: a ridge regression that is updated with each
@@ -42,7 +42,7 @@ func newFit() (f fit) {
 }
 
 // predict returns the expected run time.
-func (f *fit) predict(x vector) bourse.Duration { return bourse.Duration(length(f.weights.dot(&x))) }
+func (f *fit) predict(x vector) grid.Duration { return grid.Duration(length(f.weights.dot(&x))) }
 
 // learn updates the fit with a run time of y octaves.
 func (f *fit) learn(x vector, y float64) {
@@ -73,7 +73,7 @@ func (v *vector) dot(w *vector) (sum float64) {
 }
 
 // features describes a job, with its user's runs so far.
-func (p *Predictor) features(j *bourse.LocalJob, limit bourse.Duration) (x vector) {
+func (p *Predictor) features(j *grid.LocalJob, limit grid.Duration) (x vector) {
 	x[0], x[requested], x[2] = 1, octaves(int64(limit)), octaves(int64(max(j.Nodes, 1)))
 	x[4], x[5] = x[requested], x[requested]
 	if last, known := p.users[j.User]; known {
@@ -82,13 +82,13 @@ func (p *Predictor) features(j *bourse.LocalJob, limit bourse.Duration) (x vecto
 			x[5] = octaves(int64(last.Before))
 		}
 	}
-	x[6], x[7] = wave(j.Submit), wave(j.Submit+bourse.Time(6*bourse.Hour))
+	x[6], x[7] = wave(j.Submit), wave(j.Submit+grid.Time(6*grid.Hour))
 	return x
 }
 
 // wave rises over twelve hours from 0 to 1 and falls over the other twelve.
-func wave(t bourse.Time) float64 {
-	day := int64(bourse.Day)
+func wave(t grid.Time) float64 {
+	day := int64(grid.Day)
 	at := (int64(t)%day + day) % day
 	return float64(min(at, day-at)) / float64(day/2)
 }
@@ -106,7 +106,7 @@ func length(octaves float64) int64 {
 	}
 	k := int64(octaves)
 	if !(octaves < 50) {
-		return int64(bourse.MaxDuration)
+		return int64(grid.MaxDuration)
 	}
 	return int64(float64(1+float64(octaves-float64(k))) * float64(int64(1)<<k))
 }

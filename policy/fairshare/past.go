@@ -16,15 +16,16 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // HalfLife is the default half-life, as in Slurm.
-const HalfLife = 7 * bourse.Day
+const HalfLife = 7 * grid.Day
 
 // LeastHalfLife is the shortest half-life. There is no longest one: even the use of a million
 // nodes until the last possible instant fits a number.
-const LeastHalfLife = bourse.Hour
+const LeastHalfLife = grid.Hour
 
 // steps is how many steps a half-life has. decay is what is left after one step, in units of
 // 2^-64: the sixteenth root of a half, rounded down.
@@ -39,39 +40,39 @@ const most = 100_000
 
 // Past is the past use of a group's nodes by its users.
 type Past struct {
-	step  bourse.Duration
-	users map[int64]bourse.UserShare
-	swept bourse.Time // when users whose use has decayed were last forgotten
+	step  grid.Duration
+	users map[int64]facts.UserShare
+	swept grid.Time // when users whose use has decayed were last forgotten
 
 	// The answers for one instant since the last event: a queue asks for each of its jobs,
 	// and most queues have few users.
 	said map[int64]uint64
-	at   bourse.Time
+	at   grid.Time
 }
 
 // New returns a past without any use. A half-life of 0 is HalfLife.
-func New(halfLife bourse.Duration) *Past {
+func New(halfLife grid.Duration) *Past {
 	if halfLife == 0 {
 		halfLife = HalfLife
 	}
-	return &Past{step: max(1, halfLife/steps), users: map[int64]bourse.UserShare{}, said: map[int64]uint64{}, swept: math.MinInt64}
+	return &Past{step: max(1, halfLife/steps), users: map[int64]facts.UserShare{}, said: map[int64]uint64{}, swept: math.MinInt64}
 }
 
 // Began records that a user's job has n nodes from an instant on. The instants of one user
 // must not go back. Jobs of unknown users (below 0) count as those of one user.
-func (p *Past) Began(user int64, n int, at bourse.Time) { p.move(user, n, at) }
+func (p *Past) Began(user int64, n int, at grid.Time) { p.move(user, n, at) }
 
 // Ended records that the job no longer has them.
-func (p *Past) Ended(user int64, n int, at bourse.Time) { p.move(user, -n, at) }
+func (p *Past) Ended(user int64, n int, at grid.Time) { p.move(user, -n, at) }
 
-func (p *Past) move(user int64, n int, at bourse.Time) {
+func (p *Past) move(user int64, n int, at grid.Time) {
 	clear(p.said)
 	u, known := p.users[user]
 	if !known {
 		if n < 0 || p.crowded(at) {
 			return
 		}
-		u = bourse.UserShare{User: user, Since: at}
+		u = facts.UserShare{User: user, Since: at}
 	}
 	u = p.to(u, at)
 	u.Nodes = max(0, u.Nodes+n)
@@ -80,12 +81,12 @@ func (p *Past) move(user int64, n int, at bourse.Time) {
 
 // crowded reports whether there is no room for another user. Once a step it forgets users
 // whose use has decayed.
-func (p *Past) crowded(at bourse.Time) bool {
+func (p *Past) crowded(at grid.Time) bool {
 	if len(p.users) < most || at < p.swept.Add(p.step) {
 		return len(p.users) >= most
 	}
 	p.swept = at
-	maps.DeleteFunc(p.users, func(_ int64, u bourse.UserShare) bool {
+	maps.DeleteFunc(p.users, func(_ int64, u facts.UserShare) bool {
 		u = p.to(u, at)
 		return u.Had == 0 && u.Nodes == 0
 	})
@@ -95,7 +96,7 @@ func (p *Past) crowded(at bourse.Time) bool {
 // Of is a user's past use at an instant, which must not be before the user's last event: the
 // sum of nodes x time that has not decayed, in node-milliseconds. It costs a multiplication
 // for each step since that event, about a thousand at most, and a look-up the second time.
-func (p *Past) Of(user int64, at bourse.Time) uint64 {
+func (p *Past) Of(user int64, at grid.Time) uint64 {
 	if at != p.at {
 		p.at = at
 		clear(p.said)
@@ -109,7 +110,7 @@ func (p *Past) Of(user int64, at bourse.Time) uint64 {
 }
 
 // to brings u up to an instant.
-func (p *Past) to(u bourse.UserShare, at bourse.Time) bourse.UserShare {
+func (p *Past) to(u facts.UserShare, at grid.Time) facts.UserShare {
 	for u.Since < at && (u.Had > 0 || u.Nodes > 0) {
 		end := u.Since.Add(p.step - mod(u.Since, p.step)) // of this step
 		before, whole := u.Had, end.Sub(u.Since) == p.step
@@ -126,13 +127,13 @@ func (p *Past) to(u bourse.UserShare, at bourse.Time) bourse.UserShare {
 }
 
 // mod is the time since the last multiple of d, also for instants before 0.
-func mod(t bourse.Time, d bourse.Duration) bourse.Duration {
-	return (bourse.Duration(t)%d + d) % d
+func mod(t grid.Time, d grid.Duration) grid.Duration {
+	return (grid.Duration(t)%d + d) % d
 }
 
 // Save returns what is known, in order of user.
-func (p *Past) Save() []bourse.UserShare {
-	list := make([]bourse.UserShare, 0, len(p.users))
+func (p *Past) Save() []facts.UserShare {
+	list := make([]facts.UserShare, 0, len(p.users))
 	for _, user := range slices.Sorted(maps.Keys(p.users)) {
 		list = append(list, p.users[user])
 	}
@@ -140,7 +141,7 @@ func (p *Past) Save() []bourse.UserShare {
 }
 
 // Load replaces what is known by what was saved.
-func (p *Past) Load(list []bourse.UserShare) {
+func (p *Past) Load(list []facts.UserShare) {
 	clear(p.users)
 	clear(p.said)
 	for _, u := range list {

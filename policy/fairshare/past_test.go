@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 
 	"pgregory.net/rapid"
 )
@@ -16,18 +17,18 @@ import (
 type used struct {
 	user     int64
 	n        int
-	from, to bourse.Time
+	from, to grid.Time
 }
 
 // naive adds up millisecond by millisecond, and decays at the end of each step.
-func naive(list []used, user int64, at bourse.Time, step bourse.Duration) (sum uint64) {
-	for t := bourse.Time(-100); t < at; t++ {
+func naive(list []used, user int64, at grid.Time, step grid.Duration) (sum uint64) {
+	for t := grid.Time(-100); t < at; t++ {
 		for _, u := range list {
 			if u.user == user && u.from <= t && t < u.to {
 				sum += uint64(u.n)
 			}
 		}
-		if (t+1)%bourse.Time(step) == 0 {
+		if (t+1)%grid.Time(step) == 0 {
 			sum, _ = bits.Mul64(sum, decay)
 		}
 	}
@@ -39,17 +40,17 @@ func naive(list []used, user int64, at bourse.Time, step bourse.Duration) (sum u
 func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		half := bourse.Duration(rapid.SampledFrom([]int{16, 48, 160}).Draw(t, "half-life"))
+		half := grid.Duration(rapid.SampledFrom([]int{16, 48, 160}).Draw(t, "half-life"))
 		p := New(half)
 		var list []used
-		last := bourse.Time(0) // that was asked for
-		at := bourse.Time(rapid.IntRange(-100, 50).Draw(t, "from"))
+		last := grid.Time(0) // that was asked for
+		at := grid.Time(rapid.IntRange(-100, 50).Draw(t, "from"))
 		for range rapid.IntRange(1, 20).Draw(t, "events") {
-			at += bourse.Time(rapid.SampledFrom([]int{0, 1, 3, 10, 40}).Draw(t, "gap"))
+			at += grid.Time(rapid.SampledFrom([]int{0, 1, 3, 10, 40}).Draw(t, "gap"))
 			user := int64(rapid.IntRange(-1, 2).Draw(t, "user"))
 			running := -1
 			for i := range list {
-				if list[i].to == bourse.Never && rapid.Bool().Draw(t, "this one") {
+				if list[i].to == grid.Never && rapid.Bool().Draw(t, "this one") {
 					running = i
 				}
 			}
@@ -60,7 +61,7 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 			case kind == 1:
 				again := New(half)
 				b, err := json.Marshal(p.Save())
-				var saved []bourse.UserShare
+				var saved []facts.UserShare
 				if err != nil || json.Unmarshal(b, &saved) != nil {
 					t.Fatal(err)
 				}
@@ -68,11 +69,11 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 				p = again
 			default:
 				n := rapid.IntRange(1, 9).Draw(t, "nodes")
-				list = append(list, used{user, n, at, bourse.Never})
+				list = append(list, used{user, n, at, grid.Never})
 				p.Began(user, n, at)
 			}
-			later := at + bourse.Time(rapid.IntRange(0, 30).Draw(t, "later"))
-			for _, look := range []bourse.Time{max(at, last), max(at, 0), at, later} {
+			later := at + grid.Time(rapid.IntRange(0, 30).Draw(t, "later"))
+			for _, look := range []grid.Time{max(at, last), max(at, 0), at, later} {
 				for user := int64(-1); user < 3; user++ {
 					if got, want := p.Of(user, look), naive(list, user, look, half/steps); got != want {
 						t.Fatalf("user %d has had %d by %v, millisecond by millisecond %d", user, got, look, want)
@@ -88,12 +89,12 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 // middle of a step, a part of it more.
 func TestPast_OfWhoRunsForLongIsWhatEachMillisecondAddsUpTo(t *testing.T) {
 	t.Parallel()
-	for _, step := range []bourse.Duration{1, 3, 10} {
+	for _, step := range []grid.Duration{1, 3, 10} {
 		for _, n := range []int{1, 7} {
 			p := New(step * steps)
 			p.Began(1, n, 2)
-			for at, want := bourse.Time(2), uint64(0); at < 5000; {
-				if want += uint64(n); (at+1)%bourse.Time(step) == 0 {
+			for at, want := grid.Time(2), uint64(0); at < 5000; {
+				if want += uint64(n); (at+1)%grid.Time(step) == 0 {
 					want, _ = bits.Mul64(want, decay)
 				}
 				if at++; p.Of(1, at) != want {
@@ -108,14 +109,14 @@ func TestPast_OfWhoRunsForLongIsWhatEachMillisecondAddsUpTo(t *testing.T) {
 func TestPast_HalfIsLeftAfterAHalfLife(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, half := range []bourse.Duration{LeastHalfLife, HalfLife, 3650 * bourse.Day} {
+	for _, half := range []grid.Duration{LeastHalfLife, HalfLife, 3650 * grid.Day} {
 		p := New(half)
-		at := bourse.Time(r.Int64N(int64(half)))
+		at := grid.Time(r.Int64N(int64(half)))
 		p.Began(1, 1000, at)
-		p.Ended(1, 1000, at.Add(bourse.Hour))
-		had := p.Of(1, at.Add(bourse.Hour))
+		p.Ended(1, 1000, at.Add(grid.Hour))
+		had := p.Of(1, at.Add(grid.Hour))
 		for k := 1; k < 5; k++ {
-			left := p.Of(1, at.Add(bourse.Hour).Add(bourse.Duration(k)*half))
+			left := p.Of(1, at.Add(grid.Hour).Add(grid.Duration(k)*half))
 			if want := float64(had) * math.Exp2(-float64(k)); math.Abs(float64(left)-want) > 1e-6*want+float64(16*k) {
 				t.Errorf("after %d half-lives of %v %d are left of %d", k, half, left, had)
 			}
@@ -127,9 +128,9 @@ func TestPast_HalfIsLeftAfterAHalfLife(t *testing.T) {
 // who has had nothing for long has had nothing.
 func TestPast_HasBounds(t *testing.T) {
 	t.Parallel()
-	p := New(bourse.MaxDuration)
+	p := New(grid.MaxDuration)
 	p.Began(1, 1_000_000, 0)
-	if had := p.Of(1, bourse.MaxTime); float64(had) > 1e6*float64(bourse.MaxTime) || float64(had) < .6e6*float64(bourse.MaxTime) {
+	if had := p.Of(1, grid.MaxTime); float64(had) > 1e6*float64(grid.MaxTime) || float64(had) < .6e6*float64(grid.MaxTime) {
 		t.Errorf("%d node-milliseconds of 1,000,000 nodes until the last instant", had)
 	}
 	p = New(LeastHalfLife)
@@ -141,7 +142,7 @@ func TestPast_HasBounds(t *testing.T) {
 	if p.Of(most, 10) > 0 {
 		t.Error("more users are known than may be")
 	}
-	later := bourse.Time(100 * LeastHalfLife)
+	later := grid.Time(100 * LeastHalfLife)
 	p.Ended(most, 1, later) // it was not known
 	p.Began(most+1, 1, later)
 	if p.Of(most+1, later+10) != 10 || len(p.users) > 2 {
@@ -156,7 +157,7 @@ func TestPast_MakesRoomOnceAStep(t *testing.T) {
 	for user := range int64(most) {
 		p.Began(user, 1, 0)
 	}
-	known := func(user int64, at bourse.Time) bool {
+	known := func(user int64, at grid.Time) bool {
 		p.Began(user, 1, at)
 		return p.Of(user, at+1) == 1
 	}
@@ -164,13 +165,13 @@ func TestPast_MakesRoomOnceAStep(t *testing.T) {
 		t.Error("more users are known than may be")
 	}
 	p.Ended(0, 1, 0) // nothing is left
-	if known(most, bourse.Time(p.step-1)) || len(p.users) > most {
+	if known(most, grid.Time(p.step-1)) || len(p.users) > most {
 		t.Error("all are looked through twice in a step")
 	}
-	if !known(most, bourse.Time(p.step)) {
+	if !known(most, grid.Time(p.step)) {
 		t.Error("a step later nobody has made room")
 	}
-	if known(most+1, bourse.Time(2*p.step)) {
+	if known(most+1, grid.Time(2*p.step)) {
 		t.Error("somebody who holds nodes has made room")
 	}
 }
@@ -178,16 +179,16 @@ func TestPast_MakesRoomOnceAStep(t *testing.T) {
 // A half-life that is not given is seven days, and what is loaded takes the place of what was.
 func TestPast_BeginsAnew(t *testing.T) {
 	t.Parallel()
-	p, week := New(0), New(7*bourse.Day)
+	p, week := New(0), New(7*grid.Day)
 	for _, x := range []*Past{p, week} {
 		x.Began(1, 4, 0)
-		x.Ended(1, 4, bourse.Time(bourse.Day))
+		x.Ended(1, 4, grid.Time(grid.Day))
 	}
-	at := bourse.Time(30 * bourse.Day)
+	at := grid.Time(30 * grid.Day)
 	if p.Of(1, at) != week.Of(1, at) || p.Of(1, at) == 0 {
 		t.Errorf("%d and %d are left", p.Of(1, at), week.Of(1, at))
 	}
-	p.Load([]bourse.UserShare{{User: 2, Had: 9, Since: at}})
+	p.Load([]facts.UserShare{{User: 2, Had: 9, Since: at}})
 	if p.Of(1, at) != 0 || p.Of(2, at) != 9 {
 		t.Errorf("user 1 has had %d, user 2 %d", p.Of(1, at), p.Of(2, at))
 	}
@@ -196,9 +197,9 @@ func TestPast_BeginsAnew(t *testing.T) {
 func BenchmarkPast_Of1000Users(b *testing.B) {
 	p := New(HalfLife)
 	for user := range int64(1000) {
-		p.Began(user, 8, bourse.Time(user*int64(bourse.Hour)))
+		p.Began(user, 8, grid.Time(user*int64(grid.Hour)))
 	}
-	at := bourse.Time(1100 * bourse.Hour)
+	at := grid.Time(1100 * grid.Hour)
 	b.ResetTimer()
 	for b.Loop() {
 		for user := range int64(1000) {

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/backfill/backfilltest"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
@@ -20,29 +20,29 @@ var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY
 
 // last replays jobs on a queue, and hands the state at the submit of the last one to
 // see, before that job enters. It returns when each job started, by its place.
-func last(jobs []bourse.LocalJob, nodes int, policy backfill.Policy, see func(*backfill.State)) map[int64]bourse.Time {
+func last(jobs []grid.LocalJob, nodes int, policy backfill.Policy, see func(*backfill.State)) map[int64]grid.Time {
 	w := starts{}
 	q := queue.New(queue.Options{Nodes: nodes, Policy: policy, Start: jobs[0].Submit})
 	q.Watch(w)
-	q.Query(func(_ bourse.Time, j *bourse.LocalJob) bool {
+	q.Query(func(_ grid.Time, j *grid.LocalJob) bool {
 		if j.ID == jobs[len(jobs)-1].ID {
 			see(q.State())
 		}
 		return false
 	})
 	q.Feed(queue.Jobs(jobs))
-	for t := q.Next(); t < bourse.Never; t = q.Next() {
+	for t := q.Next(); t < grid.Never; t = q.Next() {
 		q.Advance(t)
 	}
 	return w
 }
 
-type starts map[int64]bourse.Time
+type starts map[int64]grid.Time
 
-func (w starts) Started(j *bourse.LocalJob, s *backfill.Start) { w[j.ID] = s.End.Add(-s.Estimate) }
-func (starts) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {
+func (w starts) Started(j *grid.LocalJob, s *backfill.Start) { w[j.ID] = s.End.Add(-s.Estimate) }
+func (starts) Ended(*grid.LocalJob, grid.Time, grid.Time, bool) {
 }
-func (starts) Refused(*bourse.LocalJob, bourse.Reason) {}
+func (starts) Refused(*grid.LocalJob, grid.Reason) {}
 
 // Where it is known how long every job runs, and nobody comes later, the forecast is
 // the start, to the millisecond.
@@ -53,7 +53,7 @@ func TestStart_OfKnownRunsIsTheReplaysOwn(t *testing.T) {
 		for seed := range uint64(40) {
 			const nodes = 64
 			jobs := workloadtest.Drawn(150+int(seed), nodes, 1.3, seed)
-			var forecast bourse.Time
+			var forecast grid.Time
 			begun := last(jobs, nodes, policy, func(s *backfill.State) {
 				ends, runs := limits(s)
 				for i, r := range s.Running {
@@ -87,16 +87,16 @@ func drawState(t *rapid.T, policy backfill.Policy) *backfill.State {
 	for range rapid.IntRange(0, 4).Draw(t, "running") {
 		id++
 		start := rapid.Int64Range(0, 100).Draw(t, "start")
-		g.Resume(backfill.Running{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"), Start: bourse.Time(start),
-			End: bourse.Time(rapid.Int64Range(101, 160).Draw(t, "end"))})
+		g.Resume(backfill.Running{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"), Start: grid.Time(start),
+			End: grid.Time(rapid.Int64Range(101, 160).Draw(t, "end"))})
 	}
 	if rapid.Bool().Draw(t, "reserved") {
-		s := bourse.Time(rapid.Int64Range(100, 180).Draw(t, "from"))
+		s := grid.Time(rapid.Int64Range(100, 180).Draw(t, "from"))
 		g.Reserve(backfill.Reserved{ID: 1, Nodes: rapid.IntRange(1, nodes).Draw(t, "of"), Start: s, End: s + 20})
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "queued") {
 		id++
-		g.Arrive(backfill.Queued{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "m"), Estimate: bourse.Duration(rapid.IntRange(1, 50).Draw(t, "e"))})
+		g.Arrive(backfill.Queued{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "m"), Estimate: grid.Duration(rapid.IntRange(1, 50).Draw(t, "e"))})
 	}
 	s := g.State().Clone()
 	return &s
@@ -104,7 +104,7 @@ func drawState(t *rapid.T, policy backfill.Policy) *backfill.State {
 
 func drawJob(t *rapid.T, s *backfill.State) Job {
 	return Job{
-		Nodes: rapid.IntRange(1, s.Nodes).Draw(t, "asked"), Limit: bourse.Duration(rapid.IntRange(1, 50).Draw(t, "limit")),
+		Nodes: rapid.IntRange(1, s.Nodes).Draw(t, "asked"), Limit: grid.Duration(rapid.IntRange(1, 50).Draw(t, "limit")),
 		Place: rapid.IntRange(-1, len(s.Queue)).Draw(t, "place"),
 	}
 }
@@ -131,7 +131,7 @@ func TestDraw_OfWholeRunsIsTheAnswerByLimits(t *testing.T) {
 	t.Parallel()
 	var whole History
 	for range 3 * Enough {
-		whole.Add("a", bourse.Hour, bourse.Hour)
+		whole.Add("a", grid.Hour, grid.Hour)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawState(t, rapid.SampledFrom(policies).Draw(t, "policy"))
@@ -153,17 +153,17 @@ func TestDraw_OfWholeRunsIsTheAnswerByLimits(t *testing.T) {
 // what its user's jobs ran, as far as it has not outlived it.
 func TestDraw_ScalesLimitsByWhatTheUsersJobsRan(t *testing.T) {
 	t.Parallel()
-	hour := bourse.Time(bourse.Hour)
+	hour := grid.Time(grid.Hour)
 	g := backfill.New(4, backfill.EASY, hour)
 	g.Resume(backfill.Running{ID: 7, Nodes: 4, Start: 0, End: 10 * hour})
 	var h History
 	for tenths := range 10 { // 10 jobs of each tenth
 		for range 10 {
-			h.Add("ana", bourse.Hour, bourse.Hour*bourse.Duration(tenths+1)/10)
+			h.Add("ana", grid.Hour, grid.Hour*grid.Duration(tenths+1)/10)
 		}
 	}
 	for range 100 {
-		h.Add("ben", bourse.Hour, bourse.Hour/2)
+		h.Add("ben", grid.Hour, grid.Hour/2)
 	}
 	asks := func(user string) Spread {
 		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, func(int64) (string, bool) { return user, true }, 400, rand.New(rand.NewPCG(1, 2)).IntN)
@@ -190,7 +190,7 @@ func TestDraw_ScalesLimitsByWhatTheUsersJobsRan(t *testing.T) {
 // known, the sum is spread less. What is not to be scaled runs to its limit.
 func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 	t.Parallel()
-	const hour = bourse.Hour
+	const hour = grid.Hour
 	g := backfill.New(4, backfill.FCFS, 0)
 	for id := range int64(2) {
 		g.Arrive(backfill.Queued{ID: id, Nodes: 4, Estimate: hour})
@@ -198,7 +198,7 @@ func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 	var h History
 	for tenths := range 10 {
 		for _, user := range []string{"ana", "ben"} {
-			h.Add(user, hour, hour*bourse.Duration(tenths+1)/10)
+			h.Add(user, hour, hour*grid.Duration(tenths+1)/10)
 		}
 	}
 	asks := func(owner func(id int64) (string, bool)) Spread {
@@ -206,7 +206,7 @@ func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 	}
 	extremes := func(s Spread) (n int) { // both at a tenth, or both at the limit
 		for _, t := range s {
-			if t == bourse.Time(hour/5) || t == bourse.Time(2*hour) {
+			if t == grid.Time(hour/5) || t == grid.Time(2*hour) {
 				n++
 			}
 		}
@@ -219,7 +219,7 @@ func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 		t.Errorf("of 1000 draws %d are at an extreme for one user, %d for two, %d for nobody; want 200, 20, 20", one, two, none)
 	}
 	half := asks(func(id int64) (string, bool) { return "ana", id == 0 })
-	if first, end := half[0], half[len(half)-1]; first != bourse.Time(hour+hour/10) || end != bourse.Time(2*hour) {
+	if first, end := half[0], half[len(half)-1]; first != grid.Time(hour+hour/10) || end != grid.Time(2*hour) {
 		t.Errorf("where the second is not scaled the spread is %v to %v", first, end)
 	}
 }
@@ -229,42 +229,42 @@ func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 func TestHistory_UserThenClassThenAll(t *testing.T) {
 	t.Parallel()
 	var h History
-	add := func(user string, n int, limit bourse.Duration, ratio Ratio) {
+	add := func(user string, n int, limit grid.Duration, ratio Ratio) {
 		for range n {
 			h.Add(user, limit, ratio.Of(limit))
 		}
 	}
-	ratios := func(user string, limit, elapsed bourse.Duration) []Ratio {
+	ratios := func(user string, limit, elapsed grid.Duration) []Ratio {
 		return slices.Compact(slices.Clone(h.sorted().beyond(user, limit, elapsed)))
 	}
-	if got := ratios("ana", bourse.Hour, 0); len(got) != 0 {
+	if got := ratios("ana", grid.Hour, 0); len(got) != 0 {
 		t.Errorf("an empty history knows %v", got)
 	}
-	add("ana", Enough-1, bourse.Hour, 500_000)
-	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{500_000}) {
+	add("ana", Enough-1, grid.Hour, 500_000)
+	if got := ratios("ana", grid.Hour, 0); !slices.Equal(got, []Ratio{500_000}) {
 		t.Errorf("where there are few: %v", got)
 	}
-	add("ben", 1, bourse.Hour, 250_000)
-	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
+	add("ben", 1, grid.Hour, 250_000)
+	if got := ratios("ana", grid.Hour, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
 		t.Errorf("of the class: %v", got)
 	}
-	if got := ratios("ana", bourse.Day, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
+	if got := ratios("ana", grid.Day, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
 		t.Errorf("of all: %v", got)
 	}
-	add("ana", 1, bourse.Day, Whole)
-	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{500_000, Whole}) {
+	add("ana", 1, grid.Day, Whole)
+	if got := ratios("ana", grid.Hour, 0); !slices.Equal(got, []Ratio{500_000, Whole}) {
 		t.Errorf("of the user: %v", got)
 	}
 	// A job that has outlived all but one of its user's is one of few left.
-	if got := ratios("ana", bourse.Hour, bourse.Hour/2); !slices.Equal(got, []Ratio{Whole}) {
+	if got := ratios("ana", grid.Hour, grid.Hour/2); !slices.Equal(got, []Ratio{Whole}) {
 		t.Errorf("beyond a half: %v", got)
 	}
-	if got := ratios("ana", bourse.Hour, bourse.Hour); len(got) != 0 {
+	if got := ratios("ana", grid.Hour, grid.Hour); len(got) != 0 {
 		t.Errorf("beyond its limit: %v", got)
 	}
 	copied := h.Clone()
-	add("ana", KeepUser, bourse.Hour, 100_000)
-	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{100_000}) {
+	add("ana", KeepUser, grid.Hour, 100_000)
+	if got := ratios("ana", grid.Hour, 0); !slices.Equal(got, []Ratio{100_000}) {
 		t.Errorf("the last %d of a user: %v", KeepUser, got)
 	}
 	if copied.Jobs() != Enough+1 || len(copied.users["ana"].list) != Enough {
@@ -277,12 +277,12 @@ func TestHistory_TheClassComesBeforeAll(t *testing.T) {
 	t.Parallel()
 	var h History
 	for range Enough {
-		h.Add("ben", bourse.Hour, bourse.Hour/4)
+		h.Add("ben", grid.Hour, grid.Hour/4)
 	}
 	for range 3 * Enough {
-		h.Add("eva", bourse.Day, bourse.Day/2)
+		h.Add("eva", grid.Day, grid.Day/2)
 	}
-	if got := slices.Compact(slices.Clone(h.sorted().beyond("ana", bourse.Hour, 0))); !slices.Equal(got, []Ratio{250_000}) {
+	if got := slices.Compact(slices.Clone(h.sorted().beyond("ana", grid.Hour, 0))); !slices.Equal(got, []Ratio{250_000}) {
 		t.Errorf("drawn from %v, want a quarter", got)
 	}
 }
@@ -293,12 +293,12 @@ func TestHistory_FewOfTheUserAreBetterThanNoneOfAll(t *testing.T) {
 	t.Parallel()
 	var h History
 	for range 3 {
-		h.Add("ana", bourse.Hour, bourse.Hour)
+		h.Add("ana", grid.Hour, grid.Hour)
 	}
 	for range KeepAll {
-		h.Add("ben", bourse.Day, bourse.Day/10)
+		h.Add("ben", grid.Day, grid.Day/10)
 	}
-	if got := h.sorted().beyond("ana", bourse.Hour, bourse.Hour/2); !slices.Equal(got, []Ratio{Whole, Whole, Whole}) {
+	if got := h.sorted().beyond("ana", grid.Hour, grid.Hour/2); !slices.Equal(got, []Ratio{Whole, Whole, Whole}) {
 		t.Errorf("drawn from %v, want ana's three", got)
 	}
 }
@@ -306,14 +306,14 @@ func TestHistory_FewOfTheUserAreBetterThanNoneOfAll(t *testing.T) {
 func TestHistory_WhatDidNotRunOrHadNoLimitTellsNothing(t *testing.T) {
 	t.Parallel()
 	var h History
-	h.Add("ana", bourse.Hour, 0)
-	h.Add("ana", 0, bourse.Hour)
+	h.Add("ana", grid.Hour, 0)
+	h.Add("ana", 0, grid.Hour)
 	if h.Jobs() != 0 || h.Users() != 0 {
 		t.Errorf("%d jobs of %d users", h.Jobs(), h.Users())
 	}
 	// A millisecond of 17 minutes is the least there is, and a job that waits may run so.
 	h.Add("ana", 1_000_000, 1)
-	if got := h.sorted().beyond("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{1}) {
+	if got := h.sorted().beyond("ana", grid.Hour, 0); !slices.Equal(got, []Ratio{1}) {
 		t.Errorf("drawn from %v, want one of 1", got)
 	}
 }
@@ -321,15 +321,15 @@ func TestHistory_WhatDidNotRunOrHadNoLimitTellsNothing(t *testing.T) {
 func TestHistory_ACopySharesNothing(t *testing.T) {
 	t.Parallel()
 	var h History
-	add := func(n int, tenths bourse.Duration) {
+	add := func(n int, tenths grid.Duration) {
 		for range n {
-			h.Add("ana", bourse.Hour, bourse.Hour*tenths/10)
+			h.Add("ana", grid.Hour, grid.Hour*tenths/10)
 		}
 	}
 	add(KeepAll, 1)
 	copied := h.Clone()
 	add(KeepAll, 5)
-	for _, list := range [][]Ratio{copied.all.list, copied.classes[class(bourse.Hour)].list, copied.users["ana"].list} {
+	for _, list := range [][]Ratio{copied.all.list, copied.classes[class(grid.Hour)].list, copied.users["ana"].list} {
 		if got := slices.Compact(slices.Clone(list)); !slices.Equal(got, []Ratio{100_000}) {
 			t.Errorf("the copy knows %v of what came after it", got)
 		}
@@ -360,7 +360,7 @@ func TestByLimits_PlaceIsHowManyGoFirst(t *testing.T) {
 		g.Arrive(backfill.Queued{ID: 10 * (3 - id), Nodes: 4, Estimate: 100})
 	}
 	s := g.State()
-	for place, want := range map[int]bourse.Time{0: 0, 1: 100, 2: 200, 3: 300, 9: 300, Last: 300} {
+	for place, want := range map[int]grid.Time{0: 0, 1: 100, 2: 200, 3: 300, 9: 300, Last: 300} {
 		if got := ByLimits(s, Job{Nodes: 4, Limit: 10, Place: place}); got != want {
 			t.Errorf("place %d: starts at %v, want %v", place, got, want)
 		}
@@ -387,13 +387,13 @@ func TestEnds_ComeByTimeThenByNumber(t *testing.T) {
 func TestRatio_IsOfTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		run, limit, of bourse.Duration
+		run, limit, of grid.Duration
 		want           Ratio
 	}{
-		{1, 2, bourse.Hour, 500_000},
-		{3, 2, bourse.Hour, Whole},
-		{1, bourse.MaxDuration, bourse.Hour, 1},
-		{bourse.MaxDuration - 1, bourse.MaxDuration, bourse.MaxDuration, 999_999},
+		{1, 2, grid.Hour, 500_000},
+		{3, 2, grid.Hour, Whole},
+		{1, grid.MaxDuration, grid.Hour, 1},
+		{grid.MaxDuration - 1, grid.MaxDuration, grid.MaxDuration, 999_999},
 	} {
 		if r := RatioOf(c.run, c.limit); r != c.want || r.Of(c.of) > c.of || r.Of(c.of) < 1 {
 			t.Errorf("%v of %v is %d, of %v %v", c.run, c.limit, r, c.of, r.Of(c.of))
@@ -403,8 +403,8 @@ func TestRatio_IsOfTheLimit(t *testing.T) {
 
 func TestSpread_QuantilesAreDraws(t *testing.T) {
 	t.Parallel()
-	s := Spread{1, 2, 3, 4, 5, 6, 7, 8, 9, bourse.Never}
-	for q, want := range map[int]bourse.Time{1: 1, 100: 1, 101: 2, 500: 5, 900: 9, 901: bourse.Never, 1000: bourse.Never} {
+	s := Spread{1, 2, 3, 4, 5, 6, 7, 8, 9, grid.Never}
+	for q, want := range map[int]grid.Time{1: 1, 100: 1, 101: 2, 500: 5, 900: 9, 901: grid.Never, 1000: grid.Never} {
 		if got := s.Quantile(q); got != want {
 			t.Errorf("quantile %d is %v, not %v", q, got, want)
 		}
@@ -424,6 +424,6 @@ func BenchmarkDraw200_Queue1200_Reserve100(b *testing.B) {
 	s := g.State().Clone()
 	r := rand.New(rand.NewPCG(1, 1))
 	for b.Loop() {
-		Draw(&s, Job{Nodes: 512, Limit: bourse.Hour, Place: Last}, &h, func(int64) (string, bool) { return "", true }, 200, r.IntN)
+		Draw(&s, Job{Nodes: 512, Limit: grid.Hour, Place: Last}, &h, func(int64) (string, bool) { return "", true }, 200, r.IntN)
 	}
 }

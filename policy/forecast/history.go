@@ -3,7 +3,7 @@ package forecast
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Ratio is how much of its limit a job ran: parts per million, 1 to Whole.
@@ -14,7 +14,7 @@ const Whole Ratio = 1_000_000
 
 // RatioOf is the ratio of a job with that run time and limit, both above 0. More than
 // the limit counts as the limit.
-func RatioOf(run, limit bourse.Duration) Ratio {
+func RatioOf(run, limit grid.Duration) Ratio {
 	if run >= limit {
 		return Whole
 	}
@@ -22,8 +22,8 @@ func RatioOf(run, limit bourse.Duration) Ratio {
 }
 
 // Of is the run time of a job with that limit, at least a millisecond.
-func (r Ratio) Of(limit bourse.Duration) bourse.Duration {
-	return max(1, bourse.Duration(uint64(limit)*uint64(r)/uint64(Whole)))
+func (r Ratio) Of(limit grid.Duration) grid.Duration {
+	return max(1, grid.Duration(uint64(limit)*uint64(r)/uint64(Whole)))
 }
 
 // History is how much of their limits the last jobs of a queue ran. The zero History is
@@ -48,19 +48,19 @@ const (
 const Enough = 10
 
 // classes are the upper bounds of the classes of limits; the last class has none.
-var classes = [...]bourse.Duration{
-	15 * bourse.Minute, bourse.Hour, 4 * bourse.Hour, 12 * bourse.Hour, bourse.Day,
+var classes = [...]grid.Duration{
+	15 * grid.Minute, grid.Hour, 4 * grid.Hour, 12 * grid.Hour, grid.Day,
 }
 
 // class is the class of a limit.
-func class(limit bourse.Duration) int {
+func class(limit grid.Duration) int {
 	i, _ := slices.BinarySearch(classes[:], limit)
 	return i
 }
 
 // Add records a job that has ended. Call it in the order in which jobs end. user is "" if
 // it is not known. A job that did not run, or had no limit, is ignored.
-func (h *History) Add(user string, limit, run bourse.Duration) {
+func (h *History) Add(user string, limit, run grid.Duration) {
 	if limit <= 0 || run <= 0 {
 		return
 	}

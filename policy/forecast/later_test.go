@@ -3,17 +3,17 @@ package forecast
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // throttled is a state of four nodes on which n tasks of one node and 100 ms wait, of which
 // most may run at once.
 func throttled(policy backfill.Policy, n, most int) *backfill.State {
-	s := &backfill.State{Now: 1000, Nodes: 4, Policy: policy, Free: bourse.NewProfile(1000, 4)}
+	s := &backfill.State{Now: 1000, Nodes: 4, Policy: policy, Free: grid.NewProfile(1000, 4)}
 	set := backfill.Throttle{Most: most}
 	for id := range int64(n) {
-		s.Queue = append(s.Queue, backfill.Queued{ID: id + 1, Nodes: 1, Estimate: 100, Guarantee: bourse.Never})
+		s.Queue = append(s.Queue, backfill.Queued{ID: id + 1, Nodes: 1, Estimate: 100, Guarantee: grid.Never})
 		set.Jobs = append(set.Jobs, id+1)
 	}
 	s.Throttles = []backfill.Throttle{set}
@@ -27,7 +27,7 @@ func TestByLimits_AnArrayTakesOnlyWhatItsThrottleLets(t *testing.T) {
 	t.Parallel()
 	for name, policy := range served {
 		s := throttled(policy, 100, 2)
-		for nodes, want := range map[int]bourse.Time{1: 1000, 2: 1000} {
+		for nodes, want := range map[int]grid.Time{1: 1000, 2: 1000} {
 			if at := ByLimits(s, Job{Nodes: nodes, Limit: 50, Place: Last}); at != want {
 				t.Errorf("%s: %d nodes beside two tasks start at %v, not %v", name, nodes, at, want)
 			}
@@ -53,8 +53,8 @@ func TestByLimits_AnArrayTakesOnlyWhatItsThrottleLets(t *testing.T) {
 func TestByLimits_AJobBeginsNoEarlierThanItMay(t *testing.T) {
 	t.Parallel()
 	for name, policy := range served {
-		s := &backfill.State{Now: 1000, Nodes: 4, Policy: policy, Free: bourse.NewProfile(1000, 4),
-			Queue: []backfill.Queued{{ID: 1, Nodes: 4, Estimate: 100, Guarantee: bourse.Never}, {ID: 2, Nodes: 4, Estimate: 100, Guarantee: bourse.Never}},
+		s := &backfill.State{Now: 1000, Nodes: 4, Policy: policy, Free: grid.NewProfile(1000, 4),
+			Queue: []backfill.Queued{{ID: 1, Nodes: 4, Estimate: 100, Guarantee: grid.Never}, {ID: 2, Nodes: 4, Estimate: 100, Guarantee: grid.Never}},
 			Later: []backfill.Later{{Job: 0, From: 1500}, {Job: 1, After: []int64{1}}}}
 		if at := ByLimits(s, Job{Nodes: 4, Limit: 100, Place: Last}); at != 1000 {
 			t.Errorf("%s: before they begin, a job starts at %v, not 1000", name, at)

@@ -3,16 +3,16 @@ package forecast
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Spread is when a job starts in many draws, in order of time.
-type Spread []bourse.Time
+type Spread []grid.Time
 
 // Quantile is a quantile of the starts, in thousandths from 1 to 1000; 500 is the median.
 // Never: too few of the draws start at all.
-func (s Spread) Quantile(thousandths int) bourse.Time {
+func (s Spread) Quantile(thousandths int) grid.Time {
 	return s[(len(s)*thousandths+999)/1000-1]
 }
 
@@ -44,8 +44,8 @@ type drawing struct {
 	state           *backfill.State
 	running, queued []drawn
 	users           []int // the places of this draw
-	ends            []bourse.Time
-	runs            []bourse.Duration
+	ends            []grid.Time
+	runs            []grid.Duration
 }
 
 // drawn is what a job's run time is drawn from.
@@ -60,7 +60,7 @@ func newDrawing(s *backfill.State, h *History, owner func(int64) (string, bool))
 	d := &drawing{state: s}
 	d.ends, d.runs = limits(s)
 	from, index := h.sorted(), make(map[string]int)
-	job := func(id int64, limit, elapsed bourse.Duration) drawn {
+	job := func(id int64, limit, elapsed grid.Duration) drawn {
 		user, scaled := owner(id)
 		if !scaled {
 			return drawn{}
@@ -122,7 +122,7 @@ func (h *History) sorted() *sorted {
 
 // beyond returns the ratios that a job's ratio is drawn from, all beyond what it has run
 // already: those of the first level that has Enough, otherwise of the last that has any.
-func (s *sorted) beyond(user string, limit, elapsed bourse.Duration) []Ratio {
+func (s *sorted) beyond(user string, limit, elapsed grid.Duration) []Ratio {
 	mine, ok := s.users[user]
 	if !ok {
 		if r := s.of.users[user]; r != nil {

@@ -4,14 +4,14 @@ import (
 	"container/heap"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Job is the job that is asked about. It is submitted at the state's instant.
 type Job struct {
-	Nodes int             // 1 to those of the group
-	Limit bourse.Duration // it may run that long; above 0
+	Nodes int           // 1 to those of the group
+	Limit grid.Duration // it may run that long; above 0
 	// Place is how many of the waiting jobs, in queue order, are before it; Last:
 	// all of them.
 	Place int
@@ -24,7 +24,7 @@ const Last = -1
 // runs[i]. Each is cut at the planned end, or at the estimate. No other job arrives, and a job
 // that cannot start yet (backfill.Later) arrives once it can. Never: j does not start whatever
 // ends. It costs a scheduling pass for each end until j starts.
-func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration) bourse.Time {
+func Start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration) grid.Time {
 	w := world{runs: runs, state: s, releases: s.Releases()}
 	w.group = backfill.Restore(w.with(j))
 	for i, r := range s.Running {
@@ -35,13 +35,13 @@ func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration)
 }
 
 // ByLimits returns when j starts if all jobs run to their planned ends and limits.
-func ByLimits(s *backfill.State, j Job) bourse.Time {
+func ByLimits(s *backfill.State, j Job) grid.Time {
 	ends, runs := limits(s)
 	return Start(s, j, ends, runs)
 }
 
 // limits returns the planned ends of running jobs and the estimates of waiting ones.
-func limits(s *backfill.State) (ends []bourse.Time, runs []bourse.Duration) {
+func limits(s *backfill.State) (ends []grid.Time, runs []grid.Duration) {
 	for _, r := range s.Running {
 		ends = append(ends, r.End)
 	}
@@ -85,7 +85,7 @@ func (w *world) with(j Job) *backfill.State {
 // newcomer is the job that is asked about, before the job at a place of the queue.
 func (w *world) newcomer(j Job, place int) backfill.Queued {
 	return backfill.Queued{
-		ID: w.last + 1, Nodes: j.Nodes, Estimate: j.Limit, Submit: w.state.Now, Guarantee: bourse.Never, Ref: newcomer,
+		ID: w.last + 1, Nodes: j.Nodes, Estimate: j.Limit, Submit: w.state.Now, Guarantee: grid.Never, Ref: newcomer,
 		Priority: 2*(len(w.state.Queue)-place) + 1,
 	}
 }
@@ -105,7 +105,7 @@ func (w *world) ready(i int) bool {
 		return true
 	}
 	from := w.releases.From(i)
-	if from > w.state.Now && from < bourse.Never {
+	if from > w.state.Now && from < grid.Never {
 		w.coming = append(w.coming, coming{from, int32(i)})
 	}
 	return from <= w.state.Now
@@ -119,7 +119,7 @@ type world struct {
 	state    *backfill.State
 	group    *backfill.Group
 	last     int64 // the largest id of a job
-	runs     []bourse.Duration
+	runs     []grid.Duration
 	ends     ends
 	releases *backfill.Releases // nil: every job may start at once
 	coming   []coming
@@ -127,13 +127,13 @@ type world struct {
 
 // coming is when a job of the queue may start.
 type coming struct {
-	at  bourse.Time
+	at  grid.Time
 	job int32
 }
 
 // arrive lets the jobs arrive that may start now, and returns when the next may.
-func (w *world) arrive(now bourse.Time) (next bourse.Time) {
-	next = bourse.Never
+func (w *world) arrive(now grid.Time) (next grid.Time) {
+	next = grid.Never
 	w.coming = slices.DeleteFunc(w.coming, func(c coming) bool {
 		if c.at > now {
 			next = min(next, c.at)
@@ -157,7 +157,7 @@ func (w *world) end(x end) {
 }
 
 // run goes on until the job that is asked about starts.
-func (w *world) run() bourse.Time {
+func (w *world) run() grid.Time {
 	for {
 		now := w.group.Now()
 		for len(w.ends) > 0 && w.ends[0].at <= now {
@@ -174,8 +174,8 @@ func (w *world) run() bourse.Time {
 		if len(w.ends) > 0 {
 			next = min(next, w.ends[0].at)
 		}
-		if next == bourse.Never {
-			return bourse.Never
+		if next == grid.Never {
+			return grid.Never
 		}
 		w.group.Advance(next)
 	}
@@ -183,9 +183,9 @@ func (w *world) run() bourse.Time {
 
 // end is when a running job ends.
 type end struct {
-	at      bourse.Time
+	at      grid.Time
 	id      int64
-	planned bourse.Time
+	planned grid.Time
 }
 
 // ends is a heap of ends, by time, then by id.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // place finds what each job could have alone, then serves all of them together, then
@@ -39,11 +39,11 @@ func (p *Placer) order() []int {
 }
 
 // rate returns what an hour is worth to the job.
-func (j *Job) rate() bourse.Credits {
+func (j *Job) rate() grid.Credits {
 	switch j.Goal {
-	case bourse.GoalValue:
+	case grid.GoalValue:
 		return j.Worth
-	case bourse.GoalCost:
+	case grid.GoalCost:
 		return 0
 	}
 	return insist
@@ -72,17 +72,17 @@ func (p *Placer) put(i int) bool {
 
 // worth returns the most that an acceptable window may lose: what the job could have alone,
 // plus what it would lose by waiting for that.
-func (p *Placer) worth(i int) bourse.Credits {
+func (p *Placer) worth(i int) grid.Credits {
 	j := &p.jobs[i]
 	if j.Patience == 0 || !p.states[i].Possible {
-		return bourse.MaxCredits
+		return grid.MaxCredits
 	}
-	return p.states[i].Alone.Loss.Plus(bourse.Cost(bourse.Price(j.rate()), j.Patience))
+	return p.states[i].Alone.Loss.Plus(grid.Cost(grid.Price(j.rate()), j.Patience))
 }
 
 // lost returns what a job loses at present. Without a window that is what it would lose by
 // waiting or, if it takes any window, more than any window loses.
-func (p *Placer) lost(i int) bourse.Credits {
+func (p *Placer) lost(i int) grid.Credits {
 	j := &p.jobs[i]
 	switch {
 	case p.states[i].Placed:
@@ -98,7 +98,7 @@ func (p *Placer) lost(i int) bourse.Credits {
 }
 
 // excess returns what a job loses beyond what it would lose alone.
-func (p *Placer) excess(i int) bourse.Credits {
+func (p *Placer) excess(i int) grid.Credits {
 	if !p.states[i].Possible {
 		return 0
 	}
@@ -153,7 +153,7 @@ func (p *Placer) retry(i int) bool {
 	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
 	out = append([]int{i}, out...)
 	before := make([]Choice, len(out))
-	var old, new bourse.Credits
+	var old, new grid.Credits
 	for k, x := range out {
 		old = old.Plus(p.lost(x))
 		before[k] = p.states[x]

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sites of a thousand steps each: a cycle plans and chooses, with nothing quoted.
@@ -24,22 +24,22 @@ func BenchmarkPlace(b *testing.B) {
 
 func benchMarket(sites int) *Market {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := &Market{To: bourse.Time(10 * bourse.Day)}
+	m := &Market{To: grid.Time(10 * grid.Day)}
 	for s := range sites {
-		free := bourse.NewProfile(0, 128)
+		free := grid.NewProfile(0, 128)
 		for range 700 {
-			from := bourse.Time(r.Int64N(int64(9 * bourse.Day)))
-			to := from.Add(bourse.Minute + bourse.Duration(r.Int64N(int64(6*bourse.Hour))))
+			from := grid.Time(r.Int64N(int64(9 * grid.Day)))
+			to := from.Add(grid.Minute + grid.Duration(r.Int64N(int64(6*grid.Hour))))
 			if k := free.Min(from, to); k > 0 {
 				free.Add(from, to, -(1 + r.IntN(min(k, 32))))
 			}
 		}
 		clear := free.Clone()
-		if k := clear.Min(0, bourse.Time(2*bourse.Hour)); k > 0 {
-			clear.Add(0, bourse.Time(2*bourse.Hour), -k)
+		if k := clear.Min(0, grid.Time(2*grid.Hour)); k > 0 {
+			clear.Add(0, grid.Time(2*grid.Hour), -k)
 		}
-		m.Groups = append(m.Groups, bourse.Group{Site: fmt.Sprint("s", s), Name: "main", Nodes: 128,
-			Performance: bourse.Performance(500 + 100*r.IntN(11)), Price: bourse.Price(1+r.IntN(9)) * bourse.Price(bourse.Credit)})
+		m.Groups = append(m.Groups, grid.Group{Site: fmt.Sprint("s", s), Name: "main", Nodes: 128,
+			Performance: grid.Performance(500 + 100*r.IntN(11)), Price: grid.Price(1+r.IntN(9)) * grid.Price(grid.Credit)})
 		m.Admissible, m.Clear = append(m.Admissible, free), append(m.Clear, clear)
 	}
 	return m
@@ -49,9 +49,9 @@ func benchJobs(n int) []Job {
 	r := rand.New(rand.NewPCG(3, 4))
 	jobs := make([]Job, n)
 	for i := range jobs {
-		jobs[i] = Job{Seed: r.Uint64(), Goal: bourse.GoalValue, Worth: bourse.Credits(1+r.IntN(30)) * bourse.Credit}
-		jobs[i].Request = bourse.Request{Nodes: 1 + r.IntN(64), Length: bourse.Minute * bourse.Duration(10+r.IntN(230)), MinPerformance: 500,
-			Deadline: bourse.Never, Budget: bourse.MaxBudget}
+		jobs[i] = Job{Seed: r.Uint64(), Goal: grid.GoalValue, Worth: grid.Credits(1+r.IntN(30)) * grid.Credit}
+		jobs[i].Request = grid.Request{Nodes: 1 + r.IntN(64), Length: grid.Minute * grid.Duration(10+r.IntN(230)), MinPerformance: 500,
+			Deadline: grid.Never, Budget: grid.MaxBudget}
 	}
 	return jobs
 }

@@ -6,18 +6,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-const hour = bourse.Time(bourse.Hour)
+const hour = grid.Time(grid.Hour)
 
 // free is a market of a day in which all is free and clear; sites have so many nodes,
 // at a credit an hour each.
 func free(nodes ...int) *Market {
-	m := &Market{To: bourse.Time(bourse.Day)}
+	m := &Market{To: grid.Time(grid.Day)}
 	for i, n := range nodes {
-		m.Groups = append(m.Groups, bourse.Group{Site: fmt.Sprint("s", i), Name: "main", Nodes: n, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)})
-		m.Admissible = append(m.Admissible, bourse.NewProfile(0, n))
+		m.Groups = append(m.Groups, grid.Group{Site: fmt.Sprint("s", i), Name: "main", Nodes: n, Performance: grid.Unit, Price: grid.Price(grid.Credit)})
+		m.Admissible = append(m.Admissible, grid.NewProfile(0, n))
 	}
 	m.Clear = m.Admissible
 	return m
@@ -25,8 +25,8 @@ func free(nodes ...int) *Market {
 
 // asks is a job of so many nodes for an hour, of the goal value.
 func asks(nodes int) Job {
-	return Job{Goal: bourse.GoalValue, Worth: bourse.Credit, User: "ana",
-		Request: bourse.Request{Nodes: nodes, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}}
+	return Job{Goal: grid.GoalValue, Worth: grid.Credit, User: "ana",
+		Request: grid.Request{Nodes: nodes, Length: grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, Budget: grid.MaxBudget}}
 }
 
 // sites are those of a choice, by group.
@@ -41,9 +41,9 @@ func sites(c Choice) (list []int32) {
 // base price, and not than another that is quoted.
 func TestWindow_BeatsByATwentiethWhereItDelaysOthers(t *testing.T) {
 	t.Parallel()
-	part := bourse.Window{Parts: []bourse.Part{{Cost: 4}}}
+	part := grid.Window{Parts: []grid.Part{{Cost: 4}}}
 	for _, c := range []struct {
-		loss, price bourse.Credits
+		loss, price grid.Credits
 		other       int
 		want        bool
 	}{
@@ -62,7 +62,7 @@ func TestChoice_BehindIsMoreThanATwentiethWorseThanAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		placed bool
-		loss   bourse.Credits
+		loss   grid.Credits
 		wait   Wait
 		want   bool
 	}{{true, 100, None, false}, {true, 105, None, false}, {true, 106, None, true}, {false, 200, None, false}, {false, 0, TooFar, false}, {false, 0, Crowded, true}} {
@@ -91,11 +91,11 @@ func TestFitter_TheSmallestThatHasAllElseTheLargest(t *testing.T) {
 // not for others, nor for less.
 func TestDearer_IsAboutTheSamePlacesAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	x := bourse.Part{Group: 1, Count: 2, Start: hour, End: 2 * hour}
-	y := bourse.Part{Group: 3, Count: 1, Start: hour, End: 2 * hour}
-	found := Window{Window: bourse.Window{Start: hour, Parts: []bourse.Part{x, y}}, Price: 10}
+	x := grid.Part{Group: 1, Count: 2, Start: hour, End: 2 * hour}
+	y := grid.Part{Group: 3, Count: 1, Start: hour, End: 2 * hour}
+	found := Window{Window: grid.Window{Start: hour, Parts: []grid.Part{x, y}}, Price: 10}
 	with := func(change func(*Window)) Window {
-		w := Window{Window: bourse.Window{Start: hour, Parts: []bourse.Part{y, x}}, Price: 11}
+		w := Window{Window: grid.Window{Start: hour, Parts: []grid.Part{y, x}}, Price: 11}
 		change(&w)
 		return w
 	}
@@ -123,8 +123,8 @@ func TestDearer_IsAboutTheSamePlacesAtTheSameTime(t *testing.T) {
 // room for it.
 func TestDistinct_CountsCopies(t *testing.T) {
 	t.Parallel()
-	at := func(start bourse.Time, copies int) Window {
-		return Window{Window: bourse.Window{Start: start, Parts: []bourse.Part{{End: start + 1}}}, Copies: copies}
+	at := func(start grid.Time, copies int) Window {
+		return Window{Window: grid.Window{Start: start, Parts: []grid.Part{{End: start + 1}}}, Copies: copies}
 	}
 	var list []Window
 	for _, w := range []Window{at(1, 0), at(2, 3), at(1, 0), at(2, 4), at(3, 0)} {
@@ -133,7 +133,7 @@ func TestDistinct_CountsCopies(t *testing.T) {
 	if len(list) != 2 || list[0].Copies != 1 || list[1].Copies != 8 {
 		t.Errorf("%+v; want one copy of the first and eight of the second", list)
 	}
-	if tooMany(make([]bourse.Part, maxTaken)) || !tooMany(make([]bourse.Part, maxTaken+1)) {
+	if tooMany(make([]grid.Part, maxTaken)) || !tooMany(make([]grid.Part, maxTaken+1)) {
 		t.Errorf("%d parts are not too many, one more is", maxTaken)
 	}
 }
@@ -143,7 +143,7 @@ func TestPlan_GoesOnUntilThereAreAsManyAsWereAskedFor(t *testing.T) {
 	t.Parallel()
 	list := New(free(1), []Job{asks(1)}, Unlimited).Plan(3)[0]
 	for i, w := range list {
-		if w.Start != bourse.Time(i)*hour {
+		if w.Start != grid.Time(i)*hour {
 			t.Errorf("alternative %d starts at %v", i, w.Start)
 		}
 	}
@@ -187,7 +187,7 @@ func TestChoose_TheFreerSiteUpToTheDeadline(t *testing.T) {
 	t.Parallel()
 	for freer := range 2 {
 		for _, one := range []bool{false, true} {
-			for _, end := range []struct{ due, to bourse.Time }{{bourse.Never, 2 * hour}, {hour, 2 * hour}, {bourse.Never, hour}} {
+			for _, end := range []struct{ due, to grid.Time }{{grid.Never, 2 * hour}, {hour, 2 * hour}, {grid.Never, hour}} {
 				m := free(4, 4)
 				m.To = end.to
 				busy := m.Admissible[1-freer].Clone()
@@ -220,17 +220,17 @@ func TestChoose_PartsAreInTheOrderOfGroups(t *testing.T) {
 func TestChoose_AQuoteMayTakeAllThatIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		price bourse.Credits
-		time  bourse.Duration
+		price grid.Credits
+		time  grid.Duration
 		want  bool
-	}{{5, bourse.Hour, true}, {6, bourse.Hour, false}, {5, bourse.Hour - 1, false}} {
+	}{{5, grid.Hour, true}, {6, grid.Hour, false}, {5, grid.Hour - 1, false}} {
 		m := free(1)
-		m.Clear = []bourse.Profile{bourse.NewProfile(0, 0)} // nothing is at base price
+		m.Clear = []grid.Profile{grid.NewProfile(0, 0)} // nothing is at base price
 		j := asks(1)
-		j.Budget = 5 * bourse.Credit
-		p := New(m, []Job{j}, Limits{Cost: bourse.MaxCredits, Time: c.time})
-		w := bourse.Window{Time: bourse.Hour, Parts: []bourse.Part{{Count: 1, End: hour, Cost: bourse.Credit}}}
-		if got := p.Choose([][]Window{{p.Quoted(0, 1, j.Preferred()[0], w, c.price*bourse.Credit)}})[0]; got.Placed != c.want {
+		j.Budget = 5 * grid.Credit
+		p := New(m, []Job{j}, Limits{Cost: grid.MaxCredits, Time: c.time})
+		w := grid.Window{Time: grid.Hour, Parts: []grid.Part{{Count: 1, End: hour, Cost: grid.Credit}}}
+		if got := p.Choose([][]Window{{p.Quoted(0, 1, j.Preferred()[0], w, c.price*grid.Credit)}})[0]; got.Placed != c.want {
 			t.Errorf("at %d of 5 credits, in %v: placed %t", c.price, c.time, got.Placed)
 		}
 	}
@@ -242,7 +242,7 @@ func TestChoose_AQuotaIsOfAllJobsOfItsUser(t *testing.T) {
 	jobs := []Job{asks(1), asks(1), asks(1)}
 	jobs[2].User = "ben"
 	limits := Unlimited
-	limits.Users = map[string]bourse.Credits{"ana": bourse.Credit * 3 / 2, "ben": bourse.Credit}
+	limits.Users = map[string]grid.Credits{"ana": grid.Credit * 3 / 2, "ben": grid.Credit}
 	placed := map[string]int{}
 	for i, c := range New(free(4), jobs, limits).Choose(nil) {
 		if c.Placed {
@@ -258,9 +258,9 @@ func TestChoose_AQuotaIsOfAllJobsOfItsUser(t *testing.T) {
 func TestChoose_WhatStartsAfterLatestWaits(t *testing.T) {
 	t.Parallel()
 	m := free(1)
-	m.Admissible = []bourse.Profile{{{At: 0, Free: 0}, {At: 2 * hour, Free: 1}}}
+	m.Admissible = []grid.Profile{{{At: 0, Free: 0}, {At: 2 * hour, Free: 1}}}
 	m.Clear = m.Admissible
-	for latest, want := range map[bourse.Time]Wait{0: None, 2*hour - 1: TooFar, 2 * hour: None} {
+	for latest, want := range map[grid.Time]Wait{0: None, 2*hour - 1: TooFar, 2 * hour: None} {
 		j := asks(1)
 		j.Latest = latest
 		c := New(m, []Job{j}, Unlimited).Choose(nil)[0]
@@ -279,13 +279,13 @@ func TestAgain_WithOtherLimitsIsAsFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	m := free(1, 1)
 	m.Groups[0].Price *= 10
-	m.Admissible = []bourse.Profile{m.Admissible[0], {{At: 0, Free: 0}, {At: 5 * hour, Free: 1}}}
+	m.Admissible = []grid.Profile{m.Admissible[0], {{At: 0, Free: 0}, {At: 5 * hour, Free: 1}}}
 	m.Clear = m.Admissible
 	j := asks(1)
-	j.Worth = 100 * bourse.Credit
-	at := func(p *Placer) bourse.Time { return p.Choose(nil)[0].Window.Start }
-	for _, costs := range [][2]bourse.Credits{{1, 20}, {20, 1}, {20, 10}, {20, 9}, {1, 1}} {
-		limits := func(c bourse.Credits) Limits { return Limits{Cost: c * bourse.Credit, Time: bourse.MaxDuration} }
+	j.Worth = 100 * grid.Credit
+	at := func(p *Placer) grid.Time { return p.Choose(nil)[0].Window.Start }
+	for _, costs := range [][2]grid.Credits{{1, 20}, {20, 1}, {20, 10}, {20, 9}, {1, 1}} {
+		limits := func(c grid.Credits) Limits { return Limits{Cost: c * grid.Credit, Time: grid.MaxDuration} }
 		p := New(m, []Job{j}, limits(costs[0]))
 		at(p)
 		if got, want := at(p.Again(limits(costs[1]))), at(New(m, []Job{j}, limits(costs[1]))); got != want {
@@ -304,9 +304,9 @@ func TestChoose_ExchangeGoesOnWhileItGains(t *testing.T) {
 	for k := range pairs {
 		m.Groups[2*k+1].Price *= 10
 		short, long := asks(1), asks(4)
-		long.Length = 4 * bourse.Hour
+		long.Length = 4 * grid.Hour
 		for i, j := range []*Job{&short, &long} {
-			j.Worth = bourse.Credits(30-i) * bourse.Credit
+			j.Worth = grid.Credits(30-i) * grid.Credit
 			j.Barred = slices.Repeat([]bool{true}, 2*pairs)
 			j.Barred[2*k], j.Barred[2*k+1] = false, false
 			jobs = append(jobs, *j)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // An integer program solver finds the least sum of losses that a small batch can
@@ -30,7 +30,7 @@ func TestChoose_WithinOnePercentOfTheBest(t *testing.T) {
 	sum, worst, batches := 0.0, 0.0, 12
 	for range batches {
 		m, jobs := smallMarket(r), smallJobs(r)
-		var got bourse.Credits
+		var got grid.Credits
 		for i, c := range New(m, jobs, Unlimited).Choose(nil) {
 			if !c.Placed {
 				t.Fatalf("job %d of %d is not placed", i, len(jobs))
@@ -51,17 +51,17 @@ func TestChoose_WithinOnePercentOfTheBest(t *testing.T) {
 }
 
 func smallMarket(r *rand.Rand) *Market {
-	m := &Market{To: bourse.Time(36 * tick)}
+	m := &Market{To: grid.Time(36 * tick)}
 	for g := range 3 {
 		n := 4 + r.IntN(5)
-		free := bourse.NewProfile(0, n)
+		free := grid.NewProfile(0, n)
 		for range 2 {
-			s := bourse.Time(r.IntN(8)) * bourse.Time(tick)
-			e := s.Add(tick * bourse.Duration(1+r.IntN(4)))
+			s := grid.Time(r.IntN(8)) * grid.Time(tick)
+			e := s.Add(tick * grid.Duration(1+r.IntN(4)))
 			free.Add(s, e, -r.IntN(free.Min(s, e)+1))
 		}
-		m.Groups = append(m.Groups, bourse.Group{Site: fmt.Sprint("s", g), Name: "main", Nodes: n,
-			Performance: []bourse.Performance{500, 1000, 2000}[r.IntN(3)], Price: bourse.Price(1+r.IntN(5)) * bourse.Price(bourse.Credit)})
+		m.Groups = append(m.Groups, grid.Group{Site: fmt.Sprint("s", g), Name: "main", Nodes: n,
+			Performance: []grid.Performance{500, 1000, 2000}[r.IntN(3)], Price: grid.Price(1+r.IntN(5)) * grid.Price(grid.Credit)})
 		m.Admissible = append(m.Admissible, free)
 	}
 	m.Clear = m.Admissible
@@ -71,9 +71,9 @@ func smallMarket(r *rand.Rand) *Market {
 func smallJobs(r *rand.Rand) []Job {
 	jobs := make([]Job, 3+r.IntN(4))
 	for i := range jobs {
-		jobs[i] = Job{Seed: r.Uint64(), Goal: bourse.GoalValue, Worth: bourse.Credits(1+r.IntN(12)) * bourse.Credit}
-		jobs[i].Request = bourse.Request{Nodes: 1 + r.IntN(4), Length: tick * bourse.Duration(1+r.IntN(4)), MinPerformance: 500,
-			Deadline: bourse.Never, Budget: bourse.MaxBudget}
+		jobs[i] = Job{Seed: r.Uint64(), Goal: grid.GoalValue, Worth: grid.Credits(1+r.IntN(12)) * grid.Credit}
+		jobs[i].Request = grid.Request{Nodes: 1 + r.IntN(4), Length: tick * grid.Duration(1+r.IntN(4)), MinPerformance: 500,
+			Deadline: grid.Never, Budget: grid.MaxBudget}
 	}
 	return jobs
 }
@@ -88,16 +88,16 @@ func exact(t *testing.T, cbc string, m *Market, jobs []Job) float64 {
 	uses := map[[2]int][]string{} // by group and half tick
 	for i := range jobs {
 		j := &jobs[i]
-		for s := bourse.Time(0); s < m.To; s += bourse.Time(half) {
-			var lengths []bourse.Duration
+		for s := grid.Time(0); s < m.To; s += grid.Time(half) {
+			var lengths []grid.Duration
 			for g := range m.Groups {
 				lengths = append(lengths, m.Groups[g].Performance.Runtime(j.Length))
 			}
 			slices.Sort(lengths)
 			for k, longest := range slices.Compact(lengths) {
-				y := fmt.Sprintf("y_%d_%d_%d", i, s/bourse.Time(half), k)
+				y := fmt.Sprintf("y_%d_%d_%d", i, s/grid.Time(half), k)
 				fmt.Fprintf(&nodes, " -%d %s", j.Nodes, y)
-				wait := j.Worth.Float() * float64(s.Add(longest)) / float64(bourse.Hour)
+				wait := j.Worth.Float() * float64(s.Add(longest)) / float64(grid.Hour)
 				fmt.Fprintf(&goal, " +%.6f %s\n", wait, y)
 				fmt.Fprintf(&one, " +%s\n", y)
 				fmt.Fprintf(&binaries, " %s\n", y)
@@ -106,12 +106,12 @@ func exact(t *testing.T, cbc string, m *Market, jobs []Job) float64 {
 					if length > longest || s.Add(length) > m.To || m.Admissible[g].Min(s, s.Add(length)) == 0 {
 						continue
 					}
-					n := fmt.Sprintf("n_%d_%d_%d_%d", i, s/bourse.Time(half), k, g)
-					fmt.Fprintf(&goal, " +%.6f %s\n", bourse.Cost(m.Groups[g].Price, length).Float(), n)
+					n := fmt.Sprintf("n_%d_%d_%d_%d", i, s/grid.Time(half), k, g)
+					fmt.Fprintf(&goal, " +%.6f %s\n", grid.Cost(m.Groups[g].Price, length).Float(), n)
 					fmt.Fprintf(&nodes, " +%s", n)
 					fmt.Fprintf(&whole, " %s\n", n)
-					for x := s; x < s.Add(length); x += bourse.Time(half) {
-						at := [2]int{g, int(x / bourse.Time(half))}
+					for x := s; x < s.Add(length); x += grid.Time(half) {
+						at := [2]int{g, int(x / grid.Time(half))}
 						uses[at] = append(uses[at], n)
 					}
 				}
@@ -121,8 +121,8 @@ func exact(t *testing.T, cbc string, m *Market, jobs []Job) float64 {
 		one.WriteString(" = 1\n")
 	}
 	for g := range m.Groups {
-		for x := bourse.Time(0); x < m.To; x += bourse.Time(half) {
-			if list := uses[[2]int{g, int(x / bourse.Time(half))}]; len(list) > 0 {
+		for x := grid.Time(0); x < m.To; x += grid.Time(half) {
+			if list := uses[[2]int{g, int(x / grid.Time(half))}]; len(list) > 0 {
 				fmt.Fprintf(&room, " +%s <= %d\n", strings.Join(list, " +"), max(0, m.Admissible[g].At(x)))
 			}
 		}

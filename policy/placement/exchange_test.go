@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // In a job's way are those of no higher priority that have parts of what it would take
@@ -17,8 +17,8 @@ func TestInTheWay_WhoHasMostFirst(t *testing.T) {
 	jobs := slices.Repeat([]Job{asks(1)}, 8)
 	jobs[5].Priority = 1
 	p := New(free(64), jobs, Unlimited)
-	at := func(count int, start, end bourse.Time) Window {
-		return Window{Window: bourse.Window{Start: start, Parts: []bourse.Part{{Count: int32(count), Start: start, End: end}}}}
+	at := func(count int, start, end grid.Time) Window {
+		return Window{Window: grid.Window{Start: start, Parts: []grid.Part{{Count: int32(count), Start: start, End: end}}}}
 	}
 	p.states[0] = Choice{Alone: at(10, 0, 2*hour), Window: at(10, 0, 2*hour), Placed: true}
 	for i, w := range []Window{at(1, 0, hour), at(4, 0, hour), at(2, hour, 3*hour), at(9, 2*hour, 4*hour), at(9, 0, hour), at(9, 0, hour), at(3, 0, 2*hour)} {
@@ -34,23 +34,23 @@ func TestInTheWay_WhoHasMostFirst(t *testing.T) {
 // at all loses nothing more.
 func TestLost_OfAJobWithoutAWindow(t *testing.T) {
 	t.Parallel()
-	alone := Choice{Possible: true, Alone: Window{Loss: 5 * bourse.Credit}}
+	alone := Choice{Possible: true, Alone: Window{Loss: 5 * grid.Credit}}
 	waits := alone
-	waits.Wait, waits.Left = TooFar, Window{Loss: 6 * bourse.Credit}
+	waits.Wait, waits.Left = TooFar, Window{Loss: 6 * grid.Credit}
 	for _, c := range []struct {
 		state    Choice
-		patience bourse.Duration
-		want     bourse.Credits
+		patience grid.Duration
+		want     grid.Credits
 	}{
-		{alone, 0, 7*bourse.Credit + 24*bourse.Credit},
-		{alone, 2 * bourse.Hour, 5*bourse.Credit + 2*bourse.Credit},
-		{waits, bourse.Hour / 2, 5*bourse.Credit + bourse.Credit/2},
-		{waits, 2 * bourse.Hour, 6 * bourse.Credit},
-		{waits, 0, 6 * bourse.Credit},
+		{alone, 0, 7*grid.Credit + 24*grid.Credit},
+		{alone, 2 * grid.Hour, 5*grid.Credit + 2*grid.Credit},
+		{waits, grid.Hour / 2, 5*grid.Credit + grid.Credit/2},
+		{waits, 2 * grid.Hour, 6 * grid.Credit},
+		{waits, 0, 6 * grid.Credit},
 		{Choice{}, 0, 0},
 	} {
 		j := asks(1)
-		j.Budget, j.Patience = 7*bourse.Credit, c.patience
+		j.Budget, j.Patience = 7*grid.Credit, c.patience
 		p := New(free(1), []Job{j}, Unlimited)
 		p.states[0] = c.state
 		if got := p.lost(0); got != c.want {
@@ -62,8 +62,8 @@ func TestLost_OfAJobWithoutAWindow(t *testing.T) {
 // A batch may take all the time that it has.
 func TestChoose_AWindowMayTakeAllTheTime(t *testing.T) {
 	t.Parallel()
-	for time, want := range map[bourse.Duration]bool{bourse.Hour: true, bourse.Hour - 1: false} {
-		if c := New(free(1), []Job{asks(1)}, Limits{Cost: bourse.MaxCredits, Time: time}).Choose(nil)[0]; c.Placed != want {
+	for time, want := range map[grid.Duration]bool{grid.Hour: true, grid.Hour - 1: false} {
+		if c := New(free(1), []Job{asks(1)}, Limits{Cost: grid.MaxCredits, Time: time}).Choose(nil)[0]; c.Placed != want {
 			t.Errorf("an hour of %v: placed %v", time, c.Placed)
 		}
 	}
@@ -77,9 +77,9 @@ func TestExchange_EndsWhereNobodyGains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMarket(t, 3)
 		n := len(m.Groups)
-		m.Groups = append(m.Groups, bourse.Group{Site: "aside", Name: "aside", Nodes: 20, Performance: bourse.Unit})
-		m.Admissible = append(m.Admissible, bourse.NewProfile(0, 20))
-		m.Clear = append(m.Clear, bourse.NewProfile(0, 20))
+		m.Groups = append(m.Groups, grid.Group{Site: "aside", Name: "aside", Nodes: 20, Performance: grid.Unit})
+		m.Admissible = append(m.Admissible, grid.NewProfile(0, 20))
+		m.Clear = append(m.Clear, grid.NewProfile(0, 20))
 		jobs := drawJobs(t, 3)
 		few := len(jobs)
 		for i := range jobs {
@@ -110,27 +110,27 @@ func contest(groups string) (*Market, []Job) {
 	m := free(slices.Repeat([]int{4}, 2*len(groups))...)
 	var jobs []Job
 	for k, kind := range groups {
-		scale := bourse.Credits(len(groups) - k)
-		m.Groups[2*k].Price *= bourse.Price(scale)
-		m.Groups[2*k+1].Price *= bourse.Price(10 * scale)
-		job := func(nodes int, length bourse.Duration, worth bourse.Credits) {
+		scale := grid.Credits(len(groups) - k)
+		m.Groups[2*k].Price *= grid.Price(scale)
+		m.Groups[2*k+1].Price *= grid.Price(10 * scale)
+		job := func(nodes int, length grid.Duration, worth grid.Credits) {
 			j := asks(nodes)
-			j.Length, j.Worth, j.Priority = length, worth*scale*bourse.Credit, k
+			j.Length, j.Worth, j.Priority = length, worth*scale*grid.Credit, k
 			j.Barred = slices.Repeat([]bool{true}, 2*len(groups))
 			j.Barred[2*k], j.Barred[2*k+1] = false, kind == 'v'
 			jobs = append(jobs, j)
 		}
 		switch kind {
 		case 'g':
-			job(1, bourse.Hour, 30)
-			job(4, 4*bourse.Hour, 29)
+			job(1, grid.Hour, 30)
+			job(4, 4*grid.Hour, 29)
 		case 't':
-			job(3, bourse.Hour, 30)
-			job(2, 4*bourse.Hour, 29)
-			job(2, 4*bourse.Hour, 28)
+			job(3, grid.Hour, 30)
+			job(2, 4*grid.Hour, 29)
+			job(2, 4*grid.Hour, 28)
 		case 'v':
-			job(4, bourse.Hour, 29)
-			job(4, bourse.Hour, 29)
+			job(4, grid.Hour, 29)
+			job(4, grid.Hour, 29)
 		}
 	}
 	return m, jobs
@@ -173,15 +173,15 @@ func TestExchange_TriesFiveHundredTimes(t *testing.T) {
 func TestRetry_WhoLosesMostIsPlacedFirst(t *testing.T) {
 	t.Parallel()
 	m := free(2)
-	m.Admissible[0] = bourse.Profile{{At: 0, Free: 2}, {At: 2 * hour, Free: 1}, {At: 4 * hour, Free: 2}}
+	m.Admissible[0] = grid.Profile{{At: 0, Free: 2}, {At: 2 * hour, Free: 1}, {At: 4 * hour, Free: 2}}
 	m.Clear = m.Admissible
 	worst, long, late := asks(2), asks(1), asks(1)
-	worst.Worth, worst.Length, long.Length = 5*bourse.Credit, 2*bourse.Hour, 2*bourse.Hour
+	worst.Worth, worst.Length, long.Length = 5*grid.Credit, 2*grid.Hour, 2*grid.Hour
 	p := New(m, []Job{worst, long, late}, Unlimited)
 	for i := range p.jobs {
 		p.states[i].Alone, p.states[i].Possible = p.best(i)
 	}
-	for i, start := range []bourse.Time{4 * hour, 0, hour} {
+	for i, start := range []grid.Time{4 * hour, 0, hour} {
 		w := p.states[i].Alone
 		w.Parts = slices.Clone(w.Parts)
 		for k := range w.Parts {
@@ -194,7 +194,7 @@ func TestRetry_WhoLosesMostIsPlacedFirst(t *testing.T) {
 	if !p.retry(0) {
 		t.Fatal("the worst off gains nothing")
 	}
-	for i, want := range []bourse.Time{0, 3 * hour, 2 * hour} {
+	for i, want := range []grid.Time{0, 3 * hour, 2 * hour} {
 		if got := p.states[i].Window.Start; got != want {
 			t.Errorf("job %d starts at %v, want %v", i, got, want)
 		}
@@ -210,7 +210,7 @@ func TestExcess_IsBeyondWhatIsLostAlone(t *testing.T) {
 	same.Window.Loss, trifling.Window.Loss, gone.Possible = 500, 506, false
 	for _, c := range []struct {
 		state Choice
-		want  bourse.Credits
+		want  grid.Credits
 		worse bool
 	}{{same, 0, false}, {placed, 5, false}, {trifling, 6, true}, {gone, 0, false}} {
 		p := New(free(1), []Job{asks(1)}, Unlimited)

@@ -1,44 +1,44 @@
 package placement
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // Job is a request and what its owner wants. Under each goal ties go to the window with
 // less loss, then fewer sites, then the earlier end.
 type Job struct {
-	bourse.Request
+	grid.Request
 	User     string // whose quota pays for it
 	Priority int    // higher first
-	Goal     bourse.Goal
-	Worth    bourse.Credits // credits per hour until its end, under GoalValue, 0..MaxUrgency
-	Seed     uint64         // for ties that nothing else settles
-	Barred   []bool         // by group: must not be used; nil: none
-	Capped   bool           // the price cap applies to each node where prices change over time
+	Goal     grid.Goal
+	Worth    grid.Credits // credits per hour until its end, under GoalValue, 0..MaxUrgency
+	Seed     uint64       // for ties that nothing else settles
+	Barred   []bool       // by group: must not be used; nil: none
+	Capped   bool         // the price cap applies to each node where prices change over time
 
 	// Patience is how long the job is expected to wait for its next chance. It does not
 	// take a window that loses more, compared with the best it could have alone, than such
 	// a wait would cost. 0: it takes what there is.
-	Patience bourse.Duration
+	Patience grid.Duration
 	// Latest is the latest acceptable start. What begins later can wait: nothing is lost by
 	// that, and something better may come. 0: any start.
-	Latest bourse.Time
+	Latest grid.Time
 }
 
 // insist is the value of an hour to a job with the goals finish and time: more than any
 // window of a batch costs.
-const insist = bourse.MaxUrgency
+const insist = grid.MaxUrgency
 
 // Loss returns what a window costs its owner: its weighed price plus the value of the time
 // until its end, in credits, at most MaxCredits.
-func (j *Job) Loss(cost bourse.Credits, start, end bourse.Time) bourse.Credits {
+func (j *Job) Loss(cost grid.Credits, start, end grid.Time) grid.Credits {
 	switch j.Goal {
-	case bourse.GoalCost:
+	case grid.GoalCost:
 		return cost
-	case bourse.GoalFinish:
-		return cost.Plus(bourse.Cost(bourse.Price(insist), end.Sub(j.Ready)))
-	case bourse.GoalTime:
-		return cost.Plus(bourse.Cost(bourse.Price(insist), end.Sub(start)))
+	case grid.GoalFinish:
+		return cost.Plus(grid.Cost(grid.Price(insist), end.Sub(j.Ready)))
+	case grid.GoalTime:
+		return cost.Plus(grid.Cost(grid.Price(insist), end.Sub(start)))
 	}
-	return cost.Plus(bourse.Cost(bourse.Price(j.Worth), end.Sub(j.Ready)))
+	return cost.Plus(grid.Cost(grid.Price(j.Worth), end.Sub(j.Ready)))
 }
 
 // worthless reports whether a window loses more than a job's budget if a credit weighs
@@ -47,12 +47,12 @@ func (j *Job) worthless(w *Window, weight int64) bool {
 	if weight < 1000 {
 		return false
 	}
-	wait := bourse.Cost(bourse.Price(j.Worth), w.End().Sub(j.Ready))
+	wait := grid.Cost(grid.Price(j.Worth), w.End().Sub(j.Ready))
 	return Weigh(w.Price, weight).Plus(wait) > j.Budget
 }
 
 // Weigh returns an amount at weight thousandths per credit; 0 stands for 1,000.
-func Weigh(c bourse.Credits, weight int64) bourse.Credits {
+func Weigh(c grid.Credits, weight int64) grid.Credits {
 	if weight <= 1000 {
 		return c
 	}
@@ -61,10 +61,10 @@ func Weigh(c bourse.Credits, weight int64) bourse.Credits {
 
 // Window is a way to run a job: a window of a search with its price and its loss.
 type Window struct {
-	bourse.Window
-	Size  bourse.Size
-	Price bourse.Credits // what it costs, including adaptive parts
-	Loss  bourse.Credits
+	grid.Window
+	Size  grid.Size
+	Price grid.Credits // what it costs, including adaptive parts
+	Loss  grid.Credits
 	Sites int // number of sites that it spans
 	// Number is the caller's number of a window with a known price; 0 for a window that was
 	// found here.
@@ -90,7 +90,7 @@ func (w *Window) beats(o *Window) bool {
 
 // atBase reports whether a window costs its base price.
 func (w *Window) atBase() bool {
-	var sum bourse.Credits
+	var sum grid.Credits
 	for i := range w.Parts {
 		sum = sum.Plus(w.Parts[i].Cost)
 	}

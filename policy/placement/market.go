@@ -4,21 +4,21 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Market is what sites have offered over [From, To): by group, how many nodes can be
 // reserved at all, and how many of them at base price. Profiles are not changed.
 type Market struct {
-	Groups     []bourse.Group
-	Admissible []bourse.Profile
-	Clear      []bourse.Profile
-	From, To   bourse.Time
+	Groups     []grid.Group
+	Admissible []grid.Profile
+	Clear      []grid.Profile
+	From, To   grid.Time
 }
 
 // clear reports whether parts take only nodes at base price.
-func (m *Market) clear(parts []bourse.Part) bool {
+func (m *Market) clear(parts []grid.Part) bool {
 	for _, p := range parts {
 		if m.Clear[p.Group].Min(p.Start, p.End) < int(p.Count) {
 			return false
@@ -41,14 +41,14 @@ func newSide() *side {
 }
 
 // add gives nodes back, or takes them if by is -1.
-func (s *side) add(parts []bourse.Part, by int) {
+func (s *side) add(parts []grid.Part, by int) {
 	for _, p := range parts {
 		s.list.Add(p.Group, by*int(p.Count), max(p.Start, s.list.Free(p.Group)[0].At), p.End)
 	}
 }
 
 // sideBySide returns the parts of as many copies of a window as there is room for at once.
-func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
+func (s *side) sideBySide(parts []grid.Part) []grid.Part {
 	k := math.MaxInt32
 	for _, p := range parts {
 		k = min(k, s.list.Free(p.Group).Min(p.Start, p.End)/int(p.Count))
@@ -61,7 +61,7 @@ func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
 }
 
 // holds reports whether nodes are free for all parts of a window.
-func (s *side) holds(parts []bourse.Part) bool {
+func (s *side) holds(parts []grid.Part) bool {
 	for _, p := range parts {
 		if s.list.Free(p.Group).Min(p.Start, p.End) < int(p.Count) {
 			return false

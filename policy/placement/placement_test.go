@@ -7,31 +7,31 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
-const tick = 600 * bourse.Second
+const tick = 600 * grid.Second
 
 // drawMarket draws groups of alike nodes at a few sites, and when how many are free.
 func drawMarket(t *rapid.T, sites int) *Market {
-	m := &Market{From: 0, To: bourse.Time(48 * tick)}
+	m := &Market{From: 0, To: grid.Time(48 * tick)}
 	for g := range rapid.IntRange(1, sites).Draw(t, "groups") {
 		n := rapid.IntRange(1, 6).Draw(t, "nodes")
-		m.Groups = append(m.Groups, bourse.Group{Site: fmt.Sprint("s", rapid.IntRange(0, g).Draw(t, "site")), Name: fmt.Sprint("g", g), Nodes: n,
-			Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
-			Price:       bourse.Price(rapid.IntRange(1, 4).Draw(t, "price")) * bourse.Price(bourse.Credit)})
-		free := bourse.NewProfile(0, n)
+		m.Groups = append(m.Groups, grid.Group{Site: fmt.Sprint("s", rapid.IntRange(0, g).Draw(t, "site")), Name: fmt.Sprint("g", g), Nodes: n,
+			Performance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
+			Price:       grid.Price(rapid.IntRange(1, 4).Draw(t, "price")) * grid.Price(grid.Credit)})
+		free := grid.NewProfile(0, n)
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {
-			s := bourse.Time(rapid.IntRange(0, 30).Draw(t, "from")) * bourse.Time(tick)
-			e := s.Add(tick * bourse.Duration(rapid.IntRange(1, 8).Draw(t, "for")))
+			s := grid.Time(rapid.IntRange(0, 30).Draw(t, "from")) * grid.Time(tick)
+			e := s.Add(tick * grid.Duration(rapid.IntRange(1, 8).Draw(t, "for")))
 			if k := free.Min(s, e); k > 0 {
 				free.Add(s, e, -rapid.IntRange(1, k).Draw(t, "taken"))
 			}
 		}
 		clear := free.Clone()
 		if rapid.Bool().Draw(t, "contended") {
-			if k := clear.Min(0, bourse.Time(6*tick)); k > 0 {
-				clear.Add(0, bourse.Time(6*tick), -k)
+			if k := clear.Min(0, grid.Time(6*tick)); k > 0 {
+				clear.Add(0, grid.Time(6*tick), -k)
 			}
 		}
 		m.Admissible, m.Clear = append(m.Admissible, free), append(m.Clear, clear)
@@ -40,16 +40,16 @@ func drawMarket(t *rapid.T, sites int) *Market {
 }
 
 func drawJob(t *rapid.T) Job {
-	j := Job{Seed: rapid.Uint64().Draw(t, "seed"), Priority: rapid.IntRange(0, 1).Draw(t, "priority"), Goal: bourse.Goal(rapid.IntRange(1, 4).Draw(t, "goal")),
-		Worth: bourse.Credits(rapid.IntRange(0, 20).Draw(t, "urgency")) * bourse.Credit}
-	j.Request = bourse.Request{Nodes: rapid.IntRange(1, 5).Draw(t, "N"), Length: tick * bourse.Duration(rapid.IntRange(1, 6).Draw(t, "L")), MinPerformance: 500,
-		Ready: bourse.Time(rapid.IntRange(0, 5).Draw(t, "ready")) * bourse.Time(tick), Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site"),
-		Budget: bourse.Credits(rapid.IntRange(1, 60).Draw(t, "budget")) * bourse.Credit}
+	j := Job{Seed: rapid.Uint64().Draw(t, "seed"), Priority: rapid.IntRange(0, 1).Draw(t, "priority"), Goal: grid.Goal(rapid.IntRange(1, 4).Draw(t, "goal")),
+		Worth: grid.Credits(rapid.IntRange(0, 20).Draw(t, "urgency")) * grid.Credit}
+	j.Request = grid.Request{Nodes: rapid.IntRange(1, 5).Draw(t, "N"), Length: tick * grid.Duration(rapid.IntRange(1, 6).Draw(t, "L")), MinPerformance: 500,
+		Ready: grid.Time(rapid.IntRange(0, 5).Draw(t, "ready")) * grid.Time(tick), Deadline: grid.Never, OneSite: rapid.Bool().Draw(t, "one site"),
+		Budget: grid.Credits(rapid.IntRange(1, 60).Draw(t, "budget")) * grid.Credit}
 	if rapid.Bool().Draw(t, "due") {
-		j.Deadline = j.Ready.Add(tick * bourse.Duration(rapid.IntRange(4, 24).Draw(t, "room")))
+		j.Deadline = j.Ready.Add(tick * grid.Duration(rapid.IntRange(4, 24).Draw(t, "room")))
 	}
 	if rapid.Bool().Draw(t, "moldable") {
-		j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + bourse.Second}})
+		j.Mold([]grid.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + grid.Second}})
 	}
 	if rapid.Bool().Draw(t, "patient") {
 		j.Patience = tick
@@ -88,15 +88,15 @@ func TestChoose_FitsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMarket(t, 4)
 		jobs := drawJobs(t, 6)
-		limits := Limits{Cost: bourse.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * bourse.Credit, Time: tick * bourse.Duration(rapid.IntRange(0, 20).Draw(t, "T*"))}
+		limits := Limits{Cost: grid.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * grid.Credit, Time: tick * grid.Duration(rapid.IntRange(0, 20).Draw(t, "T*"))}
 		p := New(m, jobs, limits)
 		quoted := p.Plan(5)
-		rest := make([]bourse.Profile, len(m.Groups))
+		rest := make([]grid.Profile, len(m.Groups))
 		for g := range rest {
 			rest[g] = m.Admissible[g].Clone()
 		}
-		var cost bourse.Credits
-		var time bourse.Duration
+		var cost grid.Credits
+		var time grid.Duration
 		for i, list := range quoted {
 			for k := range list {
 				fits(t, m, &jobs[i], &list[k])
@@ -107,7 +107,7 @@ func TestChoose_FitsTogether(t *testing.T) {
 				}
 			}
 			for k := range list {
-				list[k].Price += bourse.Credits(rapid.IntRange(0, 3).Draw(t, "additive")) * bourse.Credit
+				list[k].Price += grid.Credits(rapid.IntRange(0, 3).Draw(t, "additive")) * grid.Credit
 				list[k].Loss = jobs[i].Loss(list[k].Price, list[k].Start, list[k].End())
 				if list[k].Price > jobs[i].Budget {
 					list[k].Price = jobs[i].Budget
@@ -134,10 +134,10 @@ func TestChoose_FitsTogether(t *testing.T) {
 }
 
 // least is the least loss that a job can have of what is free, by trying all.
-func least(m *Market, free []bourse.Profile, j *Job) (bourse.Credits, bool) {
-	best, found := bourse.Credits(0), false
+func least(m *Market, free []grid.Profile, j *Job) (grid.Credits, bool) {
+	best, found := grid.Credits(0), false
 	for _, z := range j.Preferred() {
-		for s := max(j.Ready, m.From); s < m.To; s += bourse.Time(tick) / 2 {
+		for s := max(j.Ready, m.From); s < m.To; s += grid.Time(tick) / 2 {
 			var counts []int
 			for g := range m.Groups {
 				end := s.Add(m.Groups[g].Performance.Runtime(z.Length))
@@ -147,7 +147,7 @@ func least(m *Market, free []bourse.Profile, j *Job) (bourse.Credits, bool) {
 				}
 				counts = append(counts, n)
 			}
-			try(m, j, z, s, counts, 0, z.Nodes, 0, s, map[string]int{}, func(cost bourse.Credits, end bourse.Time) {
+			try(m, j, z, s, counts, 0, z.Nodes, 0, s, map[string]int{}, func(cost grid.Credits, end grid.Time) {
 				if l := j.Loss(cost, s, end); cost <= j.Budget && (!found || l < best) {
 					best, found = l, true
 				}
@@ -157,7 +157,7 @@ func least(m *Market, free []bourse.Profile, j *Job) (bourse.Credits, bool) {
 	return best, found
 }
 
-func try(m *Market, j *Job, z bourse.Size, s bourse.Time, counts []int, g, left int, cost bourse.Credits, end bourse.Time, sites map[string]int, done func(bourse.Credits, bourse.Time)) {
+func try(m *Market, j *Job, z grid.Size, s grid.Time, counts []int, g, left int, cost grid.Credits, end grid.Time, sites map[string]int, done func(grid.Credits, grid.Time)) {
 	if left == 0 {
 		if !j.OneSite || len(sites) == 1 {
 			done(cost, end)
@@ -174,7 +174,7 @@ func try(m *Market, j *Job, z bourse.Size, s bourse.Time, counts []int, g, left 
 			e = max(e, s.Add(length))
 			sites[site]++
 		}
-		try(m, j, z, s, counts, g+1, left-n, cost+bourse.Cost(m.Groups[g].Price, length).Times(n), e, sites, done)
+		try(m, j, z, s, counts, g+1, left-n, cost+grid.Cost(m.Groups[g].Price, length).Times(n), e, sites, done)
 		if n > 0 {
 			if sites[site]--; sites[site] == 0 {
 				delete(sites, site)
@@ -202,20 +202,20 @@ func TestChoose_OneJobTakesTheLeastLoss(t *testing.T) {
 // under every goal.
 func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 	t.Parallel()
-	for _, goal := range []bourse.Goal{bourse.GoalValue, bourse.GoalCost, bourse.GoalFinish, bourse.GoalTime} {
+	for _, goal := range []grid.Goal{grid.GoalValue, grid.GoalCost, grid.GoalFinish, grid.GoalTime} {
 		taken := map[string]int{}
 		all := 0
 		for batch := range 50 {
-			m := &Market{To: bourse.Time(bourse.Day)}
+			m := &Market{To: grid.Time(grid.Day)}
 			for _, name := range []string{"north", "south", "west"} {
-				m.Groups = append(m.Groups, bourse.Group{Site: name, Name: "main", Nodes: 64, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)})
-				m.Admissible = append(m.Admissible, bourse.NewProfile(0, 64))
+				m.Groups = append(m.Groups, grid.Group{Site: name, Name: "main", Nodes: 64, Performance: grid.Unit, Price: grid.Price(grid.Credit)})
+				m.Admissible = append(m.Admissible, grid.NewProfile(0, 64))
 			}
 			m.Clear = m.Admissible
 			var jobs []Job
 			for i := range 1 + batch%7 {
-				j := Job{Goal: goal, Worth: 3 * bourse.Credit, Seed: mix(uint64(batch*100 + i))}
-				j.Request = bourse.Request{Nodes: 4 + (batch*7+i*5)%20, Length: tick * bourse.Duration(1+i), MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}
+				j := Job{Goal: goal, Worth: 3 * grid.Credit, Seed: mix(uint64(batch*100 + i))}
+				j.Request = grid.Request{Nodes: 4 + (batch*7+i*5)%20, Length: tick * grid.Duration(1+i), MinPerformance: grid.Unit, Deadline: grid.Never, Budget: grid.MaxBudget}
 				jobs = append(jobs, j)
 			}
 			for _, c := range New(m, jobs, Unlimited).Choose(nil) {
@@ -241,14 +241,14 @@ func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 // beside the first the second would cost more, so it takes what is clear an hour later.
 func TestChoose_ABasePriceStandsOnlyWhileItsNodesAreClear(t *testing.T) {
 	t.Parallel()
-	hour := bourse.Time(bourse.Hour)
-	m := &Market{To: 4 * hour, Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}}
-	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 2)}
-	m.Clear = []bourse.Profile{{{At: 0, Free: 1}, {At: hour, Free: 2}}}
-	j := Job{Goal: bourse.GoalValue, Worth: bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}}
+	hour := grid.Time(grid.Hour)
+	m := &Market{To: 4 * hour, Groups: []grid.Group{{Site: "north", Name: "main", Nodes: 2, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}}
+	m.Admissible = []grid.Profile{grid.NewProfile(0, 2)}
+	m.Clear = []grid.Profile{{{At: 0, Free: 1}, {At: hour, Free: 2}}}
+	j := Job{Goal: grid.GoalValue, Worth: grid.Credit, Request: grid.Request{Nodes: 1, Length: grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, Budget: grid.MaxBudget}}
 	p := New(m, []Job{j, j}, Unlimited)
-	now := bourse.Window{Time: bourse.Hour, Parts: []bourse.Part{{Count: 1, End: hour, Cost: bourse.Credit}}}
-	c := p.Choose([][]Window{{p.Quoted(0, 1, j.Preferred()[0], now, bourse.Credit)}, {p.Quoted(1, 1, j.Preferred()[0], now, bourse.Credit)}})
+	now := grid.Window{Time: grid.Hour, Parts: []grid.Part{{Count: 1, End: hour, Cost: grid.Credit}}}
+	c := p.Choose([][]Window{{p.Quoted(0, 1, j.Preferred()[0], now, grid.Credit)}, {p.Quoted(1, 1, j.Preferred()[0], now, grid.Credit)}})
 	if c[0].Window.Number != 1 || c[1].Window.Start != hour {
 		t.Errorf("%+v\n%+v\nwant the second on what is clear, at %v", c[0].Window, c[1].Window, hour)
 	}
@@ -270,7 +270,7 @@ func TestRetry_InVainLeavesNoTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := drawJobs(t, 6)
 		for i := range jobs {
-			jobs[i].Latest = bourse.Time(rapid.IntRange(0, 20).Draw(t, "latest")) * bourse.Time(tick)
+			jobs[i].Latest = grid.Time(rapid.IntRange(0, 20).Draw(t, "latest")) * grid.Time(tick)
 		}
 		p := New(drawMarket(t, 3), jobs, Unlimited)
 		p.serve()
@@ -290,16 +290,16 @@ func TestRetry_InVainLeavesNoTrace(t *testing.T) {
 // gains where a job that loses little stands in the way of one that loses much.
 func TestChoose_ExchangeGains(t *testing.T) {
 	t.Parallel()
-	m := &Market{To: bourse.Time(bourse.Day), Groups: []bourse.Group{
-		{Site: "cheap", Name: "a", Nodes: 4, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)},
-		{Site: "dear", Name: "b", Nodes: 4, Performance: bourse.Unit, Price: 10 * bourse.Price(bourse.Credit)}}}
-	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 4), bourse.NewProfile(0, 4)}
+	m := &Market{To: grid.Time(grid.Day), Groups: []grid.Group{
+		{Site: "cheap", Name: "a", Nodes: 4, Performance: grid.Unit, Price: grid.Price(grid.Credit)},
+		{Site: "dear", Name: "b", Nodes: 4, Performance: grid.Unit, Price: 10 * grid.Price(grid.Credit)}}}
+	m.Admissible = []grid.Profile{grid.NewProfile(0, 4), grid.NewProfile(0, 4)}
 	m.Clear = m.Admissible
 	// The first in order takes the cheap nodes for an hour, and the second, longer one
 	// has to pay ten times as much or to wait.
 	jobs := []Job{
-		{Goal: bourse.GoalValue, Worth: 30 * bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
-		{Goal: bourse.GoalValue, Worth: 29 * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: 4 * bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
+		{Goal: grid.GoalValue, Worth: 30 * grid.Credit, Request: grid.Request{Nodes: 1, Length: grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, Budget: grid.MaxBudget}},
+		{Goal: grid.GoalValue, Worth: 29 * grid.Credit, Request: grid.Request{Nodes: 4, Length: 4 * grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, Budget: grid.MaxBudget}},
 	}
 	c := New(m, jobs, Unlimited).Choose(nil)
 	if c[0].Window.Parts[0].Group != 1 || c[1].Window.Parts[0].Group != 0 || c[1].Window.Start != 0 {
@@ -310,7 +310,7 @@ func TestChoose_ExchangeGains(t *testing.T) {
 		jobs := drawJobs(t, 6)
 		greedy := New(m, jobs, Unlimited)
 		greedy.serve()
-		sum := func(p *Placer) (total bourse.Credits) {
+		sum := func(p *Placer) (total grid.Credits) {
 			for i := range p.jobs {
 				total = total.Plus(p.lost(i))
 			}
@@ -328,19 +328,19 @@ func TestChoose_ExchangeGains(t *testing.T) {
 // budget; and at any weight where the wait alone is worth more than the rest of it.
 func TestChoose_WhileMoneyIsShortAWindowMustBeWorthTheBudget(t *testing.T) {
 	t.Parallel()
-	m := &Market{From: bourse.Time(4 * bourse.Hour), To: bourse.Time(bourse.Day),
-		Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}}
-	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 4)}
+	m := &Market{From: grid.Time(4 * grid.Hour), To: grid.Time(grid.Day),
+		Groups: []grid.Group{{Site: "north", Name: "main", Nodes: 4, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}}
+	m.Admissible = []grid.Profile{grid.NewProfile(0, 4)}
 	m.Clear = m.Admissible
 	for _, c := range []struct {
 		weight int64
-		worth  bourse.Credits
+		worth  grid.Credits
 		want   Wait
 	}{
 		{0, 1, None}, {1000, 1, None}, {1250, 1, None}, {1251, 1, TooDear}, // 4 x 1.25 + 5 = 10
 		{0, 2, None}, {1000, 2, TooDear},
 	} {
-		j := Job{Goal: bourse.GoalValue, Worth: c.worth * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: 10 * bourse.Credit}}
+		j := Job{Goal: grid.GoalValue, Worth: c.worth * grid.Credit, Request: grid.Request{Nodes: 4, Length: grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, Budget: 10 * grid.Credit}}
 		limits := Unlimited
 		limits.Weight = c.weight
 		if got := New(m, []Job{j}, limits).Choose(nil)[0]; got.Wait != c.want || got.Placed != (c.want == None) {

@@ -3,20 +3,20 @@ package placement
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Limits bound what a batch may take.
 type Limits struct {
-	Cost   bourse.Credits            // on all windows: B*, and what the VO's account allows
-	Time   bourse.Duration           // on all windows: T*
-	Users  map[string]bourse.Credits // what is left of quotas; users not named have no quota
-	Weight int64                     // of a credit in a loss, in thousandths, at least 1,000; 0: 1,000, and no loss is too high
+	Cost   grid.Credits            // on all windows: B*, and what the VO's account allows
+	Time   grid.Duration           // on all windows: T*
+	Users  map[string]grid.Credits // what is left of quotas; users not named have no quota
+	Weight int64                   // of a credit in a loss, in thousandths, at least 1,000; 0: 1,000, and no loss is too high
 }
 
 // Unlimited bounds nothing.
-var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
+var Unlimited = Limits{Cost: grid.MaxCredits, Time: grid.MaxDuration}
 
 // Placer places the jobs of one batch on one market: first Plan, then Choose once the
 // prices are known. Afterwards it can only be used to make another one, by With or Again.
@@ -37,9 +37,9 @@ type Placer struct {
 	taken int // number of windows taken now
 
 	states []Choice // by job: its present choice
-	cost   bourse.Credits
-	time   bourse.Duration
-	users  map[string]bourse.Credits
+	cost   grid.Credits
+	time   grid.Duration
+	users  map[string]grid.Credits
 
 	scratch []supply
 }
@@ -61,7 +61,7 @@ func (p *Placer) On(m *Market, jobs []Job, limits Limits) *Placer {
 }
 
 // side makes one of the two sides from what is free.
-func (p *Placer) side(i int, m *Market, free []bourse.Profile) *side {
+func (p *Placer) side(i int, m *Market, free []grid.Profile) *side {
 	if p.sides[i] == nil {
 		p.sides[i] = newSide()
 	}
@@ -90,7 +90,7 @@ func (p *Placer) Again(limits Limits) *Placer {
 }
 
 func (p *Placer) reset(jobs []Job, limits Limits) {
-	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
+	p.jobs, p.limits, p.users = jobs, limits, map[string]grid.Credits{}
 	p.states, p.queries, p.firsts = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs)), make([][]first, len(jobs))
 }
 
@@ -108,11 +108,11 @@ func contended(m *Market) bool {
 func (p *Placer) weights(j *Job) search.Weights {
 	w := search.Weights{Value: true}
 	switch j.Goal {
-	case bourse.GoalValue:
+	case grid.GoalValue:
 		w.Urgency = j.Worth
-	case bourse.GoalFinish:
+	case grid.GoalFinish:
 		w.Urgency = insist
-	case bourse.GoalTime:
+	case grid.GoalTime:
 		w.Haste = insist
 	}
 	if p.limits.Weight > 1000 {
@@ -123,12 +123,12 @@ func (p *Placer) weights(j *Job) search.Weights {
 }
 
 // loss returns what a window loses, at the present weight of a credit.
-func (p *Placer) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
+func (p *Placer) loss(j *Job, cost grid.Credits, start, end grid.Time) grid.Credits {
 	return j.Loss(Weigh(cost, p.limits.Weight), start, end)
 }
 
 // affords returns the most that a job's window may cost now.
-func (p *Placer) affords(j *Job) bourse.Credits {
+func (p *Placer) affords(j *Job) grid.Credits {
 	most := min(j.Budget, p.limits.Cost-p.cost)
 	if quota, ok := p.limits.Users[j.User]; ok {
 		most = min(most, quota-p.users[j.User])
@@ -147,16 +147,16 @@ func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 type first struct {
 	side   *side
 	size   int // index of the size
-	window bourse.Window
+	window grid.Window
 	found  bool
-	within bourse.Credits // what the job could afford
+	within grid.Credits // what the job could afford
 }
 
 // own is search by the job's own weights. It skips the search if the first window found is
 // still available. The clear side has nothing better than the side of all nodes.
 func (p *Placer) own(i int, s *side) (Window, bool) {
 	k := -1
-	return p.seek(i, s, p.weights(&p.jobs[i]), func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
+	return p.seek(i, s, p.weights(&p.jobs[i]), func(q *search.Query, w search.Weights, most grid.Credits) (grid.Window, bool) {
 		k++
 		for _, x := range p.firsts[i] {
 			if x.size == k && (x.side == s || x.side == p.all) && x.within >= most && (!x.found || x.window.Cost <= most && s.holds(x.window.Parts)) {
@@ -172,7 +172,7 @@ func (p *Placer) own(i int, s *side) (Window, bool) {
 }
 
 // seek is search with the given method of a Finder.
-func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query, search.Weights, bourse.Credits) (bourse.Window, bool)) (Window, bool) {
+func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query, search.Weights, grid.Credits) (grid.Window, bool)) (Window, bool) {
 	var best Window
 	found := false
 	j := &p.jobs[i]
@@ -199,7 +199,7 @@ func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query
 const maxQueries = 1 << 22
 
 // query returns a size of a job prepared for searches.
-func (p *Placer) query(i, k int, z bourse.Size) *search.Query {
+func (p *Placer) query(i, k int, z grid.Size) *search.Query {
 	j := &p.jobs[i]
 	if len(p.jobs)*len(p.market.Groups) > maxQueries {
 		return p.prepare(j, z)
@@ -210,7 +210,7 @@ func (p *Placer) query(i, k int, z bourse.Size) *search.Query {
 	return p.queries[i][k]
 }
 
-func (p *Placer) prepare(j *Job, z bourse.Size) *search.Query {
+func (p *Placer) prepare(j *Job, z grid.Size) *search.Query {
 	q := p.all.find.Prepare(j.At(z), p.market.From, j.Barred)
 	if j.Capped {
 		q.Cap()
@@ -219,7 +219,7 @@ func (p *Placer) prepare(j *Job, z bourse.Size) *search.Query {
 }
 
 // window prices a window at base price.
-func (p *Placer) window(j *Job, z bourse.Size, w bourse.Window) Window {
+func (p *Placer) window(j *Job, z grid.Size, w grid.Window) Window {
 	w.Time, w.Cost = 0, 0
 	for i := range w.Parts {
 		w.Time = max(w.Time, w.Parts[i].End.Sub(w.Start))
@@ -230,7 +230,7 @@ func (p *Placer) window(j *Job, z bourse.Size, w bourse.Window) Window {
 }
 
 // sitesOf lists the sites of some parts, in order.
-func (p *Placer) sitesOf(parts []bourse.Part) []int32 {
+func (p *Placer) sitesOf(parts []grid.Part) []int32 {
 	var at []int32
 	for i := range parts {
 		at = append(at, p.ties.site[parts[i].Group])
@@ -276,9 +276,9 @@ func (p *Placer) dearer(i int, w *Window) bool {
 }
 
 // samePlaces reports whether two windows have the same parts, in any order.
-func samePlaces(x, y []bourse.Part) bool {
-	return len(x) == len(y) && !slices.ContainsFunc(x, func(a bourse.Part) bool {
-		return !slices.ContainsFunc(y, func(b bourse.Part) bool {
+func samePlaces(x, y []grid.Part) bool {
+	return len(x) == len(y) && !slices.ContainsFunc(x, func(a grid.Part) bool {
+		return !slices.ContainsFunc(y, func(b grid.Part) bool {
 			return a.Group == b.Group && a.Count == b.Count && a.Start == b.Start && a.End == b.End
 		})
 	})
@@ -292,9 +292,9 @@ func (p *Placer) take(i int, w *Window, by int) {
 	}
 	p.ties.add(w.Parts, -by)
 	p.taken += by
-	p.cost += bourse.Credits(by) * w.Price
-	p.time += bourse.Duration(by) * w.Time
-	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price
+	p.cost += grid.Credits(by) * w.Price
+	p.time += grid.Duration(by) * w.Time
+	p.users[p.jobs[i].User] += grid.Credits(by) * w.Price
 	if p.states[i].Placed = by > 0; by > 0 {
 		p.states[i].Window = *w
 	}

@@ -3,7 +3,7 @@ package placement
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
@@ -24,7 +24,7 @@ func (p *Placer) Slots() int { return p.all.list.Len() }
 
 // Quoted returns a window of a job with the price from its sites and the caller's number. A
 // window without parts takes no nodes of the market.
-func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, price bourse.Credits) Window {
+func (p *Placer) Quoted(job, number int, size grid.Size, w grid.Window, price grid.Credits) Window {
 	x := Window{Window: w, Size: size, Price: price, Number: number, at: p.sitesOf(w.Parts)}
 	x.Sites = max(1, len(x.at))
 	x.Loss = p.loss(&p.jobs[job], price, w.Start, w.End())
@@ -47,7 +47,7 @@ type Choice struct {
 // at the weight of credits. It is 0 for one that loses less (as the price of another window
 // has risen since), and for a job without a window, whose regret the batch that places it
 // will report.
-func (c *Choice) Regret() bourse.Credits {
+func (c *Choice) Regret() grid.Credits {
 	if !c.Placed {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	if len(out) == 0 {
 		return nil
 	}
-	taken := bourse.Cover(partsOf(out))
+	taken := grid.Cover(partsOf(out))
 	p.all.add(taken, -1)
 	for len(out) < most {
 		x, ok := p.seek(i, p.all, p.weights(j), p.all.find.LeastOfOne)
@@ -136,10 +136,10 @@ func (p *Placer) alternatives(i, most int) []Window {
 // windows for one job: a thousand copies of one are not.
 const maxTaken = 200
 
-func tooMany(taken []bourse.Part) bool { return len(taken) > maxTaken }
+func tooMany(taken []grid.Part) bool { return len(taken) > maxTaken }
 
-func partsOf(list []Window) []bourse.Part {
-	var parts []bourse.Part
+func partsOf(list []Window) []grid.Part {
+	var parts []grid.Part
 	for i := range list {
 		parts = append(parts, list[i].Parts...)
 	}

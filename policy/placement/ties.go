@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
@@ -54,7 +54,7 @@ func NewTies(m *Market) *Ties {
 }
 
 // area returns the free nodes of a profile over [from, to), in node-milliseconds.
-func area(p bourse.Profile, from, to bourse.Time) int64 {
+func area(p grid.Profile, from, to grid.Time) int64 {
 	sum := int64(0)
 	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
 		end := to
@@ -69,7 +69,7 @@ func area(p bourse.Profile, from, to bourse.Time) int64 {
 }
 
 // add gives nodes back, or takes them if by is -1.
-func (t *Ties) add(parts []bourse.Part, by int) {
+func (t *Ties) add(parts []grid.Part, by int) {
 	for _, p := range parts {
 		t.free[t.site[p.Group]] += int64(by) * int64(p.Count) * int64(p.End.Sub(p.Start))
 	}
@@ -122,12 +122,12 @@ type supply struct {
 	group int32
 	site  int32
 	count int
-	cost  bourse.Credits // cost of one node
-	end   bourse.Time
+	cost  grid.Credits // cost of one node
+	end   grid.Time
 }
 
 // settle chooses the parts of a found window again, with the same start, length and cost.
-func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bourse.Window) bourse.Window {
+func (p *Placer) settle(j *Job, q *search.Query, z grid.Size, s *side, w grid.Window) grid.Window {
 	list := p.supplies(q, s, &w)
 	if j.OneSite {
 		list = p.oneSite(list, z.Nodes, w.Cost)
@@ -142,10 +142,10 @@ func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bours
 
 // supplies lists the groups that can serve a window, the cheapest first, equal ones in an
 // order of the job's own.
-func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
-	dearest := bourse.Credits(0) // dearest node of the window: no dearer one is needed
+func (p *Placer) supplies(q *search.Query, s *side, w *grid.Window) []supply {
+	dearest := grid.Credits(0) // dearest node of the window: no dearer one is needed
 	for _, x := range w.Parts {
-		dearest = max(dearest, x.Cost/bourse.Credits(x.Count))
+		dearest = max(dearest, x.Cost/grid.Credits(x.Count))
 	}
 	list := p.scratch[:0]
 	for g := range p.market.Groups {
@@ -165,14 +165,14 @@ func (p *Placer) supplies(q *search.Query, s *side, w *bourse.Window) []supply {
 
 // oneSite returns the supplies of one site that has enough at that cost: the one with the
 // largest free share.
-func (p *Placer) oneSite(list []supply, nodes int, cost bourse.Credits) []supply {
+func (p *Placer) oneSite(list []supply, nodes int, cost grid.Credits) []supply {
 	best := int32(-1)
 	for i := range list {
 		site := list[i].site
 		if best == site || best >= 0 && !p.prefers(site, best) {
 			continue
 		}
-		left, sum := nodes, bourse.Credits(0)
+		left, sum := nodes, grid.Credits(0)
 		for k := range list {
 			if list[k].site == site {
 				n := min(left, list[k].count)
@@ -193,12 +193,12 @@ func (p *Placer) prefers(a, b int32) bool {
 
 // fill takes nodes from the cheapest supplies: all that are cheaper than the dearest one
 // needed, and at that price from as few sites as possible.
-func (p *Placer) fill(list []supply, nodes int, start bourse.Time) ([]bourse.Part, bool) {
-	var parts []bourse.Part
+func (p *Placer) fill(list []supply, nodes int, start grid.Time) ([]grid.Part, bool) {
+	var parts []grid.Part
 	left := nodes
 	used := map[int32]bool{}
 	take := func(x *supply, n int) {
-		parts = append(parts, bourse.Part{Group: x.group, Count: int32(n), Start: start, End: x.end, Cost: x.cost.Times(n)})
+		parts = append(parts, grid.Part{Group: x.group, Count: int32(n), Start: start, End: x.end, Cost: x.cost.Times(n)})
 		used[x.site] = true
 		left -= n
 		x.count -= n
@@ -217,7 +217,7 @@ func (p *Placer) fill(list []supply, nodes int, start bourse.Time) ([]bourse.Par
 		}
 		first = last
 	}
-	slices.SortFunc(parts, func(a, b bourse.Part) int { return cmp.Compare(a.Group, b.Group) })
+	slices.SortFunc(parts, func(a, b grid.Part) int { return cmp.Compare(a.Group, b.Group) })
 	return parts, left == 0
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The parts of a window that a search has found are chosen anew, but its start, its length
@@ -60,7 +60,7 @@ func TestTies_OfSitesThatDifferHangOnWhatTheyAre(t *testing.T) {
 func TestSitesOf_AreInOrder(t *testing.T) {
 	t.Parallel()
 	p := New(free(1, 1, 1), nil, Unlimited)
-	if got := p.sitesOf([]bourse.Part{{Group: 2}, {Group: 0}, {Group: 2}, {Group: 1}}); !slices.Equal(got, []int32{0, 1, 2}) {
+	if got := p.sitesOf([]grid.Part{{Group: 2}, {Group: 0}, {Group: 2}, {Group: 1}}); !slices.Equal(got, []int32{0, 1, 2}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -128,8 +128,8 @@ func TestFill_StaysWhereItServesAlready(t *testing.T) {
 // then the one that ends sooner, then the one that starts sooner.
 func TestBefore_LossThenSitesThenEndThenStart(t *testing.T) {
 	t.Parallel()
-	window := func(loss bourse.Credits, sites int, end, start bourse.Time) Window {
-		return Window{Loss: loss, Sites: sites, Window: bourse.Window{Start: start, Time: end.Sub(start)}}
+	window := func(loss grid.Credits, sites int, end, start grid.Time) Window {
+		return Window{Loss: loss, Sites: sites, Window: grid.Window{Start: start, Time: end.Sub(start)}}
 	}
 	list := []Window{window(1, 3, 30, 20), window(2, 1, 30, 20), window(2, 2, 10, 9), window(2, 2, 20, 5), window(2, 2, 20, 6)}
 	for a := range list {

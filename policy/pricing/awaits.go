@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -15,8 +15,8 @@ import (
 // job would delay in turn. A hold stays where it is even if a job ahead of it comes later.
 type awaits struct {
 	releases *backfill.Releases
-	from     []bourse.Time // by position; nil: every job may start at once
-	known    bool          // from is complete: nothing more is found out
+	from     []grid.Time // by position; nil: every job may start at once
+	known    bool        // from is complete: nothing more is found out
 }
 
 // begin prepares the base plan. Under the conservative policy the order of the decisions must
@@ -30,7 +30,7 @@ func (a *awaits) begin(b *Book) {
 	}
 	a.known = false
 	for pos := range b.jobs {
-		a.from = append(a.from, bourse.Never)
+		a.from = append(a.from, grid.Never)
 		a.open(b, pos)
 	}
 	for i := range b.state.Running {
@@ -49,7 +49,7 @@ func (a *awaits) begin(b *Book) {
 	b.marks, b.since = b.marks[:0], 0
 	b.memory.forget()
 	for i := range b.starts {
-		b.starts[i] = bourse.Never
+		b.starts[i] = grid.Never
 	}
 	a.known = true
 }
@@ -58,7 +58,7 @@ func (a *awaits) begin(b *Book) {
 func (a *awaits) open(b *Book, pos int) {
 	at, w := a.releases.From(pos), &b.base
 	a.from[pos] = at
-	if at <= w.at || at >= bourse.Never {
+	if at <= w.at || at >= grid.Never {
 		return
 	}
 	if i, there := slices.BinarySearch(w.opens, at); !there {
@@ -68,7 +68,7 @@ func (a *awaits) open(b *Book, pos int) {
 }
 
 // ended says that the base plan lets a job end at that instant.
-func (a *awaits) ended(b *Book, id int64, at bourse.Time) {
+func (a *awaits) ended(b *Book, id int64, at grid.Time) {
 	if a.known {
 		return
 	}
@@ -78,10 +78,10 @@ func (a *awaits) ended(b *Book, id int64, at bourse.Time) {
 }
 
 // ready reports whether the job at a position may start at an instant.
-func (a *awaits) ready(pos int, at bourse.Time) bool { return a.from == nil || a.from[pos] <= at }
+func (a *awaits) ready(pos int, at grid.Time) bool { return a.from == nil || a.from[pos] <= at }
 
 // since is from when on the job at a position may start, not before at.
-func (a *awaits) since(pos int, at bourse.Time) bourse.Time {
+func (a *awaits) since(pos int, at grid.Time) grid.Time {
 	if a.from == nil {
 		return at
 	}
@@ -102,15 +102,15 @@ func (a *awaits) follow(b *Book, w *sweep) {
 }
 
 // cut gives p a step at t, which changes nothing.
-func cut(p []bourse.Step, t bourse.Time) []bourse.Step {
+func cut(p []grid.Step, t grid.Time) []grid.Step {
 	if i := find(p, t); p[i].At < t {
-		return slices.Insert(p, i+1, bourse.Step{At: t, Free: p[i].Free})
+		return slices.Insert(p, i+1, grid.Step{At: t, Free: p[i].Free})
 	}
 	return p
 }
 
 // opened reports whether some job may start from t on that may not before.
-func (w *sweep) opened(t bourse.Time) bool {
+func (w *sweep) opened(t grid.Time) bool {
 	if len(w.opens) == 0 {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -18,7 +18,7 @@ func await(r *rand.Rand, s *backfill.State) {
 	for i := range s.Queue {
 		switch l := (backfill.Later{Job: i}); r.IntN(4) {
 		case 0:
-			l.From = s.Now.Add(bourse.Duration(r.Int64N(30)))
+			l.From = s.Now.Add(grid.Duration(r.Int64N(30)))
 			s.Later = append(s.Later, l)
 		case 1:
 			l.After = []int64{s.Queue[r.IntN(len(s.Queue))].ID} // perhaps itself, or in a circle: never
@@ -39,19 +39,19 @@ func await(r *rand.Rand, s *backfill.State) {
 
 // naiveFrom is the plan of jobs that may not start before from, instant by instant. A hold
 // stays where it is.
-func naiveFrom(s *backfill.State, from []bourse.Time, until bourse.Time) []bourse.Time {
-	free, starts := s.Free.Clone(), make([]bourse.Time, len(s.Queue))
+func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time {
+	free, starts := s.Free.Clone(), make([]grid.Time, len(s.Queue))
 	for i := range starts {
-		starts[i] = bourse.Never
+		starts[i] = grid.Never
 	}
-	place := func(i int, at bourse.Time) {
-		if starts[i] = at; at < bourse.Never {
+	place := func(i int, at grid.Time) {
+		if starts[i] = at; at < grid.Never {
 			free.Add(at, at.Add(s.Queue[i].Estimate), -s.Queue[i].Nodes)
 		}
 	}
 	if s.Policy.Conservative() {
 		for i, q := range s.Queue {
-			if from[i] < bourse.Never {
+			if from[i] < grid.Never {
 				place(i, free.EarliestFit(max(s.Now, from[i]), q.Nodes, q.Estimate))
 			}
 		}
@@ -60,12 +60,12 @@ func naiveFrom(s *backfill.State, from []bourse.Time, until bourse.Time) []bours
 	for t := s.Now; t <= until; t++ {
 		holds := 0
 		for i := range starts {
-			if starts[i] > t && starts[i] < bourse.Never {
+			if starts[i] > t && starts[i] < grid.Never {
 				holds++
 			}
 		}
 		for i, q := range s.Queue {
-			if starts[i] < bourse.Never || from[i] > t {
+			if starts[i] < grid.Never || from[i] > t {
 				continue
 			}
 			at := free.EarliestFit(t, q.Nodes, q.Estimate)
@@ -74,7 +74,7 @@ func naiveFrom(s *backfill.State, from []bourse.Time, until bourse.Time) []bours
 				place(i, t)
 			case !s.Policy.Backfill:
 				i = len(starts)
-			case holds < s.Policy.Reserve && at < bourse.Never:
+			case holds < s.Policy.Reserve && at < grid.Never:
 				holds++
 				place(i, at)
 			}
@@ -93,7 +93,7 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, r := drawState(t)
 		for i := range s.Queue {
-			s.Queue[i].Guarantee = bourse.Never
+			s.Queue[i].Guarantee = grid.Never
 			s.Queue[i].Estimate = min(s.Queue[i].Estimate, 30)
 		}
 		if s.Free[len(s.Free)-1].At > s.Now+2000 {
@@ -106,7 +106,7 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 			return
 		}
 		from := slices.Clone(b.awaits.from)
-		end := s.Free[len(s.Free)-1].At + 30*bourse.Time(len(s.Queue)+2)
+		end := s.Free[len(s.Free)-1].At + 30*grid.Time(len(s.Queue)+2)
 		v := naiveFrom(s, from, end)
 		if !slices.Equal(v, b.Starts()) {
 			t.Fatalf("planned at %v, by the plain plan at %v, which may from %v\n%+v", b.Starts(), v, from, s)
@@ -114,15 +114,15 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 		checkFrom(t, s, from, v)
 		for range 20 {
 			start, n := drawStart(t, b), rapid.IntRange(1, s.Nodes).Draw(t, "n")
-			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			d := grid.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
 			f, ok := b.Additive(start, n, d)
 			if !ok {
 				continue
 			}
-			var want bourse.Duration
-			for i, at := range naiveFrom(with(s, start, n, d), from, max(end, start.Add(d))+30*bourse.Time(len(s.Queue)+2)) {
+			var want grid.Duration
+			for i, at := range naiveFrom(with(s, start, n, d), from, max(end, start.Add(d))+30*grid.Time(len(s.Queue)+2)) {
 				if at > v[i] {
-					want += bourse.Duration(at-v[i]) * bourse.Duration(s.Queue[i].Nodes) * bourse.Duration(s.Queue[i].Weight)
+					want += grid.Duration(at-v[i]) * grid.Duration(s.Queue[i].Nodes) * grid.Duration(s.Queue[i].Weight)
 				}
 			}
 			if want = (want + 999) / 1000; f != want {
@@ -133,13 +133,13 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 }
 
 // checkFrom checks by the definition from when on jobs may start.
-func checkFrom(t *rapid.T, s *backfill.State, from, starts []bourse.Time) {
-	ends := map[int64]bourse.Time{}
+func checkFrom(t *rapid.T, s *backfill.State, from, starts []grid.Time) {
+	ends := map[int64]grid.Time{}
 	for _, r := range s.Running {
 		ends[r.ID] = r.End
 	}
 	for i, q := range s.Queue {
-		if ends[q.ID] = bourse.Never; starts[i] < bourse.Never {
+		if ends[q.ID] = grid.Never; starts[i] < grid.Never {
 			ends[q.ID] = starts[i].Add(q.Estimate)
 		}
 		if starts[i] < from[i] {
@@ -150,7 +150,7 @@ func checkFrom(t *rapid.T, s *backfill.State, from, starts []bourse.Time) {
 		if starts[l.Job] < l.From {
 			t.Fatalf("job %d starts at %v, before %v", l.Job, starts[l.Job], l.From)
 		}
-		last, first := bourse.Time(0), bourse.Never
+		last, first := grid.Time(0), grid.Never
 		for _, id := range l.After {
 			last, first = max(last, ends[id]), min(first, ends[id])
 		}
@@ -160,7 +160,7 @@ func checkFrom(t *rapid.T, s *backfill.State, from, starts []bourse.Time) {
 	}
 	for _, set := range s.Throttles {
 		for i, q := range s.Queue {
-			if !slices.Contains(set.Jobs, q.ID) || starts[i] == bourse.Never {
+			if !slices.Contains(set.Jobs, q.ID) || starts[i] == grid.Never {
 				continue
 			}
 			runs := 0
@@ -180,10 +180,10 @@ func checkFrom(t *rapid.T, s *backfill.State, from, starts []bourse.Time) {
 func TestAdditive_TasksBeyondTheThrottleAreNotDelayed(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, {Backfill: true, Reserve: 100}, backfill.Conservative} {
-		s := &backfill.State{Nodes: 4, Policy: policy, Free: bourse.NewProfile(0, 4)}
+		s := &backfill.State{Nodes: 4, Policy: policy, Free: grid.NewProfile(0, 4)}
 		set := backfill.Throttle{Most: 2}
 		for id := range int64(100) {
-			s.Queue = append(s.Queue, backfill.Queued{ID: id, Nodes: 1, Estimate: 100, Weight: 1000, Guarantee: bourse.Never})
+			s.Queue = append(s.Queue, backfill.Queued{ID: id, Nodes: 1, Estimate: 100, Weight: 1000, Guarantee: grid.Never})
 			set.Jobs = append(set.Jobs, id)
 		}
 		s.Throttles = []backfill.Throttle{set}

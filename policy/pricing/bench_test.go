@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -20,12 +20,12 @@ import (
 type query struct {
 	state *backfill.State
 	nodes int
-	d     bourse.Duration
+	d     grid.Duration
 }
 
 // ends is a heap of the ends of running jobs.
 type ends []struct {
-	at bourse.Time
+	at grid.Time
 	id int64
 }
 
@@ -34,7 +34,7 @@ func (h ends) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h ends) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *ends) Push(x any) {
 	*h = append(*h, x.(struct {
-		at bourse.Time
+		at grid.Time
 		id int64
 	}))
 }
@@ -42,7 +42,7 @@ func (h *ends) Pop() any { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x
 
 // replayQueries replays the SDSC trace with a tenth of the jobs as reservations
 // that take the earliest feasible start, and keeps what each of them found.
-func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, copies float64) []query {
+func replayQueries(tb testing.TB, policy backfill.Policy, span grid.Duration, copies float64) []query {
 	tb.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "traces", "SDSC-SP2-1998-4.2-cln.swf.gz")
 	if _, err := os.Stat(path); err != nil {
@@ -65,7 +65,7 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 	g, book := backfill.New(nodes, policy, jobs[0].Submit), NewBook()
 	var queries []query
 	var running ends
-	run, planned := make(map[int64]bourse.Duration), make(map[int64]bourse.Time)
+	run, planned := make(map[int64]grid.Duration), make(map[int64]grid.Time)
 	for next := 0; next < len(jobs) || len(running) > 0; {
 		now := g.Next()
 		if len(running) > 0 {
@@ -77,7 +77,7 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 		g.Advance(now)
 		for len(running) > 0 && running[0].at == now {
 			id := heap.Pop(&running).(struct {
-				at bourse.Time
+				at grid.Time
 				id int64
 			}).id
 			g.End(id, planned[id])
@@ -105,7 +105,7 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 		for _, s := range g.Pass() {
 			planned[s.ID] = s.End
 			heap.Push(&running, struct {
-				at bourse.Time
+				at grid.Time
 				id int64
 			}{now.Add(run[s.ID]), s.ID})
 		}
@@ -117,15 +117,15 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 var replays = []struct {
 	name   string
 	policy backfill.Policy
-	span   bourse.Duration
+	span   grid.Duration
 	copies float64
 	get    func(testing.TB) []query
 }{
-	{name: "easy/30days", policy: backfill.EASY, span: 30 * bourse.Day},
-	{name: "easy/30days+40%", policy: backfill.EASY, span: 30 * bourse.Day, copies: 0.4},
+	{name: "easy/30days", policy: backfill.EASY, span: 30 * grid.Day},
+	{name: "easy/30days+40%", policy: backfill.EASY, span: 30 * grid.Day, copies: 0.4},
 	{name: "easy/2years", policy: backfill.EASY},
-	{name: "conservative/30days", policy: backfill.Conservative, span: 30 * bourse.Day},
-	{name: "conservative/30days+40%", policy: backfill.Conservative, span: 30 * bourse.Day, copies: 0.4},
+	{name: "conservative/30days", policy: backfill.Conservative, span: 30 * grid.Day},
+	{name: "conservative/30days+40%", policy: backfill.Conservative, span: 30 * grid.Day, copies: 0.4},
 }
 
 func init() {
@@ -184,9 +184,9 @@ func generated(policy backfill.Policy, nodes, jobs int) []query {
 		s := randomState(r, policy, nodes, 0, 3600)
 		for k := range jobs {
 			s.Queue = append(s.Queue, backfill.Queued{ID: int64(k), Nodes: 1 << r.IntN(7), Weight: 1000,
-				Estimate: bourse.Duration(60+60*r.Int64N(600)) * bourse.Second, Guarantee: bourse.Never})
+				Estimate: grid.Duration(60+60*r.Int64N(600)) * grid.Second, Guarantee: grid.Never})
 		}
-		queries[i] = query{s, 1 << r.IntN(6), bourse.Duration(1+r.Int64N(20_000)) * bourse.Second}
+		queries[i] = query{s, 1 << r.IntN(6), grid.Duration(1+r.Int64N(20_000)) * grid.Second}
 	}
 	return queries
 }
@@ -251,10 +251,10 @@ func TestBook_EqualsTheNaiveTwinOnTheTrace(t *testing.T) {
 func BenchmarkReset_Reservations(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		s := &backfill.State{Nodes: 1000, Policy: backfill.EASY, Free: bourse.NewProfile(0, 1000)}
+		s := &backfill.State{Nodes: 1000, Policy: backfill.EASY, Free: grid.NewProfile(0, 1000)}
 		for i := range n {
-			start := bourse.Time(rng.Int64N(int64(bourse.Day)))
-			r := backfill.Reserved{ID: int64(i), Nodes: 1, Start: start, End: start.Add(bourse.Hour)}
+			start := grid.Time(rng.Int64N(int64(grid.Day)))
+			r := backfill.Reserved{ID: int64(i), Nodes: 1, Start: start, End: start.Add(grid.Hour)}
 			s.Free.Add(r.Start, r.End, -r.Nodes)
 			s.Reserved = append(s.Reserved, r)
 		}
@@ -264,7 +264,7 @@ func BenchmarkReset_Reservations(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				book.Reset(s)
-				book.Additive(bourse.Time(bourse.Hour), 1, bourse.Hour)
+				book.Additive(grid.Time(grid.Hour), 1, grid.Hour)
 			}
 		})
 	}

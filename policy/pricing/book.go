@@ -12,7 +12,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -35,33 +35,33 @@ type Book struct {
 	state  *backfill.State
 	prices Scheme
 
-	jobs     []job          // the queue
-	starts   []bourse.Time  // v, by position in the queue
-	clear    bourse.Profile // Free less every planned job
-	room     bourse.Profile // memory for clear
-	instants []bourse.Time  // starts and ends of all work from now on; see worth
-	listed   bool           // instants are up to date
-	base     sweep          // the plan without a new reservation
-	trial    sweep          // the plan with one
-	marks    []mark         // checkpoints of base
-	memory                  // memory of the marks
-	since    int            // conservative: commits since the last mark
-	paths    paths          // states that the trials of a list went through
-	masks                   // index of jobs that are small and short enough
+	jobs     []job        // the queue
+	starts   []grid.Time  // v, by position in the queue
+	clear    grid.Profile // Free less every planned job
+	room     grid.Profile // memory for clear
+	instants []grid.Time  // starts and ends of all work from now on; see worth
+	listed   bool         // instants are up to date
+	base     sweep        // the plan without a new reservation
+	trial    sweep        // the plan with one
+	marks    []mark       // checkpoints of base
+	memory                // memory of the marks
+	since    int          // conservative: commits since the last mark
+	paths    paths        // states that the trials of a list went through
+	masks                 // index of jobs that are small and short enough
 	ceiling  ceiling
 	awaits   awaits // which jobs cannot start yet
 	list     List
 
 	harm   uint128 // of the trial, in thousandths of a weighted node-millisecond
-	delays []bourse.Delay
+	delays []grid.Delay
 	offers []Offer
 }
 
 // Offer is a start time for a reservation and what it costs beyond its base.
 type Offer struct {
-	Start    bourse.Time
+	Start    grid.Time
 	Feasible bool
-	Additive bourse.Duration // f, in node-milliseconds of weighted delay; 0 if not feasible
+	Additive grid.Duration // f, in node-milliseconds of weighted delay; 0 if not feasible
 }
 
 // NewBook returns a Book that prices adaptively. Reset it before use.
@@ -88,12 +88,12 @@ func (b *Book) Reset(s *backfill.State) {
 
 // Starts returns v, the planned start of each queued job in queue order; Never if the job
 // does not fit even after all other work. It is valid until the next Reset.
-func (b *Book) Starts() []bourse.Time { return b.starts }
+func (b *Book) Starts() []grid.Time { return b.starts }
 
 // Clear returns what is left free beside the planned queue. A reservation that fits into it
 // delays no job and costs nothing extra. It is valid until the next Reset and must not be
 // changed.
-func (b *Book) Clear() bourse.Profile { return b.clear }
+func (b *Book) Clear() grid.Profile { return b.clear }
 
 // Additive returns f of a reservation of n nodes over [start, start+d): the sum over the
 // queued jobs of weight x nodes x the delay of their planned start, in node-milliseconds.
@@ -101,7 +101,7 @@ func (b *Book) Clear() bourse.Profile { return b.clear }
 // the largest Duration. ok is false if the reservation is not admissible; see
 // backfill.State.Refusal. n and d must be above 0. If f is 0 it mostly costs a binary
 // search, otherwise the part of a plan that the reservation may have changed.
-func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.Duration, ok bool) {
+func (b *Book) Additive(start grid.Time, n int, d grid.Duration) (f grid.Duration, ok bool) {
 	if !b.Admissible(start, n, d) {
 		return 0, false
 	}
@@ -114,13 +114,13 @@ func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.D
 
 // Admissible reports whether no running job and no reservation is in the way of n nodes
 // over [start, start+d). The queue does not count.
-func (b *Book) Admissible(start bourse.Time, n int, d bourse.Duration) bool {
+func (b *Book) Admissible(start grid.Time, n int, d grid.Duration) bool {
 	return start >= b.state.Now && b.state.Firm().Min(start, start.Add(d)) >= n
 }
 
 // Delays appends to list the waiting jobs that the reservation would make start later, and
 // by how much, in queue order. If the reservation is not admissible it appends nothing.
-func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Duration) []bourse.Delay {
+func (b *Book) Delays(list []grid.Delay, start grid.Time, n int, d grid.Duration) []grid.Delay {
 	if !b.Admissible(start, n, d) || b.clear.Min(start, start.Add(d)) >= n {
 		return list
 	}
@@ -128,10 +128,10 @@ func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Du
 	b.trial.record = true
 	b.replan(start, n, d)
 	b.trial.record = false
-	slices.SortFunc(b.delays, func(x, y bourse.Delay) int { return cmp.Compare(x.Job, y.Job) })
+	slices.SortFunc(b.delays, func(x, y grid.Delay) int { return cmp.Compare(x.Job, y.Job) })
 	for _, x := range b.delays {
 		q := &b.state.Queue[x.Job] // x.Job is a position so far
-		list = append(list, bourse.Delay{Job: q.ID, By: x.By, Nodes: q.Nodes})
+		list = append(list, grid.Delay{Job: q.ID, By: x.By, Nodes: q.Nodes})
 	}
 	return list
 }
@@ -142,7 +142,7 @@ func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Du
 // which the reservation would end exactly when something starts or ends, which is sometimes
 // cheaper. Even without more, the earliest feasible start and the earliest one free of
 // charge are included. The list is valid until the next call.
-func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
+func (b *Book) Offers(n int, d grid.Duration, more bool) []Offer {
 	l := b.List(n, d, more)
 	for i := range b.offers {
 		l.Price(i)
@@ -152,7 +152,7 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 
 // List is Offers without the prices, except those that are 0. An offer can then be priced
 // on its own, or compared with a bound, which is often cheaper.
-func (b *Book) List(n int, d bourse.Duration, more bool) *List {
+func (b *Book) List(n int, d grid.Duration, more bool) *List {
 	b.offers = b.offers[:0]
 	for _, t := range b.worth() {
 		b.offers = append(b.offers, Offer{Start: t})
@@ -180,7 +180,7 @@ func (b *Book) List(n int, d bourse.Duration, more bool) *List {
 // Earliest returns the first feasible offer of Offers without more, for the cost of one
 // price; use it if only the start counts. ok is false if none is feasible, that is, if the
 // group never has n nodes free.
-func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
+func (b *Book) Earliest(n int, d grid.Duration) (o Offer, ok bool) {
 	free := walk{p: b.state.Firm()}
 	for _, t := range b.worth() {
 		if free.fits(t, t.Add(d), n) {
@@ -193,11 +193,11 @@ func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
 
 // walk answers questions about a profile, asked in order of start.
 type walk struct {
-	p bourse.Profile
+	p grid.Profile
 	i int
 }
 
-func (w *walk) fits(s, e bourse.Time, n int) bool {
+func (w *walk) fits(s, e grid.Time, n int) bool {
 	for w.i+1 < len(w.p) && w.p[w.i+1].At <= s {
 		w.i++
 	}
@@ -236,7 +236,7 @@ func (u uint128) len() int {
 }
 
 // thousandths returns a thousandth of the sum, rounded up, at most the largest Duration.
-func (u uint128) thousandths() bourse.Duration {
+func (u uint128) thousandths() grid.Duration {
 	if u.hi >= 1000 {
 		return math.MaxInt64
 	}
@@ -244,5 +244,5 @@ func (u uint128) thousandths() bourse.Duration {
 	if r > 0 {
 		q++
 	}
-	return bourse.Duration(min(q, math.MaxInt64))
+	return grid.Duration(min(q, math.MaxInt64))
 }

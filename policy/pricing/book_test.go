@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -14,15 +14,15 @@ func TestOffers_FigureOneCostsInfiniteSixEightTenZero(t *testing.T) {
 	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
 		b := NewBook()
 		b.Reset(figure1(p))
-		if v := b.Starts(); !slices.Equal(v, []bourse.Time{2000, 2000}) {
+		if v := b.Starts(); !slices.Equal(v, []grid.Time{2000, 2000}) {
 			t.Fatalf("%v: planned starts %v, want 2 and 2", p, v)
 		}
 		want := []Offer{{0, false, 0}, {2000, true, 6000}, {3000, true, 8000}, {4000, true, 10000},
 			{5000, true, 0}, {6000, true, 0}, {7000, true, 0}}
-		if got := b.Offers(2, 3*bourse.Second, false); !slices.Equal(got, want) {
+		if got := b.Offers(2, 3*grid.Second, false); !slices.Equal(got, want) {
 			t.Errorf("%v: offers\n%v, want\n%v", p, got, want)
 		}
-		if c := bourse.Cost(bourse.Price(bourse.Credit), 6000); c.String() != "0.001667" {
+		if c := grid.Cost(grid.Price(grid.Credit), 6000); c.String() != "0.001667" {
 			t.Errorf("6 node-seconds cost %v, want 0.001667", c)
 		}
 	}
@@ -32,9 +32,9 @@ func TestDelays_FigureOneDelaysOnlyD(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	b.Reset(figure1(backfill.EASY))
-	for i, by := range []bourse.Duration{3000, 4000, 5000} {
-		got := b.Delays(nil, bourse.Time(2000+1000*i), 2, 3000)
-		if !slices.Equal(got, []bourse.Delay{{Job: 4, By: by, Nodes: 2}}) {
+	for i, by := range []grid.Duration{3000, 4000, 5000} {
+		got := b.Delays(nil, grid.Time(2000+1000*i), 2, 3000)
+		if !slices.Equal(got, []grid.Delay{{Job: 4, By: by, Nodes: 2}}) {
 			t.Errorf("start %d: delays %v, want D by %v", 2+i, got, by)
 		}
 	}
@@ -50,7 +50,7 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 	}
 	clear := s.Free.Clone()
 	for i, q := range s.Queue {
-		if v[i] < bourse.Never {
+		if v[i] < grid.Never {
 			clear.Add(v[i], v[i].Add(q.Estimate), -q.Nodes)
 		}
 	}
@@ -58,7 +58,7 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 		t.Fatalf("clear %v, naive %v\n%+v", b.Clear(), clear, s)
 	}
 	n := 1 + r.IntN(s.Nodes)
-	d := bourse.Duration(1 + r.IntN(40))
+	d := grid.Duration(1 + r.IntN(40))
 	if r.IntN(2) == 0 && len(s.Queue) > 0 {
 		d = s.Queue[r.IntN(len(s.Queue))].Estimate
 	}
@@ -74,7 +74,7 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 		slices.Sort(starts)
 		starts = slices.Compact(starts)
 	}
-	if !slices.EqualFunc(offers, starts, func(o Offer, x bourse.Time) bool { return o.Start == x }) {
+	if !slices.EqualFunc(offers, starts, func(o Offer, x grid.Time) bool { return o.Start == x }) {
 		t.Fatalf("offers %v, want one at each of %v\n%+v", offers, starts, s)
 	}
 	for _, o := range offers {
@@ -107,7 +107,7 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 
 // guaranteed reports whether any job of s has a guarantee.
 func guaranteed(s *backfill.State) bool {
-	return slices.ContainsFunc(s.Queue, func(q backfill.Queued) bool { return q.Guarantee < bourse.Never })
+	return slices.ContainsFunc(s.Queue, func(q backfill.Queued) bool { return q.Guarantee < grid.Never })
 }
 
 func TestBook_EqualsTheNaiveTwin(t *testing.T) {
@@ -144,7 +144,7 @@ func TestBook_AProfileThatBeganBeforeNowIsReadFromNowOn(t *testing.T) {
 		s := randomState(r, policies[i%len(policies)], 6, 8, 10)
 		cut.Reset(s)
 		earlier := *s
-		earlier.Free = append(bourse.Profile{{At: s.Now - 5, Free: 1}}, s.Free...)
+		earlier.Free = append(grid.Profile{{At: s.Now - 5, Free: 1}}, s.Free...)
 		earlier.Free[1].At = s.Now - 2
 		old.Reset(&earlier)
 		if a, b := old.Offers(2, 3, true), cut.Offers(2, 3, true); !slices.Equal(a, b) || !slices.Equal(old.Clear(), cut.Clear()) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // ceiling stops a trial whose price certainly does not exceed a bound. Under EASY, once no
@@ -21,7 +21,7 @@ type ceiling struct {
 }
 
 // set makes c stop a trial that costs at most most.
-func (c *ceiling) set(most bourse.Duration) {
+func (c *ceiling) set(most grid.Duration) {
 	c.on, c.most = true, uint128{}
 	c.most.addProduct(uint64(most), 1000)
 }
@@ -64,11 +64,11 @@ func (b *Book) atMost(w *sweep) (sum uint128, ok bool) {
 		return sum, false
 	}
 	var limit [3]int32
-	var latest [3]bourse.Time // by limit, a bound on the start of the next job in queue order
+	var latest [3]grid.Time // by limit, a bound on the start of the next job in queue order
 	for k := range limit {
 		limit[k] = int32((k + 1) * a.nodes / 4)
 		busy := a.nodes - int(limit[k]) + 1
-		latest[k] = a.from.Add(a.work/bourse.Duration(busy) + 1)
+		latest[k] = a.from.Add(a.work/grid.Duration(busy) + 1)
 	}
 	sum = b.harm
 	for i, set := range w.rem {
@@ -90,10 +90,10 @@ func (b *Book) atMost(w *sweep) (sum uint128, ok bool) {
 
 // ahead is the work ahead of a trial from the start of the head of the queue on.
 type ahead struct {
-	from    bourse.Time
-	nodes   int             // all nodes
-	work    bourse.Duration // sum of nodes x time of running and waiting jobs
-	longest bourse.Duration // longest time of any of them
+	from    grid.Time
+	nodes   int           // all nodes
+	work    grid.Duration // sum of nodes x time of running and waiting jobs
+	longest grid.Duration // longest time of any of them
 }
 
 // ahead adds up the work ahead. It reports false if nodes are taken later on, if a job is
@@ -103,7 +103,7 @@ func (b *Book) ahead(w *sweep) (a ahead, ok bool) {
 	if len(w.holds) > 0 {
 		a.from = w.holds[0]
 	}
-	if a.from >= bourse.Never {
+	if a.from >= grid.Never {
 		return a, false
 	}
 	last := w.free[len(w.free)-1]
@@ -124,8 +124,8 @@ func (b *Book) ahead(w *sweep) (a ahead, ok bool) {
 }
 
 // add adds n nodes for d, and reports false on overflow.
-func (a *ahead) add(n int, d bourse.Duration) bool {
+func (a *ahead) add(n int, d grid.Duration) bool {
 	hi, lo := bits.Mul64(uint64(n), uint64(d))
-	a.work += bourse.Duration(lo)
+	a.work += grid.Duration(lo)
 	return hi == 0 && lo <= math.MaxInt64 && a.work >= 0
 }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,7 +12,7 @@ import (
 func longState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int64) *backfill.State {
 	s := randomState(r, policy, nodes, 0, span)
 	for i := range jobs {
-		q := backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(nodes), Estimate: bourse.Duration(1 + r.Int64N(40)), Weight: r.Int64N(3) * 500, Guarantee: bourse.Never}
+		q := backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(nodes), Estimate: grid.Duration(1 + r.Int64N(40)), Weight: r.Int64N(3) * 500, Guarantee: grid.Never}
 		s.Queue = append(s.Queue, q)
 	}
 	return s
@@ -30,7 +30,7 @@ func TestWithin_IsTrueOfThePrice(t *testing.T) {
 		s := longState(r, policy, 1+r.IntN(12), worthPaths+r.IntN(60), []int64{5, 40}[r.IntN(2)])
 		book.Reset(s)
 		alone.Reset(s)
-		n, d := 1+r.IntN(s.Nodes), bourse.Duration(1+r.Int64N(60))
+		n, d := 1+r.IntN(s.Nodes), grid.Duration(1+r.Int64N(60))
 		l := book.List(n, d, r.IntN(2) == 0)
 		for _, i := range r.Perm(len(l.Offers())) {
 			o := &l.Offers()[i]
@@ -40,7 +40,7 @@ func TestWithin_IsTrueOfThePrice(t *testing.T) {
 			}
 			most := f - 1
 			if m := r.IntN(4); m > 0 {
-				most = f * bourse.Duration(m*m*m) // from the price itself
+				most = f * grid.Duration(m*m*m) // from the price itself
 			}
 			if got := l.Within(i, max(0, most)); got != (f <= max(0, most)) {
 				t.Fatalf("seed %d, %v: %v is within %v: %v", seed, policy, f, most, got)

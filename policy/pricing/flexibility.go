@@ -3,7 +3,7 @@ package pricing
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Flexibility is what a site gives for the freedom to move a reservation, and takes when
@@ -35,7 +35,7 @@ func (f Flexibility) Check() error {
 	} {
 		if k.share < 0 || k.share > k.most {
 			return fmt.Errorf("%s = %v: must be a share of the price between 0 and %v",
-				k.key, bourse.Performance(k.share), bourse.Performance(k.most))
+				k.key, grid.Performance(k.share), grid.Performance(k.most))
 		}
 	}
 	return nil
@@ -43,31 +43,31 @@ func (f Flexibility) Check() error {
 
 // Delta returns the discount, in thousandths, of a job that takes te > 0 and may start up
 // to slack later. With phi = slack / te it is linear up to phi = 1, and rounded down.
-func (f Flexibility) Delta(slack, te bourse.Duration) int {
+func (f Flexibility) Delta(slack, te grid.Duration) int {
 	slack = max(0, min(slack, te))
 	if te >= 1<<50 { // larger than any input; this keeps the product from overflowing
 		slack, te = slack>>14, te>>14
 	}
-	return int(bourse.Duration(f.Discount) * slack / te)
+	return int(grid.Duration(f.Discount) * slack / te)
 }
 
 // Price returns C = p x n x te x (1 - delta(phi)), phi = slack / te: what n nodes cost for
 // te at some time within an interval that is longer by slack. Base and discount are each
 // rounded half up.
-func (f Flexibility) Price(p bourse.Price, n int, te, slack bourse.Duration) bourse.Credits {
+func (f Flexibility) Price(p grid.Price, n int, te, slack grid.Duration) grid.Credits {
 	return Base(p, n, te).Share(1000 - f.Delta(slack, te))
 }
 
 // Narrowed returns what a user pays to narrow or move an agreed window: the surcharge on
 // the old price, plus what the new window costs more. Without the latter a wide window,
 // narrowed at once, would be cheaper than a narrow one.
-func (f Flexibility) Narrowed(before, after bourse.Credits) bourse.Credits {
+func (f Flexibility) Narrowed(before, after grid.Credits) grid.Credits {
 	return before.Share(f.Surcharge).Plus(max(0, after-before))
 }
 
 // Shifted returns what the owner of a job with price c is paid for agreeing to a shift.
-func (f Flexibility) Shifted(c bourse.Credits) bourse.Credits { return c.Share(f.Compensation) }
+func (f Flexibility) Shifted(c grid.Credits) grid.Credits { return c.Share(f.Compensation) }
 
 // Broken returns what a user is paid, in addition to c, if a promise with price c is
 // broken.
-func (f Flexibility) Broken(c bourse.Credits) bourse.Credits { return c.Share(f.Penalty) }
+func (f Flexibility) Broken(c grid.Credits) grid.Credits { return c.Share(f.Penalty) }

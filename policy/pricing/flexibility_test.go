@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A share may be nothing and its bound, and no more; what is out of range is named.
@@ -34,11 +34,11 @@ func TestFlexibility_SharesHaveBounds(t *testing.T) {
 func TestFlexibility_TheDiscountIsLinearUpToPhiOne(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
-		slack, te bourse.Duration
+		slack, te grid.Duration
 		want      int
 	}{
-		{-bourse.Hour, bourse.Hour, 0}, {0, bourse.Hour, 0},
-		{bourse.Hour / 2, bourse.Hour, 100}, {bourse.Hour, bourse.Hour, 200}, {5 * bourse.Hour, bourse.Hour, 200},
+		{-grid.Hour, grid.Hour, 0}, {0, grid.Hour, 0},
+		{grid.Hour / 2, grid.Hour, 100}, {grid.Hour, grid.Hour, 200}, {5 * grid.Hour, grid.Hour, 200},
 		{1, 3, 66}, {2, 3, 133}, // 66.67 and 133.33
 		{1<<50 - 1, 1 << 50, 199}, {1 << 62, 1 << 62, 200}, {1 << 61, 1 << 62, 100},
 	} {
@@ -53,16 +53,16 @@ func TestFlexibility_TheDiscountIsLinearUpToPhiOne(t *testing.T) {
 // promise that is broken.
 func TestFlexibility_SharesAreOfThePrice(t *testing.T) {
 	t.Parallel()
-	f, c := DefaultFlexibility, 100*bourse.Credit
-	if got := f.Price(bourse.Price(bourse.Credit), 2, 50*bourse.Hour, 25*bourse.Hour); got != 90*bourse.Credit {
+	f, c := DefaultFlexibility, 100*grid.Credit
+	if got := f.Price(grid.Price(grid.Credit), 2, 50*grid.Hour, 25*grid.Hour); got != 90*grid.Credit {
 		t.Errorf("2 nodes for 50 hours with 25 of slack cost %v, want 90", got)
 	}
-	for after, want := range map[bourse.Credits]bourse.Credits{c: 20 * bourse.Credit, c + 7*bourse.Credit: 27 * bourse.Credit, c / 2: 20 * bourse.Credit} {
+	for after, want := range map[grid.Credits]grid.Credits{c: 20 * grid.Credit, c + 7*grid.Credit: 27 * grid.Credit, c / 2: 20 * grid.Credit} {
 		if got := f.Narrowed(c, after); got != want {
 			t.Errorf("narrowed from %v to %v: %v, want %v", c, after, got, want)
 		}
 	}
-	if a, b := f.Shifted(c), f.Broken(c); a != 10*bourse.Credit || b != c {
+	if a, b := f.Shifted(c), f.Broken(c); a != 10*grid.Credit || b != c {
 		t.Errorf("shifted %v, broken %v; want 10 and 100", a, b)
 	}
 }

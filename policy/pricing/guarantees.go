@@ -3,7 +3,7 @@ package pricing
 import (
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The conservative policy has one pass, a walk in queue order. A guarantee that still fits
@@ -21,7 +21,7 @@ func (b *Book) place(w *sweep, next int) {
 			pos := i<<6 + bits.TrailingZeros64(word)
 			q := &s.Queue[pos]
 			from := b.awaits.since(pos, w.at)
-			if from == bourse.Never && !b.awaits.known {
+			if from == grid.Never && !b.awaits.known {
 				continue // until a later round
 			}
 			if w.trial {
@@ -29,8 +29,8 @@ func (b *Book) place(w *sweep, next int) {
 				// only where another job has left its place.
 				from = max(from, min(b.starts[pos], w.freed.Add(-q.Estimate)))
 			}
-			at, k := bourse.Never, 0
-			if from < bourse.Never {
+			at, k := grid.Never, 0
+			if from < grid.Never {
 				at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
 			}
 			if !w.trial {
@@ -47,7 +47,7 @@ func (b *Book) keep(w *sweep, next int) {
 	for pos := next; pos < len(s.Queue); pos++ {
 		q := &s.Queue[pos]
 		at := q.Guarantee
-		if at < s.Now || at >= bourse.Never || !w.waits(int32(pos)) {
+		if at < s.Now || at >= grid.Never || !w.waits(int32(pos)) {
 			continue
 		}
 		i := find(w.free, at)

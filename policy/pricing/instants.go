@@ -3,7 +3,7 @@ package pricing
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // finish derives the finished profile from the base plan.
@@ -20,7 +20,7 @@ func (b *Book) finish() {
 // worth lists the instants worth offering. They are computed on demand: a site that prices
 // a leg only at the leg's own start never needs them, and with hundreds of reservations
 // they cost more than the plan.
-func (b *Book) worth() []bourse.Time {
+func (b *Book) worth() []grid.Time {
 	if b.listed {
 		return b.instants
 	}
@@ -29,8 +29,8 @@ func (b *Book) worth() []bourse.Time {
 	// Every step is a start or an end. Some of these are not steps: those at which as many
 	// nodes come free as are taken.
 	run, res := s.Running, s.Reserved
-	add := func(t bourse.Time) {
-		if n := len(b.instants); t >= s.Now && t < bourse.Never && (n == 0 || b.instants[n-1] < t) {
+	add := func(t grid.Time) {
+		if n := len(b.instants); t >= s.Now && t < grid.Never && (n == 0 || b.instants[n-1] < t) {
 			b.instants = append(b.instants, t)
 		}
 	}
@@ -68,8 +68,8 @@ func (b *Book) worth() []bourse.Time {
 }
 
 // insertInstant adds an instant out of order, unless it is there already.
-func (b *Book) insertInstant(t bourse.Time) {
-	if t < b.state.Now || t >= bourse.Never {
+func (b *Book) insertInstant(t grid.Time) {
+	if t < b.state.Now || t >= grid.Never {
 		return
 	}
 	if i, there := slices.BinarySearch(b.instants, t); !there {

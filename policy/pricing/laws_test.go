@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/backfill/backfilltest"
 )
@@ -22,12 +22,12 @@ func drawState(t *rapid.T) (*backfill.State, *rand.Rand) {
 }
 
 // drawStart draws a start within the plan or a little beyond.
-func drawStart(t *rapid.T, b *Book) bourse.Time {
+func drawStart(t *rapid.T, b *Book) grid.Time {
 	last := b.worth()[len(b.worth())-1]
 	if rapid.Bool().Draw(t, "at an instant") {
 		return rapid.SampledFrom(b.worth()).Draw(t, "start")
 	}
-	return bourse.Time(rapid.Int64Range(int64(b.state.Now), int64(last)+3).Draw(t, "start"))
+	return grid.Time(rapid.Int64Range(int64(b.state.Now), int64(last)+3).Draw(t, "start"))
 }
 
 // Law 1: a reservation is free iff it fits into the finished base plan. With
@@ -42,7 +42,7 @@ func TestLaw_FreeIffItFitsTheFinishedPlan(t *testing.T) {
 		for range 100 {
 			start := drawStart(t, b)
 			n := rapid.IntRange(1, s.Nodes).Draw(t, "n")
-			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			d := grid.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
 			f, ok := b.Additive(start, n, d)
 			if !ok {
 				continue
@@ -74,14 +74,14 @@ func TestLaw_SplittingIsNeverCheaper(t *testing.T) {
 		whole.Reset(s)
 		for range 4 {
 			start := whole.worth()[r.IntN(len(whole.worth()))]
-			n, d := 2+r.IntN(s.Nodes-1), bourse.Duration(2+r.Int64N(30))
+			n, d := 2+r.IntN(s.Nodes-1), grid.Duration(2+r.Int64N(30))
 			f, ok := whole.Additive(start, n, d)
 			if !ok {
 				continue
 			}
 			n1, n2, s2, d1, d2 := 1+r.IntN(n-1), n, start, d, d
 			if n2 -= n1; r.IntN(2) == 0 {
-				n1, n2, d1 = n, n, 1+bourse.Duration(r.Int64N(int64(d)-1))
+				n1, n2, d1 = n, n, 1+grid.Duration(r.Int64N(int64(d)-1))
 				s2, d2 = start.Add(d1), d-d1
 			}
 			f1, ok1 := whole.Additive(start, n1, d1)
@@ -114,7 +114,7 @@ func TestSplitting_PartsAcceptedInTurnAreSeldomCheaper(t *testing.T) {
 		s := randomState(r, backfill.Conservative, 2+r.IntN(10), 14, int64(1+r.IntN(20)))
 		whole.Reset(s)
 		start := whole.worth()[r.IntN(len(whole.worth()))]
-		n, d := 2+r.IntN(s.Nodes-1), bourse.Duration(2+r.Int64N(30))
+		n, d := 2+r.IntN(s.Nodes-1), grid.Duration(2+r.Int64N(30))
 		f, ok := whole.Additive(start, n, d)
 		if !ok || f == 0 {
 			continue
@@ -144,9 +144,9 @@ func TestDelays_AreWhatReserveMakesOfTheGuarantees(t *testing.T) {
 	harmed := 0
 	for range 3_000 {
 		g := backfill.New(8, backfill.Conservative, 0)
-		ends := map[int64]bourse.Time{}
+		ends := map[int64]grid.Time{}
 		for id := range int64(20) {
-			g.Arrive(backfill.Queued{ID: id, Nodes: 1 + r.IntN(8), Estimate: bourse.Duration(1 + r.Int64N(20)), Weight: 1000})
+			g.Arrive(backfill.Queued{ID: id, Nodes: 1 + r.IntN(8), Estimate: grid.Duration(1 + r.Int64N(20)), Weight: 1000})
 			if r.IntN(4) > 0 {
 				continue
 			}
@@ -161,7 +161,7 @@ func TestDelays_AreWhatReserveMakesOfTheGuarantees(t *testing.T) {
 				}
 			}
 		}
-		start, n, d := g.Now()+bourse.Time(r.IntN(60)), 1+r.IntN(8), bourse.Duration(1+r.Int64N(20))
+		start, n, d := g.Now()+grid.Time(r.IntN(60)), 1+r.IntN(8), grid.Duration(1+r.Int64N(20))
 		b.Reset(g.State())
 		want := b.Delays(nil, start, n, d)
 		before := slices.Clone(g.State().Queue)
@@ -169,10 +169,10 @@ func TestDelays_AreWhatReserveMakesOfTheGuarantees(t *testing.T) {
 		if refused := g.Reserve(backfill.Reserved{ID: 99, Nodes: n, Start: start, End: start.Add(d)}).Refused(); refused == ok {
 			t.Fatalf("admissible: %v, refused: %v", ok, refused)
 		}
-		var got []bourse.Delay
+		var got []grid.Delay
 		for i, q := range g.State().Queue {
 			if by := q.Guarantee.Sub(before[i].Guarantee); by > 0 {
-				got = append(got, bourse.Delay{Job: q.ID, By: by, Nodes: q.Nodes})
+				got = append(got, grid.Delay{Job: q.ID, By: by, Nodes: q.Nodes})
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -210,7 +210,7 @@ func TestBook_AsksLeaveNoTrace(t *testing.T) {
 		for range 10 {
 			start := drawStart(t, used)
 			n := rapid.IntRange(1, s.Nodes).Draw(t, "n")
-			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			d := grid.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
 			fresh.Reset(s)
 			f, ok := used.Additive(start, n, d)
 			if g, same := fresh.Additive(start, n, d); f != g || ok != same {
@@ -226,11 +226,11 @@ func TestOffers_MoreStartsEndWhereSomethingStartsOrEnds(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	b.Reset(figure1(backfill.EASY))
-	var starts []bourse.Time
+	var starts []grid.Time
 	for _, o := range b.Offers(2, 4500, true) {
 		starts = append(starts, o.Start)
 	}
-	want := []bourse.Time{0, 500, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 7000}
+	want := []grid.Time{0, 500, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 7000}
 	if !slices.Equal(starts, want) {
 		t.Errorf("starts %v, want %v", starts, want)
 	}
@@ -276,15 +276,15 @@ func TestAdditive_Saturates(t *testing.T) {
 	s := figure1(backfill.EASY)
 	for i := range s.Queue {
 		s.Queue[i].Weight = 1 << 50
-		s.Queue[i].Estimate = bourse.MaxDuration
+		s.Queue[i].Estimate = grid.MaxDuration
 	}
 	b := NewBook()
 	b.Reset(s)
-	f, ok := b.Additive(2000, 2, bourse.MaxDuration)
+	f, ok := b.Additive(2000, 2, grid.MaxDuration)
 	if !ok || f != 1<<63-1 {
 		t.Errorf("f %v, %v", f, ok)
 	}
-	if c := bourse.Cost(bourse.MaxPrice, f); c != bourse.MaxCredits {
+	if c := grid.Cost(grid.MaxPrice, f); c != grid.MaxCredits {
 		t.Errorf("cost %v", c)
 	}
 }
@@ -293,7 +293,7 @@ func TestAdditive_Saturates(t *testing.T) {
 // offered beside the ends that are predicted.
 func TestOffers_WhereEstimatesArePredictionsLimitsAreOffered(t *testing.T) {
 	t.Parallel()
-	free, sure := bourse.NewProfile(0, 4), bourse.NewProfile(0, 4)
+	free, sure := grid.NewProfile(0, 4), grid.NewProfile(0, 4)
 	free.Add(0, 10, -3)
 	free.Add(0, 20, -1)
 	sure.Add(0, 25, -3)

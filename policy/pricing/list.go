@@ -1,23 +1,23 @@
 package pricing
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // Unpriced stands for the unknown price of an offer of a List. It is below all prices.
-const Unpriced bourse.Duration = -1
+const Unpriced grid.Duration = -1
 
 // List is a list of offers that are priced on demand; see Book.List. It is valid until the
 // next List, Offers or Reset of its book.
 type List struct {
 	book  *Book
 	nodes int
-	d     bourse.Duration
+	d     grid.Duration
 }
 
 // Offers returns the offers with their known prices; the others are Unpriced.
 func (l *List) Offers() []Offer { return l.book.offers }
 
 // Price returns the price of offer i, 0 if it is not feasible, and stores it in the offer.
-func (l *List) Price(i int) bourse.Duration {
+func (l *List) Price(i int) grid.Duration {
 	o := &l.book.offers[i]
 	if o.Additive == Unpriced {
 		l.try(o)
@@ -27,7 +27,7 @@ func (l *List) Price(i int) bourse.Duration {
 
 // Within reports whether offer i costs at most most, which must not be below 0. If that can
 // be decided without its price, the offer stays Unpriced.
-func (l *List) Within(i int, most bourse.Duration) bool {
+func (l *List) Within(i int, most grid.Duration) bool {
 	o := &l.book.offers[i]
 	if o.Additive == Unpriced {
 		l.book.ceiling.set(most)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // masks find the first job of the queue that may start at an instant. Jobs of about the
@@ -32,7 +32,7 @@ type group struct {
 }
 
 type shortJob struct {
-	estimate bourse.Duration
+	estimate grid.Duration
 	pos      int32
 }
 
@@ -111,7 +111,7 @@ func (m *masks) begin(b *Book, w *sweep) {
 func (w *sweep) waits(pos int32) bool { return w.rem[pos>>6]>>(pos&63)&1 != 0 }
 
 // anyWithin reports whether some waiting job of the group takes no longer than span.
-func (m *masks) anyWithin(w *sweep, g int, span bourse.Duration) bool {
+func (m *masks) anyWithin(w *sweep, g int, span grid.Duration) bool {
 	i, to := m.next[g], m.groups[g].to
 	for i < to && !w.waits(m.order[i].pos) {
 		i++
@@ -129,7 +129,7 @@ func (m *masks) firstFit(w *sweep, from int) int {
 	for g > 0 && m.groups[g-1].nodes > low {
 		g--
 	}
-	longest := bourse.Duration(m.short.values[len(m.short.values)-1])
+	longest := grid.Duration(m.short.values[len(m.short.values)-1])
 	for i := w.lo + 1; g > 0; i++ {
 		span, below := longest, 0
 		if i < len(w.free) {
@@ -152,7 +152,7 @@ func (m *masks) firstFit(w *sweep, from int) int {
 
 // firstWithin returns the first waiting job of the group, with a position in [from,
 // before), that may take no longer than span; before if there is none.
-func (m *masks) firstWithin(w *sweep, g int, span bourse.Duration, from, before int) int {
+func (m *masks) firstWithin(w *sweep, g int, span grid.Duration, from, before int) int {
 	words := len(w.rem)
 	short := m.short.upTo(int64(span), words)
 	if short == nil {

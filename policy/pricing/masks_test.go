@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -14,11 +14,11 @@ import (
 // smallest row is found too where no more nodes than that are free.
 func TestFill_TheSmallestJobOfALongQueueIsFound(t *testing.T) {
 	t.Parallel()
-	free := bourse.NewProfile(0, 3)
+	free := grid.NewProfile(0, 3)
 	free.Add(0, 1000, -2)
 	s := &backfill.State{Nodes: 3, Policy: backfill.EASY, Free: free, Running: []backfill.Running{{ID: 1, Nodes: 2, End: 1000}}}
 	for i := range maxRows + 50 {
-		q := backfill.Queued{ID: int64(i + 2), Nodes: 2, Estimate: 3, Weight: 1000, Guarantee: bourse.Never}
+		q := backfill.Queued{ID: int64(i + 2), Nodes: 2, Estimate: 3, Weight: 1000, Guarantee: grid.Never}
 		switch i {
 		case 0:
 			q.Nodes = 3 // waits for all
@@ -44,15 +44,15 @@ func TestMasks_FindTheFirstThatFits(t *testing.T) {
 		sizes := []int{6, 40, 200}[r.IntN(3)]
 		s := randomState(r, backfill.EASY, 200, 0, 30)
 		for i := range 40 + r.IntN(1500) {
-			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(sizes), Estimate: bourse.Duration(1 + r.IntN(3000)), Weight: 1000, Guarantee: bourse.Never})
+			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(sizes), Estimate: grid.Duration(1 + r.IntN(3000)), Weight: 1000, Guarantee: grid.Never})
 		}
 		b := NewBook()
 		b.Reset(s)
 		for range 30 {
 			w := &b.trial
 			b.resume(w, &b.marks[r.IntN(len(b.marks))])
-			for at := w.at; r.IntN(2) == 0; at += bourse.Time(r.IntN(500)) {
-				w.take(at, at.Add(bourse.Duration(1+r.IntN(2000))), 1)
+			for at := w.at; r.IntN(2) == 0; at += grid.Time(r.IntN(500)) {
+				w.take(at, at.Add(grid.Duration(1+r.IntN(2000))), 1)
 			}
 			b.masks.begin(b, w)
 			for pos := range s.Queue { // some more have started

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,21 +12,21 @@ import (
 
 // naivePlan is the planned start of every queued job of s, read straight off
 // the rules: passes at every instant at which anything starts or ends.
-func naivePlan(s *backfill.State) []bourse.Time {
-	starts := make([]bourse.Time, len(s.Queue))
+func naivePlan(s *backfill.State) []grid.Time {
+	starts := make([]grid.Time, len(s.Queue))
 	for i := range starts {
-		starts[i] = bourse.Never
+		starts[i] = grid.Never
 	}
 	free := s.Free.Clone()
 	if s.Policy.Conservative() {
 		naivePlace(s, free, starts)
 		return starts
 	}
-	for t := s.Now; t < bourse.Never; {
+	for t := s.Now; t < grid.Never; {
 		work, holds := free.Clone(), 0
-		next := bourse.Never
+		next := grid.Never
 		for i, q := range s.Queue {
-			if starts[i] < bourse.Never {
+			if starts[i] < grid.Never {
 				continue
 			}
 			at := work.EarliestFit(t, q.Nodes, q.Estimate)
@@ -43,12 +43,12 @@ func naivePlan(s *backfill.State) []bourse.Time {
 				continue
 			}
 			holds++
-			if at < bourse.Never {
+			if at < grid.Never {
 				work.Add(at, at.Add(q.Estimate), -q.Nodes)
 				next = min(next, at)
 			}
 		}
-		for _, p := range []bourse.Profile{free, work} {
+		for _, p := range []grid.Profile{free, work} {
 			for _, step := range p {
 				if step.At > t {
 					next = min(next, step.At)
@@ -62,13 +62,13 @@ func naivePlan(s *backfill.State) []bourse.Time {
 
 // naivePlace walks over the guaranteed jobs in queue order: what fits stays, what
 // does not is placed at once. The jobs without a guarantee follow.
-func naivePlace(s *backfill.State, free bourse.Profile, starts []bourse.Time) {
-	place := func(i int, at bourse.Time) {
-		if starts[i] = at; at < bourse.Never {
+func naivePlace(s *backfill.State, free grid.Profile, starts []grid.Time) {
+	place := func(i int, at grid.Time) {
+		if starts[i] = at; at < grid.Never {
 			free.Add(at, at.Add(s.Queue[i].Estimate), -s.Queue[i].Nodes)
 		}
 	}
-	guaranteed := func(q backfill.Queued) bool { return q.Guarantee >= s.Now && q.Guarantee < bourse.Never }
+	guaranteed := func(q backfill.Queued) bool { return q.Guarantee >= s.Now && q.Guarantee < grid.Never }
 	for i, q := range s.Queue {
 		switch {
 		case !guaranteed(q):
@@ -86,7 +86,7 @@ func naivePlace(s *backfill.State, free bourse.Profile, starts []bourse.Time) {
 }
 
 // with is s with one reservation more.
-func with(s *backfill.State, start bourse.Time, n int, d bourse.Duration) *backfill.State {
+func with(s *backfill.State, start grid.Time, n int, d grid.Duration) *backfill.State {
 	t := *s
 	t.Free = s.Free.Clone()
 	t.Free.Add(start, start.Add(d), -n)
@@ -96,29 +96,29 @@ func with(s *backfill.State, start bourse.Time, n int, d bourse.Duration) *backf
 }
 
 // naiveHarm is the price of a reservation by the definition.
-func naiveHarm(s *backfill.State, v []bourse.Time, start bourse.Time, n int, d bourse.Duration) (bourse.Duration, []bourse.Delay, bool) {
+func naiveHarm(s *backfill.State, v []grid.Time, start grid.Time, n int, d grid.Duration) (grid.Duration, []grid.Delay, bool) {
 	if start < s.Now || s.Free.Min(start, start.Add(d)) < n {
 		return 0, nil, false
 	}
 	sum := new(big.Int)
-	var delays []bourse.Delay
+	var delays []grid.Delay
 	for i, at := range naivePlan(with(s, start, n, d)) {
 		if q := s.Queue[i]; at > v[i] {
 			x := big.NewInt(int64(at - v[i]))
 			x.Mul(x, big.NewInt(int64(q.Nodes)))
 			sum.Add(sum, x.Mul(x, big.NewInt(q.Weight)))
-			delays = append(delays, bourse.Delay{Job: q.ID, By: at.Sub(v[i]), Nodes: q.Nodes})
+			delays = append(delays, grid.Delay{Job: q.ID, By: at.Sub(v[i]), Nodes: q.Nodes})
 		}
 	}
 	sum.Add(sum, big.NewInt(999)).Div(sum, big.NewInt(1000))
 	if !sum.IsInt64() {
 		return 1<<63 - 1, delays, true
 	}
-	return bourse.Duration(sum.Int64()), delays, true
+	return grid.Duration(sum.Int64()), delays, true
 }
 
 // naiveInstants are the start times to offer.
-func naiveInstants(s *backfill.State, v []bourse.Time) (list []bourse.Time) {
+func naiveInstants(s *backfill.State, v []grid.Time) (list []grid.Time) {
 	list = append(list, s.Now)
 	for _, r := range s.Running {
 		list = append(list, r.Start, r.End)
@@ -127,11 +127,11 @@ func naiveInstants(s *backfill.State, v []bourse.Time) (list []bourse.Time) {
 		list = append(list, r.Start, r.End)
 	}
 	for i, q := range s.Queue {
-		if v[i] < bourse.Never {
+		if v[i] < grid.Never {
 			list = append(list, v[i], v[i].Add(q.Estimate))
 		}
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	return slices.DeleteFunc(list, func(t bourse.Time) bool { return t < s.Now })
+	return slices.DeleteFunc(list, func(t grid.Time) bool { return t < s.Now })
 }

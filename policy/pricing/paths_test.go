@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -20,12 +20,12 @@ func TestOffers_PricesOfALongQueueAreThoseOfSingleStarts(t *testing.T) {
 		policy := []backfill.Policy{backfill.EASY, backfill.FirstFit, backfill.FCFS, {Backfill: true, Reserve: 2}}[r.IntN(4)]
 		s := randomState(r, policy, 8, 0, []int64{5, 40}[r.IntN(2)])
 		for i := range worthPaths + r.IntN(60) {
-			q := backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(8), Estimate: bourse.Duration(1 + r.Int64N(40)), Weight: 1000, Guarantee: bourse.Never}
+			q := backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(8), Estimate: grid.Duration(1 + r.Int64N(40)), Weight: 1000, Guarantee: grid.Never}
 			s.Queue = append(s.Queue, q)
 		}
 		book.Reset(s)
 		alone.Reset(s)
-		n, d := 1+r.IntN(8), bourse.Duration(1+r.Int64N(60))
+		n, d := 1+r.IntN(8), grid.Duration(1+r.Int64N(60))
 		for _, o := range book.Offers(n, d, r.IntN(2) == 0) {
 			f, ok := alone.Additive(o.Start, n, d)
 			if ok != o.Feasible || f != o.Additive {
@@ -54,7 +54,7 @@ func TestOffers_PricesOfALongQueueAreThoseOfSingleStarts(t *testing.T) {
 func TestSize_IsWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	const many = 1000
-	for i, bytes := range []uintptr{unsafe.Sizeof(bourse.Step{}), 8, unsafe.Sizeof(bourse.Time(0)), unsafe.Sizeof(passed{})} {
+	for i, bytes := range []uintptr{unsafe.Sizeof(grid.Step{}), 8, unsafe.Sizeof(grid.Time(0)), unsafe.Sizeof(passed{})} {
 		var n [4]int
 		n[i] = many
 		if got, want := size(n[0], n[1], n[2], n[3])*16, int(bytes)*many; got < want || 2*got > 3*want {
@@ -70,9 +70,9 @@ func TestOffers_TakeSoMuchMemoryAtMost(t *testing.T) {
 	kept := func(p *paths) int { return 16 * size(cap(p.steps), cap(p.words), cap(p.times), cap(p.passed)) }
 	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY} {
 		r := rand.New(rand.NewPCG(1, 7))
-		s := &backfill.State{Nodes: 4, Policy: policy, Free: bourse.NewProfile(0, 4)}
+		s := &backfill.State{Nodes: 4, Policy: policy, Free: grid.NewProfile(0, 4)}
 		for i := range 1500 {
-			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(4), Estimate: bourse.Duration(1 + r.IntN(1_000_000)), Weight: 1000, Guarantee: bourse.Never})
+			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(4), Estimate: grid.Duration(1 + r.IntN(1_000_000)), Weight: 1000, Guarantee: grid.Never})
 		}
 		book, alone := NewBook(), NewBook()
 		book.Reset(s)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Scheme says what a reservation pays beyond its base.
@@ -39,15 +39,15 @@ func (s Scheme) String() string {
 
 // Base returns the cost of n nodes for d at price p, n x p x d, rounded half up once; at
 // most MaxCredits.
-func Base(p bourse.Price, n int, d bourse.Duration) bourse.Credits {
-	return bourse.Cost(p, nodeTime(n, d))
+func Base(p grid.Price, n int, d grid.Duration) grid.Credits {
+	return grid.Cost(p, nodeTime(n, d))
 }
 
 // nodeTime returns n x d in node-milliseconds, at most the largest Duration.
-func nodeTime(n int, d bourse.Duration) bourse.Duration {
+func nodeTime(n int, d grid.Duration) grid.Duration {
 	hi, lo := bits.Mul64(uint64(n), uint64(d))
 	if hi > 0 || lo > math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return bourse.Duration(lo)
+	return grid.Duration(lo)
 }

@@ -4,20 +4,20 @@ import (
 	"math"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A base is n x p x d: 3 nodes for 2 hours at a quarter of a credit an hour cost 1.5,
 // and what no number of node-milliseconds holds costs all that there is.
 func TestBase_IsNodesByTimeByPrice(t *testing.T) {
 	t.Parallel()
-	if got := Base(bourse.Price(bourse.Credit)/4, 3, 2*bourse.Hour); got.String() != "1.5" {
+	if got := Base(grid.Price(grid.Credit)/4, 3, 2*grid.Hour); got.String() != "1.5" {
 		t.Errorf("3 nodes for 2 hours at 0.25 cost %v, want 1.5", got)
 	}
 	for _, x := range []struct {
 		n    int
-		d    bourse.Duration
-		want bourse.Duration
+		d    grid.Duration
+		want grid.Duration
 	}{
 		{1, math.MaxInt64, math.MaxInt64},
 		{2, 1 << 61, 1 << 62},

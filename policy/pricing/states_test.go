@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -22,9 +22,9 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 	if r.IntN(3) == 0 {
 		unit = 1000
 	}
-	when := func(max int64) bourse.Duration { return bourse.Duration((1 + r.Int64N(max)) * unit) }
-	s := &backfill.State{Now: bourse.Time(r.Int64N(50)), Nodes: nodes, Policy: policy}
-	s.Free = bourse.NewProfile(s.Now, nodes)
+	when := func(max int64) grid.Duration { return grid.Duration((1 + r.Int64N(max)) * unit) }
+	s := &backfill.State{Now: grid.Time(r.Int64N(50)), Nodes: nodes, Policy: policy}
+	s.Free = grid.NewProfile(s.Now, nodes)
 	for i := range r.IntN(2 + nodes/2) {
 		n := 1 + r.IntN(nodes)
 		if s.Free.At(s.Now) < n {
@@ -36,7 +36,7 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 	}
 	for i := range r.IntN(5) {
 		n, at, d := 1+r.IntN(nodes), s.Now.Add(when(2*span)), when(span)
-		if at = s.Free.EarliestFit(at, n, d); at < bourse.Never {
+		if at = s.Free.EarliestFit(at, n, d); at < grid.Never {
 			s.Free.Add(at, at.Add(d), -n)
 			s.Reserved = append(s.Reserved, backfill.Reserved{ID: int64(200 + i), Nodes: n, Start: at, End: at.Add(d)})
 		}
@@ -47,7 +47,7 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 	for i := range r.IntN(jobs + 1) {
 		s.Queue = append(s.Queue, backfill.Queued{
 			ID: int64(i), Nodes: 1 + r.IntN(nodes), Estimate: when(span), Submit: s.Now - 1,
-			Priority: r.IntN(3), Weight: weights[r.IntN(len(weights))], Guarantee: bourse.Never,
+			Priority: r.IntN(3), Weight: weights[r.IntN(len(weights))], Guarantee: grid.Never,
 		})
 		if r.IntN(2) == 0 {
 			q := &s.Queue[i]
@@ -83,13 +83,13 @@ func guarantee(r *rand.Rand, s *backfill.State) {
 func compress(s *backfill.State, keep int) {
 	free := s.Free.Clone()
 	for _, q := range s.Queue[:keep] {
-		if q.Guarantee < bourse.Never {
+		if q.Guarantee < grid.Never {
 			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 	for i := range s.Queue[:keep] {
 		q := &s.Queue[i]
-		if q.Guarantee < bourse.Never {
+		if q.Guarantee < grid.Never {
 			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
 			q.Guarantee = min(q.Guarantee, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
 			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
@@ -99,7 +99,7 @@ func compress(s *backfill.State, keep int) {
 
 // figure1 is the layout of figure 1 of Singh, Kesselman and Deelman.
 func figure1(p backfill.Policy) *backfill.State {
-	free := bourse.NewProfile(0, 5)
+	free := grid.NewProfile(0, 5)
 	free.Add(0, 2000, -4)
 	free.Add(0, 3000, -1)
 	free.Add(4000, 6000, -1)
@@ -108,8 +108,8 @@ func figure1(p backfill.Policy) *backfill.State {
 		Running:  []backfill.Running{{ID: 1, Nodes: 4, End: 2000}, {ID: 2, Nodes: 1, End: 3000}},
 		Reserved: []backfill.Reserved{{ID: 9, Nodes: 1, Start: 4000, End: 6000}},
 		Queue: []backfill.Queued{
-			{ID: 3, Nodes: 2, Estimate: 5 * bourse.Second, Weight: 1000, Guarantee: bourse.Never},
-			{ID: 4, Nodes: 2, Estimate: 3 * bourse.Second, Weight: 1000, Guarantee: bourse.Never},
+			{ID: 3, Nodes: 2, Estimate: 5 * grid.Second, Weight: 1000, Guarantee: grid.Never},
+			{ID: 4, Nodes: 2, Estimate: 3 * grid.Second, Weight: 1000, Guarantee: grid.Never},
 		},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // This file, with the bit sets of masks.go and the conservative pass in guarantees.go, is
@@ -31,24 +31,24 @@ import (
 
 // sweep is a plan in the making. All that it knows about the future is in free.
 type sweep struct {
-	at     bourse.Time   // the instant of the pass
-	freed  bourse.Time   // conservative trial: earliest planned start that some job no longer has
-	lo     int           // free[lo].At == at
-	free   []bourse.Step // Free less all commits; neighbours may be equal
-	rem    []uint64      // bit set of positions without a start
-	left   int           // their number
-	holds  []bourse.Time // starts of the holds that have not begun, in order
-	key    uint64        // hash of the set of positions with a start
-	trial  bool          // with a new reservation: it adds up the harm and sets no marks
-	record bool          // also list the delays
-	opens  []bourse.Time // instants from which on jobs may start that cannot yet, in order
-	marked bool          // base only: this pass already has its mark
+	at     grid.Time   // the instant of the pass
+	freed  grid.Time   // conservative trial: earliest planned start that some job no longer has
+	lo     int         // free[lo].At == at
+	free   []grid.Step // Free less all commits; neighbours may be equal
+	rem    []uint64    // bit set of positions without a start
+	left   int         // their number
+	holds  []grid.Time // starts of the holds that have not begun, in order
+	key    uint64      // hash of the set of positions with a start
+	trial  bool        // with a new reservation: it adds up the harm and sets no marks
+	record bool        // also list the delays
+	opens  []grid.Time // instants from which on jobs may start that cannot yet, in order
+	marked bool        // base only: this pass already has its mark
 }
 
 // mark is a checkpoint of the base plan: its state before the first commit of a pass
 // (conservative: before some commit of its only pass).
 type mark struct {
-	at          bourse.Time
+	at          grid.Time
 	free, holds span // in memory
 	rem         int  // index in memory of one word for every 64 jobs
 	left        int
@@ -60,16 +60,16 @@ type span struct{ from, to int }
 
 // job is what a plan needs of a queued job.
 type job struct {
-	estimate bourse.Duration
+	estimate grid.Duration
 	cost     uint64 // weight x nodes
 	nodes    int32
 }
 
 // memory holds the contents of marks, end to end.
 type memory struct {
-	steps []bourse.Step
+	steps []grid.Step
 	words []uint64
-	times []bourse.Time
+	times []grid.Time
 }
 
 // plan makes the base plan of b.state.
@@ -78,7 +78,7 @@ func (b *Book) plan() {
 	b.starts, b.jobs = b.starts[:0], b.jobs[:0]
 	for i := range s.Queue {
 		q := &s.Queue[i]
-		b.starts = append(b.starts, bourse.Never)
+		b.starts = append(b.starts, grid.Never)
 		b.jobs = append(b.jobs, job{q.Estimate, uint64(q.Weight) * uint64(q.Nodes), int32(q.Nodes)})
 	}
 	b.marks, b.since = b.marks[:0], 0
@@ -111,7 +111,7 @@ func (b *Book) plan() {
 // replan computes in b.harm the harm of an admissible reservation that does not fit into
 // the finished base plan. It stops early and returns false once the harm certainly does not
 // exceed b.ceiling; b.harm is then an upper bound.
-func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) (exact bool) {
+func (b *Book) replan(s grid.Time, n int, d grid.Duration) (exact bool) {
 	e, w := s.Add(d), &b.trial
 	m := b.lastWithRoom(s, e, n)
 	b.resume(w, &b.marks[m])
@@ -159,7 +159,7 @@ func (b *Book) resume(w *sweep, k *mark) {
 	w.rem = append(w.rem[:0], b.words[k.rem:k.rem+len(b.base.rem)]...)
 	w.holds = append(w.holds[:0], b.times[k.holds.from:k.holds.to]...)
 	b.awaits.follow(b, w)
-	b.harm, w.freed = uint128{}, bourse.Never
+	b.harm, w.freed = uint128{}, grid.Never
 }
 
 // pass serves the queue at w.at. The heads, as many as the policy reserves for, start or
@@ -202,7 +202,7 @@ func (b *Book) passFCFS(w *sweep) {
 
 // commit gives the job at pos its start, which may be Never. i is the step in effect at
 // that time.
-func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
+func (b *Book) commit(w *sweep, pos int, at grid.Time, i int) {
 	q := &b.jobs[pos]
 	if w.trial {
 		b.harmed(w, pos, at)
@@ -216,16 +216,16 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	w.rem[pos>>6] &^= 1 << (pos & 63)
 	w.left--
 	w.key ^= spread(uint64(pos))
-	if at < bourse.Never {
+	if at < grid.Never {
 		w.free = take(w.free, i, at, at.Add(q.estimate), int(q.nodes))
 	}
-	if !w.trial && at < bourse.Never {
+	if !w.trial && at < grid.Never {
 		b.awaits.ended(b, b.state.Queue[pos].ID, at.Add(q.estimate))
 	}
 }
 
 // harmed adds the harm that the job at pos suffers if it starts at that instant.
-func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
+func (b *Book) harmed(w *sweep, pos int, at grid.Time) {
 	v := b.starts[pos]
 	if at == v {
 		return
@@ -237,7 +237,7 @@ func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
 	}
 	b.harm.addProduct(uint64(late), b.jobs[pos].cost)
 	if w.record {
-		b.delays = append(b.delays, bourse.Delay{Job: int64(pos), By: bourse.Duration(late)})
+		b.delays = append(b.delays, grid.Delay{Job: int64(pos), By: grid.Duration(late)})
 	}
 }
 
@@ -260,7 +260,7 @@ func (m *memory) forget() { m.steps, m.words, m.times = m.steps[:0], m.words[:0]
 // lastWithRoom returns the last mark whose profile has n nodes free on [s, e). The first
 // one has, or the reservation would not be admissible; later ones have ever less. Nothing
 // before a mark can change.
-func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
+func (b *Book) lastWithRoom(s, e grid.Time, n int) int {
 	short := s // the first instant at which the finished plan lacks room
 	for i := find(b.clear, s); b.clear[i].Free >= n; short = b.clear[i].At {
 		i++
@@ -303,7 +303,7 @@ func (m *memory) same(w *sweep, k *mark) bool {
 // advance moves to the next instant at which a waiting job may begin to fit; false if there
 // is none.
 func (w *sweep) advance() bool {
-	begins := bourse.Never
+	begins := grid.Never
 	if len(w.holds) > 0 {
 		begins = w.holds[0]
 	}
@@ -322,7 +322,7 @@ func (w *sweep) advance() bool {
 }
 
 // hold records that a hold begins at that instant.
-func (w *sweep) hold(at bourse.Time) {
+func (w *sweep) hold(at grid.Time) {
 	i := len(w.holds)
 	for i > 0 && w.holds[i-1] > at {
 		i--
@@ -331,27 +331,27 @@ func (w *sweep) hold(at bourse.Time) {
 }
 
 // take lowers the profile by n on [s, e).
-func (w *sweep) take(s, e bourse.Time, n int) {
+func (w *sweep) take(s, e grid.Time, n int) {
 	w.free = take(w.free, find(w.free, s), s, e, n)
 }
 
 // take lowers p by n on [s, e). Step i must be the one in effect at s.
-func take(p []bourse.Step, i int, s, e bourse.Time, n int) []bourse.Step {
+func take(p []grid.Step, i int, s, e grid.Time, n int) []grid.Step {
 	if p[i].At < s {
-		p = slices.Insert(p, i+1, bourse.Step{At: s, Free: p[i].Free})
+		p = slices.Insert(p, i+1, grid.Step{At: s, Free: p[i].Free})
 		i++
 	}
 	for ; i < len(p) && p[i].At < e; i++ {
 		p[i].Free -= n
 	}
 	if i == len(p) || p[i].At > e {
-		p = slices.Insert(p, i, bourse.Step{At: e, Free: p[i-1].Free + n})
+		p = slices.Insert(p, i, grid.Step{At: e, Free: p[i-1].Free + n})
 	}
 	return p
 }
 
 // fits reports whether n nodes are free from the first step of p until e.
-func fits(p []bourse.Step, e bourse.Time, n int) bool {
+func fits(p []grid.Step, e grid.Time, n int) bool {
 	for i := 0; i < len(p) && (i == 0 || p[i].At < e); i++ {
 		if p[i].Free < n {
 			return false
@@ -361,7 +361,7 @@ func fits(p []bourse.Step, e bourse.Time, n int) bool {
 }
 
 // find returns the step of p in effect at t.
-func find(p []bourse.Step, t bourse.Time) int {
+func find(p []grid.Step, t grid.Time) int {
 	lo, hi := 0, len(p)
 	for hi-lo > 1 {
 		if mid := int(uint(lo+hi) >> 1); p[mid].At <= t {
@@ -375,7 +375,7 @@ func find(p []bourse.Step, t bourse.Time) int {
 
 // earliest returns the earliest start from t on at which n nodes are free for d, and the
 // step in effect then. Step i must be the one in effect at t.
-func earliest(p []bourse.Step, i int, t bourse.Time, n int, d bourse.Duration) (bourse.Time, int) {
+func earliest(p []grid.Step, i int, t grid.Time, n int, d grid.Duration) (grid.Time, int) {
 	start, at := t, i
 	for {
 		for ; p[i].Free >= n; i++ {
@@ -385,7 +385,7 @@ func earliest(p []bourse.Step, i int, t bourse.Time, n int, d bourse.Duration) (
 		}
 		for ; p[i].Free < n; i++ {
 			if i+1 == len(p) {
-				return bourse.Never, i
+				return grid.Never, i
 			}
 		}
 		start, at = p[i].At, i

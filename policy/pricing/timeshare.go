@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // MaxUrgency bounds the surcharge for full urgency, in thousandths of the base: ten times
@@ -21,7 +21,7 @@ const MaxUrgency = 10_000
 // of the base, 0..MaxUrgency. So a user who wants a node alone pays 1 + u/1000 times the
 // base, and a user who can wait pays little more than the base. The additive part is
 // rounded up to the node-millisecond, then each part half up; each is at most MaxCredits.
-func Share(p bourse.Price, n int, d, left bourse.Duration, u int) bourse.Fare {
+func Share(p grid.Price, n int, d, left grid.Duration, u int) grid.Fare {
 	urgent := min(d, left)
 	hi, lo := bits.Mul64(uint64(d), uint64(urgent)*uint64(u))
 	q := uint64(math.MaxInt64)
@@ -31,6 +31,6 @@ func Share(p bourse.Price, n int, d, left bourse.Duration, u int) bourse.Fare {
 			q++
 		}
 	}
-	additive := bourse.Duration(min(q, math.MaxInt64))
-	return bourse.Fare{Base: Base(p, n, d), Additive: bourse.Cost(p, nodeTime(n, additive))}
+	additive := grid.Duration(min(q, math.MaxInt64))
+	return grid.Fare{Base: Base(p, n, d), Additive: grid.Cost(p, nodeTime(n, additive))}
 }

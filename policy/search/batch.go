@@ -3,25 +3,25 @@ package search
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Options control a batch.
 type Options struct {
 	Algorithm       Algorithm
-	MaxAlternatives int         // per job, over all its sizes; 0: no bound
-	MaxParts        int         // parts of all windows together, at which the search stops; 0: no bound
-	Notice          bourse.Time // no window starts earlier, whatever the job's Ready
-	Weights         Weights     // for Best, in all passes; if Time and Cost are 0 these change from pass to pass
-	Barred          [][]bool    // by job, by group: must not be used; nil, for one job or all: any group may be used
+	MaxAlternatives int       // per job, over all its sizes; 0: no bound
+	MaxParts        int       // parts of all windows together, at which the search stops; 0: no bound
+	Notice          grid.Time // no window starts earlier, whatever the job's Ready
+	Weights         Weights   // for Best, in all passes; if Time and Cost are 0 these change from pass to pass
+	Barred          [][]bool  // by job, by group: must not be used; nil, for one job or all: any group may be used
 }
 
 // Result is what a batch found.
 type Result struct {
-	Alternatives [][]bourse.Window // by job, in the order found
-	Reasons      []bourse.Reason   // by job: why it has no alternative; None if it has one
-	Passes       int               // number of passes that found something
-	Cut          bool              // MaxParts was reached: there may be more
+	Alternatives [][]grid.Window // by job, in the order found
+	Reasons      []grid.Reason   // by job: why it has no alternative; None if it has one
+	Passes       int             // number of passes that found something
+	Cut          bool            // MaxParts was reached: there may be more
 
 	parts int // number of parts of all windows so far
 }
@@ -40,12 +40,12 @@ type Result struct {
 // Where prices change over time, every second pass of AMP looks for the cheapest window
 // within the budget, not the earliest. Otherwise no alternative would use the cheap hours
 // while nodes are free in the expensive ones.
-func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
+func Batch(l *List, jobs []grid.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
 
 // Batch is the function Batch, with the memory of the Finder. The result shares nothing
 // with later ones.
-func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
-	r := Result{Alternatives: make([][]bourse.Window, len(jobs)), Reasons: make([]bourse.Reason, len(jobs))}
+func (f *Finder) Batch(jobs []grid.Request, o Options) Result {
+	r := Result{Alternatives: make([][]grid.Window, len(jobs)), Reasons: make([]grid.Reason, len(jobs))}
 	queries, first := f.prepare(jobs, o)
 	for pass := 0; !r.Cut && (o.Algorithm != Best || pass < bestPasses); pass++ {
 		found := false
@@ -92,7 +92,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			f.Take()
 		}
 		r.Alternatives[job] = append(r.Alternatives[job], f.found)
-		r.Reasons[job] = bourse.Reason{}
+		r.Reasons[job] = grid.Reason{}
 		if r.parts += len(f.found.Parts); o.MaxParts > 0 && r.parts >= o.MaxParts {
 			r.Cut = true
 			break
@@ -108,23 +108,23 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 }
 
 // takeAny removes just enough to hold any one of the windows, which belong to one job.
-func (f *Finder) takeAny(windows []bourse.Window) {
-	var parts []bourse.Part
+func (f *Finder) takeAny(windows []grid.Window) {
+	var parts []grid.Part
 	for i := range windows {
 		for _, p := range windows[i].Parts {
 			p.Start, p.End = f.list.padded(p.Group, p.Start, p.End)
 			parts = append(parts, p)
 		}
 	}
-	for _, p := range bourse.Cover(parts) {
+	for _, p := range grid.Cover(parts) {
 		f.list.take(p.Group, int(p.Count), p.Start, p.End)
 	}
 }
 
 // nearer returns the reason of the size that came closer to a window, or x if both came as
 // close.
-func nearer(x, y bourse.Reason) bourse.Reason {
-	order := []bourse.Code{bourse.None, bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+func nearer(x, y grid.Reason) grid.Reason {
+	order := []grid.Code{grid.None, grid.NoNode, grid.TooLarge, grid.NoWindow, grid.OverBudget}
 	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
 		return y
 	}
@@ -132,7 +132,7 @@ func nearer(x, y bourse.Reason) bourse.Reason {
 }
 
 // prepare makes queries of the jobs. Those of job i are at first[i] up to first[i+1].
-func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, first []int) {
+func (f *Finder) prepare(jobs []grid.Request, o Options) (queries []query, first []int) {
 	queries, first = make([]query, 0, len(jobs)), make([]int, len(jobs)+1)
 	for i := range jobs {
 		if len(jobs[i].Sizes) == 0 {

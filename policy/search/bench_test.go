@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 )
 
@@ -27,16 +27,16 @@ func BenchmarkFind_Failing(b *testing.B) {
 			var c papercase.Case
 			c.DrawSlots(rng, 1_000_000)
 			r := papercase.DrawJob(rng, n)
-			r.Length, r.MinPerformance, r.MaxPrice = 100*papercase.Unit, 1500, bourse.MaxPrice
-			dense := bourse.Time(80)
+			r.Length, r.MinPerformance, r.MaxPrice = 100*papercase.Unit, 1500, grid.MaxPrice
+			dense := grid.Time(80)
 			if a == AMP {
-				dense, r.MaxPrice = 20, bourse.Price(0.9*3600e6)
+				dense, r.MaxPrice = 20, grid.Price(0.9*3600e6)
 			}
 			r.Budget = r.DefaultBudget()
 			for i := range c.Slots {
 				s := &c.Slots[i]
 				length := s.End - s.Start
-				s.Start = s.Start * dense / bourse.Time(n)
+				s.Start = s.Start * dense / grid.Time(n)
 				s.End = s.Start + length
 			}
 			l := named(b, &c)
@@ -80,18 +80,18 @@ func BenchmarkBatch_PaperCycle(b *testing.B) {
 
 // grid draws 100 sites of 1,000 alike nodes whose free counts step up and down
 // over a week.
-func grid(rng *rand.Rand, steps int) (groups []bourse.Group, free []bourse.Profile) {
+func randomGroups(rng *rand.Rand, steps int) (groups []grid.Group, free []grid.Profile) {
 	const week = 7 * 24 * 3600 * 1000
 	for g := range 100 {
-		groups = append(groups, bourse.Group{Site: fmt.Sprint("s", g), Nodes: 1000,
-			Performance: bourse.Performance(500 + rng.IntN(1500)), Price: bourse.Price(500_000 + rng.IntN(1_500_000))})
-		p := bourse.NewProfile(0, 1000)
+		groups = append(groups, grid.Group{Site: fmt.Sprint("s", g), Nodes: 1000,
+			Performance: grid.Performance(500 + rng.IntN(1500)), Price: grid.Price(500_000 + rng.IntN(1_500_000))})
+		p := grid.NewProfile(0, 1000)
 		for range steps {
-			s := bourse.Time(rng.Int64N(week))
+			s := grid.Time(rng.Int64N(week))
 			if rng.IntN(3) == 0 {
 				s = 0
 			}
-			e := s + bourse.Time(rng.Int64N(week/4)) + 60_000
+			e := s + grid.Time(rng.Int64N(week/4)) + 60_000
 			p.Add(s, e, -min(p.Min(s, e), 1+rng.IntN(300)))
 		}
 		free = append(free, p)
@@ -104,15 +104,15 @@ func grid(rng *rand.Rand, steps int) (groups []bourse.Group, free []bourse.Profi
 func BenchmarkBatch_Broker(b *testing.B) {
 	for _, steps := range []int{15, 100} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		groups, free := grid(rng, steps)
-		var jobs []bourse.Request
+		groups, free := randomGroups(rng, steps)
+		var jobs []grid.Request
 		for range 70 {
-			r := bourse.Request{Nodes: 1 + rng.IntN(16), Length: bourse.Duration(600_000 + rng.IntN(4*3600_000)),
-				MinPerformance: bourse.Performance(500 + rng.IntN(500)), MaxPrice: bourse.Price(1_000_000 + rng.IntN(1_000_000)), Deadline: bourse.Never}
+			r := grid.Request{Nodes: 1 + rng.IntN(16), Length: grid.Duration(600_000 + rng.IntN(4*3600_000)),
+				MinPerformance: grid.Performance(500 + rng.IntN(500)), MaxPrice: grid.Price(1_000_000 + rng.IntN(1_000_000)), Deadline: grid.Never}
 			r.Budget = r.DefaultBudget()
 			jobs = append(jobs, r)
 		}
-		l := fungible(groups, free, 0, bourse.Time(7*bourse.Day))
+		l := fungible(groups, free, 0, grid.Time(7*grid.Day))
 		slots := l.Len()
 		f := NewFinder(l)
 		for _, a := range []Algorithm{ALP, AMP, Best} {
@@ -124,7 +124,7 @@ func BenchmarkBatch_Broker(b *testing.B) {
 					b.ReportAllocs()
 					found := 0
 					for b.Loop() {
-						l.ResetFungible(groups, free, 0, bourse.Time(7*bourse.Day))
+						l.ResetFungible(groups, free, 0, grid.Time(7*grid.Day))
 						found = 0
 						for _, w := range f.Batch(jobs, Options{Algorithm: a, MaxAlternatives: 10}).Alternatives {
 							found += len(w)
@@ -141,31 +141,31 @@ func BenchmarkBatch_Broker(b *testing.B) {
 // which a hundredth of the next day is free: nearly all are refused.
 func BenchmarkBatch_AboveCapacity20000Jobs(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var groups []bourse.Group
-	var free []bourse.Profile
+	var groups []grid.Group
+	var free []grid.Profile
 	for g := range 100 {
-		groups = append(groups, bourse.Group{Site: fmt.Sprint("s", g), Nodes: 50, Performance: bourse.Performance(1000 + 250*(g%5)), Price: bourse.Price(1_000_000 + 200_000*(g%7))})
-		p := bourse.NewProfile(0, 0)
+		groups = append(groups, grid.Group{Site: fmt.Sprint("s", g), Nodes: 50, Performance: grid.Performance(1000 + 250*(g%5)), Price: grid.Price(1_000_000 + 200_000*(g%7))})
+		p := grid.NewProfile(0, 0)
 		for range 10 {
-			at := bourse.Time(rng.Int64N(int64(bourse.Day)))
-			p.Add(at, at.Add(10*bourse.Minute+bourse.Duration(rng.Int64N(int64(bourse.Hour)))), 1+rng.IntN(3))
+			at := grid.Time(rng.Int64N(int64(grid.Day)))
+			p.Add(at, at.Add(10*grid.Minute+grid.Duration(rng.Int64N(int64(grid.Hour)))), 1+rng.IntN(3))
 		}
-		p.Add(bourse.Time(bourse.Day-bourse.Hour), bourse.Never, 50-p.At(bourse.Time(bourse.Day)))
+		p.Add(grid.Time(grid.Day-grid.Hour), grid.Never, 50-p.At(grid.Time(grid.Day)))
 		free = append(free, p)
 	}
-	var jobs []bourse.Request
+	var jobs []grid.Request
 	for k := range 20_000 {
-		r := bourse.Request{Nodes: 1 + rng.IntN(16), Length: 10*bourse.Minute + bourse.Duration(rng.Int64N(int64(4*bourse.Hour))),
-			MinPerformance: bourse.Performance(500 + rng.IntN(500)), MaxPrice: bourse.Price(1_600_000 + rng.IntN(1_600_000)), Deadline: bourse.Time(bourse.Hour) + bourse.Time(k)*bourse.Time(bourse.Day)/20_000}
+		r := grid.Request{Nodes: 1 + rng.IntN(16), Length: 10*grid.Minute + grid.Duration(rng.Int64N(int64(4*grid.Hour))),
+			MinPerformance: grid.Performance(500 + rng.IntN(500)), MaxPrice: grid.Price(1_600_000 + rng.IntN(1_600_000)), Deadline: grid.Time(grid.Hour) + grid.Time(k)*grid.Time(grid.Day)/20_000}
 		r.Budget = r.DefaultBudget()
 		jobs = append(jobs, r)
 	}
-	l := fungible(groups, free, 0, bourse.Time(bourse.Day))
+	l := fungible(groups, free, 0, grid.Time(grid.Day))
 	f := NewFinder(l)
 	b.ReportAllocs()
 	found := 0
 	for b.Loop() {
-		l.ResetFungible(groups, free, 0, bourse.Time(bourse.Day))
+		l.ResetFungible(groups, free, 0, grid.Time(grid.Day))
 		found = 0
 		for _, w := range f.Batch(jobs, Options{Algorithm: AMP, MaxAlternatives: 10}).Alternatives {
 			found += len(w)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Weights say what Best looks for, in thousandths. Among the windows within the budget S it
@@ -22,7 +22,7 @@ import (
 type Weights struct {
 	Time, Cost, Finish int64
 	Value              bool
-	Urgency, Haste     bourse.Credits
+	Urgency, Haste     grid.Credits
 }
 
 // rotation holds the weights of a batch's passes: lambda 0, infinity, .3, 1.3, .13, 6.6
@@ -39,19 +39,19 @@ type judge struct {
 	a, b, c uint64 // weights of time, cost and finish over a common denominator
 	started bool   // a window was found
 	score   sum
-	time    bourse.Duration
+	time    grid.Duration
 	cost    sum
-	start   bourse.Time
+	start   grid.Time
 	chosen  []kept
 	floor   sum // lower bound on the score, even for a window that starts at once
 
 	// A window with a part beyond these bounds cannot win.
-	longest bourse.Duration
+	longest grid.Duration
 	dearest int64
 }
 
 // lift removes the bounds on parts.
-func (j *judge) lift() { j.longest, j.dearest = bourse.Duration(bourse.Never), math.MaxInt64 }
+func (j *judge) lift() { j.longest, j.dearest = grid.Duration(grid.Never), math.MaxInt64 }
 
 // lower tightens the bounds on parts after a better window was found. It assumes that the
 // rest of a window adds as little as possible; with a part beyond the bounds the window
@@ -62,7 +62,7 @@ func (j *judge) lower() {
 	if !all.atMost(q.limit) {
 		return
 	}
-	j.longest = bourse.Duration(min(j.score.without(j.b, all.lo).over(j.a), int64(bourse.Never)))
+	j.longest = grid.Duration(min(j.score.without(j.b, all.lo).over(j.a), int64(grid.Never)))
 	j.dearest = j.score.without(j.a, uint64(q.least)).over(j.b)
 	if others := int64(all.lo) - q.cheapest; j.dearest < math.MaxInt64 {
 		j.dearest -= others
@@ -73,7 +73,7 @@ func (j *judge) lower() {
 // x cost + Finish x S x (end - from).
 func (j *judge) open(q *query, w Weights) {
 	if w.Value {
-		*j = judge{q: q, a: uint64(w.Haste), b: uint64(bourse.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
+		*j = judge{q: q, a: uint64(w.Haste), b: uint64(grid.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
 		j.lift()
 		return
 	}
@@ -99,7 +99,7 @@ func (j *judge) open(q *query, w Weights) {
 }
 
 // rate returns the score of a window. Costs within the budget fit in 60 bits.
-func (j *judge) rate(start bourse.Time, time bourse.Duration, cost uint64) sum {
+func (j *judge) rate(start grid.Time, time grid.Duration, cost uint64) sum {
 	s := sum{}.plus(int64(j.a), int(time)).plus(int64(j.b), int(cost))
 	if j.c > 0 {
 		s = s.plus(int64(j.c), int(start.Add(time)-j.q.from))
@@ -128,9 +128,9 @@ func (f *Finder) findBest(q *query, w Weights) bool {
 //
 // A window without a slot that starts at t existed before, with the same time and cost. So
 // unless the finish counts, it need not look at windows shorter than the shortest new slot.
-func (f *Finder) weigh(p *pool, t bourse.Time) {
+func (f *Finder) weigh(p *pool, t grid.Time) {
 	j := &f.best
-	shortest := bourse.Duration(1)
+	shortest := grid.Duration(1)
 	if j.started {
 		shortest = j.q.least
 		if j.c == 0 {
@@ -145,13 +145,13 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 			return
 		}
 	}
-	longest := bourse.Duration(bourse.Never)
+	longest := grid.Duration(grid.Never)
 	if j.started && j.b == 0 && j.c == 0 {
 		longest = j.time // only time counts: a longer one cannot win, an equally long one may be cheaper
 	}
 	for longest >= shortest {
 		var cost sum
-		time, left, i := bourse.Duration(0), p.need, 0
+		time, left, i := grid.Duration(0), p.need, 0
 		for ; left > 0 && i < len(p.sorted); i++ {
 			k := &p.sorted[i]
 			rt := j.q.fit(f.list, k.class).runtime
@@ -180,7 +180,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 }
 
 // hopeless reports whether no window that starts at t or later can beat the best so far.
-func (j *judge) hopeless(t bourse.Time) bool {
+func (j *judge) hopeless(t grid.Time) bool {
 	if !j.started || j.c == 0 {
 		return false
 	}
@@ -193,7 +193,7 @@ func (j *judge) hopeless(t bourse.Time) bool {
 
 // better reports whether a window beats the best so far, by score and then by the rule for
 // ties.
-func (j *judge) better(score sum, time bourse.Duration, cost sum, start bourse.Time) bool {
+func (j *judge) better(score sum, time grid.Duration, cost sum, start grid.Time) bool {
 	switch {
 	case !j.started || score.less(j.score):
 		return true
@@ -205,7 +205,7 @@ func (j *judge) better(score sum, time bourse.Duration, cost sum, start bourse.T
 
 // mayWin reports whether the pool's N least keys are within the limit and could beat the
 // best so far if their time were only shortest.
-func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
+func (j *judge) mayWin(p *pool, t grid.Time, shortest grid.Duration) bool {
 	if !p.enough() {
 		return false
 	}
@@ -218,7 +218,7 @@ func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
 }
 
 // keep remembers the N cheapest parts that take no longer than longest.
-func (j *judge) keep(p *pool, l *List, longest bourse.Duration) {
+func (j *judge) keep(p *pool, l *List, longest grid.Duration) {
 	j.chosen = j.chosen[:0]
 	left := p.need
 	for i := 0; left > 0; i++ {

@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A fungible list is searched here if the prices of some of its groups change over time, so
@@ -19,7 +19,7 @@ import (
 // scan looks at every group at each of these instants, with a binary search each.
 
 // starts lists, in order, the instants at which a window of q may begin.
-func (f *Finder) starts(q *query) []bourse.Time {
+func (f *Finder) starts(q *query) []grid.Time {
 	l := f.list
 	last := min(q.Deadline, l.to)
 	list := append(f.instants[:0], max(q.from, l.from))
@@ -28,8 +28,8 @@ func (f *Finder) starts(q *query) []bourse.Time {
 		if rt == 0 {
 			continue
 		}
-		add := func(t bourse.Time) {
-			for _, t := range [...]bourse.Time{t, t.Add(-rt)} {
+		add := func(t grid.Time) {
+			for _, t := range [...]grid.Time{t, t.Add(-rt)} {
 				if t > q.from && t > l.from && t.Add(rt) <= last {
 					list = append(list, t)
 				}
@@ -52,11 +52,11 @@ func (f *Finder) starts(q *query) []bourse.Time {
 
 // scanCurved is scan for a list with changing prices.
 func (f *Finder) scanCurved(q *query) int {
-	if q.least > bourse.Duration(bourse.Never) {
+	if q.least > grid.Duration(grid.Never) {
 		return -1 // no class suits the request
 	}
 	f.open(q)
-	before, had := bourse.Time(0), true // the previous start, and whether it had enough
+	before, had := grid.Time(0), true // the previous start, and whether it had enough
 	for _, t := range f.starts(q) {
 		if f.array && f.best.hopeless(t) {
 			return -1
@@ -80,7 +80,7 @@ func (f *Finder) scanCurved(q *query) int {
 
 // earliest returns the first instant in (after, by] at which a pool has enough, or by. The
 // pools are left as they are at that instant.
-func (f *Finder) earliest(q *query, after, by bourse.Time) bourse.Time {
+func (f *Finder) earliest(q *query, after, by grid.Time) grid.Time {
 	for by-after > 1 {
 		if mid := after + (by-after)/2; f.fill(q, mid) {
 			by = mid
@@ -94,7 +94,7 @@ func (f *Finder) earliest(q *query, after, by bourse.Time) bourse.Time {
 
 // fill refills the pools with what is free at t for long enough, and reports whether one
 // has enough. The position of a slot is its class.
-func (f *Finder) fill(q *query, t bourse.Time) bool {
+func (f *Finder) fill(q *query, t grid.Time) bool {
 	l := f.list
 	for i := range f.pools {
 		p := &f.pools[i]
@@ -134,7 +134,7 @@ func (f *Finder) fill(q *query, t bourse.Time) bool {
 
 // at is fit for a part that starts at t: it uses the cost at that start, not the least
 // possible.
-func (q *query) at(l *List, class int32, t bourse.Time) fit {
+func (q *query) at(l *List, class int32, t grid.Time) fit {
 	x, c := q.fit(l, class), &l.classes[class]
 	if x.runtime == 0 || c.curve == nil {
 		return x
@@ -150,38 +150,38 @@ func (q *query) at(l *List, class int32, t bourse.Time) fit {
 		if q.capped && c.dearest(t, end) > q.MaxPrice {
 			return fit{}
 		}
-		x.key = int64(bourse.CostOver(c.price, c.curve, t, end))
+		x.key = int64(grid.CostOver(c.price, c.curve, t, end))
 	}
 	return x
 }
 
 // dearest returns the highest price of a node in [from, to).
-func (c *class) dearest(from, to bourse.Time) bourse.Price {
-	g := bourse.Group{Price: c.price, Curve: c.curve}
+func (c *class) dearest(from, to grid.Time) grid.Price {
+	g := grid.Group{Price: c.price, Curve: c.curve}
 	return g.Dearest(from, to)
 }
 
 // cheapest returns the lowest price of a class between the first start of q and its last
 // end.
-func (c *class) cheapest(l *List, q *query) bourse.Price {
+func (c *class) cheapest(l *List, q *query) grid.Price {
 	if c.curve == nil {
 		return c.price
 	}
 	from := max(q.from, l.from)
 	least, _ := c.curve.Bounds(from, max(min(q.Deadline, l.to), from+1))
-	return bourse.Price(int64(c.price) * int64(least) / 1000)
+	return grid.Price(int64(c.price) * int64(least) / 1000)
 }
 
 // buildCurved makes f.found from the chosen nodes, with one part for each group.
 func (f *Finder) buildCurved(q *query) {
 	slices.SortFunc(f.chosen, byPlace)
-	w := bourse.Window{Start: f.found.Start}
+	w := grid.Window{Start: f.found.Start}
 	parts := f.room(len(f.chosen))
 	for _, k := range f.chosen {
 		c := &f.list.classes[k.class]
 		rt := c.performance.Runtime(q.Length)
-		p := bourse.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt)}
-		p.Cost = bourse.CostOver(c.price, c.curve, p.Start, p.End).Times(int(k.count))
+		p := grid.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt)}
+		p.Cost = grid.CostOver(c.price, c.curve, p.Start, p.End).Times(int(k.count))
 		w.Time, w.Cost = max(w.Time, rt), w.Cost.Plus(p.Cost)
 		parts = append(parts, p)
 	}
@@ -191,14 +191,14 @@ func (f *Finder) buildCurved(q *query) {
 }
 
 // seekCurved is seek for a list with changing prices.
-func (f *Finder) seekCurved(q *query, several bool) (bourse.Window, bool) {
+func (f *Finder) seekCurved(q *query, several bool) (grid.Window, bool) {
 	f.singleCurved(q)
 	if !f.best.started || several && f.best.beatable() {
 		f.hook, f.array = f.weigh, true
 		f.scan(q, true)
 	}
 	if !f.best.started {
-		return bourse.Window{}, false
+		return grid.Window{}, false
 	}
 	f.found.Start = f.best.start
 	f.chosen = append(f.chosen[:0], f.best.chosen...)
@@ -216,7 +216,7 @@ func (f *Finder) singleCurved(q *query) {
 		if x.runtime == 0 || l.groups[g].Nodes < q.Nodes {
 			continue
 		}
-		try := func(t bourse.Time) {
+		try := func(t grid.Time) {
 			if t = max(t, q.from, l.from); t.Add(x.runtime) > last {
 				return
 			}

@@ -7,43 +7,43 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The worlds of these tests are so small that every quarter of a minute can be tried:
 // nodes come free, prices change and parts end on halves of minutes.
 const (
-	minute  = bourse.Time(bourse.Minute)
+	minute  = grid.Time(grid.Minute)
 	quarter = minute / 4
 	horizon = 24 * minute
 )
 
 // drawTariffs draws a few groups with what is free on them, and a price that changes.
-func drawTariffs(t *rapid.T) ([]bourse.Group, []bourse.Profile) {
-	var groups []bourse.Group
-	var free []bourse.Profile
+func drawTariffs(t *rapid.T) ([]grid.Group, []grid.Profile) {
+	var groups []grid.Group
+	var free []grid.Profile
 	for g := range rapid.IntRange(1, 3).Draw(t, "groups") {
-		x := bourse.Group{Name: fmt.Sprint("g", g), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: 3,
-			Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
-			Price:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 60e6}
-		var pieces []bourse.PricePiece
+		x := grid.Group{Name: fmt.Sprint("g", g), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: 3,
+			Performance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
+			Price:       grid.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 60e6}
+		var pieces []grid.PricePiece
 		for at := rapid.IntRange(-3, 3).Draw(t, "first"); at < 30; {
 			end := at + rapid.IntRange(1, 6).Draw(t, "piece")
-			pieces = append(pieces, bourse.PricePiece{From: bourse.Time(at) * minute, To: bourse.Time(end) * minute,
+			pieces = append(pieces, grid.PricePiece{From: grid.Time(at) * minute, To: grid.Time(end) * minute,
 				Factor: rapid.SampledFrom([]int{0, 333, 500, 1000, 2500}).Draw(t, "factor")})
 			at = end + rapid.IntRange(0, 5).Draw(t, "plain")
 		}
 		var err error
-		if x.Curve, err = bourse.NewPriceCurve(pieces, 0); err != nil {
+		if x.Curve, err = grid.NewPriceCurve(pieces, 0); err != nil {
 			t.Fatal(err)
 		}
-		p := bourse.NewProfile(0, rapid.IntRange(0, 3).Draw(t, "free"))
+		p := grid.NewProfile(0, rapid.IntRange(0, 3).Draw(t, "free"))
 		for at := 0; ; {
 			if at += rapid.IntRange(1, 9).Draw(t, "later"); at >= 24 {
 				break
 			}
 			if n := rapid.IntRange(0, 3).Draw(t, "free"); n != p[len(p)-1].Free {
-				p = append(p, bourse.Step{At: bourse.Time(at) * minute, Free: n})
+				p = append(p, grid.Step{At: grid.Time(at) * minute, Free: n})
 			}
 		}
 		groups, free = append(groups, x), append(free, p)
@@ -51,14 +51,14 @@ func drawTariffs(t *rapid.T) ([]bourse.Group, []bourse.Profile) {
 	return groups, free
 }
 
-func drawTariffRequest(t *rapid.T) bourse.Request {
-	r := bourse.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "N"), Length: bourse.Duration(rapid.IntRange(1, 6).Draw(t, "L")) * bourse.Minute,
-		MinPerformance: bourse.Performance(rapid.SampledFrom([]int{500, 1000}).Draw(t, "P")),
-		MaxPrice:       bourse.Price(rapid.IntRange(0, 6).Draw(t, "C")) * 60e6, Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site"),
-		Budget: bourse.Credits(rapid.IntRange(0, 40).Draw(t, "S")) * bourse.Credit}
+func drawTariffRequest(t *rapid.T) grid.Request {
+	r := grid.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "N"), Length: grid.Duration(rapid.IntRange(1, 6).Draw(t, "L")) * grid.Minute,
+		MinPerformance: grid.Performance(rapid.SampledFrom([]int{500, 1000}).Draw(t, "P")),
+		MaxPrice:       grid.Price(rapid.IntRange(0, 6).Draw(t, "C")) * 60e6, Deadline: grid.Never, OneSite: rapid.Bool().Draw(t, "one site"),
+		Budget: grid.Credits(rapid.IntRange(0, 40).Draw(t, "S")) * grid.Credit}
 	if rapid.Bool().Draw(t, "bounded") {
-		r.Ready = bourse.Time(rapid.IntRange(0, 8).Draw(t, "ready")) * minute
-		r.Deadline = r.Ready + bourse.Time(rapid.IntRange(1, 20).Draw(t, "room"))*minute
+		r.Ready = grid.Time(rapid.IntRange(0, 8).Draw(t, "ready")) * minute
+		r.Deadline = r.Ready + grid.Time(rapid.IntRange(1, 20).Draw(t, "room"))*minute
 	}
 	return r
 }
@@ -66,12 +66,12 @@ func drawTariffRequest(t *rapid.T) bourse.Request {
 // server is one node that could serve a request from some start on.
 type server struct {
 	site string
-	cost bourse.Credits
-	time bourse.Duration
+	cost grid.Credits
+	time grid.Duration
 }
 
 // nodesAt are all of them at t; capped: no node is dearer than the cap at any time.
-func nodesAt(groups []bourse.Group, free []bourse.Profile, r *bourse.Request, t bourse.Time, capped bool) (list []server) {
+func nodesAt(groups []grid.Group, free []grid.Profile, r *grid.Request, t grid.Time, capped bool) (list []server) {
 	for g := range groups {
 		x := &groups[g]
 		rt := x.Performance.Runtime(r.Length)
@@ -90,16 +90,16 @@ func nodesAt(groups []bourse.Group, free []bourse.Profile, r *bourse.Request, t 
 			continue
 		}
 		for range free[g].Min(t, end) {
-			list = append(list, server{x.Site, bourse.Credits((cost + 500*int64(bourse.Hour)) / (1000 * int64(bourse.Hour))), rt})
+			list = append(list, server{x.Site, grid.Credits((cost + 500*int64(grid.Hour)) / (1000 * int64(grid.Hour))), rt})
 		}
 	}
 	return list
 }
 
 // windowsAt calls yield for the cost and the time of every window at t.
-func windowsAt(list []server, r *bourse.Request, yield func(cost bourse.Credits, time bourse.Duration)) {
-	var take func(i, left int, site string, cost bourse.Credits, time bourse.Duration)
-	take = func(i, left int, site string, cost bourse.Credits, time bourse.Duration) {
+func windowsAt(list []server, r *grid.Request, yield func(cost grid.Credits, time grid.Duration)) {
+	var take func(i, left int, site string, cost grid.Credits, time grid.Duration)
+	take = func(i, left int, site string, cost grid.Credits, time grid.Duration) {
 		if left == 0 {
 			yield(cost, time)
 			return
@@ -115,16 +115,16 @@ func windowsAt(list []server, r *bourse.Request, yield func(cost bourse.Credits,
 }
 
 // affordable reports whether a window at t keeps the bound of an algorithm.
-func affordable(groups []bourse.Group, free []bourse.Profile, r *bourse.Request, a Algorithm, t bourse.Time) bool {
+func affordable(groups []grid.Group, free []grid.Profile, r *grid.Request, a Algorithm, t grid.Time) bool {
 	found := false
-	windowsAt(nodesAt(groups, free, r, t, a == ALP), r, func(c bourse.Credits, _ bourse.Duration) { found = found || a == ALP || c <= r.Budget })
+	windowsAt(nodesAt(groups, free, r, t, a == ALP), r, func(c grid.Credits, _ grid.Duration) { found = found || a == ALP || c <= r.Budget })
 	return found
 }
 
 // sound checks that a window is what it says: its nodes free, its cost the sum over its
 // parts' pieces, within the bounds.
-func sound(t *rapid.T, groups []bourse.Group, free []bourse.Profile, r *bourse.Request, a Algorithm, w *bourse.Window) {
-	sum, nodes, seen := bourse.Credits(0), 0, map[int32]bool{}
+func sound(t *rapid.T, groups []grid.Group, free []grid.Profile, r *grid.Request, a Algorithm, w *grid.Window) {
+	sum, nodes, seen := grid.Credits(0), 0, map[int32]bool{}
 	for _, p := range w.Parts {
 		g := &groups[p.Group]
 		if seen[p.Group] {
@@ -163,7 +163,7 @@ func TestCurved_AMPAndALPFindTheEarliestStartWithinTheBound(t *testing.T) {
 				t.Fatalf("%v finds %v, and a millisecond earlier there is a window too", a, w.Start)
 			}
 		}
-		for at := bourse.Time(0); at < until; at += quarter {
+		for at := grid.Time(0); at < until; at += quarter {
 			if affordable(groups, free, &r, a, at) {
 				t.Fatalf("%v finds %+v (%v), and at %v there is a window too", a, w, why, at)
 			}
@@ -177,22 +177,22 @@ func TestCurved_BestFindsTheLeast(t *testing.T) {
 		groups, free := drawTariffs(t)
 		r := drawTariffRequest(t)
 		if len(groups) > 1 {
-			r.Budget = bourse.MaxBudget // what is best where its own cost passes the budget is not looked for
+			r.Budget = grid.MaxBudget // what is best where its own cost passes the budget is not looked for
 		}
-		w := Weights{Value: true, Urgency: bourse.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "urgency")) * bourse.Credit}
+		w := Weights{Value: true, Urgency: grid.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "urgency")) * grid.Credit}
 		l := new(List)
 		l.ResetFungible(groups, free, 0, horizon)
 		f := NewFinder(l)
-		score := func(start bourse.Time, time bourse.Duration, cost bourse.Credits) int64 { // in credits x ms
+		score := func(start grid.Time, time grid.Duration, cost grid.Credits) int64 { // in credits x ms
 			return int64(cost)*3600/1000 + int64(w.Urgency)/1_000_000*int64(start.Add(time)-r.Ready)
 		}
-		rank := func(start bourse.Time, time bourse.Duration, cost bourse.Credits) []int64 { // the least is best, ties included
+		rank := func(start grid.Time, time grid.Duration, cost grid.Credits) []int64 { // the least is best, ties included
 			return []int64{score(start, time, cost), int64(time), int64(cost), int64(start)}
 		}
 		var least, ofOne []int64 // of all windows, and of those of one group
-		try := func(groups []bourse.Group, free []bourse.Profile, least *[]int64) {
+		try := func(groups []grid.Group, free []grid.Profile, least *[]int64) {
 			for at := r.Ready; at < horizon; at += quarter {
-				windowsAt(nodesAt(groups, free, &r, at, false), &r, func(c bourse.Credits, d bourse.Duration) {
+				windowsAt(nodesAt(groups, free, &r, at, false), &r, func(c grid.Credits, d grid.Duration) {
 					if s := rank(at, d, c); c <= r.Budget && (*least == nil || slices.Compare(s, *least) < 0) {
 						*least = s
 					}
@@ -227,7 +227,7 @@ func TestCurved_BestFindsTheLeast(t *testing.T) {
 // windows.
 func TestCurved_OfFactorOneFindsWhatIsFoundWithoutACurve(t *testing.T) {
 	t.Parallel()
-	later, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 2 * horizon, To: 3 * horizon, Factor: 500}}, 0)
+	later, err := grid.NewPriceCurve([]grid.PricePiece{{From: 2 * horizon, To: 3 * horizon, Factor: 500}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +238,9 @@ func TestCurved_OfFactorOneFindsWhatIsFoundWithoutACurve(t *testing.T) {
 		for g := range groups {
 			groups[g].Curve, plain[g].Curve = later, nil
 		}
-		w := Weights{Value: true, Urgency: 30 * bourse.Credit}
+		w := Weights{Value: true, Urgency: 30 * grid.Credit}
 		var found [2][]string
-		for i, list := range [][]bourse.Group{plain, groups} {
+		for i, list := range [][]grid.Group{plain, groups} {
 			l := new(List)
 			l.ResetFungible(list, free, 0, horizon)
 			f := NewFinder(l)
@@ -267,23 +267,23 @@ func TestCurved_OfFactorOneFindsWhatIsFoundWithoutACurve(t *testing.T) {
 // although all nodes are free all along.
 func TestCurved_EverySecondAlternativeOfAMPIsTheCheapest(t *testing.T) {
 	t.Parallel()
-	night, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 12 * minute, To: 18 * minute, Factor: 250}}, 0)
+	night, err := grid.NewPriceCurve([]grid.PricePiece{{From: 12 * minute, To: 18 * minute, Factor: 250}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := []bourse.Group{{Name: "main", Site: "north", Nodes: 8, Performance: bourse.Unit, Price: 60e6, Curve: night}}
+	groups := []grid.Group{{Name: "main", Site: "north", Nodes: 8, Performance: grid.Unit, Price: 60e6, Curve: night}}
 	l := new(List)
-	l.ResetFungible(groups, []bourse.Profile{bourse.NewProfile(0, 8)}, 0, horizon)
-	r := bourse.Request{Nodes: 2, Length: 4 * bourse.Minute, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: 100 * bourse.Credit, Deadline: bourse.Never}
-	got := Batch(l, []bourse.Request{r}, Options{Algorithm: AMP, MaxAlternatives: 4})
-	var starts []bourse.Time
+	l.ResetFungible(groups, []grid.Profile{grid.NewProfile(0, 8)}, 0, horizon)
+	r := grid.Request{Nodes: 2, Length: 4 * grid.Minute, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: 100 * grid.Credit, Deadline: grid.Never}
+	got := Batch(l, []grid.Request{r}, Options{Algorithm: AMP, MaxAlternatives: 4})
+	var starts []grid.Time
 	for _, w := range got.Alternatives[0] {
 		starts = append(starts, w.Start)
 	}
-	if want := []bourse.Time{0, 12 * minute, 0, 12 * minute}; !slices.Equal(starts, want) {
+	if want := []grid.Time{0, 12 * minute, 0, 12 * minute}; !slices.Equal(starts, want) {
 		t.Errorf("alternatives start at %v, want %v", starts, want)
 	}
-	if a := got.Alternatives[0]; len(a) > 1 && (a[0].Cost != 8*bourse.Credit || a[1].Cost != 2*bourse.Credit) {
+	if a := got.Alternatives[0]; len(a) > 1 && (a[0].Cost != 8*grid.Credit || a[1].Cost != 2*grid.Credit) {
 		t.Errorf("they cost %v and %v, want 8 and 2", a[0].Cost, a[1].Cost)
 	}
 }
@@ -292,23 +292,23 @@ func TestCurved_EverySecondAlternativeOfAMPIsTheCheapest(t *testing.T) {
 // group that is slow and cheap, which is free all the while.
 func TestBest_QuickGroupsTogetherWherePricesChange(t *testing.T) {
 	t.Parallel()
-	curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 10 * minute, To: 11 * minute, Factor: 500}}, 0)
+	curve, err := grid.NewPriceCurve([]grid.PricePiece{{From: 10 * minute, To: 11 * minute, Factor: 500}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var groups []bourse.Group
-	var free []bourse.Profile
-	for i, performance := range []bourse.Performance{1000, 2000, 2000} {
-		g := bourse.Group{Name: fmt.Sprint(i), Site: "a", Nodes: 3, Performance: performance, Price: bourse.Price(i+1) * 10e6, Curve: curve}
-		p := bourse.NewProfile(0, 3)
+	var groups []grid.Group
+	var free []grid.Profile
+	for i, performance := range []grid.Performance{1000, 2000, 2000} {
+		g := grid.Group{Name: fmt.Sprint(i), Site: "a", Nodes: 3, Performance: performance, Price: grid.Price(i+1) * 10e6, Curve: curve}
+		p := grid.NewProfile(0, 3)
 		if i > 0 { // later, a node
-			p = bourse.Profile{{At: 0, Free: 0}, {At: 5 * minute, Free: 1}}
+			p = grid.Profile{{At: 0, Free: 0}, {At: 5 * minute, Free: 1}}
 		}
 		groups, free = append(groups, g), append(free, p)
 	}
-	r := bourse.Request{Nodes: 2, Length: 4 * bourse.Minute, MinPerformance: 1000, MaxPrice: 100e6, Budget: 100 * bourse.Credit, Deadline: bourse.Never}
+	r := grid.Request{Nodes: 2, Length: 4 * grid.Minute, MinPerformance: 1000, MaxPrice: 100e6, Budget: 100 * grid.Credit, Deadline: grid.Never}
 	w, why := NewFinder(fungible(groups, free, 0, horizon)).Find(r, Best, Weights{Time: 1000}, 0)
-	if why.Refused() || w.Time != 2*bourse.Minute || w.Start != 9*minute || len(w.Parts) != 2 {
+	if why.Refused() || w.Time != 2*grid.Minute || w.Start != 9*minute || len(w.Parts) != 2 {
 		t.Errorf("%+v (%v), want 2 minutes on the two quick groups, from minute 9 on, when it is cheapest", w, why)
 	}
 }

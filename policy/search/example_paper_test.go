@@ -6,39 +6,39 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // unit is the paper's unit of time in tests; prices are then per unit and node.
-const unit = bourse.Second
+const unit = grid.Second
 
-func price(perUnit float64) bourse.Price { return bourse.Price(perUnit*3600*1e6 + .5) }
+func price(perUnit float64) grid.Price { return grid.Price(perUnit*3600*1e6 + .5) }
 
 // paperExample is the layout of section 4 of Toporkov et al.
-func paperExample(t testing.TB) (*List, []bourse.Request) {
+func paperExample(t testing.TB) (*List, []grid.Request) {
 	prices := []float64{5, 4, 1, 5, 3, 12}
-	var nodes []bourse.Group
+	var nodes []grid.Group
 	for i := range prices {
-		nodes = append(nodes, bourse.Group{Name: fmt.Sprintf("cpu%d", i+1)})
+		nodes = append(nodes, grid.Group{Name: fmt.Sprintf("cpu%d", i+1)})
 	}
-	var slots []bourse.Slot
+	var slots []grid.Slot
 	for _, s := range [][3]int{{1, 0, 60}, {2, 0, 60}, {4, 0, 260}, {6, 0, 370}, {1, 150, 400}, {2, 150, 600},
 		{5, 360, 600}, {3, 450, 600}, {6, 510, 600}, {4, 570, 600}} {
-		slots = append(slots, bourse.Slot{Group: int32(s[0] - 1), Count: 1, Start: at(s[1]), End: at(s[2]),
-			Performance: bourse.Unit, Price: price(prices[s[0]-1])})
+		slots = append(slots, grid.Slot{Group: int32(s[0] - 1), Count: 1, Start: at(s[1]), End: at(s[2]),
+			Performance: grid.Unit, Price: price(prices[s[0]-1])})
 	}
 	l, err := Named(nodes, slots)
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := func(n, length, budget int, c float64) bourse.Request {
-		return bourse.Request{Nodes: n, Length: bourse.Duration(length) * unit, MinPerformance: bourse.Unit,
-			MaxPrice: price(c), Budget: bourse.Credits(budget) * bourse.Credit, Deadline: bourse.Never}
+	job := func(n, length, budget int, c float64) grid.Request {
+		return grid.Request{Nodes: n, Length: grid.Duration(length) * unit, MinPerformance: grid.Unit,
+			MaxPrice: price(c), Budget: grid.Credits(budget) * grid.Credit, Deadline: grid.Never}
 	}
-	return l, []bourse.Request{job(2, 80, 800, 5), job(3, 30, 900, 10), job(2, 50, 300, 3)}
+	return l, []grid.Request{job(2, 80, 800, 5), job(3, 30, 900, 10), job(2, 50, 300, 3)}
 }
 
-func at(units int) bourse.Time { return bourse.Time(units) * bourse.Time(unit) }
+func at(units int) grid.Time { return grid.Time(units) * grid.Time(unit) }
 
 // lines prints windows as "J1 150-230 {1,4} 800", nodes sorted.
 func lines(r Result) []string {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Finder looks for windows in a list, one at a time, and takes them out of it. It reuses
@@ -17,21 +17,21 @@ type Finder struct {
 	cursors  []cursor
 	seen     []*slot // slots by position, if the list has lanes
 	chosen   []kept
-	taken    []slot                       // the found window's slots, in list order
-	hook     func(p *pool, t bourse.Time) // if set, it is called at every start and the scan does not stop at the first
-	array    bool                         // the hook reads the pools' arrays
+	taken    []slot                     // the found window's slots, in list order
+	hook     func(p *pool, t grid.Time) // if set, it is called at every start and the scan does not stop at the first
+	array    bool                       // the hook reads the pools' arrays
 	best     judge
-	instants []bourse.Time // possible starts, see curved.go
+	instants []grid.Time // possible starts, see curved.go
 	tables   tables
 	spare    []fit // table for a refusal or a single search
 	front    []fit // scratch of Prepare
-	arena    []bourse.Part
+	arena    []grid.Part
 	rooms    rooms
 	suits    suits
-	notice   bourse.Time // of a batch
+	notice   grid.Time // of a batch
 	said     map[said]string
 	since    since // of the last refusal
-	found    bourse.Window
+	found    grid.Window
 }
 
 // NewFinder returns a Finder over l. From then on only the Finder may change l, until l is
@@ -46,15 +46,15 @@ func NewFinder(l *List) *Finder { return &Finder{list: l} }
 // It panics unless r asks for at least one node, a length and a performance above 0, and a
 // budget of at least 0. A search is linear in the slots up to the window's start, times the
 // logarithm of the slots free at once.
-func (f *Finder) Find(r bourse.Request, a Algorithm, w Weights, notice bourse.Time) (bourse.Window, bourse.Reason) {
+func (f *Finder) Find(r grid.Request, a Algorithm, w Weights, notice grid.Time) (grid.Window, grid.Reason) {
 	q := f.list.prepare(r, a, notice)
 	if len(f.list.classes) <= maxTable {
 		f.spare = q.tabulate(f.list, f.spare[:0])
 	}
 	if !f.find(&q, a, w) {
-		return bourse.Window{}, f.refusal(&q, a)
+		return grid.Window{}, f.refusal(&q, a)
 	}
-	return f.found, bourse.Reason{}
+	return f.found, grid.Reason{}
 }
 
 func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
@@ -109,7 +109,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 	l.renew()
 	f.open(q)
 	t := q.from
-	if q.least > bourse.Duration(bourse.Never) {
+	if q.least > grid.Duration(grid.Never) {
 		return -1 // no class suits the request
 	}
 	ends := q.from.Add(q.least)
@@ -132,7 +132,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 			if fit.runtime == 0 || fit.runtime > f.best.longest || fit.key > f.best.dearest {
 				continue
 			}
-			latest := min(s.end, q.Deadline) - bourse.Time(fit.runtime)
+			latest := min(s.end, q.Deadline) - grid.Time(fit.runtime)
 			start := max(s.start, q.from)
 			if latest < start {
 				continue
@@ -198,7 +198,7 @@ func (f *Finder) open(q *query) {
 
 // settle ends a group of equal starts. Of the pools that have enough at t it returns the
 // one with the least sum; of equal ones, the first site. It returns -1 if there is none.
-func (f *Finder) settle(t bourse.Time) int {
+func (f *Finder) settle(t grid.Time) int {
 	at, best := -1, sum{}
 	for _, i := range f.dirty {
 		p := &f.pools[i]
@@ -230,7 +230,7 @@ func (f *Finder) build(q *query) {
 	if !slices.IsSortedFunc(f.chosen, byPlace) {
 		slices.SortFunc(f.chosen, byPlace)
 	}
-	w := bourse.Window{Start: f.found.Start}
+	w := grid.Window{Start: f.found.Start}
 	f.taken = f.taken[:0]
 	parts := f.room(len(f.chosen))
 	for _, k := range f.chosen {
@@ -238,17 +238,17 @@ func (f *Finder) build(q *query) {
 		f.taken = append(f.taken, s)
 		c := &l.classes[s.class]
 		rt := c.performance.Runtime(q.Length)
-		cost := bourse.Cost(c.price, rt).Times(int(k.count))
+		cost := grid.Cost(c.price, rt).Times(int(k.count))
 		w.Time = max(w.Time, rt)
 		w.Cost = w.Cost.Plus(cost)
 		if l.fungible {
-			if i := slices.IndexFunc(parts, func(p bourse.Part) bool { return p.Group == c.group }); i >= 0 {
+			if i := slices.IndexFunc(parts, func(p grid.Part) bool { return p.Group == c.group }); i >= 0 {
 				parts[i].Count += k.count
 				parts[i].Cost = parts[i].Cost.Plus(cost)
 				continue
 			}
 		}
-		parts = append(parts, bourse.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt), Cost: cost})
+		parts = append(parts, grid.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt), Cost: cost})
 	}
 	w.Parts = parts[:len(parts):len(parts)]
 	f.arena = f.arena[:len(f.arena)+len(parts)]
@@ -267,9 +267,9 @@ func byPlace(a, b kept) int { return cmp.Compare(a.pos, b.pos) }
 
 // room returns an empty slice with capacity for n parts from the arena. Many windows share
 // one allocation.
-func (f *Finder) room(n int) []bourse.Part {
+func (f *Finder) room(n int) []grid.Part {
 	if cap(f.arena)-len(f.arena) < n {
-		f.arena = make([]bourse.Part, 0, max(n, 256))
+		f.arena = make([]grid.Part, 0, max(n, 256))
 	}
 	return f.arena[len(f.arena):len(f.arena):cap(f.arena)]
 }

@@ -3,7 +3,7 @@ package search
 import (
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // frontier records, for numbers of nodes and lengths, the time from which searches of a
@@ -16,8 +16,8 @@ import (
 // them.
 type frontier struct {
 	nodes, lengths classes
-	at             []bourse.Time // earliest possible start, by nodes, then by length
-	off            bool          // nothing is recorded
+	at             []grid.Time // earliest possible start, by nodes, then by length
+	off            bool        // nothing is recorded
 }
 
 // classes are n consecutive classes of values, beginning with first.
@@ -62,22 +62,22 @@ func (c *classes) of(x uint64) int {
 const maxCells = 1 << 20
 
 // since returns the time before which that many nodes are not free for that long.
-func (f *frontier) since(nodes int, length bourse.Duration) bourse.Time {
+func (f *frontier) since(nodes int, length grid.Duration) grid.Time {
 	if f.at == nil {
-		return -bourse.MaxTime
+		return -grid.MaxTime
 	}
 	return f.at[f.nodes.of(uint64(nodes))*f.lengths.n+f.lengths.of(uint64(length))]
 }
 
 // note records that that many nodes are not free for that long before t.
-func (f *frontier) note(nodes int, length bourse.Duration, t bourse.Time) {
+func (f *frontier) note(nodes int, length grid.Duration, t grid.Time) {
 	if f.off {
 		return
 	}
 	if f.at == nil {
-		f.at = make([]bourse.Time, f.nodes.n*f.lengths.n)
+		f.at = make([]grid.Time, f.nodes.n*f.lengths.n)
 		for i := range f.at {
-			f.at[i] = -bourse.MaxTime
+			f.at[i] = -grid.MaxTime
 		}
 	}
 	first := f.lengths.within(uint64(length))

@@ -3,7 +3,7 @@ package search
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"pgregory.net/rapid"
 )
 
@@ -14,12 +14,12 @@ func TestFrontier_SaysWhatWasNotedOfSmallerRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type note struct {
 			nodes  int
-			length bourse.Duration
-			at     bourse.Time
+			length grid.Duration
+			at     grid.Time
 		}
 		var x frontier
 		draw := func() note {
-			return note{rapid.IntRange(1, 60).Draw(t, "nodes"), bourse.Duration(rapid.IntRange(1, 400).Draw(t, "length")), bourse.Time(rapid.IntRange(0, 50).Draw(t, "at"))}
+			return note{rapid.IntRange(1, 60).Draw(t, "nodes"), grid.Duration(rapid.IntRange(1, 400).Draw(t, "length")), grid.Time(rapid.IntRange(0, 50).Draw(t, "at"))}
 		}
 		notes, asked := make([]note, rapid.IntRange(1, 8).Draw(t, "notes")), make([]note, 30)
 		for _, list := range [][]note{notes, asked} {
@@ -33,7 +33,7 @@ func TestFrontier_SaysWhatWasNotedOfSmallerRequests(t *testing.T) {
 			x.note(n.nodes, n.length, n.at)
 		}
 		for _, q := range asked {
-			most, least := -bourse.MaxTime, -bourse.MaxTime
+			most, least := -grid.MaxTime, -grid.MaxTime
 			for _, n := range notes {
 				if n.nodes <= q.nodes && n.length <= q.length {
 					most = max(most, n.at)
@@ -53,16 +53,16 @@ func TestFrontier_SaysWhatWasNotedOfSmallerRequests(t *testing.T) {
 // says nothing of the time before its window.
 func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
 	t.Parallel()
-	groups := []bourse.Group{{Site: "a", Name: "cheap", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)},
-		{Site: "b", Name: "dear", Nodes: 4, Performance: bourse.Unit, Price: 3 * bourse.Price(bourse.Credit)}}
-	late := bourse.NewProfile(0, 0)
+	groups := []grid.Group{{Site: "a", Name: "cheap", Nodes: 2, Performance: grid.Unit, Price: grid.Price(grid.Credit)},
+		{Site: "b", Name: "dear", Nodes: 4, Performance: grid.Unit, Price: 3 * grid.Price(grid.Credit)}}
+	late := grid.NewProfile(0, 0)
 	late.Add(100*minute, 400*minute, 2)
-	job := bourse.Request{Nodes: 2, Length: 1 << 22, MinPerformance: 1, MaxPrice: bourse.MaxPrice, Budget: 4 * bourse.Credit, Deadline: bourse.Never}
+	job := grid.Request{Nodes: 2, Length: 1 << 22, MinPerformance: 1, MaxPrice: grid.MaxPrice, Budget: 4 * grid.Credit, Deadline: grid.Never}
 	rich := job
-	rich.Budget = 100 * bourse.Credit
-	l := fungible(groups, []bourse.Profile{late, bourse.NewProfile(0, 4)}, 0, 400*minute)
-	r := Batch(l, []bourse.Request{job, rich}, Options{Algorithm: AMP, MaxAlternatives: 2})
-	for i, want := range [][]bourse.Time{{100 * minute, 100*minute + 1<<22}, {0, 0}} {
+	rich.Budget = 100 * grid.Credit
+	l := fungible(groups, []grid.Profile{late, grid.NewProfile(0, 4)}, 0, 400*minute)
+	r := Batch(l, []grid.Request{job, rich}, Options{Algorithm: AMP, MaxAlternatives: 2})
+	for i, want := range [][]grid.Time{{100 * minute, 100*minute + 1<<22}, {0, 0}} {
 		for k := range want {
 			if len(r.Alternatives[i]) != 2 || r.Alternatives[i][k].Start != want[k] {
 				t.Fatalf("job %d has %+v, want starts %v", i, r.Alternatives[i], want)
@@ -74,14 +74,14 @@ func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
 // What ends too late for one job on a slow node is there for another one with more time.
 func TestBatch_WhatEndsTooLateForOneIsNotGoneForOthers(t *testing.T) {
 	t.Parallel()
-	groups := []bourse.Group{{Site: "a", Name: "slow", Nodes: 1, Performance: bourse.Unit}, {Site: "b", Name: "quick", Nodes: 1, Performance: 2 * bourse.Unit}}
-	late := bourse.NewProfile(0, 0)
+	groups := []grid.Group{{Site: "a", Name: "slow", Nodes: 1, Performance: grid.Unit}, {Site: "b", Name: "quick", Nodes: 1, Performance: 2 * grid.Unit}}
+	late := grid.NewProfile(0, 0)
 	late.Add(50*minute, 400*minute, 1)
-	patient := bourse.Request{Nodes: 1, Length: 1 << 22, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}
+	patient := grid.Request{Nodes: 1, Length: 1 << 22, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}
 	hasty := patient
 	hasty.Deadline = 50*minute + 3<<20
-	l := fungible(groups, []bourse.Profile{late, bourse.NewProfile(0, 0)}, 0, 400*minute)
-	r := Batch(l, []bourse.Request{hasty, patient}, Options{Algorithm: AMP, MaxAlternatives: 1})
+	l := fungible(groups, []grid.Profile{late, grid.NewProfile(0, 0)}, 0, 400*minute)
+	r := Batch(l, []grid.Request{hasty, patient}, Options{Algorithm: AMP, MaxAlternatives: 1})
 	if len(r.Alternatives[0]) > 0 || len(r.Alternatives[1]) != 1 || r.Alternatives[1][0].Start != 50*minute {
 		t.Errorf("%+v, want one for the second job from %v on", r.Alternatives, 50*minute)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // heaps serve a pool with many slots. One heap holds the N least keys with the greatest on
@@ -91,7 +91,7 @@ func (h *heaps) dropDead() {
 }
 
 // expire marks slots whose latest start is before t and returns how many nodes they have.
-func (h *heaps) expire(t bourse.Time) int {
+func (h *heaps) expire(t grid.Time) int {
 	nodes := 0
 	for len(h.gone) > 0 && h.gone[0].key < int64(t) {
 		it := &h.items[h.gone[0].id]

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // lanes are the slots of a list. Slots of groups are separated by length, one octave to a
@@ -32,7 +32,7 @@ func (l lanes) of(s slot) *slotList {
 	return &l[laneOf(s.end.Sub(s.start))]
 }
 
-func laneOf(d bourse.Duration) int {
+func laneOf(d grid.Duration) int {
 	return min(max(bits.Len64(uint64(d))-shortest, 0), laneCount-1)
 }
 
@@ -91,7 +91,7 @@ type cursor struct {
 
 // next moves to the first slot, from the cursor's position on, that does not end before
 // ends. It reports false if there is none that starts before the deadline.
-func (c *cursor) next(ends, deadline bourse.Time) bool {
+func (c *cursor) next(ends, deadline grid.Time) bool {
 	for ; c.ci < len(c.lane.chunks); c.ci, c.i = c.ci+1, 0 {
 		ch := &c.lane.chunks[c.ci]
 		if ch.maxEnd < ends {
@@ -108,7 +108,7 @@ func (c *cursor) next(ends, deadline bourse.Time) bool {
 }
 
 // enter puts a cursor at the start of each lane that has slots for a query.
-func (f *Finder) enter(q *query, ends bourse.Time) {
+func (f *Finder) enter(q *query, ends grid.Time) {
 	f.cursors, f.seen = f.cursors[:0], f.seen[:0]
 	lanes := f.list.slots
 	first := 0
@@ -125,7 +125,7 @@ func (f *Finder) enter(q *query, ends bourse.Time) {
 
 // goOn advances the first cursor, drops it at the end of its lane, and reorders the cursors
 // so that the one with the earliest slot is first.
-func (f *Finder) goOn(ends, deadline bourse.Time) {
+func (f *Finder) goOn(ends, deadline grid.Time) {
 	list := f.cursors
 	if !list[0].next(ends, deadline) {
 		f.cursors = append(list[:0], list[1:]...)

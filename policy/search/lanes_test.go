@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Lists of tests are short, and most of what they should try is lanes; benchmarks are of
@@ -31,7 +31,7 @@ func TestBatch_LanesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, free, jobs, o := drawBatch(t)
 		var found [2]Result
-		var left [2][]bourse.Slot
+		var left [2][]grid.Slot
 		for i, many := range []int{math.MaxInt, 1} {
 			manySlots = many
 			l := fungible(groups, free, 0, 200*minute)

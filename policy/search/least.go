@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Query is a request prepared for any number of searches on lists of the same groups.
@@ -16,7 +16,7 @@ type Query struct {
 // Prepare makes a request ready for Least. No window starts before notice. barred, by
 // group, says which groups must not be used; nil means none. It costs a look at each group
 // and panics on the requests that Find panics on.
-func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Query {
+func (f *Finder) Prepare(r grid.Request, notice grid.Time, barred []bool) *Query {
 	q := &Query{query: f.list.prepare(r, Best, notice)}
 	q.barred = barred
 	if len(f.list.classes) <= maxTable {
@@ -46,9 +46,9 @@ func (q *Query) Cap() { q.capped = true }
 
 // Fit returns how long the request takes on a node of a group of a fungible list, and what
 // one node costs for that time from an instant on; 0 if the group does not suit it.
-func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bourse.Credits) {
+func (f *Finder) Fit(q *Query, group int, at grid.Time) (grid.Duration, grid.Credits) {
 	x := q.at(f.list, int32(group), at)
-	return x.runtime, bourse.Credits(x.key)
+	return x.runtime, grid.Credits(x.key)
 }
 
 // Least finds the best window by Weights with Value on a fungible list, within a limit of
@@ -59,21 +59,21 @@ func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bour
 // For most requests a single group is best, and for one group a walk over its profile is
 // enough. A scan is needed only if a window of several groups might be better, and it then
 // begins with that bound.
-func (f *Finder) Least(p *Query, w Weights, limit bourse.Credits) (bourse.Window, bool) {
+func (f *Finder) Least(p *Query, w Weights, limit grid.Credits) (grid.Window, bool) {
 	return f.seek(p, w, limit, true)
 }
 
 // LeastOfOne is Least among windows of single groups; only if there is none, among those of
 // several. It is quicker than Least.
-func (f *Finder) LeastOfOne(p *Query, w Weights, limit bourse.Credits) (bourse.Window, bool) {
+func (f *Finder) LeastOfOne(p *Query, w Weights, limit grid.Credits) (grid.Window, bool) {
 	return f.seek(p, w, limit, false)
 }
 
-func (f *Finder) seek(p *Query, w Weights, limit bourse.Credits, several bool) (bourse.Window, bool) {
+func (f *Finder) seek(p *Query, w Weights, limit grid.Credits, several bool) (grid.Window, bool) {
 	q := &p.query
 	q.limit = limit
 	if len(p.front) == 0 {
-		return bourse.Window{}, false
+		return grid.Window{}, false
 	}
 	f.best.open(q, w)
 	f.best.found(p.front)
@@ -92,12 +92,12 @@ func (f *Finder) seek(p *Query, w Weights, limit bourse.Credits, several bool) (
 		}
 	}
 	if group < 0 {
-		return bourse.Window{}, false
+		return grid.Window{}, false
 	}
 	fit := q.fit(f.list, int32(group))
-	cost := bourse.Credits(fit.key).Times(q.Nodes)
+	cost := grid.Credits(fit.key).Times(q.Nodes)
 	at := f.best.start
-	return bourse.Window{Start: at, Time: fit.runtime, Cost: cost, Parts: []bourse.Part{{
+	return grid.Window{Start: at, Time: fit.runtime, Cost: cost, Parts: []grid.Part{{
 		Group: int32(group), Count: int32(q.Nodes), Start: at, End: at.Add(fit.runtime), Cost: cost}}}, true
 }
 
@@ -116,7 +116,7 @@ func (f *Finder) single(q *query) int {
 		}
 		free := l.levels[g].free
 		t := free.EarliestFit(max(q.from, free[0].At), q.Nodes, fit.runtime)
-		if t == bourse.Never || t.Add(fit.runtime) > min(q.Deadline, l.to) {
+		if t == grid.Never || t.Add(fit.runtime) > min(q.Deadline, l.to) {
 			continue
 		}
 		score := j.rate(t, fit.runtime, cost.lo)

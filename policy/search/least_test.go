@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Least is the best of all windows, LeastOfOne the best of those of one group where there
@@ -15,7 +15,7 @@ import (
 // that are not to be used, and where prices change a cap that holds at every instant.
 func TestLeast_IsTheBestOfAllWindowsWithinTheLimit(t *testing.T) {
 	t.Parallel()
-	plain, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 2 * horizon, To: 3 * horizon, Factor: 500}}, 0)
+	plain, err := grid.NewPriceCurve([]grid.PricePiece{{From: 2 * horizon, To: 3 * horizon, Factor: 500}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,26 +37,26 @@ func TestLeast_IsTheBestOfAllWindowsWithinTheLimit(t *testing.T) {
 			barred, left := make([]bool, len(groups)), slices.Clone(free)
 			for g := range barred {
 				if barred[g] = rapid.IntRange(0, 3).Draw(t, "barred") == 0; barred[g] {
-					left[g] = bourse.NewProfile(0, 0)
+					left[g] = grid.NewProfile(0, 0)
 				}
 			}
-			w := Weights{Value: true, Urgency: bourse.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "urgency")) * bourse.Credit,
-				Haste: bourse.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "haste")) * bourse.Credit}
-			limit := bourse.Credits(rapid.IntRange(0, 40).Draw(t, "limit")) * bourse.Credit
+			w := Weights{Value: true, Urgency: grid.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "urgency")) * grid.Credit,
+				Haste: grid.Credits(rapid.SampledFrom([]int{0, 30, 600}).Draw(t, "haste")) * grid.Credit}
+			limit := grid.Credits(rapid.IntRange(0, 40).Draw(t, "limit")) * grid.Credit
 			if curved {
-				limit = bourse.MaxBudget // what is best where its own cost passes the budget is not looked for
+				limit = grid.MaxBudget // what is best where its own cost passes the budget is not looked for
 			}
 			r.Budget = max(r.Budget, limit)
-			rank := func(start bourse.Time, time bourse.Duration, cost bourse.Credits) [4]int64 { // the least is best, ties included
+			rank := func(start grid.Time, time grid.Duration, cost grid.Credits) [4]int64 { // the least is best, ties included
 				return [...]int64{int64(cost)*3600/1000 + int64(w.Urgency)/1_000_000*int64(start.Add(time)-r.Ready) + int64(w.Haste)/1_000_000*int64(time),
 					int64(time), int64(cost), int64(start)}
 			}
 			before := func(x, y [4]int64) bool { return slices.Compare(x[:], y[:]) < 0 }
 			none := [4]int64{math.MaxInt64}
-			try := func(groups []bourse.Group, free []bourse.Profile) [4]int64 {
+			try := func(groups []grid.Group, free []grid.Profile) [4]int64 {
 				least := none
 				for at := r.Ready; at < horizon; at += quarter {
-					windowsAt(nodesAt(groups, free, &r, at, capped), &r, func(c bourse.Credits, d bourse.Duration) {
+					windowsAt(nodesAt(groups, free, &r, at, capped), &r, func(c grid.Credits, d grid.Duration) {
 						if s := rank(at, d, c); c <= limit && before(s, least) {
 							least = s
 						}
@@ -105,15 +105,15 @@ func TestLeast_IsTheBestOfAllWindowsWithinTheLimit(t *testing.T) {
 // Of groups that are alike the first serves.
 func TestLeast_OfEqualScoresItIsOneGroup(t *testing.T) {
 	t.Parallel()
-	var groups []bourse.Group
+	var groups []grid.Group
 	for _, name := range []string{"slow", "p", "q", "r"} {
-		groups = append(groups, bourse.Group{Site: "a", Name: name, Nodes: 2, Performance: bourse.Unit, Price: 60e6})
+		groups = append(groups, grid.Group{Site: "a", Name: name, Nodes: 2, Performance: grid.Unit, Price: 60e6})
 	}
-	groups[0].Performance = bourse.Unit / 2 // does not suit
-	later, one := bourse.NewProfile(0, 1), bourse.NewProfile(0, 1)
+	groups[0].Performance = grid.Unit / 2 // does not suit
+	later, one := grid.NewProfile(0, 1), grid.NewProfile(0, 1)
 	later.Add(10*minute, horizon, 1)
-	l := fungible(groups, []bourse.Profile{bourse.NewProfile(0, 2), one, later, later}, 0, horizon)
-	r := bourse.Request{Nodes: 2, Length: bourse.Minute, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}
+	l := fungible(groups, []grid.Profile{grid.NewProfile(0, 2), one, later, later}, 0, horizon)
+	r := grid.Request{Nodes: 2, Length: grid.Minute, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}
 	f := NewFinder(l)
 	w, ok := f.Least(f.Prepare(r, 0, nil), Weights{Value: true}, r.Budget)
 	if !ok || len(w.Parts) != 1 || w.Parts[0].Group != 2 || w.Start != 10*minute {
@@ -126,7 +126,7 @@ func TestLeast_OfEqualScoresItIsOneGroup(t *testing.T) {
 	for g := range groups {
 		groups[g].Site = groups[g].Name
 	}
-	l.ResetFungible(groups, []bourse.Profile{bourse.NewProfile(0, 2), one, later, later}, 0, horizon)
+	l.ResetFungible(groups, []grid.Profile{grid.NewProfile(0, 2), one, later, later}, 0, horizon)
 	if w, why := f.Find(r, Best, Weights{Cost: 1}, 0); why.Refused() || w.Parts[0].Group != 2 {
 		t.Errorf("%+v (%v), want q", w, why)
 	}

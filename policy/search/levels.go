@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // levels is one group of identical nodes: its free profile and its level sets. For each k
@@ -11,24 +11,24 @@ import (
 // with a count. N nodes are free on [s, e) iff levels with a total count of N each cover
 // it, so a search over the levels is exact.
 type levels struct {
-	free bourse.Profile
-	sets []bourse.Level
+	free grid.Profile
+	sets []grid.Level
 	// Scratch of follow.
-	fresh, next, open, beyond []bourse.Level
+	fresh, next, open, beyond []grid.Level
 	hit                       []int32
 
 	// The profile has changed over [from, to), and the sets are those before that change.
-	from, to bourse.Time
+	from, to grid.Time
 }
 
-func levelSlot(group int32, s bourse.Level) slot {
+func levelSlot(group int32, s grid.Level) slot {
 	return slot{start: s.Start, end: s.End, tie: int64(group), class: group, count: int32(s.Count)}
 }
 
 // Add adds n, below 0 to take, to the free nodes of a group over [from, to) and the group's
 // padding around it. The list must be fungible, and from must not be before its beginning.
 // The slots are updated at the next scan.
-func (l *List) Add(group int32, n int, from, to bourse.Time) {
+func (l *List) Add(group int32, n int, from, to grid.Time) {
 	from, to = l.padded(group, from, to)
 	l.take(group, -n, from, to)
 }
@@ -37,7 +37,7 @@ func (l *List) Add(group int32, n int, from, to bourse.Time) {
 // windows on the same nodes, one after the other, both take the padding between them.
 // During it one node more than necessary seems taken, since counts do not say which nodes
 // are used.
-func (l *List) padded(g int32, from, to bourse.Time) (bourse.Time, bourse.Time) {
+func (l *List) padded(g int32, from, to grid.Time) (grid.Time, grid.Time) {
 	x := &l.groups[g]
 	if x.Padding == 0 {
 		return from, to
@@ -48,11 +48,11 @@ func (l *List) padded(g int32, from, to bourse.Time) (bourse.Time, bourse.Time) 
 
 // Free returns the free profile of a group of a fungible list. It is valid until the next
 // change.
-func (l *List) Free(group int32) bourse.Profile { return l.levels[group].free }
+func (l *List) Free(group int32) grid.Profile { return l.levels[group].free }
 
 // take takes n nodes of group g over [from, to), or gives them back if n < 0. The slots are
 // updated only at the next scan, as much of what is taken is given back before.
-func (l *List) take(g int32, n int, from, to bourse.Time) {
+func (l *List) take(g int32, n int, from, to grid.Time) {
 	v := &l.levels[g]
 	if l.changes++; n < 0 {
 		l.epoch++ // more is free than before
@@ -83,7 +83,7 @@ func (l *List) insert(s slot) { l.slots.of(s).insert(s) }
 // follow recomputes those level sets of a group that a change over [from, to) may have
 // affected, and replaces only those that differ in the list. (Cutting single intervals
 // would lose windows.)
-func (l *List) follow(g int32, from, to bourse.Time) {
+func (l *List) follow(g int32, from, to grid.Time) {
 	v := &l.levels[g]
 	if from, to = max(from, l.from), min(to, l.to); from >= to {
 		return
@@ -139,7 +139,7 @@ func (l *List) recount(s slot, n int) {
 // deeper than what is left free throughout are unchanged. The others keep what lies outside
 // the interval: one open before s still begins where it did, and one free from e on still
 // ends where it did. So the walk covers only the steps within.
-func (v *levels) around(s, e bourse.Time) (first, last int) {
+func (v *levels) around(s, e grid.Time) (first, last int) {
 	v.hit, v.open, v.beyond, v.fresh = v.hit[:0], v.open[:0], v.beyond[:0], v.fresh[:0]
 	first = -1
 	low, deep := max(v.free.Min(s, e), 0), 0
@@ -167,7 +167,7 @@ func (v *levels) around(s, e bourse.Time) (first, last int) {
 			if n := len(v.open); n > 0 && v.open[n-1].Start == x.Start {
 				v.open[n-1].Count += x.Count
 			} else {
-				v.open = append(v.open, bourse.Level{Start: x.Start, Count: x.Count})
+				v.open = append(v.open, grid.Level{Start: x.Start, Count: x.Count})
 			}
 			depth += x.Count
 		}
@@ -181,24 +181,24 @@ func (v *levels) around(s, e bourse.Time) (first, last int) {
 	}
 	v.step(e, depth, left)
 	v.end()
-	slices.SortFunc(v.fresh, bourse.Level.Compare)
+	slices.SortFunc(v.fresh, grid.Level.Compare)
 	return first, last
 }
 
 // step closes levels, or opens one, where the number of free nodes changes from depth to
 // free. It returns free.
-func (v *levels) step(at bourse.Time, depth, free int) int {
+func (v *levels) step(at grid.Time, depth, free int) int {
 	for depth > free {
 		top := &v.open[len(v.open)-1]
 		n := min(top.Count, depth-free)
-		v.fresh = append(v.fresh, bourse.Level{Start: top.Start, End: at, Count: n})
+		v.fresh = append(v.fresh, grid.Level{Start: top.Start, End: at, Count: n})
 		depth -= n
 		if top.Count -= n; top.Count == 0 {
 			v.open = v.open[:len(v.open)-1]
 		}
 	}
 	if free > depth {
-		v.open = append(v.open, bourse.Level{Start: at, Count: free - depth})
+		v.open = append(v.open, grid.Level{Start: at, Count: free - depth})
 	}
 	return free
 }
@@ -206,7 +206,7 @@ func (v *levels) step(at bourse.Time, depth, free int) int {
 // end closes the open levels at the ends of the old levels in beyond.
 func (v *levels) end() {
 	for open, beyond := v.open, v.beyond; len(open) > 0; {
-		x := bourse.Level{Start: open[0].Start, End: beyond[0].End, Count: min(open[0].Count, beyond[0].Count)}
+		x := grid.Level{Start: open[0].Start, End: beyond[0].End, Count: min(open[0].Count, beyond[0].Count)}
 		if k := len(v.fresh) - 1; k >= 0 && v.fresh[k].Compare(x) == 0 {
 			v.fresh[k].Count += x.Count
 		} else {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // List is the free slots of a set of nodes in order of start. Equal starts have a fixed
@@ -14,7 +14,7 @@ import (
 // safe for concurrent use.
 type List struct {
 	slots    lanes
-	groups   []bourse.Group
+	groups   []grid.Group
 	classes  []class
 	sites    int   // number of different sites
 	fungible bool  // of groups, not nodes: see levels
@@ -23,7 +23,7 @@ type List struct {
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
 	stale    []int32 // groups whose slots are out of date
-	from, to bourse.Time
+	from, to grid.Time
 	epoch    uint64 // changes whenever something becomes free
 	changes  uint64 // changes whenever something is taken or becomes free
 
@@ -38,9 +38,9 @@ type List struct {
 type class struct {
 	group       int32
 	site        int32
-	performance bourse.Performance
-	price       bourse.Price
-	curve       *bourse.PriceCurve // of a fungible list
+	performance grid.Performance
+	price       grid.Price
+	curve       *grid.PriceCurve // of a fungible list
 }
 
 // Named returns the list of slots whose Group is the index of a node in nodes. Of nodes it
@@ -49,14 +49,14 @@ type class struct {
 // slots of one node are merged if price and performance are equal, since windows would
 // otherwise be lost. A slot out of range, or overlapping another of its node, is an error.
 // Named costs a sort.
-func Named(nodes []bourse.Group, slots []bourse.Slot) (*List, error) {
+func Named(nodes []grid.Group, slots []grid.Slot) (*List, error) {
 	l := new(List)
 	return l, l.ResetNamed(nodes, slots)
 }
 
 // ResetNamed makes l what Named would return, reusing its memory. After an
 // error the list is empty.
-func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
+func (l *List) ResetNamed(nodes []grid.Group, slots []grid.Slot) error {
 	l.reset(nodes, false)
 	l.perm = l.perm[:0]
 	for i := range slots {
@@ -104,7 +104,7 @@ func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
 	return nil
 }
 
-func checkSlot(nodes []bourse.Group, slots []bourse.Slot, i int) error {
+func checkSlot(nodes []grid.Group, slots []grid.Slot, i int) error {
 	s := &slots[i]
 	switch {
 	case s.Group < 0 || int(s.Group) >= len(nodes):
@@ -125,7 +125,7 @@ func checkSlot(nodes []bourse.Group, slots []bourse.Slot, i int) error {
 // free[g] is the number of free nodes of groups[g] over time. It copies the profiles and
 // reuses l's memory; l may be the zero List. Equal starts are ordered by group, then the
 // longer slot first. It panics unless there are as many profiles as groups.
-func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
+func (l *List) ResetFungible(groups []grid.Group, free []grid.Profile, from, to grid.Time) {
 	if len(groups) != len(free) {
 		panic(fmt.Sprintf("search: %d groups, %d profiles", len(groups), len(free)))
 	}
@@ -174,9 +174,9 @@ func (l *List) merge() {
 	}
 }
 
-func (l *List) reset(groups []bourse.Group, fungible bool) {
+func (l *List) reset(groups []grid.Group, fungible bool) {
 	l.groups, l.fungible, l.curved = groups, fungible, false
-	l.bounded = slices.ContainsFunc(groups, func(g bourse.Group) bool { return g.Longest > 0 })
+	l.bounded = slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Longest > 0 })
 	l.epoch++
 	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {
@@ -210,7 +210,7 @@ func (l *List) Len() int {
 // cut takes [from, to) out of the named slot k. What is left before it stays in its place;
 // what is left after it goes behind all slots whose start is not later (Toporkov et al.,
 // section 2, figure 1b). Empty pieces are dropped.
-func (l *List) cut(k slot, from, to bourse.Time) {
+func (l *List) cut(k slot, from, to grid.Time) {
 	slots := &l.slots[0]
 	ci, i := slots.find(k)
 	if k.start < from {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A group that allows no window as long as a job takes there is to that job as if nothing
@@ -15,26 +15,26 @@ import (
 func TestBatch_GroupsThatAllowNoWindowThatLongAreAsIfTaken(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var groups, any []bourse.Group
-		var free []bourse.Profile
+		var groups, any []grid.Group
+		var free []grid.Profile
 		for _, site := range []string{"a", "a", "b", "c"} {
 			n := rapid.IntRange(1, 4).Draw(t, "nodes")
-			g := bourse.Group{Name: "g", Site: site, Nodes: n, Price: bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6,
-				Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance"))}
+			g := grid.Group{Name: "g", Site: site, Nodes: n, Price: grid.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6,
+				Performance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance"))}
 			any = append(any, g)
-			g.Longest = bourse.Duration(rapid.IntRange(0, 6).Draw(t, "longest")) * bourse.Duration(instant)
+			g.Longest = grid.Duration(rapid.IntRange(0, 6).Draw(t, "longest")) * grid.Duration(instant)
 			groups = append(groups, g)
-			p := bourse.NewProfile(0, n)
-			p.Add(bourse.Time(rapid.IntRange(0, 5).Draw(t, "from"))*instant, 9*instant, -rapid.IntRange(0, n).Draw(t, "taken"))
+			p := grid.NewProfile(0, n)
+			p.Add(grid.Time(rapid.IntRange(0, 5).Draw(t, "from"))*instant, 9*instant, -rapid.IntRange(0, n).Draw(t, "taken"))
 			free = append(free, p)
 		}
-		list := func(groups []bourse.Group) *List {
+		list := func(groups []grid.Group) *List {
 			l := new(List)
 			l.ResetFungible(groups, free, 0, 40*instant)
 			return l
 		}
 		o := Options{Algorithm: rapid.SampledFrom([]Algorithm{AMP, ALP, AMPLiteral, Best}).Draw(t, "algorithm"), MaxAlternatives: 3}
-		requests := []bourse.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
+		requests := []grid.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
 		got := Batch(list(groups), requests, o)
 		for _, r := range requests {
 			barred := make([]bool, len(groups))
@@ -58,25 +58,25 @@ func TestBatch_GroupsThatAllowNoWindowThatLongAreAsIfTaken(t *testing.T) {
 // Who asks for more than any group allows reads how much that is, and where.
 func TestRefusal_NamesTheLongestWindow(t *testing.T) {
 	t.Parallel()
-	groups := []bourse.Group{
-		{Site: "north", Name: "gpu", Nodes: 4, Performance: bourse.Unit, Longest: bourse.Hour},
-		{Site: "south", Name: "batch", Nodes: 4, Performance: bourse.Unit, Longest: 90 * bourse.Minute},
+	groups := []grid.Group{
+		{Site: "north", Name: "gpu", Nodes: 4, Performance: grid.Unit, Longest: grid.Hour},
+		{Site: "south", Name: "batch", Nodes: 4, Performance: grid.Unit, Longest: 90 * grid.Minute},
 	}
-	free := []bourse.Profile{bourse.NewProfile(0, 4), bourse.NewProfile(0, 4)}
-	reason := func(nodes int, length bourse.Duration) bourse.Reason {
+	free := []grid.Profile{grid.NewProfile(0, 4), grid.NewProfile(0, 4)}
+	reason := func(nodes int, length grid.Duration) grid.Reason {
 		l := new(List)
-		l.ResetFungible(groups, free, 0, bourse.Time(bourse.Day))
-		r := Batch(l, []bourse.Request{{Nodes: nodes, Length: length, MinPerformance: 1, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}},
+		l.ResetFungible(groups, free, 0, grid.Time(grid.Day))
+		r := Batch(l, []grid.Request{{Nodes: nodes, Length: length, MinPerformance: 1, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}},
 			Options{Algorithm: AMP, MaxAlternatives: 1})
 		return r.Reasons[0]
 	}
-	if why := reason(8, bourse.Hour); why.Refused() {
+	if why := reason(8, grid.Hour); why.Refused() {
 		t.Errorf("what both allow: %v", why)
 	}
-	if why := reason(1, 2*bourse.Hour); why.Code != bourse.TooLarge || !strings.Contains(why.Detail, "takes 2h on nodes of south/batch, which allow no window longer than 90m") {
+	if why := reason(1, 2*grid.Hour); why.Code != grid.TooLarge || !strings.Contains(why.Detail, "takes 2h on nodes of south/batch, which allow no window longer than 90m") {
 		t.Errorf("what none allows: %s, %v", why.Code, why)
 	}
-	if why := reason(5, 80*bourse.Minute); why.Code != bourse.TooLarge || !strings.Contains(why.Detail, "4 are suited; of the others, it takes 80m on nodes of north/gpu") {
+	if why := reason(5, 80*grid.Minute); why.Code != grid.TooLarge || !strings.Contains(why.Detail, "4 are suited; of the others, it takes 80m on nodes of north/gpu") {
 		t.Errorf("what too few allow: %s, %v", why.Code, why)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The first windows of a moldable job are those that each of its sizes has as a
@@ -17,11 +17,11 @@ func TestBatch_MoldableJobHasTheWindowsOfAllItsSizes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, free := drawGroups(t)
 		to := 30 * instant
-		jobs := []bourse.Request{drawSizes(t), drawRequest(t), drawSizes(t)}
+		jobs := []grid.Request{drawSizes(t), drawRequest(t), drawSizes(t)}
 		a := rapid.SampledFrom([]Algorithm{ALP, AMP}).Draw(t, "algorithm")
 		l := fungible(groups, free, 0, to)
 		f := NewFinder(l)
-		alone := map[int]bourse.Window{}
+		alone := map[int]grid.Window{}
 		for _, z := range jobs[0].Preferred() {
 			if w, why := f.Find(jobs[0].At(z), a, Weights{}, 0); !why.Refused() {
 				w.Parts = slices.Clone(w.Parts)
@@ -46,13 +46,13 @@ func TestBatch_MoldableJobHasTheWindowsOfAllItsSizes(t *testing.T) {
 			if (len(windows) == 0) != r.Reasons[j].Refused() {
 				t.Fatalf("job %d: %d alternatives, reason %v", j, len(windows), r.Reasons[j])
 			}
-			var parts []bourse.Part
+			var parts []grid.Part
 			for _, w := range windows {
 				parts = append(parts, w.Parts...)
 			}
 			if len(jobs[j].Sizes) > 0 {
 				// Windows of one pass may overlap; taken out was at least what holds each.
-				parts = bourse.Cover(parts)
+				parts = grid.Cover(parts)
 			}
 			for _, p := range parts {
 				if free[p.Group].Min(p.Start, p.End) < int(p.Count) {
@@ -65,13 +65,13 @@ func TestBatch_MoldableJobHasTheWindowsOfAllItsSizes(t *testing.T) {
 }
 
 // drawSizes is a moldable request.
-func drawSizes(t *rapid.T) bourse.Request {
+func drawSizes(t *rapid.T) grid.Request {
 	r := drawRequest(t)
-	sizes := []bourse.Size{{Nodes: r.Nodes, Length: r.Length}}
+	sizes := []grid.Size{{Nodes: r.Nodes, Length: r.Length}}
 	for range rapid.IntRange(1, 3).Draw(t, "sizes") {
 		z := sizes[len(sizes)-1]
 		z.Nodes += rapid.IntRange(1, 2).Draw(t, "more")
-		z.Length -= bourse.Duration(rapid.Int64Range(0, int64(z.Length)/2).Draw(t, "less"))
+		z.Length -= grid.Duration(rapid.Int64Range(0, int64(z.Length)/2).Draw(t, "less"))
 		sizes = append(sizes, z)
 	}
 	r.Mold(sizes)
@@ -83,20 +83,20 @@ func drawSizes(t *rapid.T) bourse.Request {
 // none, of the others.
 func TestBatch_BoundIsDealtAmongTheSizes(t *testing.T) {
 	t.Parallel()
-	r := bourse.Request{MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Budget: bourse.MaxBudget, Deadline: bourse.Never}
-	var sizes []bourse.Size
+	r := grid.Request{MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: grid.Never}
+	var sizes []grid.Size
 	for n := 1; n <= 12; n++ {
-		sizes = append(sizes, bourse.Size{Nodes: n, Length: bourse.Hour})
+		sizes = append(sizes, grid.Size{Nodes: n, Length: grid.Hour})
 	}
 	r.Mold(sizes)
 	for _, c := range []struct {
 		free int
 		want []int
 	}{{12, []int{1, 5, 9}}, {8, []int{1, 5, 2}}, {1, []int{1, 1, 1}}} {
-		groups := []bourse.Group{{Site: "north", Name: "main", Nodes: 12, Performance: bourse.Unit}}
-		l := fungible(groups, []bourse.Profile{bourse.NewProfile(0, c.free)}, 0, bourse.Time(bourse.Day))
+		groups := []grid.Group{{Site: "north", Name: "main", Nodes: 12, Performance: grid.Unit}}
+		l := fungible(groups, []grid.Profile{grid.NewProfile(0, c.free)}, 0, grid.Time(grid.Day))
 		var got []int
-		for _, w := range Batch(l, []bourse.Request{r}, Options{Algorithm: AMP, MaxAlternatives: 3}).Alternatives[0] {
+		for _, w := range Batch(l, []grid.Request{r}, Options{Algorithm: AMP, MaxAlternatives: 3}).Alternatives[0] {
 			got = append(got, w.Nodes())
 		}
 		if !slices.Equal(got, c.want) {

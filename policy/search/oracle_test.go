@@ -8,41 +8,41 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The oracles work on times and prices so small that every instant can be tried.
 const (
-	tick    = bourse.Duration(1000)
-	instant = bourse.Time(1000)
+	tick    = grid.Duration(1000)
+	instant = grid.Time(1000)
 )
 
 // drawNamed draws up to ten slots on up to five nodes.
-func drawNamed(t *rapid.T) ([]bourse.Group, []bourse.Slot) {
-	var nodes []bourse.Group
-	var slots []bourse.Slot
+func drawNamed(t *rapid.T) ([]grid.Group, []grid.Slot) {
+	var nodes []grid.Group
+	var slots []grid.Slot
 	for n := range rapid.IntRange(1, 5).Draw(t, "nodes") {
-		nodes = append(nodes, bourse.Group{Name: fmt.Sprint("n", n), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: 1})
+		nodes = append(nodes, grid.Group{Name: fmt.Sprint("n", n), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: 1})
 		at := rapid.IntRange(0, 6).Draw(t, "at")
 		for range rapid.IntRange(0, 3).Draw(t, "slots") {
 			end := at + rapid.IntRange(1, 9).Draw(t, "length")
-			slots = append(slots, bourse.Slot{Group: int32(n), Start: bourse.Time(at) * instant, End: bourse.Time(end) * instant,
-				Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 1000, 2000}).Draw(t, "performance")),
-				Price:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
+			slots = append(slots, grid.Slot{Group: int32(n), Start: grid.Time(at) * instant, End: grid.Time(end) * instant,
+				Performance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 1000, 2000}).Draw(t, "performance")),
+				Price:       grid.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
 			at = end + rapid.IntRange(0, 3).Draw(t, "gap")
 		}
 	}
 	return nodes, slots
 }
 
-func drawRequest(t *rapid.T) bourse.Request {
-	r := bourse.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "N"), Length: bourse.Duration(rapid.IntRange(1, 5).Draw(t, "L")) * tick,
-		MinPerformance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "P")),
-		MaxPrice:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "C")) * 3600e6, Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site")}
+func drawRequest(t *rapid.T) grid.Request {
+	r := grid.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "N"), Length: grid.Duration(rapid.IntRange(1, 5).Draw(t, "L")) * tick,
+		MinPerformance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "P")),
+		MaxPrice:       grid.Price(rapid.IntRange(0, 4).Draw(t, "C")) * 3600e6, Deadline: grid.Never, OneSite: rapid.Bool().Draw(t, "one site")}
 	r.Budget = r.DefaultBudget()
 	if rapid.Bool().Draw(t, "bounded") {
-		r.Ready = bourse.Time(rapid.IntRange(0, 8).Draw(t, "ready")) * instant
-		r.Deadline = r.Ready + bourse.Time(rapid.IntRange(1, 12).Draw(t, "room"))*instant
+		r.Ready = grid.Time(rapid.IntRange(0, 8).Draw(t, "ready")) * instant
+		r.Deadline = r.Ready + grid.Time(rapid.IntRange(1, 12).Draw(t, "room"))*instant
 	}
 	return r
 }
@@ -50,13 +50,13 @@ func drawRequest(t *rapid.T) bourse.Request {
 // offer is what one node could do for a request at some start.
 type offer struct {
 	site    int32
-	cost    bourse.Credits
-	runtime bourse.Duration
-	price   bourse.Price
+	cost    grid.Credits
+	runtime grid.Duration
+	price   grid.Price
 }
 
 // offers are the nodes that could start r at t, each node of a list by itself.
-func offers(l *List, r bourse.Request, t bourse.Time) (list []offer) {
+func offers(l *List, r grid.Request, t grid.Time) (list []offer) {
 	for _, s := range slotsOf(l) {
 		rt := s.Performance.Runtime(r.Length)
 		if s.Performance < r.MinPerformance || t < max(s.Start, r.Ready) || t.Add(rt) > min(s.End, r.Deadline) {
@@ -67,7 +67,7 @@ func offers(l *List, r bourse.Request, t bourse.Time) (list []offer) {
 			site = l.siteOf[l.groups[s.Group].Site]
 		}
 		for range s.Count {
-			list = append(list, offer{site, bourse.Cost(s.Price, rt), rt, s.Price})
+			list = append(list, offer{site, grid.Cost(s.Price, rt), rt, s.Price})
 		}
 	}
 	return list
@@ -96,10 +96,10 @@ func subsets(list []offer, n int, yield func([]offer)) {
 
 // oracle tries every subset at every start. It returns the earliest start under
 // the algorithm's bound and the least cost there.
-func oracle(l *List, r bourse.Request, a Algorithm, notice bourse.Time) (start bourse.Time, cost bourse.Credits, ok bool) {
+func oracle(l *List, r grid.Request, a Algorithm, notice grid.Time) (start grid.Time, cost grid.Credits, ok bool) {
 	for t := notice; t < 80*instant; t += instant / 2 {
 		subsets(offers(l, r, t), r.Nodes, func(set []offer) {
-			c, dear := bourse.Credits(0), false
+			c, dear := grid.Credits(0), false
 			for _, o := range set {
 				c += o.cost
 				dear = dear || o.price > r.MaxPrice
@@ -127,7 +127,7 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := drawRequest(t)
-		notice := bourse.Time(rapid.IntRange(0, 4).Draw(t, "notice")) * instant
+		notice := grid.Time(rapid.IntRange(0, 4).Draw(t, "notice")) * instant
 		f := NewFinder(l)
 		for _, a := range []Algorithm{ALP, AMP, AMPLiteral} {
 			w, why := f.Find(r, a, Weights{}, notice)
@@ -148,16 +148,16 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 }
 
 // checkReason: OverBudget iff there is a window once prices are ignored.
-func checkReason(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bourse.Time, why bourse.Reason) {
-	r.Budget, r.MaxPrice = bourse.MaxCredits, bourse.MaxPrice
-	if _, _, ok := oracle(l, r, a, notice); ok != (why.Code == bourse.OverBudget) {
+func checkReason(t *rapid.T, l *List, r grid.Request, a Algorithm, notice grid.Time, why grid.Reason) {
+	r.Budget, r.MaxPrice = grid.MaxCredits, grid.MaxPrice
+	if _, _, ok := oracle(l, r, a, notice); ok != (why.Code == grid.OverBudget) {
 		t.Fatalf("%v: reason %v, a window at any price: %v", a, why, ok)
 	}
 }
 
 // checkWindow holds a window to the request and to the slots.
-func checkWindow(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bourse.Time, w *bourse.Window) {
-	cost, longest := bourse.Credits(0), bourse.Duration(0)
+func checkWindow(t *rapid.T, l *List, r grid.Request, a Algorithm, notice grid.Time, w *grid.Window) {
+	cost, longest := grid.Credits(0), grid.Duration(0)
 	sites, seen := map[string]bool{}, map[int32]bool{}
 	for _, p := range w.Parts {
 		if seen[p.Group] {
@@ -183,10 +183,10 @@ func checkWindow(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bour
 }
 
 // score is what Weights say, times whatever brings its terms to whole numbers.
-func score(r *bourse.Request, w Weights, start bourse.Time, time bourse.Duration, cost bourse.Credits) int64 {
+func score(r *grid.Request, w Weights, start grid.Time, time grid.Duration, cost grid.Credits) int64 {
 	finish := int64(start.Add(time) - r.Ready)
 	if w.Value {
-		return int64(cost)*int64(bourse.Hour) + int64(w.Urgency)*finish + int64(w.Haste)*int64(time)
+		return int64(cost)*int64(grid.Hour) + int64(w.Urgency)*finish + int64(w.Haste)*int64(time)
 	}
 	budget, runtime := int64(max(r.Budget, 1)), int64(r.MinPerformance.Runtime(r.Length))
 	return w.Time*int64(time)*budget + w.Cost*int64(cost)*runtime + w.Finish*finish*budget
@@ -207,10 +207,10 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 		f := NewFinder(l)
 		got, why := f.Find(r, Best, w, 0)
 		best, ok := int64(0), false
-		var first bourse.Window // by the rule for ties
-		for at := bourse.Time(0); at < 80*instant; at += instant / 2 {
+		var first grid.Window // by the rule for ties
+		for at := grid.Time(0); at < 80*instant; at += instant / 2 {
 			subsets(offers(l, r, at), r.Nodes, func(set []offer) {
-				c, longest := bourse.Credits(0), bourse.Duration(0)
+				c, longest := grid.Credits(0), grid.Duration(0)
 				for _, o := range set {
 					c += o.cost
 					longest = max(longest, o.runtime)
@@ -220,7 +220,7 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 					return
 				}
 				if !ok || s < best || cmp.Or(cmp.Compare(longest, first.Time), cmp.Compare(c, first.Cost)) < 0 { // at rises: the earliest comes first
-					best, ok, first = s, true, bourse.Window{Start: at, Time: longest, Cost: c}
+					best, ok, first = s, true, grid.Window{Start: at, Time: longest, Cost: c}
 				}
 			})
 		}
@@ -240,18 +240,18 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 }
 
 // drawGroups draws groups of alike nodes and when how many are free.
-func drawGroups(t *rapid.T) ([]bourse.Group, []bourse.Profile) {
-	var groups []bourse.Group
-	var free []bourse.Profile
+func drawGroups(t *rapid.T) ([]grid.Group, []grid.Profile) {
+	var groups []grid.Group
+	var free []grid.Profile
 	for g := range rapid.IntRange(1, 3).Draw(t, "groups") {
 		n := rapid.IntRange(1, 4).Draw(t, "size")
-		groups = append(groups, bourse.Group{Name: fmt.Sprint("g", g), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: n,
-			Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
-			Price:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
-		p := bourse.NewProfile(0, n)
+		groups = append(groups, grid.Group{Name: fmt.Sprint("g", g), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: n,
+			Performance: grid.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
+			Price:       grid.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
+		p := grid.NewProfile(0, n)
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {
-			s := bourse.Time(rapid.IntRange(0, 20).Draw(t, "from"))
-			e := s + bourse.Time(rapid.IntRange(1, 8).Draw(t, "for"))
+			s := grid.Time(rapid.IntRange(0, 20).Draw(t, "from"))
+			e := s + grid.Time(rapid.IntRange(1, 8).Draw(t, "for"))
 			if k := p.Min(s*instant, e*instant); k > 0 {
 				p.Add(s*instant, e*instant, -rapid.IntRange(1, k).Draw(t, "taken"))
 			}
@@ -298,7 +298,7 @@ func TestFungible_ExactWindowAfterWindow(t *testing.T) {
 	})
 }
 
-func profileOracle(l *List, groups []bourse.Group, free []bourse.Profile, r bourse.Request, a Algorithm) (bourse.Time, bourse.Credits, bool) {
+func profileOracle(l *List, groups []grid.Group, free []grid.Profile, r grid.Request, a Algorithm) (grid.Time, grid.Credits, bool) {
 	for t := r.Ready; t < 30*instant; t += instant / 2 {
 		var list []offer
 		for g := range groups {
@@ -311,13 +311,13 @@ func profileOracle(l *List, groups []bourse.Group, free []bourse.Profile, r bour
 				site = l.siteOf[groups[g].Site]
 			}
 			for range free[g].Min(t, t.Add(rt)) {
-				list = append(list, offer{site: site, cost: bourse.Cost(groups[g].Price, rt)})
+				list = append(list, offer{site: site, cost: grid.Cost(groups[g].Price, rt)})
 			}
 		}
 		slices.SortFunc(list, func(x, y offer) int { return cmp.Compare(x.cost, y.cost) })
-		least, ok := bourse.Credits(0), false
+		least, ok := grid.Credits(0), false
 		subsets(list, r.Nodes, func(set []offer) {
-			c := bourse.Credits(0)
+			c := grid.Credits(0)
 			for _, o := range set {
 				c += o.cost
 			}
@@ -343,7 +343,7 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		taken := map[[2]int64]int{} // (node, half tick): times free
-		count := func(g int32, s, e bourse.Time, by int) {
+		count := func(g int32, s, e grid.Time, by int) {
 			for at := s; at < e; at += instant / 2 {
 				taken[[2]int64{int64(g), int64(at)}] += by
 			}
@@ -351,7 +351,7 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 		for _, s := range slots {
 			count(s.Group, s.Start, s.End, 1)
 		}
-		jobs := []bourse.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
+		jobs := []grid.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
 		a := Algorithm(rapid.IntRange(0, 3).Draw(t, "algorithm"))
 		most := rapid.IntRange(0, 3).Draw(t, "most")
 		r := Batch(l, jobs, Options{Algorithm: a, MaxAlternatives: most})
@@ -383,13 +383,13 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 	var emptied pool
 	emptied.reset(1, 0)
 	for i := range int64(40) { // each has expired when the next one comes
-		if emptied.add(kept{key: 0, latest: bourse.Time(i), pos: i, count: 1}, bourse.Time(i)); emptied.enoughAt(bourse.Time(i + 1)) {
+		if emptied.add(kept{key: 0, latest: grid.Time(i), pos: i, count: 1}, grid.Time(i)); emptied.enoughAt(grid.Time(i + 1)) {
 			t.Fatal("what has expired is enough")
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		need := rapid.IntRange(1, 12).Draw(t, "need")
-		limit := bourse.Credits(rapid.IntRange(0, 60).Draw(t, "limit"))
+		limit := grid.Credits(rapid.IntRange(0, 60).Draw(t, "limit"))
 		var array, heap, lazy pool
 		array.reset(need, limit)
 		lazy.reset(need, limit)
@@ -410,10 +410,10 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 				t.Fatalf("chosen %v, heaps %v", a, h)
 			}
 		}
-		at := bourse.Time(0)
+		at := grid.Time(0)
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
-			at += bourse.Time(rapid.IntRange(0, 2).Draw(t, "step"))
-			k := kept{key: int64(rapid.IntRange(0, 9).Draw(t, "key")), latest: at + bourse.Time(rapid.IntRange(0, 9).Draw(t, "life")),
+			at += grid.Time(rapid.IntRange(0, 2).Draw(t, "step"))
+			k := kept{key: int64(rapid.IntRange(0, 9).Draw(t, "key")), latest: at + grid.Time(rapid.IntRange(0, 9).Draw(t, "life")),
 				pos: int64(i), count: int32(rapid.IntRange(1, 3).Draw(t, "count"))}
 			array.expire(at)
 			heap.expire(at)
@@ -430,7 +430,7 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 }
 
 // slotsOf returns a copy of the slots in list order.
-func slotsOf(l *List) []bourse.Slot {
+func slotsOf(l *List) []grid.Slot {
 	l.renew()
 	var all []slot
 	for k := range l.slots {
@@ -439,17 +439,17 @@ func slotsOf(l *List) []bourse.Slot {
 		}
 	}
 	slices.SortFunc(all, func(a, b slot) int { return a.compare(b) })
-	out := make([]bourse.Slot, 0, l.Len())
+	out := make([]grid.Slot, 0, l.Len())
 	for _, s := range all {
 		c := &l.classes[s.class]
-		out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
+		out = append(out, grid.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
 			Performance: c.performance, Price: c.price})
 	}
 	return out
 }
 
 // fungible returns a new list of level sets.
-func fungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) *List {
+func fungible(groups []grid.Group, free []grid.Profile, from, to grid.Time) *List {
 	l := new(List)
 	l.ResetFungible(groups, free, from, to)
 	return l

@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // peak is the most nodes of a suit that a scan found free at once for a given length, at
@@ -21,18 +21,18 @@ import (
 // because a refused job needs more nodes than are free. If nothing changes, one scan for
 // each number and one for each length at which it falls are enough.
 type peak struct {
-	length  bourse.Duration
+	length  grid.Duration
 	most    int
-	at      bourse.Time // a start with that many
-	changes uint64      // value of List.changes at that time
+	at      grid.Time // a start with that many
+	changes uint64    // value of List.changes at that time
 }
 
 // nowhere is the least runtime if no class suits.
-const nowhere bourse.Duration = 1 << 62
+const nowhere grid.Duration = 1 << 62
 
 // atMost bounds the nodes that are free for a length by the longest peak that is not
 // longer.
-func (s *suit) atMost(length bourse.Duration) (int, bool) {
+func (s *suit) atMost(length grid.Duration) (int, bool) {
 	i := s.behind(length)
 	if i == 0 {
 		return 0, false
@@ -41,8 +41,8 @@ func (s *suit) atMost(length bourse.Duration) (int, bool) {
 }
 
 // behind returns the index of the first longer peak.
-func (s *suit) behind(length bourse.Duration) int {
-	i, _ := slices.BinarySearchFunc(s.peaks, length, func(p peak, d bourse.Duration) int {
+func (s *suit) behind(length grid.Duration) int {
+	i, _ := slices.BinarySearchFunc(s.peaks, length, func(p peak, d grid.Duration) int {
 		if p.length <= d {
 			return -1
 		}
@@ -97,10 +97,10 @@ func (f *Finder) stands(p *peak, q *query) bool {
 }
 
 // freeAt returns how many nodes are free for a query at a start, at any cost.
-func (f *Finder) freeAt(q *query, t bourse.Time) int {
+func (f *Finder) freeAt(q *query, t grid.Time) int {
 	l, n := f.list, 0
 	t = max(t, q.from, l.from)
-	end, speed, run := min(q.Deadline, l.to), bourse.Performance(0), bourse.Duration(0)
+	end, speed, run := min(q.Deadline, l.to), grid.Performance(0), grid.Duration(0)
 	for i := range l.classes {
 		if !q.suit.serves[i] {
 			continue
@@ -117,7 +117,7 @@ func (f *Finder) freeAt(q *query, t bourse.Time) int {
 
 // peaked records what a scan has found. Longer peaks with more nodes are out of date and
 // dropped. Of peaks with equal numbers only the shortest and the longest are kept.
-func (f *Finder) peaked(q *query, most int, at bourse.Time) {
+func (f *Finder) peaked(q *query, most int, at grid.Time) {
 	s := q.suit
 	if s == nil || q.OneSite || !f.whole(q) {
 		return

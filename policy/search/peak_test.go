@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"pgregory.net/rapid"
 )
 
@@ -17,29 +17,29 @@ func TestBatch_PeaksTellWhatScansWould(t *testing.T) {
 	refused, told := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
-		var groups []bourse.Group
-		var free []bourse.Profile
+		var groups []grid.Group
+		var free []grid.Profile
 		for g := range n(1, 6, "groups") {
-			groups = append(groups, bourse.Group{Site: string(rune('a' + g)), Name: "p", Nodes: 9,
-				Performance: bourse.Performance(500 * n(2, 4, "performance")), Price: bourse.Price(100_000 * n(0, 3, "price"))})
-			p := bourse.NewProfile(0, 0)
+			groups = append(groups, grid.Group{Site: string(rune('a' + g)), Name: "p", Nodes: 9,
+				Performance: grid.Performance(500 * n(2, 4, "performance")), Price: grid.Price(100_000 * n(0, 3, "price"))})
+			p := grid.NewProfile(0, 0)
 			for range n(0, 8, "steps") {
-				at := minute * bourse.Time(n(0, 190, "at"))
-				p.Add(at, at.Add(bourse.Minute*bourse.Duration(n(1, 80, "for"))), n(1, 2, "free"))
+				at := minute * grid.Time(n(0, 190, "at"))
+				p.Add(at, at.Add(grid.Minute*grid.Duration(n(1, 80, "for"))), n(1, 2, "free"))
 			}
 			free = append(free, p)
 		}
-		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, AMPLiteral}[n(0, 3, "algorithm")], MaxAlternatives: n(1, 5, "most"), Notice: minute * bourse.Time(n(0, 20, "notice"))}
-		jobs := make([]bourse.Request, n(30, 120, "jobs"))
+		o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, AMPLiteral}[n(0, 3, "algorithm")], MaxAlternatives: n(1, 5, "most"), Notice: minute * grid.Time(n(0, 20, "notice"))}
+		jobs := make([]grid.Request, n(30, 120, "jobs"))
 		for i := range jobs {
 			j := &jobs[i]
-			*j = bourse.Request{Nodes: n(1, 9, "nodes"), Length: bourse.Minute * bourse.Duration(n(10, 200, "length")), MinPerformance: bourse.Performance(500 * n(1, 3, "min performance")),
-				MaxPrice: bourse.Price(100_000 * n(1, 4, "max price")), Budget: 20_000 * bourse.Credits(n(0, 1, "rich")*1000+n(1, 40, "budget")), Deadline: bourse.Never, OneSite: n(0, 9, "one site") == 0}
+			*j = grid.Request{Nodes: n(1, 9, "nodes"), Length: grid.Minute * grid.Duration(n(10, 200, "length")), MinPerformance: grid.Performance(500 * n(1, 3, "min performance")),
+				MaxPrice: grid.Price(100_000 * n(1, 4, "max price")), Budget: 20_000 * grid.Credits(n(0, 1, "rich")*1000+n(1, 40, "budget")), Deadline: grid.Never, OneSite: n(0, 9, "one site") == 0}
 			switch n(0, 9, "bound") {
 			case 0:
-				j.Deadline = minute * bourse.Time(n(60, 200, "deadline"))
+				j.Deadline = minute * grid.Time(n(60, 200, "deadline"))
 			case 1:
-				j.Ready = minute * bourse.Time(n(0, 100, "ready"))
+				j.Ready = minute * grid.Time(n(0, 100, "ready"))
 			}
 		}
 		plain, quick := NewFinder(fungible(groups, free, 0, 200*minute)), NewFinder(fungible(groups, free, 0, 200*minute))
@@ -49,7 +49,7 @@ func TestBatch_PeaksTellWhatScansWould(t *testing.T) {
 			t.Fatalf("with peaks\n%+v\nwithout\n%+v", got, want)
 		}
 		for i := range jobs {
-			if want.Reasons[i].Code != bourse.NoWindow {
+			if want.Reasons[i].Code != grid.NoWindow {
 				continue
 			}
 			refused++

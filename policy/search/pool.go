@@ -4,14 +4,14 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // kept is a slot that is free at the candidate start and long enough.
 type kept struct {
-	key    int64       // per node: cost, or 0 under ALP
-	latest bourse.Time // the last start at which it is still long enough
-	pos    int64       // position in the list: orders ties and identifies the slot
+	key    int64     // per node: cost, or 0 under ALP
+	latest grid.Time // the last start at which it is still long enough
+	pos    int64     // position in the list: orders ties and identifies the slot
 	count  int32
 	class  int32
 }
@@ -27,38 +27,38 @@ type kept struct {
 // logarithmic.
 type pool struct {
 	need   int // N
-	limit  bourse.Credits
-	live   int         // nodes kept, including expired ones
-	most   int         // most nodes free at once, for the reason of a refusal
-	peak   bourse.Time // when that was
-	since  bourse.Time // first start at which N nodes were free at once at any cost; Never if none yet
+	limit  grid.Credits
+	live   int       // nodes kept, including expired ones
+	most   int       // most nodes free at once, for the reason of a refusal
+	peak   grid.Time // when that was
+	since  grid.Time // first start at which N nodes were free at once at any cost; Never if none yet
 	sorted []kept
-	room   int         // number of slots at which to drop expired ones
-	first  bourse.Time // no kept slot expires earlier
-	prefix int         // sorted[:prefix] are the N least, or all if there are fewer
-	held   int         // nodes of those: N, plus what is not needed of the last
-	total  sum         // of their keys
-	heaps  *heaps      // nil while the array is in use
+	room   int       // number of slots at which to drop expired ones
+	first  grid.Time // no kept slot expires earlier
+	prefix int       // sorted[:prefix] are the N least, or all if there are fewer
+	held   int       // nodes of those: N, plus what is not needed of the last
+	total  sum       // of their keys
+	heaps  *heaps    // nil while the array is in use
 	spare  *heaps
-	array  bool            // never use heaps, because Best reads the array
-	dirty  bool            // slots were added at the candidate start
-	fresh  bourse.Duration // the shortest runtime among those
+	array  bool          // never use heaps, because Best reads the array
+	dirty  bool          // slots were added at the candidate start
+	fresh  grid.Duration // the shortest runtime among those
 }
 
 // arrayMost is about twice the number of slots at which heaps become faster
 // (BenchmarkFind_Failing), since half of them may have expired.
 const arrayMost = 512
 
-func (p *pool) reset(need int, limit bourse.Credits) {
+func (p *pool) reset(need int, limit grid.Credits) {
 	if p.heaps != nil {
 		p.spare, p.heaps = p.heaps, nil
 	}
-	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: bourse.Never, since: bourse.Never, spare: p.spare}
+	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: grid.Never, since: grid.Never, spare: p.spare}
 }
 
 // add keeps a slot that is free at the candidate start t. Positions grow from
 // one call to the next, so equal keys stay in list order.
-func (p *pool) add(k kept, t bourse.Time) {
+func (p *pool) add(k kept, t grid.Time) {
 	if p.heaps == nil && len(p.sorted) >= p.room {
 		p.clear(t)
 	}
@@ -84,7 +84,7 @@ func (p *pool) add(k kept, t bourse.Time) {
 }
 
 // clear drops expired slots from the array, and replaces it by heaps if too many remain.
-func (p *pool) clear(t bourse.Time) {
+func (p *pool) clear(t grid.Time) {
 	p.expire(t)
 	if n := len(p.sorted); n <= arrayMost/2 || p.array {
 		p.room = 2*n + 16
@@ -131,7 +131,7 @@ func (p *pool) place(key int64, n int) int {
 }
 
 // expire drops slots whose latest start is before t.
-func (p *pool) expire(t bourse.Time) {
+func (p *pool) expire(t grid.Time) {
 	if p.heaps != nil {
 		p.live -= p.heaps.expire(t)
 		return
@@ -139,7 +139,7 @@ func (p *pool) expire(t bourse.Time) {
 	if p.first >= t {
 		return
 	}
-	first, w, lost := bourse.Never, 0, false
+	first, w, lost := grid.Never, 0, false
 	for i := range p.sorted {
 		k := &p.sorted[i]
 		if k.latest < t {
@@ -165,11 +165,11 @@ func (p *pool) enough() bool { return p.live >= p.need && p.least().atMost(p.lim
 
 // enoughAt reports whether N nodes are free at t whose least keys sum to no more
 // than the limit.
-func (p *pool) enoughAt(t bourse.Time) bool {
+func (p *pool) enoughAt(t grid.Time) bool {
 	if p.live < p.need {
 		return false
 	}
-	if p.since == bourse.Never {
+	if p.since == grid.Never {
 		if p.expire(t); p.live < p.need {
 			return false
 		}
@@ -233,7 +233,7 @@ func (s sum) minus(key int64, n int) sum {
 
 func (s sum) less(o sum) bool { return s.hi < o.hi || s.hi == o.hi && s.lo < o.lo }
 
-func (s sum) atMost(c bourse.Credits) bool { return s.hi == 0 && s.lo <= uint64(c) }
+func (s sum) atMost(c grid.Credits) bool { return s.hi == 0 && s.lo <= uint64(c) }
 
 // without returns s - a x b, or 0 if that is negative.
 func (s sum) without(a, b uint64) sum {
@@ -254,9 +254,9 @@ func (s sum) over(d uint64) int64 {
 }
 
 // credits returns the total, at most MaxCredits.
-func (s sum) credits() bourse.Credits {
-	if s.atMost(bourse.MaxCredits) {
-		return bourse.Credits(s.lo)
+func (s sum) credits() grid.Credits {
+	if s.atMost(grid.MaxCredits) {
+		return grid.Credits(s.lo)
 	}
-	return bourse.MaxCredits
+	return grid.MaxCredits
 }

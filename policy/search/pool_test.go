@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Thousands of slots, of which most expire before they matter: the heaps, which forget
@@ -19,13 +19,13 @@ func TestPool_HeapsOfManySlotsEqualASortedList(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, need := range []int{1, 40, 300} {
 		var p, grown pool // heaps from the first slot on, and an array until it is too long
-		p.reset(need, bourse.MaxCredits)
+		p.reset(need, grid.MaxCredits)
 		p.heaps = p.spare.from(nil, need)
-		grown.reset(need, bourse.MaxCredits)
+		grown.reset(need, grid.MaxCredits)
 		var list []kept
 		for i := range int64(6000) {
-			at := bourse.Time(i / 4)
-			k := kept{key: r.Int64N(1000), latest: at + bourse.Time(r.IntN(20)*r.IntN(20)), pos: i, count: int32(1 + r.IntN(3))}
+			at := grid.Time(i / 4)
+			k := kept{key: r.Int64N(1000), latest: at + grid.Time(r.IntN(20)*r.IntN(20)), pos: i, count: int32(1 + r.IntN(3))}
 			p.expire(at)
 			p.add(k, at)
 			grown.add(k, at)
@@ -100,8 +100,8 @@ func TestSum_Has128Bits(t *testing.T) {
 			}
 		}
 		c := draw("bound")
-		if x.atMost(bourse.Credits(c)) != (whole(x).Cmp(big.NewInt(c)) <= 0) || !(sum{lo: uint64(c)}).atMost(bourse.Credits(c)) {
-			t.Fatalf("%v is at most %d: %t", whole(x), c, x.atMost(bourse.Credits(c)))
+		if x.atMost(grid.Credits(c)) != (whole(x).Cmp(big.NewInt(c)) <= 0) || !(sum{lo: uint64(c)}).atMost(grid.Credits(c)) {
+			t.Fatalf("%v is at most %d: %t", whole(x), c, x.atMost(grid.Credits(c)))
 		}
 		if got, want := whole(x.without(uint64(c), uint64(more))), new(big.Int).Sub(whole(x), product(c, more)); want.Sign() < 0 && got.Sign() != 0 || want.Sign() >= 0 && got.Cmp(want) != 0 {
 			t.Fatalf("%v without %d x %d is %v", whole(x), c, more, got)
@@ -115,7 +115,7 @@ func TestSum_Has128Bits(t *testing.T) {
 				t.Fatalf("%v over %d is %d, want %v", whole(x), c, got, want)
 			}
 		}
-		if got := x.credits(); got != bourse.Credits(min(int64(bourse.MaxCredits), map[bool]int64{true: whole(x).Int64(), false: math.MaxInt64}[whole(x).IsInt64()])) {
+		if got := x.credits(); got != grid.Credits(min(int64(grid.MaxCredits), map[bool]int64{true: whole(x).Int64(), false: math.MaxInt64}[whole(x).IsInt64()])) {
 			t.Fatalf("%v is %v", whole(x), got)
 		}
 	})

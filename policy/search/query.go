@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // measure is what a search sums over the parts of a window, and bounds.
@@ -19,31 +19,31 @@ const (
 // fit is how a request would run on the slots of a class. If the price of a class changes
 // over time, the key is the least possible; see query.at.
 type fit struct {
-	runtime bourse.Duration // 0: not suited
-	key     int64           // what the measure sums: a node's cost, or 0 under ALP
+	runtime grid.Duration // 0: not suited
+	key     int64         // what the measure sums: a node's cost, or 0 under ALP
 }
 
 // query is a request prepared for one list and one algorithm.
 type query struct {
-	bourse.Request
+	grid.Request
 	sums     measure
-	limit    bourse.Credits  // bound on the sum of the N least keys
-	from     bourse.Time     // no window starts earlier
-	fits     []fit           // by class; nil: computed at every visit
-	lasts    bool            // fits stay valid after one search
-	least    bourse.Duration // shortest runtime of the fits, or less
-	cheapest int64           // smallest key of the fits
-	closed   bool            // there are no more windows: the list only shrinks
-	barred   []bool          // by group: must not be used; nil: none
-	capped   bool            // byCost: the price cap applies too, where prices change over time
-	suit     *suit           // in a batch with bounds: the classes that serve it, at any price
-	suited   int             // number of suited classes
-	dear     bool            // before its last start enough nodes were free, but too dear
+	limit    grid.Credits  // bound on the sum of the N least keys
+	from     grid.Time     // no window starts earlier
+	fits     []fit         // by class; nil: computed at every visit
+	lasts    bool          // fits stay valid after one search
+	least    grid.Duration // shortest runtime of the fits, or less
+	cheapest int64         // smallest key of the fits
+	closed   bool          // there are no more windows: the list only shrinks
+	barred   []bool        // by group: must not be used; nil: none
+	capped   bool          // byCost: the price cap applies too, where prices change over time
+	suit     *suit         // in a batch with bounds: the classes that serve it, at any price
+	suited   int           // number of suited classes
+	dear     bool          // before its last start enough nodes were free, but too dear
 }
 
 // prepare makes r ready for an algorithm. Notice is the earliest start that the caller
 // allows.
-func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query {
+func (l *List) prepare(r grid.Request, a Algorithm, notice grid.Time) query {
 	if r.Nodes < 1 || r.Length < 1 || r.MinPerformance < 1 || r.Budget < 0 {
 		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
 	}
@@ -88,7 +88,7 @@ func (q *query) judge(l *List, i int32) fit {
 	case byPrice:
 		f.key = int64(c.cheapest(l, q))
 	case byCost:
-		cost := bourse.Cost(c.cheapest(l, q), f.runtime)
+		cost := grid.Cost(c.cheapest(l, q), f.runtime)
 		if cost > q.limit {
 			return fit{}
 		}

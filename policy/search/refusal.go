@@ -3,18 +3,18 @@ package search
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // refusal says why q found nothing in the list as it is.
-func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
+func (f *Finder) refusal(q *query, a Algorithm) grid.Reason {
 	if q.suit == nil || !q.suit.holds(q) {
 		if r := f.list.unsuited(q); r.Refused() {
 			return r
 		}
 	}
 	free := *q // q with neither price nor budget
-	free.sums, free.limit = byCost, bourse.MaxCredits
+	free.sums, free.limit = byCost, grid.MaxCredits
 	if a.CapsPrice() {
 		free.sums = byPrice
 	}
@@ -31,7 +31,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	least, any := sum{}, false // over all starts: cost of the cheapest window, or the least cap
 	f.array = false
 	f.best.lift()
-	f.hook = func(p *pool, t bourse.Time) {
+	f.hook = func(p *pool, t grid.Time) {
 		p.expire(t)
 		if p.live > p.most {
 			p.most, p.peak = p.live, t
@@ -59,63 +59,63 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		f.peaked(&free, most, f.pools[0].peak)
 		return f.noWindow(q, most)
 	case a.CapsPrice():
-		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
-			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
+		return grid.Reason{Code: grid.OverBudget, Detail: fmt.Sprintf(
+			"the least price cap with a window is %v credits per node-hour, the job's is %v", grid.Price(least.lo), q.MaxPrice)}
 	}
-	return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
+	return grid.Reason{Code: grid.OverBudget, Detail: fmt.Sprintf(
 		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
 }
 
 // since caches the words for the earliest start.
 type since struct {
-	from  bourse.Time
-	words bourse.Phrase
+	from  grid.Time
+	words grid.Phrase
 }
 
 // said is what the words of a refusal depend on.
 type said struct {
 	most, nodes    int
-	from, deadline bourse.Time
+	from, deadline grid.Time
 }
 
 // mostSaid bounds the cached words. Many jobs of a batch are refused with the same words.
 const mostSaid = 1 << 10
 
 // noWindow is the refusal that says how many nodes were free at most.
-func (f *Finder) noWindow(q *query, most int) bourse.Reason {
+func (f *Finder) noWindow(q *query, most int) grid.Reason {
 	k := said{most, q.Nodes, q.from, q.Deadline}
 	words, known := f.said[k]
 	if !known {
-		words = string(bourse.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, f.span(q.from, q.Deadline)))
+		words = string(grid.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, f.span(q.from, q.Deadline)))
 		if f.said == nil || len(f.said) >= mostSaid {
 			f.said = map[said]string{}
 		}
 		f.said[k] = words
 	}
-	return bourse.Reason{Code: bourse.NoWindow, Detail: words}
+	return grid.Reason{Code: grid.NoWindow, Detail: words}
 }
 
 // span describes the bounds on a window, if any. The words for the start are cached, as
 // most jobs of a batch share it.
-func (f *Finder) span(from, deadline bourse.Time) (words bourse.Phrase) {
-	if from > -bourse.MaxTime {
+func (f *Finder) span(from, deadline grid.Time) (words grid.Phrase) {
+	if from > -grid.MaxTime {
 		if f.since.words == "" || f.since.from != from {
-			f.since.from, f.since.words = from, bourse.Say(" from %v on", from)
+			f.since.from, f.since.words = from, grid.Say(" from %v on", from)
 		}
 		words = f.since.words
 	}
-	if deadline < bourse.Never {
-		words += bourse.Say(", with an end by %v", deadline)
+	if deadline < grid.Never {
+		words += grid.Say(", with an end by %v", deadline)
 	}
 	return words
 }
 
 // unsuited returns the reason if no list of these nodes could serve the request, free or
 // not.
-func (l *List) unsuited(q *query) bourse.Reason {
+func (l *List) unsuited(q *query) grid.Reason {
 	seen := make([]bool, len(l.groups))
 	nodes := make([]int, max(1, l.sites)) // suited nodes, in all or by site
-	suited, fastest, lacks := false, bourse.Performance(0), ""
+	suited, fastest, lacks := false, grid.Performance(0), ""
 	short := -1 // of those that are too short for it, the class of the longest window
 	for i := range l.classes {
 		c := &l.classes[i]
@@ -149,7 +149,7 @@ func (l *List) unsuited(q *query) bourse.Reason {
 			n = l.groups[c.group].Nodes
 		}
 		if nodes[site] += n; nodes[site] >= q.Nodes {
-			return bourse.Reason{}
+			return grid.Reason{}
 		}
 	}
 	most := 0
@@ -162,17 +162,17 @@ func (l *List) unsuited(q *query) bourse.Reason {
 	}
 	switch {
 	case !suited && short >= 0:
-		return bourse.Reason{Code: bourse.TooLarge, Detail: less}
+		return grid.Reason{Code: grid.TooLarge, Detail: less}
 	case suited && q.OneSite:
-		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited%s", q.Nodes, most, also(less))}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited%s", q.Nodes, most, also(less))}
 	case suited:
-		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited%s", q.Nodes, most, also(less))}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited%s", q.Nodes, most, also(less))}
 	case fastest > 0:
-		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
+		return grid.Reason{Code: grid.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
 	case lacks != "":
-		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has what is required (%s)", lacks)}
+		return grid.Reason{Code: grid.NoNode, Detail: fmt.Sprintf("no node has what is required (%s)", lacks)}
 	}
-	return bourse.Reason{Code: bourse.NoNode, Detail: "there are no nodes"}
+	return grid.Reason{Code: grid.NoNode, Detail: "there are no nodes"}
 }
 
 // tooShort says that a request is longer than any group with suited nodes allows; c is of

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // rooms are bounds on how many nodes are free at once for long enough. When demand exceeds
@@ -31,15 +31,15 @@ type rooms struct {
 
 // room is the bound for requests of a given length and longer ones.
 type room struct {
-	steps  []bourse.Step // at most that many nodes are free at once at starts before the next step's
-	failed int           // failed scans since it was made
-	made   uint64        // value of List.changes when it was made
+	steps  []grid.Step // at most that many nodes are free at once at starts before the next step's
+	failed int         // failed scans since it was made
+	made   uint64      // value of List.changes when it was made
 }
 
 // event is an instant at which nodes become free, or the last at which they are free for
 // long enough.
 type event struct {
-	at    bourse.Time
+	at    grid.Time
 	count int32
 }
 
@@ -51,7 +51,7 @@ const refresh = 16
 
 // rung returns the largest length not above d on a ladder with eight rungs to an octave,
 // and its number.
-func rung(d bourse.Duration) (key int, length bourse.Duration) {
+func rung(d grid.Duration) (key int, length grid.Duration) {
 	n := max(0, bits.Len64(uint64(d))-4)
 	return n<<4 | int(d>>n), d >> n << n
 }
@@ -71,19 +71,19 @@ func (f *Finder) bounded(a Algorithm) bool {
 }
 
 // last returns the latest start that a query may have.
-func (f *Finder) last(q *query) bourse.Time { return min(q.Deadline, f.list.to).Add(-q.least) }
+func (f *Finder) last(q *query) grid.Time { return min(q.Deadline, f.list.to).Add(-q.least) }
 
 // soonest returns a time before which a query has no window; false if it has none at all.
-func (f *Finder) soonest(q *query) (bourse.Time, bool) {
+func (f *Finder) soonest(q *query) (grid.Time, bool) {
 	if most, known := q.suit.atMost(q.Length); known && most < q.Nodes {
 		return 0, false
 	}
 	from := max(q.from, q.suit.front.since(q.Nodes, q.Length))
 	r := f.roomFor(q)
-	if r == nil || q.least > bourse.Duration(bourse.Never) {
-		return from, from <= f.last(q) || q.least > bourse.Duration(bourse.Never) // if no nodes suit it, a scan ends at once
+	if r == nil || q.least > grid.Duration(grid.Never) {
+		return from, from <= f.last(q) || q.least > grid.Duration(grid.Never) // if no nodes suit it, a scan ends at once
 	}
-	i, _ := slices.BinarySearchFunc(r.steps, q.Nodes, func(s bourse.Step, n int) int { return cmp.Compare(s.Free, n) })
+	i, _ := slices.BinarySearchFunc(r.steps, q.Nodes, func(s grid.Step, n int) int { return cmp.Compare(s.Free, n) })
 	if i == len(r.steps) {
 		return 0, false
 	}
@@ -107,7 +107,7 @@ func (f *Finder) noted(q *query) {
 // missed records that a scan has failed, and from time to time makes the bound that would
 // have avoided it.
 func (f *Finder) missed(q *query) {
-	if q.least > bourse.Duration(bourse.Never) {
+	if q.least > grid.Duration(grid.Never) {
 		return // no class suits the request, which no bound shows
 	}
 	r := &f.rooms
@@ -127,10 +127,10 @@ func (f *Finder) missed(q *query) {
 
 // staircase appends the most nodes that are free at once for a length, at any start up to a
 // given time, as steps. It costs a walk over the slots and two sorts.
-func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse.Step {
+func (f *Finder) staircase(steps []grid.Step, length grid.Duration) []grid.Step {
 	l, r := f.list, &f.rooms
 	l.renew()
-	runtimes := make([]bourse.Duration, len(l.classes))
+	runtimes := make([]grid.Duration, len(l.classes))
 	for i := range l.classes {
 		runtimes[i] = l.classes[i].performance.Runtime(length)
 	}
@@ -157,7 +157,7 @@ func (f *Finder) staircase(steps []bourse.Step, length bourse.Duration) []bourse
 			if most = free; len(steps) > 0 && steps[len(steps)-1].At == e.at {
 				steps[len(steps)-1].Free = most
 			} else {
-				steps = append(steps, bourse.Step{At: e.at, Free: most})
+				steps = append(steps, grid.Step{At: e.at, Free: most})
 			}
 		}
 	}
@@ -175,10 +175,10 @@ func (f *Finder) mostFree(q *query) (int, bool) {
 		return n, true
 	}
 	r := f.roomFor(q)
-	if r == nil || q.least > bourse.Duration(bourse.Never) {
+	if r == nil || q.least > grid.Duration(grid.Never) {
 		return 0, false
 	}
-	i, _ := slices.BinarySearchFunc(r.steps, f.last(q), func(s bourse.Step, t bourse.Time) int {
+	i, _ := slices.BinarySearchFunc(r.steps, f.last(q), func(s grid.Step, t grid.Time) int {
 		if s.At <= t {
 			return -1
 		}

@@ -4,51 +4,51 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"pgregory.net/rapid"
 )
 
 // drawBatch draws groups of some sites, what is free on them over 200 minutes, and a batch:
 // with budgets, deadlines, sizes, sites that are closed and prices that change.
-func drawBatch(t *rapid.T) ([]bourse.Group, []bourse.Profile, []bourse.Request, Options) {
+func drawBatch(t *rapid.T) ([]grid.Group, []grid.Profile, []grid.Request, Options) {
 	n := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
-	var groups []bourse.Group
-	var free []bourse.Profile
+	var groups []grid.Group
+	var free []grid.Profile
 	for g := range n(1, 4, "groups") {
-		groups = append(groups, bourse.Group{Site: string(rune('a' + g/2)), Name: string(rune('p' + g)), Nodes: 8,
-			Performance: bourse.Performance(500 * n(1, 4, "performance")), Price: bourse.Price(100_000 * n(0, 8, "price")), Machine: drawMachine(t)})
-		p := bourse.NewProfile(0, n(0, 8, "free"))
+		groups = append(groups, grid.Group{Site: string(rune('a' + g/2)), Name: string(rune('p' + g)), Nodes: 8,
+			Performance: grid.Performance(500 * n(1, 4, "performance")), Price: grid.Price(100_000 * n(0, 8, "price")), Machine: drawMachine(t)})
+		p := grid.NewProfile(0, n(0, 8, "free"))
 		for range n(0, 12, "steps") {
-			at := minute * bourse.Time(n(0, 190, "at"))
-			p.Add(at, at.Add(bourse.Minute*bourse.Duration(n(1, 60, "for"))), n(-3, 3, "change"))
+			at := minute * grid.Time(n(0, 190, "at"))
+			p.Add(at, at.Add(grid.Minute*grid.Duration(n(1, 60, "for"))), n(-3, 3, "change"))
 		}
 		free = append(free, p)
 	}
 	if n(0, 5, "curved") == 0 {
-		curve, err := bourse.NewPriceCurve([]bourse.PricePiece{{From: 50 * minute, To: 100 * minute, Factor: 500}}, 0)
+		curve, err := grid.NewPriceCurve([]grid.PricePiece{{From: 50 * minute, To: 100 * minute, Factor: 500}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		groups[0].Curve = curve
 	}
-	o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, Best}[n(0, 3, "algorithm")], MaxAlternatives: n(0, 4, "most"), Notice: minute * bourse.Time(n(0, 20, "notice"))}
-	jobs := make([]bourse.Request, n(1, 40, "jobs"))
+	o := Options{Algorithm: []Algorithm{AMP, AMP, ALP, Best}[n(0, 3, "algorithm")], MaxAlternatives: n(0, 4, "most"), Notice: minute * grid.Time(n(0, 20, "notice"))}
+	jobs := make([]grid.Request, n(1, 40, "jobs"))
 	o.Barred = make([][]bool, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		*j = bourse.Request{Nodes: n(1, 12, "nodes"), Length: bourse.Minute * bourse.Duration(n(1, 120, "length")), MinPerformance: bourse.Performance(n(1, 1500, "min performance")),
-			MaxPrice: bourse.Price(100_000 * n(1, 8, "max price")), Budget: 5000 * bourse.Credits(n(0, 400, "budget")), Ready: minute * bourse.Time(n(0, 40, "ready")), Deadline: bourse.Never, OneSite: n(0, 4, "one site") == 0}
+		*j = grid.Request{Nodes: n(1, 12, "nodes"), Length: grid.Minute * grid.Duration(n(1, 120, "length")), MinPerformance: grid.Performance(n(1, 1500, "min performance")),
+			MaxPrice: grid.Price(100_000 * n(1, 8, "max price")), Budget: 5000 * grid.Credits(n(0, 400, "budget")), Ready: minute * grid.Time(n(0, 40, "ready")), Deadline: grid.Never, OneSite: n(0, 4, "one site") == 0}
 		if n(0, 2, "late") > 0 {
-			j.Deadline = minute * bourse.Time(n(20, 220, "deadline"))
+			j.Deadline = minute * grid.Time(n(20, 220, "deadline"))
 		}
 		if n(0, 7, "tight") == 0 {
 			j.Deadline = max(j.Ready, o.Notice).Add(groups[0].Performance.Runtime(j.Length))
 		}
 		if n(0, 4, "moldable") == 0 {
-			j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + 1}})
+			j.Mold([]grid.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + 1}})
 		}
 		if n(0, 5, "picky") == 0 {
-			j.Require = bourse.Requirement(drawMachine(t))
+			j.Require = grid.Requirement(drawMachine(t))
 		}
 		if n(0, 5, "barred") == 0 {
 			o.Barred[i] = make([]bool, len(groups))
@@ -59,8 +59,8 @@ func drawBatch(t *rapid.T) ([]bourse.Group, []bourse.Profile, []bourse.Request, 
 }
 
 // drawMachine has one thing that not all machines have.
-func drawMachine(t *rapid.T) bourse.Machine {
-	return []bourse.Machine{{Memory: 1}, {Disk: 1}, {GPUs: 1}, {OS: "linux"}, {Arch: "arm"}, {Features: []string{"ib"}}, {Memory: 2, OS: "linux"}}[rapid.IntRange(0, 6).Draw(t, "machine")]
+func drawMachine(t *rapid.T) grid.Machine {
+	return []grid.Machine{{Memory: 1}, {Disk: 1}, {GPUs: 1}, {OS: "linux"}, {Arch: "arm"}, {Features: []string{"ib"}}, {Memory: 2, OS: "linux"}}[rapid.IntRange(0, 6).Draw(t, "machine")]
 }
 
 // A batch with bounds finds the same windows, leaves the same list and says the same of

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // slot is a free interval of count nodes of one class.
 type slot struct {
-	start, end bourse.Time
+	start, end grid.Time
 	tie        int64 // order of equal starts: arrival of a named slot, group of a level
 	class      int32
 	count      int32
@@ -47,7 +47,7 @@ type slotList struct {
 
 type chunk struct {
 	slots  []slot
-	maxEnd bourse.Time // no slot of the chunk ends later
+	maxEnd grid.Time // no slot of the chunk ends later
 }
 
 // fill replaces the content by sorted.

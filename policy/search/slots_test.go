@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A plain slice that is sorted after each change is the naive twin of the chunks.
@@ -18,8 +18,8 @@ func TestSlotList_EqualsASortedSlice(t *testing.T) {
 	for round := range 3 { // the memory is used again
 		var want []slot
 		draw := func() slot {
-			start := bourse.Time(r.IntN(40))
-			return slot{start: start, end: start + 1 + bourse.Time(r.IntN(1000)), tie: r.Int64N(1 << 40), class: int32(r.IntN(9)), count: 1}
+			start := grid.Time(r.IntN(40))
+			return slot{start: start, end: start + 1 + grid.Time(r.IntN(1000)), tie: r.Int64N(1 << 40), class: int32(r.IntN(9)), count: 1}
 		}
 		for range r.IntN(3) * 500 {
 			want = append(want, draw())
@@ -74,14 +74,14 @@ func TestList_IsTheOneMadeAnewAfterChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, free := drawGroups(t)
 		for g := range groups {
-			groups[g].Padding = bourse.Duration(rapid.IntRange(0, 2).Draw(t, "padding")) * tick
+			groups[g].Padding = grid.Duration(rapid.IntRange(0, 2).Draw(t, "padding")) * tick
 		}
-		from, to := bourse.Time(rapid.IntRange(0, 5).Draw(t, "list from"))*instant, 20*instant
+		from, to := grid.Time(rapid.IntRange(0, 5).Draw(t, "list from"))*instant, 20*instant
 		l := fungible(groups, free, from, to)
 		for range rapid.IntRange(1, 12).Draw(t, "changes") {
 			g := rapid.IntRange(0, len(groups)-1).Draw(t, "group")
-			s := bourse.Time(rapid.IntRange(0, 25).Draw(t, "from")) * instant
-			e := s + bourse.Time(rapid.IntRange(1, 8).Draw(t, "for"))*instant
+			s := grid.Time(rapid.IntRange(0, 25).Draw(t, "from")) * instant
+			e := s + grid.Time(rapid.IntRange(1, 8).Draw(t, "for"))*instant
 			n := rapid.SampledFrom([]int{-2, -1, 1, 2}).Draw(t, "nodes")
 			l.Add(int32(g), n, s, e)
 			free[g].Add(max(0, s.Add(-groups[g].Padding)), e.Add(groups[g].Padding), n)
@@ -104,10 +104,10 @@ func TestStaircase_IsTheMostThatAnyStartHadBefore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, free := drawGroups(t)
 		l := fungible(groups, free, 0, 30*instant)
-		length := bourse.Duration(rapid.IntRange(1, 10).Draw(t, "length")) * tick
-		var want []bourse.Step
+		length := grid.Duration(rapid.IntRange(1, 10).Draw(t, "length")) * tick
+		var want []grid.Step
 		most := 0
-		for at := bourse.Time(0); at < 30*instant; at += instant {
+		for at := grid.Time(0); at < 30*instant; at += instant {
 			n := 0
 			for g := range groups {
 				if end := at.Add(groups[g].Performance.Runtime(length)); end <= 30*instant {
@@ -115,7 +115,7 @@ func TestStaircase_IsTheMostThatAnyStartHadBefore(t *testing.T) {
 				}
 			}
 			if n > most {
-				most, want = n, append(want, bourse.Step{At: at, Free: n})
+				most, want = n, append(want, grid.Step{At: at, Free: n})
 			}
 		}
 		f := NewFinder(l)

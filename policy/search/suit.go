@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // suit is the set of classes of a fungible list that serve a request, at any cost. Most
@@ -11,9 +11,9 @@ import (
 type suit struct {
 	serves  []bool // by class
 	nodes   int
-	onSite  int                // most nodes at one site
-	fastest bourse.Performance // of them; 0: there are none
-	slowest bourse.Performance
+	onSite  int              // most nodes at one site
+	fastest grid.Performance // of them; 0: there are none
+	slowest grid.Performance
 	classes int
 	peaks   []peak // by length; see peak.go
 	front   frontier
@@ -21,12 +21,12 @@ type suit struct {
 
 // suits are the suits of a batch.
 type suits struct {
-	speeds []bourse.Performance // of the classes, in order
-	plain  []*suit              // for requests that ask only for performance, by the lowest speed that is enough
-	of     map[string]*suit     // by the set of classes
-	key    []byte               // scratch
-	sums   []int                // scratch: nodes by site
-	cells  int                  // cells of all frontiers
+	speeds []grid.Performance // of the classes, in order
+	plain  []*suit            // for requests that ask only for performance, by the lowest speed that is enough
+	of     map[string]*suit   // by the set of classes
+	key    []byte             // scratch
+	sums   []int              // scratch: nodes by site
+	cells  int                // cells of all frontiers
 
 	nodes, lengths classes // node counts and lengths in the batch
 }
@@ -107,7 +107,7 @@ func (s *suit) holds(q *query) bool {
 }
 
 // least returns the shortest runtime of a length.
-func (s *suit) least(length bourse.Duration) bourse.Duration {
+func (s *suit) least(length grid.Duration) grid.Duration {
 	if s.fastest == 0 {
 		return nowhere
 	}

@@ -4,27 +4,27 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A dear slot early and a cheap one late: what is weighed says which comes first.
 func TestBatch_OwnWeightsHoldForAllPasses(t *testing.T) {
 	t.Parallel()
-	node := func(name string) bourse.Group {
-		return bourse.Group{Name: name, Nodes: 1, Performance: bourse.Unit}
+	node := func(name string) grid.Group {
+		return grid.Group{Name: name, Nodes: 1, Performance: grid.Unit}
 	}
 	list := func() *List {
-		l, err := Named([]bourse.Group{node("fast"), node("cheap")}, []bourse.Slot{
-			{Group: 0, Count: 1, Start: 0, End: 100_000, Performance: 2 * bourse.Unit, Price: 40_000_000},
-			{Group: 1, Count: 1, Start: 50_000, End: 250_000, Performance: bourse.Unit, Price: 1_000_000},
+		l, err := Named([]grid.Group{node("fast"), node("cheap")}, []grid.Slot{
+			{Group: 0, Count: 1, Start: 0, End: 100_000, Performance: 2 * grid.Unit, Price: 40_000_000},
+			{Group: 1, Count: 1, Start: 50_000, End: 250_000, Performance: grid.Unit, Price: 1_000_000},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
-	job := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit,
-		MaxPrice: 40_000_000, Deadline: bourse.Never}
+	job := grid.Request{Nodes: 1, Length: 100 * grid.Second, MinPerformance: grid.Unit,
+		MaxPrice: 40_000_000, Deadline: grid.Never}
 	job.Budget = job.DefaultBudget()
 	for _, c := range []struct {
 		name    string
@@ -35,7 +35,7 @@ func TestBatch_OwnWeightsHoldForAllPasses(t *testing.T) {
 		{"time alone", Weights{Time: 1000}, []int32{0, 0, 1, 1}},
 		{"turning", Weights{}, []int32{0, 1, 0, 1}},
 	} {
-		r := Batch(list(), []bourse.Request{job}, Options{Algorithm: Best, Weights: c.weights})
+		r := Batch(list(), []grid.Request{job}, Options{Algorithm: Best, Weights: c.weights})
 		if len(r.Alternatives[0]) != len(c.want) {
 			t.Fatalf("%s: %d alternatives, want %d", c.name, len(r.Alternatives[0]), len(c.want))
 		}
@@ -50,16 +50,16 @@ func TestBatch_OwnWeightsHoldForAllPasses(t *testing.T) {
 // Weights times budgets of more than 64 bits are weighed as they are.
 func TestBest_WeighsLargeBudgets(t *testing.T) {
 	t.Parallel()
-	groups := []bourse.Group{{Name: "slow", Nodes: 1, Performance: bourse.Unit}, {Name: "quick", Nodes: 1, Performance: 2 * bourse.Unit}}
-	l, err := Named(groups, []bourse.Slot{
-		{Group: 0, Count: 1, End: 200_000, Performance: bourse.Unit, Price: 1},
-		{Group: 1, Count: 1, End: 200_000, Performance: 2 * bourse.Unit, Price: 40_000_000},
+	groups := []grid.Group{{Name: "slow", Nodes: 1, Performance: grid.Unit}, {Name: "quick", Nodes: 1, Performance: 2 * grid.Unit}}
+	l, err := Named(groups, []grid.Slot{
+		{Group: 0, Count: 1, End: 200_000, Performance: grid.Unit, Price: 1},
+		{Group: 1, Count: 1, End: 200_000, Performance: 2 * grid.Unit, Price: 40_000_000},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: bourse.MaxPrice, Deadline: bourse.Never}
-	for _, budget := range []bourse.Credits{1 << 40, 1 << 45, 1 << 46, 1 << 50, bourse.MaxBudget} {
+	r := grid.Request{Nodes: 1, Length: 100 * grid.Second, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Deadline: grid.Never}
+	for _, budget := range []grid.Credits{1 << 40, 1 << 45, 1 << 46, 1 << 50, grid.MaxBudget} {
 		r.Budget = budget
 		for _, c := range []struct {
 			by   Weights
@@ -77,26 +77,26 @@ func TestBest_WeighsLargeBudgets(t *testing.T) {
 func TestBest_OfEqualScoresTheCheaperThenTheEarlier(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		prices [2]bourse.Price
-		perf   [2]bourse.Performance
+		prices [2]grid.Price
+		perf   [2]grid.Performance
 		by     Weights
 		want   int32
 	}{
-		{[2]bourse.Price{3_600_000, 1_800_000}, [2]bourse.Performance{1000, 1000}, Weights{Time: 1000}, 1},
-		{[2]bourse.Price{1_800_000, 1_800_000}, [2]bourse.Performance{1000, 1000}, Weights{Time: 1000}, 0},
-		{[2]bourse.Price{1_800_000, 3_600_000}, [2]bourse.Performance{1000, 2000}, Weights{Cost: 1000}, 1}, // one cost, half as long
+		{[2]grid.Price{3_600_000, 1_800_000}, [2]grid.Performance{1000, 1000}, Weights{Time: 1000}, 1},
+		{[2]grid.Price{1_800_000, 1_800_000}, [2]grid.Performance{1000, 1000}, Weights{Time: 1000}, 0},
+		{[2]grid.Price{1_800_000, 3_600_000}, [2]grid.Performance{1000, 2000}, Weights{Cost: 1000}, 1}, // one cost, half as long
 	} {
-		var groups []bourse.Group
-		var slots []bourse.Slot
+		var groups []grid.Group
+		var slots []grid.Slot
 		for i := range c.prices {
-			groups = append(groups, bourse.Group{Name: string(rune('a' + i)), Nodes: 1, Performance: c.perf[i]})
-			slots = append(slots, bourse.Slot{Group: int32(i), Count: 1, Start: bourse.Time(i) * 50_000, End: 300_000, Performance: c.perf[i], Price: c.prices[i]})
+			groups = append(groups, grid.Group{Name: string(rune('a' + i)), Nodes: 1, Performance: c.perf[i]})
+			slots = append(slots, grid.Slot{Group: int32(i), Count: 1, Start: grid.Time(i) * 50_000, End: 300_000, Performance: c.perf[i], Price: c.prices[i]})
 		}
 		l, err := Named(groups, slots)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := bourse.Request{Nodes: 1, Length: 100 * bourse.Second, MinPerformance: bourse.Unit, MaxPrice: 10_000_000, Deadline: bourse.Never}
+		r := grid.Request{Nodes: 1, Length: 100 * grid.Second, MinPerformance: grid.Unit, MaxPrice: 10_000_000, Deadline: grid.Never}
 		r.Budget = r.DefaultBudget()
 		w, why := NewFinder(l).Find(r, Best, c.by, 0)
 		if why.Refused() || w.Parts[0].Group != c.want {
@@ -110,32 +110,32 @@ func TestBest_OfEqualScoresTheCheaperThenTheEarlier(t *testing.T) {
 func TestBest_FindsTheLastOfMany(t *testing.T) {
 	t.Parallel()
 	const many = 5 * arrayMost
-	var groups []bourse.Group
-	var slots []bourse.Slot
+	var groups []grid.Group
+	var slots []grid.Slot
 	for i := range many {
-		groups = append(groups, bourse.Group{Name: fmt.Sprint(i), Nodes: 1, Performance: bourse.Unit})
-		slots = append(slots, bourse.Slot{Group: int32(i), Count: 1, Start: bourse.Time(i), End: bourse.MaxTime, Performance: bourse.Unit, Price: bourse.Price(2*many - i)})
+		groups = append(groups, grid.Group{Name: fmt.Sprint(i), Nodes: 1, Performance: grid.Unit})
+		slots = append(slots, grid.Slot{Group: int32(i), Count: 1, Start: grid.Time(i), End: grid.MaxTime, Performance: grid.Unit, Price: grid.Price(2*many - i)})
 	}
 	l, err := Named(groups, slots)
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := bourse.Request{Nodes: 2, Length: bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 3 * many, Deadline: bourse.Never}
+	job := grid.Request{Nodes: 2, Length: grid.Hour, MinPerformance: grid.Unit, MaxPrice: 3 * many, Deadline: grid.Never}
 	job.Budget = job.DefaultBudget()
 	if w, why := NewFinder(l).Find(job, Best, Weights{Cost: 1000}, 0); why.Refused() || w.Start != many-1 || w.Cost != 2*many+3 {
-		t.Errorf("at %v for %v (%v), want the last two at %v for %v", w.Start, w.Cost, why, bourse.Time(many-1), bourse.Credits(2*many+3))
+		t.Errorf("at %v for %v (%v), want the last two at %v for %v", w.Start, w.Cost, why, grid.Time(many-1), grid.Credits(2*many+3))
 	}
 }
 
 // Best makes 12 passes over a batch, though a node that is free for ever has more windows.
 func TestBest_MakesTwelvePasses(t *testing.T) {
 	t.Parallel()
-	l, err := Named([]bourse.Group{{Name: "a", Nodes: 1}}, []bourse.Slot{{Count: 1, End: bourse.MaxTime, Performance: bourse.Unit, Price: 1}})
+	l, err := Named([]grid.Group{{Name: "a", Nodes: 1}}, []grid.Slot{{Count: 1, End: grid.MaxTime, Performance: grid.Unit, Price: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 1, Deadline: bourse.Never, Budget: 100}
-	if r := Batch(l, []bourse.Request{job}, Options{Algorithm: Best}); r.Passes != 12 || len(r.Alternatives[0]) != 12 {
+	job := grid.Request{Nodes: 1, Length: grid.Hour, MinPerformance: grid.Unit, MaxPrice: 1, Deadline: grid.Never, Budget: 100}
+	if r := Batch(l, []grid.Request{job}, Options{Algorithm: Best}); r.Passes != 12 || len(r.Alternatives[0]) != 12 {
 		t.Errorf("%d alternatives in %d passes, want 12 in 12", len(r.Alternatives[0]), r.Passes)
 	}
 }

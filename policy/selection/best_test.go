@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -15,23 +15,23 @@ import (
 // windowsOf returns the windows by time and cost that a job could have on the
 // untouched list, as if no other job were there: at each start, for each runtime
 // as the bound, the N cheapest parts.
-func windowsOf(slots []bourse.Slot, r bourse.Request) (list []selection.Alternative) {
+func windowsOf(slots []grid.Slot, r grid.Request) (list []selection.Alternative) {
 	type part struct {
-		cost    bourse.Credits
-		runtime bourse.Duration
+		cost    grid.Credits
+		runtime grid.Duration
 	}
 	var live, short []part
 	for _, at := range slots {
 		live = live[:0]
 		for _, s := range slots {
 			if rt := s.Performance.Runtime(r.Length); s.Performance >= r.MinPerformance && s.Start <= at.Start && at.Start.Add(rt) <= s.End {
-				live = append(live, part{bourse.Cost(s.Price, rt), rt})
+				live = append(live, part{grid.Cost(s.Price, rt), rt})
 			}
 		}
 		slices.SortFunc(live, func(a, b part) int { return cmp.Compare(a.cost, b.cost) })
 		for _, bound := range live {
 			short = short[:0]
-			cost := bourse.Credits(0)
+			cost := grid.Credits(0)
 			for _, p := range live {
 				if p.runtime <= bound.runtime && len(short) < r.Nodes {
 					short = append(short, p)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // An integer program solver is the oracle for batches too large to enumerate.
@@ -32,7 +32,7 @@ func TestSelect_EqualsIntegerProgram(t *testing.T) {
 		for j := range jobs {
 			for range 10 {
 				quick := .3 + rng.Float64()
-				jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(1000 * quick), Cost: bourse.Credits(1000 / quick * (.5 + rng.Float64()))})
+				jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(1000 * quick), Cost: grid.Credits(1000 / quick * (.5 + rng.Float64()))})
 			}
 		}
 		r := s.Select(jobs, MinTime, Limits{Auto, Auto})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // choice is one of every alternative of some last jobs.
@@ -61,7 +61,7 @@ func TestSolve_CoresAreAPlainRun(t *testing.T) {
 			for range r.IntN(8) {
 				time := 1 + r.Int64N([]int64{40, 40, 40, 4}[kind])
 				cost := []int64{r.Int64N(60), nodes * (100 - 2*time), 2000/(time+10) + r.Int64N(9), r.Int64N(4)}[kind]
-				jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(time), Cost: bourse.Credits(max(cost, 0))})
+				jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(time), Cost: grid.Credits(max(cost, 0))})
 			}
 		}
 		for _, c := range [][2]criterion{{timeOf, costOf}, {costOf, timeOf}, {timeOf, incomeOf}} {
@@ -106,7 +106,7 @@ func TestSolve_CoreOfALargeBatchIsSmall(t *testing.T) {
 	for j := range jobs {
 		for range 10 {
 			quick := .3 + r.Float64()
-			jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(quick * 1e6), Cost: bourse.Credits((.5 + r.Float64()) / quick * 1e7)})
+			jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(quick * 1e6), Cost: grid.Credits((.5 + r.Float64()) / quick * 1e7)})
 		}
 	}
 	if !s.solve(jobs, 1, timeOf, costOf, int64(TimeLimit(jobs)), maxLabels, nil) || s.grid {

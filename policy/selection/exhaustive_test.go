@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // every calls yield with each choice of one alternative per job that has any,
@@ -36,7 +36,7 @@ func every(jobs [][]Alternative, yield func(chosen []int)) {
 
 // exhaustive returns the choice with the least key among those allowed, the
 // first of equal ones.
-func exhaustive(jobs [][]Alternative, allowed func(t bourse.Duration, c bourse.Credits) bool, key func(chosen []int) []int64) []int {
+func exhaustive(jobs [][]Alternative, allowed func(t grid.Duration, c grid.Credits) bool, key func(chosen []int) []int64) []int {
 	var best []int
 	var least []int64
 	every(jobs, func(chosen []int) {
@@ -58,9 +58,9 @@ func drawJobs(t *rapid.T) [][]Alternative {
 	for j := range jobs {
 		for range rapid.IntRange(0, 5).Draw(t, "alternatives") {
 			jobs[j] = append(jobs[j], Alternative{
-				Time: bourse.Duration(rapid.IntRange(0, scale).Draw(t, "time")),
-				Cost: bourse.Credits(rapid.IntRange(0, scale).Draw(t, "cost")),
-				End:  bourse.Time(rapid.IntRange(-scale, scale).Draw(t, "end")),
+				Time: grid.Duration(rapid.IntRange(0, scale).Draw(t, "time")),
+				Cost: grid.Credits(rapid.IntRange(0, scale).Draw(t, "cost")),
+				End:  grid.Time(rapid.IntRange(-scale, scale).Draw(t, "end")),
 			})
 		}
 	}
@@ -70,10 +70,10 @@ func drawJobs(t *rapid.T) [][]Alternative {
 func drawLimits(t *rapid.T, jobs [][]Alternative) Limits {
 	l := Limits{Auto, Auto}
 	if rapid.Bool().Draw(t, "give time") {
-		l.Time = bourse.Duration(rapid.Int64Range(0, 2*sumLeast(jobs, timeOf)+20).Draw(t, "T"))
+		l.Time = grid.Duration(rapid.Int64Range(0, 2*sumLeast(jobs, timeOf)+20).Draw(t, "T"))
 	}
 	if rapid.Bool().Draw(t, "give cost") {
-		l.Cost = bourse.Credits(rapid.Int64Range(0, 2*sumLeast(jobs, costOf)+20).Draw(t, "B"))
+		l.Cost = grid.Credits(rapid.Int64Range(0, 2*sumLeast(jobs, costOf)+20).Draw(t, "B"))
 	}
 	return l
 }
@@ -119,7 +119,7 @@ func selectAll(jobs [][]Alternative, goal Goal, given Limits) ([]int, Limits) {
 	if given.Time != Auto && given.Cost == Auto && limits.Cost == Auto {
 		return nil, limits
 	}
-	allowed := func(t bourse.Duration, c bourse.Credits) bool {
+	allowed := func(t grid.Duration, c grid.Credits) bool {
 		switch {
 		case given.Time != Auto && t > given.Time, given.Cost != Auto && c > given.Cost:
 			return false
@@ -258,13 +258,13 @@ func TestTimeLimit_CountsWithoutSmallCommonMultiple(t *testing.T) {
 		var list []Alternative
 		sum := 0
 		for i := range n {
-			list = append(list, Alternative{Time: bourse.Duration(1000*i + n)})
+			list = append(list, Alternative{Time: grid.Duration(1000*i + n)})
 			sum += 1000*i + n
 		}
 		jobs = append(jobs, list)
 		want += float64(sum) / float64(n)
 	}
-	if got := TimeLimit(jobs); got != bourse.Duration(math.Floor(want+1e-6)) {
+	if got := TimeLimit(jobs); got != grid.Duration(math.Floor(want+1e-6)) {
 		t.Errorf("T* is %d, want %f", got, want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // finish minimises the latest end and then the sum of ends, within the budget limit in
@@ -27,13 +27,13 @@ func (s *Selector) finish(jobs [][]Alternative, given, limits Limits, chosen []i
 	if given.Time != Auto {
 		within = int64(given.Time)
 	}
-	grid := false
-	over := func(most bourse.Time) bool {
+	gridded := false
+	over := func(most grid.Time) bool {
 		if within == math.MaxInt64 {
 			return possible(jobs, most, int64(limits.Cost))
 		}
 		ok := s.stages.solve(jobs, most, costOf, timeOf, int64(limits.Cost), s.bound(), nil)
-		grid = grid || ok && s.stages.grid
+		gridded = gridded || ok && s.stages.grid
 		return ok && s.stages.value <= within
 	}
 	low, high := 0, len(s.ends)-1
@@ -53,7 +53,7 @@ func (s *Selector) finish(jobs [][]Alternative, given, limits Limits, chosen []i
 		return s.stages.solve(jobs, most, costOf, endOf, int64(limits.Cost), s.bound(), chosen)
 	}
 	ok := s.vectors.run(jobs, most, sumOfEnds, int64(limits.Cost), within, s.bound())
-	s.vectors.grid = s.vectors.grid || grid
+	s.vectors.grid = s.vectors.grid || gridded
 	if !ok {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *Selector) finish(jobs [][]Alternative, given, limits Limits, chosen []i
 
 // possible reports whether the cheapest alternatives that end by most are
 // within the limit.
-func possible(jobs [][]Alternative, most bourse.Time, limit int64) bool {
+func possible(jobs [][]Alternative, most grid.Time, limit int64) bool {
 	total := int64(0)
 	for _, alternatives := range jobs {
 		least := int64(-1)

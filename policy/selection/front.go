@@ -3,16 +3,16 @@ package selection
 import (
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Point is a choice that no other choice beats in cost, time and finish at once. With
 // limits B* and T*, D is B* - Cost and I is T* - Time.
 type Point struct {
-	Cost   bourse.Credits
-	Time   bourse.Duration
-	Finish bourse.Time // the latest end
-	Chosen []int       // as in Result
+	Cost   grid.Credits
+	Time   grid.Duration
+	Finish grid.Time // the latest end
+	Chosen []int     // as in Result
 }
 
 // Front returns the whole Pareto front of the batch over cost, time and finish, sorted by

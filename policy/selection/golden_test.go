@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 )
@@ -56,28 +56,28 @@ func load(t testing.TB) []instance {
 }
 
 // problem returns the list and the requests of an instance.
-func (in *instance) problem(t testing.TB) (*search.List, []bourse.Request) {
+func (in *instance) problem(t testing.TB) (*search.List, []grid.Request) {
 	nodes := 0
 	for _, s := range in.Slots {
 		nodes = max(nodes, s.Node+1)
 	}
-	groups := make([]bourse.Group, nodes)
+	groups := make([]grid.Group, nodes)
 	for i := range groups {
 		groups[i].Name = fmt.Sprintf("node%d", i)
 	}
-	var slots []bourse.Slot
+	var slots []grid.Slot
 	for _, s := range in.Slots {
-		slots = append(slots, bourse.Slot{Group: int32(s.Node), Count: 1, Start: bourse.Time(s.Start * 1000), End: bourse.Time(s.End * 1000),
-			Performance: bourse.Performance(s.Perf * 1000), Price: bourse.Price(s.Price * 3600e6)})
+		slots = append(slots, grid.Slot{Group: int32(s.Node), Count: 1, Start: grid.Time(s.Start * 1000), End: grid.Time(s.End * 1000),
+			Performance: grid.Performance(s.Perf * 1000), Price: grid.Price(s.Price * 3600e6)})
 	}
 	l, err := search.Named(groups, slots)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var jobs []bourse.Request
+	var jobs []grid.Request
 	for _, j := range in.Jobs {
-		jobs = append(jobs, bourse.Request{Nodes: j.N, Length: bourse.Duration(j.Length * 1000), MinPerformance: bourse.Performance(j.MinPerf * 1000),
-			MaxPrice: bourse.Price(j.MaxPrice * 3600e6), Budget: bourse.Credits(j.Budget * 1e6), Deadline: bourse.Never})
+		jobs = append(jobs, grid.Request{Nodes: j.N, Length: grid.Duration(j.Length * 1000), MinPerformance: grid.Performance(j.MinPerf * 1000),
+			MaxPrice: grid.Price(j.MaxPrice * 3600e6), Budget: grid.Credits(j.Budget * 1e6), Deadline: grid.Never})
 	}
 	return l, jobs
 }

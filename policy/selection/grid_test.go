@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // On a grid z is rounded up to the next line, not past it; the last cell ends at the limit. A
@@ -100,7 +100,7 @@ func TestFront_IsExactWhereTheLabelsFit(t *testing.T) {
 			}
 			for range 2 + r.Int64N(60/slope) {
 				cost := r.Int64N(300 / slope)
-				jobs[j] = append(jobs[j], Alternative{Cost: bourse.Credits(cost), Time: bourse.Duration(500 - slope*cost)})
+				jobs[j] = append(jobs[j], Alternative{Cost: grid.Credits(cost), Time: grid.Duration(500 - slope*cost)})
 			}
 		}
 		front, bound, most, early := [][2]int64{{}}, 0, 0, 0
@@ -126,13 +126,13 @@ func TestFront_IsExactWhereTheLabelsFit(t *testing.T) {
 			crowded++
 		}
 		s := Selector{maximum: bound}
-		points, grid := s.Front(jobs)
+		points, gridded := s.Front(jobs)
 		got := make([][2]int64, len(points))
 		for i, p := range points {
 			got[i] = [2]int64{int64(p.Cost), int64(p.Time)}
 		}
-		if grid || !slices.Equal(got, front) {
-			t.Fatalf("seed %d: of %d labels at most the front is %v, of a grid %t; want %v", seed, bound, got, grid, front)
+		if gridded || !slices.Equal(got, front) {
+			t.Fatalf("seed %d: of %d labels at most the front is %v, of a grid %t; want %v", seed, bound, got, gridded, front)
 		}
 	}
 	if crowded < 5 {
@@ -145,15 +145,15 @@ func TestFront_IsExactWhereTheLabelsFit(t *testing.T) {
 func TestRun_HoldsFourTimesTheLabelsThatItKeeps(t *testing.T) {
 	t.Parallel()
 	const bound = 2
-	for n, grid := range map[int]bool{4 * bound: false, 4*bound + 1: true} {
+	for n, gridded := range map[int]bool{4 * bound: false, 4*bound + 1: true} {
 		jobs := make([][]Alternative, 1)
 		for i := range n {
-			jobs[0] = append(jobs[0], Alternative{Cost: bourse.Credits(i), Time: bourse.Duration(n - i)})
+			jobs[0] = append(jobs[0], Alternative{Cost: grid.Credits(i), Time: grid.Duration(n - i)})
 		}
 		var s stages
-		s.options.open(jobs, bourse.Never, costOf, timeOf)
-		if !s.run(int64(n), bound, bound, false) || s.grid != grid || !grid && len(s.front) != bound {
-			t.Errorf("of %d labels %d are kept, of a grid %t; want %d and %t", n, len(s.front), s.grid, bound, grid)
+		s.options.open(jobs, grid.Never, costOf, timeOf)
+		if !s.run(int64(n), bound, bound, false) || s.grid != gridded || !gridded && len(s.front) != bound {
+			t.Errorf("of %d labels %d are kept, of a grid %t; want %d and %t", n, len(s.front), s.grid, bound, gridded)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // maxLabels bounds the labels of one job. Beyond it, z is rounded up to a grid with half as
@@ -40,7 +40,7 @@ type stages struct {
 // solve minimises the sum of g, with the sum of z within limit, over the alternatives that
 // end by most. It puts the choice into chosen unless that is nil, and reports false iff no
 // choice is within the limit.
-func (s *stages) solve(jobs [][]Alternative, most bourse.Time, z, g criterion, limit int64, bound int, chosen []int) bool {
+func (s *stages) solve(jobs [][]Alternative, most grid.Time, z, g criterion, limit int64, bound int, chosen []int) bool {
 	s.grid = false
 	if !s.whole.open(jobs, most, z, g) || s.whole.least() > limit {
 		return false

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // option is an alternative that no other of its job beats. z is bounded by the limit, and g
@@ -25,7 +25,7 @@ type options struct {
 // open collects the options of the jobs: alternatives that end by most and that no other
 // beats in z and g; of equal ones the lowest. It reports false iff some job has
 // alternatives but none ends by then.
-func (o *options) open(jobs [][]Alternative, most bourse.Time, z, g criterion) bool {
+func (o *options) open(jobs [][]Alternative, most grid.Time, z, g criterion) bool {
 	o.clear()
 	for j, alternatives := range jobs {
 		if len(alternatives) == 0 {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -162,8 +162,8 @@ func benchSelect(b *testing.B, n int) {
 		scale := 1 + rng.Float64()*9
 		for i := range 10 {
 			quick := .3 + rng.Float64()
-			jobs[j] = append(jobs[j], selection.Alternative{Time: bourse.Duration(scale * quick * 1e6), Cost: bourse.Credits(scale * (.5 + rng.Float64()) / quick * 1e7),
-				End: bourse.Time(float64(i) * 1e6 * scale)})
+			jobs[j] = append(jobs[j], selection.Alternative{Time: grid.Duration(scale * quick * 1e6), Cost: grid.Credits(scale * (.5 + rng.Float64()) / quick * 1e7),
+				End: grid.Time(float64(i) * 1e6 * scale)})
 		}
 	}
 	auto := selection.Limits{Time: selection.Auto, Cost: selection.Auto}

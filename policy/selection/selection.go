@@ -11,14 +11,14 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Alternative is what selection knows about a window.
 type Alternative struct {
-	Time bourse.Duration // of the longest part
-	Cost bourse.Credits  // total cost
-	End  bourse.Time     // of the longest part
+	Time grid.Duration // of the longest part
+	Cost grid.Credits  // total cost
+	End  grid.Time     // of the longest part
 }
 
 // Goal is what to minimise.
@@ -50,19 +50,19 @@ const Auto = -1
 // Limits bound a selection. A limit of 0 or more always applies. Auto is T* by formula 2,
 // which applies to MinCost, or B* by formula 3, which applies to MinTime and MinFinish.
 type Limits struct {
-	Time bourse.Duration // T*, on the sum of times
-	Cost bourse.Credits  // B*, on the sum of costs
+	Time grid.Duration // T*, on the sum of times
+	Cost grid.Credits  // B*, on the sum of costs
 }
 
 // Result is a selection, or the reason why there is none.
 type Result struct {
 	Chosen []int  // by job, index of its alternative; -1: none, the job is postponed
 	Limits Limits // in force; Cost is Auto if no selection is within Time, as B* is then undefined
-	Time   bourse.Duration
-	Cost   bourse.Credits
-	Finish bourse.Time   // the latest end
-	Reason bourse.Reason // LimitTime or LimitBudget; Chosen is then nil
-	Grid   bool          // the label bound was reached: within the limits, but perhaps not optimal
+	Time   grid.Duration
+	Cost   grid.Credits
+	Finish grid.Time   // the latest end
+	Reason grid.Reason // LimitTime or LimitBudget; Chosen is then nil
+	Grid   bool        // the label bound was reached: within the limits, but perhaps not optimal
 }
 
 // Selector selects. It reuses its memory from one call to the next; the zero Selector is
@@ -70,7 +70,7 @@ type Result struct {
 type Selector struct {
 	stages  stages
 	vectors vectors
-	ends    []bourse.Time
+	ends    []grid.Time
 	maximum int // bound on labels, 4 or more, for tests; 0: maxLabels
 }
 
@@ -85,21 +85,21 @@ func (s *Selector) Select(jobs [][]Alternative, g Goal, given Limits) Result {
 	check(jobs)
 	r := Result{Limits: given}
 	s.vectors.grid = false
-	const most = bourse.Time(math.MaxInt64)
+	const most = grid.Time(math.MaxInt64)
 	if given.Time == Auto {
 		r.Limits.Time = TimeLimit(jobs)
 	}
 	if quickest := sumLeast(jobs, timeOf); quickest > int64(r.Limits.Time) {
-		r.Reason = bourse.Reason{Code: bourse.LimitTime, Detail: fmt.Sprintf(
-			"the quickest selection takes %v s in all, the time limit is %v s", bourse.Duration(quickest), r.Limits.Time)}
+		r.Reason = grid.Reason{Code: grid.LimitTime, Detail: fmt.Sprintf(
+			"the quickest selection takes %v s in all, the time limit is %v s", grid.Duration(quickest), r.Limits.Time)}
 		return r
 	}
 	if given.Cost == Auto {
 		r.Limits.Cost = s.BudgetLimit(jobs, r.Limits.Time)
 		r.Grid = s.stages.grid
 	}
-	if cheapest := bourse.Credits(sumLeast(jobs, costOf)); cheapest > r.Limits.Cost {
-		r.Reason = bourse.Reason{Code: bourse.LimitBudget, Detail: fmt.Sprintf(
+	if cheapest := grid.Credits(sumLeast(jobs, costOf)); cheapest > r.Limits.Cost {
+		r.Reason = grid.Reason{Code: grid.LimitBudget, Detail: fmt.Sprintf(
 			"the cheapest selection costs %v credits, the budget limit is %v", cheapest, r.Limits.Cost)}
 		return r
 	}
@@ -126,11 +126,11 @@ func (s *Selector) Select(jobs [][]Alternative, g Goal, given Limits) Result {
 
 // refuse sets the reason that the limits together allow no choice, though each alone would.
 func (r *Result) refuse(g Goal) {
-	code := bourse.LimitTime
+	code := grid.LimitTime
 	if g == MinCost {
-		code = bourse.LimitBudget
+		code = grid.LimitBudget
 	}
-	r.Reason = bourse.Reason{Code: code, Detail: fmt.Sprintf(
+	r.Reason = grid.Reason{Code: code, Detail: fmt.Sprintf(
 		"no selection is within the time limit of %v s and the budget limit of %v credits together", r.Limits.Time, r.Limits.Cost)}
 	if r.Time > 0 {
 		r.Reason.Detail += fmt.Sprintf("; the nearest takes %v s and costs %v", r.Time, r.Cost)
@@ -143,7 +143,7 @@ func (r *Result) total(jobs [][]Alternative) {
 }
 
 // Totals returns the sums of time and cost and the latest end of a choice.
-func Totals(jobs [][]Alternative, chosen []int) (time bourse.Duration, cost bourse.Credits, finish bourse.Time) {
+func Totals(jobs [][]Alternative, chosen []int) (time grid.Duration, cost grid.Credits, finish grid.Time) {
 	finish = math.MinInt64
 	for j, i := range chosen {
 		if i >= 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // table is formula 1 of the paper, run as it is printed: by jobs, for every sum of z up to
@@ -51,7 +51,7 @@ func batch(r *rand.Rand, n, most int) [][]Alternative {
 	for j := range jobs {
 		for range r.IntN(most + 1) {
 			quick := 1 + r.Int64N(60)
-			jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(quick), Cost: bourse.Credits(400/(quick+3) + r.Int64N(20)), End: bourse.Time(r.Int64N(90))})
+			jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(quick), Cost: grid.Credits(400/(quick+3) + r.Int64N(20)), End: grid.Time(r.Int64N(90))})
 		}
 	}
 	return jobs
@@ -65,7 +65,7 @@ func alike(r *rand.Rand, n int, most int64) [][]Alternative {
 		slope := 1 + r.Int64N(prices)
 		for range r.IntN(4) {
 			cost := r.Int64N(most)
-			jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(slope*(most-cost) + r.Int64N(2)), Cost: bourse.Credits(cost)})
+			jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(slope*(most-cost) + r.Int64N(2)), Cost: grid.Credits(cost)})
 		}
 	}
 	return jobs
@@ -79,13 +79,13 @@ func TestSelect_EqualsTheTableOfThePaper(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		jobs := batch(r, 4+r.IntN(16), 1+r.IntN(7))
 		limit := TimeLimit(jobs)
-		if got, _, ok := table(jobs, timeOf, incomeOf, int64(limit)); ok && s.BudgetLimit(jobs, limit) != bourse.Credits(-got) {
+		if got, _, ok := table(jobs, timeOf, incomeOf, int64(limit)); ok && s.BudgetLimit(jobs, limit) != grid.Credits(-got) {
 			t.Fatalf("seed %d: B* is %v, want %v", seed, s.BudgetLimit(jobs, limit), -got)
 		}
 		for _, share := range []int64{100, 40, 10, 3} { // of what is between the least and the most
 			low, high := sumLeast(jobs, costOf), int64(s.BudgetLimit(jobs, limit))
 			budget := low + (high-low)*share/100
-			if x := s.Select(jobs, MinTime, Limits{Auto, bourse.Credits(budget)}); x.Chosen != nil {
+			if x := s.Select(jobs, MinTime, Limits{Auto, grid.Credits(budget)}); x.Chosen != nil {
 				value, at, _ := table(jobs, costOf, timeOf, budget)
 				if int64(x.Time) != value || int64(x.Cost) != at || x.Grid {
 					t.Fatalf("seed %d, %d %%: %d for %d, want %d for %d", seed, share, x.Time, x.Cost, value, at)
@@ -93,7 +93,7 @@ func TestSelect_EqualsTheTableOfThePaper(t *testing.T) {
 			}
 			low, high = sumLeast(jobs, timeOf), int64(limit)
 			within := low + (high-low)*share/100
-			x := s.Select(jobs, MinCost, Limits{bourse.Duration(within), Auto})
+			x := s.Select(jobs, MinCost, Limits{grid.Duration(within), Auto})
 			value, at, _ := table(jobs, timeOf, costOf, within)
 			if int64(x.Cost) != value || int64(x.Time) != at || x.Grid {
 				t.Fatalf("seed %d, %d %%: %d in %d, want %d in %d", seed, share, x.Cost, x.Time, value, at)
@@ -115,9 +115,9 @@ func TestSelect_OnAGridLosesACellAJob(t *testing.T) {
 		n := int64(len(sumJobs(jobs)))
 		for goal, of := range map[Goal][2]criterion{MinTime: {costOf, timeOf}, MinCost: {timeOf, costOf}} {
 			limit := sumLeast(jobs, of[0]) + n*80
-			given := Limits{Auto, bourse.Credits(limit)}
+			given := Limits{Auto, grid.Credits(limit)}
 			if goal == MinCost {
-				given = Limits{bourse.Duration(limit), 1 << 40}
+				given = Limits{grid.Duration(limit), 1 << 40}
 			}
 			x := s.Select(jobs, goal, given)
 			if x.Chosen == nil {
@@ -228,22 +228,22 @@ func TestThin_KeepsAVectorOfEachCell(t *testing.T) {
 // What a refusal says, and of whom.
 func TestSelect_Refusals(t *testing.T) {
 	t.Parallel()
-	jobs := [][]Alternative{{{Time: 1000, Cost: 4 * bourse.Credit, End: 1}, {Time: 3000, Cost: bourse.Credit, End: 3}}, nil, {{Time: 2000, Cost: 2 * bourse.Credit, End: 2}}}
+	jobs := [][]Alternative{{{Time: 1000, Cost: 4 * grid.Credit, End: 1}, {Time: 3000, Cost: grid.Credit, End: 3}}, nil, {{Time: 2000, Cost: 2 * grid.Credit, End: 2}}}
 	var s Selector
 	for _, c := range []struct {
 		goal  Goal
 		given Limits
-		code  bourse.Code
+		code  grid.Code
 		want  string
 	}{
-		{MinTime, Limits{2999, Auto}, bourse.LimitTime, "the quickest selection takes 3 s in all, the time limit is 2.999 s"},
-		{MinCost, Limits{Auto, 3*bourse.Credit - 1}, bourse.LimitBudget, "the cheapest selection costs 3 credits, the budget limit is 2.999999"},
-		{MinTime, Limits{4000, 5 * bourse.Credit}, bourse.LimitTime, "no selection is within the time limit of 4 s and the budget limit of 5 credits together; the nearest takes 5 s and costs 3"},
-		{MinCost, Limits{4000, 5 * bourse.Credit}, bourse.LimitBudget, "no selection is within the time limit of 4 s and the budget limit of 5 credits together; the nearest takes 3 s and costs 6"},
-		{MinFinish, Limits{4000, 5 * bourse.Credit}, bourse.LimitTime, "no selection is within the time limit of 4 s and the budget limit of 5 credits together"},
-		{MinTime, Limits{3000, 6 * bourse.Credit}, bourse.None, ""},
-		{MinCost, Limits{5000, 3 * bourse.Credit}, bourse.None, ""},
-		{MinFinish, Limits{3000, 6 * bourse.Credit}, bourse.None, ""},
+		{MinTime, Limits{2999, Auto}, grid.LimitTime, "the quickest selection takes 3 s in all, the time limit is 2.999 s"},
+		{MinCost, Limits{Auto, 3*grid.Credit - 1}, grid.LimitBudget, "the cheapest selection costs 3 credits, the budget limit is 2.999999"},
+		{MinTime, Limits{4000, 5 * grid.Credit}, grid.LimitTime, "no selection is within the time limit of 4 s and the budget limit of 5 credits together; the nearest takes 5 s and costs 3"},
+		{MinCost, Limits{4000, 5 * grid.Credit}, grid.LimitBudget, "no selection is within the time limit of 4 s and the budget limit of 5 credits together; the nearest takes 3 s and costs 6"},
+		{MinFinish, Limits{4000, 5 * grid.Credit}, grid.LimitTime, "no selection is within the time limit of 4 s and the budget limit of 5 credits together"},
+		{MinTime, Limits{3000, 6 * grid.Credit}, grid.None, ""},
+		{MinCost, Limits{5000, 3 * grid.Credit}, grid.None, ""},
+		{MinFinish, Limits{3000, 6 * grid.Credit}, grid.None, ""},
 	} {
 		x := s.Select(jobs, c.goal, c.given)
 		if x.Reason.Code != c.code || x.Reason.Detail != c.want || (x.Chosen == nil) != (c.want != "") {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A trail that drops what leads nowhere after every job gives the choice of one that
@@ -19,8 +19,8 @@ func TestTrail_DroppingChangesNoChoice(t *testing.T) {
 		for j := range jobs {
 			for range r.IntN(8) {
 				quick := 1 + r.Int64N(1000)
-				jobs[j] = append(jobs[j], Alternative{Time: bourse.Duration(quick), Cost: bourse.Credits(2_000_000/(quick+200) + r.Int64N(1000)),
-					End: bourse.Time(quick)})
+				jobs[j] = append(jobs[j], Alternative{Time: grid.Duration(quick), Cost: grid.Credits(2_000_000/(quick+200) + r.Int64N(1000)),
+					End: grid.Time(quick)})
 			}
 		}
 		for _, g := range []Goal{MinTime, MinCost} {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // How the end of a batch follows from the ends of its jobs.
@@ -35,7 +35,7 @@ type vectors struct {
 
 // run makes the labels of all jobs over the alternatives that end by most, within both
 // limits. It reports false iff there is no choice.
-func (v *vectors) run(jobs [][]Alternative, most bourse.Time, ends int, limitCost, limitTime int64, bound int) bool {
+func (v *vectors) run(jobs [][]Alternative, most grid.Time, ends int, limitCost, limitTime int64, bound int) bool {
 	v.jobs, v.grid = v.jobs[:0], false
 	for j := range jobs {
 		if len(jobs[j]) > 0 {

@@ -6,20 +6,20 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Alternative is a slot outside the requested window that a site can promise instead. To
 // take it, submit its Rigid.
 type Alternative struct {
-	Size  Size           `json:"size"`
-	Start bourse.Time    `json:"start"`
-	Phi   int            `json:"phi"`   // how far outside, in thousandths of Te, rounded away from 0; negative: earlier
-	Price bourse.Credits `json:"price"` // C of a rigid slot
+	Size  Size         `json:"size"`
+	Start grid.Time    `json:"start"`
+	Phi   int          `json:"phi"`   // how far outside, in thousandths of Te, rounded away from 0; negative: earlier
+	Price grid.Credits `json:"price"` // C of a rigid slot
 }
 
 // End is the end of the slot.
-func (o *Alternative) End() bourse.Time { return o.Start.Add(o.Size.Runtime) }
+func (o *Alternative) End() grid.Time { return o.Start.Add(o.Size.Runtime) }
 
 // Rigid is the SLA a with the slot of the alternative for its window.
 func (o *Alternative) Rigid(a SLA) SLA {
@@ -85,13 +85,13 @@ func (s *Schedule) firstDraft(a *SLA) (place, bool) {
 // options returns the starts that the work in the way of p suggests: so that p ends where
 // that work starts, or starts where it ends or at its deadline. k is p's index in the line
 // at the end of a trial that failed.
-func (s *Schedule) options(p *place, k, threshold int) []bourse.Time {
-	var list []bourse.Time
+func (s *Schedule) options(p *place, k, threshold int) []grid.Time {
+	var list []grid.Time
 	suggest := func(q *place) {
 		if q.end() <= p.ready || q.start >= p.last.Add(p.run) {
 			return
 		}
-		for _, start := range [...]bourse.Time{q.start.Add(-p.run), q.end(), q.last.Add(q.run)} {
+		for _, start := range [...]grid.Time{q.start.Add(-p.run), q.end(), q.last.Add(q.run)} {
 			inside := start >= p.ready && start <= p.last
 			if p.job.SLA.Earlier && start > p.last {
 				continue
@@ -107,14 +107,14 @@ func (s *Schedule) options(p *place, k, threshold int) []bourse.Time {
 	for i := range s.t.line[:k] {
 		suggest(&s.t.line[i])
 	}
-	slices.SortFunc(list, func(a, b bourse.Time) int {
+	slices.SortFunc(list, func(a, b grid.Time) int {
 		return cmp.Or(cmp.Compare(p.away(a), p.away(b)), cmp.Compare(a, b))
 	})
 	return slices.Compact(list)
 }
 
 // away is how far a start lies outside the window: |phi| x Te.
-func (p *place) away(start bourse.Time) bourse.Duration {
+func (p *place) away(start grid.Time) grid.Duration {
 	if start < p.ready {
 		return p.ready.Sub(start)
 	}
@@ -122,14 +122,14 @@ func (p *place) away(start bourse.Time) bourse.Duration {
 }
 
 // within reports whether d <= phi x te, phi in thousandths.
-func within(d, te bourse.Duration, phi int) bool {
+func within(d, te grid.Duration, phi int) bool {
 	hi, lo := bits.Mul64(uint64(te), uint64(phi))
 	have, low := bits.Mul64(uint64(d), 1000)
 	return have < hi || have == hi && low <= lo
 }
 
 // phi is how far a start lies outside the window, in thousandths of Te.
-func (p *place) phi(start bourse.Time) int {
+func (p *place) phi(start grid.Time) int {
 	hi, lo := bits.Mul64(uint64(p.away(start)), 1000)
 	lo, carry := bits.Add64(lo, uint64(p.run)-1, 0)
 	q, _ := bits.Div64(hi+carry, lo, uint64(p.run))
@@ -141,5 +141,5 @@ func (p *place) phi(start bourse.Time) int {
 
 // String shows the alternative for people.
 func (o *Alternative) String() string {
-	return fmt.Sprintf("%d nodes over [%v, %v), phi %v, %v credits", o.Size.Nodes, o.Start, o.End(), bourse.Performance(o.Phi), o.Price)
+	return fmt.Sprintf("%d nodes over [%v, %v), phi %v, %v credits", o.Size.Nodes, o.Start, o.End(), grid.Performance(o.Phi), o.Price)
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Audit checks what must hold at every instant: no node is promised twice, the profiles
 // are what the jobs leave free, every slot lies within its window, and nothing is
 // overdue. It costs as much as making both profiles anew; tests call it after every step.
 func (s *Schedule) Audit() error {
-	busy := bourse.NewProfile(s.now, s.opt.Nodes)
+	busy := grid.NewProfile(s.now, s.opt.Nodes)
 	for i := range s.running {
 		p := &s.running[i]
 		if !p.job.Running || p.start > s.now || p.end() <= s.now || p.start != p.job.Start {
@@ -64,7 +64,7 @@ func (s *Schedule) auditPlace(p *place) error {
 	return nil
 }
 
-func same(what string, want, have bourse.Profile) error {
+func same(what string, want, have grid.Profile) error {
 	if !slices.Equal(want, have) {
 		return fmt.Errorf("free of %s: %v, the jobs leave %v", what, have, want)
 	}

@@ -4,19 +4,19 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // drawn is a submission like those of the paper's experiment: a minute to half
 // a day on 1 to 64 of 128 nodes, D = sub + Te x 1..10, half of them flexible.
-func drawn(r *rand.Rand, id int64, now bourse.Time) SLA {
-	te := bourse.Duration(60+r.ExpFloat64()*9000) * sec
+func drawn(r *rand.Rand, id int64, now grid.Time) SLA {
+	te := grid.Duration(60+r.ExpFloat64()*9000) * sec
 	n := min(64, 1<<r.IntN(7))
-	deadline := now.Add(te * bourse.Duration(1+r.IntN(10)))
+	deadline := now.Add(te * grid.Duration(1+r.IntN(10)))
 	a := Flexible(id, now, Size{n, te}, deadline.Add(-te), deadline)
 	if r.IntN(2) == 0 {
-		a.Deadline = a.Deadline.Add(te * bourse.Duration(90+r.IntN(20)) / 100)
+		a.Deadline = a.Deadline.Add(te * grid.Duration(90+r.IntN(20)) / 100)
 	}
 	return a
 }
@@ -29,7 +29,7 @@ func loaded(tb testing.TB, o Order, waiting int) (*Schedule, *rand.Rand, int64) 
 	for len(s.waiting) < waiting {
 		id++
 		s.Submit(drawn(r, id, s.now))
-		s.Advance(s.now.Add(bourse.Duration(r.IntN(60)) * sec))
+		s.Advance(s.now.Add(grid.Duration(r.IntN(60)) * sec))
 		if id > 1_000_000 {
 			tb.Fatal("the queue does not fill")
 		}

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Bounds belong to what they bound: as many nodes, sizes, and so late are taken.
 func TestBounds_AreWithin(t *testing.T) {
 	t.Parallel()
 	o := options(EDF)
-	o.Nodes, o.Waiting, o.Price, o.MaxPhi = MaxNodes, MaxWaiting, bourse.MaxPrice, MaxPhi
+	o.Nodes, o.Waiting, o.Price, o.MaxPhi = MaxNodes, MaxWaiting, grid.MaxPrice, MaxPhi
 	if err := o.Check(); err != nil {
 		t.Error(err)
 	}
@@ -22,7 +22,7 @@ func TestBounds_AreWithin(t *testing.T) {
 		t.Error(err)
 	}
 	for _, serial := range []int{0, 1000} {
-		if _, err := Amdahl(MaxNodes-1, MaxNodes, bourse.MaxDuration, serial); err != nil {
+		if _, err := Amdahl(MaxNodes-1, MaxNodes, grid.MaxDuration, serial); err != nil {
 			t.Error(err)
 		}
 		if _, err := Power(1, MaxSizes, sec, serial); err != nil {
@@ -39,7 +39,7 @@ func TestBounds_AreWithin(t *testing.T) {
 			t.Errorf("%v nodes are taken", n)
 		}
 	}
-	a := Flexible(1, -bourse.MaxTime, Size{MaxNodes, 2}, bourse.MaxTime-2, bourse.MaxTime)
+	a := Flexible(1, -grid.MaxTime, Size{MaxNodes, 2}, grid.MaxTime-2, grid.MaxTime)
 	a.Fix, a.Threshold, a.Budget = 1000, MaxPhi, 0
 	if err := a.Check(); err != nil {
 		t.Error(err)
@@ -63,16 +63,16 @@ func TestBounds_AreWithin(t *testing.T) {
 // says, at the start at the latest.
 func TestForLeg_LeavesTheChoiceThatTheLegLeaves(t *testing.T) {
 	t.Parallel()
-	leg := bourse.Leg{Nodes: 3, Start: at(100), End: at(150)}
+	leg := grid.Leg{Nodes: 3, Start: at(100), End: at(150)}
 	for _, c := range []struct {
-		w              bourse.Flex
-		ready, due     bourse.Time
+		w              grid.Flex
+		ready, due     grid.Time
 		fix, threshold int
 	}{
-		{bourse.Flex{}, at(100), at(150), NeverFix, 0},
-		{bourse.Flex{Ready: at(100), Due: at(150), Phi: 300}, at(100), at(150), NeverFix, 300},
-		{bourse.Flex{Ready: at(90), Due: at(200), Fix: 500, Phi: MaxPhi + 1}, at(90), at(200), 500, MaxPhi},
-		{bourse.Flex{Ready: at(90), Due: at(200), Fix: 1001}, at(90), at(200), 1000, 0},
+		{grid.Flex{}, at(100), at(150), NeverFix, 0},
+		{grid.Flex{Ready: at(100), Due: at(150), Phi: 300}, at(100), at(150), NeverFix, 300},
+		{grid.Flex{Ready: at(90), Due: at(200), Fix: 500, Phi: MaxPhi + 1}, at(90), at(200), 500, MaxPhi},
+		{grid.Flex{Ready: at(90), Due: at(200), Fix: 1001}, at(90), at(200), 1000, 0},
 	} {
 		a := ForLeg(7, at(10), leg, c.w)
 		if a.ID != 7 || a.Submit != at(10) || !slices.Equal(a.Sizes, []Size{{3, 50 * sec}}) || a.Ready != c.ready || a.Deadline != c.due || a.Fix != c.fix || a.Threshold != c.threshold {
@@ -109,16 +109,16 @@ func TestNames_AreReadAsTheyAreWritten(t *testing.T) {
 // Of four nodes three are taken, then all, then one, then three again.
 func TestFit_AmongGapsTooSmallAndTooShort(t *testing.T) {
 	t.Parallel()
-	p := bourse.Profile{{At: 0, Free: 1}, {At: 10, Free: 0}, {At: 20, Free: 3}, {At: 24, Free: 1}, {At: 40, Free: 4}}
+	p := grid.Profile{{At: 0, Free: 1}, {At: 10, Free: 0}, {At: 20, Free: 3}, {At: 24, Free: 1}, {At: 40, Free: 4}}
 	for _, c := range []struct {
-		from, last  bourse.Time
+		from, last  grid.Time
 		n           int
-		d           bourse.Duration
-		first, late bourse.Time
+		d           grid.Duration
+		first, late grid.Time
 	}{
 		{0, 60, 1, 10, 0, 60}, {1, 60, 1, 10, 20, 60}, {0, 60, 3, 4, 20, 60}, {0, 60, 3, 5, 40, 60},
-		{0, 39, 3, 5, bourse.Never, bourse.Never}, {0, 30, 3, 4, 20, 20}, {0, 20, 3, 4, 20, 20}, {0, 19, 3, 4, bourse.Never, bourse.Never},
-		{0, 60, 5, 1, bourse.Never, bourse.Never}, {41, 40, 1, 1, bourse.Never, bourse.Never},
+		{0, 39, 3, 5, grid.Never, grid.Never}, {0, 30, 3, 4, 20, 20}, {0, 20, 3, 4, 20, 20}, {0, 19, 3, 4, grid.Never, grid.Never},
+		{0, 60, 5, 1, grid.Never, grid.Never}, {41, 40, 1, 1, grid.Never, grid.Never},
 	} {
 		if got := firstFit(p, c.from, c.last, c.n, c.d); got != c.first {
 			t.Errorf("%+v: first at %v", c, got)
@@ -158,7 +158,7 @@ func TestPin_IsAboutThoseWhoWait(t *testing.T) {
 		if p, _ := s.Promise(2); p.Ready != was.Ready || p.Due != was.Due || p.Version != was.Version {
 			t.Errorf("%v: opened to %+v, was %+v", order, p, was)
 		}
-		for _, w := range [][2]bourse.Time{{was.Start + 1, at(100)}, {at(20), was.End() - 1}} { // the slot must lie in it
+		for _, w := range [][2]grid.Time{{was.Start + 1, at(100)}, {at(20), was.End() - 1}} { // the slot must lie in it
 			if s.Open(2, w[0], w[1], NeverFix) {
 				t.Errorf("%v: opened to %v, the slot is [%v, %v)", order, w, was.Start, was.End())
 			}
@@ -214,8 +214,8 @@ func TestAlternatives_AreAtMostAsManyAsAskedFor(t *testing.T) {
 	accept(t, s, Strict(2, 0, Size{4, 15 * sec}, at(25)))
 	a := Strict(3, 0, Size{4, 10 * sec}, at(20))
 	a.Threshold = MaxPhi
-	for most, want := range [][]bourse.Time{{}, {at(5)}, {at(5), at(40)}, {at(5), at(40)}} {
-		got := []bourse.Time{}
+	for most, want := range [][]grid.Time{{}, {at(5)}, {at(5), at(40)}, {at(5), at(40)}} {
+		got := []grid.Time{}
 		for _, o := range s.Alternatives(a, most) {
 			got = append(got, o.Start)
 		}
@@ -250,11 +250,11 @@ func TestFirm_LeavesOutWhatMayMove(t *testing.T) {
 	accept(t, s, rigid(s, 2, 10, 20, 2))
 	accept(t, s, flexible(s, 3, 10, 1, 10, 60))
 	s.Advance(0)
-	want := bourse.Profile{{At: 0, Free: 3}, {At: at(10), Free: 1}, {At: at(15), Free: 2}, {At: at(20), Free: 4}}
+	want := grid.Profile{{At: 0, Free: 3}, {At: at(10), Free: 1}, {At: at(15), Free: 2}, {At: at(20), Free: 4}}
 	if got := s.Firm(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	refuse(t, s, rigid(s, 4, 15, 20, 3), bourse.NoWindow)
+	refuse(t, s, rigid(s, 4, 15, 20, 3), grid.NoWindow)
 }
 
 // Where a root is a number it is that number: a half of a quarter is its root, an eighth of a

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Disclosure says what a site shows to outsiders. A site never shows its queue; this is
@@ -47,8 +47,8 @@ func (d Disclosure) Names() bool { return d == Full }
 
 // Tell returns what an outsider learns of a reason: with Closed only the code, unless the
 // text just repeats what the outsider has said.
-func (d Disclosure) Tell(r bourse.Reason) bourse.Reason {
-	if d == Closed && r.Code != bourse.Invalid && r.Code != bourse.OverBudget {
+func (d Disclosure) Tell(r grid.Reason) grid.Reason {
+	if d == Closed && r.Code != grid.Invalid && r.Code != grid.OverBudget {
 		r.Detail = ""
 	}
 	return r

@@ -3,16 +3,16 @@ package sla
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Image is all that a schedule knows apart from its options. Its owner keeps it, and can
 // begin again from it. The keys of Shuffle belong to the owner.
 type Image struct {
-	Now     bourse.Time `json:"now"`
-	Arrival int64       `json:"arrival"`           // number of the job accepted last
-	Jobs    []Held      `json:"jobs"`              // running ones by planned end, then waiting ones in the order of the last trial
-	Pending []Event     `json:"pending,omitempty"` // not yet returned by Advance
+	Now     grid.Time `json:"now"`
+	Arrival int64     `json:"arrival"`           // number of the job accepted last
+	Jobs    []Held    `json:"jobs"`              // running ones by planned end, then waiting ones in the order of the last trial
+	Pending []Event   `json:"pending,omitempty"` // not yet returned by Advance
 }
 
 // String shows the content, because a trace prints a pointer to it.
@@ -24,11 +24,11 @@ func (m *Image) String() string {
 // Held is a job of an image.
 type Held struct {
 	Promise
-	Number      int64          `json:"number"`      // of arrival
-	Fix         int            `json:"fix"`         // x; NeverFix once the window has closed
-	AgreedReady bourse.Time    `json:"agreedReady"` // the window that the parties agreed on last
-	AgreedDue   bourse.Time    `json:"agreedDue"`
-	AgreedCost  bourse.Credits `json:"agreedCost"` // its cost then, without surcharges
+	Number      int64        `json:"number"`      // of arrival
+	Fix         int          `json:"fix"`         // x; NeverFix once the window has closed
+	AgreedReady grid.Time    `json:"agreedReady"` // the window that the parties agreed on last
+	AgreedDue   grid.Time    `json:"agreedDue"`
+	AgreedCost  grid.Credits `json:"agreedCost"` // its cost then, without surcharges
 }
 
 // Image returns the present state. It shares only the sizes of the SLAs with the
@@ -48,8 +48,8 @@ func (s *Schedule) Image() Image {
 // Restore returns the schedule of an image. The options may differ in all but the number
 // of nodes. An image that no schedule could have made is an error that names the job.
 func Restore(opt Options, m Image) (*Schedule, error) {
-	if m.Now < -bourse.MaxTime || m.Now > bourse.MaxTime {
-		return nil, fmt.Errorf("image: now is %v: must be a time between %v and %v", m.Now, -bourse.MaxTime, bourse.MaxTime)
+	if m.Now < -grid.MaxTime || m.Now > grid.MaxTime {
+		return nil, fmt.Errorf("image: now is %v: must be a time between %v and %v", m.Now, -grid.MaxTime, grid.MaxTime)
 	}
 	s, err := New(opt, m.Now)
 	if err != nil {
@@ -89,7 +89,7 @@ func Restore(opt Options, m Image) (*Schedule, error) {
 }
 
 // check says why no schedule with that many nodes could hold the job at now.
-func (h *Held) check(now bourse.Time, nodes int) error {
+func (h *Held) check(now grid.Time, nodes int) error {
 	if err := h.SLA.Check(); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (h *Held) check(now bourse.Time, nodes int) error {
 	switch {
 	case h.Size.Nodes > nodes:
 		return fmt.Errorf("%d nodes are promised, the group has %d", h.Size.Nodes, nodes)
-	case min(h.Start, h.Ready, h.AgreedReady) < -bourse.MaxTime || max(h.Start, h.Due, h.AgreedDue) > bourse.MaxTime+bourse.Time(bourse.MaxDuration):
-		return fmt.Errorf("slot %v, window [%v, %v): times beyond %v", h.Start, h.Ready, h.Due, bourse.MaxTime)
+	case min(h.Start, h.Ready, h.AgreedReady) < -grid.MaxTime || max(h.Start, h.Due, h.AgreedDue) > grid.MaxTime+grid.Time(grid.MaxDuration):
+		return fmt.Errorf("slot %v, window [%v, %v): times beyond %v", h.Start, h.Ready, h.Due, grid.MaxTime)
 	case h.Running && (h.Start > now || h.End() <= now), !h.Running && h.Start < now:
 		return fmt.Errorf("running is %v at %v with slot [%v, %v)", h.Running, now, h.Start, h.End())
 	case h.Price < 0 || h.AgreedCost < 0 || h.Version < 1:

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -16,7 +16,7 @@ import (
 // pseudo-code, on an array of free nodes per instant, made anew for every look.
 type naive struct {
 	opt     Options
-	now     bourse.Time
+	now     grid.Time
 	arrival int
 	running []twin
 	waiting []twin
@@ -25,15 +25,15 @@ type naive struct {
 type twin struct {
 	id         int64
 	z          Size
-	sub        bourse.Time
-	ready, due bourse.Time
-	start      bourse.Time
-	price      bourse.Credits
+	sub        grid.Time
+	ready, due grid.Time
+	start      grid.Time
+	price      grid.Credits
 	arrival    int
 	fix        int
 }
 
-func (j twin) end() bourse.Time { return j.start.Add(j.z.Runtime) }
+func (j twin) end() grid.Time { return j.start.Add(j.z.Runtime) }
 
 const naiveSpan = 600
 
@@ -52,7 +52,7 @@ func (v *naive) profile(jobs ...[]twin) []int {
 	return free
 }
 
-func (v *naive) firstFit(free []int, j twin) (bourse.Time, bool) {
+func (v *naive) firstFit(free []int, j twin) (grid.Time, bool) {
 	for start := max(j.ready, v.now); start <= j.due.Add(-j.z.Runtime); start++ {
 		if !slices.ContainsFunc(free[start:start.Add(j.z.Runtime)], func(n int) bool { return n < j.z.Nodes }) {
 			return start, true
@@ -67,11 +67,11 @@ func (v *naive) less(a, b twin) int {
 		case EDF:
 			return float64(j.due)
 		case LFF:
-			return float64(j.due - max(j.ready, v.now) - bourse.Time(j.z.Runtime))
+			return float64(j.due - max(j.ready, v.now) - grid.Time(j.z.Runtime))
 		case BJF:
 			return -float64(j.z.Nodes) * float64(j.z.Runtime)
 		case Revenue: // in whole micro-credits per node-hour, as promised
-			return -float64(int64(j.price) * int64(bourse.Hour) / (int64(j.z.Nodes) * int64(j.z.Runtime)))
+			return -float64(int64(j.price) * int64(grid.Hour) / (int64(j.z.Nodes) * int64(j.z.Runtime)))
 		}
 		return 0
 	}
@@ -110,7 +110,7 @@ func (v *naive) try(j twin) (line []twin, k int, ok bool) {
 	}
 }
 
-func (v *naive) cost(z Size, ready, due bourse.Time) bourse.Credits {
+func (v *naive) cost(z Size, ready, due grid.Time) grid.Credits {
 	return v.opt.Shares.Price(v.opt.Price, z.Nodes, z.Runtime, due.Sub(max(ready, v.now))-z.Runtime)
 }
 
@@ -144,7 +144,7 @@ func (v *naive) close() {
 	}
 }
 
-func (v *naive) advance(to bourse.Time) {
+func (v *naive) advance(to grid.Time) {
 	for ; ; v.now++ {
 		v.close()
 		v.running = slices.DeleteFunc(v.running, func(j twin) bool { return j.end() <= v.now })
@@ -182,7 +182,7 @@ func (v *naive) end(id int64) {
 }
 
 // alternatives are the starts of the options that work, nearest first.
-func (v *naive) alternatives(a SLA) (starts []bourse.Time) {
+func (v *naive) alternatives(a SLA) (starts []grid.Time) {
 	z := a.Sizes[0]
 	j := twin{id: a.ID, z: z, sub: a.Submit, ready: a.Ready, due: a.Deadline, arrival: v.arrival, price: v.cost(z, a.Ready, a.Deadline)}
 	if j.due.Add(-z.Runtime) < max(j.ready, v.now) {
@@ -192,18 +192,18 @@ func (v *naive) alternatives(a SLA) (starts []bourse.Time) {
 	if ok {
 		return nil
 	}
-	away := func(s bourse.Time) bourse.Duration {
+	away := func(s grid.Time) grid.Duration {
 		if s < j.ready {
 			return j.ready.Sub(s)
 		}
 		return s.Add(z.Runtime).Sub(j.due)
 	}
-	var options []bourse.Time
+	var options []grid.Time
 	for _, o := range slices.Concat(v.running, line[:k]) {
 		if o.end() <= j.ready || o.start >= j.due {
 			continue
 		}
-		for _, s := range []bourse.Time{o.start.Add(-z.Runtime), o.end(), o.due} {
+		for _, s := range []grid.Time{o.start.Add(-z.Runtime), o.end(), o.due} {
 			inside := s >= j.ready && s.Add(z.Runtime) <= j.due
 			if a.Earlier && s > j.ready {
 				continue
@@ -213,7 +213,7 @@ func (v *naive) alternatives(a SLA) (starts []bourse.Time) {
 			}
 		}
 	}
-	slices.SortFunc(options, func(x, y bourse.Time) int { return cmp.Or(cmp.Compare(away(x), away(y)), cmp.Compare(x, y)) })
+	slices.SortFunc(options, func(x, y grid.Time) int { return cmp.Or(cmp.Compare(away(x), away(y)), cmp.Compare(x, y)) })
 	for _, s := range slices.Compact(options) {
 		rigid := j
 		rigid.ready, rigid.due, rigid.price = s, s.Add(z.Runtime), v.cost(z, s, s.Add(z.Runtime))
@@ -225,17 +225,17 @@ func (v *naive) alternatives(a SLA) (starts []bourse.Time) {
 }
 
 // drawSLA is a small submission, times in milliseconds.
-func drawSLA(t *rapid.T, id int64, now bourse.Time) SLA {
-	te := bourse.Duration(rapid.IntRange(1, 12).Draw(t, "te"))
-	ready := now.Add(bourse.Duration(rapid.IntRange(-3, 30).Draw(t, "ready")))
+func drawSLA(t *rapid.T, id int64, now grid.Time) SLA {
+	te := grid.Duration(rapid.IntRange(1, 12).Draw(t, "te"))
+	ready := now.Add(grid.Duration(rapid.IntRange(-3, 30).Draw(t, "ready")))
 	slack := 0
 	if rapid.Bool().Draw(t, "loose") {
 		slack = rapid.IntRange(0, 30).Draw(t, "slack")
 	}
 	n := rapid.IntRange(1, 5).Draw(t, "nodes")
-	a := Flexible(id, now, Size{n, te}, ready, ready.Add(te+bourse.Duration(slack)))
+	a := Flexible(id, now, Size{n, te}, ready, ready.Add(te+grid.Duration(slack)))
 	if n > 1 && rapid.IntRange(0, 3).Draw(t, "moldable") == 0 {
-		a.Sizes = []Size{{1, te + bourse.Duration(slack)/2}, {n, te}}
+		a.Sizes = []Size{{1, te + grid.Duration(slack)/2}, {n, te}}
 	}
 	a.Fix = rapid.SampledFrom([]int{NeverFix, NeverFix, 0, 250, 1000}).Draw(t, "fix")
 	a.Earlier = rapid.IntRange(0, 3).Draw(t, "earlier") == 0
@@ -263,7 +263,7 @@ func TestSchedule_EqualsThePseudoCode(t *testing.T) {
 		for id := int64(1); id <= 40; id++ {
 			switch {
 			case rapid.IntRange(0, 3).Draw(t, "step") == 0:
-				now := s.now.Add(bourse.Duration(rapid.IntRange(0, 9).Draw(t, "by")))
+				now := s.now.Add(grid.Duration(rapid.IntRange(0, 9).Draw(t, "by")))
 				s.Advance(now)
 				v.advance(now)
 			case len(s.jobs) > 0 && rapid.IntRange(0, 4).Draw(t, "leave") == 0:
@@ -286,7 +286,7 @@ func TestSchedule_EqualsThePseudoCode(t *testing.T) {
 }
 
 func compareAlternatives(t *rapid.T, s *Schedule, v *naive, a SLA) {
-	var starts []bourse.Time
+	var starts []grid.Time
 	for _, o := range s.Alternatives(a, MaxAlternatives) {
 		starts = append(starts, o.Start)
 	}

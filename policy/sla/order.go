@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Order says in which order waiting jobs choose their slots. Ties go by
@@ -73,8 +73,8 @@ func (s *Schedule) key(p *place) int64 { return orders[s.opt.Order].key(s, *p) }
 
 // rate is what a job with that area in node-milliseconds pays, in micro-credits per
 // node-hour, at most the largest int64.
-func rate(c bourse.Credits, area int64) int64 {
-	hi, lo := bits.Mul64(uint64(c), uint64(bourse.Hour))
+func rate(c grid.Credits, area int64) int64 {
+	hi, lo := bits.Mul64(uint64(c), uint64(grid.Hour))
 	if hi >= uint64(area) {
 		return math.MaxInt64
 	}

@@ -3,7 +3,7 @@ package sla
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Pin closes the window of a waiting job to its present slot until Unpin opens it again:
@@ -43,7 +43,7 @@ func (s *Schedule) Unpin(id int64) bool {
 // Open gives a waiting job another window, which must contain its present slot, and
 // another x, as agreed with its owner elsewhere. The price is agreed there too. It reports
 // whether there is such a job.
-func (s *Schedule) Open(id int64, ready, due bourse.Time, fix int) bool {
+func (s *Schedule) Open(id int64, ready, due grid.Time, fix int) bool {
 	j := s.jobs[id]
 	if j == nil || j.Running || ready > j.Start || due < j.End() {
 		return false
@@ -56,7 +56,7 @@ func (s *Schedule) Open(id int64, ready, due bourse.Time, fix int) bool {
 // Move says that a waiting job has another slot than before.
 type Move struct {
 	ID       int64
-	From, To bourse.Time // its start
+	From, To grid.Time // its start
 }
 
 // Moves returns which jobs the trials since the last call have moved, in the order in

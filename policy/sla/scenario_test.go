@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The scenarios of testdata, each a story of one schedule. Times are in seconds;
@@ -76,7 +76,7 @@ func (w *story) run(d *datadriven.TestData) string {
 
 func (w *story) begin(d *datadriven.TestData) string {
 	opt := options(EDF)
-	opt.Price = 3600 * bourse.Price(bourse.Credit)
+	opt.Price = 3600 * grid.Price(grid.Credit)
 	name, level := opt.Order.String(), opt.Disclose.String()
 	d.MaybeScanArgs(w.t, "order", &name)
 	d.MaybeScanArgs(w.t, "disclose", &level)
@@ -111,7 +111,7 @@ func (w *story) sla(d *datadriven.TestData) SLA {
 	d.MaybeScanArgs(w.t, "threshold", &a.Threshold)
 	var budget int64
 	if d.MaybeScanArgs(w.t, "budget", &budget) {
-		a.Budget = bourse.Credits(budget) * bourse.Credit
+		a.Budget = grid.Credits(budget) * grid.Credit
 	}
 	a.Earlier = d.HasArg("earlier")
 	return a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -16,7 +16,7 @@ type Options struct {
 	Order    Order        // in which waiting jobs choose their slots
 	Keys     func() int64 // Shuffle: draws a key from a seeded stream, one per waiting job and trial, quotes included
 	Replan   bool         // when nodes become free early, place everyone again; kept only if all fit
-	Price    bourse.Price // base price per node-hour
+	Price    grid.Price   // base price per node-hour
 	Shares   pricing.Flexibility
 	MaxPhi   int        // the largest |phi| of an alternative or a shift, in thousandths, 0..MaxPhi
 	Waiting  int        // the most jobs that may wait; beyond, QueueFull. 1..MaxWaiting
@@ -37,10 +37,10 @@ func (o *Options) Check() error {
 		return fmt.Errorf("order %d is unknown", o.Order)
 	case o.Order == Shuffle && o.Keys == nil:
 		return fmt.Errorf("order shuffle needs a stream of keys")
-	case o.Price < 0 || o.Price > bourse.MaxPrice:
-		return fmt.Errorf("price = %v: must be 0 to %v credits per node-hour", o.Price, bourse.MaxPrice)
+	case o.Price < 0 || o.Price > grid.MaxPrice:
+		return fmt.Errorf("price = %v: must be 0 to %v credits per node-hour", o.Price, grid.MaxPrice)
 	case o.MaxPhi < 0 || o.MaxPhi > MaxPhi:
-		return fmt.Errorf("max_phi = %v: must be 0 to %v", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
+		return fmt.Errorf("max_phi = %v: must be 0 to %v", grid.Performance(o.MaxPhi), grid.Performance(MaxPhi))
 	case o.Waiting < 1 || o.Waiting > MaxWaiting:
 		return fmt.Errorf("waiting = %d: must be 1 to %d jobs", o.Waiting, MaxWaiting)
 	case int(o.Disclose) >= len(disclosures):
@@ -54,17 +54,17 @@ func (o *Options) Check() error {
 // use.
 type Schedule struct {
 	opt     Options
-	now     bourse.Time
+	now     grid.Time
 	arrival int64 // arrival number of the last job accepted
 	jobs    map[int64]*job
 	running []place // by planned end, then arrival
 	waiting []place // in order as of the last trial
 
-	busy bourse.Profile // nodes less running work, from now on
-	all  bourse.Profile // and less the slots of waiting jobs
+	busy grid.Profile // nodes less running work, from now on
+	all  grid.Profile // and less the slots of waiting jobs
 
-	nextStart bourse.Time // the earliest slot, Never if nothing waits
-	nextFix   bourse.Time // the earliest instant at which a window closes
+	nextStart grid.Time // the earliest slot, Never if nothing waits
+	nextFix   grid.Time // the earliest instant at which a window closes
 
 	t       trial
 	moves   []Move  // since the last call of Moves
@@ -81,41 +81,41 @@ type job struct {
 // agreement is the window that the parties agreed on last, and its cost then, without
 // surcharges. Fixing closes the window but not the agreement.
 type agreement struct {
-	ready, due bourse.Time
-	cost       bourse.Credits
+	ready, due grid.Time
+	cost       grid.Credits
 }
 
 // place is a job on the timeline. What a trial looks at is close together.
 type place struct {
 	nodes  int
-	run    bourse.Duration // Te
-	ready  bourse.Time     // Tr
-	last   bourse.Time     // D - Te, the latest start
-	start  bourse.Time     // the slot it has, Never for a newcomer
-	next   bourse.Time     // the slot it would have by the present trial
-	key    int64           // of the order
-	number int64           // of arrival
-	fix    int             // x, NeverFix once the window has closed
-	late   bool            // in a trial: it takes the last slot that fits, not the first
+	run    grid.Duration // Te
+	ready  grid.Time     // Tr
+	last   grid.Time     // D - Te, the latest start
+	start  grid.Time     // the slot it has, Never for a newcomer
+	next   grid.Time     // the slot it would have by the present trial
+	key    int64         // of the order
+	number int64         // of arrival
+	fix    int           // x, NeverFix once the window has closed
+	late   bool          // in a trial: it takes the last slot that fits, not the first
 	job    *job
 }
 
-func (p *place) end() bourse.Time { return p.start.Add(p.run) }
+func (p *place) end() grid.Time { return p.start.Add(p.run) }
 
 // New returns an empty schedule that opens at now.
-func New(opt Options, now bourse.Time) (*Schedule, error) {
+func New(opt Options, now grid.Time) (*Schedule, error) {
 	if err := opt.Check(); err != nil {
 		return nil, err
 	}
 	return &Schedule{
 		opt: opt, now: now, jobs: map[int64]*job{},
-		busy: bourse.NewProfile(now, opt.Nodes), all: bourse.NewProfile(now, opt.Nodes),
-		nextStart: bourse.Never, nextFix: bourse.Never,
+		busy: grid.NewProfile(now, opt.Nodes), all: grid.NewProfile(now, opt.Nodes),
+		nextStart: grid.Never, nextFix: grid.Never,
 	}, nil
 }
 
 // Now is the instant up to which the schedule was advanced.
-func (s *Schedule) Now() bourse.Time { return s.now }
+func (s *Schedule) Now() grid.Time { return s.now }
 
 // Promise returns the accepted SLA of an identity, which waits or runs; ok is false if
 // there is none.
@@ -174,14 +174,14 @@ func (k *EventKind) UnmarshalText(b []byte) error {
 
 // Event is what happens to a job by the passing of time alone.
 type Event struct {
-	At   bourse.Time `json:"at"`
-	Kind EventKind   `json:"kind"`
-	ID   int64       `json:"id"`
+	At   grid.Time `json:"at"`
+	Kind EventKind `json:"kind"`
+	ID   int64     `json:"id"`
 }
 
 // Next is the instant of the next event, Never if there is none. It is now if a change has
 // closed windows that Advance has not yet returned.
-func (s *Schedule) Next() bourse.Time {
+func (s *Schedule) Next() grid.Time {
 	if len(s.pending) > 0 {
 		return s.now
 	}
@@ -195,7 +195,7 @@ func (s *Schedule) Next() bourse.Time {
 // Advance brings the schedule to now, which must not be before the last instant, and
 // returns what happened on the way, in order of time. Within one instant windows close
 // first, then work ends, then work starts. The list is valid until the next call.
-func (s *Schedule) Advance(now bourse.Time) []Event {
+func (s *Schedule) Advance(now grid.Time) []Event {
 	if now < s.now {
 		panic(fmt.Sprintf("sla: time runs backwards, from %v to %v", s.now, now))
 	}
@@ -223,7 +223,7 @@ func (s *Schedule) Advance(now bourse.Time) []Event {
 }
 
 // trim drops what lies before t, in place: the profile keeps its memory.
-func trim(p *bourse.Profile, t bourse.Time) {
+func trim(p *grid.Profile, t grid.Time) {
 	q := *p
 	if i := q.Index(t); i > 0 {
 		q = q[:copy(q, q[i:])]
@@ -233,7 +233,7 @@ func trim(p *bourse.Profile, t bourse.Time) {
 }
 
 // startDue starts the waiting jobs whose slot has come.
-func (s *Schedule) startDue(t bourse.Time) {
+func (s *Schedule) startDue(t grid.Time) {
 	if s.nextStart > t {
 		return
 	}
@@ -264,7 +264,7 @@ func (s *Schedule) retire(i int) {
 
 // closeDue closes the windows of the jobs that have waited for their share x of the time
 // from submission to their present slot, and appends the events to list.
-func (s *Schedule) closeDue(list []Event, t bourse.Time) []Event {
+func (s *Schedule) closeDue(list []Event, t grid.Time) []Event {
 	for i := range s.waiting {
 		if p := &s.waiting[i]; p.fixAt() <= t {
 			s.fix(p)
@@ -277,13 +277,13 @@ func (s *Schedule) closeDue(list []Event, t bourse.Time) []Event {
 
 // fixAt is the first instant with now - sub >= x (start - sub), Never if the
 // window stays open.
-func (p *place) fixAt() bourse.Time {
+func (p *place) fixAt() grid.Time {
 	if p.fix == NeverFix {
-		return bourse.Never
+		return grid.Never
 	}
 	sub := p.job.SLA.Submit
 	wait := int64(p.start.Sub(sub)) * int64(p.fix)
-	return sub.Add(bourse.Duration((max(wait, 0) + 999) / 1000))
+	return sub.Add(grid.Duration((max(wait, 0) + 999) / 1000))
 }
 
 // fix closes the window of a waiting job to its slot.
@@ -297,7 +297,7 @@ func (s *Schedule) fix(p *place) {
 
 // look finds what is due next among the waiting jobs.
 func (s *Schedule) look() {
-	s.nextStart, s.nextFix = bourse.Never, bourse.Never
+	s.nextStart, s.nextFix = grid.Never, grid.Never
 	for i := range s.waiting {
 		p := &s.waiting[i]
 		s.nextStart = min(s.nextStart, p.start)
@@ -350,4 +350,4 @@ func (s *Schedule) find(j *job) int {
 
 // Free is what is free from now on with the present slots: what a site shows. It must not
 // be changed, and is valid until the next call.
-func (s *Schedule) Free() bourse.Profile { return s.all }
+func (s *Schedule) Free() grid.Profile { return s.all }

@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // waits says why an SLA cannot be shifted at all.
-func waits(j *job, id int64) bourse.Reason {
+func waits(j *job, id int64) grid.Reason {
 	switch {
 	case j == nil:
-		return bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no SLA %d", id)}
+		return grid.Reason{Code: grid.Unknown, Detail: fmt.Sprintf("there is no SLA %d", id)}
 	case j.Running:
-		return bourse.Because(bourse.BadState, "SLA %d runs since %v; running work does not move", id, j.Start)
+		return grid.Because(grid.BadState, "SLA %d runs since %v; running work does not move", id, j.Start)
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // Shift makes room for a newcomer that was refused: the window of one accepted SLA moves,
 // by no more than it must, if its owner agrees, for a compensation.
 type Shift struct {
-	ID           int64          `json:"id"`      // whose window moves
-	Version      int            `json:"version"` // of that SLA
-	Ready        bourse.Time    `json:"ready"`   // its window after the shift
-	Due          bourse.Time    `json:"due"`
-	Compensation bourse.Credits `json:"compensation"` // from the site to the owner
+	ID           int64        `json:"id"`      // whose window moves
+	Version      int          `json:"version"` // of that SLA
+	Ready        grid.Time    `json:"ready"`   // its window after the shift
+	Due          grid.Time    `json:"due"`
+	Compensation grid.Credits `json:"compensation"` // from the site to the owner
 }
 
 // MaxShifts bounds the SLAs whose shift is tried for one newcomer. Those whose owners
@@ -65,7 +65,7 @@ func (s *Schedule) ShiftsOf(a SLA, phi int, ask func(id int64) bool) []Shift {
 		if pays > p.job.Price {
 			break
 		}
-		reach := q.run * bourse.Duration(min(phi, s.opt.MaxPhi)) / 1000
+		reach := q.run * grid.Duration(min(phi, s.opt.MaxPhi)) / 1000
 		by, _, _, ok := s.tryShift(p, q, reach)
 		if back, _, _, fits := s.tryShift(p, q, -reach); fits && back < 0 && (!ok || -back < by) {
 			by, ok = back, true
@@ -80,7 +80,7 @@ func (s *Schedule) ShiftsOf(a SLA, phi int, ask func(id int64) bool) []Shift {
 
 // compensation is what the owner of a job gets for a shift, at most what has been paid for
 // the job.
-func (s *Schedule) compensation(j *job) bourse.Credits {
+func (s *Schedule) compensation(j *job) grid.Credits {
 	return min(j.Price, s.opt.Shares.Shifted(j.agreed.cost))
 }
 
@@ -89,7 +89,7 @@ func (s *Schedule) compensation(j *job) bourse.Credits {
 // as it can. It returns by how much q's window must move for that, and the indices of the
 // newcomer and of q. reach decides only whether q finds a slot, not which one, so a shift
 // that was offered is found again.
-func (s *Schedule) tryShift(p, q place, reach bourse.Duration) (by bourse.Duration, k, i int, ok bool) {
+func (s *Schedule) tryShift(p, q place, reach grid.Duration) (by grid.Duration, k, i int, ok bool) {
 	k = s.insert(p, q.job)
 	if q.late = reach < 0; q.late {
 		q.ready = q.ready.Add(reach)
@@ -114,7 +114,7 @@ func (s *Schedule) tryShift(p, q place, reach bourse.Duration) (by bourse.Durati
 // AdmitByShift accepts a newcomer by a shift to which its owner has agreed, or refuses both
 // and changes nothing: Stale if the owner's SLA has changed since, NoWindow if the schedule
 // has. The version of the owner's SLA rises by one.
-func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
+func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, grid.Reason) {
 	if why := s.admit(&a); why.Refused() {
 		return Promise{}, why
 	}
@@ -127,7 +127,7 @@ func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
 	}
 	p, ok := s.firstDraft(&a)
 	if !ok {
-		return Promise{}, bourse.Reason{Code: bourse.Expired, Detail: "the newcomer's window has passed"}
+		return Promise{}, grid.Reason{Code: grid.Expired, Detail: "the newcomer's window has passed"}
 	}
 	q := s.waiting[s.find(j)]
 	by, k, i, ok := s.tryShift(p, q, sh.Due.Sub(j.Due))
@@ -143,17 +143,17 @@ func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
 	shifted.key = s.key(shifted)
 	s.accept(p.job)
 	s.commit(k)
-	return p.job.Promise, bourse.Reason{}
+	return p.job.Promise, grid.Reason{}
 }
 
-func stale(j *job, version int) bourse.Reason {
-	return bourse.Reason{Code: bourse.Stale,
+func stale(j *job, version int) grid.Reason {
+	return grid.Reason{Code: grid.Stale,
 		Detail: fmt.Sprintf("SLA %d has version %d, not %d; ask again with the present one", j.SLA.ID, j.Version, version)}
 }
 
 // Break takes back an accepted SLA that the site cannot keep, and returns what its user
 // gets: all that was paid for it, and a penalty.
-func (s *Schedule) Break(id int64) (refund, penalty bourse.Credits, ok bool) {
+func (s *Schedule) Break(id int64) (refund, penalty grid.Credits, ok bool) {
 	j := s.jobs[id]
 	if j == nil {
 		return 0, 0, false

@@ -7,17 +7,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // priced is a schedule where a node-second costs a credit.
 func priced(t *testing.T) *Schedule {
 	opt := options(EDF)
-	opt.Price = 3600 * bourse.Price(bourse.Credit)
+	opt.Price = 3600 * grid.Price(grid.Credit)
 	return newSchedule(t, opt)
 }
 
-func price(t *testing.T, s *Schedule, id int64, want bourse.Credits, version int) {
+func price(t *testing.T, s *Schedule, id int64, want grid.Credits, version int) {
 	t.Helper()
 	if p, _ := s.Promise(id); p.Price != want || p.Version != version {
 		t.Errorf("SLA %d: price %v and version %d, not %v and %d", id, p.Price, p.Version, want, version)
@@ -30,12 +30,12 @@ func TestShift_AnOwnerWhoShiftsLetsANewcomerInAndIsPaid(t *testing.T) {
 	s := priced(t)
 	accept(t, s, rigid(s, 1, 10, 20, 4))
 	b := rigid(s, 2, 10, 15, 4)
-	refuse(t, s, b, bourse.NoWindow)
+	refuse(t, s, b, grid.NoWindow)
 	if list := s.Shifts(b, 250); len(list) > 0 {
 		t.Errorf("phi .25 is too little for %v", list)
 	}
 	list := s.Shifts(b, 500)
-	want := Shift{ID: 1, Version: 1, Ready: at(15), Due: at(25), Compensation: 4 * bourse.Credit}
+	want := Shift{ID: 1, Version: 1, Ready: at(15), Due: at(25), Compensation: 4 * grid.Credit}
 	if len(list) != 1 || list[0] != want {
 		t.Fatalf("%+v, not %+v", list, want)
 	}
@@ -44,8 +44,8 @@ func TestShift_AnOwnerWhoShiftsLetsANewcomerInAndIsPaid(t *testing.T) {
 		t.Fatal(why)
 	}
 	stands(t, s, 15, 10)
-	price(t, s, 1, 36*bourse.Credit, 2)
-	price(t, s, 2, 20*bourse.Credit, 1)
+	price(t, s, 1, 36*grid.Credit, 2)
+	price(t, s, 2, 20*grid.Credit, 1)
 }
 
 func TestBreak_ABrokenPromiseCostsItsPriceAndThePenalty(t *testing.T) {
@@ -53,7 +53,7 @@ func TestBreak_ABrokenPromiseCostsItsPriceAndThePenalty(t *testing.T) {
 	s := priced(t)
 	accept(t, s, flexible(s, 1, 10, 4, 10, 30))
 	refund, penalty, ok := s.Break(1)
-	if !ok || refund != 32*bourse.Credit || penalty != 32*bourse.Credit {
+	if !ok || refund != 32*grid.Credit || penalty != 32*grid.Credit {
 		t.Errorf("refund %v, penalty %v, %v", refund, penalty, ok)
 	}
 	if _, _, ok := s.Break(1); ok {
@@ -73,20 +73,20 @@ func TestShift_WhatCannotBeHadAnyMoreChangesNothing(t *testing.T) {
 	stale.Version, gone.ID = 2, 7
 	for _, c := range []struct {
 		shift Shift
-		code  bourse.Code
-	}{{stale, bourse.Stale}, {gone, bourse.Unknown}} {
+		code  grid.Code
+	}{{stale, grid.Stale}, {gone, grid.Unknown}} {
 		if _, why := s.AdmitByShift(b, c.shift); why.Code != c.code {
 			t.Errorf("%+v: %v, not %s", c.shift, why, c.code)
 		}
 	}
 	accept(t, s, rigid(s, 2, 20, 30, 1))
-	if _, why := s.AdmitByShift(b, sh); why.Code != bourse.NoWindow {
+	if _, why := s.AdmitByShift(b, sh); why.Code != grid.NoWindow {
 		t.Errorf("a shift onto promised nodes: %v", why)
 	}
 	stands(t, s, 10, 20)
-	price(t, s, 1, 40*bourse.Credit, 1)
+	price(t, s, 1, 40*grid.Credit, 1)
 	s.Advance(at(12))
-	if _, why := s.AdmitByShift(b, sh); why.Code != bourse.BadState {
+	if _, why := s.AdmitByShift(b, sh); why.Code != grid.BadState {
 		t.Errorf("running work is shifted: %v", why)
 	}
 }
@@ -100,7 +100,7 @@ func TestShift_AVersionIsShiftedOnce(t *testing.T) {
 	if _, why := s.AdmitByShift(b, sh); why.Refused() {
 		t.Fatal(why)
 	}
-	if _, why := s.AdmitByShift(rigid(s, 3, 15, 20, 4), sh); why.Code != bourse.Stale {
+	if _, why := s.AdmitByShift(rigid(s, 3, 15, 20, 4), sh); why.Code != grid.Stale {
 		t.Errorf("a stale version is shifted: %v", why)
 	}
 }
@@ -121,7 +121,7 @@ func TestShift_NobodyIsAskedWhoCostsMoreThanTheNewcomerBrings(t *testing.T) {
 func TestShift_APriceNeverFallsBelowZero(t *testing.T) {
 	t.Parallel()
 	opt := options(EDF)
-	opt.Price, opt.Shares.Compensation = 3600*bourse.Price(bourse.Credit), 1000
+	opt.Price, opt.Shares.Compensation = 3600*grid.Price(grid.Credit), 1000
 	s := newSchedule(t, opt)
 	accept(t, s, rigid(s, 1, 10, 20, 4))
 	b := rigid(s, 2, 10, 20, 4)
@@ -133,7 +133,7 @@ func TestShift_APriceNeverFallsBelowZero(t *testing.T) {
 		t.Fatal(why)
 	}
 	price(t, s, 1, 0, 2)
-	generous := Shift{ID: 2, Version: 1, Ready: at(30), Due: at(40), Compensation: 1000 * bourse.Credit}
+	generous := Shift{ID: 2, Version: 1, Ready: at(30), Due: at(40), Compensation: 1000 * grid.Credit}
 	if _, why := s.AdmitByShift(rigid(s, 4, 10, 20, 4), generous); why.Refused() {
 		t.Fatal(why)
 	}
@@ -216,7 +216,7 @@ func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
 		for id := range int64(rapid.IntRange(1, 8).Draw(t, "jobs")) {
 			s.Submit(drawSLA(t, id, s.now))
 			if rapid.IntRange(0, 3).Draw(t, "later") == 0 {
-				s.Advance(s.now.Add(bourse.Duration(rapid.IntRange(0, 6).Draw(t, "by"))))
+				s.Advance(s.now.Add(grid.Duration(rapid.IntRange(0, 6).Draw(t, "by"))))
 			}
 		}
 		a := drawSLA(t, 100, s.now)
@@ -233,7 +233,7 @@ func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
 		phi := rapid.SampledFrom([]int{0, 250, 1000, 4000}).Draw(t, "phi")
 		deaf := rapid.Int64Range(0, 9).Draw(t, "not to be asked")
 		// shift is how far the window of an owner moves who may go so far, and what the newcomer pays.
-		shift := func(p Promise, by bourse.Duration) (bourse.Duration, bourse.Credits, bool) {
+		shift := func(p Promise, by grid.Duration) (grid.Duration, grid.Credits, bool) {
 			c := twin()
 			q, why := c.AdmitByShift(a, Shift{ID: p.SLA.ID, Version: p.Version, Ready: p.Ready.Add(by), Due: p.Due.Add(by)})
 			return c.jobs[p.SLA.ID].agreed.due.Sub(s.jobs[p.SLA.ID].agreed.due), q.Price, !why.Refused()
@@ -244,7 +244,7 @@ func TestShifts_AreAllThatLetTheNewcomerIn(t *testing.T) {
 				continue
 			}
 			pays := s.compensation(s.jobs[p.SLA.ID])
-			for d := bourse.Duration(1); d <= p.Size.Runtime*bourse.Duration(min(phi, s.opt.MaxPhi))/1000; d++ {
+			for d := grid.Duration(1); d <= p.Size.Runtime*grid.Duration(min(phi, s.opt.MaxPhi))/1000; d++ {
 				moved, brings, ok := shift(p, d)
 				if ok && moved == 0 {
 					break // it lets the newcomer in without a shift

@@ -7,13 +7,13 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Size is one way to run a job: a number of nodes and the runtime on them (Te).
 type Size struct {
-	Nodes   int             `json:"nodes"`
-	Runtime bourse.Duration `json:"runtime"`
+	Nodes   int           `json:"nodes"`
+	Runtime grid.Duration `json:"runtime"`
 }
 
 const (
@@ -40,12 +40,12 @@ func compareArea(a, b Size) int {
 // Amdahl returns the sizes from least to most nodes of a job that takes te on the least. Of
 // its work on one node, serial thousandths cannot be parallelised: T(R) = te x (s + (1-s)/R)
 // / (s + (1-s)/least), rounded up to the millisecond.
-func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
+func Amdahl(least, most int, te grid.Duration, serial int) ([]Size, error) {
 	if serial < 0 || serial > 1000 {
-		return nil, fmt.Errorf("amdahl = %v: must be a serial share between 0 and 1", bourse.Performance(serial))
+		return nil, fmt.Errorf("amdahl = %v: must be a serial share between 0 and 1", grid.Performance(serial))
 	}
 	s := uint64(max(serial, 0))
-	return sizes(least, most, te, func(r int) bourse.Duration {
+	return sizes(least, most, te, func(r int) grid.Duration {
 		up := (s*uint64(r) + 1000 - s) * uint64(least)
 		down := (s*uint64(least) + 1000 - s) * uint64(r)
 		return scale(te, up, down)
@@ -55,11 +55,11 @@ func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
 // Power returns the sizes from least to most nodes of a job that takes te on the least. It
 // speeds up with a power of its nodes, given in thousandths: T(R) = te x (least/R)^power,
 // rounded up to the millisecond.
-func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
+func Power(least, most int, te grid.Duration, power int) ([]Size, error) {
 	if power < 0 || power > 1000 {
-		return nil, fmt.Errorf("power = %v: must be an exponent between 0 and 1", bourse.Performance(power))
+		return nil, fmt.Errorf("power = %v: must be an exponent between 0 and 1", grid.Performance(power))
 	}
-	return sizes(least, most, te, func(r int) bourse.Duration {
+	return sizes(least, most, te, func(r int) grid.Duration {
 		if power == 1000 {
 			return scale(te, uint64(least), uint64(r))
 		}
@@ -68,14 +68,14 @@ func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
 }
 
 // sizes lists the sizes from least to most nodes, with the runtimes of f.
-func sizes(least, most int, te bourse.Duration, f func(r int) bourse.Duration) ([]Size, error) {
+func sizes(least, most int, te grid.Duration, f func(r int) grid.Duration) ([]Size, error) {
 	switch {
 	case least < 1 || least > most || most > MaxNodes:
 		return nil, fmt.Errorf("nodes %d..%d: must be 1 <= least <= most <= %d", least, most, MaxNodes)
 	case most-least >= MaxSizes:
 		return nil, fmt.Errorf("nodes %d..%d are %d sizes: at most %d are tried; narrow the range or give a table", least, most, most-least+1, MaxSizes)
-	case te <= 0 || te > bourse.MaxDuration:
-		return nil, fmt.Errorf("estimate %v: must be more than 0 and at most %v seconds", te, bourse.MaxDuration)
+	case te <= 0 || te > grid.MaxDuration:
+		return nil, fmt.Errorf("estimate %v: must be more than 0 and at most %v seconds", te, grid.MaxDuration)
 	}
 	list := make([]Size, 0, most-least+1)
 	for r := least; r <= most; r++ {
@@ -85,11 +85,11 @@ func sizes(least, most int, te bourse.Duration, f func(r int) bourse.Duration) (
 }
 
 // scale is te x up / down rounded up, for up <= down.
-func scale(te bourse.Duration, up, down uint64) bourse.Duration {
+func scale(te grid.Duration, up, down uint64) grid.Duration {
 	hi, lo := bits.Mul64(uint64(te), up)
 	lo, carry := bits.Add64(lo, down-1, 0)
 	q, _ := bits.Div64(hi+carry, lo, down)
-	return bourse.Duration(q)
+	return grid.Duration(q)
 }
 
 // one is 1 in the fixed point of root.
@@ -125,8 +125,8 @@ func checkSizes(list []Size) error {
 		switch {
 		case z.Nodes < 1 || z.Nodes > MaxNodes:
 			return fmt.Errorf("nodes %d: must be 1 to %d", z.Nodes, MaxNodes)
-		case z.Runtime <= 0 || z.Runtime > bourse.MaxDuration:
-			return fmt.Errorf("estimate %v on %d nodes: must be more than 0 and at most %v seconds", z.Runtime, z.Nodes, bourse.MaxDuration)
+		case z.Runtime <= 0 || z.Runtime > grid.MaxDuration:
+			return fmt.Errorf("estimate %v on %d nodes: must be more than 0 and at most %v seconds", z.Runtime, z.Nodes, grid.MaxDuration)
 		case i > 0 && z.Nodes <= list[i-1].Nodes:
 			return fmt.Errorf("sizes: %d nodes stand behind %d; must be each size once, in ascending order", z.Nodes, list[i-1].Nodes)
 		case i > 0 && z.Runtime > list[i-1].Runtime:

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // stream drives one schedule at random and remembers what was promised, to hold
@@ -74,7 +74,7 @@ func drive(t *rapid.T, total map[string]int) {
 func (x *stream) step() {
 	switch rapid.IntRange(0, 8).Draw(x.t, "step") {
 	case 0, 1:
-		x.advance(x.s.now.Add(bourse.Duration(rapid.IntRange(0, 12).Draw(x.t, "by"))))
+		x.advance(x.s.now.Add(grid.Duration(rapid.IntRange(0, 12).Draw(x.t, "by"))))
 	case 2:
 		x.leave()
 	case 3:
@@ -129,7 +129,7 @@ func (x *stream) kept() {
 	}
 }
 
-func (x *stream) advance(now bourse.Time) {
+func (x *stream) advance(now grid.Time) {
 	last := x.s.now
 	for _, e := range x.s.Advance(now) {
 		if e.At < last || e.At > now {

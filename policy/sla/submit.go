@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Submit asks for a promise. Either the SLA fits, and then all slots change at once, or
@@ -20,19 +20,19 @@ import (
 //
 // Of the sizes of a moldable job it takes the one with the least R x fmol(R) that fits; of
 // ties, the fewest nodes. Each size that does not fit costs a trial.
-func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
+func (s *Schedule) Submit(a SLA) (Promise, grid.Reason) {
 	p, k, why := s.fit(&a)
 	if why.Refused() {
 		return Promise{}, s.opt.Disclose.Tell(why)
 	}
 	s.accept(p.job)
 	s.commit(k)
-	return p.job.Promise, bourse.Reason{}
+	return p.job.Promise, grid.Reason{}
 }
 
 // fit finds the size of a newcomer that fits, and its index in the line of the successful
 // trial. It changes nothing.
-func (s *Schedule) fit(a *SLA) (p place, k int, why bourse.Reason) {
+func (s *Schedule) fit(a *SLA) (p place, k int, why grid.Reason) {
 	if why := s.admit(a); why.Refused() {
 		return p, 0, why
 	}
@@ -41,11 +41,11 @@ func (s *Schedule) fit(a *SLA) (p place, k int, why bourse.Reason) {
 		if !refusal.Refused() {
 			k, ok := s.try(s.insert(p, nil), nil)
 			if ok {
-				return p, k, bourse.Reason{}
+				return p, k, grid.Reason{}
 			}
 			refusal = s.noWindow(&p)
 		}
-		if !why.Refused() || refusal.Code == bourse.NoWindow {
+		if !why.Refused() || refusal.Code == grid.NoWindow {
 			why = refusal
 		}
 	}
@@ -53,18 +53,18 @@ func (s *Schedule) fit(a *SLA) (p place, k int, why bourse.Reason) {
 }
 
 // admit says what keeps an SLA from being tried at all.
-func (s *Schedule) admit(a *SLA) bourse.Reason {
+func (s *Schedule) admit(a *SLA) grid.Reason {
 	if err := a.Check(); err != nil {
-		return bourse.Reason{Code: bourse.Invalid, Detail: err.Error()}
+		return grid.Reason{Code: grid.Invalid, Detail: err.Error()}
 	}
 	if s.jobs[a.ID] != nil {
-		return bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("SLA %d is there already", a.ID)}
+		return grid.Reason{Code: grid.Conflict, Detail: fmt.Sprintf("SLA %d is there already", a.ID)}
 	}
 	if len(s.waiting) >= s.opt.Waiting {
-		return s.opt.Disclose.Tell(bourse.Reason{Code: bourse.QueueFull,
+		return s.opt.Disclose.Tell(grid.Reason{Code: grid.QueueFull,
 			Detail: fmt.Sprintf("%d jobs wait, as many as may; try again when one has started", len(s.waiting))})
 	}
-	return bourse.Reason{}
+	return grid.Reason{}
 }
 
 // byArea lists sizes by R x fmol(R), ties by fewest nodes.
@@ -79,33 +79,33 @@ func byArea(list []Size) []Size {
 
 // draft makes the place of a job of that size, still without a slot, or says why it is
 // refused without a trial.
-func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
+func (s *Schedule) draft(a *SLA, z Size) (place, grid.Reason) {
 	if z.Nodes > s.opt.Nodes {
-		return place{}, bourse.Reason{Code: bourse.TooLarge,
+		return place{}, grid.Reason{Code: grid.TooLarge,
 			Detail: fmt.Sprintf("%d nodes are asked, the group has %d", z.Nodes, s.opt.Nodes)}
 	}
 	last := a.Deadline.Add(-z.Runtime)
 	if last < max(a.Ready, s.now) {
-		return place{}, bourse.Because(bourse.Expired, "%v seconds from %v on end at %v, after the deadline %v",
+		return place{}, grid.Because(grid.Expired, "%v seconds from %v on end at %v, after the deadline %v",
 			z.Runtime, max(a.Ready, s.now), max(a.Ready, s.now).Add(z.Runtime), a.Deadline)
 	}
 	c := s.Cost(z, a.Ready, a.Deadline)
 	if c > a.Budget {
-		return place{}, bourse.Reason{Code: bourse.OverBudget,
+		return place{}, grid.Reason{Code: grid.OverBudget,
 			Detail: fmt.Sprintf("%d nodes for %v seconds cost %v credits, the budget is %v", z.Nodes, z.Runtime, c, a.Budget)}
 	}
 	j := &job{Promise: Promise{SLA: *a, Version: 1, Ready: a.Ready, Due: a.Deadline, Size: z, Price: c},
 		agreed: agreement{a.Ready, a.Deadline, c}}
 	return place{
 		nodes: z.Nodes, run: z.Runtime, ready: a.Ready, last: last,
-		start: bourse.Never, number: s.arrival + 1, fix: a.Fix, job: j,
-	}, bourse.Reason{}
+		start: grid.Never, number: s.arrival + 1, fix: a.Fix, job: j,
+	}, grid.Reason{}
 }
 
 // Cost is C of a job of that size with that window: base x R x Te x (1 - delta(phi)), where
 // phi is by how much the window is longer than Te, in units of Te. A window that opened
 // before now is counted from now.
-func (s *Schedule) Cost(z Size, ready, deadline bourse.Time) bourse.Credits {
+func (s *Schedule) Cost(z Size, ready, deadline grid.Time) grid.Credits {
 	slack := deadline.Sub(max(ready, s.now)) - z.Runtime
 	return s.opt.Shares.Price(s.opt.Price, z.Nodes, z.Runtime, slack)
 }
@@ -118,9 +118,9 @@ func (s *Schedule) accept(j *job) {
 
 // noWindow says, after a trial that failed, what was requested, and when that many nodes
 // are free beside the present slots.
-func (s *Schedule) noWindow(p *place) bourse.Reason {
-	text := bourse.Say("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
+func (s *Schedule) noWindow(p *place) grid.Reason {
+	text := grid.Say("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
 		max(p.ready, s.now), p.last, p.nodes, p.run)
-	at := firstFit(s.all, max(p.ready, s.now), bourse.MaxTime, p.nodes, p.run)
-	return bourse.Because(bourse.NoWindow, "%v; as things stand the next is %v", text, at)
+	at := firstFit(s.all, max(p.ready, s.now), grid.MaxTime, p.nodes, p.run)
+	return grid.Because(grid.NoWindow, "%v; as things stand the next is %v", text, at)
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -30,7 +30,7 @@ func TestCheck_NamesTheNumbers(t *testing.T) {
 		{"phi too large", func(a *SLA) { a.Threshold = MaxPhi + 1 }, []string{"100.001", "between 0 and 100"}},
 		{"x out of range", func(a *SLA) { a.Fix = 1001 }, []string{"1.001", "between 0 and 1"}},
 		{"negative budget", func(a *SLA) { a.Budget = -1 }, []string{"budget -0.000001"}},
-		{"beyond the calendar", func(a *SLA) { a.Deadline = bourse.MaxTime + 1 }, []string{"deadline"}},
+		{"beyond the calendar", func(a *SLA) { a.Deadline = grid.MaxTime + 1 }, []string{"deadline"}},
 	} {
 		a := base
 		a.Sizes = []Size{base.Sizes[0]}
@@ -46,7 +46,7 @@ func TestCheck_NamesTheNumbers(t *testing.T) {
 			}
 		}
 		s := newSchedule(t, options(EDF))
-		if why := refuse(t, s, a, bourse.Invalid); why.Detail != err.Error() {
+		if why := refuse(t, s, a, grid.Invalid); why.Detail != err.Error() {
 			t.Errorf("%s: %q", c.name, why.Detail)
 		}
 	}
@@ -83,31 +83,31 @@ func TestSubmit_RefusalsAreTyped(t *testing.T) {
 	opt := options(EDF)
 	opt.Waiting = 1
 	s := newSchedule(t, opt)
-	refuse(t, s, rigid(s, 1, 10, 20, 5), bourse.TooLarge)
+	refuse(t, s, rigid(s, 1, 10, 20, 5), grid.TooLarge)
 	accept(t, s, rigid(s, 1, 10, 20, 1))
-	refuse(t, s, rigid(s, 1, 30, 40, 1), bourse.Conflict)
-	why := refuse(t, s, rigid(s, 2, 30, 40, 1), bourse.QueueFull)
+	refuse(t, s, rigid(s, 1, 30, 40, 1), grid.Conflict)
+	why := refuse(t, s, rigid(s, 2, 30, 40, 1), grid.QueueFull)
 	if !strings.Contains(why.Detail, "1 jobs wait") {
 		t.Error(why)
 	}
 	s.Advance(at(10)) // nobody waits any more
 	accept(t, s, rigid(s, 2, 30, 40, 1))
 	s.Advance(at(31))
-	refuse(t, s, flexible(s, 3, 10, 1, 20, 40), bourse.Expired)
+	refuse(t, s, flexible(s, 3, 10, 1, 20, 40), grid.Expired)
 }
 
 func TestSubmit_AboveTheBudgetIsRefusedWithBothFigures(t *testing.T) {
 	t.Parallel()
 	s := priced(t)
 	a := flexible(s, 1, 10, 4, 10, 25) // phi .5: 10 % off 40
-	a.Budget = 36*bourse.Credit - 1
-	why := refuse(t, s, a, bourse.OverBudget)
+	a.Budget = 36*grid.Credit - 1
+	why := refuse(t, s, a, grid.OverBudget)
 	if !strings.Contains(why.Detail, "36 credits") || !strings.Contains(why.Detail, "35.999999") {
 		t.Error(why)
 	}
 	a.Budget++
 	accept(t, s, a)
-	price(t, s, 1, 36*bourse.Credit, 1)
+	price(t, s, 1, 36*grid.Credit, 1)
 }
 
 func TestSubmit_AMoldableJobTakesTheLeastAreaThatFits(t *testing.T) {
@@ -169,9 +169,9 @@ func TestMoldability_RuntimesNeverGrow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.IntRange(1, MaxNodes-40).Draw(t, "least")
-		te := bourse.Duration(rapid.Int64Range(1, int64(bourse.MaxDuration)).Draw(t, "te"))
+		te := grid.Duration(rapid.Int64Range(1, int64(grid.MaxDuration)).Draw(t, "te"))
 		share := rapid.IntRange(0, 1000).Draw(t, "share")
-		for name, law := range map[string]func(int, int, bourse.Duration, int) ([]Size, error){"amdahl": Amdahl, "power": Power} {
+		for name, law := range map[string]func(int, int, grid.Duration, int) ([]Size, error){"amdahl": Amdahl, "power": Power} {
 			list, err := law(least, least+40, te, share)
 			if err == nil {
 				err = checkSizes(list)
@@ -220,7 +220,7 @@ func TestAdvance_ALongerRunIsCutAtItsEstimate(t *testing.T) {
 	accept(t, s, rigid(s, 1, 5, 10, 4))
 	accept(t, s, rigid(s, 2, 10, 20, 4))
 	var got []Event
-	for s.Next() < bourse.Never {
+	for s.Next() < grid.Never {
 		got = append(got, s.Advance(s.Next())...)
 		audit(t, s)
 	}
@@ -238,7 +238,7 @@ func TestAdvance_ALongerRunIsCutAtItsEstimate(t *testing.T) {
 func TestRevenue_TheDearerHourChoosesFirst(t *testing.T) {
 	t.Parallel()
 	opt := options(Revenue)
-	opt.Price = 3600 * bourse.Price(bourse.Credit)
+	opt.Price = 3600 * grid.Price(grid.Credit)
 	s := newSchedule(t, opt)
 	accept(t, s, flexible(s, 1, 10, 4, 10, 40)) // 20 % off
 	accept(t, s, rigid(s, 2, 10, 20, 4))        // the full price
@@ -254,7 +254,7 @@ func TestDisclosure_ClosedSaysPriceOrNo(t *testing.T) {
 		accept(t, s, rigid(s, 1, 10, 20, 4))
 		a := rigid(s, 2, 10, 20, 1)
 		a.Threshold = 1000
-		if why := refuse(t, s, a, bourse.NoWindow); (why.Detail == "") != (d == Closed) {
+		if why := refuse(t, s, a, grid.NoWindow); (why.Detail == "") != (d == Closed) {
 			t.Errorf("%v says %q", d, why.Detail)
 		}
 		if list := s.Alternatives(a, 10); len(list) == 0 {
@@ -284,9 +284,9 @@ func TestPrice_DeltaIsLinearToItsEndAtPhiOne(t *testing.T) {
 	t.Parallel()
 	f := pricing.DefaultFlexibility
 	for _, c := range []struct {
-		slack, te bourse.Duration
+		slack, te grid.Duration
 		want      int
-	}{{0, 100, 0}, {50, 100, 100}, {100, 100, 200}, {300, 100, 200}, {-5, 100, 0}, {1, 1000, 0}, {bourse.MaxDuration, bourse.MaxDuration, 200}} {
+	}{{0, 100, 0}, {50, 100, 100}, {100, 100, 200}, {300, 100, 200}, {-5, 100, 0}, {1, 1000, 0}, {grid.MaxDuration, grid.MaxDuration, 200}} {
 		if got := f.Delta(c.slack, c.te); got != c.want {
 			t.Errorf("delta of %v over %v is %d, not %d", c.slack, c.te, got, c.want)
 		}

@@ -1,15 +1,15 @@
 package sla
 
-import "github.com/bourse-grid/bourse"
+import "github.com/bourse-grid/bourse/grid"
 
 // trial is the memory of one try, which the next try uses again. The line is in the
 // policy's order. A job's present slot stays in start until the trial is accepted, so a
 // refusal has nothing to restore.
 type trial struct {
 	line  []place
-	base  bourse.Profile // running work and the jobs before k
-	work  bourse.Profile // base and the jobs placed from k on
-	swaps int            // of the last trial
+	base  grid.Profile // running work and the jobs before k
+	work  grid.Profile // base and the jobs placed from k on
+	swaps int          // of the last trial
 }
 
 // try places the newcomer, at index k of the line, and all jobs behind it, each at the
@@ -57,7 +57,7 @@ func (s *Schedule) lay(k int, gone *place) {
 		t.base.Add(gone.start, gone.end(), gone.nodes)
 	}
 	for i := k; i < len(t.line); i++ {
-		if p := &t.line[i]; p.start != bourse.Never {
+		if p := &t.line[i]; p.start != grid.Never {
 			t.base.Add(p.start, p.end(), p.nodes)
 		}
 	}
@@ -65,17 +65,17 @@ func (s *Schedule) lay(k int, gone *place) {
 
 // place gives the jobs from k on their next slots by first fit on a copy of the base. It
 // returns the index of the first that does not fit, or the length of the line if all do.
-func (t *trial) place(k int, now bourse.Time) int {
+func (t *trial) place(k int, now grid.Time) int {
 	t.work = append(t.work[:0], t.base...)
 	for i := k; i < len(t.line); i++ {
 		p := &t.line[i]
-		from, at := max(p.ready, now), bourse.Never
+		from, at := max(p.ready, now), grid.Never
 		if p.late {
 			at = lastFit(t.work, from, p.last, p.nodes, p.run)
 		} else {
 			at = firstFit(t.work, from, p.last, p.nodes, p.run)
 		}
-		if at == bourse.Never {
+		if at == grid.Never {
 			return i
 		}
 		p.next = at
@@ -86,9 +86,9 @@ func (t *trial) place(k int, now bourse.Time) int {
 
 // firstFit is the earliest start in [from, last] at which n nodes are free for
 // d, or Never. It costs a walk over the steps from there to the fit's end.
-func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration) bourse.Time {
+func firstFit(p grid.Profile, from, last grid.Time, n int, d grid.Duration) grid.Time {
 	if from > last {
-		return bourse.Never
+		return grid.Never
 	}
 	start := from
 	end := start.Add(d)
@@ -99,11 +99,11 @@ func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration
 		}
 		for i++; i < len(p) && p[i].Free < n; i++ {
 			if p[i].At > last {
-				return bourse.Never
+				return grid.Never
 			}
 		}
 		if i == len(p) || p[i].At > last {
-			return bourse.Never
+			return grid.Never
 		}
 		start = p[i].At
 		end = start.Add(d)
@@ -113,7 +113,7 @@ func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration
 
 // lastFit is the latest start in [from, last] at which n nodes are free for d,
 // or Never. The profile must not open after from.
-func lastFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration) bourse.Time {
+func lastFit(p grid.Profile, from, last grid.Time, n int, d grid.Duration) grid.Time {
 	start, end := last, last.Add(d)
 	for i := p.Index(end - 1); start >= from; i-- {
 		if p[i].Free < n {
@@ -123,7 +123,7 @@ func lastFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration)
 			return start
 		}
 	}
-	return bourse.Never
+	return grid.Never
 }
 
 // insert makes the line from the waiting jobs in order, except one (nil: none), and a
@@ -156,7 +156,7 @@ func (s *Schedule) commit(k int) {
 	t := &s.t
 	for i := k; i < len(t.line); i++ {
 		p := &t.line[i]
-		if s.opt.Track && p.start != p.next && p.start != bourse.Never {
+		if s.opt.Track && p.start != p.next && p.start != grid.Never {
 			s.moves = append(s.moves, Move{p.job.SLA.ID, p.start, p.next})
 		}
 		p.start = p.next

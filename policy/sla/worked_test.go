@@ -3,13 +3,13 @@ package sla
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-const sec = bourse.Second
+const sec = grid.Second
 
-func at(seconds int64) bourse.Time { return bourse.Time(seconds) * bourse.Time(sec) }
+func at(seconds int64) grid.Time { return grid.Time(seconds) * grid.Time(sec) }
 
 // options are those of the worked cases: 4 processors, no money.
 func options(o Order) Options {
@@ -27,7 +27,7 @@ func newSchedule(tb testing.TB, opt Options) *Schedule {
 
 // flexible is Te, R, [ready, deadline) of the spec, submitted now.
 func flexible(s *Schedule, id, te int64, r int, ready, deadline int64) SLA {
-	return Flexible(id, s.now, Size{r, bourse.Duration(te) * sec}, at(ready), at(deadline))
+	return Flexible(id, s.now, Size{r, grid.Duration(te) * sec}, at(ready), at(deadline))
 }
 
 // rigid is [start, end) on r nodes.
@@ -43,7 +43,7 @@ func accept(tb testing.TB, s *Schedule, a SLA) {
 	audit(tb, s)
 }
 
-func refuse(tb testing.TB, s *Schedule, a SLA, code bourse.Code) bourse.Reason {
+func refuse(tb testing.TB, s *Schedule, a SLA, code grid.Code) grid.Reason {
 	tb.Helper()
 	_, why := s.Submit(a)
 	if why.Code != code {
@@ -83,7 +83,7 @@ func TestMakeRoom_UnderFIFOTheRigidNewcomerIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(t, options(FIFO))
 	accept(t, s, flexible(s, 1, 10, 4, 10, 40))
-	refuse(t, s, rigid(s, 2, 10, 20, 4), bourse.NoWindow)
+	refuse(t, s, rigid(s, 2, 10, 20, 4), grid.NoWindow)
 	stands(t, s, 10)
 }
 
@@ -104,7 +104,7 @@ func TestFixqueue_RefusalLeavesNoTrace(t *testing.T) {
 	accept(t, s, rigid(s, 1, 10, 40, 4))
 	accept(t, s, flexible(s, 2, 10, 4, 15, 60))
 	stands(t, s, 10, 40)
-	refuse(t, s, flexible(s, 3, 10, 2, 5, 35), bourse.NoWindow)
+	refuse(t, s, flexible(s, 3, 10, 2, 5, 35), grid.NoWindow)
 	stands(t, s, 10, 40)
 	accept(t, s, flexible(s, 3, 10, 2, 0, 35))
 	stands(t, s, 10, 40, 0)
@@ -113,15 +113,15 @@ func TestFixqueue_RefusalLeavesNoTrace(t *testing.T) {
 func TestAlternatives_NearestSlotWithinTheThreshold(t *testing.T) {
 	t.Parallel()
 	opt := options(EDF)
-	opt.Price = 3600 * bourse.Price(bourse.Credit) // a credit a node-second
+	opt.Price = 3600 * grid.Price(grid.Credit) // a credit a node-second
 	s := newSchedule(t, opt)
 	accept(t, s, rigid(s, 1, 100, 150, 4))
 	a := rigid(s, 2, 120, 160, 2)
-	refuse(t, s, a, bourse.NoWindow)
+	refuse(t, s, a, grid.NoWindow)
 
 	a.Threshold = 1000
 	list := s.Alternatives(a, 10)
-	want := Alternative{Size: a.Sizes[0], Start: at(150), Phi: 750, Price: 80 * bourse.Credit}
+	want := Alternative{Size: a.Sizes[0], Start: at(150), Phi: 750, Price: 80 * grid.Credit}
 	if len(list) != 1 || list[0] != want {
 		t.Fatalf("threshold 1 offers %v, not %v", list, want)
 	}
@@ -131,7 +131,7 @@ func TestAlternatives_NearestSlotWithinTheThreshold(t *testing.T) {
 	}
 	a.Threshold, a.Earlier = 2000, true
 	list = s.Alternatives(a, 10)
-	want = Alternative{Size: a.Sizes[0], Start: at(60), Phi: -1500, Price: 80 * bourse.Credit}
+	want = Alternative{Size: a.Sizes[0], Start: at(60), Phi: -1500, Price: 80 * grid.Credit}
 	if len(list) != 1 || list[0] != want {
 		t.Fatalf("earlier only with threshold 2 offers %v, not %v", list, want)
 	}
@@ -159,7 +159,7 @@ func TestFixing_AtHalfTheWaitByThePresentSlot(t *testing.T) {
 	if p, _ := s.Promise(1); !p.Fixed || p.Ready != at(120) || p.Due != at(170) {
 		t.Errorf("the window is [%v, %v)", p.Ready, p.Due)
 	}
-	refuse(t, s, rigid(s, 3, 120, 125, 4), bourse.NoWindow)
+	refuse(t, s, rigid(s, 3, 120, 125, 4), grid.NoWindow)
 }
 
 func TestFixing_XOfZeroFixesOnAcceptance(t *testing.T) {
@@ -177,5 +177,5 @@ func TestFixing_XOfZeroFixesOnAcceptance(t *testing.T) {
 	if e := s.Advance(s.Now()); len(e) != 1 || e[0] != (Event{0, Fixed, 1}) {
 		t.Errorf("%v", e)
 	}
-	refuse(t, s, rigid(s, 2, 10, 20, 4), bourse.NoWindow)
+	refuse(t, s, rigid(s, 2, 10, 20, 4), grid.NoWindow)
 }

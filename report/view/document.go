@@ -3,7 +3,7 @@ package view
 import (
 	"encoding/json"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Document is what a view shows. Times are milliseconds from the run's zero, spans
@@ -204,7 +204,7 @@ type Point struct {
 }
 
 // At is a time of a Document.
-func At(t bourse.Time) *int64 {
+func At(t grid.Time) *int64 {
 	v := int64(t)
 	return &v
 }

@@ -5,12 +5,13 @@ package drill
 import (
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/replica"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // alike begins a life more of each replica from its journal, here, where nothing is lost
@@ -18,7 +19,7 @@ import (
 // know every job that was taken.
 func (f *federation) alike(l *load) {
 	f.t.Helper()
-	g := &gathering{f: f, now: bourse.Time(time.Now().UnixMilli()), of: map[agents.ID]*replica.Replica{}}
+	g := &gathering{f: f, now: grid.Time(time.Now().UnixMilli()), of: map[agents.ID]*replica.Replica{}}
 	for _, a := range f.replicas {
 		g.begin(a)
 	}
@@ -42,7 +43,7 @@ func (f *federation) alike(l *load) {
 		}
 	}
 	known := map[string]bool{}
-	for _, j := range g.of[g.ids[0]].Inner().Image().(bourse.BrokerImage).Jobs {
+	for _, j := range g.of[g.ids[0]].Inner().Image().(facts.BrokerImage).Jobs {
 		known[j.Job.Name] = true
 	}
 	for job := range l.said.taken {
@@ -56,7 +57,7 @@ func (f *federation) alike(l *load) {
 // gathering is replicas in one place.
 type gathering struct {
 	f    *federation
-	now  bourse.Time
+	now  grid.Time
 	ids  []agents.ID
 	of   map[agents.ID]*replica.Replica
 	mail []letter
@@ -65,7 +66,7 @@ type gathering struct {
 
 // letter is a message on its way, or an alarm.
 type letter struct {
-	at       bourse.Time
+	at       grid.Time
 	from, to agents.ID
 	m        agents.Message
 }

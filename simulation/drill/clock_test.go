@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -102,10 +102,10 @@ func (a *agent) ahead(by time.Duration) {
 // later places a job of nodes of every site that starts in an hour.
 func (f *federation) later(name string) web.Job {
 	f.t.Helper()
-	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
-	slow := web.Performance{Performance: bourse.Unit / 2}
+	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
+	slow := web.Performance{Performance: grid.Unit / 2}
 	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-		{Name: name, Nodes: 200, Length: web.Seconds{Duration: 10 * bourse.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
+		{Name: name, Nodes: 200, Length: web.Seconds{Duration: 10 * grid.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
 	var j web.Job
 	eventually(f.t, patience, "the job is placed, and every leg confirmed", func() bool {
@@ -167,7 +167,7 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	north.ahead(0)
 	north.ready()
 	eventually(t, patience, "readyz is well", func() bool { status, _ := api("/readyz"); return status == 200 })
-	f.place("after", 100, bourse.Second, 60*time.Second)
+	f.place("after", 100, grid.Second, 60*time.Second)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
 		t.Errorf("the job of before is %+v, %v", j, err)
 	}
@@ -204,7 +204,7 @@ func TestClock_ASiteThatStartsCutOffKeepsWhatItHasSold(t *testing.T) {
 	for _, a := range f.agents {
 		a.ready()
 	}
-	f.place("after", 100, bourse.Second, 60*time.Second)
+	f.place("after", 100, grid.Second, 60*time.Second)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
 		t.Errorf("the job of before is %+v, %v", j, err)
 	}
@@ -257,7 +257,7 @@ func TestClock_AJournalOfAWrongClockIsBroughtBack(t *testing.T) {
 	eventually(t, 90*time.Second, "the broker takes the leg for lost", func() bool {
 		return strings.Contains(f.shown(f.broker, "leg-done"), `"code":"early"`)
 	})
-	f.place("after", 100, bourse.Second, 60*time.Second)
+	f.place("after", 100, grid.Second, 60*time.Second)
 	f.stop()
 	if out, _, exit := f.bourse("journal", "verify", f.dir); exit != 1 || !strings.Contains(out, "is settled") || !strings.Contains(out, "I9") {
 		t.Errorf("verify does not report the leg: exit %d\n%s", exit, out)

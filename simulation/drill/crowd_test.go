@@ -20,11 +20,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 var manyOffers = flag.Int("drill.crowd", 1000, "with -drill.speed: how many sites a broker has in TestSpeed_ACrowdOfSites")
@@ -50,7 +50,7 @@ func (s *offering) Deliver(e *wire.Envelope) (taken bool) {
 	if q, ok := m.(agents.OfferRequest); ok {
 		s.asked.Add(1)
 		answer := s.offers
-		answer.Cycle, answer.Now = q.Cycle, bourse.Time(time.Now().UnixMilli())
+		answer.Cycle, answer.Now = q.Cycle, grid.Time(time.Now().UnixMilli())
 		if e, err := wire.Encode(agents.ID("site:"+s.name), agents.ID(e.GetFrom()), answer); err == nil {
 			s.network.Send(agents.ID(e.GetTo()), e)
 		}
@@ -60,12 +60,12 @@ func (s *offering) Deliver(e *wire.Envelope) (taken bool) {
 
 // offersOf are 30 steps of a group that is too dear for the job that is waiting.
 func offersOf(name string) agents.Offers {
-	now := bourse.Time(time.Now().UnixMilli())
-	p := make(bourse.Profile, 30)
+	now := grid.Time(time.Now().UnixMilli())
+	p := make(grid.Profile, 30)
 	for i := range p {
-		p[i] = bourse.Step{At: now.Add(bourse.Duration(i-1) * 40 * bourse.Minute), Free: 4 + 4*(i%2)}
+		p[i] = grid.Step{At: now.Add(grid.Duration(i-1) * 40 * grid.Minute), Free: 4 + 4*(i%2)}
 	}
-	g := bourse.Group{Site: name, Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 1000 * bourse.Price(bourse.Credit)}
+	g := grid.Group{Site: name, Name: "main", Nodes: 8, Performance: grid.Unit, Price: 1000 * grid.Price(grid.Credit)}
 	return agents.Offers{Version: 1, Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}, Stamp: agents.Stamp{Epoch: 1, Seq: 1}}
 }
 
@@ -254,7 +254,7 @@ func TestSpeed_ACrowdOfSites(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			busy = f.processor() - busy
 			t.Logf("at rest: %d MB (alone %d), at most %d; %d sockets; %.1f %% of a processor", f.broker.memory(), alone, f.broker.peak(), f.broker.sockets(), busy.Seconds()/20*100)
-			_, err := f.client().Submit(context.Background(), f.batchOf(1, 10, bourse.Hour))
+			_, err := f.client().Submit(context.Background(), f.batchOf(1, 10, grid.Hour))
 			must(t, err)
 			time.Sleep(5 * time.Second) // all are called for the first time
 			n, took := f.cycles()

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // docs/SECURITY.md: a member with a broker's certificate asserts legs that the site
@@ -29,7 +29,7 @@ func TestForged_AReassertOfWhatASiteNeverSaidChangesNothing(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("all", 208, bourse.Minute, 20*time.Second) // every node of every site
+	f.place("all", 208, grid.Minute, 20*time.Second) // every node of every site
 	for _, args := range [][]string{{"close", "north", "--vo", "mallory", "--ahead"}, {"drain", "north"}} {
 		if out, messages, exit := f.bourse(args...); exit != 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args, exit, out, messages)
@@ -37,14 +37,14 @@ func TestForged_AReassertOfWhatASiteNeverSaidChangesNothing(t *testing.T) {
 	}
 	before := f.shown(north, "leg-moved")
 
-	now := bourse.Time(time.Now().UnixMilli())
-	tx := bourse.TxID{Broker: "mallory", Incarnation: 1, Nonce: 7, Seq: 1}
-	mine := agents.ListedLeg{Leg: bourse.LegID{Tx: tx}, Job: "mine", State: bourse.Confirmed, Version: 1,
-		What: bourse.Leg{Group: "main", Nodes: 64, Start: now.Add(bourse.Hour), End: now.Add(2 * bourse.Hour)}}
+	now := grid.Time(time.Now().UnixMilli())
+	tx := grid.TxID{Broker: "mallory", Incarnation: 1, Nonce: 7, Seq: 1}
+	mine := agents.ListedLeg{Leg: grid.LegID{Tx: tx}, Job: "mine", State: grid.Confirmed, Version: 1,
+		What: grid.Leg{Group: "main", Nodes: 64, Start: now.Add(grid.Hour), End: now.Add(2 * grid.Hour)}}
 	debt := mine
-	debt.Leg.Tx.Seq, debt.State, debt.Refund = 2, bourse.Released, 1_000_000*bourse.Credit
+	debt.Leg.Tx.Seq, debt.State, debt.Refund = 2, grid.Released, 1_000_000*grid.Credit
 	penalty := mine
-	penalty.Leg.Tx.Seq, penalty.State, penalty.Fare.Base, penalty.Refund, penalty.Penalty = 3, bourse.Lost, bourse.Credit, bourse.Credit, 1_000_000*bourse.Credit
+	penalty.Leg.Tx.Seq, penalty.State, penalty.Fare.Base, penalty.Refund, penalty.Penalty = 3, grid.Lost, grid.Credit, grid.Credit, 1_000_000*grid.Credit
 	list := []agents.ListedLeg{mine, debt, penalty}
 	for _, a := range []agents.ListedLeg{mine, penalty} { // and with proofs of a key of its own
 		a.Leg.Tx.Seq += 10

@@ -11,8 +11,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/torture"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -165,15 +166,15 @@ func registerStep(state, does string, out told) []any {
 // was on record, what is answered was answered when it was on record itself.
 type legHistory struct {
 	*torture.History
-	txs    map[bourse.TxID]*bourse.TxBegun
-	priced map[bourse.TxID]int
-	legs   map[string][]bourse.LegID // of a job's committed windows
-	exempt map[bourse.LegID]bool
+	txs    map[grid.TxID]*facts.TxBegun
+	priced map[grid.TxID]int
+	legs   map[string][]grid.LegID // of a job's committed windows
+	exempt map[grid.LegID]bool
 }
 
 // readLegs reads the journal of a broker's process, or of a replica's.
 func readLegs(dir string) (*legHistory, error) {
-	h := &legHistory{torture.NewHistory(), map[bourse.TxID]*bourse.TxBegun{}, map[bourse.TxID]int{}, map[string][]bourse.LegID{}, map[bourse.LegID]bool{}}
+	h := &legHistory{torture.NewHistory(), map[grid.TxID]*facts.TxBegun{}, map[grid.TxID]int{}, map[string][]grid.LegID{}, map[grid.LegID]bool{}}
 	folder, err := journal.LookInto(dir)
 	if err != nil {
 		return nil, err
@@ -191,21 +192,21 @@ func readLegs(dir string) (*legHistory, error) {
 
 func (h *legHistory) take(fact interface{ Kind() string }) {
 	switch f := fact.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		h.txs[f.Tx] = &f
 		for i := range f.Legs {
-			h.Ask(bourse.LegID{Tx: f.Tx, Leg: i}, torture.AskHold, f.Sites[i], f.Limits[i])
+			h.Ask(grid.LegID{Tx: f.Tx, Leg: i}, torture.AskHold, f.Sites[i], f.Limits[i])
 		}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		h.Answer(f.Leg, torture.AskHold, "Held", f.Fare.Total())
 		if h.priced[f.Leg.Tx]++; h.txs[f.Leg.Tx] != nil && len(h.txs[f.Leg.Tx].Legs) > 1 {
 			h.Ask(f.Leg, torture.AskPrepare, "", 0)
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		h.decided(f)
-	case bourse.TxReversed:
-		h.each(f.Tx, func(leg bourse.LegID) { h.Ask(leg, torture.AskCancel, "", 0) })
-	case bourse.LegClosed:
+	case facts.TxReversed:
+		h.each(f.Tx, func(leg grid.LegID) { h.Ask(leg, torture.AskCancel, "", 0) })
+	case facts.LegClosed:
 		switch {
 		case f.Commit:
 			h.Answer(f.Leg, torture.AskConfirm, "Confirmed", 0)
@@ -213,25 +214,25 @@ func (h *legHistory) take(fact interface{ Kind() string }) {
 		default:
 			h.Answer(f.Leg, torture.AskCancel, "Cancelled", 0)
 		}
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		h.released(f.Job)
-	case bourse.JobBroken:
+	case facts.JobBroken:
 		h.released(f.Job)
-	case bourse.LegDone:
-		if f.State == bourse.Released {
+	case facts.LegDone:
+		if f.State == grid.Released {
 			h.Answer(f.Leg, torture.AskRelease, "Released", f.Refund)
 		}
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		h.exempt[f.Leg] = true
-	case bourse.Amnesia:
+	case facts.Amnesia:
 		for _, leg := range f.Legs {
 			h.exempt[leg] = true
 		}
 	}
 }
 
-func (h *legHistory) decided(f bourse.TxDecided) {
-	h.each(f.Tx, func(leg bourse.LegID) {
+func (h *legHistory) decided(f facts.TxDecided) {
+	h.each(f.Tx, func(leg grid.LegID) {
 		if !f.Commit {
 			h.Ask(leg, torture.AskCancel, "", 0)
 			return
@@ -247,15 +248,15 @@ func (h *legHistory) released(job string) {
 	}
 }
 
-func (h *legHistory) each(tx bourse.TxID, do func(bourse.LegID)) {
+func (h *legHistory) each(tx grid.TxID, do func(grid.LegID)) {
 	if x := h.txs[tx]; x != nil {
 		for i := range x.Legs {
-			do(bourse.LegID{Tx: tx, Leg: i})
+			do(grid.LegID{Tx: tx, Leg: i})
 		}
 	}
 }
 
 // check returns an error unless every leg's operations are those of one ledger.
 func (h *legHistory) check() error {
-	return h.Check(func(leg bourse.LegID) bool { return h.exempt[leg] })
+	return h.Check(func(leg grid.LegID) bool { return h.exempt[leg] })
 }

@@ -20,9 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -39,7 +40,7 @@ const (
 // spite is what stands in every job of the hostile VO, and must never be read elsewhere.
 var spite = struct {
 	vo, user, job string
-	price         bourse.Price
+	price         grid.Price
 }{"malevolent", "zoe-of-spite", "spiteful", 7_131_719}
 
 // Two VOs at three sites, as processes: one submits jobs, some
@@ -91,7 +92,7 @@ func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
 // besideOther is what a VO has got beside another one.
 type besideOther struct {
 	outcome []string // of each job, in order of their submission
-	spent   bourse.Credits
+	spent   grid.Credits
 	waits   []time.Duration // of those that were placed
 }
 
@@ -171,11 +172,11 @@ func (f *federation) submits(jobs int, spiteful bool, at func(i int)) (wait func
 		for i := range jobs {
 			time.Sleep(time.Until(begun.Add(time.Duration(i) * 150 * time.Millisecond)))
 			at(i)
-			j := web.JobRequest{Name: fmt.Sprintf("job%03d", i), User: fmt.Sprintf("user%d", i%3), Nodes: 1 + r.IntN(12), Length: web.Seconds{Duration: bourse.Duration(1+r.IntN(3)) * bourse.Second}}
-			price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
+			j := web.JobRequest{Name: fmt.Sprintf("job%03d", i), User: fmt.Sprintf("user%d", i%3), Nodes: 1 + r.IntN(12), Length: web.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}}
+			price := web.Price{Price: 9 * grid.Price(grid.Credit)}
 			switch i % 15 {
 			case 4:
-				j.Nodes, j.Length.Duration = 100+r.IntN(20), bourse.Second // more than any site has
+				j.Nodes, j.Length.Duration = 100+r.IntN(20), grid.Second // more than any site has
 			case 9:
 				j.Nodes = 1000 // more than all have
 			}
@@ -231,20 +232,20 @@ func (s *shared) holdsShare() {
 	s.t.Helper()
 	any := int64(0)
 	for _, a := range s.agents[len(s.of):] {
-		held, most := map[bourse.LegID]bourse.Leg{}, int64(0)
+		held, most := map[grid.LegID]grid.Leg{}, int64(0)
 		folder, err := journal.LookInto(a.facts())
 		must(s.t, err)
 		_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
-			m, is := r.Fact.(bourse.LegMoved)
+			m, is := r.Fact.(facts.LegMoved)
 			switch {
-			case !is || r.Image || bourse.VOOf(m.Leg.Tx.Broker) != spite.vo:
+			case !is || r.Image || grid.VOOf(m.Leg.Tx.Broker) != spite.vo:
 			case !m.State.Blocks():
 				delete(held, m.Leg)
 			default:
 				held[m.Leg] = m.What
 				sum := int64(0)
 				for _, l := range held {
-					sum += int64(l.Nodes) * max(0, int64(min(l.End, r.At.Add(bourse.Hour))-max(l.Start, r.At)))
+					sum += int64(l.Nodes) * max(0, int64(min(l.End, r.At.Add(grid.Hour))-max(l.Start, r.At)))
 				}
 				most = max(most, sum)
 			}
@@ -252,7 +253,7 @@ func (s *shared) holdsShare() {
 		})
 		_ = folder.Close()
 		must(s.t, err)
-		share := int64(float64(a.nodes) * hostileShare * float64(bourse.Hour))
+		share := int64(float64(a.nodes) * hostileShare * float64(grid.Hour))
 		s.t.Logf("%s: %s holds %d node-ms of an hour at most, its share is %d", a.name, spite.vo, most, share)
 		if any += most; most > share {
 			s.t.Errorf("%s: %s holds %d node-ms of an hour, its share is %d", a.name, spite.vo, most, share)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -156,13 +156,13 @@ func (l *load) run(seed uint64) <-chan struct{} {
 func (l *load) submit(r *rand.Rand, user, n int) {
 	b := web.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
+		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
 		nodes := 1 + r.IntN(40)
 		if r.IntN(3) == 0 {
 			nodes = 100 + r.IntN(100) // more than any site has
 		}
 		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
-			Length: web.Seconds{Duration: bourse.Duration(1+r.IntN(6)) * bourse.Second}, MaxPrice: &price})
+			Length: web.Seconds{Duration: grid.Duration(1+r.IntN(6)) * grid.Second}, MaxPrice: &price})
 	}
 	l.hand(b)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -96,7 +96,7 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 	if out, messages, exit := f.bourse("site", "lost", victim.name, "--undo"); exit != 0 || strings.Contains(out, " is lost") {
 		t.Errorf("bourse site lost --undo: exit %d\n%s%s", exit, out, messages)
 	}
-	f.place("all", 208-110, bourse.Second, 60*time.Second)
+	f.place("all", 208-110, grid.Second, 60*time.Second)
 	f.stop()
 	f.verify()
 }
@@ -105,9 +105,9 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 // window is committed.
 func (f *federation) placedLater(name string, nodes int, span string) web.Job {
 	f.t.Helper()
-	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
+	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
 	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: 20 * bourse.Second}, MaxPrice: &price, Ready: span}}})
+		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: span}}})
 	must(f.t, err)
 	var j web.Job
 	eventually(f.t, 20*time.Second, "job "+name+" is placed", func() bool {
@@ -162,16 +162,16 @@ func (f *federation) isCarried(id, site string) bool {
 }
 
 // spent is what the VO has spent, net of what came back.
-func (f *federation) spent() bourse.Credits {
+func (f *federation) spent() grid.Credits {
 	a, err := f.client().Accounts(context.Background())
 	if err != nil || a.Money == nil {
-		return bourse.MaxCredits
+		return grid.MaxCredits
 	}
 	return a.Money.Spent.Credits
 }
 
 // costs is what a job's window costs.
-func (f *federation) costs(id string) bourse.Credits {
+func (f *federation) costs(id string) grid.Credits {
 	j, err := f.client().Job(context.Background(), id)
 	if err != nil || j.Cost == nil {
 		return 0

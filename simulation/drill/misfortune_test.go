@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // place submits a job and waits until its window is committed, and confirmed by all sites.
-func (f *federation) place(name string, nodes int, length bourse.Duration, within time.Duration) web.Job {
+func (f *federation) place(name string, nodes int, length grid.Duration, within time.Duration) web.Job {
 	f.t.Helper()
 	id := f.submit(name, nodes, length)
 	var j web.Job
@@ -45,10 +45,10 @@ func unconfirmed(l web.Leg) bool {
 	return l.State == "asked" || l.State == "held" || l.State == "prepared"
 }
 
-func (f *federation) submit(name string, nodes int, length bourse.Duration) (id string) {
+func (f *federation) submit(name string, nodes int, length grid.Duration) (id string) {
 	f.t.Helper()
-	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
-	slow := web.Performance{Performance: bourse.Unit / 2}
+	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
+	slow := web.Performance{Performance: grid.Unit / 2}
 	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
 		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
@@ -78,15 +78,15 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
-	f.place("before", 208, bourse.Second, patience) // all nodes of all sites
+	f.place("before", 208, grid.Second, patience) // all nodes of all sites
 	north := f.site("north")
 	north.signal(syscall.SIGSTOP)
 	begun := time.Now()
-	f.place("first", 40, bourse.Second, 15*time.Second)
+	f.place("first", 40, grid.Second, 15*time.Second)
 	t.Logf("the first job after the stop is placed in %v", time.Since(begun))
 	for i := range 10 {
 		begun := time.Now()
-		if j := f.place(fmt.Sprint("without", i), 100, bourse.Second, 15*time.Second); strings.Contains(fmt.Sprint(j.Sites), "north") {
+		if j := f.place(fmt.Sprint("without", i), 100, grid.Second, 15*time.Second); strings.Contains(fmt.Sprint(j.Sites), "north") {
 			t.Errorf("job %s is placed at %v, and north hangs", j.Name, j.Sites)
 		}
 		if i == 9 {
@@ -98,7 +98,7 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 	}
 	north.signal(syscall.SIGCONT)
 	begun = time.Now()
-	f.place("after", 208, bourse.Second, patience)
+	f.place("after", 208, grid.Second, patience)
 	t.Logf("a job of all nodes is placed %v after north goes on", time.Since(begun))
 	f.stop()
 	f.verify()
@@ -122,7 +122,7 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	f.start()
 	var placed []string
 	for i := 0; north.running() && i < 200; i++ {
-		placed = append(placed, f.submit(fmt.Sprint("fill", i), 180, bourse.Second)) // a leg at every site
+		placed = append(placed, f.submit(fmt.Sprint("fill", i), 180, grid.Second)) // a leg at every site
 		time.Sleep(10 * time.Millisecond)
 	}
 	if exit := north.fails(20 * time.Second); exit != 1 {
@@ -132,7 +132,7 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 		t.Errorf("no line of north says why it stopped:\n%s", north.tail(5))
 	}
 	begun := time.Now()
-	f.place("meanwhile", 120, bourse.Second, 60*time.Second)
+	f.place("meanwhile", 120, grid.Second, 60*time.Second)
 	t.Logf("without north a job is placed in %v", time.Since(begun).Round(time.Millisecond))
 	if out, err := exec.Command("mount", "-o", "remount,size=64m", disk).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -140,7 +140,7 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	north.start()
 	north.ready()
 	begun = time.Now()
-	f.place("after", 208, bourse.Second, 60*time.Second)
+	f.place("after", 208, grid.Second, 60*time.Second)
 	t.Logf("after the restart of north a job with a leg there is placed in %v", time.Since(begun).Round(time.Millisecond))
 	for _, id := range placed {
 		if _, err := f.client().Job(context.Background(), id); err != nil {
@@ -159,9 +159,9 @@ func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("early", 200, bourse.Minute, 20*time.Second)
+	f.place("early", 200, grid.Minute, 20*time.Second)
 	f.copies(north)
-	late := f.place("late", 200, bourse.Minute, 20*time.Second)
+	late := f.place("late", 200, grid.Minute, 20*time.Second)
 	north.kill()
 	f.putBack(north)
 	north.start()
@@ -173,7 +173,7 @@ func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
 	if j, err := f.client().Job(context.Background(), late.ID); err != nil || j.State != "placed" || len(j.Legs) != len(late.Legs) || *j.Cost != *late.Cost {
 		t.Errorf("after the restore: %+v, %v; want %+v", j, err, late)
 	}
-	f.place("after", 100, bourse.Minute, 20*time.Second)
+	f.place("after", 100, grid.Minute, 20*time.Second)
 	f.stop()
 	f.verify()
 }
@@ -184,12 +184,12 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
-	early := f.place("early", 200, bourse.Minute, 20*time.Second)
+	early := f.place("early", 200, grid.Minute, 20*time.Second)
 	f.copies(f.broker)
 	f.broker.kill()
 	f.broker.start()
 	f.broker.ready()
-	late := f.place("late", 200, bourse.Minute, 60*time.Second)
+	late := f.place("late", 200, grid.Minute, 60*time.Second)
 	f.broker.kill()
 	f.putBack(f.broker)
 	f.broker.start()
@@ -201,7 +201,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	}
 	f.broker.start()
 	f.broker.ready()
-	f.place("after", 100, bourse.Minute, 60*time.Second)
+	f.place("after", 100, grid.Minute, 60*time.Second)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || !windowed(j.State) {
 		t.Errorf("the job of before the copy: %+v, %v", j, err)
 	}
@@ -256,11 +256,11 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("early", 200, bourse.Second, 20*time.Second)
+	f.place("early", 200, grid.Second, 20*time.Second)
 	f.copies(north)
 	var since []string
 	for i := range 4 {
-		since = append(since, f.place(fmt.Sprint("since", i), 208, bourse.Second, 20*time.Second).ID) // a leg at every site
+		since = append(since, f.place(fmt.Sprint("since", i), 208, grid.Second, 20*time.Second).ID) // a leg at every site
 	}
 	eventually(t, patience, "what was bought since the copy has run", func() bool {
 		for _, id := range since {
@@ -270,7 +270,7 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 		}
 		return true
 	})
-	late := f.place("late", 208, bourse.Minute, 20*time.Second)
+	late := f.place("late", 208, grid.Minute, 20*time.Second)
 	f.stop()
 	f.putBack(north)
 	if v := f.verified(north.facts()); v.Broken > 0 {
@@ -278,7 +278,7 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 	}
 	f.start()
 	eventually(t, patience, "north has the leg that is to come again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
-	f.place("after", 100, bourse.Second, 60*time.Second)
+	f.place("after", 100, grid.Second, 60*time.Second)
 	f.stop()
 	v := f.verified()
 	noted := false

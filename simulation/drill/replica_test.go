@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -57,13 +57,13 @@ type succession struct {
 	after map[string][]time.Duration // until the next job was taken, by what had happened
 
 	mu   sync.Mutex
-	paid map[string]bourse.Credits // in, as the operator was told, by key
+	paid map[string]grid.Credits // in, as the operator was told, by key
 }
 
 // work has two users and an operator at work until the function that it returns is called.
 func (d *succession) work() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	d.paid = map[string]bourse.Credits{}
+	d.paid = map[string]grid.Credits{}
 	var crew sync.WaitGroup
 	for u := range 2 {
 		crew.Go(func() {
@@ -92,20 +92,20 @@ func (d *succession) work() (stop func()) {
 func (d *succession) some(r *rand.Rand, user, n int) web.Batch {
 	b := web.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
+		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
 		nodes := 1 + r.IntN(12)
 		if r.IntN(12) == 0 {
 			nodes = 100 + r.IntN(60) // more than any site has
 		}
 		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
-			Length: web.Seconds{Duration: bourse.Duration(1+r.IntN(3)) * bourse.Second}, MaxPrice: &price})
+			Length: web.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}, MaxPrice: &price})
 	}
 	return b
 }
 
 // deposit pays in until that is acknowledged, under one key.
 func (d *succession) deposit(r *rand.Rand) {
-	w := web.Deposit{Key: client.NewDepositKey(), Credits: web.Credits{Credits: bourse.Credits(1+r.IntN(9)) * bourse.Credit}}
+	w := web.Deposit{Key: client.NewDepositKey(), Credits: web.Credits{Credits: grid.Credits(1+r.IntN(9)) * grid.Credit}}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := d.api().Deposit(ctx, w)
@@ -255,11 +255,11 @@ func (d *succession) over() bool {
 func (d *succession) paidOnce() {
 	c, err := client.Read(d.f.context())
 	must(d.f.t, err)
-	sum := 1_000_000_000 * bourse.Credit
+	sum := 1_000_000_000 * grid.Credit
 	for _, x := range d.paid {
 		sum += x
 	}
-	var spent, paid bourse.Credits
+	var spent, paid grid.Credits
 	eventually(d.f.t, patience, "the broker and its sites agree on what was paid", func() bool {
 		a, err := d.api().Accounts(context.Background())
 		must(d.f.t, err)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -71,10 +71,10 @@ func TestRevoked_EventStreamsEndAndSayWhy(t *testing.T) {
 	defer stop()
 	otto, ana, eve := follows(ctx, f.as(certificate.Operator, "otto")), follows(ctx, f.as(certificate.User, "ana")), follows(ctx, f.as(certificate.User, "eve"))
 	ben := follows(ctx, f.as(certificate.User, "ben"))
-	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
+	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
 	submit := func(l *listener) error {
 		_, err := l.api.Submit(ctx, web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-			{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: bourse.Second}, MaxPrice: &price}}})
+			{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
 		return err
 	}
 	eventually(t, 20*time.Second, "the streams of otto, ana and ben tell of jobs", func() bool {

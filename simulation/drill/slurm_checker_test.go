@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The checker of a drill of real clusters: it holds what Bourse claims against what the
@@ -157,7 +157,7 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 		}
 		v.counts["legs committed"]++
 		switch x.state {
-		case bourse.Settled:
+		case grid.Settled:
 			v.counts["legs settled"]++
 			byJob[x.job] = append(byJob[x.job], x)
 			if _, ran := begun[x.name]; !ran && cancelled[x.name] {
@@ -165,7 +165,7 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 			} else if !ran {
 				v.breaks("never ran: %v of %s is settled at %s: %v", x.id, x.job, x.site, x.reason)
 			}
-		case bourse.Lost:
+		case grid.Lost:
 			v.counts["legs lost, "+x.first()]++
 			if !x.reason.Refused() && !x.why.Refused() {
 				v.breaks("no reason: %v is lost at %s", x.id, x.site)
@@ -173,12 +173,12 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 			if x.back != x.paid {
 				v.breaks("not refunded: %v is lost, %v of %v came back", x.id, x.back, x.paid)
 			}
-		case bourse.Cancelled:
+		case grid.Cancelled:
 			v.counts["legs gone before they were confirmed"]++
 			if !x.reason.Refused() {
 				v.breaks("no reason: %v at %s is gone after COMMIT", x.id, x.site)
 			}
-		case bourse.Released:
+		case grid.Released:
 			v.counts["legs released"]++
 		default:
 			v.breaks("open: %v of %s at %s is %v at the end; its cluster says %s", x.id, x.job, x.site, x.state, x.how)
@@ -218,7 +218,7 @@ func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time
 
 // money: what a broker has paid is what its sites have earned.
 func (v *verdictOf) money(c *claims) {
-	var paid, earned bourse.Credits
+	var paid, earned grid.Credits
 	for _, x := range c.legs {
 		p := x.paid - x.back - x.penalty
 		if p != x.earned {

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What Bourse says of a drill of real clusters: by its journals, for the checker to
@@ -17,22 +18,22 @@ import (
 
 // claim is what it says of a leg.
 type claim struct {
-	id        bourse.LegID
+	id        grid.LegID
 	name      string // in the manager
 	job, site string
-	window    bourse.Leg
+	window    grid.Leg
 	committed bool
-	over      time.Time        // by its cluster; zero: it is not
-	how       bourse.LockState // ended, lost, released, expired
-	why       bourse.Reason
+	over      time.Time       // by its cluster; zero: it is not
+	how       facts.LockState // ended, lost, released, expired
+	why       grid.Reason
 
 	// By its broker.
-	state               bourse.LegState // Settled, Lost, Released; Cancelled: gone before it was confirmed; else 0
-	reason              bourse.Reason
-	paid, back, penalty bourse.Credits
+	state               grid.LegState // Settled, Lost, Released; Cancelled: gone before it was confirmed; else 0
+	reason              grid.Reason
+	paid, back, penalty grid.Credits
 	// By its site.
 	bound  bool // it was confirmed
-	earned bourse.Credits
+	earned grid.Credits
 }
 
 // claims is all that it says.
@@ -49,7 +50,7 @@ func newClaims() *claims {
 // readClaims reads the journals of a broker and of sites beside Slurm.
 func readClaims(broker *agent, sites []*agent) (*claims, error) {
 	c := newClaims()
-	byID := map[bourse.LegID]*claim{}
+	byID := map[grid.LegID]*claim{}
 	each := func(dir string, take func(at time.Time, fact any)) error {
 		folder, err := journal.LookInto(dir)
 		if err != nil {
@@ -66,27 +67,27 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 	}
 	err := each(filepath.Join(broker.journal(), "broker-"+broker.name), func(at time.Time, fact any) {
 		switch f := fact.(type) {
-		case bourse.JobSubmitted:
+		case facts.JobSubmitted:
 			c.users[f.Job.Name] = f.Job.User
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			for i, what := range f.Legs {
-				id := bourse.LegID{Tx: f.Tx, Leg: i}
+				id := grid.LegID{Tx: f.Tx, Leg: i}
 				x := &claim{id: id, name: managed.Name("bourse."+f.Sites[i]+".", id), job: f.Job, site: f.Sites[i], window: what}
 				byID[id], c.legs[x.name] = x, x
 			}
-		case bourse.TxDecided:
+		case facts.TxDecided:
 			for id, x := range byID {
 				x.committed = x.committed || f.Commit && id.Tx == f.Tx
 			}
-		case bourse.LegClosed:
+		case facts.LegClosed:
 			switch x := byID[f.Leg]; {
 			case x == nil:
 			case f.Commit:
 				x.paid = f.Posted
 			case x.committed: // gone before its site heard of the COMMIT
-				x.state, x.reason = bourse.Cancelled, f.Reason
+				x.state, x.reason = grid.Cancelled, f.Reason
 			}
-		case bourse.LegDone:
+		case facts.LegDone:
 			if x := byID[f.Leg]; x != nil {
 				x.state, x.reason, x.back, x.penalty = f.State, f.Reason, f.Refund, f.Penalty
 			}
@@ -98,9 +99,9 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 		}
 		if err == nil {
 			err = each(filepath.Join(s.journal(), "site-"+s.name), func(at time.Time, fact any) {
-				f, ok := fact.(bourse.LegMoved)
+				f, ok := fact.(facts.LegMoved)
 				if x := byID[f.Leg]; ok && x != nil {
-					x.bound = x.bound || f.State == bourse.Confirmed
+					x.bound = x.bound || f.State == grid.Confirmed
 					x.earned = x.earning(f)
 				}
 			})
@@ -110,9 +111,9 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 }
 
 // earning is what a leg brings its site, in the state that it has come to.
-func (x *claim) earning(f bourse.LegMoved) bourse.Credits {
+func (x *claim) earning(f facts.LegMoved) grid.Credits {
 	switch f.State {
-	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Lost, bourse.Released:
+	case grid.Confirmed, grid.Running, grid.Settled, grid.Lost, grid.Released:
 		if x.bound {
 			return f.Fare.Total() - f.Refund - f.Penalty
 		}
@@ -120,13 +121,13 @@ func (x *claim) earning(f bourse.LegMoved) bourse.Credits {
 	return 0
 }
 
-func (c *claims) ofCluster(byID map[bourse.LegID]*claim, at time.Time, fact any) {
-	f, ok := fact.(bourse.LockMoved)
+func (c *claims) ofCluster(byID map[grid.LegID]*claim, at time.Time, fact any) {
+	f, ok := fact.(facts.LockMoved)
 	if !ok || byID[f.Leg] == nil {
 		return
 	}
 	switch x := byID[f.Leg]; f.State {
-	case bourse.LockEnded, bourse.LockLost, bourse.LockExpired, bourse.LockReleased:
+	case facts.LockEnded, facts.LockLost, facts.LockExpired, facts.LockReleased:
 		if x.over.IsZero() {
 			x.over, x.how, x.why = at, f.State, f.Reason
 		}

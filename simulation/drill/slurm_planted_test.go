@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // clean is what is seen of one window over two clusters, and of a foreign job, where
@@ -21,8 +22,8 @@ func clean() (*truth, *claims) {
 	c.jobs["wave"] = "done"
 	for i, site := range []string{"c1", "c2"} {
 		name := fmt.Sprintf("bourse.%s.%032x", site, i)
-		c.legs[name] = &claim{id: bourse.LegID{Leg: i}, name: name, job: "wave", site: site, window: bourse.Leg{Start: bourse.Time(start.UnixMilli())}, committed: true,
-			over: start.Add(9 * time.Second), how: bourse.LockEnded, state: bourse.Settled, paid: 5, earned: 5}
+		c.legs[name] = &claim{id: grid.LegID{Leg: i}, name: name, job: "wave", site: site, window: grid.Leg{Start: grid.Time(start.UnixMilli())}, committed: true,
+			over: start.Add(9 * time.Second), how: facts.LockEnded, state: grid.Settled, paid: 5, earned: 5}
 		t.sights[name] = &sight{site, start.Add(-20 * time.Second), start.Add(20 * time.Second)}
 		t.marks = append(t.marks, mark{what: "begin", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(2 * time.Second)},
 			mark{what: "end", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(5 * time.Second)})
@@ -45,7 +46,7 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 	if v := check(seen, said); len(v.broken) != 0 || len(v.spread) != 1 {
 		t.Fatalf("where nothing is wrong: %+v", v)
 	}
-	lost := bourse.Because(bourse.Busy, "its reservation has gone")
+	lost := grid.Because(grid.Busy, "its reservation has gone")
 	for what, x := range map[string]struct {
 		plant func(t *truth, c *claims)
 		finds string // "": nothing
@@ -100,14 +101,14 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		"a leg that is open":               {func(t *truth, c *claims) { c.legs[firstName].state = 0 }, "open: "},
 		"money from nowhere":               {func(t *truth, c *claims) { c.legs[firstName].earned++ }, "money: brokers have paid"},
 		"money for another leg":            {func(t *truth, c *claims) { c.legs[firstName].earned++; c.legs[secondName].earned-- }, "money: "},
-		"a lost leg that is not paid back": {func(t *truth, c *claims) { c.legs[firstName].state, c.legs[firstName].reason = bourse.Lost, lost }, "not refunded: "},
+		"a lost leg that is not paid back": {func(t *truth, c *claims) { c.legs[firstName].state, c.legs[firstName].reason = grid.Lost, lost }, "not refunded: "},
 		"a lost leg without a reason": {func(t *truth, c *claims) {
 			x := c.legs[firstName]
-			x.state, x.back, x.earned = bourse.Lost, x.paid, 0
+			x.state, x.back, x.earned = grid.Lost, x.paid, 0
 		}, "no reason: "},
 		"a lost leg": {func(t *truth, c *claims) {
 			x := c.legs[firstName]
-			x.state, x.reason, x.back, x.earned = bourse.Lost, lost, x.paid, 0
+			x.state, x.reason, x.back, x.earned = grid.Lost, lost, x.paid, 0
 		}, ""},
 	} {
 		seen, said := clean()

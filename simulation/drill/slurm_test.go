@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -140,9 +140,9 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 	if r.IntN(12) == 0 {
 		sleep = 100 // it is ended with its window
 	}
-	price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
+	price := web.Price{Price: 9 * grid.Price(grid.Credit)}
 	j := web.JobRequest{Name: fmt.Sprintf("job%d", n), User: []string{"ana", "ben", "cleo"}[n%3], Nodes: perLane + 1 + r.IntN(2*perLane),
-		Length: web.Seconds{Duration: 30 * bourse.Second}, MaxPrice: &price, Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", lane)}}}
+		Length: web.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price, Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", lane)}}}
 	j.Command = []string{d.s.file("work.sh"), fmt.Sprint(sleep)}
 	cancel := time.Duration(-1)
 	if r.IntN(16) == 0 {
@@ -183,8 +183,8 @@ const unmapped = "dora"
 func (d *slurmDrill) stranger(over <-chan struct{}) {
 	r := rand.New(rand.NewPCG(*seed, 400))
 	for n := 0; ; n++ {
-		price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
-		j := web.JobRequest{Name: fmt.Sprintf("stranger%d", n), User: unmapped, Nodes: perLane + 1, Length: web.Seconds{Duration: 30 * bourse.Second}, MaxPrice: &price,
+		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
+		j := web.JobRequest{Name: fmt.Sprintf("stranger%d", n), User: unmapped, Nodes: perLane + 1, Length: web.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price,
 			Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", 1+r.IntN(d.s.lanes))}}}
 		j.Command = []string{d.s.file("work.sh"), "1"}
 		b := web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{j}}

@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -73,7 +74,7 @@ func (f *federation) placements(ctx context.Context) *placed {
 		})
 	}()
 	eventually(f.t, time.Minute, "the stream of events stands", func() bool {
-		a, err := api.Submit(ctx, f.batchOf(1, 10, bourse.Second))
+		a, err := api.Submit(ctx, f.batchOf(1, 10, grid.Second))
 		must(f.t, err)
 		_, ok := c.when(a.Jobs[0].ID, time.Second)
 		return ok
@@ -83,16 +84,16 @@ func (f *federation) placements(ctx context.Context) *placed {
 
 // confirmed reads in the broker's journal when the last site has confirmed each
 // job's window.
-func (f *federation) confirmed() map[string]bourse.Time {
+func (f *federation) confirmed() map[string]grid.Time {
 	f.t.Helper()
-	at, job := map[string]bourse.Time{}, map[bourse.TxID]string{}
+	at, job := map[string]grid.Time{}, map[grid.TxID]string{}
 	folder, err := journal.LookInto(f.broker.facts())
 	must(f.t, err)
 	_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
 		switch x := r.Fact.(type) {
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			job[x.Tx] = x.Job
-		case bourse.LegClosed:
+		case facts.LegClosed:
 			if x.Commit {
 				at[job[x.Leg.Tx]] = r.At
 			}
@@ -127,8 +128,8 @@ func (c *placed) count() int {
 	return len(c.at)
 }
 
-func (f *federation) batchOf(n, nodes int, length bourse.Duration) web.Batch {
-	price := web.Price{Price: 5 * bourse.Price(bourse.Credit)}
+func (f *federation) batchOf(n, nodes int, length grid.Duration) web.Batch {
+	price := web.Price{Price: 5 * grid.Price(grid.Credit)}
 	b := web.Batch{ID: client.NewBatchID()}
 	for i := range n {
 		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price})
@@ -219,7 +220,7 @@ type sample struct {
 func (f *measured) one(ctx context.Context, kind, nodes int) {
 	f.t.Helper()
 	begun := time.Now()
-	a, err := f.client().Submit(ctx, f.batchOf(1, nodes, bourse.Second))
+	a, err := f.client().Submit(ctx, f.batchOf(1, nodes, grid.Second))
 	must(f.t, err)
 	at, ok := f.seen.when(a.Jobs[0].ID, time.Minute)
 	if !ok {
@@ -252,7 +253,7 @@ func TestSpeed_CoAllocationsSustained(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 					continue
 				}
-				b := f.batchOf(max(batch, 20), 401, bourse.Second)
+				b := f.batchOf(max(batch, 20), 401, grid.Second)
 				asked += len(b.Jobs)
 				_, err := api.Submit(ctx, b)
 				must(t, err)
@@ -288,27 +289,27 @@ func fill(t *testing.T, name string) {
 	must(t, err)
 	j, err := journal.Open(folder, journal.Options{Agent: "broker:vo1"}, nil)
 	must(t, err)
-	now := bourse.Time(time.Now().UnixMilli())
+	now := grid.Time(time.Now().UnixMilli())
 	put := func(facts ...interface{ Kind() string }) {
 		for _, x := range facts {
 			must(t, j.Append(now, x))
 		}
 	}
-	put(bourse.LifeBegun{Incarnation: 1, Nonce: 7})
+	put(facts.LifeBegun{Incarnation: 1, Nonce: 7})
 	for i := range manySites {
-		put(bourse.SiteJoined{Site: fmt.Sprintf("site%d", i)})
+		put(facts.SiteJoined{Site: fmt.Sprintf("site%d", i)})
 	}
 	for i := range manyOpen {
 		job := fmt.Sprintf("job%d-abcdefgh", i)
-		tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
-		start := now.Add(bourse.Hour + bourse.Duration(i/10)*bourse.Second)
-		leg := bourse.Leg{Group: "main", Nodes: 1 + i%64, Start: start, End: start.Add(bourse.Hour)}
-		fare := bourse.Fare{Base: bourse.Credit}
-		put(bourse.JobSubmitted{Job: bourse.Job{Name: job, User: fmt.Sprintf("user%d", i%100), Submit: now, Request: bourse.Request{Nodes: leg.Nodes, Length: bourse.Hour,
-			MinPerformance: bourse.Unit, MaxPrice: bourse.Price(bourse.Credit), Budget: 9 * bourse.Credit, Deadline: bourse.Never}, Origin: bourse.Origin{Batch: fmt.Sprintf("b-%d", i/100), Label: job, Digest: "d"}}},
-			bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{fmt.Sprintf("site%d", i%manySites)}, Legs: []bourse.Leg{leg}, Limits: []bourse.Credits{2 * bourse.Credit}},
-			bourse.LegPriced{Leg: bourse.LegID{Tx: tx}, Fare: fare}, bourse.TxDecided{Tx: tx, Job: job, Commit: true},
-			bourse.LegClosed{Leg: bourse.LegID{Tx: tx}, Commit: true, Posted: fare.Total()})
+		tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
+		start := now.Add(grid.Hour + grid.Duration(i/10)*grid.Second)
+		leg := grid.Leg{Group: "main", Nodes: 1 + i%64, Start: start, End: start.Add(grid.Hour)}
+		fare := grid.Fare{Base: grid.Credit}
+		put(facts.JobSubmitted{Job: grid.Job{Name: job, User: fmt.Sprintf("user%d", i%100), Submit: now, Request: grid.Request{Nodes: leg.Nodes, Length: grid.Hour,
+			MinPerformance: grid.Unit, MaxPrice: grid.Price(grid.Credit), Budget: 9 * grid.Credit, Deadline: grid.Never}, Origin: grid.Origin{Batch: fmt.Sprintf("b-%d", i/100), Label: job, Digest: "d"}}},
+			facts.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{fmt.Sprintf("site%d", i%manySites)}, Legs: []grid.Leg{leg}, Limits: []grid.Credits{2 * grid.Credit}},
+			facts.LegPriced{Leg: grid.LegID{Tx: tx}, Fare: fare}, facts.TxDecided{Tx: tx, Job: job, Commit: true},
+			facts.LegClosed{Leg: grid.LegID{Tx: tx}, Commit: true, Posted: fare.Total()})
 	}
 	must(t, j.Sync())
 	must(t, folder.Close())

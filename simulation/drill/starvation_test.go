@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -30,7 +31,7 @@ func TestStarvation_OthersJobsArePlaced(t *testing.T) {
 		for _, j := range answer.Jobs {
 			if j.Taken {
 				taken++
-			} else if j.Reason == nil || j.Reason.Code != string(bourse.QueueFull) {
+			} else if j.Reason == nil || j.Reason.Code != string(grid.QueueFull) {
 				t.Fatalf("%s is not taken: %+v", j.Name, j.Reason)
 			}
 		}
@@ -39,7 +40,7 @@ func TestStarvation_OthersJobsArePlaced(t *testing.T) {
 		t.Errorf("%d of ben's %d jobs are taken, max_waiting is %d", taken, hopeless+100, hopeless)
 	}
 	for i := range others {
-		f.place(fmt.Sprint("wave", i), 8, bourse.Second, 2*time.Minute)
+		f.place(fmt.Sprint("wave", i), 8, grid.Second, 2*time.Minute)
 	}
 	f.stop()
 	f.verify()
@@ -54,7 +55,7 @@ func TestStarvation_OthersJobsArePlaced(t *testing.T) {
 func flock(user string, first, n int) web.Batch {
 	b := web.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprint("hopeless", first+i), User: user, Nodes: 48, Length: web.Seconds{Duration: bourse.Hour},
+		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprint("hopeless", first+i), User: user, Nodes: 48, Length: web.Seconds{Duration: grid.Hour},
 			Budget: &web.Credits{Credits: 1}, Priority: 1_000_000})
 	}
 	return b
@@ -71,13 +72,13 @@ func (f *federation) waited(user string) map[string]int {
 	cycles, since, tried := 0, map[string]int{}, map[string]int{}
 	_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
 		switch x := r.Fact.(type) {
-		case bourse.JobSubmitted:
+		case facts.JobSubmitted:
 			if x.Job.User == user {
 				since[x.Job.Name] = cycles
 			}
-		case bourse.CycleClosed:
+		case facts.CycleClosed:
 			cycles++
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			if at, ours := since[x.Job]; ours && tried[x.Job] == 0 {
 				tried[x.Job] = cycles + 1 - at
 			}

@@ -22,10 +22,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // docs/SECURITY.md: an expired certificate and one of a foreign authority are
@@ -43,7 +43,7 @@ func TestStrangers_WrongCertificatesAreRefusedWithALineOnBothEnds(t *testing.T) 
 	use(t, foreign, "../other")
 	foreign.start()
 	foreign.ready()
-	f.place("first", 150, bourse.Second, 20*time.Second) // the broker tries to reach it
+	f.place("first", 150, grid.Second, 20*time.Second) // the broker tries to reach it
 	eventually(t, 20*time.Second, "the broker says whose certificate it refuses", func() bool {
 		return f.broker.said("certificate of bourse://vo1/site/foreign refused: no authority trusted here vouches for it")
 	})
@@ -67,7 +67,7 @@ func TestStrangers_WrongCertificatesAreRefusedWithALineOnBothEnds(t *testing.T) 
 	case !late.said("it expired on", "bourse ca issue --role site --name late"):
 		t.Errorf("no line says that it has expired and what to do:\n%s", late.tail(5))
 	}
-	f.place("last", 150, bourse.Second, 20*time.Second)
+	f.place("last", 150, grid.Second, 20*time.Second)
 	f.stop()
 	f.verify()
 }
@@ -128,7 +128,7 @@ func TestStrangers_AFloodAndAHugeMessageCostTheirSender(t *testing.T) {
 	worst := time.Duration(0)
 	for i := range 20 {
 		begun := time.Now()
-		f.place(fmt.Sprint("amid", i), 180, bourse.Second, 20*time.Second) // a leg at every site
+		f.place(fmt.Sprint("amid", i), 180, grid.Second, 20*time.Second) // a leg at every site
 		worst = max(worst, time.Since(begun))
 	}
 	close(stop)
@@ -150,7 +150,7 @@ func flood(s grpc.BidiStreamingClient[remote.RemoteMessage, remote.RemoteMessage
 	for seq := uint64(1); ; {
 		b := &remote.MessageBatch{Targets: []string{"bourse"}, TypeNames: []string{"bourse.wire.Parcel"}}
 		for range 50 {
-			e, err := wire.Encode("broker:mallory", "site:north", agents.OfferRequest{Cycle: seq, Horizon: bourse.Time(time.Now().UnixMilli()).Add(bourse.Day)})
+			e, err := wire.Encode("broker:mallory", "site:north", agents.OfferRequest{Cycle: seq, Horizon: grid.Time(time.Now().UnixMilli()).Add(grid.Day)})
 			if err != nil {
 				return
 			}

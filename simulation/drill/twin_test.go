@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -45,7 +45,7 @@ func TestTwin_AtMostOneOfTwoBrokersGoesOnTakingJobs(t *testing.T) {
 				a.ready()
 			}
 			eventually(t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == 3 })
-			f.place("before", 200, bourse.Second, patience)
+			f.place("before", 200, grid.Second, patience)
 			if c.copied {
 				_, messages, exit := f.bourse("journal", "copy", f.broker.facts(), filepath.Join(twin.journal(), "broker-vo1"))
 				if exit != 0 {
@@ -86,7 +86,7 @@ func TestTwin_AtMostOneOfTwoBrokersGoesOnTakingJobs(t *testing.T) {
 				f.broker.ready()
 			}
 			f.finished(f.broker, kept[0])
-			f.place("after", 200, bourse.Second, 60*time.Second)
+			f.place("after", 200, grid.Second, 60*time.Second)
 			f.stop()
 			must(t, os.RemoveAll(twin.dir)) // of one broker one journal is held against the sites'
 			f.verify()
@@ -131,12 +131,12 @@ func (f *federation) users(a *agent) *crowd {
 	api := f.clientOf(a)
 	ctx, stop := context.WithCancel(context.Background())
 	c := &crowd{done: stop}
-	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
+	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
 	c.ends.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			one, end := context.WithTimeout(ctx, 2*time.Second)
 			r, err := api.Submit(one, web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-				{Name: fmt.Sprint("job", n), Nodes: 1 + 37*n%150, Length: web.Seconds{Duration: bourse.Second}, MaxPrice: &price}}})
+				{Name: fmt.Sprint("job", n), Nodes: 1 + 37*n%150, Length: web.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
 			end()
 			if err == nil && r.Jobs[0].Taken {
 				c.mu.Lock()

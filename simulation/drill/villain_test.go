@@ -17,10 +17,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // villain is a party with certificates of one VO that does another one what harm it can:
@@ -35,7 +35,7 @@ type villain struct {
 
 	sent, refused atomic.Int64 // messages; connections and streams that ended in a refusal
 	mu            sync.Mutex
-	legs          []bourse.LegID // of the victim
+	legs          []grid.LegID // of the victim
 	session       atomic.Uint64
 }
 
@@ -82,10 +82,10 @@ func (v *villain) spy(ctx context.Context) {
 		if err != nil {
 			continue // it is being written
 		}
-		var legs []bourse.LegID
+		var legs []grid.LegID
 		for tx, x := range h.txs {
 			for i := range x.Legs {
-				legs = append(legs, bourse.LegID{Tx: tx, Leg: i})
+				legs = append(legs, grid.LegID{Tx: tx, Leg: i})
 			}
 		}
 		v.mu.Lock()
@@ -137,22 +137,22 @@ func (v *villain) speak(ctx context.Context, r *rand.Rand, site *agent, by, as s
 
 // lines are what is said next in the name of a broker.
 func (v *villain) lines(r *rand.Rand, as string, session, seq uint64) (said []agents.Message) {
-	now := bourse.Time(time.Now().UnixMilli())
+	now := grid.Time(time.Now().UnixMilli())
 	v.mu.Lock()
 	for range min(3, len(v.legs)) {
 		leg := v.legs[r.IntN(len(v.legs))]
 		leg.Tx.Broker = as
-		said = append(said, agents.Prepare{Leg: leg, For: bourse.Hour}, agents.Confirm{Leg: leg, DecidedBy: 1}, agents.Cancel{Leg: leg, DecidedBy: 1},
+		said = append(said, agents.Prepare{Leg: leg, For: grid.Hour}, agents.Confirm{Leg: leg, DecidedBy: 1}, agents.Cancel{Leg: leg, DecidedBy: 1},
 			agents.Release{Leg: leg, DecidedBy: 9, Full: true}, agents.LegOutputRequest{Leg: leg, Ref: 1}, agents.Noted{Leg: leg},
 			agents.Answer{Leg: leg, Verdict: agents.Abort, DecidedBy: 9},
-			agents.Reassert{Leg: agents.ListedLeg{Leg: leg, State: bourse.Released}, Incarnation: 9, Nonce: 9})
+			agents.Reassert{Leg: agents.ListedLeg{Leg: leg, State: grid.Released}, Incarnation: 9, Nonce: 9})
 	}
 	v.mu.Unlock()
-	what := bourse.Leg{Group: "main", Nodes: 8, Start: now.Add(bourse.Hour), End: now.Add(2 * bourse.Hour)}
+	what := grid.Leg{Group: "main", Nodes: 8, Start: now.Add(grid.Hour), End: now.Add(2 * grid.Hour)}
 	for i := range uint64(8) {
-		id := bourse.LegID{Tx: bourse.TxID{Broker: as, Incarnation: 9, Nonce: session, Seq: seq + i}, Leg: 1}
-		said = append(said, agents.Hold{Leg: id, What: what, User: spite.user, For: bourse.Minute, Version: 1}, // at no price
-			agents.OfferRequest{Cycle: seq + i, Horizon: now.Add(bourse.Day)}, agents.QuoteRequest{Ref: seq + i, Legs: []bourse.Leg{what}})
+		id := grid.LegID{Tx: grid.TxID{Broker: as, Incarnation: 9, Nonce: session, Seq: seq + i}, Leg: 1}
+		said = append(said, agents.Hold{Leg: id, What: what, User: spite.user, For: grid.Minute, Version: 1}, // at no price
+			agents.OfferRequest{Cycle: seq + i, Horizon: now.Add(grid.Day)}, agents.QuoteRequest{Ref: seq + i, Legs: []grid.Leg{what}})
 	}
 	return said
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // book is what a manager keeps. It is written to disk at most every five seconds; a crash
@@ -18,34 +18,34 @@ type book struct {
 
 type reservation struct {
 	name       string
-	start, end bourse.Time
+	start, end grid.Time
 	nodes      []string
 	users      []string
-	purge      bool        // it is deleted if it has begun and is not used
-	idle       bourse.Time // since when it is not used; 0: it is used, or has not begun
-	ours       bool        // made by a command
+	purge      bool      // it is deleted if it has begun and is not used
+	idle       grid.Time // since when it is not used; 0: it is used, or has not begun
+	ours       bool      // made by a command
 }
 
 type job struct {
 	id          uint64 // unique among submissions, even if the book is lost
 	number      int
 	name, user  string
-	state       bourse.ManagedState
+	state       grid.ManagedState
 	why         string
 	partition   string
 	reservation string
 	count       int
 	nodes       []string
-	limit       bourse.Duration
-	submit      bourse.Time
-	begin       bourse.Time // not before
-	start, end  bourse.Time // 0: not yet
+	limit       grid.Duration
+	submit      grid.Time
+	begin       grid.Time // not before
+	start, end  grid.Time // 0: not yet
 	exit        int
 	signal      int
-	run         bourse.Duration // how long its work takes if nobody ends it
-	status      int             // the exit status then
-	issued      bourse.Time     // when the command was given, by the world's time
-	late        bool            // the command was carried out after its driver had given it up
+	run         grid.Duration // how long its work takes if nobody ends it
+	status      int           // the exit status then
+	issued      grid.Time     // when the command was given, by the world's time
+	late        bool          // the command was carried out after its driver had given it up
 	ours        bool
 	work        *Run // set once it has begun
 }
@@ -77,7 +77,7 @@ func (b *book) find(name string) *reservation {
 }
 
 // named lists the jobs of a name, and of a number and submission if these are known.
-func (b *book) named(name, number string, submit bourse.Time) []*job {
+func (b *book) named(name, number string, submit grid.Time) []*job {
 	var list []*job
 	for _, j := range b.jobs {
 		if j.name == name && (number == "" || number == j.id10() && submit == j.submit) {
@@ -105,7 +105,7 @@ func (b *book) drop(r *reservation) {
 
 // overlapping returns a reservation, other than the one given, that takes one of some nodes
 // in an interval; nil if there is none.
-func (b *book) overlapping(nodes []string, start, end bourse.Time, other *reservation) *reservation {
+func (b *book) overlapping(nodes []string, start, end grid.Time, other *reservation) *reservation {
 	for _, r := range b.reservations {
 		if r != other && r.start < end && start < r.end && common(r.nodes, nodes) {
 			return r
@@ -119,7 +119,7 @@ func common(a, b []string) bool {
 }
 
 // planned is when work ends by the limit of its job in the book.
-func (b *book) planned(w *Run) bourse.Time {
+func (b *book) planned(w *Run) grid.Time {
 	for _, j := range b.jobs {
 		if j.work == w {
 			return j.end
@@ -139,7 +139,7 @@ func (b *book) jobsThat(which func(*job) bool) []*job {
 // byPriority orders jobs as a look shows them: running ones first.
 func byPriority(a, b *job) int {
 	rank := func(j *job) int {
-		if j.state == bourse.ManagedRunning {
+		if j.state == grid.ManagedRunning {
 			return 0
 		}
 		return 1
@@ -148,8 +148,8 @@ func byPriority(a, b *job) int {
 }
 
 // planned is when a waiting job is to start, if that is known.
-func (j *job) planned() bourse.Time {
-	if j.state == bourse.ManagedPending {
+func (j *job) planned() grid.Time {
+	if j.state == grid.ManagedPending {
 		return j.begin
 	}
 	return 0

@@ -3,27 +3,27 @@ package manager
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // clock has the time of the world, the tasks that are due at its instants, and the manager's
 // own time, which is off by the skew.
 type clock struct {
-	now   bourse.Time
-	skew  bourse.Duration
+	now   grid.Time
+	skew  grid.Duration
 	tasks []task
 	seq   uint64
 }
 
 // task is something that happens at an instant.
 type task struct {
-	at  bourse.Time
+	at  grid.Time
 	seq uint64
 	do  func()
 }
 
 // after schedules a task after a while.
-func (c *clock) after(d bourse.Duration, do func()) {
+func (c *clock) after(d grid.Duration, do func()) {
 	c.seq++
 	t := task{c.now.Add(d), c.seq, do}
 	i := len(c.tasks)
@@ -44,5 +44,5 @@ func (c *clock) reach() {
 
 // own is the manager's own time. world is the world's time when the manager's clock shows an
 // instant.
-func (c *clock) own() bourse.Time                 { return c.now.Add(c.skew) }
-func (c *clock) world(at bourse.Time) bourse.Time { return at.Add(-c.skew) }
+func (c *clock) own() grid.Time               { return c.now.Add(c.skew) }
+func (c *clock) world(at grid.Time) grid.Time { return at.Add(-c.skew) }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // controller is the manager's process. It keeps the book, writes it to disk, dies and
@@ -18,15 +18,15 @@ type controller struct {
 
 	book    book // what it keeps
 	saved   book // what a crash leaves of it
-	savedAt bourse.Time
-	dirty   bool        // book differs from saved
-	stale   bool        // something has changed that may allow a job to start
-	upAt    bourse.Time // it does not answer before this; 0: it is up
-	hangs   bourse.Time // its disk takes nothing until this
-	forgot  bool        // it has lost jobs
+	savedAt grid.Time
+	dirty   bool      // book differs from saved
+	stale   bool      // something has changed that may allow a job to start
+	upAt    grid.Time // it does not answer before this; 0: it is up
+	hangs   grid.Time // its disk takes nothing until this
+	forgot  bool      // it has lost jobs
 	// aimed says how long it is down if it crashes at the next such moment; 0: it does
 	// not crash.
-	aimed [moments]bourse.Duration
+	aimed [moments]grid.Duration
 }
 
 // up reports whether the manager answers.
@@ -39,7 +39,7 @@ func (c *controller) changed() { c.dirty, c.stale = true, true }
 func (c *controller) save() { c.saved, c.savedAt, c.dirty = c.book.clone(), c.now, false }
 
 // at crashes the manager after a while, if a crash is aimed at that moment.
-func (c *controller) at(x moment, most bourse.Duration) {
+func (c *controller) at(x moment, most grid.Duration) {
 	if down := c.aimed[x]; down > 0 && c.opt.Reserves {
 		c.aimed[x] = 0
 		c.after(within(c.calls, 1, most), func() { c.crash(down) })
@@ -61,7 +61,7 @@ func (c *controller) written(j *job) bool {
 // Work goes on. At the restart the manager finds out what has ended meanwhile, and kills
 // work that the book does not know. A machine without a manager restarts itself: it forgets
 // nothing, and its work is gone.
-func (c *controller) crash(down bourse.Duration) {
+func (c *controller) crash(down grid.Duration) {
 	if !c.up() {
 		return
 	}
@@ -90,7 +90,7 @@ func (c *controller) restart() {
 			continue
 		}
 		known[j.work] = true
-		if j.work.Over > 0 && j.state == bourse.ManagedRunning {
+		if j.work.Over > 0 && j.state == grid.ManagedRunning {
 			c.ended(j)
 		}
 	}
@@ -118,7 +118,7 @@ func (c *controller) finish(w *Run, signal int) {
 		return
 	}
 	for _, j := range c.book.jobs {
-		if j.work == w && j.state == bourse.ManagedRunning {
+		if j.work == w && j.state == grid.ManagedRunning {
 			c.ended(j)
 		}
 	}
@@ -126,7 +126,7 @@ func (c *controller) finish(w *Run, signal int) {
 
 // ended records in the book that a job's work is over.
 func (c *controller) ended(j *job) {
-	j.state, j.end, j.exit, j.signal = bourse.ManagedEnded, c.own(), j.work.Exit, j.work.Signal
+	j.state, j.end, j.exit, j.signal = grid.ManagedEnded, c.own(), j.work.Exit, j.work.Signal
 	if j.why == "" && j.exit != 0 {
 		j.why = "NonZeroExitCode"
 	}
@@ -136,7 +136,7 @@ func (c *controller) ended(j *job) {
 // stop ends a running job, at once or within its time to clean up.
 func (c *controller) stop(j *job, why string) {
 	w := j.work
-	if j.state != bourse.ManagedRunning || w == nil || w.stopped || w.Over > 0 {
+	if j.state != grid.ManagedRunning || w == nil || w.stopped || w.Over > 0 {
 		return
 	}
 	j.why, w.stopped = why, true
@@ -156,10 +156,10 @@ func (c *controller) stop(j *job, why string) {
 // cancel ends a waiting job at once, and tells a running one to end.
 func (c *controller) cancel(j *job, why string) {
 	switch j.state {
-	case bourse.ManagedPending, bourse.ManagedHeld:
-		j.state, j.why, j.end = bourse.ManagedEnded, why, c.own()
+	case grid.ManagedPending, grid.ManagedHeld:
+		j.state, j.why, j.end = grid.ManagedEnded, why, c.own()
 		c.changed()
-	case bourse.ManagedRunning:
+	case grid.ManagedRunning:
 		c.stop(j, why)
 	}
 }

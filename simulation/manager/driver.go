@@ -3,8 +3,8 @@ package manager
 import (
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // driver is the process between the cluster and the manager. It carries out one command
@@ -22,7 +22,7 @@ type driver struct {
 type asked struct {
 	from agents.ID
 	agents.Command
-	at bourse.Time
+	at grid.Time
 }
 
 // ask gives the driver a command, which waits for those before it.
@@ -42,7 +42,7 @@ func (dr *driver) call() {
 		if dr.opt.Reserves {
 			most += Latest
 		}
-		took = within(dr.calls, bourse.Minute/2, most)
+		took = within(dr.calls, grid.Minute/2, most)
 		dr.truth.trouble(dr.now.Add(took))
 	}
 	if took > Slowest { // the driver gives it up, and it is carried out all the same
@@ -61,7 +61,7 @@ func (dr *driver) call() {
 }
 
 // silent is the answer of the driver if the manager does not answer.
-var silent = agents.CommandDone{Outcome: agents.Failure, Reason: bourse.Reason{Code: bourse.NoCluster, Detail: "no answer in time"}}
+var silent = agents.CommandDone{Outcome: agents.Failure, Reason: grid.Reason{Code: grid.NoCluster, Detail: "no answer in time"}}
 
 // late carries out a command that its driver has given up.
 func (dr *driver) late(x asked) {
@@ -100,8 +100,8 @@ func (dr *driver) carryOut(x asked) agents.CommandDone {
 		dr.after(late, func() { dr.late(x) })
 		return silent
 	case dr.faults.strikes(RefusedCommand):
-		code := []bourse.Code{bourse.Busy, bourse.NotAllowed}[dr.calls.IntN(2)]
-		return agents.CommandDone{Outcome: agents.Denied, Reason: bourse.Reason{Code: code, Detail: "refused for no reason that is to be seen"}}
+		code := []grid.Code{grid.Busy, grid.NotAllowed}[dr.calls.IntN(2)]
+		return agents.CommandDone{Outcome: agents.Denied, Reason: grid.Reason{Code: code, Detail: "refused for no reason that is to be seen"}}
 	}
 	d := dr.do(x, false)
 	if down := dr.aimed[created]; down > 0 && d.Outcome == agents.Done && (x.Verb == agents.Reserve || x.Verb == agents.Run) {
@@ -139,7 +139,7 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 		wait := within(dr.calls, 1, 200)
 		switch {
 		case !dr.up():
-			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "the controller does not answer"}
+			answer.Failure = grid.Reason{Code: grid.Unknown, Detail: "the controller does not answer"}
 		case !dr.faults.strikes(OldLook):
 			answer.Look = dr.looks.view()
 			if dr.looks.unwritten() {
@@ -150,7 +150,7 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 			dr.truth.trouble(dr.now)
 		default: // it comes late
 			answer.Look = dr.looks.view()
-			wait = within(dr.calls, 5*bourse.Second, 3*bourse.Minute)
+			wait = within(dr.calls, 5*grid.Second, 3*grid.Minute)
 			dr.truth.trouble(dr.now.Add(wait))
 		}
 		dr.after(wait, func() {
@@ -175,11 +175,11 @@ func (dr *driver) output(from agents.ID, q agents.OutputRequest) {
 			}
 		}
 		if text == "" || !dr.up() {
-			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "there is no output of " + q.Name}
+			answer.Failure = grid.Reason{Code: grid.Unknown, Detail: "there is no output of " + q.Name}
 		}
 		answer.Size = int64(len(text))
 		if answer.From = min(q.From, answer.Size); q.From < 0 {
-			answer.From = max(0, answer.Size-bourse.MaxTail)
+			answer.From = max(0, answer.Size-grid.MaxTail)
 		}
 		answer.Data = []byte(text[answer.From:])
 		if dr.life == life {

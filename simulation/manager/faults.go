@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The kinds of faults. Those up to EchoedCreate last for a time, and strike a share of what
@@ -52,7 +52,7 @@ func Follows(k sim.Kind) bool { return k == ManagerForgot || k == WorkFailed || 
 // Strike makes a fault happen to a manager. The world sends it.
 type Strike struct {
 	Is    sim.Kind
-	For   bourse.Duration
+	For   grid.Duration
 	Share int   // of what is asked, in thousandths
 	Size  int64 // ClockSkew: by how much
 	Salt  uint64
@@ -76,7 +76,7 @@ func (Heal) Kind() string { return "Heal" }
 // episode is a fault that lasts.
 type episode struct {
 	kind  sim.Kind
-	until bourse.Time
+	until grid.Time
 	share int
 	draw  *rand.Rand
 }
@@ -103,8 +103,8 @@ const (
 // hangs is how long the disk takes nothing before an aimed crash at the begin of work. short
 // is how long the manager is then down at most, if the work could be submitted again.
 const (
-	hangs = 8 * bourse.Minute
-	short = 20 * bourse.Second
+	hangs = 8 * grid.Minute
+	short = 20 * grid.Second
 )
 
 // strikes reports whether an episode of that kind strikes what is asked now.
@@ -143,7 +143,7 @@ func (f *faults) strike(s Strike) {
 		}
 	case ClockSkew:
 		f.truth.count(ClockSkew)
-		f.turn(bourse.Duration(s.Size))
+		f.turn(grid.Duration(s.Size))
 		f.after(s.For, func() { f.turn(f.opt.Skew) })
 	case NodeDrained, NodeDown, NodeRenamed, NodeUnknown:
 		f.lose(s, r)
@@ -156,12 +156,12 @@ func (f *faults) strike(s Strike) {
 }
 
 // turn sets the manager's clock. The times in the book stay as they are.
-func (f *faults) turn(skew bourse.Duration) { f.skew, f.stale = skew, true }
+func (f *faults) turn(skew grid.Duration) { f.skew, f.stale = skew, true }
 
 // lose lets a node fail, be drained or be renamed for a time.
 func (f *faults) lose(s Strike, r *rand.Rand) {
 	n, _ := pick(r, f.nodes.list)
-	if n.state != bourse.NodeUp || n.name != n.first || !f.opt.Reserves {
+	if n.state != grid.NodeUp || n.name != n.first || !f.opt.Reserves {
 		return
 	}
 	f.truth.count(s.Is)
@@ -176,11 +176,11 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 	n.unfit = f.now
 	switch s.Is {
 	case NodeDrained:
-		n.state = bourse.NodeDrained
+		n.state = grid.NodeDrained
 	case NodeDown:
-		n.state = bourse.NodeDown
+		n.state = grid.NodeDown
 	case NodeUnknown:
-		n.state = bourse.NodeUnknown
+		n.state = grid.NodeUnknown
 	case NodeRenamed:
 		n.name = n.first + "-new"
 		for _, x := range slices.Clone(f.book.reservations) {
@@ -191,7 +191,7 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 		}
 		f.changed()
 	}
-	f.after(s.For, func() { n.state, n.name, n.unfit, f.stale = bourse.NodeUp, n.first, 0, true })
+	f.after(s.For, func() { n.state, n.name, n.unfit, f.stale = grid.NodeUp, n.first, 0, true })
 }
 
 // act does something that an administrator, or the policy of the site, does. It reports
@@ -206,7 +206,7 @@ func (f *faults) act(s Strike, r *rand.Rand) bool {
 		x, ok := pick(r, list)
 		if ok {
 			for _, j := range f.book.jobs {
-				if j.reservation == x.name && j.state == bourse.ManagedRunning {
+				if j.reservation == x.name && j.state == grid.ManagedRunning {
 					j.why = "AdminCancelled"
 					f.finish(j.work, 9)
 				}
@@ -221,10 +221,10 @@ func (f *faults) act(s Strike, r *rand.Rand) bool {
 	case AdminCancel, AdminHold, Preempted:
 		return f.meddle(s.Is, r)
 	case AdminRequeue:
-		j, ok := pick(r, f.book.jobsThat(func(j *job) bool { return !j.ours && j.state == bourse.ManagedRunning }))
+		j, ok := pick(r, f.book.jobsThat(func(j *job) bool { return !j.ours && j.state == grid.ManagedRunning }))
 		if ok {
 			w := j.work
-			j.state, j.work, j.nodes, j.start, j.end = bourse.ManagedPending, nil, nil, 0, 0
+			j.state, j.work, j.nodes, j.start, j.end = grid.ManagedPending, nil, nil, 0, 0
 			f.finish(w, 9)
 			f.changed()
 		}
@@ -246,9 +246,9 @@ func (f *faults) lying() []*reservation {
 // meddle cancels, holds or preempts one of our jobs.
 func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 	live := map[sim.Kind]func(*job) bool{
-		AdminCancel: func(j *job) bool { return j.state != bourse.ManagedEnded },
-		AdminHold:   func(j *job) bool { return j.state == bourse.ManagedPending },
-		Preempted:   func(j *job) bool { return j.state == bourse.ManagedRunning },
+		AdminCancel: func(j *job) bool { return j.state != grid.ManagedEnded },
+		AdminHold:   func(j *job) bool { return j.state == grid.ManagedPending },
+		Preempted:   func(j *job) bool { return j.state == grid.ManagedRunning },
 	}
 	j, ok := pick(r, f.book.jobsThat(func(j *job) bool { return j.ours && live[k](j) }))
 	if !ok {
@@ -260,7 +260,7 @@ func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 	case Preempted:
 		f.cancel(j, "Preempted")
 	case AdminHold:
-		j.state, j.why = bourse.ManagedHeld, "JobHeldAdmin"
+		j.state, j.why = grid.ManagedHeld, "JobHeldAdmin"
 		f.changed()
 	}
 	return true
@@ -269,7 +269,7 @@ func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 // move moves a reservation to another time, or to another node.
 func (f *faults) move(x *reservation, r *rand.Rand) bool {
 	y := *x
-	if by := within(r, -20*bourse.Minute, 20*bourse.Minute) / bourse.Second * bourse.Second; r.IntN(2) == 0 && by != 0 {
+	if by := within(r, -20*grid.Minute, 20*grid.Minute) / grid.Second * grid.Second; r.IntN(2) == 0 && by != 0 {
 		y.start, y.end = x.start.Add(by), x.end.Add(by)
 	} else {
 		n, _ := pick(r, f.nodes.list)
@@ -279,7 +279,7 @@ func (f *faults) move(x *reservation, r *rand.Rand) bool {
 		y.nodes = slices.Clone(x.nodes)
 		y.nodes[r.IntN(len(y.nodes))] = n.name
 	}
-	used := slices.ContainsFunc(f.book.jobs, func(j *job) bool { return j.reservation == x.name && j.state == bourse.ManagedRunning })
+	used := slices.ContainsFunc(f.book.jobs, func(j *job) bool { return j.reservation == x.name && j.state == grid.ManagedRunning })
 	if used || y.end <= f.own() || f.book.overlapping(y.nodes, y.start, y.end, x) != nil {
 		return false
 	}
@@ -295,7 +295,7 @@ func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
 		return false
 	}
 	p, _ := pick(r, f.opt.Partitions)
-	start, end := seconds(f.own().Add(within(r, bourse.Second, bourse.Hour)), f.own().Add(bourse.Hour+s.For))
+	start, end := seconds(f.own().Add(within(r, grid.Second, grid.Hour)), f.own().Add(grid.Hour+s.For))
 	var nodes []string
 	for _, name := range p.Nodes {
 		n := f.nodes.find(name)
@@ -316,9 +316,9 @@ func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
 
 // heal ends all faults.
 func (f *faults) heal() {
-	f.episodes, f.aimed, f.hangs = nil, [moments]bourse.Duration{}, 0
+	f.episodes, f.aimed, f.hangs = nil, [moments]grid.Duration{}, 0
 	for _, n := range f.nodes.list {
-		n.state, n.name, n.unfit = bourse.NodeUp, n.first, 0
+		n.state, n.name, n.unfit = grid.NodeUp, n.first, 0
 	}
 	f.turn(f.opt.Skew)
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
@@ -16,7 +16,7 @@ func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
 	b := newBench(t)
 	b.must(command(agents.Reserve, "bourse.a", 600, 900, "n1"))
 	b.must(command(agents.Assign, "bourse.a", 600, 900, "n1"))
-	b.strike(Strike{Is: LateCommand, For: bourse.Second, Share: 1000, Salt: 1})
+	b.strike(Strike{Is: LateCommand, For: grid.Second, Share: 1000, Salt: 1})
 	b.do(command(agents.Run, "bourse.a", 600, 900, "n1"))
 	b.world.Run(at(30))
 	if d := b.heard[len(b.heard)-1].(agents.CommandDone); d.Outcome != agents.Failure {
@@ -29,7 +29,7 @@ func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
 	}
 	b.world.Run(at(1000)) // whichever begins second finds the mark of the first
 	runs := b.m.Runs()
-	if len(runs) == 2 && (!runs[1].Late || runs[1].Over.Sub(runs[1].Begun) > bourse.Second) {
+	if len(runs) == 2 && (!runs[1].Late || runs[1].Over.Sub(runs[1].Begun) > grid.Second) {
 		t.Errorf("%+v", runs[1])
 	}
 	if len(runs) < 1 || runs[0].Late {
@@ -40,8 +40,8 @@ func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
 func TestCreate_ThatIsSaidTwiceOverlapsItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.strike(Strike{Is: EchoedCreate, For: bourse.Minute, Share: 1000, Salt: 1})
-	if d := b.do(command(agents.Reserve, "bourse.a", 600, 900, "n1")); d.Outcome != agents.Denied || d.Reason.Code != bourse.Busy {
+	b.strike(Strike{Is: EchoedCreate, For: grid.Minute, Share: 1000, Salt: 1})
+	if d := b.do(command(agents.Reserve, "bourse.a", 600, 900, "n1")); d.Outcome != agents.Denied || d.Reason.Code != grid.Busy {
 		t.Errorf("%+v", d)
 	}
 	if l := b.look(); len(l.Reservations) != 1 || b.m.Struck(EchoedCreate) != 1 {
@@ -55,7 +55,7 @@ func TestCreate_ThatIsSaidTwiceOverlapsItself(t *testing.T) {
 func TestCrash_StrikesWhereItIsAimed(t *testing.T) {
 	t.Parallel()
 	aim := func(x moment) Strike {
-		return Strike{Is: ManagerRestart, For: 5 * bourse.Second, Salt: map[moment]uint64{created: 3, begun: 4, handed: 5}[x]}
+		return Strike{Is: ManagerRestart, For: 5 * grid.Second, Salt: map[moment]uint64{created: 3, begun: 4, handed: 5}[x]}
 	}
 	kept := 0
 	for seed := range uint64(8) {
@@ -100,11 +100,11 @@ func TestNodes_AreBegunOnOnce(t *testing.T) {
 	b.whole("bourse.a", 110, 900, "n1")
 	b.world.Run(at(120)) // it runs, and the book goes back to when it waited
 	c := b.m.controller
-	c.book.jobs[0].state, c.book.jobs[0].work = bourse.ManagedPending, nil
+	c.book.jobs[0].state, c.book.jobs[0].work = grid.ManagedPending, nil
 	c.finish(c.truth.running[0], 9)
 	c.changed()
 	b.world.Run(at(200))
-	if r := b.m.Runs(); len(r) != 2 || !r[1].Again || r[1].Exit != 137 || r[1].Over.Sub(r[1].Begun) > bourse.Second {
+	if r := b.m.Runs(); len(r) != 2 || !r[1].Again || r[1].Exit != 137 || r[1].Over.Sub(r[1].Begun) > grid.Second {
 		t.Errorf("%+v", r)
 	}
 }
@@ -112,13 +112,13 @@ func TestNodes_AreBegunOnOnce(t *testing.T) {
 func TestCommand_SlowOnesHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.strike(Strike{Is: SlowCommand, For: bourse.Second, Share: 1000, Salt: 1})
+	b.strike(Strike{Is: SlowCommand, For: grid.Second, Share: 1000, Salt: 1})
 	for _, name := range []string{"bourse.a", "bourse.b"} {
 		if d := b.do(command(agents.Reserve, name, 6000, 9000, "n1")); d.Outcome != "" {
 			t.Errorf("%+v", d)
 		}
 	}
-	b.strike(Strike{Is: RefusedCommand, For: bourse.Hour, Share: 1000, Salt: 1})
+	b.strike(Strike{Is: RefusedCommand, For: grid.Hour, Share: 1000, Salt: 1})
 	b.world.Run(at(500))
 	if len(b.heard) != 2 || b.heard[0].(agents.CommandDone).Outcome != agents.Denied || len(b.look().Reservations) != 0 {
 		t.Errorf("%+v", b.heard)
@@ -129,7 +129,7 @@ func TestLook_OldOnesSayWhenTheyWereTaken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.world.Run(at(600))
-	b.strike(Strike{Is: OldLook, For: bourse.Second, Share: 1000, Salt: 1})
+	b.strike(Strike{Is: OldLook, For: grid.Second, Share: 1000, Salt: 1})
 	for range 8 {
 		b.world.Post(b.world.Now(), asker, agents.LookRequest{})
 	}
@@ -153,9 +153,9 @@ func TestLook_OldOnesSayWhenTheyWereTaken(t *testing.T) {
 
 func TestClock_WindowsBeginByTheManagersClock(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.Skew = 3 * bourse.Second })
+	b := newBench(t, func(o *Options) { o.Skew = 3 * grid.Second })
 	b.whole("bourse.a", 600, 900, "n1")
-	b.strike(Strike{Is: ClockSkew, For: bourse.Hour, Size: int64(-4 * bourse.Second)})
+	b.strike(Strike{Is: ClockSkew, For: grid.Hour, Size: int64(-4 * grid.Second)})
 	b.whole("bourse.b", 600, 900, "n2")
 	b.world.Run(at(700))
 	for _, r := range b.m.Runs() {
@@ -163,7 +163,7 @@ func TestClock_WindowsBeginByTheManagersClock(t *testing.T) {
 			t.Errorf("%s has begun at %v", r.Name, r.Begun)
 		}
 	}
-	if at := b.look().At; b.world.Now().Sub(at) < 4*bourse.Second {
+	if at := b.look().At; b.world.Now().Sub(at) < 4*grid.Second {
 		t.Errorf("a look of %v at %v", at, b.world.Now())
 	}
 }
@@ -174,14 +174,14 @@ func TestNodes_ThatAreNotUpStartNothing(t *testing.T) {
 		b := newBench(t, func(o *Options) { o.Partitions[0].Nodes = []string{"n1"} })
 		b.whole("bourse.a", 600, 900, "n1")
 		b.world.Run(at(500))
-		b.strike(Strike{Is: k, For: 1000 * bourse.Second, Salt: 4})
+		b.strike(Strike{Is: k, For: 1000 * grid.Second, Salt: 4})
 		l := b.look()
 		b.world.Run(at(890))
-		if n := len(b.m.Runs()); n != 0 || l.Nodes[0].State == bourse.NodeUp && l.Nodes[0].Name == "n1" {
+		if n := len(b.m.Runs()); n != 0 || l.Nodes[0].State == grid.NodeUp && l.Nodes[0].Name == "n1" {
 			t.Errorf("%s: %d have begun, %+v", k, n, l.Nodes)
 		}
 		b.world.Run(at(1600))
-		if n := b.look().Nodes[0]; n.State != bourse.NodeUp || n.Name != "n1" {
+		if n := b.look().Nodes[0]; n.State != grid.NodeUp || n.Name != "n1" {
 			t.Errorf("%s: %+v", k, n)
 		}
 	}
@@ -200,14 +200,14 @@ func TestAdministrator_DeletesAndMovesWhatIsOurs(t *testing.T) {
 	}
 	b.strike(Strike{Is: AdminDelete})
 	b.world.Run(at(1000))
-	if l := b.look(); len(l.Reservations) != 0 || len(l.Jobs) != 1 || l.Jobs[0].State != bourse.ManagedPending || len(b.m.Runs()) != 0 {
+	if l := b.look(); len(l.Reservations) != 0 || len(l.Jobs) != 1 || l.Jobs[0].State != grid.ManagedPending || len(b.m.Runs()) != 0 {
 		t.Errorf("%+v", l)
 	}
 }
 
 func TestAdministrator_CancelsAndHoldsWhatIsOurs(t *testing.T) {
 	t.Parallel()
-	for k, want := range map[sim.Kind]bourse.ManagedState{AdminCancel: bourse.ManagedEnded, AdminHold: bourse.ManagedHeld, AdminRequeue: bourse.ManagedPending, Preempted: bourse.ManagedPending} {
+	for k, want := range map[sim.Kind]grid.ManagedState{AdminCancel: grid.ManagedEnded, AdminHold: grid.ManagedHeld, AdminRequeue: grid.ManagedPending, Preempted: grid.ManagedPending} {
 		b := newBench(t)
 		b.whole("bourse.a", 600, 900, "n1")
 		b.strike(Strike{Is: k})
@@ -220,7 +220,7 @@ func TestAdministrator_CancelsAndHoldsWhatIsOurs(t *testing.T) {
 	b.world.Run(at(20))
 	b.strike(Strike{Is: Preempted})
 	b.world.Run(at(60))
-	if j := b.look().Jobs[0]; j.State != bourse.ManagedEnded || j.Why != "Preempted" || j.Signal == 0 {
+	if j := b.look().Jobs[0]; j.State != grid.ManagedEnded || j.Why != "Preempted" || j.Signal == 0 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -232,16 +232,16 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 	struck := map[sim.Kind]int{}
 	live := func(seed uint64) string {
 		b := newBench(t, func(o *Options) {
-			o.Seed, o.Skew = seed, 2*bourse.Second
+			o.Seed, o.Skew = seed, 2*grid.Second
 			for i := range int64(200) {
-				o.Partitions[0].Jobs = append(o.Partitions[0].Jobs, bourse.LocalJob{ID: i, Submit: at(50 * i), Run: 100 * bourse.Second, Estimate: 2 * bourse.Minute, Nodes: 1, User: i})
+				o.Partitions[0].Jobs = append(o.Partitions[0].Jobs, grid.LocalJob{ID: i, Submit: at(50 * i), Run: 100 * grid.Second, Estimate: 2 * grid.Minute, Nodes: 1, User: i})
 			}
 		})
 		r := stream(seed, "test")
 		for i := range int64(120) {
 			k := Kinds()[r.IntN(len(Kinds()))]
 			if !Follows(k) {
-				b.world.Post(at(80*i+int64(r.IntN(60))), managerID, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
+				b.world.Post(at(80*i+int64(r.IntN(60))), managerID, Strike{Is: k, For: within(r, grid.Second, grid.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
 			}
 			name, from := fmt.Sprintf("bourse.%d", i), 80*i+90
 			for n, v := range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run, agents.Run} {

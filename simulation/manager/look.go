@@ -3,13 +3,13 @@ package manager
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // looks makes the looks of the manager, and keeps past ones.
 type looks struct {
 	*controller
-	past []*bourse.Look
+	past []*grid.Look
 }
 
 // keptLooks is how many past looks are kept, one for each sweep.
@@ -30,16 +30,16 @@ func (s *looks) remember() {
 }
 
 // view is what a look shows now.
-func (s *looks) view() *bourse.Look {
-	l := &bourse.Look{At: s.own(), Source: "simulated"}
+func (s *looks) view() *grid.Look {
+	l := &grid.Look{At: s.own(), Source: "simulated"}
 	for _, n := range s.nodes.list {
 		busy := 0
 		if n.work != nil {
 			busy = 1
 		}
-		l.Nodes = append(l.Nodes, bourse.ManagedNode{Name: n.name, State: n.state, CPUs: 1, Busy: busy, Partitions: []string{n.partition}})
+		l.Nodes = append(l.Nodes, grid.ManagedNode{Name: n.name, State: n.state, CPUs: 1, Busy: busy, Partitions: []string{n.partition}})
 	}
-	slices.SortFunc(l.Nodes, func(a, b bourse.ManagedNode) int {
+	slices.SortFunc(l.Nodes, func(a, b grid.ManagedNode) int {
 		if a.Name < b.Name {
 			return -1
 		}
@@ -48,11 +48,11 @@ func (s *looks) view() *bourse.Look {
 	jobs := slices.Clone(s.book.jobs)
 	slices.SortStableFunc(jobs, byPriority)
 	for _, j := range jobs {
-		l.Jobs = append(l.Jobs, bourse.ManagedJob{Number: j.id10(), Name: j.name, User: j.user, State: j.state, Why: j.why, Partition: j.partition,
+		l.Jobs = append(l.Jobs, grid.ManagedJob{Number: j.id10(), Name: j.name, User: j.user, State: j.state, Why: j.why, Partition: j.partition,
 			Reservation: j.reservation, Count: j.count, Nodes: j.nodes, Exclusive: true, Limit: j.limit, Submit: j.submit, Start: max(j.start, j.planned()), End: j.end, Exit: j.exit, Signal: j.signal})
 	}
 	for _, r := range s.book.reservations {
-		l.Reservations = append(l.Reservations, bourse.ManagedReservation{Name: r.name, Start: r.start, End: r.end, Nodes: slices.Clone(r.nodes), Users: slices.Clone(r.users)})
+		l.Reservations = append(l.Reservations, grid.ManagedReservation{Name: r.name, Start: r.start, End: r.end, Nodes: slices.Clone(r.nodes), Users: slices.Clone(r.users)})
 	}
 	return l
 }

@@ -6,9 +6,9 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -21,11 +21,11 @@ type Options struct {
 	Holder   string          // the account that reservations are created for
 	Policy   backfill.Policy // of the local queue
 	Seed     uint64          // of all its draws
-	Skew     bourse.Duration // of its clock, ahead of the world's
+	Skew     grid.Duration   // of its clock, ahead of the world's
 	Account  string          // as which some local jobs run; "": none
 	Resubmit bool            // users submit again at once what a crash has lost
 	// MinJobAge is how long it remembers a job that has ended; 0: five minutes.
-	MinJobAge bourse.Duration
+	MinJobAge grid.Duration
 }
 
 // Partition is a group of nodes that are alike, with the local jobs that are submitted to
@@ -33,23 +33,23 @@ type Options struct {
 type Partition struct {
 	Name  string
 	Nodes []string
-	Jobs  []bourse.LocalJob
+	Jobs  []grid.LocalJob
 }
 
 // Times of a manager: Slurm's defaults, or measured on Slurm.
 const (
-	saveEvery = 5 * bourse.Second  // between two writes of its state: a crash loses as much
-	sweep     = 30 * bourse.Second // between two looks at limits and ends
-	idlePurge = 5 * bourse.Minute  // then an unused reservation of the holder is deleted
-	killWait  = 30 * bourse.Second // from SIGTERM to SIGKILL
-	callLimit = 20 * bourse.Second // then the driver gives up a call
+	saveEvery = 5 * grid.Second  // between two writes of its state: a crash loses as much
+	sweep     = 30 * grid.Second // between two looks at limits and ends
+	idlePurge = 5 * grid.Minute  // then an unused reservation of the holder is deleted
+	killWait  = 30 * grid.Second // from SIGTERM to SIGKILL
+	callLimit = 20 * grid.Second // then the driver gives up a call
 )
 
 // Slowest is how long a command may take until it is answered or said to have failed. Latest
 // is how long after that it may still take effect.
 const (
-	Slowest = 90 * bourse.Second
-	Latest  = 2 * bourse.Minute
+	Slowest = 90 * grid.Second
+	Latest  = 2 * grid.Minute
 )
 
 // Manager is the simulated resource manager with its driver: an agent that passes each
@@ -61,7 +61,7 @@ type Manager struct {
 	queue      *queue
 	driver     *driver
 	faults     *faults
-	next       bourse.Time // the earliest alarm on its way
+	next       grid.Time // the earliest alarm on its way
 }
 
 // wake is the alarm for what is due next.
@@ -72,19 +72,19 @@ func (wake) Kind() string { return "Wake" }
 
 // New returns a manager with nothing in its book.
 func New(opt Options) *Manager {
-	opt.MinJobAge = cmp.Or(opt.MinJobAge, 5*bourse.Minute)
+	opt.MinJobAge = cmp.Or(opt.MinJobAge, 5*grid.Minute)
 	t := &truth{struck: map[sim.Kind]int{}}
 	k := &clock{skew: opt.Skew}
 	c := &controller{clock: k, opt: &opt, truth: t, nodes: &nodes{clock: k, truth: t}, calls: stream(opt.Seed, "calls"), book: book{number: 1}, saved: book{number: 1}}
 	for _, p := range opt.Partitions {
 		for _, name := range p.Nodes {
-			c.nodes.list = append(c.nodes.list, &node{name: name, first: name, partition: p.Name, state: bourse.NodeUp})
+			c.nodes.list = append(c.nodes.list, &node{name: name, first: name, partition: p.Name, state: grid.NodeUp})
 		}
 	}
 	l := &looks{controller: c}
 	q := &queue{controller: c, taken: make([]int, len(opt.Partitions)), looks: l}
 	f := &faults{controller: c}
-	return &Manager{clock: k, truth: t, controller: c, queue: q, faults: f, next: bourse.Never,
+	return &Manager{clock: k, truth: t, controller: c, queue: q, faults: f, next: grid.Never,
 		driver: &driver{commands: &commands{q}, faults: f, looks: l}}
 }
 
@@ -96,15 +96,15 @@ func stream(seed uint64, purpose string) *rand.Rand {
 }
 
 // within draws a duration from [lo, hi].
-func within(r *rand.Rand, lo, hi bourse.Duration) bourse.Duration {
-	return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1))
+func within(r *rand.Rand, lo, hi grid.Duration) grid.Duration {
+	return lo + grid.Duration(r.Int64N(int64(hi-lo)+1))
 }
 
 // Step gives the manager one message.
-func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out *agents.Outbox) {
+func (m *Manager) Step(now grid.Time, from agents.ID, msg agents.Message, out *agents.Outbox) {
 	m.clock.now, m.driver.out = now, out
 	if now >= m.next {
-		m.next = bourse.Never
+		m.next = grid.Never
 	}
 	m.live()
 	switch x := msg.(type) {
@@ -139,7 +139,7 @@ func (m *Manager) live() {
 	if !c.up() {
 		return
 	}
-	if at := c.now / bourse.Time(sweep) * bourse.Time(sweep); at > q.swept {
+	if at := c.now / grid.Time(sweep) * grid.Time(sweep); at > q.swept {
 		q.swept = at
 		q.sweep()
 	}
@@ -151,8 +151,8 @@ func (m *Manager) live() {
 }
 
 // due is when live has something to do next.
-func (m *Manager) due() bourse.Time {
-	at, c := bourse.Never, m.controller
+func (m *Manager) due() grid.Time {
+	at, c := grid.Never, m.controller
 	if len(m.clock.tasks) > 0 {
 		at = m.clock.tasks[0].at
 	}

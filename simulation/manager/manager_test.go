@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -23,7 +23,7 @@ type bench struct {
 const asker, managerID agents.ID = "cluster:ash", "driver:ash"
 
 // Step takes down what the asker hears.
-func (b *bench) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (b *bench) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
 	case agents.Command, agents.LookRequest, agents.OutputRequest:
@@ -45,7 +45,7 @@ func newBench(t *testing.T, change ...func(*Options)) *bench {
 }
 
 // at is an instant in seconds.
-func at(s int64) bourse.Time { return bourse.Time(s * int64(bourse.Second)) }
+func at(s int64) grid.Time { return grid.Time(s * int64(grid.Second)) }
 
 // do has a command carried out, and returns how it went.
 func (b *bench) do(c agents.Command) agents.CommandDone {
@@ -53,7 +53,7 @@ func (b *bench) do(c agents.Command) agents.CommandDone {
 	b.ref++
 	c.Ref = b.ref
 	b.world.Post(b.world.Now(), asker, c)
-	b.world.Run(b.world.Now().Add(bourse.Second))
+	b.world.Run(b.world.Now().Add(grid.Second))
 	for _, m := range b.heard {
 		if d, ok := m.(agents.CommandDone); ok && d.Ref == c.Ref {
 			return d
@@ -71,11 +71,11 @@ func (b *bench) must(c agents.Command) {
 }
 
 // look takes a look.
-func (b *bench) look() *bourse.Look {
+func (b *bench) look() *grid.Look {
 	b.t.Helper()
 	b.ref++
 	b.world.Post(b.world.Now(), asker, agents.LookRequest{Ref: b.ref})
-	b.world.Run(b.world.Now().Add(bourse.Second))
+	b.world.Run(b.world.Now().Add(grid.Second))
 	if l, ok := b.heard[len(b.heard)-1].(agents.Looked); ok && l.Ref == b.ref && l.Look != nil {
 		return l.Look
 	}
@@ -89,7 +89,7 @@ func (b *bench) strike(s Strike) {
 }
 
 // job is the job of a name in a look.
-func jobOf(l *bourse.Look, name string) *bourse.ManagedJob {
+func jobOf(l *grid.Look, name string) *grid.ManagedJob {
 	for i := range l.Jobs {
 		if l.Jobs[i].Name == name {
 			return &l.Jobs[i]
@@ -99,7 +99,7 @@ func jobOf(l *bourse.Look, name string) *bourse.ManagedJob {
 }
 
 func command(verb agents.CommandVerb, name string, start, end int64, nodes ...string) agents.Command {
-	return agents.Command{Verb: verb, Name: name, Start: at(start), End: at(end), Nodes: nodes, User: "ana", Work: &bourse.Handover{}}
+	return agents.Command{Verb: verb, Name: name, Start: at(start), End: at(end), Nodes: nodes, User: "ana", Work: &grid.Handover{}}
 }
 
 // whole reserves a window, assigns it and submits its work.
@@ -116,19 +116,19 @@ func TestReserve_IsTheCheckItself(t *testing.T) {
 	b.must(command(agents.Reserve, "bourse.a", 600, 900, "n1", "n2"))
 	for _, c := range []struct {
 		what agents.Command
-		code bourse.Code
+		code grid.Code
 	}{
-		{command(agents.Reserve, "bourse.a", 600, 900, "n1", "n2"), bourse.Busy}, // the same again
-		{command(agents.Reserve, "bourse.b", 899, 1000, "n2"), bourse.Busy},
-		{command(agents.Reserve, "bourse.b", 900, 1000, "n2"), bourse.None},
-		{command(agents.Reserve, "bourse.c", 600, 900, "n3", "n9"), bourse.Unknown},
-		{command(agents.Reserve, "bourse.c", 1, 2, "n3"), bourse.Past},
+		{command(agents.Reserve, "bourse.a", 600, 900, "n1", "n2"), grid.Busy}, // the same again
+		{command(agents.Reserve, "bourse.b", 899, 1000, "n2"), grid.Busy},
+		{command(agents.Reserve, "bourse.b", 900, 1000, "n2"), grid.None},
+		{command(agents.Reserve, "bourse.c", 600, 900, "n3", "n9"), grid.Unknown},
+		{command(agents.Reserve, "bourse.c", 1, 2, "n3"), grid.Past},
 	} {
-		if d := b.do(c.what); d.Reason.Code != c.code || (d.Outcome == agents.Done) != (c.code == bourse.None) {
+		if d := b.do(c.what); d.Reason.Code != c.code || (d.Outcome == agents.Done) != (c.code == grid.None) {
 			t.Errorf("%+v: %+v", c.what, d)
 		}
 	}
-	b.m.controller.nodes.list[2].state = bourse.NodeDrained
+	b.m.controller.nodes.list[2].state = grid.NodeDrained
 	b.must(command(agents.Reserve, "bourse.d", 600, 900, "n3"))
 	l := b.look()
 	if len(l.Reservations) != 3 || !slices.Equal(l.Reservations[0].Users, []string{"bourse"}) {
@@ -141,7 +141,7 @@ func TestRun_BeginsWithTheWindowAndOnce(t *testing.T) {
 	b := newBench(t)
 	b.whole("bourse.a", 600, 900, "n1", "n2")
 	b.must(command(agents.Run, "bourse.a", 600, 900, "n1", "n2"))
-	if l := b.look(); len(l.Jobs) != 1 || l.Jobs[0].State != bourse.ManagedPending || l.Jobs[0].User != "ana" {
+	if l := b.look(); len(l.Jobs) != 1 || l.Jobs[0].State != grid.ManagedPending || l.Jobs[0].User != "ana" {
 		t.Fatalf("%+v", l.Jobs)
 	}
 	b.world.Run(at(599))
@@ -162,7 +162,7 @@ func TestRun_BeginsWithTheWindowAndOnce(t *testing.T) {
 // a site and a cluster that have forgotten how it went do not have it begin again.
 func TestRun_BeginsOnceThoughTheManagerHasForgottenTheJob(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.MinJobAge = 30 * bourse.Second })
+	b := newBench(t, func(o *Options) { o.MinJobAge = 30 * grid.Second })
 	b.whole("bourse.a", 60, 120, "n1")
 	b.world.Run(at(300))
 	if l := b.look(); len(l.Jobs) > 0 || len(l.Reservations) > 0 || len(b.m.Runs()) != 1 {
@@ -170,7 +170,7 @@ func TestRun_BeginsOnceThoughTheManagerHasForgottenTheJob(t *testing.T) {
 	}
 	b.must(command(agents.Reserve, "bourse.a", 400, 460, "n2"))
 	b.must(command(agents.Assign, "bourse.a", 400, 460, "n2"))
-	if d := b.do(command(agents.Run, "bourse.a", 400, 460, "n2")); d.Outcome != agents.Denied || d.Reason.Code != bourse.BadState {
+	if d := b.do(command(agents.Run, "bourse.a", 400, 460, "n2")); d.Outcome != agents.Denied || d.Reason.Code != grid.BadState {
 		t.Errorf("it is submitted again: %+v", d)
 	}
 	b.world.Run(at(500))
@@ -192,7 +192,7 @@ func TestLimits_AreWholeMinutesAndEnforcedByASweep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.whole("bourse.a", 605, 695, "n1")
-	b.m.controller.book.jobs[0].run = bourse.Duration(bourse.Hour)
+	b.m.controller.book.jobs[0].run = grid.Duration(grid.Hour)
 	b.world.Run(at(800))
 	w := b.m.Runs()[0]
 	if over := w.Over; over < at(720) || over > at(750) || w.Signal == 0 {
@@ -232,13 +232,13 @@ func TestCrash_LosesWhatWasAcknowledgedLast(t *testing.T) {
 	b.world.Run(at(7)) // written
 	b.must(command(agents.Run, "bourse.a", 600, 900, "n1"))
 	lost := *jobOf(b.look(), "bourse.a")
-	b.strike(Strike{Is: ManagerRestart, For: 10 * bourse.Second})
+	b.strike(Strike{Is: ManagerRestart, For: 10 * grid.Second})
 	b.world.Post(b.world.Now(), asker, agents.LookRequest{Ref: 99})
-	b.world.Run(b.world.Now().Add(5 * bourse.Second))
+	b.world.Run(b.world.Now().Add(5 * grid.Second))
 	if l := b.heard[len(b.heard)-1].(agents.Looked); l.Look != nil || !l.Failure.Refused() {
 		t.Errorf("a look while it is down: %+v", l)
 	}
-	b.world.Run(b.world.Now().Add(10 * bourse.Second))
+	b.world.Run(b.world.Now().Add(10 * grid.Second))
 	l := b.look()
 	if jobOf(l, "bourse.a") != nil || len(l.Reservations) != 1 || l.Reservations[0].Users[0] != "ana" {
 		t.Errorf("%+v", l)
@@ -262,7 +262,7 @@ func TestCrash_KillsWorkThatItsBookDoesNotKnow(t *testing.T) {
 	if len(b.m.Running()) != 1 {
 		t.Fatal("it does not run")
 	}
-	b.strike(Strike{Is: ManagerRestart, For: 10 * bourse.Second})
+	b.strike(Strike{Is: ManagerRestart, For: 10 * grid.Second})
 	b.world.Run(at(60))
 	if len(b.m.Running()) != 0 || len(b.m.Kept()) != 1 {
 		t.Errorf("%+v", b.m.Kept())
@@ -273,7 +273,7 @@ func TestQueue_LocalJobsRunBesideReservations(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *Options) {
 		for i := range int64(40) {
-			o.Partitions[0].Jobs = append(o.Partitions[0].Jobs, bourse.LocalJob{ID: i, Submit: at(30 * i), Run: 200 * bourse.Second, Estimate: 4 * bourse.Minute, Nodes: int(1 + i%4), User: i})
+			o.Partitions[0].Jobs = append(o.Partitions[0].Jobs, grid.LocalJob{ID: i, Submit: at(30 * i), Run: 200 * grid.Second, Estimate: 4 * grid.Minute, Nodes: int(1 + i%4), User: i})
 		}
 	})
 	b.whole("bourse.a", 600, 900, "n1", "n2", "n3")
@@ -298,7 +298,7 @@ func TestDelete_IsRefusedWhileWorkRunsAndThenDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.whole("bourse.a", 60, 900, "n1")
-	b.m.controller.book.jobs[0].run = bourse.Duration(bourse.Hour)
+	b.m.controller.book.jobs[0].run = grid.Duration(grid.Hour)
 	b.world.Run(at(100))
 	if d := b.do(command(agents.Delete, "bourse.a", 60, 900)); d.Outcome == agents.Done && len(b.m.Running()) > 0 {
 		t.Errorf("%+v", d)
@@ -319,12 +319,12 @@ func TestEnd_KnowsAJobByItsSubmit(t *testing.T) {
 	c := command(agents.End, "bourse.a", 600, 900)
 	c.Number, c.Submit = j.Number, j.Submit-1
 	b.must(c)
-	if j := jobOf(b.look(), "bourse.a"); j.State != bourse.ManagedPending {
+	if j := jobOf(b.look(), "bourse.a"); j.State != grid.ManagedPending {
 		t.Fatalf("%+v", j)
 	}
 	c.Submit++
 	b.must(c)
-	if j := jobOf(b.look(), "bourse.a"); j.State != bourse.ManagedEnded {
+	if j := jobOf(b.look(), "bourse.a"); j.State != grid.ManagedEnded {
 		t.Fatalf("%+v", j)
 	}
 }
@@ -332,7 +332,7 @@ func TestEnd_KnowsAJobByItsSubmit(t *testing.T) {
 func TestTouched_SaysWhatCommandsDoToOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.strike(Strike{Is: Foreign, For: bourse.Hour, Salt: 3})
+	b.strike(Strike{Is: Foreign, For: grid.Hour, Salt: 3})
 	name := b.look().Reservations[0].Name
 	b.must(command(agents.Delete, name, 0, 0))
 	if x := b.m.Touched(); len(x) != 1 || !strings.Contains(x[0], name) {
@@ -355,9 +355,9 @@ func TestMachine_BeginsWhatItIsToldTo(t *testing.T) {
 	if n := len(b.m.Touched()); n != 1 {
 		t.Errorf("one node carries two, and nobody says so")
 	}
-	b.strike(Strike{Is: ManagerRestart, For: bourse.Second})
+	b.strike(Strike{Is: ManagerRestart, For: grid.Second})
 	b.world.Run(at(60))
-	if l := b.look(); len(b.m.Running()) != 0 || len(l.Jobs) != 2 || l.Jobs[0].State != bourse.ManagedEnded {
+	if l := b.look(); len(b.m.Running()) != 0 || len(l.Jobs) != 2 || l.Jobs[0].State != grid.ManagedEnded {
 		t.Errorf("%+v", l.Jobs)
 	}
 }

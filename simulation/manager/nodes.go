@@ -3,7 +3,7 @@ package manager
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // nodes has the nodes of a manager with the work on them, whatever the book says.
@@ -18,9 +18,9 @@ type node struct {
 	name      string
 	first     string // its original name
 	partition string
-	state     bourse.NodeState
-	work      *Run        // that is on it
-	unfit     bourse.Time // since when it is not up under its name; 0: it is
+	state     grid.NodeState
+	work      *Run      // that is on it
+	unfit     grid.Time // since when it is not up under its name; 0: it is
 }
 
 // find returns the node of a name, nil if there is none.
@@ -38,7 +38,7 @@ func (s *nodes) find(name string) *node {
 func (s *nodes) begin(j *job) *Run {
 	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: s.now, ends: s.now.Add(max(j.run, 1)), status: j.status}
 	if first := s.marked(j.name); j.ours && first != nil {
-		w.Again, w.ends, w.status = true, s.now.Add(bourse.Second), first.Exit
+		w.Again, w.ends, w.status = true, s.now.Add(grid.Second), first.Exit
 	}
 	for _, name := range j.nodes {
 		if n := s.find(name); n.work == nil {

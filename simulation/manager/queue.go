@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -12,7 +12,7 @@ import (
 type queue struct {
 	*controller
 	taken []int // local jobs submitted, by partition
-	swept bourse.Time
+	swept grid.Time
 	looks *looks // one is kept at each sweep
 }
 
@@ -21,7 +21,7 @@ type queue struct {
 func (q *queue) arrive() {
 	if q.forgot && q.opt.Resubmit {
 		q.forgot = false
-		q.submit(&job{name: "again", user: "user0", partition: q.opt.Partitions[0].Name, count: 1, limit: 10 * bourse.Minute, run: 5 * bourse.Minute})
+		q.submit(&job{name: "again", user: "user0", partition: q.opt.Partitions[0].Name, count: 1, limit: 10 * grid.Minute, run: 5 * grid.Minute})
 	}
 	for i, p := range q.opt.Partitions {
 		for n := q.taken[i]; n < len(p.Jobs) && p.Jobs[n].Submit <= q.now; n++ {
@@ -43,14 +43,14 @@ func (q *queue) arrive() {
 }
 
 // minutes rounds a limit as managers do: whole minutes, at least one.
-func minutes(d bourse.Duration) bourse.Duration {
-	return max((d+bourse.Minute-1)/bourse.Minute*bourse.Minute, bourse.Minute)
+func minutes(d grid.Duration) grid.Duration {
+	return max((d+grid.Minute-1)/grid.Minute*grid.Minute, grid.Minute)
 }
 
 // submit takes a job, and gives it a number.
 func (q *queue) submit(j *job) {
 	q.truth.submitted++
-	j.id, j.number, j.submit, j.state = q.truth.submitted, q.book.number, q.own(), bourse.ManagedPending
+	j.id, j.number, j.submit, j.state = q.truth.submitted, q.book.number, q.own(), grid.ManagedPending
 	q.book.number++
 	q.book.jobs = append(q.book.jobs, j)
 	q.changed()
@@ -63,7 +63,7 @@ func (q *queue) schedule() {
 	}
 	q.stale = false
 	for _, j := range q.book.jobs {
-		if j.state == bourse.ManagedPending && j.reservation != "" {
+		if j.state == grid.ManagedPending && j.reservation != "" {
 			q.startReserved(j)
 		}
 	}
@@ -98,7 +98,7 @@ func (q *queue) startReserved(j *job) {
 	}
 	var free []string
 	for _, name := range r.nodes {
-		if n := q.nodes.find(name); n != nil && n.state == bourse.NodeUp && n.work == nil {
+		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.work == nil {
 			free = append(free, name)
 		}
 	}
@@ -112,13 +112,13 @@ func (q *queue) startReserved(j *job) {
 
 // start begins the work of a job on nodes.
 func (q *queue) start(j *job, nodes []string) {
-	j.state, j.why, j.nodes, j.start = bourse.ManagedRunning, "", slices.Clone(nodes), q.own()
+	j.state, j.why, j.nodes, j.start = grid.ManagedRunning, "", slices.Clone(nodes), q.own()
 	j.end = j.start.Add(j.limit)
 	j.work = q.nodes.begin(j)
 	q.changed()
 	if j.ours && !q.written(j) {
-		q.at(begun, bourse.Second)
-		q.at(handed, bourse.Second)
+		q.at(begun, grid.Second)
+		q.at(handed, grid.Second)
 	}
 }
 
@@ -136,8 +136,8 @@ func (q *queue) serve(p *Partition) {
 		n := q.nodes.find(name)
 		until := now
 		switch {
-		case n == nil || n.state != bourse.NodeUp:
-			until = bourse.Never
+		case n == nil || n.state != grid.NodeUp:
+			until = grid.Never
 		case n.work != nil:
 			until = max(q.book.planned(n.work), now.Add(sweep))
 		}
@@ -152,7 +152,7 @@ func (q *queue) serve(p *Partition) {
 		}
 	}
 	for _, j := range waiting {
-		g.Arrive(backfill.Queued{ID: int64(j.id), Nodes: j.count, Estimate: j.limit, Submit: j.submit, Weight: 1000, Guarantee: bourse.Never})
+		g.Arrive(backfill.Queued{ID: int64(j.id), Nodes: j.count, Estimate: j.limit, Submit: j.submit, Weight: 1000, Guarantee: grid.Never})
 	}
 	for _, s := range g.Pass() {
 		i := slices.IndexFunc(waiting, func(j *job) bool { return int64(j.id) == s.ID })
@@ -167,7 +167,7 @@ func (q *queue) serve(p *Partition) {
 func (q *queue) waiting(p *Partition) []*job {
 	var list []*job
 	for _, j := range q.book.jobs {
-		if j.state == bourse.ManagedPending && j.reservation == "" && j.partition == p.Name {
+		if j.state == grid.ManagedPending && j.reservation == "" && j.partition == p.Name {
 			list = append(list, j)
 		}
 	}
@@ -175,10 +175,10 @@ func (q *queue) waiting(p *Partition) []*job {
 }
 
 // free lists the nodes of a partition that are up, idle, and not reserved in an interval.
-func (q *queue) free(p *Partition, start, end bourse.Time) []string {
+func (q *queue) free(p *Partition, start, end grid.Time) []string {
 	var list []string
 	for _, name := range p.Nodes {
-		if n := q.nodes.find(name); n != nil && n.state == bourse.NodeUp && n.work == nil && q.book.overlapping([]string{name}, start, end, nil) == nil {
+		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.work == nil && q.book.overlapping([]string{name}, start, end, nil) == nil {
 			list = append(list, name)
 		}
 	}
@@ -192,18 +192,18 @@ func (q *queue) sweep() {
 	now := q.own()
 	if q.opt.Reserves {
 		for _, j := range q.book.jobs {
-			if j.state == bourse.ManagedRunning && (now >= j.end || q.outlived(j)) {
+			if j.state == grid.ManagedRunning && (now >= j.end || q.outlived(j)) {
 				q.stop(j, "TimeLimit")
 			}
 		}
 		q.book.jobs = slices.DeleteFunc(q.book.jobs, func(j *job) bool {
-			old := j.state == bourse.ManagedEnded && now.Sub(j.end) > q.opt.MinJobAge
+			old := j.state == grid.ManagedEnded && now.Sub(j.end) > q.opt.MinJobAge
 			q.dirty = q.dirty || old
 			return old
 		})
 	}
 	for _, r := range slices.Clone(q.book.reservations) {
-		used := slices.ContainsFunc(q.book.jobs, func(j *job) bool { return j.reservation == r.name && j.state == bourse.ManagedRunning })
+		used := slices.ContainsFunc(q.book.jobs, func(j *job) bool { return j.reservation == r.name && j.state == grid.ManagedRunning })
 		switch {
 		case now >= r.end:
 			q.book.drop(r)
@@ -227,7 +227,7 @@ func (q *queue) outlived(j *job) bool {
 }
 
 // due is when something is due next by the queue, the limits or the reservations.
-func (q *queue) due() bourse.Time {
+func (q *queue) due() grid.Time {
 	at := q.swept.Add(sweep)
 	for i, p := range q.opt.Partitions {
 		if n := q.taken[i]; n < len(p.Jobs) {
@@ -235,12 +235,12 @@ func (q *queue) due() bourse.Time {
 		}
 	}
 	for _, j := range q.book.jobs {
-		if j.state == bourse.ManagedPending && q.own() < j.begin {
+		if j.state == grid.ManagedPending && q.own() < j.begin {
 			at = min(at, q.world(j.begin))
 		}
 	}
 	for _, r := range q.book.reservations {
-		for _, t := range []bourse.Time{r.start, r.end} {
+		for _, t := range []grid.Time{r.start, r.end} {
 			if q.own() < t {
 				at = min(at, q.world(t))
 			}

@@ -3,8 +3,8 @@ package manager
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // truth is what has really happened on the nodes and to the book, by the world's time. No
@@ -15,7 +15,7 @@ type truth struct {
 	running   []*Run
 	touched   []string
 	struck    map[sim.Kind]int
-	troubled  bourse.Time
+	troubled  grid.Time
 }
 
 // Run is work that has begun on nodes.
@@ -24,15 +24,15 @@ type Run struct {
 	Name       string
 	User       string
 	Ours       bool // submitted by a command
-	Issued     bourse.Time
+	Issued     grid.Time
 	Late       bool // the submission was carried out after its driver had given it up
 	Again      bool // it had begun before, and ends at once
 	Nodes      []string
-	Begun      bourse.Time
-	Over       bourse.Time // 0: it runs
+	Begun      grid.Time
+	Over       grid.Time // 0: it runs
 	Exit       int
 	Signal     int
-	ends       bourse.Time
+	ends       grid.Time
 	status     int
 	stopped    bool
 	stopSignal int
@@ -44,7 +44,7 @@ func (t *truth) touch(format string, args ...any) {
 }
 
 // trouble records that something is wrong with the manager until an instant.
-func (t *truth) trouble(until bourse.Time) { t.troubled = max(t.troubled, until) }
+func (t *truth) trouble(until grid.Time) { t.troubled = max(t.troubled, until) }
 
 // count records that a kind of fault has taken effect.
 func (t *truth) count(k sim.Kind) { t.struck[k]++ }
@@ -65,10 +65,10 @@ func (m *Manager) Running() []*Run { return m.truth.running }
 func (m *Manager) Touched() []string { return m.truth.touched }
 
 // Troubled is until when the last fault was felt, as far as it is known.
-func (m *Manager) Troubled() bourse.Time { return m.truth.troubled }
+func (m *Manager) Troubled() grid.Time { return m.truth.troubled }
 
 // Skew is how far the manager's clock is ahead of the world's.
-func (m *Manager) Skew() bourse.Duration { return m.clock.skew }
+func (m *Manager) Skew() grid.Duration { return m.clock.skew }
 
 // Up reports whether the manager's process lives.
 func (m *Manager) Up() bool { return m.controller.up() }
@@ -77,7 +77,7 @@ func (m *Manager) Up() bool { return m.controller.up() }
 type Kept struct {
 	Name       string
 	Ours       bool
-	Start, End bourse.Time // of a job: its limit; 0: it has not begun
+	Start, End grid.Time // of a job: its limit; 0: it has not begun
 	Nodes      []string
 	Users      []string
 	Job        uint64 // 0: it is a reservation
@@ -88,11 +88,11 @@ type Kept struct {
 // NodeUp reports whether a node of a name exists and is up.
 func (m *Manager) NodeUp(name string) bool {
 	n := m.controller.nodes.find(name)
-	return n != nil && n.state == bourse.NodeUp
+	return n != nil && n.state == grid.NodeUp
 }
 
 // Unfit is since when a node of a name has not been up; 0: it is.
-func (m *Manager) Unfit(name string) bourse.Time {
+func (m *Manager) Unfit(name string) grid.Time {
 	for _, n := range m.controller.nodes.list {
 		if n.first == name {
 			return n.unfit
@@ -108,10 +108,10 @@ func (m *Manager) Kept() []Kept {
 		list = append(list, Kept{Name: r.name, Ours: r.ours, Start: m.clock.world(r.start), End: m.clock.world(r.end), Nodes: r.nodes, Users: r.users})
 	}
 	for _, j := range m.controller.book.jobs {
-		if j.state == bourse.ManagedEnded {
+		if j.state == grid.ManagedEnded {
 			continue
 		}
-		k := Kept{Name: j.name, Ours: j.ours, Nodes: j.nodes, Users: []string{j.user}, Job: j.id, Running: j.state == bourse.ManagedRunning, Held: j.state == bourse.ManagedHeld}
+		k := Kept{Name: j.name, Ours: j.ours, Nodes: j.nodes, Users: []string{j.user}, Job: j.id, Running: j.state == grid.ManagedRunning, Held: j.state == grid.ManagedHeld}
 		if k.Running {
 			k.Start, k.End = m.clock.world(j.start), m.clock.world(j.end)
 		}

@@ -3,9 +3,10 @@ package torture
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -18,13 +19,13 @@ type moment func(x *behindSite, s *sim.Step) bool
 
 // moments are those that crashes are aimed at.
 var moments = []moment{
-	func(_ *behindSite, s *sim.Step) bool { return lockMoves(s, bourse.LockSubmitted) },
+	func(_ *behindSite, s *sim.Step) bool { return lockMoves(s, facts.LockSubmitted) },
 	func(x *behindSite, s *sim.Step) bool { // work of its has begun
 		runs := x.manager.Runs()
 		return len(runs) > 0 && runs[len(runs)-1].Ours && runs[len(runs)-1].Begun == s.At
 	},
 	func(x *behindSite, s *sim.Step) bool { // work of its that is over soon is so
-		return slices.ContainsFunc(x.manager.Runs(), func(r *manager.Run) bool { return r.Ours && r.Over == s.At && r.Over.Sub(r.Begun) < bourse.Minute })
+		return slices.ContainsFunc(x.manager.Runs(), func(r *manager.Run) bool { return r.Ours && r.Over == s.At && r.Over.Sub(r.Begun) < grid.Minute })
 	},
 	func(x *behindSite, s *sim.Step) bool { // a reservation is being created
 		return slices.ContainsFunc(s.Sends, func(m agents.Send) bool {
@@ -35,9 +36,9 @@ var moments = []moment{
 }
 
 // lockMoves reports whether a lock moves to a state in a step.
-func lockMoves(s *sim.Step, to bourse.LockState) bool {
+func lockMoves(s *sim.Step, to facts.LockState) bool {
 	return slices.ContainsFunc(s.Facts, func(f agents.Fact) bool {
-		m, ok := f.(bourse.LockMoved)
+		m, ok := f.(facts.LockMoved)
 		return ok && m.State == to
 	})
 }

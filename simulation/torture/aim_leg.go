@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // LegAimed is a fault that waits until a leg has reached some state at a site, and then
@@ -20,7 +21,7 @@ const aimedLegs = 8
 
 // aimedStates are the states that are waited for; a leg that is restored counts as such,
 // too.
-var aimedStates = []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Prepared, bourse.Confirmed, bourse.Running}
+var aimedStates = []grid.LegState{grid.Held, grid.Prepared, grid.Prepared, grid.Confirmed, grid.Running}
 
 // ofMove, as the Share of such a fault, makes it wait for a leg that is about to replace
 // another one.
@@ -32,7 +33,7 @@ func legFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamLegFaults))
 	for range aimedLegs {
 		list = append(list, sim.Fault{Kind: LegAimed, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 15*bourse.Minute)))), Size: int64(bourse.Second) + r.Int64N(int64(5*bourse.Minute))})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm - 15*grid.Minute)))), Size: int64(grid.Second) + r.Int64N(int64(5*grid.Minute))})
 	}
 	return list
 }
@@ -43,20 +44,20 @@ func (c *checker) aimedLegs(s *sim.Step) {
 		return
 	}
 	for _, fact := range s.Facts {
-		leg := bourse.LegMoved{}
+		leg := facts.LegMoved{}
 		switch f := fact.(type) {
-		case bourse.LegMoved:
+		case facts.LegMoved:
 			leg = f
-		case bourse.LegRestored:
+		case facts.LegRestored:
 			leg = f.Was
 		}
-		if leg.State == bourse.Asked {
+		if leg.State == grid.Asked {
 			continue
 		}
 		c.w.legAims = slices.DeleteFunc(c.w.legAims, func(f sim.Fault) bool {
 			at := aimedStates[f.Salt%uint64(len(aimedStates))] == leg.State
 			if f.Share == ofMove {
-				at = leg.Replaces != (bourse.LegID{}) && (leg.State == bourse.Held || leg.State == bourse.Prepared)
+				at = leg.Replaces != (grid.LegID{}) && (leg.State == grid.Held || leg.State == grid.Prepared)
 			}
 			if f.Host != s.ID || !at {
 				return false
@@ -71,9 +72,9 @@ func (c *checker) aimedLegs(s *sim.Step) {
 // strikeAtLeg makes the nodes of a leg fail, its site or its broker die, cuts the two off
 // from each other, or sends a step that is not due. It leaves a replicated broker alone,
 // which has faults of its own.
-func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
+func (w *world) strikeAtLeg(f sim.Fault, leg facts.LegMoved) {
 	broker := brokerID(leg.Leg.Tx.Broker)
-	x := sim.Fault{Kind: sim.Partition, At: w.Now(), Host: f.Host, Peer: broker, For: bourse.Duration(f.Size), Salt: f.Salt}
+	x := sim.Fault{Kind: sim.Partition, At: w.Now(), Host: f.Host, Peer: broker, For: grid.Duration(f.Size), Salt: f.Salt}
 	if f.Salt>>8%8 >= 6 {
 		w.misstep(f.Host, leg)
 		return
@@ -82,7 +83,7 @@ func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
 	case 0, 1:
 		for i := range w.sites {
 			if s := &w.sites[i]; siteID(s.config.Name) == f.Host && s.kind == simulated && s.deadlines == nil { // a manager has faults of its own
-				w.Post(w.Now(), s.config.Cluster, agents.NodesLost{Group: leg.What.Group, Count: 1 << 20, For: 10 * bourse.Minute})
+				w.Post(w.Now(), s.config.Cluster, agents.NodesLost{Group: leg.What.Group, Count: 1 << 20, For: 10 * grid.Minute})
 				return
 			}
 		}
@@ -102,13 +103,13 @@ func (w *world) strikeAtLeg(f sim.Fault, leg bourse.LegMoved) {
 // misstep sends, in the broker's name, steps that its leg does not allow: a Release of what
 // is not confirmed, a Cancel of what is, and a Prepare of a leg that never existed, in this
 // life and the one before.
-func (w *world) misstep(site agents.ID, leg bourse.LegMoved) {
+func (w *world) misstep(site agents.ID, leg facts.LegMoved) {
 	id := leg.Leg
 	say := func(m agents.Message) { w.Inject(w.Now(), brokerID(id.Tx.Broker), site, m) }
 	switch leg.State {
-	case bourse.Held, bourse.Prepared:
+	case grid.Held, grid.Prepared:
 		say(agents.Release{Leg: id, DecidedBy: id.Tx.Incarnation})
-	case bourse.Confirmed, bourse.Running:
+	case grid.Confirmed, grid.Running:
 		say(agents.Cancel{Leg: id, DecidedBy: id.Tx.Incarnation})
 	}
 	id.Tx.Seq += 1 << 40

@@ -3,8 +3,8 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Each kind of trouble strikes legs in each state, and what a site and a broker make of it
@@ -18,7 +18,7 @@ func TestLegAimed_StrikesInEachState(t *testing.T) {
 			for salt%uint64(len(aimedStates)) != uint64(i)%uint64(len(aimedStates)) {
 				salt++
 			}
-			aims = append(aims, sim.Fault{Kind: LegAimed, Host: siteID(name), At: start.Add(5 * bourse.Minute), Salt: salt, Size: int64(bourse.Minute)})
+			aims = append(aims, sim.Fault{Kind: LegAimed, Host: siteID(name), At: start.Add(5 * grid.Minute), Salt: salt, Size: int64(grid.Minute)})
 		}
 		r := Run(4, Options{Faults: aims, Alone: true})
 		if r.Broken != nil {
@@ -37,7 +37,7 @@ func TestOperatorWish_IsCarriedOut(t *testing.T) {
 	for size := range int64(6) {
 		var faults []sim.Fault
 		for i, name := range siteNames {
-			faults = append(faults, sim.Fault{Kind: OperatorWish, Host: siteID(name), At: start.Add(bourse.Duration(10+5*i) * bourse.Minute), For: 10 * bourse.Minute, Size: size, Salt: uint64(1 + i)})
+			faults = append(faults, sim.Fault{Kind: OperatorWish, Host: siteID(name), At: start.Add(grid.Duration(10+5*i) * grid.Minute), For: 10 * grid.Minute, Size: size, Salt: uint64(1 + i)})
 		}
 		r := Run(4, Options{Faults: faults, Alone: true})
 		if r.Broken != nil {

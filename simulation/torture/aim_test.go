@@ -3,8 +3,8 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Each of the moments comes, and the crashes that are aimed at it strike; what the
@@ -21,7 +21,7 @@ func TestAim_CrashesStrikeAtTheirMoments(t *testing.T) {
 		var aims []sim.Fault
 		for i, k := range kinds {
 			if k != simulated {
-				aims = append(aims, sim.Fault{Kind: CrashAimed, Host: clusterID(siteNames[i]), At: start, Salt: salt, For: 5 * bourse.Second})
+				aims = append(aims, sim.Fault{Kind: CrashAimed, Host: clusterID(siteNames[i]), At: start, Salt: salt, For: 5 * grid.Second})
 			}
 		}
 		r := Run(seed, Options{Faults: aims})

@@ -3,13 +3,14 @@ package torture
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // amnesia exempts the legs that an agent says were forgotten, and checks that claim: some
 // process must have lost something, or lied.
-func (c *checker) amnesia(id agents.ID, f bourse.Amnesia) error {
+func (c *checker) amnesia(id agents.ID, f facts.Amnesia) error {
 	for _, leg := range f.Legs {
 		c.exempt[leg], c.named[leg] = true, true
 	}
@@ -24,13 +25,13 @@ func (c *checker) amnesia(id agents.ID, f bourse.Amnesia) error {
 }
 
 // reversed checks that a COMMIT that is taken back has had no effect (I3).
-func (c *checker) reversed(f bourse.TxReversed) error {
+func (c *checker) reversed(f facts.TxReversed) error {
 	t := c.txs[f.Tx]
 	if t == nil || c.forgotten(f.Tx) {
 		return nil
 	}
 	for i := range t.begun.Legs {
-		if c.leg(bourse.LegID{Tx: f.Tx, Leg: i}).confirmed {
+		if c.leg(grid.LegID{Tx: f.Tx, Leg: i}).confirmed {
 			return fmt.Errorf("I3: %v is reversed, its leg %d was confirmed", f.Tx, i)
 		}
 	}
@@ -39,7 +40,7 @@ func (c *checker) reversed(f bourse.TxReversed) error {
 
 // legDone compares what a broker books at a leg's end with what its site has
 // given back (I8).
-func (c *checker) legDone(f bourse.LegDone) error {
+func (c *checker) legDone(f facts.LegDone) error {
 	l := c.leg(f.Leg)
 	if f.Claim {
 		if f.Refund != l.fare.Total() && !c.exempt[f.Leg] || f.Penalty > 0 {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a member asserts that means no good. It has a broker's certificate, and so
@@ -15,7 +16,7 @@ import (
 
 // spied is what the hostile member knows.
 type spied struct {
-	asked map[bourse.LegID]agents.Hold
+	asked map[grid.LegID]agents.Hold
 	sold  map[agents.ID][]agents.ListedLeg // what a site has answered, with its proofs
 }
 
@@ -41,15 +42,15 @@ func (w *world) assert(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	if sold := w.spied.sold[to]; draw&1 == 0 && len(sold) > 0 {
 		a = sold[draw>>20%uint64(len(sold))]
 	}
-	w.Inject(w.Now().Add(bourse.Duration(draw>>32%5_000)), from, to, agents.Reassert{Leg: a, Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce})
+	w.Inject(w.Now().Add(grid.Duration(draw>>32%5_000)), from, to, agents.Reassert{Leg: a, Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce})
 	return true
 }
 
 // stepOf is the leg of a step of a transaction.
-func stepOf(m agents.Message) (bourse.LegID, bool) {
+func stepOf(m agents.Message) (grid.LegID, bool) {
 	p, known := agents.Lookup(m.Kind())
 	if !known || p.Class != agents.Step {
-		return bourse.LegID{}, false
+		return grid.LegID{}, false
 	}
 	return m.(agents.OfLeg).LegID(), true
 }
@@ -57,7 +58,7 @@ func stepOf(m agents.Message) (bourse.LegID, bool) {
 func (x *spied) say(m agents.Message) {
 	if h, ok := m.(agents.Hold); ok {
 		if x.asked == nil {
-			x.asked, x.sold = map[bourse.LegID]agents.Hold{}, map[agents.ID][]agents.ListedLeg{}
+			x.asked, x.sold = map[grid.LegID]agents.Hold{}, map[agents.ID][]agents.ListedLeg{}
 		}
 		x.asked[h.Leg] = h
 	}
@@ -72,7 +73,7 @@ func (x *spied) hear(site agents.ID, m agents.Message) {
 		if !known {
 			return
 		}
-		a = agents.ListedLeg{Leg: m.Leg, What: h.What, Job: h.Job, User: h.User, Limit: h.Limit, State: bourse.Prepared, Left: inDoubtLimit,
+		a = agents.ListedLeg{Leg: m.Leg, What: h.What, Job: h.Job, User: h.User, Limit: h.Limit, State: grid.Prepared, Left: inDoubtLimit,
 			Fare: m.Fare, Version: m.Version, Proof: m.Proof}
 		if m.End > 0 {
 			a.What.Start, a.What.End = m.Start, m.End
@@ -83,9 +84,9 @@ func (x *spied) hear(site agents.ID, m agents.Message) {
 			return
 		}
 		a = x.sold[site][i]
-		a.State, a.Left, a.Proof = bourse.Confirmed, 0, m.Proof
+		a.State, a.Left, a.Proof = grid.Confirmed, 0, m.Proof
 	}
-	if a.Proof == (bourse.Proof{}) {
+	if a.Proof == (grid.Proof{}) {
 		return
 	}
 	list := append(x.sold[site], a)
@@ -94,17 +95,17 @@ func (x *spied) hear(site agents.ID, m agents.Message) {
 
 // invented returns a leg that no site ever had: all nodes of the site for nothing, or a
 // refund above what was ever paid, with a made-up proof.
-func invented(near bourse.LegID, draw uint64) agents.ListedLeg {
-	a := agents.ListedLeg{Leg: near, Job: "mine", State: bourse.Confirmed, Version: 1,
-		What: bourse.Leg{Group: "g1", Nodes: 4, Start: start.Add(storm + 5*bourse.Minute), End: start.Add(storm + bourse.Hour)}}
+func invented(near grid.LegID, draw uint64) agents.ListedLeg {
+	a := agents.ListedLeg{Leg: near, Job: "mine", State: grid.Confirmed, Version: 1,
+		What: grid.Leg{Group: "g1", Nodes: 4, Start: start.Add(storm + 5*grid.Minute), End: start.Add(storm + grid.Hour)}}
 	a.Leg.Tx.Seq += 1_000_000 + draw>>40
 	switch draw >> 4 % 4 {
 	case 1:
-		a.State, a.Refund = bourse.Released, 1_000_000*bourse.Credit
+		a.State, a.Refund = grid.Released, 1_000_000*grid.Credit
 	case 2:
-		a.State, a.Left = bourse.Prepared, inDoubtLimit
+		a.State, a.Left = grid.Prepared, inDoubtLimit
 	case 3:
-		a.State, a.Fare.Base, a.Refund, a.Penalty = bourse.Lost, bourse.Credit, bourse.Credit, 10*bourse.Credit
+		a.State, a.Fare.Base, a.Refund, a.Penalty = grid.Lost, grid.Credit, grid.Credit, 10*grid.Credit
 	}
 	if draw&2 != 0 {
 		a.Proof = agents.DerivedKey(draw, "nobody").Prove(&a, agents.Stamp{Epoch: draw, Seq: 1 << 40})
@@ -114,18 +115,18 @@ func invented(near bourse.LegID, draw uint64) agents.ListedLeg {
 
 // siteAnswer is a state in which a site has had a leg: what it may have proved.
 type siteAnswer struct {
-	state           bourse.LegState
-	what            bourse.Leg
-	fare            bourse.Fare
-	refund, penalty bourse.Credits
+	state           grid.LegState
+	what            grid.Leg
+	fare            grid.Fare
+	refund, penalty grid.Credits
 }
 
 // answered notes what a site records of a leg, and so may answer.
 func (c *checker) answered(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		c.answers[f.Leg] = append(c.answers[f.Leg], siteAnswer{f.State, f.What, f.Fare, f.Refund, f.Penalty})
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		if list := c.answers[f.Leg]; len(list) > 0 {
 			x := list[len(list)-1]
 			x.what.Start, x.what.End = f.Start, f.End
@@ -135,12 +136,12 @@ func (c *checker) answered(f agents.Fact) {
 }
 
 // restored checks that a site takes back what it once had, and has lost (I16).
-func (c *checker) restored(site agents.ID, f bourse.LegRestored) error {
+func (c *checker) restored(site agents.ID, f facts.LegRestored) error {
 	w := &f.Was
 	had := slices.ContainsFunc(c.answers[w.Leg], func(x siteAnswer) bool {
-		over := w.State == bourse.Released || w.State == bourse.Lost
+		over := w.State == grid.Released || w.State == grid.Lost
 		return x.what == w.What && x.fare == w.Fare && (over && x.state == w.State && x.refund == w.Refund && x.penalty == w.Penalty ||
-			!over && x.state.Blocks() && (w.State != bourse.Confirmed || x.state >= bourse.Confirmed))
+			!over && x.state.Blocks() && (w.State != grid.Confirmed || x.state >= grid.Confirmed))
 	})
 	switch {
 	case !c.lost[lostKey{site, w.Leg}]:
@@ -155,5 +156,5 @@ func (c *checker) restored(site agents.ID, f bourse.LegRestored) error {
 // lostKey is a leg whose record a site has lost.
 type lostKey struct {
 	site agents.ID
-	leg  bourse.LegID
+	leg  grid.LegID
 }

@@ -5,39 +5,40 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
 // books is what a site's record says about money: for each broker, what is pending and what
-// is posted, net of refunds. It deliberately does not use bourse.Ledger; see mirror.go.
+// is posted, net of refunds. It deliberately does not use grid.Ledger; see mirror.go.
 type books struct {
-	pending map[string]bourse.Credits
-	posted  map[string]bourse.Credits
+	pending map[string]grid.Credits
+	posted  map[string]grid.Credits
 	opaque  map[string]bool // a leg of that broker was restored: its money is not followed
 }
 
 func newBooks() books {
-	return books{map[string]bourse.Credits{}, map[string]bourse.Credits{}, map[string]bool{}}
+	return books{map[string]grid.Credits{}, map[string]grid.Credits{}, map[string]bool{}}
 }
 
 // move follows a leg's money: pending while the leg is held or prepared, posted with
 // Confirmed, void if it never is. A refund is a posting of its own.
-func (b *books) move(was bourse.LegState, f bourse.LegMoved) {
+func (b *books) move(was grid.LegState, f facts.LegMoved) {
 	name := f.Leg.Tx.Broker
-	waiting := was == bourse.Held || was == bourse.Prepared
+	waiting := was == grid.Held || was == grid.Prepared
 	switch {
-	case f.State == bourse.Held:
+	case f.State == grid.Held:
 		b.pending[name] += f.Fare.Total()
-	case f.State == bourse.Confirmed:
+	case f.State == grid.Confirmed:
 		b.pending[name] -= f.Fare.Total()
 		b.posted[name] += f.Fare.Total()
 	case f.State.Terminal() && waiting:
 		b.pending[name] -= f.Fare.Total()
-	case f.State == bourse.Released, f.State == bourse.Lost:
+	case f.State == grid.Released, f.State == grid.Lost:
 		b.posted[name] -= f.Refund + f.Penalty
 	}
 }
@@ -62,40 +63,40 @@ func (b *books) ledger(s *sites.Site) error {
 // promised is what a broker's record says that it has reserved and not spent, leg
 // by leg.
 type promised struct {
-	legs map[bourse.LegID]bourse.Credits
-	sum  bourse.Credits
+	legs map[grid.LegID]grid.Credits
+	sum  grid.Credits
 }
 
-func (p *promised) set(id bourse.LegID, amount bourse.Credits) {
+func (p *promised) set(id grid.LegID, amount grid.Credits) {
 	p.clear(id)
 	p.legs[id] = amount
 	p.sum += amount
 }
 
-func (p *promised) clear(id bourse.LegID) {
+func (p *promised) clear(id grid.LegID) {
 	p.sum -= p.legs[id]
 	delete(p.legs, id)
 }
 
 // clearAll ends what was reserved for a transaction that came to nothing.
-func (p *promised) clearAll(f bourse.TxBegun) {
+func (p *promised) clearAll(f facts.TxBegun) {
 	for i := range f.Legs {
-		p.clear(bourse.LegID{Tx: f.Tx, Leg: i})
+		p.clear(grid.LegID{Tx: f.Tx, Leg: i})
 	}
 }
 
 // payments is what a broker's record says that it has paid: what each leg has cost, less what came
 // back, and what all legs of a site have.
 type payments struct {
-	legs  map[bourse.LegID]bourse.Credits
-	sites map[string]bourse.Credits
+	legs  map[grid.LegID]grid.Credits
+	sites map[string]grid.Credits
 }
 
 func newPayments() payments {
-	return payments{map[bourse.LegID]bourse.Credits{}, map[string]bourse.Credits{}}
+	return payments{map[grid.LegID]grid.Credits{}, map[string]grid.Credits{}}
 }
 
-func (p *payments) add(site string, id bourse.LegID, amount bourse.Credits) {
+func (p *payments) add(site string, id grid.LegID, amount grid.Credits) {
 	p.legs[id] += amount
 	p.sites[site] += amount
 }
@@ -103,18 +104,18 @@ func (p *payments) add(site string, id bourse.LegID, amount bourse.Credits) {
 // pays records what a leg costs, what is refunded, and its final cost if it was given up
 // with its site.
 func (m *mirror) pays(f agents.Fact) {
-	site := func(id bourse.LegID) string {
+	site := func(id grid.LegID) string {
 		if t := m.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Sites) {
 			return t.begun.Sites[id.Leg]
 		}
 		return ""
 	}
 	switch f := f.(type) {
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		m.paid.add(site(f.Leg), f.Leg, f.Posted)
-	case bourse.LegDone:
+	case facts.LegDone:
 		m.paid.add(site(f.Leg), f.Leg, -f.Refund-f.Penalty)
-	case bourse.ClaimSettled:
+	case facts.ClaimSettled:
 		m.paid.add(site(f.Leg), f.Leg, f.Cost-m.paid.legs[f.Leg])
 	}
 }
@@ -132,7 +133,7 @@ func (c *checker) hasPaid(b *broker.Broker, m *mirror) error {
 
 // nothingPending checks, at rest, that no money is reserved for what was begun
 // before an instant (I8).
-func (c *checker) nothingPending(before bourse.Time) error {
+func (c *checker) nothingPending(before grid.Time) error {
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
 		for _, id := range sortedLegs(m.promised.legs) {
@@ -146,33 +147,33 @@ func (c *checker) nothingPending(before bourse.Time) error {
 
 // siteMove checks what a site does by itself or for money: limits that have
 // passed (I4), refunds by the schedule and penalties (I8), the cap.
-func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse.LegMoved) error {
+func (c *checker) siteMove(s *sim.Step, m *mirror, was grid.LegState, f facts.LegMoved) error {
 	l, config := c.leg(f.Leg), c.siteConfig(s.ID)
 	defer func() { c.moved[f.Leg] = s.At }()
 	if c.exempt[f.Leg] {
 		return nil
 	}
-	if since := max(c.moved[f.Leg], c.begun[s.Process]); was == bourse.Prepared && !l.inquired && s.At.Sub(since) > patienceToAsk && !s.Late {
+	if since := max(c.moved[f.Leg], c.begun[s.Process]); was == grid.Prepared && !l.inquired && s.At.Sub(since) > patienceToAsk && !s.Late {
 		return fmt.Errorf("S32: leg %v is in doubt from %v to %v, and nobody has asked for its decision", f.Leg, since, s.At)
 	}
 	switch f.State {
-	case bourse.Held:
+	case grid.Held:
 		l.held = s.Now
 		if old := m.legs[f.Replaces]; old != nil && old.Version+1 != f.Version {
 			return fmt.Errorf("S44: leg %v of version %d is held in place of leg %v of version %d", f.Leg, f.Version, f.Replaces, old.Version)
 		}
 		return c.cap(m, f, config)
-	case bourse.LegExpired, bourse.Heuristic:
+	case grid.LegExpired, grid.Heuristic:
 		limit, known := c.limits[limitKey{s.Process, f.Leg}]
-		if early := min(limit, f.What.Start.Add(-leadMargin)); known && was != bourse.Asked && s.Now < early-1 {
+		if early := min(limit, f.What.Start.Add(-leadMargin)); known && was != grid.Asked && s.Now < early-1 {
 			return fmt.Errorf("I4: leg %v is %v at %v, its limit is %v", f.Leg, f.State, s.Now, limit)
 		}
-	case bourse.Confirmed:
+	case grid.Confirmed:
 		return c.swapped(s, m, l, f, config)
-	case bourse.Released:
+	case grid.Released:
 		return c.refunded(s, l, f, config)
-	case bourse.Lost:
-		charged := was == bourse.Confirmed || was == bourse.Running
+	case grid.Lost:
+		charged := was == grid.Confirmed || was == grid.Running
 		if charged && (f.Refund != f.Fare.Total() || f.Penalty != f.Fare.Total().Share(config.Penalty)) {
 			return fmt.Errorf("I8: leg %v at %v is lost, refunded %v with a penalty of %v", f.Leg, f.Fare.Total(), f.Refund, f.Penalty)
 		}
@@ -184,17 +185,17 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 }
 
 // patienceToAsk is how long a site may wait before it asks for a decision.
-const patienceToAsk = 15 * bourse.Second
+const patienceToAsk = 15 * grid.Second
 
 // leadMargin is how long before its start a hold or doubt may end at the latest.
-const leadMargin = 2 * bourse.Second
+const leadMargin = 2 * grid.Second
 
 // swapped checks a leg that takes the place of another, as which it counts from now
 // on: it has no new notice, and what comes back of the old one beyond the schedule
 // is kept of the new (S121), so that a move is never a cheaper way to cancel.
-func (c *checker) swapped(s *sim.Step, m *mirror, l *legTruth, f bourse.LegMoved, config *sites.Config) error {
+func (c *checker) swapped(s *sim.Step, m *mirror, l *legTruth, f facts.LegMoved, config *sites.Config) error {
 	old, was := c.leg(f.Replaces), m.legs[f.Replaces]
-	if was == nil || c.exempt[f.Replaces] || was.State != bourse.Confirmed && was.State != bourse.Running {
+	if was == nil || c.exempt[f.Replaces] || was.State != grid.Confirmed && was.State != grid.Running {
 		l.kept = f.Kept // there is none, or the site knows what the checker does not
 		l.held = min(l.held, cmp.Or(old.held, l.held))
 		return nil
@@ -213,17 +214,17 @@ func (c *checker) swapped(s *sim.Step, m *mirror, l *legTruth, f bourse.LegMoved
 }
 
 // scheduled is what giving a leg up brings back by the schedule of its site.
-func (l *legTruth) scheduled(f *bourse.LegMoved, config *sites.Config, now bourse.Time) bourse.Credits {
+func (l *legTruth) scheduled(f *facts.LegMoved, config *sites.Config, now grid.Time) grid.Credits {
 	schedule := config.Cancellation
-	if schedule == (bourse.Cancellation{}) {
-		schedule = bourse.HalfTime
+	if schedule == (grid.Cancellation{}) {
+		schedule = grid.HalfTime
 	}
 	return min(schedule.Refund(f.Fare, l.held, f.What.Start, now), f.Fare.Total()-l.kept)
 }
 
 // refunded checks a refund: all of it where both sides agree, what counts for the
 // leg in its place, else by the schedule of cancellation.
-func (c *checker) refunded(s *sim.Step, l *legTruth, f bourse.LegMoved, config *sites.Config) error {
+func (c *checker) refunded(s *sim.Step, l *legTruth, f facts.LegMoved, config *sites.Config) error {
 	r, ok := s.Message.(agents.Release)
 	if !ok {
 		if l.swap != nil && *l.swap != f.Refund {
@@ -243,7 +244,7 @@ func (c *checker) refunded(s *sim.Step, l *legTruth, f bourse.LegMoved, config *
 
 // cap checks what a broker may hold of a site unconfirmed; a lone hold is always
 // allowed.
-func (c *checker) cap(m *mirror, f bourse.LegMoved, config *sites.Config) error {
+func (c *checker) cap(m *mirror, f facts.LegMoved, config *sites.Config) error {
 	if config.Cap == 0 {
 		return nil
 	}
@@ -281,18 +282,18 @@ func (c *checker) clusterFact(s *sim.Step, f agents.Fact) {
 		return
 	}
 	switch f := f.(type) {
-	case bourse.NodesLocked:
+	case facts.NodesLocked:
 		c.locks[lockKey{s.ID, f.Leg}] = true
 		delete(c.vacated, lockKey{s.ID, f.Leg})
-	case bourse.TasksPlaced:
-		if f.Leg != (bourse.LegID{}) {
+	case facts.TasksPlaced:
+		if f.Leg != (grid.LegID{}) {
 			c.locks[lockKey{s.ID, f.Leg}] = true
 		}
-	case bourse.LockMoved: // of one that records them, and has no nodes to free
-		if f.State == bourse.LockReleased || f.State == bourse.LockEnded || f.State == bourse.LockLost {
+	case facts.LockMoved: // of one that records them, and has no nodes to free
+		if f.State == facts.LockReleased || f.State == facts.LockEnded || f.State == facts.LockLost {
 			delete(c.locks, lockKey{s.ID, f.Leg})
 		}
-	case bourse.NodesFreed:
+	case facts.NodesFreed:
 		delete(c.locks, lockKey{s.ID, f.Leg})
 		if _, asked := s.Message.(agents.ClusterRelease); !asked { // its work has ended, or its nodes have failed
 			c.vacated[lockKey{s.ID, f.Leg}] = true
@@ -303,13 +304,13 @@ func (c *checker) clusterFact(s *sim.Step, f agents.Fact) {
 // lockKey is a leg at a cluster.
 type lockKey struct {
 	cluster agents.ID
-	leg     bourse.LegID
+	leg     grid.LegID
 }
 
 // clustersAtRest compares, once the world is at rest, what clusters keep with what their
 // sites have on record. It also checks that work starts and ends, and that brokers have
 // acknowledged what became of their legs.
-func (c *checker) clustersAtRest(before bourse.Time) error {
+func (c *checker) clustersAtRest(before grid.Time) error {
 	for i := range c.w.sites {
 		s := &c.w.sites[i].config
 		m := c.of(siteID(s.Name))
@@ -324,11 +325,11 @@ func (c *checker) clustersAtRest(before bourse.Time) error {
 				return fmt.Errorf("I1: leg %v is %v, the cluster of %s keeps no nodes for it", id, l.State, s.Name)
 			case !l.State.Blocks() && locked:
 				return fmt.Errorf("I2: leg %v is %v, the cluster of %s still keeps nodes for it", id, l.State, s.Name)
-			case l.State == bourse.Confirmed && l.What.Start < before:
+			case l.State == grid.Confirmed && l.What.Start < before:
 				return fmt.Errorf("I13: leg %v was to start at %v and is confirmed still", id, l.What.Start)
-			case l.State == bourse.Running && l.What.End < before:
+			case l.State == grid.Running && l.What.End < before:
 				return fmt.Errorf("I13: leg %v was to end at %v and is running still", id, l.What.End)
-			case (l.State == bourse.Heuristic || l.State == bourse.Lost || l.State == bourse.Settled) && !l.noted && !l.restored && !c.notesInVain(m, id):
+			case (l.State == grid.Heuristic || l.State == grid.Lost || l.State == grid.Settled) && !l.noted && !l.restored && !c.notesInVain(m, id):
 				return fmt.Errorf("I13: leg %v is %v, and its broker has not noted it", id, l.State)
 			}
 		}
@@ -345,7 +346,7 @@ func (c *checker) clustersAtRest(before bourse.Time) error {
 // notesInVain reports whether a broker has a leg's end on record, but as a life before the one
 // that has listed its legs, as when the later one of two twins has gone: its site does not take
 // its word (S56), and it hears of that only once it asks for something.
-func (c *checker) notesInVain(site *mirror, id bourse.LegID) bool {
+func (c *checker) notesInVain(site *mirror, id grid.LegID) bool {
 	b := c.of(brokerID(id.Tx.Broker))
 	_, over := b.done[id]
 	return over && !b.fenced && b.life < site.listed[id.Tx.Broker]

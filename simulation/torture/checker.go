@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 )
 
@@ -16,36 +17,36 @@ type checker struct {
 	w        *world
 	procs    map[int]*mirror
 	latest   map[agents.ID]int // the process that was last heard of under a name
-	txs      map[bourse.TxID]*txTruth
-	order    []bourse.TxID // in which they were begun
-	legs     map[bourse.LegID]*legTruth
-	groups   map[string]map[string]bourse.Group
-	capped   map[string]bool              // brokers that cap the price of each node
-	exempt   map[bourse.LegID]bool        // named by an amnesia, or by a lost fact; see narrow
-	named    map[bourse.LegID]bool        // by an amnesia
-	vanished map[bourse.LegID]bourse.Time // of the world: since when that a fact of it was lost can be found out
-	unheard  map[pair][]bourse.LegID      // of which a site has lost facts, while their broker has not heard it since
-	limits   map[limitKey]bourse.Time
-	moved    map[bourse.LegID]bourse.Time // of the world
-	begun    map[int]bourse.Time          // of the world: the present life of a process
+	txs      map[grid.TxID]*txTruth
+	order    []grid.TxID // in which they were begun
+	legs     map[grid.LegID]*legTruth
+	groups   map[string]map[string]grid.Group
+	capped   map[string]bool          // brokers that cap the price of each node
+	exempt   map[grid.LegID]bool      // named by an amnesia, or by a lost fact; see narrow
+	named    map[grid.LegID]bool      // by an amnesia
+	vanished map[grid.LegID]grid.Time // of the world: since when that a fact of it was lost can be found out
+	unheard  map[pair][]grid.LegID    // of which a site has lost facts, while their broker has not heard it since
+	limits   map[limitKey]grid.Time
+	moved    map[grid.LegID]grid.Time // of the world
+	begun    map[int]grid.Time        // of the world: the present life of a process
 	locks    map[lockKey]bool
-	vacated  map[lockKey]bool     // freed by its cluster, which its site may not have heard
-	journals *invariant.Audit     // what "bourse journal verify" would find
-	read     int                  // of its findings
-	replaced map[bourse.TxID]bool // a leg of it was moved
-	past     map[agents.ID]bool   // agents that have had an old disk, or a twin
-	liars    map[agents.ID]bool   // sites that have lied
+	vacated  map[lockKey]bool   // freed by its cluster, which its site may not have heard
+	journals *invariant.Audit   // what "bourse journal verify" would find
+	read     int                // of its findings
+	replaced map[grid.TxID]bool // a leg of it was moved
+	past     map[agents.ID]bool // agents that have had an old disk, or a twin
+	liars    map[agents.ID]bool // sites that have lied
 	talk     *talk
 	behind   *behind
 	lives    lives
-	claimed  map[bourse.LegID]bourse.Time // of the world: when its broker gave it up with its site
-	heard    map[heardFrom]bourse.Time    // by a process's own clock
-	shifted  map[bourse.LegID]bourse.Time // of the world: when its site last recorded where it lies
+	claimed  map[grid.LegID]grid.Time // of the world: when its broker gave it up with its site
+	heard    map[heardFrom]grid.Time  // by a process's own clock
+	shifted  map[grid.LegID]grid.Time // of the world: when its site last recorded where it lies
 	told     told
 	divided  map[agents.ID]*divided // by clusters of time-shared nodes
-	word     map[word]bourse.Time   // by a process's own clock: when discovery has named a site
+	word     map[word]grid.Time     // by a process's own clock: when discovery has named a site
 	history  *History
-	answers  map[bourse.LegID][]siteAnswer
+	answers  map[grid.LegID][]siteAnswer
 	lost     map[lostKey]bool
 	decided  int
 	commits  int
@@ -57,44 +58,44 @@ type checker struct {
 
 // txTruth is the truth about a transaction, whoever has forgotten it.
 type txTruth struct {
-	begun  bourse.TxBegun
+	begun  facts.TxBegun
 	by     [2]uint64 // process and life
-	at     bourse.Time
-	job    bourse.Job
+	at     grid.Time
+	job    grid.Job
 	exempt bool
 }
 
 // legTruth is the truth about a leg, whoever has forgotten it.
 type legTruth struct {
-	fare      bourse.Fare // that Held named
-	confirmed bool        // at any time
-	acked     bool        // a Confirmed for it has left
-	cancelled bool        // by a Cancel, an Answer or a Listing's consequence
-	gone      bourse.Time // when it expired, or was cancelled or heuristic; 0: it is there
-	refund    bourse.Credits
-	penalty   bourse.Credits
-	asked     bool            // a Hold for it has left
-	told      bool            // a Cancelled for it has left, or a Listing without it
-	refused   bool            // its broker has heard that its Hold was refused
-	inquired  bool            // an Inquire for it has left
-	held      bourse.Time     // by its site's clock
-	kept      bourse.Credits  // of its price, whenever it is given up
-	swap      *bourse.Credits // replaced: what comes back of it
+	fare      grid.Fare // that Held named
+	confirmed bool      // at any time
+	acked     bool      // a Confirmed for it has left
+	cancelled bool      // by a Cancel, an Answer or a Listing's consequence
+	gone      grid.Time // when it expired, or was cancelled or heuristic; 0: it is there
+	refund    grid.Credits
+	penalty   grid.Credits
+	asked     bool          // a Hold for it has left
+	told      bool          // a Cancelled for it has left, or a Listing without it
+	refused   bool          // its broker has heard that its Hold was refused
+	inquired  bool          // an Inquire for it has left
+	held      grid.Time     // by its site's clock
+	kept      grid.Credits  // of its price, whenever it is given up
+	swap      *grid.Credits // replaced: what comes back of it
 }
 
 // limitKey is a leg at a process.
 type limitKey struct {
 	process int
-	leg     bourse.LegID
+	leg     grid.LegID
 }
 
 func newChecker(w *world) *checker {
-	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
-		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
-		exempt: map[bourse.LegID]bool{}, named: map[bourse.LegID]bool{}, vanished: map[bourse.LegID]bourse.Time{}, unheard: map[pair][]bourse.LegID{}, limits: map[limitKey]bourse.Time{},
-		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{}, liars: map[agents.ID]bool{},
-		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
-		replaced: map[bourse.TxID]bool{}, shifted: map[bourse.LegID]bourse.Time{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]bourse.Time{}}
+	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[grid.TxID]*txTruth{},
+		legs: map[grid.LegID]*legTruth{}, groups: map[string]map[string]grid.Group{},
+		exempt: map[grid.LegID]bool{}, named: map[grid.LegID]bool{}, vanished: map[grid.LegID]grid.Time{}, unheard: map[pair][]grid.LegID{}, limits: map[limitKey]grid.Time{},
+		moved: map[grid.LegID]grid.Time{}, begun: map[int]grid.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{}, liars: map[agents.ID]bool{},
+		claimed: map[grid.LegID]grid.Time{}, heard: map[heardFrom]grid.Time{},
+		replaced: map[grid.TxID]bool{}, shifted: map[grid.LegID]grid.Time{}, history: NewHistory(), answers: map[grid.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]grid.Time{}}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {
@@ -109,9 +110,9 @@ func newChecker(w *world) *checker {
 		}
 	}
 	c.talk, c.behind = newTalk(c), newBehind(c)
-	c.lives.of, c.lives.lied = map[int]*lifeTold{}, map[bourse.TxID]bool{}
+	c.lives.of, c.lives.lied = map[int]*lifeTold{}, map[grid.TxID]bool{}
 	for i := range w.sites {
-		byName := map[string]bourse.Group{}
+		byName := map[string]grid.Group{}
 		for _, g := range w.sites[i].config.Groups {
 			byName[g.Name] = g
 		}
@@ -193,7 +194,7 @@ func (c *checker) step(s *sim.Step) error {
 	return c.agent(s, m)
 }
 
-func (c *checker) leg(id bourse.LegID) *legTruth {
+func (c *checker) leg(id grid.LegID) *legTruth {
 	l := c.legs[id]
 	if l == nil {
 		l = &legTruth{}
@@ -244,7 +245,7 @@ func (c *checker) life(l *sim.Life) error {
 	}
 	for _, id := range m.open {
 		limit := holdLimit
-		if m.legs[id].State == bourse.Prepared {
+		if m.legs[id].State == grid.Prepared {
 			limit = inDoubtLimit
 		}
 		c.limits[limitKey{l.Process, id}] = max(l.Now, min(l.Now.Add(limit), m.legs[id].What.Start))
@@ -253,7 +254,7 @@ func (c *checker) life(l *sim.Life) error {
 }
 
 // group is what a site has of a name.
-func (c *checker) group(site, name string) (bourse.Group, bool) {
+func (c *checker) group(site, name string) (grid.Group, bool) {
 	g, ok := c.groups[site][name]
 	return g, ok
 }

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Seeds that have broken something once, of the product or of the checker.
@@ -24,21 +25,21 @@ func TestTorture_SeedsThatOnceBroke(t *testing.T) {
 // to nothing.
 func TestMirror_AJobAsksForWhatItsOwnProcessKnows(t *testing.T) {
 	t.Parallel()
-	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
-	moved := bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Legs: []bourse.Leg{{Nodes: 2}}, Limits: []bourse.Credits{5}, Request: bourse.Request{Nodes: 2}}
+	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	moved := facts.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Legs: []grid.Leg{{Nodes: 2}}, Limits: []grid.Credits{5}, Request: grid.Request{Nodes: 2}}
 	for _, c := range []struct {
 		facts []agents.Fact
 		want  int
 	}{
 		{nil, 4},
-		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave"}}, 4},
-		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}}, 2},
-		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: bourse.LegID{Tx: tx}}}, 4},
-		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: bourse.LegID{Tx: tx}, Commit: true, Posted: 5}}, 2},
-		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.TxReversed{Tx: tx, Job: "wave"}}, 4},
+		{[]agents.Fact{facts.TxDecided{Tx: tx, Job: "wave"}}, 4},
+		{[]agents.Fact{facts.TxDecided{Tx: tx, Job: "wave", Commit: true}}, 2},
+		{[]agents.Fact{facts.TxDecided{Tx: tx, Job: "wave", Commit: true}, facts.LegClosed{Leg: grid.LegID{Tx: tx}}}, 4},
+		{[]agents.Fact{facts.TxDecided{Tx: tx, Job: "wave", Commit: true}, facts.LegClosed{Leg: grid.LegID{Tx: tx}, Commit: true, Posted: 5}}, 2},
+		{[]agents.Fact{facts.TxDecided{Tx: tx, Job: "wave", Commit: true}, facts.TxReversed{Tx: tx, Job: "wave"}}, 4},
 	} {
 		m := newMirror("broker:vo1")
-		for _, f := range append([]agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4}}}, moved}, c.facts...) {
+		for _, f := range append([]agents.Fact{facts.JobSubmitted{Job: grid.Job{Name: "wave", Request: grid.Request{Nodes: 4}}}, moved}, c.facts...) {
 			if err := m.apply(f); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestMirror_AJobAsksForWhatItsOwnProcessKnows(t *testing.T) {
 // site has heard of that. One that the site itself has released does, on its record.
 func TestChecker_ALegWhoseWorkIsOverHoldsNoNodes(t *testing.T) {
 	t.Parallel()
-	over := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	over := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}
 	for _, c := range []struct {
 		freed   agents.Message // what has the cluster free the nodes; nil: it keeps them
 		promise bool           // the nodes may be promised again
@@ -67,16 +68,16 @@ func TestChecker_ALegWhoseWorkIsOverHoldsNoNodes(t *testing.T) {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		m := newMirror(siteID("ash"))
 		nodes := check.groups["ash"]["g1"].Nodes
-		for seq, state := range []bourse.LegState{bourse.Running, bourse.Confirmed} {
+		for seq, state := range []grid.LegState{grid.Running, grid.Confirmed} {
 			id := over
 			id.Tx.Seq += uint64(seq)
-			m.set(bourse.LegMoved{Leg: id, State: state, What: bourse.Leg{Group: "g1", Nodes: nodes, Start: 1000, End: 9000}})
+			m.set(facts.LegMoved{Leg: id, State: state, What: grid.Leg{Group: "g1", Nodes: nodes, Start: 1000, End: 9000}})
 		}
-		facts := []agents.Fact{bourse.NodesLocked{Leg: over}}
+		recorded := []agents.Fact{facts.NodesLocked{Leg: over}}
 		if c.freed != nil {
-			facts = append(facts, bourse.NodesFreed{Leg: over})
+			recorded = append(recorded, facts.NodesFreed{Leg: over})
 		}
-		for _, f := range facts {
+		for _, f := range recorded {
 			check.clusterFact(&sim.Step{ID: clusterID("ash"), Message: c.freed}, f)
 		}
 		if err := check.promises(m); (err == nil) != c.promise || err != nil && !strings.HasPrefix(err.Error(), "I1") {
@@ -93,12 +94,12 @@ func TestChecker_ALegThatRunsMayHaveMovedBefore(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		m := newMirror(siteID("ash"))
-		what := bourse.Leg{Group: "g1", Nodes: check.groups["ash"]["g1"].Nodes, Start: 5000, End: 6000}
-		moved, other := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}, bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 2}}
-		m.set(bourse.LegMoved{Leg: moved, State: bourse.Running, What: what, Flex: bourse.Flex{Ready: 1000, Due: 9000}})
-		m.set(bourse.LegMoved{Leg: other, State: bourse.Confirmed, What: what})
+		what := grid.Leg{Group: "g1", Nodes: check.groups["ash"]["g1"].Nodes, Start: 5000, End: 6000}
+		moved, other := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}, grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 2}}
+		m.set(facts.LegMoved{Leg: moved, State: grid.Running, What: what, Flex: grid.Flex{Ready: 1000, Due: 9000}})
+		m.set(facts.LegMoved{Leg: other, State: grid.Confirmed, What: what})
 		if fixed {
-			if err := m.legs[moved].shift(bourse.LegShifted{Leg: moved, Start: 5000, End: 6000, Shifts: 1, Fixed: true}); err != nil {
+			if err := m.legs[moved].shift(facts.LegShifted{Leg: moved, Start: 5000, End: 6000, Shifts: 1, Fixed: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,21 +113,21 @@ func TestChecker_ALegThatRunsMayHaveMovedBefore(t *testing.T) {
 // more than that: what the broker has heard must stand in both books alike.
 func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
-	posted := bourse.LegClosed{Leg: leg, Commit: true, Posted: 7}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}
+	posted := facts.LegClosed{Leg: leg, Commit: true, Posted: 7}
 	for _, c := range []struct {
-		state   bourse.LegState
-		back    bourse.Credits
-		penalty bourse.Credits
+		state   grid.LegState
+		back    grid.Credits
+		penalty grid.Credits
 		heard   []agents.Fact
-		want    bourse.Credits
+		want    grid.Credits
 	}{
-		{state: bourse.Confirmed, want: 7},
-		{state: bourse.Settled, want: 7},
-		{state: bourse.Confirmed, heard: []agents.Fact{posted}},
-		{state: bourse.Released, back: 4, want: 3},
-		{state: bourse.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted}, want: -8},
-		{state: bourse.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted, bourse.LegDone{Leg: leg, State: bourse.Lost, Refund: 5}}},
+		{state: grid.Confirmed, want: 7},
+		{state: grid.Settled, want: 7},
+		{state: grid.Confirmed, heard: []agents.Fact{posted}},
+		{state: grid.Released, back: 4, want: 3},
+		{state: grid.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted}, want: -8},
+		{state: grid.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted, facts.LegDone{Leg: leg, State: grid.Lost, Refund: 5}}},
 	} {
 		broker := newMirror("broker:vo1")
 		for _, f := range c.heard {
@@ -134,7 +135,7 @@ func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		l := legMirror{LegMoved: bourse.LegMoved{Leg: leg, State: c.state, Fare: bourse.Fare{Base: 5, Additive: 2}, Refund: c.back, Penalty: c.penalty}}
+		l := legMirror{LegMoved: facts.LegMoved{Leg: leg, State: c.state, Fare: grid.Fare{Base: 5, Additive: 2}, Refund: c.back, Penalty: c.penalty}}
 		if got := l.unheard(broker); got != c.want {
 			t.Errorf("a leg that is %v, of which its broker has heard %v: %d under way, want %d", c.state, c.heard, got, c.want)
 		}
@@ -145,20 +146,20 @@ func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
 // have agreed on only then is none.
 func TestChecker_CommitsAreJudgedByWhenTheyWereDecided(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	for what, c := range map[string]struct {
-		decided bourse.Time
+		decided grid.Time
 		want    string
 	}{
-		"before": {start.Add(bourse.Second), ""},
-		"then":   {start.Add(2 * bourse.Second), "I15"},
-		"after":  {start.Add(3 * bourse.Second), "I15"},
+		"before": {start.Add(grid.Second), ""},
+		"then":   {start.Add(2 * grid.Second), "I15"},
+		"after":  {start.Add(3 * grid.Second), "I15"},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
-		check.leg(leg).gone = start.Add(2 * bourse.Second)
+		check.leg(leg).gone = start.Add(2 * grid.Second)
 		check.talk.heard[heardKey{0, 1, leg, "Held"}] = true
-		check.talk.sent[sentKey{leg.Tx, "Hold"}] = start.Add(bourse.Hour)
-		tx := &txTruth{begun: bourse.TxBegun{Tx: leg.Tx, Legs: make([]bourse.Leg, 1)}, by: [2]uint64{0, 1}}
+		check.talk.sent[sentKey{leg.Tx, "Hold"}] = start.Add(grid.Hour)
+		tx := &txTruth{begun: facts.TxBegun{Tx: leg.Tx, Legs: make([]grid.Leg, 1)}, by: [2]uint64{0, 1}}
 		err := check.talk.mayCommit(&sim.Step{At: c.decided, Now: c.decided}, tx)
 		if got := err != nil && strings.HasPrefix(err.Error(), c.want); err == nil && c.want != "" || err != nil && (c.want == "" || !got) {
 			t.Errorf("decided %s its leg has gone: %v, want %q", what, err, c.want)
@@ -171,17 +172,17 @@ func TestChecker_CommitsAreJudgedByWhenTheyWereDecided(t *testing.T) {
 func TestChecker_WhatATornWriteLeftWasRecordedBefore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		moved bourse.Time // when the move to an earlier start was recorded
+		moved grid.Time // when the move to an earlier start was recorded
 		want  string
-	}{{start, ""}, {start.Add(2 * bourse.Hour), "I17: by the journal of cluster:ash, leg vo1/1/1.0 has begun"}} {
+	}{{start, ""}, {start.Add(2 * grid.Hour), "I17: by the journal of cluster:ash, leg vo1/1/1.0 has begun"}} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		check.process(0, "cluster:ash")
 		leg := first(firstTx)
-		what := bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(bourse.Hour), End: start.Add(2 * bourse.Hour)}
-		err := check.life(&sim.Life{At: start.Add(3 * bourse.Hour), Now: start.Add(3 * bourse.Hour), Process: 0, ID: "cluster:ash", Facts: 2,
-			Last: []agents.Fact{bourse.NodesLocked{Leg: leg, What: what, Flex: bourse.Flex{Ready: start, Due: start.Add(9 * bourse.Hour)}},
-				bourse.NodesMoved{Leg: leg, Start: start.Add(30 * bourse.Minute), End: start.Add(90 * bourse.Minute)}},
-			Times: []bourse.Time{start, c.moved}})
+		what := grid.Leg{Group: "g1", Nodes: 1, Start: start.Add(grid.Hour), End: start.Add(2 * grid.Hour)}
+		err := check.life(&sim.Life{At: start.Add(3 * grid.Hour), Now: start.Add(3 * grid.Hour), Process: 0, ID: "cluster:ash", Facts: 2,
+			Last: []agents.Fact{facts.NodesLocked{Leg: leg, What: what, Flex: grid.Flex{Ready: start, Due: start.Add(9 * grid.Hour)}},
+				facts.NodesMoved{Leg: leg, Start: start.Add(30 * grid.Minute), End: start.Add(90 * grid.Minute)}},
+			Times: []grid.Time{start, c.moved}})
 		holds(t, "moved at "+c.moved.String(), err, c.want)
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Discovery is what gossip tells a broker about sites: late, repeatedly, too early or
@@ -39,7 +40,7 @@ func discoveryFaults(seed uint64) (list []sim.Fault) {
 	}
 	for i := range 2 + rumoured {
 		f := sim.Fault{Kind: Discovery, Host: brokerID(brokerNames[r.IntN(len(brokerNames))]), Peer: siteID(siteNames[r.IntN(len(siteNames))]),
-			At: start.Add(bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute)))), For: bourse.Minute + bourse.Duration(r.Int64N(int64(10*bourse.Minute))),
+			At: start.Add(grid.Minute + grid.Duration(r.Int64N(int64(storm-20*grid.Minute)))), For: grid.Minute + grid.Duration(r.Int64N(int64(10*grid.Minute))),
 			Size: joinAgain + r.Int64N(rumours-joinAgain), Salt: 1 + r.Uint64N(1<<32)}
 		if i < 2 {
 			f.Size = lateJoin
@@ -70,7 +71,7 @@ func (rumour) Kind() string { return "Rumour" }
 type discovery struct{}
 
 // Step tells a broker, or whichever replica of it leads.
-func (discovery) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (discovery) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if r, ok := m.(rumour); ok {
 		out.Send(r.to, r.m)
 	}
@@ -88,7 +89,7 @@ func (w *world) addDiscovery() {
 	w.Add(sim.Host{ID: "nobody:yew", As: ghostID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
 	w.Began(func(l *sim.Life) {
 		if id := voice(l.ID); strings.HasPrefix(string(id), "broker:") {
-			w.tellTruth(id, w.Now().Add(bourse.Second))
+			w.tellTruth(id, w.Now().Add(grid.Second))
 		}
 	})
 }
@@ -102,7 +103,7 @@ func knows(faults []sim.Fault, broker, site agents.ID) bool {
 
 // tellTruth tells a broker about all sites that have come, and later about one that does
 // not exist, if the broker may know of it.
-func (w *world) tellTruth(broker agents.ID, at bourse.Time) {
+func (w *world) tellTruth(broker agents.ID, at grid.Time) {
 	for _, name := range siteNames {
 		late := slices.IndexFunc(w.faults, func(f sim.Fault) bool {
 			return f.Kind == Discovery && f.Size == lateJoin && f.Host == broker && f.Peer == siteID(name)
@@ -115,8 +116,8 @@ func (w *world) tellTruth(broker agents.ID, at bourse.Time) {
 }
 
 // tell tells a broker about a site, more than once, as gossip does.
-func (w *world) tell(at bourse.Time, broker agents.ID, m agents.Message) {
-	for _, later := range []bourse.Duration{0, 20 * bourse.Second} {
+func (w *world) tell(at grid.Time, broker agents.ID, m agents.Message) {
+	for _, later := range []grid.Duration{0, 20 * grid.Second} {
 		w.Post(at.Add(later), discoveryID, rumour{broker, m})
 	}
 }
@@ -124,7 +125,7 @@ func (w *world) tell(at bourse.Time, broker agents.ID, m agents.Message) {
 // hearsay spreads a rumour.
 func (w *world) hearsay(f sim.Fault) {
 	end := w.Now().Add(f.For)
-	say := func(at bourse.Time, m agents.Message) { w.tell(at, f.Host, m) }
+	say := func(at grid.Time, m agents.Message) { w.tell(at, f.Host, m) }
 	switch f.Size {
 	case lateJoin, joinAgain:
 		say(w.Now(), agents.SiteJoined{Site: f.Peer})
@@ -134,8 +135,8 @@ func (w *world) hearsay(f sim.Fault) {
 		}
 	case cutOff:
 		w.Strike(sim.Fault{Kind: sim.Partition, At: w.Now(), For: f.For, Host: f.Peer, Salt: f.Salt})
-		say(w.Now().Add(bourse.Duration(f.Salt%10_000)), agents.SiteLeft{Site: f.Peer})
-		say(end.Add(bourse.Duration(f.Salt%5_000)), agents.SiteJoined{Site: f.Peer})
+		say(w.Now().Add(grid.Duration(f.Salt%10_000)), agents.SiteLeft{Site: f.Peer})
+		say(end.Add(grid.Duration(f.Salt%5_000)), agents.SiteJoined{Site: f.Peer})
 	case senseless:
 		for _, id := range []agents.ID{"", "nonsense", "site:", "site:a b", "site:a\x00", agents.ID("site:" + strings.Repeat("x", 101)), f.Host, clusterID("ash")} {
 			say(w.Now(), agents.SiteJoined{Site: id})
@@ -211,25 +212,25 @@ func (c *checker) hears(s *sim.Step, m *mirror) error {
 	}
 	for _, f := range s.Facts {
 		switch f := f.(type) {
-		case bourse.SiteJoined:
+		case facts.SiteJoined:
 			if !slices.Contains(siteNames, f.Site) && f.Site != siteName(ghostID) {
 				return fmt.Errorf("I12: %s takes %q for a site", s.ID, f.Site)
 			}
 			if c.member(m, f.Site) {
 				return fmt.Errorf("B65: %s records that %s joins, which is a member", s.ID, f.Site)
 			}
-		case bourse.SiteLeft:
+		case facts.SiteLeft:
 			if !c.member(m, f.Site) {
 				return fmt.Errorf("B65: %s records that %s leaves, which is no member", s.ID, f.Site)
 			}
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			for _, site := range f.Sites {
 				if !c.member(m, site) {
 					return fmt.Errorf("B65: %s begins %v at %s, which has left", s.ID, f.Tx, site)
 				}
 			}
-		case bourse.JobPostponed:
-			if f.Final && (f.Reason.Code == bourse.TooLarge || f.Reason.Code == bourse.NoNode) {
+		case facts.JobPostponed:
+			if f.Final && (f.Reason.Code == grid.TooLarge || f.Reason.Code == grid.NoNode) {
 				if err := c.mayGiveUp(s, m, f); err != nil {
 					return err
 				}
@@ -240,7 +241,7 @@ func (c *checker) hears(s *sim.Step, m *mirror) error {
 }
 
 // mayGiveUp checks that no site that may serve a job is missing for a while only.
-func (c *checker) mayGiveUp(s *sim.Step, m *mirror, f bourse.JobPostponed) error {
+func (c *checker) mayGiveUp(s *sim.Step, m *mirror, f facts.JobPostponed) error {
 	if at, told := c.word[word{s.Process, s.Life}]; told && s.Now < at.Add(following) {
 		return fmt.Errorf("B65: %s gives job %s up for good (%v) %v after discovery has named a site", s.ID, f.Job, f.Reason, s.Now.Sub(at))
 	}
@@ -253,7 +254,7 @@ func (c *checker) mayGiveUp(s *sim.Step, m *mirror, f bourse.JobPostponed) error
 }
 
 // following is how long after discovery has named a site others may follow.
-const following = 30 * bourse.Second
+const following = 30 * grid.Second
 
 // beyondCycles begins the numbers of requests for offers that are for no cycle.
 const beyondCycles = 1 << 63

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Half of the worlds have rumours, of all kinds.
@@ -34,8 +35,8 @@ func TestDiscovery_BreaksNothing(t *testing.T) {
 	for size := range int64(rumours) {
 		var faults []sim.Fault
 		for i, name := range brokerNames {
-			faults = append(faults, sim.Fault{Kind: Discovery, Host: brokerID(name), Peer: siteID(siteNames[i]), At: start.Add(bourse.Duration(20+5*i) * bourse.Minute), For: 15 * bourse.Minute, Size: size, Salt: uint64(1 + i)},
-				sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(bourse.Duration(22+5*i) * bourse.Minute), For: 4 * bourse.Minute, Salt: uint64(10 + i)})
+			faults = append(faults, sim.Fault{Kind: Discovery, Host: brokerID(name), Peer: siteID(siteNames[i]), At: start.Add(grid.Duration(20+5*i) * grid.Minute), For: 15 * grid.Minute, Size: size, Salt: uint64(1 + i)},
+				sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(grid.Duration(22+5*i) * grid.Minute), For: 4 * grid.Minute, Salt: uint64(10 + i)})
 		}
 		r := Run(4, Options{Faults: faults, Alone: true})
 		if r.Broken != nil {
@@ -54,43 +55,43 @@ func TestDiscovery_BreaksNothing(t *testing.T) {
 func TestHears_HoldsBrokersToTheWordOfDiscovery(t *testing.T) {
 	t.Parallel()
 	late := sim.Fault{Kind: Discovery, Host: "broker:vo1", Peer: "site:oak", At: start.Add(storm), Size: lateJoin, Salt: 1}
-	begun := func(site string) agents.Fact { return bourse.TxBegun{Tx: firstTx, Sites: []string{site}} }
-	final := func(code bourse.Code) agents.Fact {
-		return bourse.JobPostponed{Job: "wave", Final: true, Reason: bourse.Because(code, "none")}
+	begun := func(site string) agents.Fact { return facts.TxBegun{Tx: firstTx, Sites: []string{site}} }
+	final := func(code grid.Code) agents.Fact {
+		return facts.JobPostponed{Job: "wave", Final: true, Reason: grid.Because(code, "none")}
 	}
-	left, joined := bourse.SiteLeft{Site: "ash"}, bourse.SiteJoined{Site: "oak"}
+	left, joined := facts.SiteLeft{Site: "ash"}, facts.SiteJoined{Site: "oak"}
 	for name, c := range map[string]struct {
 		before []agents.Fact
 		fact   agents.Fact
-		word   bourse.Duration // since discovery has named a site; 0: it has not
+		word   grid.Duration // since discovery has named a site; 0: it has not
 		want   string
 		asks   []uint64 // cycles, of ash
 	}{
 		"joins":                   {nil, joined, 0, "", nil},
 		"joins twice":             {[]agents.Fact{joined}, joined, 0, "B65", nil},
-		"a member joins":          {nil, bourse.SiteJoined{Site: "ash"}, 0, "B65", nil},
-		"is back":                 {[]agents.Fact{left}, bourse.SiteJoined{Site: "ash"}, 0, "", nil},
-		"no site joins":           {nil, bourse.SiteJoined{Site: "a b"}, 0, "I12", nil},
-		"another case joins":      {nil, bourse.SiteJoined{Site: "ASH"}, 0, "I12", nil},
+		"a member joins":          {nil, facts.SiteJoined{Site: "ash"}, 0, "B65", nil},
+		"is back":                 {[]agents.Fact{left}, facts.SiteJoined{Site: "ash"}, 0, "", nil},
+		"no site joins":           {nil, facts.SiteJoined{Site: "a b"}, 0, "I12", nil},
+		"another case joins":      {nil, facts.SiteJoined{Site: "ASH"}, 0, "I12", nil},
 		"leaves":                  {nil, left, 0, "", nil},
 		"leaves twice":            {[]agents.Fact{left}, left, 0, "B65", nil},
-		"leaves and never came":   {nil, bourse.SiteLeft{Site: "oak"}, 0, "B65", nil},
+		"leaves and never came":   {nil, facts.SiteLeft{Site: "oak"}, 0, "B65", nil},
 		"begins":                  {nil, begun("ash"), 0, "", nil},
 		"begins where it left":    {[]agents.Fact{left}, begun("ash"), 0, "B65", nil},
 		"begins before it joined": {nil, begun("oak"), 0, "B65", nil},
 		"begins where it joined":  {[]agents.Fact{joined}, begun("oak"), 0, "", nil},
-		"asks":                    {nil, bourse.LifeBegun{}, 0, "", []uint64{7}},
-		"asks where it left":      {[]agents.Fact{left}, bourse.LifeBegun{}, 0, "B65", []uint64{7}},
-		"asks for a stamp":        {[]agents.Fact{left}, bourse.LifeBegun{}, 0, "", []uint64{beyondCycles | 1, 0}},
-		"given up":                {nil, final(bourse.TooLarge), 30 * bourse.Second, "", nil},
-		"given up at once":        {nil, final(bourse.NoNode), 29 * bourse.Second, "B65", nil},
-		"given up as one leaves":  {[]agents.Fact{left}, final(bourse.TooLarge), 0, "B65", nil},
-		"given up for its time":   {[]agents.Fact{left}, final(bourse.Expired), 1, "", nil},
+		"asks":                    {nil, facts.LifeBegun{}, 0, "", []uint64{7}},
+		"asks where it left":      {[]agents.Fact{left}, facts.LifeBegun{}, 0, "B65", []uint64{7}},
+		"asks for a stamp":        {[]agents.Fact{left}, facts.LifeBegun{}, 0, "", []uint64{beyondCycles | 1, 0}},
+		"given up":                {nil, final(grid.TooLarge), 30 * grid.Second, "", nil},
+		"given up at once":        {nil, final(grid.NoNode), 29 * grid.Second, "B65", nil},
+		"given up as one leaves":  {[]agents.Fact{left}, final(grid.TooLarge), 0, "B65", nil},
+		"given up for its time":   {[]agents.Fact{left}, final(grid.Expired), 1, "", nil},
 	} {
 		w := newWorld(4, []sim.Fault{late}, sim.Options{})
 		ch := newChecker(w)
 		m := record(t, newMirror("broker:vo1"), c.before...)
-		s := &sim.Step{Now: start.Add(bourse.Hour), ID: "broker:vo1", Message: agents.Started{}, Facts: []agents.Fact{c.fact}}
+		s := &sim.Step{Now: start.Add(grid.Hour), ID: "broker:vo1", Message: agents.Started{}, Facts: []agents.Fact{c.fact}}
 		if c.word > 0 {
 			told := &sim.Step{Now: s.Now.Add(-c.word), ID: s.ID, Message: agents.SiteJoined{Site: "site:ash"}, Sends: []agents.Send{{To: "site:ash", Message: agents.OfferRequest{}}}}
 			if err := ch.hears(told, m); err != nil {

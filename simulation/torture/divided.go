@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // divided follows the tasks on time-shared nodes by the facts of their cluster alone, and
@@ -17,11 +18,11 @@ import (
 // one comes or goes. In these worlds nothing takes longer than its estimate.
 type divided struct {
 	cluster agents.ID
-	speed   map[string]bourse.Performance // by group
+	speed   map[string]grid.Performance // by group
 	nodes   map[nodeOf]*dividedNode
 	on      map[int64][]nodeOf // by number of the work
 	jobs    map[jobOf]int64    // the numbers of local jobs
-	legs    map[bourse.LegID]int64
+	legs    map[grid.LegID]int64
 	log     []dated
 	blind   bool // the instants of some facts are not known
 }
@@ -39,14 +40,14 @@ type (
 	}
 	// dated is a fact and its instant.
 	dated struct {
-		at   bourse.Time
+		at   grid.Time
 		fact agents.Fact
 	}
 )
 
 // dividedNode is a node and its tasks, as of an instant.
 type dividedNode struct {
-	at    bourse.Time
+	at    grid.Time
 	tasks []dividedTask
 }
 
@@ -54,13 +55,13 @@ type dividedNode struct {
 // the whole node, and the part of the node that it has.
 type dividedTask struct {
 	number         int64
-	deadline       bourse.Time
+	deadline       grid.Time
 	estimate, work float64
 	rate           float64
 }
 
-func newDivided(cluster agents.ID, groups []bourse.Group) *divided {
-	d := &divided{cluster: cluster, speed: map[string]bourse.Performance{}}
+func newDivided(cluster agents.ID, groups []grid.Group) *divided {
+	d := &divided{cluster: cluster, speed: map[string]grid.Performance{}}
 	for _, g := range groups {
 		d.speed[g.Name] = g.Performance
 	}
@@ -69,7 +70,7 @@ func newDivided(cluster agents.ID, groups []bourse.Group) *divided {
 }
 
 func (d *divided) clear() {
-	d.nodes, d.on, d.jobs, d.legs = map[nodeOf]*dividedNode{}, map[int64][]nodeOf{}, map[jobOf]int64{}, map[bourse.LegID]int64{}
+	d.nodes, d.on, d.jobs, d.legs = map[nodeOf]*dividedNode{}, map[int64][]nodeOf{}, map[jobOf]int64{}, map[grid.LegID]int64{}
 }
 
 // cut forgets all but the first n facts.
@@ -82,7 +83,7 @@ func (d *divided) cut(n int) {
 }
 
 // take takes in a fact that was recorded at an instant.
-func (d *divided) take(at bourse.Time, f agents.Fact) error {
+func (d *divided) take(at grid.Time, f agents.Fact) error {
 	d.log = append(d.log, dated{at, f})
 	if err := d.apply(at, f); err != nil && !d.blind {
 		return err
@@ -90,14 +91,14 @@ func (d *divided) take(at bourse.Time, f agents.Fact) error {
 	return nil
 }
 
-func (d *divided) apply(at bourse.Time, f agents.Fact) error {
+func (d *divided) apply(at grid.Time, f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.TasksPlaced:
+	case facts.TasksPlaced:
 		return d.place(cmp.Or(f.When, at), &f)
-	case bourse.JobEnded:
+	case facts.JobEnded:
 		d.remove(cmp.Or(f.Ended, at), d.jobs[jobOf{f.Group, f.Job}])
-	case bourse.LockMoved:
-		if f.State == bourse.LockReleased || f.State == bourse.LockEnded || f.State == bourse.LockLost {
+	case facts.LockMoved:
+		if f.State == facts.LockReleased || f.State == facts.LockEnded || f.State == facts.LockLost {
 			d.remove(cmp.Or(f.When, at), d.legs[f.Leg])
 		}
 	}
@@ -105,9 +106,9 @@ func (d *divided) apply(at bourse.Time, f agents.Fact) error {
 }
 
 // place puts tasks on nodes, and checks those.
-func (d *divided) place(at bourse.Time, f *bourse.TasksPlaced) error {
+func (d *divided) place(at grid.Time, f *facts.TasksPlaced) error {
 	estimate := f.Job.Estimate
-	if f.Leg == (bourse.LegID{}) {
+	if f.Leg == (grid.LegID{}) {
 		d.jobs[jobOf{f.Group, f.Job.ID}] = f.Number
 	} else {
 		d.legs[f.Leg], estimate = f.Number, f.What.Work
@@ -132,7 +133,7 @@ func (d *divided) place(at bourse.Time, f *bourse.TasksPlaced) error {
 }
 
 // remove takes tasks off their nodes.
-func (d *divided) remove(at bourse.Time, number int64) {
+func (d *divided) remove(at grid.Time, number int64) {
 	for _, k := range d.on[number] {
 		n := d.nodes[k]
 		n.reach(at)
@@ -149,12 +150,12 @@ func (d *divided) remove(at bourse.Time, number int64) {
 const hair = 1e-6
 
 // reach lets a node work up to an instant, and tasks end on the way.
-func (n *dividedNode) reach(to bourse.Time) {
+func (n *dividedNode) reach(to grid.Time) {
 	for {
 		next := to
 		for _, t := range n.tasks {
 			if t.rate > 0 {
-				next = min(next, n.at+max(1, bourse.Time(math.Ceil(t.work/t.rate-hair))))
+				next = min(next, n.at+max(1, grid.Time(math.Ceil(t.work/t.rate-hair))))
 			}
 		}
 		for i := range n.tasks {

@@ -1,9 +1,10 @@
 package torture
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What an agent forgets with a disk of the past is exempt, and only that.
@@ -12,30 +13,30 @@ import (
 // has named.
 func (c *checker) excused(f agents.Fact) bool {
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		return c.exempt[f.Leg]
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		return c.exempt[f.Leg]
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		return c.exempt[f.Leg]
-	case bourse.LegDone:
+	case facts.LegDone:
 		return c.exempt[f.Leg]
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		return c.forgotten(f.Tx)
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		return c.forgotten(f.Tx)
 	}
 	return false
 }
 
 // forgotten reports whether an amnesia has named any leg of a transaction.
-func (c *checker) forgotten(id bourse.TxID) bool {
+func (c *checker) forgotten(id grid.TxID) bool {
 	t := c.txs[id]
 	if t == nil || t.exempt {
 		return true
 	}
 	for i := range t.begun.Legs {
-		if c.exempt[bourse.LegID{Tx: id, Leg: i}] {
+		if c.exempt[grid.LegID{Tx: id, Leg: i}] {
 			return true
 		}
 	}
@@ -47,39 +48,39 @@ func (c *checker) forgotten(id bourse.TxID) bool {
 func (c *checker) forget(id agents.ID, m *mirror, lost []agents.Fact) {
 	for _, f := range lost {
 		switch f := f.(type) {
-		case bourse.LegMoved:
+		case facts.LegMoved:
 			c.vanishAt(id, f.Leg)
 			c.lost[lostKey{id, f.Leg}] = true
-		case bourse.LegShifted:
+		case facts.LegShifted:
 			c.lost[lostKey{id, f.Leg}] = true
-		case bourse.LegRestored:
+		case facts.LegRestored:
 			c.vanishAt(id, f.Was.Leg)
 			c.lost[lostKey{id, f.Was.Leg}] = true
-		case bourse.Tombstone:
+		case facts.Tombstone:
 			c.vanishAt(id, f.Leg)
-		case bourse.LegPriced:
+		case facts.LegPriced:
 			c.vanish(f.Leg)
-		case bourse.LegClosed:
-			c.vanish(f.Leg)
-			c.unclaim(m, f.Leg)
-		case bourse.LegDone:
+		case facts.LegClosed:
 			c.vanish(f.Leg)
 			c.unclaim(m, f.Leg)
-		case bourse.TxBegun:
+		case facts.LegDone:
+			c.vanish(f.Leg)
+			c.unclaim(m, f.Leg)
+		case facts.TxBegun:
 			c.vanishAll(f.Tx)
-		case bourse.TxDecided:
+		case facts.TxDecided:
 			c.vanishAll(f.Tx)
 		}
 	}
 }
 
-func (c *checker) vanish(id bourse.LegID) { c.exempt[id], c.vanished[id] = true, c.w.Now() }
+func (c *checker) vanish(id grid.LegID) { c.exempt[id], c.vanished[id] = true, c.w.Now() }
 
 // vanishAt exempts a leg of which a site has lost a fact. Its broker can find that out once
 // it hears the site again, which may be down, or cut off, until the leg's end.
-func (c *checker) vanishAt(site agents.ID, id bourse.LegID) {
+func (c *checker) vanishAt(site agents.ID, id grid.LegID) {
 	c.vanish(id)
-	c.vanished[id] = bourse.Never
+	c.vanished[id] = grid.Never
 	at := pair{brokerID(id.Tx.Broker), site}
 	c.unheard[at] = append(c.unheard[at], id)
 }
@@ -96,11 +97,11 @@ func (c *checker) hearsAgain(s *sim.Step) {
 	delete(c.unheard, at)
 }
 
-func (c *checker) vanishAll(id bourse.TxID) {
+func (c *checker) vanishAll(id grid.TxID) {
 	if t := c.txs[id]; t != nil {
 		t.exempt = true
 		for i := range t.begun.Legs {
-			c.vanish(bourse.LegID{Tx: id, Leg: i})
+			c.vanish(grid.LegID{Tx: id, Leg: i})
 		}
 	}
 }
@@ -120,7 +121,7 @@ func (c *checker) narrow() {
 
 // unnamed is how long after a loss can be found out a leg need not be named: agents do not
 // speak of it at once.
-const unnamed = 10 * bourse.Minute
+const unnamed = 10 * grid.Minute
 
 // parted exempts what the twin that is gone has recorded since they were one.
 func (c *checker) parted(kept, gone int) {

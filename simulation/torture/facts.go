@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // fact takes in one durable fact.
@@ -36,14 +37,14 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return err
 	}
 	switch f := f.(type) {
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		c.txs[f.Tx] = &txTruth{begun: f, by: [2]uint64{uint64(s.Process), s.Life}, at: s.At, job: m.jobs[f.Job]}
 		c.order = append(c.order, f.Tx)
 		for _, r := range f.Replaces {
 			c.replaced[r.Tx] = true
 		}
 		return c.permits(m, f)
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		if err := tooEarly(s.At, &f); err != nil {
 			return err
 		}
@@ -54,20 +55,20 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			return err
 		}
 		return c.siteMove(s, m, was, f)
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		c.exempt[f.Was.Leg], c.named[f.Was.Leg] = true, true
 		return c.restored(s.ID, f)
-	case bourse.Amnesia:
+	case facts.Amnesia:
 		return c.amnesia(s.ID, f)
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		if c.liars[siteID(f.Site)] {
 			c.deceived(siteID(f.Site), f.Leg)
 			return nil
 		}
-		return c.amnesia(s.ID, bourse.Amnesia{Legs: []bourse.LegID{f.Leg}})
-	case bourse.TxReversed:
+		return c.amnesia(s.ID, facts.Amnesia{Legs: []grid.LegID{f.Leg}})
+	case facts.TxReversed:
 		return c.reversed(f)
-	case bourse.LegDone:
+	case facts.LegDone:
 		if f.Claim {
 			if err := c.claim(s, m, f.Leg); err != nil {
 				return err
@@ -77,26 +78,26 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			return err
 		}
 		return c.legDone(f)
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		if o := m.offers[offerOf{f.Leg, f.Number}]; o.job != "" {
 			c.w.consider(s.ID, m.jobs[o.job], o)
 		}
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {
 			c.lies(f.Leg, f.Start, f.End)
 		} else {
 			c.shifted[f.Leg] = s.At
 		}
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		if f.End > 0 {
 			c.lies(f.Leg, f.Start, f.End)
 		}
 		if l := c.leg(f.Leg); f.Fare != l.fare && !c.exempt[f.Leg] {
 			return fmt.Errorf("I10: the site held leg %v at %v, the broker has %v", f.Leg, l.fare, f.Fare)
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		return c.txDecided(s, m, f)
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if f.Claim {
 			return c.claim(s, m, f.Leg)
 		}
@@ -110,13 +111,13 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 
 // legMoved checks a site's move against the transaction (I2, I3) and the price
 // (I10).
-func (c *checker) legMoved(f bourse.LegMoved) error {
+func (c *checker) legMoved(f facts.LegMoved) error {
 	t, l := c.txs[f.Leg.Tx], c.leg(f.Leg)
 	if t == nil {
 		return fmt.Errorf("I2: leg %v of a transaction that no broker has begun is %v", f.Leg, f.State)
 	}
 	switch {
-	case f.State == bourse.Held:
+	case f.State == grid.Held:
 		l.fare = f.Fare
 		if l.told && !c.exempt[f.Leg] {
 			return fmt.Errorf("I6: leg %v is held after its site has said that it is cancelled", f.Leg)
@@ -128,21 +129,21 @@ func (c *checker) legMoved(f bourse.LegMoved) error {
 		return fmt.Errorf("I10: leg %v was held at %v and is %v at %v", f.Leg, l.fare, f.State, f.Fare)
 	}
 	switch f.State {
-	case bourse.Confirmed:
+	case grid.Confirmed:
 		l.confirmed = true
-	case bourse.Released, bourse.Lost:
+	case grid.Released, grid.Lost:
 		l.refund, l.penalty = f.Refund, f.Penalty
-	case bourse.Cancelled:
+	case grid.Cancelled:
 		l.cancelled, l.gone = true, c.w.Now()
-	case bourse.LegExpired, bourse.Heuristic:
+	case grid.LegExpired, grid.Heuristic:
 		l.gone = c.w.Now()
 	}
 	if c.forgotten(f.Leg.Tx) {
 		return nil
 	}
 	for i := range t.begun.Legs {
-		o := c.leg(bourse.LegID{Tx: f.Leg.Tx, Leg: i})
-		if f.State == bourse.Confirmed && o.cancelled || f.State == bourse.Cancelled && o.confirmed {
+		o := c.leg(grid.LegID{Tx: f.Leg.Tx, Leg: i})
+		if f.State == grid.Confirmed && o.cancelled || f.State == grid.Cancelled && o.confirmed {
 			return fmt.Errorf("I3: leg %v is %v, leg %d of the same transaction took the other decision", f.Leg, f.State, i)
 		}
 	}
@@ -151,7 +152,7 @@ func (c *checker) legMoved(f bourse.LegMoved) error {
 
 // txDecided checks a decision: by a live broker (I15), of a window that obeys
 // its request (I9).
-func (c *checker) txDecided(s *sim.Step, m *mirror, f bourse.TxDecided) error {
+func (c *checker) txDecided(s *sim.Step, m *mirror, f facts.TxDecided) error {
 	c.decided++
 	if !f.Commit {
 		return nil
@@ -173,7 +174,7 @@ func (c *checker) txDecided(s *sim.Step, m *mirror, f bourse.TxDecided) error {
 }
 
 // lies takes note where a site has placed a leg that leaves it a choice.
-func (c *checker) lies(id bourse.LegID, start, end bourse.Time) {
+func (c *checker) lies(id grid.LegID, start, end grid.Time) {
 	if t := c.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Legs) {
 		t.begun.Legs = slices.Clone(t.begun.Legs)
 		t.begun.Legs[id.Leg].Start, t.begun.Legs[id.Leg].End = start, end

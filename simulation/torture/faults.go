@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -103,12 +103,12 @@ func machineFaults(seed uint64) []sim.Fault {
 	var list []sim.Fault
 	for range 12 {
 		list = append(list, sim.Fault{Kind: kinds[r.IntN(len(kinds))], Host: clusterID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm)))), For: bourse.Duration(100 + r.Int64N(int64(2*bourse.Minute)))})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm)))), For: grid.Duration(100 + r.Int64N(int64(2*grid.Minute)))})
 	}
 	for range 6 {
 		list = append(list, sim.Fault{Kind: sim.ClockJump, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 10*bourse.Minute)))), For: bourse.Duration(10_000 + r.Int64N(int64(6*bourse.Minute))),
-			Size: r.Int64N(int64(150*bourse.Minute)) - int64(30*bourse.Minute)})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm - 10*grid.Minute)))), For: grid.Duration(10_000 + r.Int64N(int64(6*grid.Minute))),
+			Size: r.Int64N(int64(150*grid.Minute)) - int64(30*grid.Minute)})
 	}
 	return list
 }
@@ -123,25 +123,25 @@ var often = map[sim.Kind]int{
 
 // drawFault draws a fault of a kind.
 func drawFault(r *rand.Rand, k sim.Kind) sim.Fault {
-	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
-	f := sim.Fault{Kind: k, At: start.Add(between(bourse.Minute, storm-5*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32)}
+	between := func(lo, hi grid.Duration) grid.Duration { return lo + grid.Duration(r.Int64N(int64(hi-lo)+1)) }
+	f := sim.Fault{Kind: k, At: start.Add(between(grid.Minute, storm-5*grid.Minute)), Salt: 1 + r.Uint64N(1<<32)}
 	f.Host = anyHost(r)
 	switch k {
 	case sim.Drop, sim.Delay, sim.Duplicate, sim.Reorder:
-		f.For, f.Share = between(10*bourse.Second, 5*bourse.Minute), 50+r.IntN(600)
-		f.Size = int64(between(100, 15*bourse.Second))
+		f.For, f.Share = between(10*grid.Second, 5*grid.Minute), 50+r.IntN(600)
+		f.Size = int64(between(100, 15*grid.Second))
 		switch r.IntN(4) {
 		case 0:
 			f.Host, f.Share = "", 50+r.IntN(200) // everywhere
 		case 1:
 			if k == sim.Drop || k == sim.Delay { // the cluster is silent or late
 				s := siteNames[r.IntN(len(siteNames))]
-				f.Host, f.Peer, f.Size = clusterID(s), siteID(s), int64(between(bourse.Second, bourse.Minute))
+				f.Host, f.Peer, f.Size = clusterID(s), siteID(s), int64(between(grid.Second, grid.Minute))
 			}
 		}
 	case sim.Partition, sim.OneWay, sim.Flap:
-		f.For = between(5*bourse.Second, 6*bourse.Minute) // beyond the in-doubt limit, at times
-		f.Size = int64(between(bourse.Second, 20*bourse.Second))
+		f.For = between(5*grid.Second, 6*grid.Minute) // beyond the in-doubt limit, at times
+		f.Size = int64(between(grid.Second, 20*grid.Second))
 		if r.IntN(2) == 0 {
 			f.Host, f.Peer = brokerID(brokerNames[r.IntN(3)]), siteID(siteNames[r.IntN(6)])
 			if r.IntN(2) == 0 {
@@ -149,30 +149,30 @@ func drawFault(r *rand.Rand, k sim.Kind) sim.Fault {
 			}
 		}
 	case sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.BitFlip:
-		f.For = between(100, 20*bourse.Second)
+		f.For = between(100, 20*grid.Second)
 		if r.IntN(5) == 0 {
-			f.For = between(bourse.Minute, 8*bourse.Minute)
+			f.For = between(grid.Minute, 8*grid.Minute)
 		}
 	case sim.Pause:
-		f.For = between(bourse.Second, 2*bourse.Minute)
+		f.For = between(grid.Second, 2*grid.Minute)
 	case sim.ClockJump:
-		f.For, f.Size = between(10*bourse.Second, 6*bourse.Minute), int64(between(-10*bourse.Minute, 10*bourse.Minute))
+		f.For, f.Size = between(10*grid.Second, 6*grid.Minute), int64(between(-10*grid.Minute, 10*grid.Minute))
 	case sim.Drift:
-		f.For, f.Size = between(bourse.Minute, 10*bourse.Minute), r.Int64N(20_001)-10_000
+		f.For, f.Size = between(grid.Minute, 10*grid.Minute), r.Int64N(20_001)-10_000
 	case sim.DiskFull:
-		f.For = between(5*bourse.Second, 2*bourse.Minute)
+		f.For = between(5*grid.Second, 2*grid.Minute)
 	case sim.OldJournal:
-		f.For = between(10*bourse.Second, 15*bourse.Minute)
+		f.For = between(10*grid.Second, 15*grid.Minute)
 	case sim.Twin:
-		f.Host, f.For = brokerID(brokerNames[r.IntN(3)]), between(20*bourse.Second, 6*bourse.Minute)
+		f.Host, f.For = brokerID(brokerNames[r.IntN(3)]), between(20*grid.Second, 6*grid.Minute)
 	case BadQuote:
-		f.Host, f.For, f.Share = siteID(siteNames[r.IntN(6)]), between(bourse.Minute, 10*bourse.Minute), 300
+		f.Host, f.For, f.Share = siteID(siteNames[r.IntN(6)]), between(grid.Minute, 10*grid.Minute), 300
 	case NodeLost:
 		f.Host, f.Size = clusterID(siteNames[r.IntN(6)]), 1+r.Int64N(8)
 	case UserCancel:
 		f.Host = usersID(brokerNames[r.IntN(3)])
 	case Forgery, ForgedReassert:
-		f.Host, f.For, f.Share = brokerID(brokerNames[r.IntN(3)]), between(bourse.Minute, 10*bourse.Minute), 300
+		f.Host, f.For, f.Share = brokerID(brokerNames[r.IntN(3)]), between(grid.Minute, 10*grid.Minute), 300
 	}
 	return f
 }
@@ -195,7 +195,7 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 			}
 			if s := &w.sites[i].config; s.Cluster == f.Host {
 				g := s.Groups[f.Salt%uint64(len(s.Groups))]
-				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * bourse.Minute})
+				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * grid.Minute})
 			}
 		}
 	case CrashAimed:
@@ -258,7 +258,7 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 		m.Quotes = slices.Clone(m.Quotes)
 		for i := range m.Quotes {
 			if m.Quotes[i].Fare.Base >>= draw % 3; draw&4 != 0 {
-				m.Quotes[i] = bourse.Quote{Fare: bourse.Fare{Base: 1}}
+				m.Quotes[i] = grid.Quote{Fare: grid.Fare{Base: 1}}
 			}
 		}
 		if draw&8 != 0 {
@@ -279,7 +279,7 @@ func (w *world) forge(draw uint64, from, to agents.ID, m agents.Message) (agents
 	case agents.Hold:
 		again := m
 		again.Limit--
-		w.Inject(w.Now().Add(bourse.Duration(draw%10_000)), from, to, again)
+		w.Inject(w.Now().Add(grid.Duration(draw%10_000)), from, to, again)
 		return m, true
 	}
 	return m, false
@@ -293,14 +293,14 @@ func lyingOffers(m agents.Offers, draw uint64) agents.Offers {
 		g := &m.Groups[i]
 		switch draw % 5 {
 		case 0:
-			m.Now = m.Now.Add(5 * bourse.Minute)
+			m.Now = m.Now.Add(5 * grid.Minute)
 		case 1: // everything is free
-			g.Admissible = bourse.Profile{{At: m.Now, Free: g.Group.Nodes}}
+			g.Admissible = grid.Profile{{At: m.Now, Free: g.Group.Nodes}}
 			g.Clear = g.Admissible
 		case 2:
 			g.Group.Price *= 2
 		case 3:
-			g.Admissible = bourse.Profile{{At: m.Now, Free: 1 << 30}}
+			g.Admissible = grid.Profile{{At: m.Now, Free: 1 << 30}}
 		case 4:
 			g.Group.Nodes *= 2
 		}

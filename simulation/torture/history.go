@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -32,7 +32,7 @@ const (
 
 // opKey names an operation.
 type opKey struct {
-	leg  bourse.LegID
+	leg  grid.LegID
 	step string
 }
 
@@ -40,13 +40,13 @@ type opKey struct {
 type asked struct {
 	opKey
 	site  string
-	limit bourse.Credits
+	limit grid.Credits
 }
 
 // answer is the answer to an operation; "" if none was received.
 type answer struct {
 	word string
-	fare bourse.Credits
+	fare grid.Credits
 }
 
 // NewHistory returns a history without operations.
@@ -57,13 +57,13 @@ func (h *History) Tick() { h.clock++ }
 
 // Ask takes down that a step has been asked of a leg at a site, for a Hold with
 // the most that would be paid. Only the first time counts.
-func (h *History) Ask(leg bourse.LegID, step, site string, limit bourse.Credits) {
+func (h *History) Ask(leg grid.LegID, step, site string, limit grid.Credits) {
 	h.ask(asked{opKey{leg, step}, site, limit})
 }
 
 // Answer records the first answer to an operation: "Held" with its fare, "Prepared",
 // "Confirmed", "Cancelled", "Released", or a text that begins with "Refused".
-func (h *History) Answer(leg bourse.LegID, step, word string, fare bourse.Credits) {
+func (h *History) Answer(leg grid.LegID, step, word string, fare grid.Credits) {
 	h.answer(leg, step, answer{word, fare})
 }
 
@@ -120,7 +120,7 @@ func (h *History) ask(a asked) {
 	h.ops = append(h.ops, porcupine.Operation{ClientId: len(h.ops), Input: a, Output: answer{}, Call: h.clock, Return: -1})
 }
 
-func (h *History) answer(leg bourse.LegID, step string, a answer) {
+func (h *History) answer(leg grid.LegID, step string, a answer) {
 	i, ok := h.open[opKey{leg, step}]
 	if ok && h.ops[i].Return < 0 {
 		h.ops[i].Output, h.ops[i].Return = a, h.clock
@@ -129,7 +129,7 @@ func (h *History) answer(leg bourse.LegID, step string, a answer) {
 
 // Check returns an error unless the history is one of a ledger. Legs that an
 // amnesia has named are left out.
-func (h *History) Check(exempt func(bourse.LegID) bool) error {
+func (h *History) Check(exempt func(grid.LegID) bool) error {
 	var ops []porcupine.Operation
 	for _, op := range h.ops {
 		if exempt(op.Input.(asked).leg) {
@@ -166,16 +166,16 @@ func shown(ops []porcupine.Operation) string {
 // site does by itself (a limit that passes, nodes that fail) may happen at any
 // time.
 type ledgerLeg struct {
-	state   bourse.LegState
+	state   grid.LegState
 	unknown bool // never held
-	fare    bourse.Credits
+	fare    grid.Credits
 }
 
 // model is the ledger of a site, leg by leg: legs share nothing but nodes, which
 // I1 watches.
 var model = (&porcupine.NondeterministicModel{
 	Partition: func(ops []porcupine.Operation) [][]porcupine.Operation {
-		index := map[bourse.LegID]int{}
+		index := map[grid.LegID]int{}
 		var parts [][]porcupine.Operation
 		for _, op := range ops {
 			leg := op.Input.(asked).leg
@@ -204,7 +204,7 @@ func ledgerStep(l ledgerLeg, in asked, out answer) []any {
 		for _, o := range outcomes(l, in) {
 			if out.word == "" || out.word == o.answer.word && (o.answer.fare == 0 || o.answer.fare == out.fare) ||
 				strings.HasPrefix(out.word, "Refused") && o.answer.word == "Refused" {
-				if l := o.leg; l.state == bourse.Held && l.fare == 0 {
+				if l := o.leg; l.state == grid.Held && l.fare == 0 {
 					l.fare = out.fare
 					if out.fare > in.limit {
 						continue
@@ -228,21 +228,21 @@ func drifted(l ledgerLeg) []ledgerLeg {
 	if l.unknown {
 		return list
 	}
-	var by []bourse.LegState
+	var by []grid.LegState
 	switch l.state {
-	case bourse.Held:
-		by = []bourse.LegState{bourse.LegExpired, bourse.Lost}
-	case bourse.Prepared: // an Answer may confirm or cancel it too
-		by = []bourse.LegState{bourse.Heuristic, bourse.Lost, bourse.Confirmed, bourse.Cancelled}
-	case bourse.Confirmed:
-		by = []bourse.LegState{bourse.Settled, bourse.Lost, bourse.Released}
+	case grid.Held:
+		by = []grid.LegState{grid.LegExpired, grid.Lost}
+	case grid.Prepared: // an Answer may confirm or cancel it too
+		by = []grid.LegState{grid.Heuristic, grid.Lost, grid.Confirmed, grid.Cancelled}
+	case grid.Confirmed:
+		by = []grid.LegState{grid.Settled, grid.Lost, grid.Released}
 	}
 	for _, s := range by {
 		m := l
 		m.state = s
 		list = append(list, m)
-		if s == bourse.Confirmed {
-			for _, t := range []bourse.LegState{bourse.Settled, bourse.Lost, bourse.Released} {
+		if s == grid.Confirmed {
+			for _, t := range []grid.LegState{grid.Settled, grid.Lost, grid.Released} {
 				m.state = t
 				list = append(list, m)
 			}
@@ -259,7 +259,7 @@ type outcome struct {
 
 // outcomes lists the possible results of an operation on a leg.
 func outcomes(l ledgerLeg, in asked) []outcome {
-	to := func(s bourse.LegState, word string) outcome {
+	to := func(s grid.LegState, word string) outcome {
 		n := l
 		n.state, n.unknown = s, false
 		return outcome{n, answer{word, 0}}
@@ -268,33 +268,33 @@ func outcomes(l ledgerLeg, in asked) []outcome {
 	switch in.step {
 	case AskHold:
 		if l.unknown {
-			return []outcome{to(bourse.Held, "Held"), to(bourse.Refused, "Refused")}
+			return []outcome{to(grid.Held, "Held"), to(grid.Refused, "Refused")}
 		}
 		return []outcome{refused}
 	case AskPrepare:
-		if !l.unknown && l.state == bourse.Held {
-			return []outcome{to(bourse.Prepared, "Prepared"), refused}
+		if !l.unknown && l.state == grid.Held {
+			return []outcome{to(grid.Prepared, "Prepared"), refused}
 		}
 		return []outcome{refused, to(l.state, "Prepared")} // a leg confirmed or cancelled by a Listing keeps its stored reply
 	case AskConfirm:
 		switch {
-		case l.unknown || l.state == bourse.Refused || l.state == bourse.Cancelled || l.state == bourse.LegExpired || l.state == bourse.Heuristic:
+		case l.unknown || l.state == grid.Refused || l.state == grid.Cancelled || l.state == grid.LegExpired || l.state == grid.Heuristic:
 			return []outcome{refused}
-		case l.state == bourse.Held || l.state == bourse.Prepared:
-			return []outcome{to(bourse.Confirmed, "Confirmed"), refused}
+		case l.state == grid.Held || l.state == grid.Prepared:
+			return []outcome{to(grid.Confirmed, "Confirmed"), refused}
 		}
 		return []outcome{to(l.state, "Confirmed"), refused}
 	case AskCancel:
 		switch {
-		case l.unknown || l.state == bourse.Held || l.state == bourse.Prepared:
-			return []outcome{to(bourse.Cancelled, "Cancelled"), refused}
-		case l.state == bourse.Confirmed || l.state == bourse.Running:
+		case l.unknown || l.state == grid.Held || l.state == grid.Prepared:
+			return []outcome{to(grid.Cancelled, "Cancelled"), refused}
+		case l.state == grid.Confirmed || l.state == grid.Running:
 			return []outcome{refused}
 		}
 		return []outcome{to(l.state, "Cancelled"), refused}
 	}
-	if l.state == bourse.Confirmed || l.state == bourse.Running {
-		return []outcome{to(bourse.Released, "Released"), refused}
+	if l.state == grid.Confirmed || l.state == grid.Running {
+		return []outcome{to(grid.Released, "Released"), refused}
 	}
 	return []outcome{to(l.state, "Released"), refused}
 }

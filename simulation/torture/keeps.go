@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -86,7 +86,7 @@ func (c *checker) promises(m *mirror) error {
 		for _, o := range blocking {
 			if covers(o, l) {
 				used += o.What.Nodes
-				if r := m.legs[o.Replaces]; r != nil && o.State < bourse.Confirmed && r.State.Blocks() && covers(r, l) {
+				if r := m.legs[o.Replaces]; r != nil && o.State < grid.Confirmed && r.State.Blocks() && covers(r, l) {
 					used -= min(o.What.Nodes, r.What.Nodes) // it may count on those
 				}
 			}

@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // LyingSite is a site that makes false statements about legs: prices above the limit,
@@ -31,28 +32,28 @@ func lyingFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamLies))
 	for range 8 {
 		list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 100 + r.IntN(900), Size: r.Int64N(ofSomeOf), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(5*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute)))), For: bourse.Minute + bourse.Duration(r.Int64N(int64(12*bourse.Minute)))})
+			At: start.Add(5*grid.Minute + grid.Duration(r.Int64N(int64(storm-20*grid.Minute)))), For: grid.Minute + grid.Duration(r.Int64N(int64(12*grid.Minute)))})
 	}
 	for range 2 { // a broker begins anew, and sites list to it what they never sold (B99)
 		f := sim.Fault{Kind: sim.OldJournal, Host: brokerID(brokerNames[r.IntN(len(brokerNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(20*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-40*bourse.Minute)))), For: 5 * bourse.Minute}
+			At: start.Add(20*grid.Minute + grid.Duration(r.Int64N(int64(storm-40*grid.Minute)))), For: 5 * grid.Minute}
 		list = append(list, f)
 		for range 2 {
 			list = append(list, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32),
-				At: f.At.Add(f.For - bourse.Second), For: 3 * bourse.Minute})
+				At: f.At.Add(f.For - grid.Second), For: 3 * grid.Minute})
 		}
 	}
 	for range 3 { // a broker begins again with all that it knew, and sites list to it what they never sold (B142, B143)
 		f := sim.Fault{Kind: sim.CrashSync, Host: brokerID(brokerNames[r.IntN(len(brokerNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(20*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-40*bourse.Minute)))), For: bourse.Minute}
-		list = append(list, f, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32), At: f.At, For: 4 * bourse.Minute})
+			At: start.Add(20*grid.Minute + grid.Duration(r.Int64N(int64(storm-40*grid.Minute)))), For: grid.Minute}
+		list = append(list, f, sim.Fault{Kind: LyingSite, Host: siteID(siteNames[r.IntN(len(siteNames))]), Share: 1000, Size: ofLists, Salt: 1 + r.Uint64N(1<<32), At: f.At, For: 4 * grid.Minute})
 	}
 	return list
 }
 
 // lie has a site's word to a broker be another.
 func (w *world) lie(site agents.ID, about int64, draw uint64, m agents.Message) (agents.Message, bool) {
-	much := bourse.Credits(1+draw>>32%1_000_000) * bourse.Credit
+	much := grid.Credits(1+draw>>32%1_000_000) * grid.Credit
 	id, _, ofLeg := agents.SaidOfLeg(m)
 	var changed bool
 	switch x := m.(type) {
@@ -76,22 +77,22 @@ func (w *world) lie(site agents.ID, about int64, draw uint64, m agents.Message) 
 }
 
 // falseEnd replaces a price, refund, penalty or place by a false one.
-func falseEnd(m agents.Message, draw uint64, much bourse.Credits) (agents.Message, bool) {
+func falseEnd(m agents.Message, draw uint64, much grid.Credits) (agents.Message, bool) {
 	switch x := m.(type) {
 	case agents.Confirmed:
 		x.Refund = much
 		m = x
 	case agents.Released:
-		x.Refund = []bourse.Credits{much, -much}[draw>>20%2]
+		x.Refund = []grid.Credits{much, -much}[draw>>20%2]
 		m = x
 	case agents.Degraded:
-		x.Refund, x.Penalty = []bourse.Credits{x.Refund, much, -much}[draw>>20%3], []bourse.Credits{x.Penalty, much, -much}[draw>>24%3]
+		x.Refund, x.Penalty = []grid.Credits{x.Refund, much, -much}[draw>>20%3], []grid.Credits{x.Penalty, much, -much}[draw>>24%3]
 		m = x
 	case agents.Settled:
-		x.Charged = []bourse.Credits{much, -much}[draw>>20%2]
+		x.Charged = []grid.Credits{much, -much}[draw>>20%2]
 		m = x
 	case agents.Shifted:
-		by := []bourse.Duration{bourse.Minute, -10 * bourse.Hour, bourse.Day}[draw>>20%3]
+		by := []grid.Duration{grid.Minute, -10 * grid.Hour, grid.Day}[draw>>20%3]
 		x.Start, x.End, x.Shifts = x.Start.Add(by), x.End.Add(by), x.Shifts+uint32(draw>>24%3)
 		m = x
 	default:
@@ -101,14 +102,14 @@ func falseEnd(m agents.Message, draw uint64, much bourse.Credits) (agents.Messag
 }
 
 // falseHeld is a leg held at another price or place.
-func falseHeld(m agents.Held, draw uint64, much bourse.Credits) agents.Held {
+func falseHeld(m agents.Held, draw uint64, much grid.Credits) agents.Held {
 	switch draw >> 20 % 4 {
 	case 0:
 		m.Fare.Base += much
 	case 1:
 		m.Fare.Base = -much
 	case 2:
-		m.Start, m.End = m.Start.Add(bourse.Day), m.End.Add(bourse.Day)
+		m.Start, m.End = m.Start.Add(grid.Day), m.End.Add(grid.Day)
 	default:
 		m.End++
 	}
@@ -118,10 +119,10 @@ func falseHeld(m agents.Held, draw uint64, much bourse.Credits) agents.Held {
 // falseListing is a list with a leg twice, at another price, with more to give back, or of a
 // transaction that there never was: of another broker, of another process of it, of a life
 // of which a journal might have lost the end; one or, of one job, three hundred.
-func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much bourse.Credits) agents.Listing {
-	invent := agents.ListedLeg{Leg: bourse.LegID{Tx: bourse.TxID{Broker: brokerNames[draw>>4%3], Incarnation: max(m.Incarnation, 2) - 1, Nonce: draw, Seq: 1 + draw>>8%1000}, Leg: int(draw >> 16 % 4)},
-		What: bourse.Leg{Group: "g1", Nodes: 1, Start: start.Add(storm), End: start.Add(storm + bourse.Hour)}, Job: "mine", User: "ana", Version: 1,
-		State: []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed, bourse.Settled}[draw>>20%4], Fare: bourse.Fare{Base: much >> (draw >> 24 % 24)}, Limit: much, Left: bourse.Hour}
+func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much grid.Credits) agents.Listing {
+	invent := agents.ListedLeg{Leg: grid.LegID{Tx: grid.TxID{Broker: brokerNames[draw>>4%3], Incarnation: max(m.Incarnation, 2) - 1, Nonce: draw, Seq: 1 + draw>>8%1000}, Leg: int(draw >> 16 % 4)},
+		What: grid.Leg{Group: "g1", Nodes: 1, Start: start.Add(storm), End: start.Add(storm + grid.Hour)}, Job: "mine", User: "ana", Version: 1,
+		State: []grid.LegState{grid.Held, grid.Prepared, grid.Confirmed, grid.Settled}[draw>>20%4], Fare: grid.Fare{Base: much >> (draw >> 24 % 24)}, Limit: much, Left: grid.Hour}
 	switch n := len(m.Legs); {
 	case n > 0 && draw>>36%2 == 0:
 		invent.Leg.Tx = m.Legs[n-1].Leg.Tx
@@ -131,7 +132,7 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 	}
 	list := []agents.ListedLeg{invent}
 	if draw>>40%4 == 0 {
-		invent.Leg.Leg, invent.State, invent.Fare = 0, bourse.Confirmed, bourse.Fare{Base: 1}
+		invent.Leg.Leg, invent.State, invent.Fare = 0, grid.Confirmed, grid.Fare{Base: 1}
 		for range 300 {
 			invent.Leg.Tx.Seq++
 			list = append(list, invent)
@@ -148,7 +149,7 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 		case 1: // twice, and the second time another one
 			w.lied(site, l.Leg)
 			list = append(list, l)
-			l.State = bourse.Cancelled
+			l.State = grid.Cancelled
 		case 2:
 			l.Refund, l.Penalty = much, much
 			w.lied(site, l.Leg)
@@ -165,7 +166,7 @@ func (w *world) falseListing(site agents.ID, draw uint64, m agents.Listing, much
 // another broker.
 func gullible(m *mirror, f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		t := m.txs[f.Leg.Tx]
 		if t == nil || f.Leg.Leg >= len(t.begun.Limits) {
 			return nil
@@ -176,14 +177,14 @@ func gullible(m *mirror, f agents.Fact) error {
 		if f.End > 0 {
 			return outside(m, f.Leg, f.Start, f.End)
 		}
-	case bourse.LegShifted:
+	case facts.LegShifted:
 		return outside(m, f.Leg, f.Start, f.End)
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		if brokerID(f.Leg.Tx.Broker) != m.id {
 			return fmt.Errorf("B55: %s takes on leg %v of another broker", m.id, f.Leg)
 		}
 		return m.contradicts(f)
-	case bourse.LegDone:
+	case facts.LegDone:
 		posted := m.closed[f.Leg].Posted
 		if f.Refund < 0 || f.Refund > posted || f.Penalty < 0 || f.Penalty > posted.Times(mostPenalty) {
 			return fmt.Errorf("I8: by the record of %s leg %v cost %v, and brings back %v and a penalty of %v", m.id, f.Leg, posted, f.Refund, f.Penalty)
@@ -194,7 +195,7 @@ func gullible(m *mirror, f agents.Fact) error {
 
 // contradicts checks a leg that a broker takes on against what it has on record: its site has
 // sold to a later life, or to another process of that number, and no job has that many.
-func (m *mirror) contradicts(f bourse.LegAdopted) error {
+func (m *mirror) contradicts(f facts.LegAdopted) error {
 	jobs := 0
 	for id, t := range m.txs {
 		switch {
@@ -217,7 +218,7 @@ func (m *mirror) contradicts(f bourse.LegAdopted) error {
 const mostOfJob = 256
 
 // outside checks a place that a broker believes in, against the window that it has asked for.
-func outside(m *mirror, id bourse.LegID, from, to bourse.Time) error {
+func outside(m *mirror, id grid.LegID, from, to grid.Time) error {
 	t := m.txs[id.Tx]
 	if t == nil || t.begun.Limits == nil || t.begun.Flex.Holds(from, to) {
 		return nil
@@ -229,6 +230,6 @@ func outside(m *mirror, id bourse.LegID, from, to bourse.Time) error {
 const mostPenalty = 10
 
 // deceived takes note that a site lies about a leg.
-func (c *checker) deceived(site agents.ID, id bourse.LegID) {
+func (c *checker) deceived(site agents.ID, id grid.LegID) {
 	c.exempt[id], c.named[id], c.lives.lied[id.Tx], c.liars[site] = true, true, true, true
 }

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sites that lie about one thing or another all the time, while brokers begin anew with disks of
@@ -17,12 +18,12 @@ func TestLies_BreakNothing(t *testing.T) {
 		var faults []sim.Fault
 		for i, name := range siteNames {
 			faults = append(faults, sim.Fault{Kind: LyingSite, Host: siteID(name), Share: []int{100, 300, 1000, 1000}[about], Size: about, At: start, For: storm, Salt: uint64(1 + i)},
-				sim.Fault{Kind: NodeLost, Host: clusterID(name), Size: 6, At: start.Add(bourse.Duration(30+12*i) * bourse.Minute), Salt: uint64(20 + i)})
+				sim.Fault{Kind: NodeLost, Host: clusterID(name), Size: 6, At: start.Add(grid.Duration(30+12*i) * grid.Minute), Salt: uint64(20 + i)})
 		}
 		for i, name := range brokerNames {
-			faults = append(faults, sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(bourse.Duration(20+25*i) * bourse.Minute), For: 6 * bourse.Minute, Salt: uint64(10 + i)})
+			faults = append(faults, sim.Fault{Kind: sim.OldJournal, Host: brokerID(name), At: start.Add(grid.Duration(20+25*i) * grid.Minute), For: 6 * grid.Minute, Salt: uint64(10 + i)})
 			for k := range 8 {
-				faults = append(faults, sim.Fault{Kind: UserCancel, Host: usersID(name), At: start.Add(bourse.Duration(25+10*k+i) * bourse.Minute), Salt: uint64(300 + 1000*k)})
+				faults = append(faults, sim.Fault{Kind: UserCancel, Host: usersID(name), At: start.Add(grid.Duration(25+10*k+i) * grid.Minute), Salt: uint64(300 + 1000*k)})
 			}
 		}
 		r := Run(15, Options{Faults: faults, Alone: true})
@@ -52,12 +53,12 @@ func TestLies_EachIsOne(t *testing.T) {
 	}
 	id := first(firstTx)
 	for _, truth := range []agents.Message{
-		agents.Held{Leg: id, Fare: bourse.Fare{Base: 5}}, agents.Confirmed{Leg: id}, agents.Released{Leg: id, Refund: 5}, agents.Degraded{Leg: id, Refund: 5, Penalty: 1},
-		agents.Settled{Leg: id, Charged: 5}, agents.Shifted{Leg: id, Start: 10, End: 20, Shifts: 1}, agents.Listing{Legs: []agents.ListedLeg{{Leg: id, State: bourse.Confirmed}}},
+		agents.Held{Leg: id, Fare: grid.Fare{Base: 5}}, agents.Confirmed{Leg: id}, agents.Released{Leg: id, Refund: 5}, agents.Degraded{Leg: id, Refund: 5, Penalty: 1},
+		agents.Settled{Leg: id, Charged: 5}, agents.Shifted{Leg: id, Start: 10, End: 20, Shifts: 1}, agents.Listing{Legs: []agents.ListedLeg{{Leg: id, State: grid.Confirmed}}},
 	} {
 		w := newWorld(1, nil, sim.Options{})
-		about := map[bourse.LegID]bool{}
-		w.lied = func(_ agents.ID, leg bourse.LegID) { about[leg] = true }
+		about := map[grid.LegID]bool{}
+		w.lied = func(_ agents.ID, leg grid.LegID) { about[leg] = true }
 		seen := map[string]bool{}
 		for draw := range uint64(40) {
 			said, changed := w.lie("site:ash", ofAll, draw<<20|draw<<28|7<<32, truth)
@@ -87,7 +88,7 @@ func TestLies_EachIsOne(t *testing.T) {
 func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	id := first(firstTx)
-	closed := bourse.LegClosed{Leg: id, Commit: true, Posted: 5}
+	closed := facts.LegClosed{Leg: id, Commit: true, Posted: 5}
 	limit := begins(firstTx)
 	limit.Limits[0] = 5
 	for name, c := range map[string]struct {
@@ -95,14 +96,14 @@ func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
 		f      agents.Fact
 		words  string
 	}{
-		"at its limit":           {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 5}}, ""},
-		"above its limit":        {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: 5, Additive: 1}}, "its limit is"},
-		"below zero":             {[]agents.Fact{limit}, bourse.LegPriced{Leg: id, Fare: bourse.Fare{Base: -1, Additive: 1}}, "its limit is"},
-		"all back":               {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: 5, Penalty: 50}, ""},
-		"more than all":          {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: 6}, "brings back"},
-		"less than nothing":      {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Refund: -1}, "brings back"},
-		"a penalty without end":  {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Penalty: 51}, "brings back"},
-		"a penalty that is owed": {[]agents.Fact{limit, closed}, bourse.LegDone{Leg: id, Penalty: -1}, "brings back"},
+		"at its limit":           {[]agents.Fact{limit}, facts.LegPriced{Leg: id, Fare: grid.Fare{Base: 5}}, ""},
+		"above its limit":        {[]agents.Fact{limit}, facts.LegPriced{Leg: id, Fare: grid.Fare{Base: 5, Additive: 1}}, "its limit is"},
+		"below zero":             {[]agents.Fact{limit}, facts.LegPriced{Leg: id, Fare: grid.Fare{Base: -1, Additive: 1}}, "its limit is"},
+		"all back":               {[]agents.Fact{limit, closed}, facts.LegDone{Leg: id, Refund: 5, Penalty: 50}, ""},
+		"more than all":          {[]agents.Fact{limit, closed}, facts.LegDone{Leg: id, Refund: 6}, "brings back"},
+		"less than nothing":      {[]agents.Fact{limit, closed}, facts.LegDone{Leg: id, Refund: -1}, "brings back"},
+		"a penalty without end":  {[]agents.Fact{limit, closed}, facts.LegDone{Leg: id, Penalty: 51}, "brings back"},
+		"a penalty that is owed": {[]agents.Fact{limit, closed}, facts.LegDone{Leg: id, Penalty: -1}, "brings back"},
 	} {
 		m := record(t, newMirror("broker:vo1"), c.before...)
 		_ = m.apply(c.f)
@@ -118,7 +119,7 @@ func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
 func TestAmnesia_OfWhatASiteHasInvented(t *testing.T) {
 	t.Parallel()
 	check := newChecker(newWorld(1, nil, sim.Options{}))
-	named := bourse.Amnesia{Legs: []bourse.LegID{first(firstTx)}}
+	named := facts.Amnesia{Legs: []grid.LegID{first(firstTx)}}
 	holds(t, "nobody has lied", check.amnesia("broker:vo1", named), "has lost nothing")
 	check.deceived("site:ash", first(firstTx))
 	holds(t, "of what is invented", check.amnesia("broker:vo1", named), "")

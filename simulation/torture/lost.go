@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // SiteLost is a site that is gone for so long that it counts as lost: its process is down,
@@ -23,8 +24,8 @@ const SiteLost sim.Kind = "site-lost"
 func drawLost(seed uint64) (sim.Fault, bool) {
 	r := rand.New(rand.NewPCG(seed, streamLost))
 	f := sim.Fault{Kind: SiteLost, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(2)}
-	f.At = start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(80*bourse.Minute))))
-	f.For = 10*bourse.Minute + bourse.Duration(r.Int64N(int64(100*bourse.Minute)))
+	f.At = start.Add(10*grid.Minute + grid.Duration(r.Int64N(int64(80*grid.Minute))))
+	f.For = 10*grid.Minute + grid.Duration(r.Int64N(int64(100*grid.Minute)))
 	return f, r.IntN(2) == 0 && r.IntN(3) < 2
 }
 
@@ -46,7 +47,7 @@ func (w *world) lose(f sim.Fault) {
 	}
 	w.Strike(gone)
 	if f.Salt%2 == 0 {
-		w.Post(w.Now().Add(bourse.Duration(f.Salt%uint64(f.For))), operatorID, agents.SiteLost{Site: f.Host})
+		w.Post(w.Now().Add(grid.Duration(f.Salt%uint64(f.For))), operatorID, agents.SiteLost{Site: f.Host})
 	}
 }
 
@@ -65,7 +66,7 @@ type sayAgain struct{ N int }
 // Kind names the alarm.
 func (sayAgain) Kind() string { return "SayAgain" }
 
-func (o *operator) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (o *operator) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.SiteLost, agents.SiteFound:
 		if f, ok := m.(agents.SiteFound); ok && f.Site == "" { // all sites declared lost
@@ -94,25 +95,25 @@ func (o *operator) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	}
 }
 
-func (o *operator) say(now bourse.Time, out *agents.Outbox) {
+func (o *operator) say(now grid.Time, out *agents.Outbox) {
 	for _, name := range brokerNames {
 		if o.unheard[brokerID(name)] > 0 {
 			out.Send(brokerID(name), o.said[len(o.said)-1])
 		}
 	}
-	out.Alarm(now.Add(5*bourse.Second), sayAgain{len(o.said)})
+	out.Alarm(now.Add(5*grid.Second), sayAgain{len(o.said)})
 }
 
 // claim records that a broker gives up a leg with its site. Because of silence it may do so
 // only if it has really heard nothing for a minute (B105).
-func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
+func (c *checker) claim(s *sim.Step, m *mirror, leg grid.LegID) error {
 	c.claimed[leg] = s.At
 	t := m.txs[leg.Tx]
 	if t == nil || leg.Leg >= len(t.begun.Sites) || adopts(s, leg) {
 		return nil
 	}
 	site := t.begun.Sites[leg.Leg]
-	if heard := c.heard[heardFrom{s.Process, siteID(site)}]; !m.lost[site] && s.Now < heard.Add(bourse.Minute) {
+	if heard := c.heard[heardFrom{s.Process, siteID(site)}]; !m.lost[site] && s.Now < heard.Add(grid.Minute) {
 		return fmt.Errorf("B105: %s gives leg %v up with %s, which it has heard %v s ago", s.ID, leg, site, s.Now.Sub(heard))
 	}
 	return nil
@@ -120,7 +121,7 @@ func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
 
 // unclaim takes back that a leg was given up with its site, if its broker no longer has that
 // on record: the leg is one like any other again, and its site has nothing to settle.
-func (c *checker) unclaim(m *mirror, leg bourse.LegID) {
+func (c *checker) unclaim(m *mirror, leg grid.LegID) {
 	if !m.done[leg].Claim && !m.closed[leg].Claim {
 		delete(c.claimed, leg)
 	}
@@ -128,9 +129,9 @@ func (c *checker) unclaim(m *mirror, leg bourse.LegID) {
 
 // adopts reports whether a broker takes on, in the same step, the leg that it gives
 // up: its window was given up before its site had listed it (B56).
-func adopts(s *sim.Step, leg bourse.LegID) bool {
+func adopts(s *sim.Step, leg grid.LegID) bool {
 	return slices.ContainsFunc(s.Facts, func(f agents.Fact) bool {
-		a, ok := f.(bourse.LegAdopted)
+		a, ok := f.(facts.LegAdopted)
 		return ok && a.Leg == leg
 	})
 }
@@ -156,7 +157,7 @@ func (c *checker) listen(s *sim.Step, m *mirror) error {
 		}
 	}
 	for _, f := range s.Facts {
-		if _, ok := f.(bourse.CycleClosed); ok && !m.fenced && !s.Late {
+		if _, ok := f.(facts.CycleClosed); ok && !m.fenced && !s.Late {
 			return c.believes(s, m)
 		}
 	}
@@ -171,13 +172,13 @@ func (c *checker) believes(s *sim.Step, m *mirror) error {
 			continue
 		}
 		for i, what := range t.begun.Legs {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			closed, known := m.closed[leg]
 			if _, done := m.done[leg]; done || known && !closed.Commit {
 				continue
 			}
-			limit := max(what.End.Sub(c.txs[id].at)/4, bourse.Minute)
-			silent := max(what.End.Add(bourse.Minute), c.heard[heardFrom{s.Process, siteID(t.begun.Sites[i])}])
+			limit := max(what.End.Sub(c.txs[id].at)/4, grid.Minute)
+			silent := max(what.End.Add(grid.Minute), c.heard[heardFrom{s.Process, siteID(t.begun.Sites[i])}])
 			if s.Now > silent.Add(limit+limit/4+hesitation) {
 				return fmt.Errorf("B105: leg %v has ended at %v, %s was heard last at %v, and %s still believes in it", leg, what.End, t.begun.Sites[i], silent, s.ID)
 			}
@@ -188,23 +189,23 @@ func (c *checker) believes(s *sim.Step, m *mirror) error {
 
 // hesitation is how much longer than it should a broker may take that pauses, and
 // hears others late.
-const hesitation = 10 * bourse.Minute
+const hesitation = 10 * grid.Minute
 
 // claimAtRest holds that a leg that was given up with its site costs in the end what
 // it does by the site's record: nothing is paid twice, and nothing is lost.
-func (c *checker) claimAtRest(m *mirror, id bourse.LegID, l *legMirror, before bourse.Time) error {
+func (c *checker) claimAtRest(m *mirror, id grid.LegID, l *legMirror, before grid.Time) error {
 	cost, settled := m.settled[id]
 	truth := c.leg(id)
-	var want bourse.Credits
+	var want grid.Credits
 	switch {
 	case c.claimed[id] > before || l != nil && c.moved[id] > before:
 		return nil
 	case !settled:
 		return fmt.Errorf("I13: leg %v was given up with its site, which is back, and its broker has not settled that", id)
 	case l == nil, !truth.confirmed:
-	case l.State == bourse.Settled:
+	case l.State == grid.Settled:
 		want = truth.fare.Total()
-	case l.State == bourse.Released || l.State == bourse.Lost:
+	case l.State == grid.Released || l.State == grid.Lost:
 		want = truth.fare.Total() - truth.refund - truth.penalty
 	default:
 		return fmt.Errorf("I2: leg %v was given up with its site, which is back, and it is %v", id, l.State)
@@ -216,7 +217,7 @@ func (c *checker) claimAtRest(m *mirror, id bourse.LegID, l *legMirror, before b
 }
 
 // lostAfter is how brokers of a world take sites for lost.
-func lostAfter(faults []sim.Fault) bourse.Duration {
+func lostAfter(faults []sim.Fault) grid.Duration {
 	if losesSite(faults) {
 		return 0
 	}

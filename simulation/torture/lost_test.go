@@ -3,9 +3,10 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sites that are gone for long are lost, by silence and by an operator's word: legs
@@ -24,11 +25,11 @@ func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
 		w.After(func(s *sim.Step) {
 			for _, f := range s.Facts {
 				switch f := f.(type) {
-				case bourse.SiteLost:
+				case facts.SiteLost:
 					if lost++; f.Wish {
 						wished++
 					}
-				case bourse.ClaimSettled:
+				case facts.ClaimSettled:
 					if f.Cost > 0 {
 						paid++
 					} else {
@@ -52,12 +53,12 @@ func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
 // record: not once its disk has forgotten it, but still if only its twin has gone.
 func TestLost_AClaimThatIsForgottenIsNone(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
 	facts := []agents.Fact{
-		bourse.TxBegun{Tx: leg.Tx, Job: "wave", Sites: []string{"ash"}, Legs: []bourse.Leg{{Nodes: 2}}, Limits: []bourse.Credits{5}},
-		bourse.TxDecided{Tx: leg.Tx, Job: "wave", Commit: true},
-		bourse.LegClosed{Leg: leg, Commit: true, Posted: 5},
-		bourse.LegDone{Leg: leg, State: bourse.Lost, Refund: 5, Claim: true},
+		facts.TxBegun{Tx: leg.Tx, Job: "wave", Sites: []string{"ash"}, Legs: []grid.Leg{{Nodes: 2}}, Limits: []grid.Credits{5}},
+		facts.TxDecided{Tx: leg.Tx, Job: "wave", Commit: true},
+		facts.LegClosed{Leg: leg, Commit: true, Posted: 5},
+		facts.LegDone{Leg: leg, State: grid.Lost, Refund: 5, Claim: true},
 	}
 	for _, kept := range []int{3, 4} {
 		c, m := newChecker(newWorld(1, nil, sim.Options{})), newMirror("broker:vo1")

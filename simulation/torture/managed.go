@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
@@ -52,10 +52,10 @@ func driverID(name string) agents.ID { return agents.ID("driver:" + name) }
 const prefix = "bourse."
 
 // limits are the reconciler's in these worlds: they fit what their managers do.
-var limits = managed.Limits{Late: manager.Latest, CommandTimeout: manager.Slowest + 30*bourse.Second, Skew: maxOff}
+var limits = managed.Limits{Late: manager.Latest, CommandTimeout: manager.Slowest + 30*grid.Second, Skew: maxOff}
 
 // maxOff is how far the clock of a manager may be off.
-const maxOff = 5 * bourse.Second
+const maxOff = 5 * grid.Second
 
 // manage puts a manager behind a site that has one.
 func (w *world) manage(s *site, seed uint64) {
@@ -64,9 +64,9 @@ func (w *world) manage(s *site, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, streamManager+uint64(slices.Index(siteNames, name))))
 	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Resubmit: true, Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
 		Seed: r.Uint64()}
-	opt.MinJobAge = []bourse.Duration{30 * bourse.Second, 2 * bourse.Minute, 5 * bourse.Minute}[r.IntN(3)]
+	opt.MinJobAge = []grid.Duration{30 * grid.Second, 2 * grid.Minute, 5 * grid.Minute}[r.IntN(3)]
 	if opt.Reserves {
-		opt.Skew = bourse.Duration(r.Int64N(int64(2*maxOff)+1)) - maxOff
+		opt.Skew = grid.Duration(r.Int64N(int64(2*maxOff)+1)) - maxOff
 	}
 	for i, g := range s.config.Groups {
 		p := manager.Partition{Name: g.Name}
@@ -89,7 +89,7 @@ func (w *world) manage(s *site, seed uint64) {
 func (s *site) managed() cluster.Backend {
 	l := limits
 	if s.kind == machine { // it is the same machine
-		l.Skew, l.Late = 0, bourse.Second
+		l.Skew, l.Late = 0, grid.Second
 	}
 	return managed.New(managed.Config{Site: s.config.Name, Driver: driverID(s.config.Name), Groups: s.config.Groups, Nodes: s.nodeNames,
 		Reserves: s.kind == reserving, Prefix: prefix, Accounts: s.accounts,
@@ -118,24 +118,24 @@ func managedFaults(seed uint64) []sim.Fault {
 		return nil
 	}
 	r := rand.New(rand.NewPCG(seed, streamManagerFaults))
-	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	between := func(lo, hi grid.Duration) grid.Duration { return lo + grid.Duration(r.Int64N(int64(hi-lo)+1)) }
 	var list []sim.Fault
 	for _, k := range manager.Kinds() {
 		if manager.Follows(k) {
 			continue
 		}
 		for range 1 + r.IntN(5) {
-			f := sim.Fault{Kind: k, Host: hosts[r.IntN(len(hosts))], At: start.Add(between(2*bourse.Minute, storm-5*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32),
-				For: between(bourse.Minute, 8*bourse.Minute), Share: 100 + r.IntN(900)}
+			f := sim.Fault{Kind: k, Host: hosts[r.IntN(len(hosts))], At: start.Add(between(2*grid.Minute, storm-5*grid.Minute)), Salt: 1 + r.Uint64N(1<<32),
+				For: between(grid.Minute, 8*grid.Minute), Share: 100 + r.IntN(900)}
 			switch k {
 			case manager.ManagerRestart:
-				f.For, f.Share = between(bourse.Second, 90*bourse.Second), 0
+				f.For, f.Share = between(grid.Second, 90*grid.Second), 0
 			case manager.SlowCommand:
-				f.For = between(30*bourse.Second, 5*bourse.Minute)
+				f.For = between(30*grid.Second, 5*grid.Minute)
 			case manager.ClockSkew:
 				f.Size, f.Share = int64(between(-maxOff, maxOff)), 0
 			case manager.NodeDrained, manager.NodeDown, manager.NodeRenamed, manager.NodeUnknown, manager.Foreign:
-				f.For, f.Share = between(bourse.Minute, 20*bourse.Minute), 0
+				f.For, f.Share = between(grid.Minute, 20*grid.Minute), 0
 			case manager.LostAnswer, manager.LateCommand, manager.RefusedCommand, manager.OldLook, manager.EchoedCreate:
 			default:
 				f.For, f.Share = 0, 0
@@ -144,8 +144,8 @@ func managedFaults(seed uint64) []sim.Fault {
 		}
 	}
 	for range 6 {
-		f := sim.Fault{Kind: CrashAimed, Host: clusterID(strings.TrimPrefix(string(hosts[r.IntN(len(hosts))]), "driver:")), At: start.Add(between(bourse.Minute, storm-10*bourse.Minute)),
-			Salt: 1 + r.Uint64N(1<<32), For: between(100, 20*bourse.Second)}
+		f := sim.Fault{Kind: CrashAimed, Host: clusterID(strings.TrimPrefix(string(hosts[r.IntN(len(hosts))]), "driver:")), At: start.Add(between(grid.Minute, storm-10*grid.Minute)),
+			Salt: 1 + r.Uint64N(1<<32), For: between(100, 20*grid.Second)}
 		if die {
 			list = append(list, f)
 		}

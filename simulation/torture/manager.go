@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -18,13 +19,13 @@ import (
 // themselves it uses nothing but their names for legs.
 type behind struct {
 	c     *checker
-	legs  map[string]bourse.LegID // by the name of everything for a leg
-	named map[bourse.LegID]string // and the reverse: every step asks for the names of all legs
+	legs  map[string]grid.LegID // by the name of everything for a leg
+	named map[grid.LegID]string // and the reverse: every step asks for the names of all legs
 	sites map[agents.ID]*behindSite
-	since map[difference]bourse.Time
-	right map[bourse.LegID]bourse.Time // since when a leg has everything it needs
-	lost  map[bourse.LegID]bool        // its cluster has said so
-	names map[bourse.LegID][]string    // of the nodes that were locked for a leg
+	since map[difference]grid.Time
+	right map[grid.LegID]grid.Time // since when a leg has everything it needs
+	lost  map[grid.LegID]bool      // its cluster has said so
+	names map[grid.LegID][]string  // of the nodes that were locked for a leg
 	// begins holds by name whose work runs by its cluster's record.
 	begins map[string]bool
 }
@@ -34,33 +35,33 @@ type behindSite struct {
 	site    *site
 	manager *manager.Manager
 	seen    int             // of its runs
-	looked  bourse.Time     // at it
-	told    bourse.Time     // when its cluster last had a look that was new
-	life    bourse.Time     // the last beginning of its site or cluster
+	looked  grid.Time       // at it
+	told    grid.Time       // when its cluster last had a look that was new
+	life    grid.Time       // the last beginning of its site or cluster
 	denied  map[string]bool // what it has not created, though it is there: whether its leg was locked
 	faults  []sim.Fault     // that part them, or stop either
 }
 
 // difference is a way in which a leg may differ from what is behind its site.
 type difference struct {
-	leg  bourse.LegID
+	leg  grid.LegID
 	what string
 }
 
 // Bounds on how long something may last while no fault strikes the manager, the cluster or
 // its site.
 const (
-	causeBound  = 2 * bourse.Minute  // for a leg that has everything it needs, and is lost
-	orphanBound = 10 * bourse.Minute // for remains of a leg that has ended
-	endBound    = 5 * bourse.Minute  // of its work
-	mendBound   = 8 * bourse.Minute  // of a difference
-	unfitBound  = 7 * bourse.Minute  // since when a node may not be up that a leg is placed on: a look of 5 minutes ago counts
-	goneBound   = bourse.Minute      // for a leg whose reservation has vanished, after a look has shown that
-	leisure     = 15 * bourse.Minute // after the calm, to see these bounds reached
+	causeBound  = 2 * grid.Minute  // for a leg that has everything it needs, and is lost
+	orphanBound = 10 * grid.Minute // for remains of a leg that has ended
+	endBound    = 5 * grid.Minute  // of its work
+	mendBound   = 8 * grid.Minute  // of a difference
+	unfitBound  = 7 * grid.Minute  // since when a node may not be up that a leg is placed on: a look of 5 minutes ago counts
+	goneBound   = grid.Minute      // for a leg whose reservation has vanished, after a look has shown that
+	leisure     = 15 * grid.Minute // after the calm, to see these bounds reached
 )
 
 func newBehind(c *checker) *behind {
-	b := &behind{c: c, legs: map[string]bourse.LegID{}, named: map[bourse.LegID]string{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}, begins: map[string]bool{}}
+	b := &behind{c: c, legs: map[string]grid.LegID{}, named: map[grid.LegID]string{}, sites: map[agents.ID]*behindSite{}, since: map[difference]grid.Time{}, right: map[grid.LegID]grid.Time{}, lost: map[grid.LegID]bool{}, names: map[grid.LegID][]string{}, begins: map[string]bool{}}
 	for i := range c.w.sites {
 		s := &c.w.sites[i]
 		name := s.config.Name
@@ -80,7 +81,7 @@ func newBehind(c *checker) *behind {
 }
 
 // name returns what everything for a leg is called in a manager.
-func (b *behind) name(id bourse.LegID) string {
+func (b *behind) name(id grid.LegID) string {
 	n, known := b.named[id]
 	if !known {
 		n = managed.Name(prefix, id)
@@ -121,7 +122,7 @@ func (b *behind) step(s *sim.Step) error {
 			return err
 		}
 	}
-	if _, struck := s.Message.(manager.Strike); !struck && s.At.Sub(x.looked) < 2*bourse.Second {
+	if _, struck := s.Message.(manager.Strike); !struck && s.At.Sub(x.looked) < 2*grid.Second {
 		return nil
 	}
 	x.looked = s.At
@@ -143,7 +144,7 @@ func (b *behind) ofCluster(s *sim.Step) error {
 		return err
 	}
 	for _, f := range s.Facts {
-		if f, ok := f.(bourse.NodesLocked); ok {
+		if f, ok := f.(facts.NodesLocked); ok {
 			b.names[f.Leg] = f.Names
 			for _, n := range f.Names {
 				if since := x.manager.Unfit(n); since > 0 && s.At > since.Add(unfitBound) {
@@ -188,8 +189,8 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 		maps.DeleteFunc(x.denied, func(name string, locked bool) bool { return locked && m.Look != nil || !b.reserved(x, name) })
 	}
 	for _, out := range s.Sends {
-		var id bourse.LegID
-		var why bourse.Reason
+		var id grid.LegID
+		var why grid.Reason
 		switch m := out.Message.(type) {
 		case agents.ClusterHeld:
 			id, why = m.Leg, m.Refusal
@@ -202,7 +203,7 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 			continue
 		}
 		name := b.name(id)
-		if _, denied := x.denied[name]; denied && why.Code == bourse.Busy {
+		if _, denied := x.denied[name]; denied && why.Code == grid.Busy {
 			return fmt.Errorf("I24: leg %v is given up by a denial that was not read back: %v", id, why)
 		}
 		delete(x.denied, name)
@@ -257,7 +258,7 @@ func before(runs []*manager.Run, r *manager.Run) *manager.Run {
 }
 
 // onRecord is what a site has on record of a leg, nil if nothing, or if it is down.
-func (b *behind) onRecord(x *behindSite, id bourse.LegID) *legMirror {
+func (b *behind) onRecord(x *behindSite, id grid.LegID) *legMirror {
 	m := b.c.of(siteID(x.site.config.Name))
 	if m == nil {
 		return nil
@@ -267,7 +268,7 @@ func (b *behind) onRecord(x *behindSite, id bourse.LegID) *legMirror {
 
 // trouble is until when anything has been wrong that may have kept a cluster from what
 // it has to do.
-func (b *behind) trouble(x *behindSite) bourse.Time {
+func (b *behind) trouble(x *behindSite) grid.Time {
 	now, name := b.c.w.Now(), x.site.config.Name
 	if b.c.w.Agent(siteID(name)) == nil || b.c.w.Agent(clusterID(name)) == nil || !x.manager.Up() {
 		return now
@@ -282,10 +283,10 @@ func (b *behind) trouble(x *behindSite) bourse.Time {
 }
 
 // said checks a site's word that a leg runs, or has run: its work has begun.
-func (b *behind) said(site agents.ID, f bourse.LegMoved) error {
+func (b *behind) said(site agents.ID, f facts.LegMoved) error {
 	_, name, _ := strings.Cut(string(site), ":")
 	x := b.sites[driverID(name)]
-	if x == nil || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.State != bourse.Running && f.State != bourse.Settled {
+	if x == nil || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.State != grid.Running && f.State != grid.Settled {
 		return nil
 	}
 	for _, r := range x.manager.Runs() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -36,7 +36,7 @@ func (b *behind) compare(x *behindSite) error {
 	}
 	for _, id := range sortedLegs(m.legs) {
 		l := m.legs[id]
-		if b.c.exempt[id] || l.restored || l.State != bourse.Confirmed && l.State != bourse.Running {
+		if b.c.exempt[id] || l.restored || l.State != grid.Confirmed && l.State != grid.Running {
 			delete(b.right, id) // no one looks at it any more
 			continue
 		}
@@ -75,7 +75,7 @@ func (b *behind) kept(x *behindSite) map[string][]manager.Kept {
 
 // judge records since when a leg has everything it needs: it does not differ, its nodes are
 // up, and its work is waiting to begin, or is running and began with its window.
-func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []differs) {
+func (b *behind) judge(x *behindSite, id grid.LegID, l *legMirror, all []differs) {
 	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
 	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
 	waits := x.site.kind == machine && soon || !b.brings(id)
@@ -86,14 +86,14 @@ func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []diffe
 		}
 		waits = waits || k.Running || k.Job > 0 && !k.Held && soon
 		if k.Job == 0 { // a manager's times are whole seconds, by its clock
-			wrong = wrong || k.Start.Add(x.manager.Skew()) > l.What.Start || k.End.Add(x.manager.Skew()) < l.What.End.Add(-bourse.Second)
+			wrong = wrong || k.Start.Add(x.manager.Skew()) > l.What.Start || k.End.Add(x.manager.Skew()) < l.What.End.Add(-grid.Second)
 		}
 		for _, n := range k.Nodes {
 			wrong = wrong || !x.manager.NodeUp(n)
 		}
 	}
 	for _, r := range x.manager.Runs() { // its cluster may see only later that it began late, and why no more
-		wrong = wrong || r.Name == name && r.Begun > l.What.Start.Add(bourse.Minute-clockOff)
+		wrong = wrong || r.Name == name && r.Begun > l.What.Start.Add(grid.Minute-clockOff)
 	}
 	switch {
 	case wrong || !waits:
@@ -104,7 +104,7 @@ func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []diffe
 }
 
 // over is since when a leg has been over by its site's record; 0: it is not.
-func (b *behind) over(m *mirror, id bourse.LegID) bourse.Time {
+func (b *behind) over(m *mirror, id grid.LegID) grid.Time {
 	now, l := b.c.w.Now(), m.legs[id]
 	unknown := difference{id, "its site does not know it"}
 	if l != nil && !b.c.exempt[id] {
@@ -136,7 +136,7 @@ type differs struct {
 
 // differences lists how a leg that is confirmed or running by its site's record differs
 // from the truth.
-func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept []manager.Kept) []differs {
+func (b *behind) differences(x *behindSite, id grid.LegID, l *legMirror, kept []manager.Kept) []differs {
 	now := b.c.w.Now()
 	var reservation *manager.Kept
 	begun, runs := false, false
@@ -157,9 +157,9 @@ func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept 
 	reserves := x.site.kind == reserving
 	return []differs{
 		{is: reserves && live && !lies, what: "its reservation is not there as it was"},
-		{is: reserves && live && l.State == bourse.Running && !b.brings(id) && reservation == nil, what: "its reservation has gone", soon: true},
+		{is: reserves && live && l.State == grid.Running && !b.brings(id) && reservation == nil, what: "its reservation has gone", soon: true},
 		{is: reserves && live && lies && slices.Contains(reservation.Users, "holder"), what: "its reservation is not its user's"},
-		{is: b.brings(id) && now > l.What.Start.Add(bourse.Minute) && !begun, what: "its work has not begun"},
+		{is: b.brings(id) && now > l.What.Start.Add(grid.Minute) && !begun, what: "its work has not begun"},
 		{is: b.brings(id) && begun && !runs, what: "its work is over"},
 		{is: now > l.What.End, what: "its window is over"},
 	}

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -40,10 +41,10 @@ func TestManaged_HalfOfTheWorlds(t *testing.T) {
 // What is wrong in a manager is seen there, whatever the agents say.
 func TestBehind_LooksIntoTheManagers(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	name := managed.Name(prefix, leg)
 	command := func(v agents.CommandVerb, name string) agents.Message {
-		return agents.Command{Verb: v, Name: name, Start: start.Add(10 * bourse.Second), End: start.Add(bourse.Hour), Nodes: []string{"elm-g1-01"}, User: "guest", Work: &bourse.Handover{}}
+		return agents.Command{Verb: v, Name: name, Start: start.Add(10 * grid.Second), End: start.Add(grid.Hour), Nodes: []string{"elm-g1-01"}, User: "guest", Work: &grid.Handover{}}
 	}
 	run := func(name string) []agents.Message {
 		return []agents.Message{command(agents.Reserve, name), command(agents.Assign, name), command(agents.Run, name)}
@@ -58,7 +59,7 @@ func TestBehind_LooksIntoTheManagers(t *testing.T) {
 		"work of no leg":              {run("bourse.x"), false, "I19"},
 		"work of an unconfirmed leg":  {run(name), false, "I20"},
 		"work of a confirmed leg":     {run(name), true, ""},
-		"another's is deleted":        {[]agents.Message{manager.Strike{Is: manager.Foreign, For: bourse.Hour, Salt: 1}, agents.Command{Verb: agents.Delete, Name: "-"}}, false, "I21"},
+		"another's is deleted":        {[]agents.Message{manager.Strike{Is: manager.Foreign, For: grid.Hour, Salt: 1}, agents.Command{Verb: agents.Delete, Name: "-"}}, false, "I21"},
 		"submitted anew once it ran":  {append(purged, run(name)[2]), true, ""}, // the driver finds its mark
 		"nothing that was ever there": {nil, false, ""},
 	} {
@@ -90,7 +91,7 @@ func TestBehind_LooksIntoTheManagers(t *testing.T) {
 			for range steps {
 				step(x)
 				x = agents.Started{}
-				at = at.Add(5 * bourse.Second)
+				at = at.Add(5 * grid.Second)
 			}
 		}
 		if got := ""; err != nil || c.want != "" {
@@ -123,19 +124,19 @@ func TestBehind_WorkBeginsOnce(t *testing.T) {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	b := newBehind(newChecker(newWorld(1, nil, sim.Options{})))
-	step := func(state bourse.LockState) error {
+	step := func(state facts.LockState) error {
 		run := agents.Command{Verb: agents.Run, Name: managed.Name(prefix, leg)}
-		return b.ofCluster(&sim.Step{ID: clusterID("elm"), At: start, Facts: []agents.Fact{bourse.LockMoved{Leg: leg, State: state}}, Sends: []agents.Send{{To: driverID("elm"), Message: run}}})
+		return b.ofCluster(&sim.Step{ID: clusterID("elm"), At: start, Facts: []agents.Fact{facts.LockMoved{Leg: leg, State: state}}, Sends: []agents.Send{{To: driverID("elm"), Message: run}}})
 	}
-	if err := step(bourse.LockSubmitted); err != nil {
+	if err := step(facts.LockSubmitted); err != nil {
 		t.Error(err)
 	}
-	if err := step(bourse.LockRunning); err == nil || !strings.HasPrefix(err.Error(), "I22: ") {
+	if err := step(facts.LockRunning); err == nil || !strings.HasPrefix(err.Error(), "I22: ") {
 		t.Errorf("submitted again while it runs by its record: %v", err)
 	}
-	if err := step(bourse.LockReleased); err != nil { // its cluster may have forgotten how it went
+	if err := step(facts.LockReleased); err != nil { // its cluster may have forgotten how it went
 		t.Error(err)
 	}
 }
@@ -144,24 +145,24 @@ func TestBehind_WorkBeginsOnce(t *testing.T) {
 // kept it has gone; work that began in time is none.
 func TestBehind_WorkThatBeganLateIsACause(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	name := managed.Name(prefix, leg)
-	for what, late := range map[string]bourse.Duration{"in time": 0, "late": 2 * bourse.Minute} {
+	for what, late := range map[string]grid.Duration{"in time": 0, "late": 2 * grid.Minute} {
 		w := newWorld(1, nil, sim.Options{})
 		if err := w.Run(start); err != nil {
 			t.Fatal(err)
 		}
 		b := newChecker(w).behind
 		x, l := b.sites[driverID("elm")], &legMirror{}
-		l.State, l.What.Start, l.What.End = bourse.Running, start.Add(10*bourse.Second), start.Add(bourse.Hour)
-		c := agents.Command{Name: name, Start: l.What.Start, End: l.What.End, Nodes: []string{"elm-g1-01"}, User: "guest", Work: &bourse.Handover{}}
+		l.State, l.What.Start, l.What.End = grid.Running, start.Add(10*grid.Second), start.Add(grid.Hour)
+		c := agents.Command{Name: name, Start: l.What.Start, End: l.What.End, Nodes: []string{"elm-g1-01"}, User: "guest", Work: &grid.Handover{}}
 		at := start
 		for _, c.Verb = range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run} {
 			var m agents.Message = c
 			for range 8 { // until it is done
 				var out agents.Outbox
 				x.manager.Step(at, clusterID("elm"), m, &out)
-				m, at = agents.Started{}, at.Add(bourse.Second)
+				m, at = agents.Started{}, at.Add(grid.Second)
 			}
 			if c.Verb == agents.Assign {
 				at = max(at, l.What.Start).Add(late)
@@ -182,14 +183,14 @@ func TestBehind_WorkThatBeganLateIsACause(t *testing.T) {
 // that it needs when it is lost.
 func TestBehind_ARestoredLegIsNotKnownToBeRight(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	w := newWorld(1, nil, sim.Options{})
 	c := newChecker(w)
-	if err := w.Run(start.Add(bourse.Second)); err != nil {
+	if err := w.Run(start.Add(grid.Second)); err != nil {
 		t.Fatal(err)
 	}
 	l := &legMirror{restored: true}
-	l.State, l.What.Start, l.What.End = bourse.Confirmed, start.Add(10*bourse.Second), start.Add(bourse.Hour)
+	l.State, l.What.Start, l.What.End = grid.Confirmed, start.Add(10*grid.Second), start.Add(grid.Hour)
 	c.of(siteID("elm")).legs[leg] = l
 	c.behind.right[leg] = start
 	if err := c.behind.compare(c.behind.sites[driverID("elm")]); err != nil {
@@ -204,9 +205,9 @@ func TestBehind_ARestoredLegIsNotKnownToBeRight(t *testing.T) {
 // does not, whatever is denied while that is said again.
 func TestBehind_ALossIsJudgedWhenItIsSaidFirst(t *testing.T) {
 	t.Parallel()
-	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}
 	b := newBehind(newChecker(newWorld(1, nil, sim.Options{})))
-	said := &sim.Step{Sends: []agents.Send{{Message: agents.ClusterLost{Leg: leg, Reason: bourse.Reason{Code: bourse.Busy}}}}}
+	said := &sim.Step{Sends: []agents.Send{{Message: agents.ClusterLost{Leg: leg, Reason: grid.Reason{Code: grid.Busy}}}}}
 	for _, before := range []bool{false, true} {
 		b.lost[leg] = before
 		x := &behindSite{denied: map[string]bool{b.name(leg): true}}

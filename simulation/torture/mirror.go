@@ -3,7 +3,7 @@ package torture
 // The mirror, and its books in books.go, deliberately repeat the bookkeeping. What a
 // process must remember, what its sites promise (I1), what it has decided (I3) and what its
 // accounts must amount to (I8) are computed here from facts alone, without the sums of
-// bourse.Ledger and without any other fold of facts. An error in those could not be found
+// grid.Ledger and without any other fold of facts. An error in those could not be found
 // by comparing them with themselves. Only the state table of a leg is shared.
 
 import (
@@ -11,8 +11,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // mirror is what a process must remember: a fold of the facts that became
@@ -24,22 +25,22 @@ type mirror struct {
 	forked int // of a twin: facts it began with
 
 	// Of a site.
-	legs   map[bourse.LegID]*legMirror
-	open   []bourse.LegID // held or prepared, in order
+	legs   map[grid.LegID]*legMirror
+	open   []grid.LegID // held or prepared, in order
 	seen   map[string]uint32
 	listed map[string]uint32
 	nonces map[lifeKey]uint64
 	books  books
 
 	// Of a broker.
-	txs     map[bourse.TxID]*txMirror
-	begun   []bourse.TxID // in order
-	priced  map[bourse.LegID]bourse.Fare
-	closed  map[bourse.LegID]bourse.LegClosed
-	done    map[bourse.LegID]bourse.LegDone
-	named   map[bourse.LegID]bool // by an amnesia
-	lost    map[string]bool       // sites, by an operator's word
-	settled map[bourse.LegID]bourse.Credits
+	txs     map[grid.TxID]*txMirror
+	begun   []grid.TxID // in order
+	priced  map[grid.LegID]grid.Fare
+	closed  map[grid.LegID]facts.LegClosed
+	done    map[grid.LegID]facts.LegDone
+	named   map[grid.LegID]bool // by an amnesia
+	lost    map[string]bool     // sites, by an operator's word
+	settled map[grid.LegID]grid.Credits
 	fenced  bool
 	over    uint32          // the life that has fenced it
 	life    uint32          // the last that has begun
@@ -48,21 +49,21 @@ type mirror struct {
 	member  map[string]bool // sites that have joined, or left
 
 	given     given
-	withdrawn map[string]bool       // jobs
-	undone    map[bourse.LegID]bool // it ended after its job was given up
+	withdrawn map[string]bool     // jobs
+	undone    map[grid.LegID]bool // it ended after its job was given up
 
 	promised promised
 	paid     payments
 	offers   map[offerOf]*offerMirror
 	asked    map[string]int // offers for each job
 	allowed  allowed
-	cycle    uint64                // of a broker, the last that is closed
-	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
+	cycle    uint64              // of a broker, the last that is closed
+	jobs     map[string]grid.Job // what each asks for now, as far as this process knows
 }
 
 // legMirror is what a site has on record of a leg.
 type legMirror struct {
-	bourse.LegMoved
+	facts.LegMoved
 	tomb     bool
 	restored bool
 	noted    bool
@@ -70,7 +71,7 @@ type legMirror struct {
 }
 
 // shift moves a leg within its window, or narrows the window to its place.
-func (l *legMirror) shift(f bourse.LegShifted) error {
+func (l *legMirror) shift(f facts.LegShifted) error {
 	window, was := l.Flex, l.What
 	l.What.Start, l.What.End = f.Start, f.End
 	if f.Fixed {
@@ -83,7 +84,7 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 		return nil // its window is no longer known
 	case f.Shifts <= shifts:
 		return fmt.Errorf("S81: leg %v is moved as shift %d, after shift %d", f.Leg, f.Shifts, shifts)
-	case l.State != bourse.Confirmed && l.State != bourse.Running:
+	case l.State != grid.Confirmed && l.State != grid.Running:
 		return fmt.Errorf("S81: leg %v is %v and is moved", f.Leg, l.State)
 	case !window.Holds(f.Start, f.End) || f.End.Sub(f.Start) != was.Duration():
 		return fmt.Errorf("I9: leg %v of [%v, %v) is moved to [%v, %v), its window is [%v, %v)",
@@ -95,8 +96,8 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 // sure is the time that a leg takes wherever its cluster has put it: all of it,
 // unless it may be moved and its site has yet to hear of that. Its window is narrowed to its
 // place as its work begins, but the word that it runs may come first.
-func (l *legMirror) sure() (start, end bourse.Time) {
-	if l.State != bourse.Confirmed && l.State != bourse.Running || !l.Flex.Movable(l.What) {
+func (l *legMirror) sure() (start, end grid.Time) {
+	if l.State != grid.Confirmed && l.State != grid.Running || !l.Flex.Movable(l.What) {
 		return l.What.Start, l.What.End
 	}
 	length := l.What.Duration()
@@ -117,10 +118,10 @@ func (m *mirror) otherNonce(broker string, incarnation uint32, nonce uint64) boo
 
 // txMirror is what a broker has on record of a transaction.
 type txMirror struct {
-	begun   bourse.TxBegun
+	begun   facts.TxBegun
 	decided bool
 	commit  bool
-	was     *bourse.Request // a move that is committed: what its job asked for before
+	was     *grid.Request // a move that is committed: what its job asked for before
 }
 
 func newMirror(id agents.ID) *mirror {
@@ -130,18 +131,18 @@ func newMirror(id agents.ID) *mirror {
 }
 
 func (m *mirror) reset() {
-	m.legs, m.open = map[bourse.LegID]*legMirror{}, nil
+	m.legs, m.open = map[grid.LegID]*legMirror{}, nil
 	m.seen, m.listed = map[string]uint32{}, map[string]uint32{}
 	m.books, m.nonces = newBooks(), map[lifeKey]uint64{}
-	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
-	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
-	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
-	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
-	m.jobs, m.promised, m.paid = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}, newPayments()
+	m.txs, m.begun = map[grid.TxID]*txMirror{}, nil
+	m.priced, m.closed = map[grid.LegID]grid.Fare{}, map[grid.LegID]facts.LegClosed{}
+	m.lost, m.settled = map[string]bool{}, map[grid.LegID]grid.Credits{}
+	m.done, m.named = map[grid.LegID]facts.LegDone{}, map[grid.LegID]bool{}
+	m.jobs, m.promised, m.paid = map[string]grid.Job{}, promised{legs: map[grid.LegID]grid.Credits{}}, newPayments()
 	m.fenced, m.over, m.life, m.barred, m.member = false, 0, 0, false, map[string]bool{}
 	m.offers, m.asked = map[offerOf]*offerMirror{}, map[string]int{}
 	m.allowed, m.cycle = newAllowed(), 0
-	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[bourse.LegID]bool{}
+	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[grid.LegID]bool{}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -171,33 +172,33 @@ func (m *mirror) apply(f agents.Fact) error {
 // ofSite takes what a site has on record: of legs, and of the lives of brokers.
 func (m *mirror) ofSite(f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.LegMoved:
+	case facts.LegMoved:
 		return m.moved(f)
-	case bourse.LegRestored:
+	case facts.LegRestored:
 		m.set(f.Was)
 		m.legs[f.Was.Leg].restored = true
 		m.books.opaque[f.Was.Leg.Tx.Broker] = true
-	case bourse.LegShifted: // of a broker too, which knows the leg by its transaction
+	case facts.LegShifted: // of a broker too, which knows the leg by its transaction
 		if l := m.legs[f.Leg]; l != nil {
 			return l.shift(f)
 		}
 		m.lies(f.Leg, f.Start, f.End)
-	case bourse.Tombstone:
+	case facts.Tombstone:
 		if m.legs[f.Leg] == nil {
-			m.legs[f.Leg] = &legMirror{tomb: true, LegMoved: bourse.LegMoved{Leg: f.Leg, State: bourse.Cancelled}}
+			m.legs[f.Leg] = &legMirror{tomb: true, LegMoved: facts.LegMoved{Leg: f.Leg, State: grid.Cancelled}}
 		}
-	case bourse.NoticeNoted:
+	case facts.NoticeNoted:
 		if l := m.legs[f.Leg]; l != nil {
 			l.noted = true
 		}
-	case bourse.LegsForgotten:
+	case facts.LegsForgotten:
 		for _, id := range f.Legs {
 			delete(m.legs, id)
 		}
-	case bourse.LifeSeen:
+	case facts.LifeSeen:
 		m.seen[f.Broker] = max(m.seen[f.Broker], f.Incarnation)
 		m.nonces[lifeKey{f.Broker, f.Incarnation}] = f.Nonce
-	case bourse.LifeListed:
+	case facts.LifeListed:
 		m.listed[f.Broker] = max(m.listed[f.Broker], f.Incarnation)
 	}
 	return nil
@@ -206,30 +207,30 @@ func (m *mirror) ofSite(f agents.Fact) error {
 // ofLife takes a broker's lives, and what it knows of sites.
 func (m *mirror) ofLife(f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.LifeFenced:
+	case facts.LifeFenced:
 		m.fenced, m.over = true, f.Latest
-	case bourse.LifeBegun:
+	case facts.LifeBegun:
 		if m.fenced && f.Incarnation <= m.over {
 			return fmt.Errorf("I7: life %d of %s begins, fenced by life %d", f.Incarnation, m.id, m.over)
 		}
 		m.fenced, m.life = false, f.Incarnation
-	case bourse.Amnesia:
+	case facts.Amnesia:
 		for _, leg := range f.Legs {
 			m.named[leg] = true
 		}
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		m.cycle = f.Cycle
-	case bourse.WordBroken:
+	case facts.WordBroken:
 		m.broken++
-	case bourse.UserBarred:
+	case facts.UserBarred:
 		m.barred = true
-	case bourse.SiteJoined:
+	case facts.SiteJoined:
 		m.member[f.Site] = true
-	case bourse.SiteLeft:
+	case facts.SiteLeft:
 		m.member[f.Site] = false
-	case bourse.SiteLost:
+	case facts.SiteLost:
 		m.lost[f.Site] = f.Wish
-	case bourse.ClaimSettled:
+	case facts.ClaimSettled:
 		m.settled[f.Leg] = f.Cost
 	}
 	return nil
@@ -238,20 +239,20 @@ func (m *mirror) ofLife(f agents.Fact) error {
 // ofTx takes a broker's jobs and transactions.
 func (m *mirror) ofTx(f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		m.jobs[f.Job.Name] = f.Job
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		if m.txs[f.Tx] != nil {
 			return fmt.Errorf("I6: %v is begun twice", f.Tx)
 		}
 		m.txs[f.Tx] = &txMirror{begun: f}
 		m.begun = append(m.begun, f.Tx)
 		for i := range f.Legs {
-			m.promised.set(bourse.LegID{Tx: f.Tx, Leg: i}, f.Limits[i])
+			m.promised.set(grid.LegID{Tx: f.Tx, Leg: i}, f.Limits[i])
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		return m.decided(f)
-	case bourse.TxReversed:
+	case facts.TxReversed:
 		if t := m.txs[f.Tx]; t == nil || !t.commit {
 			return fmt.Errorf("I3: %v is reversed, it was never committed", f.Tx)
 		}
@@ -265,9 +266,9 @@ func (m *mirror) ofTx(f agents.Fact) error {
 // ofLeg takes what a broker has on record of a leg.
 func (m *mirror) ofLeg(f agents.Fact) error {
 	switch f := f.(type) {
-	case bourse.LegAdopted:
+	case facts.LegAdopted:
 		m.adopted(f)
-	case bourse.LegPriced:
+	case facts.LegPriced:
 		if _, twice := m.priced[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)
 		}
@@ -276,7 +277,7 @@ func (m *mirror) ofLeg(f agents.Fact) error {
 		if f.End > 0 {
 			m.lies(f.Leg, f.Start, f.End)
 		}
-	case bourse.LegClosed:
+	case facts.LegClosed:
 		if was, twice := m.closed[f.Leg]; twice && (was.Posted > 0 && f.Posted > 0 || was.Commit == f.Commit) {
 			return fmt.Errorf("I6: leg %v is closed twice: %+v, then %+v", f.Leg, was, f)
 		}
@@ -285,7 +286,7 @@ func (m *mirror) ofLeg(f agents.Fact) error {
 		if t := m.txs[f.Leg.Tx]; !f.Commit && t != nil && t.commit && len(t.begun.Legs) == 1 {
 			m.asksAgain(t)
 		}
-	case bourse.LegDone:
+	case facts.LegDone:
 		if _, twice := m.done[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is done twice", f.Leg)
 		}
@@ -295,7 +296,7 @@ func (m *mirror) ofLeg(f agents.Fact) error {
 }
 
 // lies takes note where a broker knows a leg to be.
-func (m *mirror) lies(id bourse.LegID, start, end bourse.Time) {
+func (m *mirror) lies(id grid.LegID, start, end grid.Time) {
 	if t := m.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Legs) {
 		t.begun.Legs = slices.Clone(t.begun.Legs)
 		t.begun.Legs[id.Leg].Start, t.begun.Legs[id.Leg].End = start, end
@@ -303,17 +304,17 @@ func (m *mirror) lies(id bourse.LegID, start, end bourse.Time) {
 }
 
 // state returns the current state of the leg that a fact moves.
-func (m *mirror) state(f agents.Fact) bourse.LegState {
-	if x, ok := f.(bourse.LegMoved); ok && m.legs[x.Leg] != nil {
+func (m *mirror) state(f agents.Fact) grid.LegState {
+	if x, ok := f.(facts.LegMoved); ok && m.legs[x.Leg] != nil {
 		return m.legs[x.Leg].State
 	}
-	return bourse.Asked
+	return grid.Asked
 }
 
 // moved checks a leg's move against the state table (I5). Asked is not recorded, so a
 // record may begin with any state that can follow it.
-func (m *mirror) moved(f bourse.LegMoved) error {
-	from := bourse.Asked
+func (m *mirror) moved(f facts.LegMoved) error {
+	from := grid.Asked
 	l := m.legs[f.Leg]
 	if l != nil {
 		from = l.State
@@ -329,7 +330,7 @@ func (m *mirror) moved(f bourse.LegMoved) error {
 	return nil
 }
 
-func (m *mirror) set(f bourse.LegMoved) {
+func (m *mirror) set(f facts.LegMoved) {
 	l := m.legs[f.Leg]
 	if l == nil {
 		l = &legMirror{}
@@ -337,8 +338,8 @@ func (m *mirror) set(f bourse.LegMoved) {
 	}
 	was := l.State
 	l.LegMoved = f
-	open := f.State == bourse.Held || f.State == bourse.Prepared
-	if open && was != bourse.Held && was != bourse.Prepared {
+	open := f.State == grid.Held || f.State == grid.Prepared
+	if open && was != grid.Held && was != grid.Prepared {
 		m.open = append(m.open, f.Leg)
 	}
 	if !open {
@@ -351,7 +352,7 @@ func (m *mirror) set(f bourse.LegMoved) {
 	}
 }
 
-func (m *mirror) decided(f bourse.TxDecided) error {
+func (m *mirror) decided(f facts.TxDecided) error {
 	t := m.txs[f.Tx]
 	if t == nil { // adopted: a leg without a record
 		t = &txMirror{}
@@ -380,14 +381,14 @@ func (m *mirror) asksAgain(t *txMirror) {
 }
 
 // adopted takes a leg that a site has and the broker had no record of.
-func (m *mirror) adopted(f bourse.LegAdopted) {
+func (m *mirror) adopted(f facts.LegAdopted) {
 	t := m.txs[f.Leg.Tx]
 	if t == nil {
-		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job}}
+		t = &txMirror{begun: facts.TxBegun{Tx: f.Leg.Tx, Job: f.Job}}
 		m.txs[f.Leg.Tx] = t
 	}
 	for len(t.begun.Legs) <= f.Leg.Leg {
-		t.begun.Legs, t.begun.Sites = append(t.begun.Legs, bourse.Leg{}), append(t.begun.Sites, "")
+		t.begun.Legs, t.begun.Sites = append(t.begun.Legs, grid.Leg{}), append(t.begun.Sites, "")
 	}
 	t.begun.Legs[f.Leg.Leg], t.begun.Sites[f.Leg.Leg] = f.What, f.Site
 	m.promised.set(f.Leg, f.Fare.Total())

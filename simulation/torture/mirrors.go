@@ -3,9 +3,9 @@ package torture
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // drawMirrors draws the disk faults of sites with mirrored journals, in every fourth world:
@@ -19,8 +19,8 @@ func drawMirrors(seed uint64) (list []sim.Fault) {
 	for _, i := range r.Perm(len(siteNames))[:2+r.IntN(2)] {
 		for range 2 + r.IntN(3) {
 			f := sim.Fault{Kind: sim.Mirror, Host: siteID(siteNames[i]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(3)}
-			f.At = start.Add(bourse.Minute + bourse.Duration(r.Int64N(int64(storm-10*bourse.Minute))))
-			f.For = bourse.Duration(100 + r.Int64N(int64(30*bourse.Second)))
+			f.At = start.Add(grid.Minute + grid.Duration(r.Int64N(int64(storm-10*grid.Minute))))
+			f.For = grid.Duration(100 + r.Int64N(int64(30*grid.Second)))
 			if f.Size == sim.MirrorRefuses {
 				f.For *= 4
 			}

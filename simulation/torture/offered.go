@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What an offer to shift a leg changes, at its site (S87 to S89) and at its broker (B74 to B77):
@@ -16,71 +17,71 @@ import (
 
 // offerOf names an offer.
 type offerOf struct {
-	leg    bourse.LegID
+	leg    grid.LegID
 	number uint32
 }
 
 // offerMirror is what a site, or a broker, has on record of an offer.
 type offerMirror struct {
-	bourse.ShiftOffer
-	state  bourse.OfferState
-	closed bourse.Time // by the clock of its process; 0: it is open, or was accepted
-	who    string      // for whom a site would make room
-	job    string      // of a broker
-	n      int         // among those for the job
+	facts.ShiftOffer
+	state  facts.OfferState
+	closed grid.Time // by the clock of its process; 0: it is open, or was accepted
+	who    string    // for whom a site would make room
+	job    string    // of a broker
+	n      int       // among those for the job
 }
 
 // offered takes what becomes of offers.
 func (m *mirror) offered(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.ShiftOffered:
-		o := &offerMirror{ShiftOffer: f.ShiftOffer, state: bourse.OfferOpen, who: f.For}
+	case facts.ShiftOffered:
+		o := &offerMirror{ShiftOffer: f.ShiftOffer, state: facts.OfferOpen, who: f.For}
 		if t := m.txs[f.Leg.Tx]; t != nil {
 			o.job = t.begun.Job
 			m.asked[o.job]++
 			o.n = m.asked[o.job]
 		}
 		m.offers[offerOf{f.Leg, f.Number}] = o
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		m.answer(f.Leg, f.Number, f.State)
-	case bourse.LegMoved:
-		if f.State == bourse.Confirmed {
-			m.answer(f.Replaces, f.Offer, bourse.OfferAccepted)
+	case facts.LegMoved:
+		if f.State == grid.Confirmed {
+			m.answer(f.Replaces, f.Offer, facts.OfferAccepted)
 		}
-	case bourse.LegsForgotten:
+	case facts.LegsForgotten:
 		for o := range m.offers {
 			if slices.Contains(f.Legs, o.leg) {
 				delete(m.offers, o)
 			}
 		}
-	case bourse.TxDecided:
+	case facts.TxDecided:
 		if f.Commit {
-			m.answerBy(f.Tx, bourse.OfferAccepted)
+			m.answerBy(f.Tx, facts.OfferAccepted)
 		}
-	case bourse.TxReversed:
-		m.answerBy(f.Tx, bourse.OfferRejected)
-	case bourse.LegClosed:
+	case facts.TxReversed:
+		m.answerBy(f.Tx, facts.OfferRejected)
+	case facts.LegClosed:
 		if t := m.txs[f.Leg.Tx]; !f.Commit && t != nil && t.commit {
-			m.answerBy(f.Leg.Tx, bourse.OfferRejected)
+			m.answerBy(f.Leg.Tx, facts.OfferRejected)
 		}
 	}
 }
 
-func (m *mirror) answer(leg bourse.LegID, number uint32, to bourse.OfferState) {
+func (m *mirror) answer(leg grid.LegID, number uint32, to facts.OfferState) {
 	if o := m.offers[offerOf{leg, number}]; o != nil {
 		o.state = to
 	}
 }
 
 // answerBy changes the offer that a transaction accepts, if it accepts one.
-func (m *mirror) answerBy(id bourse.TxID, to bourse.OfferState) {
+func (m *mirror) answerBy(id grid.TxID, to facts.OfferState) {
 	if t := m.txs[id]; t != nil && t.begun.Offer > 0 {
 		m.answer(t.begun.Replaces[0], t.begun.Offer, to)
 	}
 }
 
 // latestOffer is the last one for a leg of a site, nil if there was none.
-func (m *mirror) latestOffer(id bourse.LegID) (last *offerMirror) {
+func (m *mirror) latestOffer(id grid.LegID) (last *offerMirror) {
 	for n := uint32(1); m.offers[offerOf{id, n}] != nil; n++ {
 		last = m.offers[offerOf{id, n}]
 	}
@@ -88,27 +89,27 @@ func (m *mirror) latestOffer(id bourse.LegID) (last *offerMirror) {
 }
 
 // open reports whether an offer for a leg can still be answered.
-func (m *mirror) openOffer(id bourse.LegID, now bourse.Time) bool {
+func (m *mirror) openOffer(id grid.LegID, now grid.Time) bool {
 	o, l := m.latestOffer(id), m.legs[id]
-	return o != nil && o.state == bourse.OfferOpen && now < o.Expires && l != nil && l.State == bourse.Confirmed
+	return o != nil && o.state == facts.OfferOpen && now < o.Expires && l != nil && l.State == grid.Confirmed
 }
 
 // offer checks a fact about an offer against what was on record before it.
 func (c *checker) offer(s *sim.Step, m *mirror, f agents.Fact) error {
 	site := strings.HasPrefix(string(s.ID), "site:")
 	switch f := f.(type) {
-	case bourse.ShiftOffered:
+	case facts.ShiftOffered:
 		if site {
 			return c.asksOwner(s, m, f)
 		}
 		return c.hearsOffer(s, m, f)
-	case bourse.OfferClosed:
+	case facts.OfferClosed:
 		return c.closesOffer(s, m, f, site)
-	case bourse.LegMoved:
-		if f.State == bourse.Held && f.Offer > 0 {
+	case facts.LegMoved:
+		if f.State == grid.Held && f.Offer > 0 {
 			return c.shiftHeld(s, m, f)
 		}
-	case bourse.TxBegun:
+	case facts.TxBegun:
 		if _, answers := s.Message.(agents.OfferAnswer); answers || f.Offer > 0 {
 			return c.takesOffer(s, m, f)
 		}
@@ -118,9 +119,9 @@ func (c *checker) offer(s *sim.Step, m *mirror, f agents.Fact) error {
 
 // asksOwner checks that a site asks for what it may: of a confirmed leg that nobody is asked for,
 // to lie a little outside its window, for the share of its price that is configured.
-func (c *checker) asksOwner(s *sim.Step, m *mirror, f bourse.ShiftOffered) error {
+func (c *checker) asksOwner(s *sim.Step, m *mirror, f facts.ShiftOffered) error {
 	l, config := m.legs[f.Leg], c.siteConfig(s.ID)
-	if l == nil || l.State != bourse.Confirmed {
+	if l == nil || l.State != grid.Confirmed {
 		return fmt.Errorf("S87: %s asks the owner of leg %v, which is not confirmed", s.ID, f.Leg)
 	}
 	if l.restored {
@@ -131,7 +132,7 @@ func (c *checker) asksOwner(s *sim.Step, m *mirror, f bourse.ShiftOffered) error
 	if last != nil {
 		number = last.Number + 1
 	}
-	reach := l.What.Duration() * bourse.Duration(config.Promises.Ask) / 1000
+	reach := l.What.Duration() * grid.Duration(config.Promises.Ask) / 1000
 	pays := min(l.Fare.Total(), l.Fare.Total().Share(config.Promises.Shares.Compensation))
 	switch {
 	case f.Number != number || f.Number > 3 || f.Version != l.Version:
@@ -154,7 +155,7 @@ func (c *checker) asksOwner(s *sim.Step, m *mirror, f bourse.ShiftOffered) error
 }
 
 // hearsOffer checks that what a broker shows its user is what the site offers, and suits the job.
-func (c *checker) hearsOffer(s *sim.Step, m *mirror, f bourse.ShiftOffered) error {
+func (c *checker) hearsOffer(s *sim.Step, m *mirror, f facts.ShiftOffered) error {
 	if x, ok := s.Message.(agents.ShiftOffer); ok && (x.Leg != f.Leg || x.Number != f.Number || x.Version != f.Version || x.Start != f.Start || x.End != f.End ||
 		x.Pay != f.Pay || f.Ready < x.Ready || f.Due > x.Due || f.Expires > s.Now.Add(x.For)) {
 		return fmt.Errorf("B74: of %+v %s records %+v", x, s.ID, f)
@@ -175,16 +176,16 @@ func (c *checker) hearsOffer(s *sim.Step, m *mirror, f bourse.ShiftOffered) erro
 
 // closesOffer checks that an offer ends once: by its owner's word, or when its time is over. At a
 // site it also ends once its leg does not wait any more.
-func (c *checker) closesOffer(s *sim.Step, m *mirror, f bourse.OfferClosed, site bool) error {
+func (c *checker) closesOffer(s *sim.Step, m *mirror, f facts.OfferClosed, site bool) error {
 	o := m.offers[offerOf{f.Leg, f.Number}]
 	row := map[bool]string{true: "S89", false: "B77"}[site]
 	switch {
-	case o == nil || o.state != bourse.OfferOpen:
+	case o == nil || o.state != facts.OfferOpen:
 		return fmt.Errorf("%s: offer %d for leg %v is %s, and was not open", row, f.Number, f.Leg, f.State)
-	case f.State == bourse.OfferExpired && s.Now < o.Expires && !(site && m.legs[f.Leg].State != bourse.Confirmed):
+	case f.State == facts.OfferExpired && s.Now < o.Expires && !(site && m.legs[f.Leg].State != grid.Confirmed):
 		return fmt.Errorf("%s: offer %d for leg %v expires at %v, its time is over at %v", row, f.Number, f.Leg, s.Now, o.Expires)
 	}
-	if x, ok := s.Message.(agents.ShiftDeclined); site && s.Message != nil && f.State == bourse.OfferRejected && (!ok || x.Leg != f.Leg || x.Number != f.Number) {
+	if x, ok := s.Message.(agents.ShiftDeclined); site && s.Message != nil && f.State == facts.OfferRejected && (!ok || x.Leg != f.Leg || x.Number != f.Number) {
 		return fmt.Errorf("S89: offer %d for leg %v is rejected, its owner has not said so", f.Number, f.Leg)
 	}
 	o.closed = s.Now
@@ -193,14 +194,14 @@ func (c *checker) closesOffer(s *sim.Step, m *mirror, f bourse.OfferClosed, site
 
 // takesOffer checks a transaction that accepts an offer: its user has said so in time, of that
 // one, and it asks for the place offered at the price less the payment.
-func (c *checker) takesOffer(s *sim.Step, m *mirror, f bourse.TxBegun) error {
+func (c *checker) takesOffer(s *sim.Step, m *mirror, f facts.TxBegun) error {
 	x, answers := s.Message.(agents.OfferAnswer)
 	if f.Offer == 0 || len(f.Replaces) != 1 || len(f.Legs) != 1 || !answers && s.Message != nil {
 		return fmt.Errorf("B75: %v begins with a %v, and names offer %d for %v", f.Tx, s.Message, f.Offer, f.Replaces)
 	}
 	old := f.Replaces[0]
 	o, t := m.offers[offerOf{old, f.Offer}], m.txs[old.Tx]
-	if o == nil || t == nil || o.state != bourse.OfferOpen || s.Now >= o.Expires {
+	if o == nil || t == nil || o.state != facts.OfferOpen || s.Now >= o.Expires {
 		return fmt.Errorf("B75: %v accepts offer %d for leg %v, which is not open", f.Tx, f.Offer, old)
 	}
 	if answers && (!x.Accept || x.Job != f.Job || x.User != m.jobs[f.Job].User || x.N != o.n && !m.learned(f.Job)) {
@@ -219,7 +220,7 @@ func (c *checker) takesOffer(s *sim.Step, m *mirror, f bourse.TxBegun) error {
 
 // shiftHeld checks that a site keeps the place that it has offered, for the price less the
 // payment, and only while the offer was open.
-func (c *checker) shiftHeld(s *sim.Step, m *mirror, f bourse.LegMoved) error {
+func (c *checker) shiftHeld(s *sim.Step, m *mirror, f facts.LegMoved) error {
 	old, o := m.legs[f.Replaces], m.offers[offerOf{f.Replaces, f.Offer}]
 	if c.exempt[f.Leg] || c.exempt[f.Replaces] || old != nil && old.restored {
 		return nil
@@ -228,7 +229,7 @@ func (c *checker) shiftHeld(s *sim.Step, m *mirror, f bourse.LegMoved) error {
 		return fmt.Errorf("S88: leg %v is held in place of leg %v by offer %d, which was not made", f.Leg, f.Replaces, f.Offer)
 	}
 	asked, known := c.talk.first[limitKey{s.Process, f.Leg}] // since then the offer may have ended
-	if o.state == bourse.OfferAccepted || known && (asked >= o.Expires || o.closed > 0 && o.closed < asked) {
+	if o.state == facts.OfferAccepted || known && (asked >= o.Expires || o.closed > 0 && o.closed < asked) {
 		return fmt.Errorf("S88: at %v leg %v is asked for by offer %d for leg %v, which is over: %s at %v, open until %v",
 			asked, f.Leg, f.Offer, f.Replaces, o.state, o.closed, o.Expires)
 	}
@@ -243,13 +244,13 @@ func (c *checker) shiftHeld(s *sim.Step, m *mirror, f bourse.LegMoved) error {
 
 // offersAtRest checks that no offer outlives its time, and that both sides say of a leg that was
 // shifted that the offer was accepted.
-func (c *checker) offersAtRest(before bourse.Time) error {
+func (c *checker) offersAtRest(before grid.Time) error {
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
 		for _, id := range m.begun {
 			for k := range m.txs[id].begun.Legs {
-				leg := bourse.LegID{Tx: id, Leg: k}
-				if o := m.latestOffer(leg); o != nil && o.state == bourse.OfferOpen && o.Expires < before && !c.exempt[leg] && !c.forgotten(id) {
+				leg := grid.LegID{Tx: id, Leg: k}
+				if o := m.latestOffer(leg); o != nil && o.state == facts.OfferOpen && o.Expires < before && !c.exempt[leg] && !c.forgotten(id) {
 					return fmt.Errorf("B77: offer %d for leg %v could be answered until %v, and %s has it as open", o.Number, leg, o.Expires, m.id)
 				}
 			}
@@ -262,13 +263,13 @@ func (c *checker) offersAtRest(before bourse.Time) error {
 			if c.exempt[id] || l.restored || c.moved[id] > before {
 				continue
 			}
-			if o != nil && o.state == bourse.OfferOpen && l.State == bourse.Confirmed && o.Expires < before {
+			if o != nil && o.state == facts.OfferOpen && l.State == grid.Confirmed && o.Expires < before {
 				return fmt.Errorf("S89: offer %d for leg %v could be answered until %v, and %s has it as open", o.Number, id, o.Expires, m.id)
 			}
 			if l.Offer == 0 || !l.stands() || c.exempt[l.Replaces] || c.forgotten(id.Tx) {
 				continue
 			}
-			if o := c.of(brokerID(id.Tx.Broker)).offers[offerOf{l.Replaces, l.Offer}]; o == nil || o.state != bourse.OfferAccepted {
+			if o := c.of(brokerID(id.Tx.Broker)).offers[offerOf{l.Replaces, l.Offer}]; o == nil || o.state != facts.OfferAccepted {
 				return fmt.Errorf("S88: leg %v has taken the place of leg %v by offer %d, which its broker does not have as accepted", id, l.Replaces, l.Offer)
 			}
 		}

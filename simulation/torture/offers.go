@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Offers to shift a leg: in one world of sixteen sites with service level agreements ask the
@@ -37,7 +37,7 @@ func (w *world) drawOffers() {
 				j.Nodes = 3 + r.IntN(4)
 			}
 			if r.IntN(4) > 0 {
-				j.Flexible, j.Phi, j.Fix = bourse.Duration(20+r.IntN(60))*bourse.Minute, 300*r.IntN(7), 0
+				j.Flexible, j.Phi, j.Fix = grid.Duration(20+r.IntN(60))*grid.Minute, 300*r.IntN(7), 0
 			}
 		}
 	}
@@ -52,17 +52,17 @@ func (reply) Kind() string { return "Reply" }
 // consider draws what the user of a job says to an offer that its broker has recorded: mostly
 // yes or no, but also both, too late, something about another offer or in another's name, or
 // nothing.
-func (w *world) consider(broker agents.ID, j bourse.Job, o *offerMirror) {
+func (w *world) consider(broker agents.ID, j grid.Job, o *offerMirror) {
 	if w.answers == nil {
 		return
 	}
 	i := slices.IndexFunc(w.brokers, func(v vo) bool { return brokerID(v.config.Name) == broker })
 	to, now, yes := usersID(w.brokers[i].config.Name), w.Now(), agents.OfferAnswer{Job: j.Name, User: j.User, N: o.n, Accept: true}
-	no, later := yes, func(most bourse.Duration) bourse.Time {
-		return now.Add(1 + bourse.Duration(w.answers.Int64N(int64(most))))
+	no, later := yes, func(most grid.Duration) grid.Time {
+		return now.Add(1 + grid.Duration(w.answers.Int64N(int64(most))))
 	}
 	no.Accept = false
-	at := later(2 * bourse.Minute)
+	at := later(2 * grid.Minute)
 	switch w.answers.IntN(12) {
 	case 0, 1, 2, 3:
 		w.Post(at, to, reply{yes})
@@ -71,12 +71,12 @@ func (w *world) consider(broker agents.ID, j bourse.Job, o *offerMirror) {
 	case 6, 7: // he says it twice, or changes his mind
 		second := []agents.OfferAnswer{yes, no}[w.answers.IntN(2)]
 		w.Post(at, to, reply{yes})
-		w.Post(later(3*bourse.Minute), to, reply{second})
+		w.Post(later(3*grid.Minute), to, reply{second})
 	case 8:
 		w.Post(at, to, reply{no})
-		w.Post(later(3*bourse.Minute), to, reply{yes})
+		w.Post(later(3*grid.Minute), to, reply{yes})
 	case 9:
-		w.Post(max(at, o.Expires.Add(bourse.Duration(w.answers.Int64N(int64(bourse.Minute))))), to, reply{yes})
+		w.Post(max(at, o.Expires.Add(grid.Duration(w.answers.Int64N(int64(grid.Minute))))), to, reply{yes})
 	case 10:
 		yes.N += w.answers.IntN(2)
 		yes.User = []string{"ana", "ben", "eva"}[w.answers.IntN(3)]

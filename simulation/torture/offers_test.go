@@ -3,9 +3,10 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -33,39 +34,39 @@ func TestOffers_OwnersAreAskedAndAnswer(t *testing.T) {
 
 // offered is an offer for the leg of the first window, which takes an hour from an hour after the
 // start: to take it half an hour earlier, for a tenth of its price.
-var offered = bourse.ShiftOffer{Number: 1, Version: 1, Start: start.Add(30 * bourse.Minute), End: start.Add(90 * bourse.Minute),
-	Ready: start.Add(30 * bourse.Minute), Due: start.Add(90 * bourse.Minute), Pay: 10, Expires: start.Add(20 * bourse.Minute)}
+var offered = facts.ShiftOffer{Number: 1, Version: 1, Start: start.Add(30 * grid.Minute), End: start.Add(90 * grid.Minute),
+	Ready: start.Add(30 * grid.Minute), Due: start.Add(90 * grid.Minute), Pay: 10, Expires: start.Add(20 * grid.Minute)}
 
 // sold is what a site has on record of that leg.
 func sold() []agents.Fact {
-	f := bourse.LegMoved{Leg: first(firstTx), State: bourse.Held, What: begins(firstTx).Legs[0], Job: "wave", Version: 1, Fare: bourse.Fare{Base: 100}}
-	f.Flex = bourse.Flex{Ready: f.What.Start, Due: f.What.End.Add(1)}
+	f := facts.LegMoved{Leg: first(firstTx), State: grid.Held, What: begins(firstTx).Legs[0], Job: "wave", Version: 1, Fare: grid.Fare{Base: 100}}
+	f.Flex = grid.Flex{Ready: f.What.Start, Due: f.What.End.Add(1)}
 	g := f
-	g.State = bourse.Confirmed
+	g.State = grid.Confirmed
 	return []agents.Fact{f, g}
 }
 
 func TestOffer_ASiteAsksForWhatItMay(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered, For: "vo2/tide"}
-	closed := bourse.OfferClosed{Leg: was.Leg, Number: 1, State: bourse.OfferRejected}
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered, For: "vo2/tide"}
+	closed := facts.OfferClosed{Leg: was.Leg, Number: 1, State: facts.OfferRejected}
 	for name, c := range map[string]struct {
 		facts []agents.Fact
-		spoil func(*bourse.ShiftOffered)
+		spoil func(*facts.ShiftOffered)
 		words string
 	}{
-		"as it may":              {sold(), func(*bourse.ShiftOffered) {}, ""},
-		"again, once declined":   {append(sold(), was, closed), func(f *bourse.ShiftOffered) { f.Number = 2 }, ""},
-		"again, while open":      {append(sold(), was), func(f *bourse.ShiftOffered) { f.Number = 2 }, "while the first offer is open"},
-		"not confirmed":          {sold()[:1], func(*bourse.ShiftOffered) {}, "not confirmed"},
-		"the number of before":   {append(sold(), was, closed), func(*bourse.ShiftOffered) {}, "follows 1"},
-		"another version":        {sold(), func(f *bourse.ShiftOffered) { f.Version = 2 }, "at version 1"},
-		"for more":               {sold(), func(f *bourse.ShiftOffered) { f.Pay = 20 }, "by the site's shares it is 0.00001"},
-		"too far":                {sold(), func(f *bourse.ShiftOffered) { f.Start, f.End = f.Start-1, f.End-1 }, "beyond"},
-		"shorter":                {sold(), func(f *bourse.ShiftOffered) { f.End-- }, "beyond"},
-		"to the start":           {sold(), func(f *bourse.ShiftOffered) { f.Expires = f.Start }, "can be answered"},
-		"over when it is made":   {sold(), func(f *bourse.ShiftOffered) { f.Expires = start }, "can be answered"},
-		"a second one for a job": {append(sold(), sold2()...), func(*bourse.ShiftOffered) {}, "a second owner"},
+		"as it may":              {sold(), func(*facts.ShiftOffered) {}, ""},
+		"again, once declined":   {append(sold(), was, closed), func(f *facts.ShiftOffered) { f.Number = 2 }, ""},
+		"again, while open":      {append(sold(), was), func(f *facts.ShiftOffered) { f.Number = 2 }, "while the first offer is open"},
+		"not confirmed":          {sold()[:1], func(*facts.ShiftOffered) {}, "not confirmed"},
+		"the number of before":   {append(sold(), was, closed), func(*facts.ShiftOffered) {}, "follows 1"},
+		"another version":        {sold(), func(f *facts.ShiftOffered) { f.Version = 2 }, "at version 1"},
+		"for more":               {sold(), func(f *facts.ShiftOffered) { f.Pay = 20 }, "by the site's shares it is 0.00001"},
+		"too far":                {sold(), func(f *facts.ShiftOffered) { f.Start, f.End = f.Start-1, f.End-1 }, "beyond"},
+		"shorter":                {sold(), func(f *facts.ShiftOffered) { f.End-- }, "beyond"},
+		"to the start":           {sold(), func(f *facts.ShiftOffered) { f.Expires = f.Start }, "can be answered"},
+		"over when it is made":   {sold(), func(f *facts.ShiftOffered) { f.Expires = start }, "can be answered"},
+		"a second one for a job": {append(sold(), sold2()...), func(*facts.ShiftOffered) {}, "a second owner"},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		check.siteConfig("site:ash").Promises = &sites.Promises{Shares: pricing.DefaultFlexibility, Ask: 500}
@@ -80,33 +81,33 @@ func TestOffer_ASiteAsksForWhatItMay(t *testing.T) {
 func sold2() []agents.Fact {
 	list := sold()
 	for i := range list {
-		f := list[i].(bourse.LegMoved)
+		f := list[i].(facts.LegMoved)
 		f.Leg = first(secondTx)
 		list[i] = f
 	}
-	return append(list, bourse.ShiftOffered{Leg: first(secondTx), ShiftOffer: offered, For: "vo2/tide"})
+	return append(list, facts.ShiftOffered{Leg: first(secondTx), ShiftOffer: offered, For: "vo2/tide"})
 }
 
 func TestOffer_ABrokerShowsWhatIsOffered(t *testing.T) {
 	t.Parallel()
-	says := agents.ShiftOffer{Leg: first(firstTx), Number: 1, Version: 1, Start: offered.Start, End: offered.End, Ready: offered.Ready, Due: offered.Due, Pay: 10, For: 20 * bourse.Minute}
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	says := agents.ShiftOffer{Leg: first(firstTx), Number: 1, Version: 1, Start: offered.Start, End: offered.End, Ready: offered.Ready, Due: offered.Due, Pay: 10, For: 20 * grid.Minute}
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
 	late := taken()
-	late[0] = bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4, Deadline: offered.End - 1}}}
+	late[0] = facts.JobSubmitted{Job: grid.Job{Name: "wave", Request: grid.Request{Nodes: 4, Deadline: offered.End - 1}}}
 	for name, c := range map[string]struct {
 		facts []agents.Fact
-		spoil func(*bourse.ShiftOffered)
+		spoil func(*facts.ShiftOffered)
 		words string
 	}{
-		"as offered":      {taken(), func(*bourse.ShiftOffered) {}, ""},
-		"for less":        {taken(), func(f *bourse.ShiftOffered) { f.Pay-- }, "records"},
-		"elsewhere":       {taken(), func(f *bourse.ShiftOffered) { f.Start++ }, "records"},
-		"wider":           {taken(), func(f *bourse.ShiftOffered) { f.Ready-- }, "records"},
-		"for longer":      {taken(), func(f *bourse.ShiftOffered) { f.Expires++ }, "records"},
-		"not bought":      {taken()[:2], func(*bourse.ShiftOffered) {}, "does not wait alone"},
-		"over":            {append(taken(), bourse.LegDone{Leg: first(firstTx), State: bourse.Settled}), func(*bourse.ShiftOffered) {}, "does not wait alone"},
-		"twice":           {append(taken(), was), func(*bourse.ShiftOffered) {}, "was offered that before"},
-		"past a deadline": {late, func(*bourse.ShiftOffered) {}, "must lie in"},
+		"as offered":      {taken(), func(*facts.ShiftOffered) {}, ""},
+		"for less":        {taken(), func(f *facts.ShiftOffered) { f.Pay-- }, "records"},
+		"elsewhere":       {taken(), func(f *facts.ShiftOffered) { f.Start++ }, "records"},
+		"wider":           {taken(), func(f *facts.ShiftOffered) { f.Ready-- }, "records"},
+		"for longer":      {taken(), func(f *facts.ShiftOffered) { f.Expires++ }, "records"},
+		"not bought":      {taken()[:2], func(*facts.ShiftOffered) {}, "does not wait alone"},
+		"over":            {append(taken(), facts.LegDone{Leg: first(firstTx), State: grid.Settled}), func(*facts.ShiftOffered) {}, "does not wait alone"},
+		"twice":           {append(taken(), was), func(*facts.ShiftOffered) {}, "was offered that before"},
+		"past a deadline": {late, func(*facts.ShiftOffered) {}, "must lie in"},
 	} {
 		f := was
 		c.spoil(&f)
@@ -117,21 +118,21 @@ func TestOffer_ABrokerShowsWhatIsOffered(t *testing.T) {
 
 func TestOffer_EndsOnce(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
-	rejected := bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected}
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	rejected := facts.OfferClosed{Leg: first(firstTx), Number: 1, State: facts.OfferRejected}
 	expired := rejected
-	expired.State = bourse.OfferExpired
+	expired.State = facts.OfferExpired
 	no := agents.ShiftDeclined{Leg: first(firstTx), Number: 1, Version: 1}
 	other := no
 	other.Number = 2
-	gone := sold()[1].(bourse.LegMoved)
-	gone.State = bourse.Released
+	gone := sold()[1].(facts.LegMoved)
+	gone.State = grid.Released
 	for name, c := range map[string]struct {
 		id      agents.ID
 		facts   []agents.Fact
-		now     bourse.Time
+		now     grid.Time
 		message agents.Message
-		closed  bourse.OfferClosed
+		closed  facts.OfferClosed
 		words   string
 	}{
 		"declined":                {"site:ash", append(sold(), was), start, no, rejected, ""},
@@ -152,45 +153,45 @@ func TestOffer_EndsOnce(t *testing.T) {
 }
 
 // accepts is a transaction that accepts the offer, for the price of 5 less a payment of 1.
-func accepts() bourse.TxBegun {
+func accepts() facts.TxBegun {
 	f := begins(secondTx)
 	f.Legs[0].Start, f.Legs[0].End = offered.Start, offered.End
-	f.Replaces, f.Versions, f.Offer, f.Limits = []bourse.LegID{first(firstTx)}, []uint32{1}, 1, []bourse.Credits{4}
-	f.Flex, f.Request = bourse.Flex{Ready: offered.Ready, Due: offered.Due}, asked4
+	f.Replaces, f.Versions, f.Offer, f.Limits = []grid.LegID{first(firstTx)}, []uint32{1}, 1, []grid.Credits{4}
+	f.Flex, f.Request = grid.Flex{Ready: offered.Ready, Due: offered.Due}, asked4
 	return f
 }
 
 func TestOffer_IsAcceptedByItsUserAlone(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
 	was.Pay = 1
-	rejected := bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected}
+	rejected := facts.OfferClosed{Leg: first(firstTx), Number: 1, State: facts.OfferRejected}
 	yes := agents.OfferAnswer{Job: "wave", N: 1, Accept: true}
 	no, second, foreign := yes, yes, yes
 	no.Accept, second.N, foreign.User = false, 2, "eva"
 	open := append(taken(), was)
-	commit := bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
+	commit := facts.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
 	for name, c := range map[string]struct {
 		facts   []agents.Fact
-		now     bourse.Time
+		now     grid.Time
 		message agents.Message
-		spoil   func(*bourse.TxBegun)
+		spoil   func(*facts.TxBegun)
 		words   string
 	}{
-		"accepted":                   {open, start, yes, func(*bourse.TxBegun) {}, ""},
-		"declined":                   {open, start, no, func(*bourse.TxBegun) {}, "its user says"},
-		"another offer":              {open, start, second, func(*bourse.TxBegun) {}, "its user says"},
-		"another user":               {open, start, foreign, func(*bourse.TxBegun) {}, "its user says"},
-		"unasked":                    {open, start, agents.ShiftOffer{}, func(*bourse.TxBegun) {}, "begins with"},
-		"late":                       {open, offered.Expires, yes, func(*bourse.TxBegun) {}, "not open"},
-		"after it was declined":      {append(open[:len(open):len(open)], rejected), start, yes, func(*bourse.TxBegun) {}, "not open"},
-		"twice":                      {append(open[:len(open):len(open)], accepts(), commit), start, yes, func(*bourse.TxBegun) {}, "not open"},
-		"again, for the other is no": {append(open[:len(open):len(open)], accepts(), commit, bourse.TxReversed{Tx: secondTx, Job: "wave"}), start, yes, func(*bourse.TxBegun) {}, "not open"},
-		"not made":                   {taken(), start, yes, func(*bourse.TxBegun) {}, "not open"},
-		"no offer":                   {open, start, yes, func(f *bourse.TxBegun) { f.Offer = 0 }, "begins with"},
-		"elsewhere":                  {open, start, yes, func(f *bourse.TxBegun) { f.Legs[0].Start++ }, "asks for"},
-		"for the old price":          {open, start, yes, func(f *bourse.TxBegun) { f.Limits[0] = 5 }, "asks for"},
-		"within another window":      {open, start, yes, func(f *bourse.TxBegun) { f.Flex.Due++ }, "asks for"},
+		"accepted":                   {open, start, yes, func(*facts.TxBegun) {}, ""},
+		"declined":                   {open, start, no, func(*facts.TxBegun) {}, "its user says"},
+		"another offer":              {open, start, second, func(*facts.TxBegun) {}, "its user says"},
+		"another user":               {open, start, foreign, func(*facts.TxBegun) {}, "its user says"},
+		"unasked":                    {open, start, agents.ShiftOffer{}, func(*facts.TxBegun) {}, "begins with"},
+		"late":                       {open, offered.Expires, yes, func(*facts.TxBegun) {}, "not open"},
+		"after it was declined":      {append(open[:len(open):len(open)], rejected), start, yes, func(*facts.TxBegun) {}, "not open"},
+		"twice":                      {append(open[:len(open):len(open)], accepts(), commit), start, yes, func(*facts.TxBegun) {}, "not open"},
+		"again, for the other is no": {append(open[:len(open):len(open)], accepts(), commit, facts.TxReversed{Tx: secondTx, Job: "wave"}), start, yes, func(*facts.TxBegun) {}, "not open"},
+		"not made":                   {taken(), start, yes, func(*facts.TxBegun) {}, "not open"},
+		"no offer":                   {open, start, yes, func(f *facts.TxBegun) { f.Offer = 0 }, "begins with"},
+		"elsewhere":                  {open, start, yes, func(f *facts.TxBegun) { f.Legs[0].Start++ }, "asks for"},
+		"for the old price":          {open, start, yes, func(f *facts.TxBegun) { f.Limits[0] = 5 }, "asks for"},
+		"within another window":      {open, start, yes, func(f *facts.TxBegun) { f.Flex.Due++ }, "asks for"},
 	} {
 		f := accepts()
 		c.spoil(&f)
@@ -201,27 +202,27 @@ func TestOffer_IsAcceptedByItsUserAlone(t *testing.T) {
 
 func TestOffer_ASiteHoldsWhatItHasOffered(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
-	held := sold()[0].(bourse.LegMoved)
-	held.Leg, held.Replaces, held.Offer, held.Version, held.Fare = first(secondTx), first(firstTx), 1, 2, bourse.Fare{Base: 90}
-	held.What.Start, held.What.End, held.Flex = offered.Start, offered.End, bourse.Flex{Ready: offered.Ready, Due: offered.Due}
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	held := sold()[0].(facts.LegMoved)
+	held.Leg, held.Replaces, held.Offer, held.Version, held.Fare = first(secondTx), first(firstTx), 1, 2, grid.Fare{Base: 90}
+	held.What.Start, held.What.End, held.Flex = offered.Start, offered.End, grid.Flex{Ready: offered.Ready, Due: offered.Due}
 	confirmed := held
-	confirmed.State = bourse.Confirmed
+	confirmed.State = grid.Confirmed
 	for name, c := range map[string]struct {
 		facts []agents.Fact
-		asked bourse.Time
-		spoil func(*bourse.LegMoved)
+		asked grid.Time
+		spoil func(*facts.LegMoved)
 		words string
 	}{
-		"as offered":         {append(sold(), was), start, func(*bourse.LegMoved) {}, ""},
-		"elsewhere":          {append(sold(), was), start, func(f *bourse.LegMoved) { f.What.Start-- }, "is held as"},
-		"paid twice":         {append(sold(), was), start, func(f *bourse.LegMoved) { f.Fare.Base = 80 }, "is held as"},
-		"unpaid":             {append(sold(), was), start, func(f *bourse.LegMoved) { f.Fare.Base = 100 }, "is held as"},
-		"in a wider window":  {append(sold(), was), start, func(f *bourse.LegMoved) { f.Flex.Due++ }, "is held as"},
-		"not made":           {sold(), start, func(*bourse.LegMoved) {}, "was not made"},
-		"late":               {append(sold(), was), offered.Expires, func(*bourse.LegMoved) {}, "which is over"},
-		"a second time":      {append(sold(), was, held, confirmed), start, func(f *bourse.LegMoved) { f.Leg.Tx.Seq = 3 }, "which is over"},
-		"of another's offer": {append(sold(), was), start, func(f *bourse.LegMoved) { f.Offer = 2 }, "was not made"},
+		"as offered":         {append(sold(), was), start, func(*facts.LegMoved) {}, ""},
+		"elsewhere":          {append(sold(), was), start, func(f *facts.LegMoved) { f.What.Start-- }, "is held as"},
+		"paid twice":         {append(sold(), was), start, func(f *facts.LegMoved) { f.Fare.Base = 80 }, "is held as"},
+		"unpaid":             {append(sold(), was), start, func(f *facts.LegMoved) { f.Fare.Base = 100 }, "is held as"},
+		"in a wider window":  {append(sold(), was), start, func(f *facts.LegMoved) { f.Flex.Due++ }, "is held as"},
+		"not made":           {sold(), start, func(*facts.LegMoved) {}, "was not made"},
+		"late":               {append(sold(), was), offered.Expires, func(*facts.LegMoved) {}, "which is over"},
+		"a second time":      {append(sold(), was, held, confirmed), start, func(f *facts.LegMoved) { f.Leg.Tx.Seq = 3 }, "which is over"},
+		"of another's offer": {append(sold(), was), start, func(f *facts.LegMoved) { f.Offer = 2 }, "was not made"},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		f := held
@@ -235,22 +236,22 @@ func TestOffer_ASiteHoldsWhatItHasOffered(t *testing.T) {
 // What a broker says at once to an answer is what it has on record.
 func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
-	rejected := append(taken(), was, bourse.OfferClosed{Leg: first(firstTx), Number: 1, State: bourse.OfferRejected})
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	rejected := append(taken(), was, facts.OfferClosed{Leg: first(firstTx), Number: 1, State: facts.OfferRejected})
 	yes := agents.OfferAnswer{Job: "wave", N: 1, Accept: true}
 	no := yes
 	no.Accept = false
 	for name, c := range map[string]struct {
 		facts []agents.Fact
 		says  agents.OfferAnswer
-		why   bourse.Reason
+		why   grid.Reason
 		words string
 	}{
-		"declined":           {rejected, no, bourse.Reason{}, ""},
-		"open":               {append(taken(), was), no, bourse.Reason{}, "not on record"},
-		"the other":          {rejected, yes, bourse.Reason{}, "not on record"},
-		"refused":            {rejected, yes, bourse.Because(bourse.BadState, "no"), ""},
-		"nothing is offered": {taken(), no, bourse.Reason{}, "not on record"},
+		"declined":           {rejected, no, grid.Reason{}, ""},
+		"open":               {append(taken(), was), no, grid.Reason{}, "not on record"},
+		"the other":          {rejected, yes, grid.Reason{}, "not on record"},
+		"refused":            {rejected, yes, grid.Because(grid.BadState, "no"), ""},
+		"nothing is offered": {taken(), no, grid.Reason{}, "not on record"},
 	} {
 		m := record(t, newMirror("broker:vo1"), c.facts...)
 		s := &sim.Step{ID: "broker:vo1", Message: c.says}
@@ -261,25 +262,25 @@ func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
 // What a broker shows of an offer is what has become of it.
 func TestShowsOffers_AsTheyStand(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
-	accepted := append(taken(), was, accepts(), bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true})
-	lost := append(accepted[:len(accepted):len(accepted)], bourse.LegClosed{Leg: first(secondTx)})
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	accepted := append(taken(), was, accepts(), facts.TxDecided{Tx: secondTx, Job: "wave", Commit: true})
+	lost := append(accepted[:len(accepted):len(accepted)], facts.LegClosed{Leg: first(secondTx)})
 	for name, c := range map[string]struct {
 		facts []agents.Fact
 		n     int
-		state bourse.OfferState
+		state facts.OfferState
 		words string
 	}{
-		"open":                    {append(taken(), was), 1, bourse.OfferOpen, ""},
-		"by another number":       {append(taken(), was), 2, bourse.OfferOpen, "as number 2"},
-		"accepted":                {accepted, 1, bourse.OfferAccepted, ""},
-		"accepted, shown as open": {accepted, 1, bourse.OfferOpen, "on record"},
-		"its place is lost":       {lost, 1, bourse.OfferRejected, ""},
-		"lost, shown as accepted": {lost, 1, bourse.OfferAccepted, "on record"},
-		"not made":                {taken(), 1, bourse.OfferOpen, "on record"},
+		"open":                    {append(taken(), was), 1, facts.OfferOpen, ""},
+		"by another number":       {append(taken(), was), 2, facts.OfferOpen, "as number 2"},
+		"accepted":                {accepted, 1, facts.OfferAccepted, ""},
+		"accepted, shown as open": {accepted, 1, facts.OfferOpen, "on record"},
+		"its place is lost":       {lost, 1, facts.OfferRejected, ""},
+		"lost, shown as accepted": {lost, 1, facts.OfferAccepted, "on record"},
+		"not made":                {taken(), 1, facts.OfferOpen, "on record"},
 	} {
 		m := record(t, newMirror("broker:vo1"), c.facts...)
-		holds(t, name, m.showsOffers("wave", []bourse.JobOffer{{N: c.n, Leg: was.Leg, ShiftOffer: offered, State: c.state}}), c.words)
+		holds(t, name, m.showsOffers("wave", []facts.JobOffer{{N: c.n, Leg: was.Leg, ShiftOffer: offered, State: c.state}}), c.words)
 	}
 }
 
@@ -297,18 +298,18 @@ func begun(t *testing.T) *checker {
 // broker too.
 func TestOffersAtRest_BothSidesAgree(t *testing.T) {
 	t.Parallel()
-	was := bourse.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
-	shifted := sold()[1].(bourse.LegMoved)
+	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
+	shifted := sold()[1].(facts.LegMoved)
 	shifted.Leg, shifted.Replaces, shifted.Offer = first(secondTx), first(firstTx), 1
-	gone := sold()[1].(bourse.LegMoved)
-	gone.State = bourse.Released
+	gone := sold()[1].(facts.LegMoved)
+	gone.State = grid.Released
 	held := shifted
-	held.State = bourse.Held
+	held.State = grid.Held
 	moved := append(sold(), was, held, shifted, gone)
-	commit := bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
+	commit := facts.TxDecided{Tx: secondTx, Job: "wave", Commit: true}
 	for name, c := range map[string]struct {
 		site, broker []agents.Fact
-		at           bourse.Time
+		at           grid.Time
 		words        string
 	}{
 		"open":                {append(sold(), was), append(taken(), was), offered.Expires, ""},
@@ -316,7 +317,7 @@ func TestOffersAtRest_BothSidesAgree(t *testing.T) {
 		"open at the broker":  {nil, append(taken(), was), offered.Expires + 1, "B77"},
 		"accepted":            {moved, append(taken(), was, accepts(), commit), offered.Expires + 1, ""},
 		"not by the broker":   {moved, append(taken(), was, accepts()), offered.Expires, "does not have as accepted"},
-		"reversed since then": {moved, append(taken(), was, accepts(), commit, bourse.TxReversed{Tx: secondTx, Job: "wave"}), offered.Expires, "does not have as accepted"},
+		"reversed since then": {moved, append(taken(), was, accepts(), commit, facts.TxReversed{Tx: secondTx, Job: "wave"}), offered.Expires, "does not have as accepted"},
 	} {
 		check := begun(t)
 		check.txs[firstTx], check.txs[secondTx] = &txTruth{begun: begins(firstTx)}, &txTruth{begun: accepts()}
@@ -329,16 +330,16 @@ func TestOffersAtRest_BothSidesAgree(t *testing.T) {
 // A broker's old life, which does not know that it is one, notes what its site does not hear.
 func TestClustersAtRest_AnOldLifeNotesInVain(t *testing.T) {
 	t.Parallel()
-	done := bourse.LegDone{Leg: first(firstTx), State: bourse.Settled}
-	site := record(t, newMirror("site:ash"), bourse.LifeListed{Broker: "vo1", Incarnation: 2})
+	done := facts.LegDone{Leg: first(firstTx), State: grid.Settled}
+	site := record(t, newMirror("site:ash"), facts.LifeListed{Broker: "vo1", Incarnation: 2})
 	for name, c := range map[string]struct {
 		facts []agents.Fact
 		vain  bool
 	}{
-		"an old one":       {append(taken(), bourse.LifeBegun{Incarnation: 1}, done), true},
-		"the latest":       {append(taken(), bourse.LifeBegun{Incarnation: 2}, done), false},
-		"nothing to note":  {append(taken(), bourse.LifeBegun{Incarnation: 1}), false},
-		"it knows of that": {append(taken(), bourse.LifeBegun{Incarnation: 1}, done, bourse.LifeFenced{Latest: 2}), false},
+		"an old one":       {append(taken(), facts.LifeBegun{Incarnation: 1}, done), true},
+		"the latest":       {append(taken(), facts.LifeBegun{Incarnation: 2}, done), false},
+		"nothing to note":  {append(taken(), facts.LifeBegun{Incarnation: 1}), false},
+		"it knows of that": {append(taken(), facts.LifeBegun{Incarnation: 1}, done, facts.LifeFenced{Latest: 2}), false},
 	} {
 		check := begun(t)
 		check.procs[check.latest["broker:vo1"]] = record(t, newMirror("broker:vo1"), c.facts...)

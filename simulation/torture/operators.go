@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // OperatorWish is what a site's operator wants of it in the middle of everything: that it
@@ -21,7 +21,7 @@ func operatorFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamOperators))
 	for range wishes {
 		list = append(list, sim.Fault{Kind: OperatorWish, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(6),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 30*bourse.Minute)))), For: bourse.Duration(bourse.Minute) + bourse.Duration(r.Int64N(int64(15*bourse.Minute)))})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm - 30*grid.Minute)))), For: grid.Duration(grid.Minute) + grid.Duration(r.Int64N(int64(15*grid.Minute)))})
 	}
 	return list
 }
@@ -32,12 +32,12 @@ const siteOperatorID agents.ID = "operator:otto"
 type deaf struct{}
 
 // Step does nothing.
-func (deaf) Step(bourse.Time, agents.ID, agents.Message, *agents.Outbox) {}
+func (deaf) Step(grid.Time, agents.ID, agents.Message, *agents.Outbox) {}
 
 // wish has an operator say what it wants, and take that back later.
 func (w *world) wish(f sim.Fault) {
 	at, end := w.Now(), w.Now().Add(f.For)
-	say := func(at bourse.Time, m agents.Message) { w.Inject(at, siteOperatorID, f.Host, m) }
+	say := func(at grid.Time, m agents.Message) { w.Inject(at, siteOperatorID, f.Host, m) }
 	switch f.Size {
 	case 0:
 		say(at, agents.Drain{Until: end, Why: "a test"})
@@ -55,7 +55,7 @@ func (w *world) wish(f sim.Fault) {
 		for i := range w.sites {
 			if s := &w.sites[i].config; siteID(s.Name) == f.Host {
 				m := agents.Maintenance{Name: fmt.Sprint("m", f.Salt), Group: s.Groups[f.Salt%uint64(len(s.Groups))].Name, Nodes: 1 + int(f.Salt>>8%3),
-					Start: at.Add(5 * bourse.Minute), End: end.Add(6 * bourse.Minute), Force: f.Size == 5}
+					Start: at.Add(5 * grid.Minute), End: end.Add(6 * grid.Minute), Force: f.Size == 5}
 				say(at, m)
 				if f.Salt>>16%2 == 0 {
 					say(end, agents.MaintenanceCancel{Name: m.Name})

@@ -3,9 +3,10 @@ package torture
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Clusters of the past: where clusters have journals, some begin again with an older one, and
@@ -19,8 +20,8 @@ func pastFaults(seed uint64) (list []sim.Fault) {
 	for range 1 + r.IntN(3) {
 		name := siteNames[r.IntN(len(siteNames))]
 		f := sim.Fault{Kind: sim.OldJournal, Host: clusterID(name), Salt: 1 + r.Uint64N(1<<32),
-			At:  start.Add(5*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-30*bourse.Minute)))),
-			For: 10*bourse.Second + bourse.Duration(r.Int64N(int64(15*bourse.Minute)))}
+			At:  start.Add(5*grid.Minute + grid.Duration(r.Int64N(int64(storm-30*grid.Minute)))),
+			For: 10*grid.Second + grid.Duration(r.Int64N(int64(15*grid.Minute)))}
 		list = append(list, f)
 		if r.IntN(2) == 0 {
 			f.Host = siteID(name)
@@ -38,17 +39,17 @@ func (c *checker) clusterForgets(id agents.ID, m *mirror, lost []agents.Fact) {
 	}
 	for _, f := range lost {
 		switch f := f.(type) {
-		case bourse.NodesLocked:
+		case facts.NodesLocked:
 			c.vacated[lockKey{id, f.Leg}] = true
-		case bourse.TasksPlaced:
+		case facts.TasksPlaced:
 			c.vacated[lockKey{id, f.Leg}] = true
-		case bourse.LockMoved:
+		case facts.LockMoved:
 			c.behind.begins[c.behind.name(f.Leg)] = false
 		}
 	}
 	for _, f := range m.facts {
-		if f, ok := f.(bourse.LockMoved); ok {
-			c.behind.begins[c.behind.name(f.Leg)] = f.State == bourse.LockRunning
+		if f, ok := f.(facts.LockMoved); ok {
+			c.behind.begins[c.behind.name(f.Leg)] = f.State == facts.LockRunning
 		}
 	}
 }

@@ -3,8 +3,8 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Clusters that begin with older journals, at each second site together with the site, sell no
@@ -16,7 +16,7 @@ func TestPast_ClustersBeginWithOlderJournals(t *testing.T) {
 		faults := Faults(seed)
 		for i, name := range siteNames {
 			for k := range 2 {
-				f := sim.Fault{Kind: sim.OldJournal, Host: clusterID(name), Salt: uint64(10*i + k + 1), At: start.Add(bourse.Duration(10+9*i+35*k) * bourse.Minute), For: bourse.Duration(2+4*k) * bourse.Minute}
+				f := sim.Fault{Kind: sim.OldJournal, Host: clusterID(name), Salt: uint64(10*i + k + 1), At: start.Add(grid.Duration(10+9*i+35*k) * grid.Minute), For: grid.Duration(2+4*k) * grid.Minute}
 				if faults = append(faults, f); i%2 > 0 {
 					f.Host = siteID(name)
 					faults = append(faults, f)

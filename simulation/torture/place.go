@@ -3,12 +3,12 @@ package torture
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // place checks that a broker places a leg that it has bought and that is not over where its
 // site does (I28). A late shift may be under way.
-func (c *checker) place(m *mirror, id bourse.LegID, l *legMirror, before bourse.Time) error {
+func (c *checker) place(m *mirror, id grid.LegID, l *legMirror, before grid.Time) error {
 	t := m.txs[id.Tx]
 	if _, claimed := c.claimed[id]; claimed {
 		return nil // its broker has given it up and no longer follows it
@@ -25,8 +25,8 @@ func (c *checker) place(m *mirror, id bourse.LegID, l *legMirror, before bourse.
 
 // eitherWindow checks, at rest, that nothing is left of a window that another one of the
 // job has replaced (I27).
-func (c *checker) eitherWindow(before bourse.Time) error {
-	earlier := map[[2]string][]bourse.TxID{} // committed, by broker and job
+func (c *checker) eitherWindow(before grid.Time) error {
+	earlier := map[[2]string][]grid.TxID{} // committed, by broker and job
 	for _, id := range c.order {
 		t := c.txs[id]
 		m := c.of(brokerID(id.Broker))
@@ -37,7 +37,7 @@ func (c *checker) eitherWindow(before bourse.Time) error {
 		if t.begun.Request.Nodes > 0 && t.at <= before && !c.forgotten(id) && c.takenEffect(m, id, before) {
 			for _, old := range earlier[job] {
 				for i, at := range c.txs[old].begun.Sites {
-					leg := bourse.LegID{Tx: old, Leg: i}
+					leg := grid.LegID{Tx: old, Leg: i}
 					_, claimed := c.claimed[leg]
 					if l := c.of(siteID(at)).legs[leg]; l != nil && l.stands() && c.moved[leg] <= before && !claimed && !c.exempt[leg] && !c.forgotten(old) {
 						return fmt.Errorf("I27: at rest leg %v of job %s is %v, and %v has taken the place of its window", leg, t.begun.Job, l.State, id)
@@ -51,10 +51,10 @@ func (c *checker) eitherWindow(before bourse.Time) error {
 }
 
 // takenEffect reports whether any leg of a move was confirmed, some time ago.
-func (c *checker) takenEffect(m *mirror, move bourse.TxID, before bourse.Time) bool {
+func (c *checker) takenEffect(m *mirror, move grid.TxID, before grid.Time) bool {
 	any := false
 	for i := range c.txs[move].begun.Legs {
-		leg := bourse.LegID{Tx: move, Leg: i}
+		leg := grid.LegID{Tx: move, Leg: i}
 		if c.moved[leg] > before {
 			return false
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/replica"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // In a third of the worlds each broker has three replicas, and a fourth process waits to
@@ -49,13 +49,13 @@ var replicaCodec = sync.OnceValue(func() *journal.Codec { return journal.NewCode
 
 // The times of a world's replicas.
 const (
-	heartbeat = bourse.Second
-	silence   = 8 * bourse.Second
-	stagger   = bourse.Second
+	heartbeat = grid.Second
+	silence   = 8 * grid.Second
+	stagger   = grid.Second
 
 	// electing is how much longer than a broker alone one of replicas may take when all
 	// faults are over: one that has waited in vain before takes its time to campaign.
-	electing = bourse.Minute
+	electing = grid.Minute
 )
 
 // group is the processes that hold one broker.
@@ -74,8 +74,8 @@ type member struct {
 
 // slowness is how a disk is slow, and for how long.
 type slowness struct {
-	until bourse.Time
-	most  bourse.Duration
+	until grid.Time
+	most  grid.Duration
 }
 
 // innerStep is a step of the agent that replicas hold, at the one that leads: its deeds
@@ -94,7 +94,7 @@ type watched struct {
 }
 
 // Step hands the broker a message and keeps what came of it.
-func (b *watched) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (b *watched) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.Broker.Step(now, from, m, out)
 	term, _ := b.at.replica.Leads()
 	b.at.steps = append(b.at.steps, &innerStep{term: term, Step: sim.Step{Now: now, From: from, Message: m,
@@ -173,30 +173,30 @@ func voice(id agents.ID) agents.ID {
 func groupFaults(seed uint64) (list []sim.Fault, forgets map[agents.ID]span) {
 	r := rand.New(rand.NewPCG(seed, streamReplicas))
 	r.IntN(3) // whether there are any
-	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	between := func(lo, hi grid.Duration) grid.Duration { return lo + grid.Duration(r.Int64N(int64(hi-lo)+1)) }
 	forgets = map[agents.ID]span{}
 	for _, name := range brokerNames {
 		of := brokerID(name)
 		for _, k := range []sim.Kind{sim.CrashSync, sim.CrashSend, sim.CrashSend, sim.TornJournal, sim.Pause, sim.Pause, sim.OneWay, sim.OneWay, sim.Partition, sim.Flap, SlowDisk} {
-			f := sim.Fault{Kind: k, Host: of, At: start.Add(between(bourse.Minute, storm-5*bourse.Minute)), For: between(5*bourse.Second, 2*bourse.Minute), Salt: 1 + r.Uint64N(1<<32)}
+			f := sim.Fault{Kind: k, Host: of, At: start.Add(between(grid.Minute, storm-5*grid.Minute)), For: between(5*grid.Second, 2*grid.Minute), Salt: 1 + r.Uint64N(1<<32)}
 			switch k {
 			case sim.CrashSync, sim.CrashSend, sim.TornJournal:
-				f.For = between(100, 40*bourse.Second)
+				f.For = between(100, 40*grid.Second)
 			case sim.OneWay, sim.Partition, sim.Flap:
-				f.Size = int64(between(bourse.Second, 20*bourse.Second))
+				f.Size = int64(between(grid.Second, 20*grid.Second))
 				if r.IntN(2) == 0 {
 					f.Peer = of // one of the others
 				}
 			case SlowDisk:
-				f.Size = int64(between(100, 3*bourse.Second))
+				f.Size = int64(between(100, 3*grid.Second))
 			}
 			list = append(list, f)
 		}
-		replaced := sim.Fault{Kind: MemberReplaced, Host: of, At: start.Add(between(5*bourse.Minute, storm-15*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32)}
+		replaced := sim.Fault{Kind: MemberReplaced, Host: of, At: start.Add(between(5*grid.Minute, storm-15*grid.Minute)), Salt: 1 + r.Uint64N(1<<32)}
 		if r.IntN(4) == 0 {
-			old := sim.Fault{Kind: sim.OldJournal, Host: of, At: replaced.At, For: between(10*bourse.Second, 5*bourse.Minute), Salt: replaced.Salt}
-			replaced.At = old.At.Add(old.For + 2*bourse.Minute)
-			forgets[of] = span{old.At.Add(-10 * bourse.Minute), replaced.At.Add(3 * bourse.Minute)}
+			old := sim.Fault{Kind: sim.OldJournal, Host: of, At: replaced.At, For: between(10*grid.Second, 5*grid.Minute), Salt: replaced.Salt}
+			replaced.At = old.At.Add(old.For + 2*grid.Minute)
+			forgets[of] = span{old.At.Add(-10 * grid.Minute), replaced.At.Add(3 * grid.Minute)}
 			list = append(list, old)
 		}
 		list = append(list, replaced)
@@ -205,7 +205,7 @@ func groupFaults(seed uint64) (list []sim.Fault, forgets map[agents.ID]span) {
 }
 
 // span is a time in which a group has trouble enough.
-type span struct{ from, to bourse.Time }
+type span struct{ from, to grid.Time }
 
 // toReplicas redirects the faults of a broker to one of its replicas, chosen when the fault
 // strikes. A group cannot survive two processes with one replica's name, nor a forgetting
@@ -282,7 +282,7 @@ func (w *world) strikeReplica(f sim.Fault) bool {
 	}
 	switch f.At = w.Now(); f.Kind {
 	case SlowDisk:
-		g.slow[one.id] = slowness{w.Now().Add(f.For), bourse.Duration(f.Size)}
+		g.slow[one.id] = slowness{w.Now().Add(f.For), grid.Duration(f.Size)}
 		w.struckReplicas[f.Kind]++
 	case MemberReplaced:
 		w.Post(w.Now(), replacerID(g.name()), agents.ReplicaReplace{Group: g.broker, Out: one.id, In: g.members[len(g.members)-1].id})
@@ -313,7 +313,7 @@ func (w *world) hang(s *sim.Step) {
 		return
 	}
 	if x, ok := g.slow[s.ID]; ok && w.Now() < x.until {
-		w.Strike(sim.Fault{Kind: sim.Pause, At: w.Now(), For: 1 + x.most*bourse.Duration(1+w.Steps()%4)/4, Host: s.ID, Salt: w.Steps()})
+		w.Strike(sim.Fault{Kind: sim.Pause, At: w.Now(), For: 1 + x.most*grid.Duration(1+w.Steps()%4)/4, Host: s.ID, Salt: w.Steps()})
 	}
 }
 
@@ -327,7 +327,7 @@ type replacer struct {
 	done  bool
 }
 
-func (o *replacer) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (o *replacer) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.ReplicaReplace:
 		o.want = m

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A replicated broker is a single broker to all checks. Its record is what is committed,
@@ -108,10 +109,10 @@ func (f *followed) log(id agents.ID, facts []agents.Fact) {
 		f.logs[id] = l
 	}
 	for _, x := range facts {
-		if _, ok := x.(bourse.ReplicaInstalled); ok {
+		if _, ok := x.(grid.ReplicaInstalled); ok {
 			clear(l)
 		}
-		e, ok := x.(bourse.ReplicaEntry)
+		e, ok := x.(grid.ReplicaEntry)
 		if !ok {
 			continue
 		}
@@ -276,7 +277,7 @@ func (f *followed) tell(x *innerStep, s *sim.Step) error {
 
 // runQuiet lives on up to an instant, and from there on until of every group one leads, and nothing that it has done waits to be
 // committed.
-func (c *checker) runQuiet(until bourse.Time) error {
+func (c *checker) runQuiet(until grid.Time) error {
 	if err := c.w.Run(until); err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ func (c *checker) replicasAtRest() error {
 			if err == nil {
 				break
 			}
-			if err := c.w.Run(c.w.Now().Add(bourse.Second)); err != nil {
+			if err := c.w.Run(c.w.Now().Add(grid.Second)); err != nil {
 				return err
 			}
 			err = f.same()
@@ -363,7 +364,7 @@ func (f *followed) same() error {
 		}
 	}
 	jobs := map[string]bool{}
-	for _, j := range leader.replica.Inner().Image().(bourse.BrokerImage).Jobs {
+	for _, j := range leader.replica.Inner().Image().(facts.BrokerImage).Jobs {
 		jobs[j.Job.Name] = true
 	}
 	for job := range f.taken {

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
 // decidedEverywhere checks I13 some time after all faults have ended: what was
 // begun before then is decided, every site concerned has acknowledged it, and
 // no leg of it is in doubt.
-func (c *checker) decidedEverywhere(before bourse.Time) error {
+func (c *checker) decidedEverywhere(before grid.Time) error {
 	if err := c.allUp(); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (c *checker) decidedEverywhere(before bourse.Time) error {
 				return fmt.Errorf("I13: %v is undecided", id)
 			}
 			for n := range t.begun.Legs {
-				leg := bourse.LegID{Tx: id, Leg: n}
+				leg := grid.LegID{Tx: id, Leg: n}
 				if _, ok := m.closed[leg]; !ok && c.concerns(t.begun.Sites[n], leg) && !c.exempt[leg] && c.leg(leg).asked && !c.leg(leg).refused {
 					return fmt.Errorf("I13: the decision commit=%t is not acknowledged for leg %v", t.commit, leg)
 				}
@@ -71,21 +71,21 @@ func (c *checker) of(id agents.ID) *mirror {
 
 // concerns reports whether a site has something on record of a leg that a
 // decision is about: not one that it has refused.
-func (c *checker) concerns(site string, leg bourse.LegID) bool {
+func (c *checker) concerns(site string, leg grid.LegID) bool {
 	m := c.of(siteID(site))
-	return m != nil && m.legs[leg] != nil && m.legs[leg].State != bourse.Refused
+	return m != nil && m.legs[leg] != nil && m.legs[leg].State != grid.Refused
 }
 
 // atRest checks I2 and the money of both sides once the world is at rest, for what was
 // begun before an instant.
-func (c *checker) atRest(before bourse.Time) error {
+func (c *checker) atRest(before grid.Time) error {
 	if err := c.allUp(); err != nil {
 		return err
 	}
-	repairs := map[bourse.LegID]bourse.TxID{}
+	repairs := map[grid.LegID]grid.TxID{}
 	for _, id := range c.order {
 		t := c.txs[id]
-		if m := c.of(brokerID(id.Broker)); t.begun.Repairs != (bourse.LegID{}) && m.txs[id] != nil && m.txs[id].commit {
+		if m := c.of(brokerID(id.Broker)); t.begun.Repairs != (grid.LegID{}) && m.txs[id] != nil && m.txs[id].commit {
 			repairs[t.begun.Repairs] = id
 		}
 	}
@@ -101,7 +101,7 @@ func (c *checker) atRest(before bourse.Time) error {
 			}
 		}
 		for i, site := range t.begun.Sites {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			l := c.of(siteID(site)).legs[leg]
 			if _, given := c.claimed[leg]; given {
 				if err := c.claimAtRest(m, leg, l, before); err != nil {
@@ -118,8 +118,8 @@ func (c *checker) atRest(before bourse.Time) error {
 }
 
 // legAtRest compares what both sides have on record of a leg.
-func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit bool) error {
-	state := bourse.Cancelled
+func (c *checker) legAtRest(m *mirror, id grid.LegID, l *legMirror, commit bool) error {
+	state := grid.Cancelled
 	if l != nil {
 		state = l.State
 	}
@@ -127,7 +127,7 @@ func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit boo
 	switch {
 	case !commit && paid(state):
 		return fmt.Errorf("I2: %v is aborted, its leg %d is %v", id.Tx, id.Leg, state)
-	case commit && (state == bourse.Cancelled || state == bourse.Refused || state == bourse.Held || state == bourse.Prepared):
+	case commit && (state == grid.Cancelled || state == grid.Refused || state == grid.Held || state == grid.Prepared):
 		return fmt.Errorf("I2: %v is committed, its leg %d is %v", id.Tx, id.Leg, state)
 	case commit && paid(state) && closed.Posted != l.Fare.Total():
 		return fmt.Errorf("I8: leg %v is %v at its site for %v, its broker has posted %v", id, state, l.Fare.Total(), closed.Posted)
@@ -140,8 +140,8 @@ func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit boo
 // money compares what each site has had of each broker with what that broker has
 // paid it, where no amnesia has named a leg between them. New work comes until the
 // end, so what the broker has yet to hear of legs that moved last is left out.
-func (c *checker) money(before bourse.Time) error {
-	clean, unheard := map[[2]string]bool{}, map[[2]string]bourse.Credits{}
+func (c *checker) money(before grid.Time) error {
+	clean, unheard := map[[2]string]bool{}, map[[2]string]grid.Credits{}
 	for i := range c.w.brokers {
 		for j := range c.w.sites {
 			clean[[2]string{c.w.brokers[i].config.Name, c.w.sites[j].config.Name}] = true
@@ -157,7 +157,7 @@ func (c *checker) money(before bourse.Time) error {
 	for _, id := range c.order {
 		t := c.txs[id]
 		for i, site := range t.begun.Sites {
-			leg, pair := bourse.LegID{Tx: id, Leg: i}, [2]string{id.Broker, site}
+			leg, pair := grid.LegID{Tx: id, Leg: i}, [2]string{id.Broker, site}
 			recent := c.moved[leg] > before
 			_, claimed := c.claimed[leg]
 			if t.exempt || c.exempt[leg] || c.claimed[leg] > before || claimed && recent {
@@ -194,12 +194,12 @@ func (c *checker) money(before bourse.Time) error {
 
 // unheard returns what a site has posted for a confirmed leg that its broker, whose mirror
 // is given, has not posted: the message about it is under way.
-func (l *legMirror) unheard(broker *mirror) bourse.Credits {
-	var sum bourse.Credits
+func (l *legMirror) unheard(broker *mirror) grid.Credits {
+	var sum grid.Credits
 	if !broker.closed[l.Leg].Commit {
 		sum = l.Fare.Total()
 	}
-	if _, heard := broker.done[l.Leg]; !heard && (l.State == bourse.Released || l.State == bourse.Lost) {
+	if _, heard := broker.done[l.Leg]; !heard && (l.State == grid.Released || l.State == grid.Lost) {
 		sum -= l.Refund + l.Penalty
 	}
 	return sum

@@ -3,9 +3,10 @@ package torture
 import (
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // rows counts how often each row of docs/TRANSACTION.md is taken. It sees every step before
@@ -19,11 +20,11 @@ type rows struct {
 	lists  map[int]map[agents.ID]bool // who has listed its legs to this life of a broker; none: it is the first
 	heard  map[heardFrom]agents.Stamp // the latest of a site that a broker has seen
 	forced map[string]bool            // maintenance by name
-	called map[limitKey]bourse.Time   // when a broker last called other sites for a leg
+	called map[limitKey]grid.Time     // when a broker last called other sites for a leg
 }
 
 func newRows() *rows {
-	return &rows{map[string]int{}, map[limitKey]bool{}, map[heardFrom]uint64{}, map[int]map[agents.ID]bool{}, map[heardFrom]agents.Stamp{}, map[string]bool{}, map[limitKey]bourse.Time{}}
+	return &rows{map[string]int{}, map[limitKey]bool{}, map[heardFrom]uint64{}, map[int]map[agents.ID]bool{}, map[heardFrom]agents.Stamp{}, map[string]bool{}, map[limitKey]grid.Time{}}
 }
 
 // taking is a step that takes rows.
@@ -50,11 +51,11 @@ func (x *taking) takeIf(so bool, names ...string) {
 }
 
 // was is the state of a leg before the step; Asked: it is not on record.
-func (x *taking) was(id bourse.LegID) bourse.LegState {
+func (x *taking) was(id grid.LegID) grid.LegState {
 	if l := x.m.legs[id]; l != nil {
 		return l.State
 	}
-	return bourse.Asked
+	return grid.Asked
 }
 
 // follow counts the rows of a step.
@@ -99,9 +100,9 @@ func (r *rows) begin(m *mirror, l *sim.Life) {
 	maintained := map[string]bool{}
 	for _, f := range m.facts {
 		switch f := f.(type) {
-		case bourse.MaintenanceSet:
+		case facts.MaintenanceSet:
 			maintained[f.Name] = true
-		case bourse.MaintenanceOver:
+		case facts.MaintenanceOver:
 			delete(maintained, f.Name)
 		}
 	}
@@ -109,7 +110,7 @@ func (r *rows) begin(m *mirror, l *sim.Life) {
 		r.taken["S68"]++
 	}
 	for _, x := range m.legs {
-		r.taken[map[bourse.LegState]string{bourse.Held: "S25", bourse.Prepared: "S37", bourse.Confirmed: "S47", bourse.Running: "S47"}[x.State]]++
+		r.taken[map[grid.LegState]string{grid.Held: "S25", grid.Prepared: "S37", grid.Confirmed: "S47", grid.Running: "S47"}[x.State]]++
 	}
 	delete(r.taken, "")
 }

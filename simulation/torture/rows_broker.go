@@ -3,38 +3,39 @@ package torture
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // broker takes in a step of a broker.
 func (x *taking) broker() {
 	for _, f := range x.step.Facts {
 		switch f := f.(type) {
-		case bourse.TxBegun:
+		case facts.TxBegun:
 			x.take("B1")
 			lists, later := x.lists[x.step.Process]
 			x.takeIf(later && len(lists) < len(siteNames), "B64")
 			x.takeIf(f.Replaces != nil && x.sameNodes(f), "B73")
 			x.takeIf(f.Replaces != nil, "B28")
 			x.takeIf(f.Replaces != nil && x.answers(), "B75")
-		case bourse.TxDecided:
+		case facts.TxDecided:
 			x.decided(f)
-		case bourse.TxReversed:
+		case facts.TxReversed:
 			x.take("B54")
-		case bourse.LegPriced:
+		case facts.LegPriced:
 			x.priced(f)
-		case bourse.LegClosed:
+		case facts.LegClosed:
 			x.closed(f)
-		case bourse.LegDone:
+		case facts.LegDone:
 			x.done(f)
-		case bourse.LegShifted:
+		case facts.LegShifted:
 			x.take(map[bool]string{true: "B58", false: "B71"}[x.listing()])
-		case bourse.LegProved:
+		case facts.LegProved:
 			x.take(map[bool]string{true: "B96", false: "B95"}[x.listing()])
-		case bourse.LegAdopted:
+		case facts.LegAdopted:
 			x.adopted(f)
-		case bourse.ShiftOffered:
+		case facts.ShiftOffered:
 			x.take("B74")
 		default:
 			x.news(f)
@@ -48,47 +49,47 @@ func (x *taking) broker() {
 // news are the rows of facts that are about no transaction.
 func (x *taking) news(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.LifeBegun:
+	case facts.LifeBegun:
 		x.takeIf(f.Incarnation > 1, "B50")
 		x.takeIf(x.m.fenced, "B111")
-	case bourse.LifeFenced:
+	case facts.LifeFenced:
 		_, offers := x.step.Message.(agents.Offers)
 		x.take(map[bool]string{true: "B110", false: "B44"}[offers])
-	case bourse.Amnesia:
+	case facts.Amnesia:
 		x.takeIf(f.Site != "", "B60")
-	case bourse.LegsDisowned:
-		x.take(map[bourse.Code]string{bourse.NoMoney: "B99", bourse.Invalid: "B142", bourse.QueueFull: "B143"}[f.Reason.Code])
-	case bourse.WordBroken:
+	case facts.LegsDisowned:
+		x.take(map[grid.Code]string{grid.NoMoney: "B99", grid.Invalid: "B142", grid.QueueFull: "B143"}[f.Reason.Code])
+	case facts.WordBroken:
 		x.take("B144")
 		x.takeIf(x.m.broken >= 3, "B145")
-	case bourse.SiteLost:
+	case facts.SiteLost:
 		x.take(map[bool]string{true: "B106", false: "B105"}[f.Wish])
-	case bourse.SiteBack, bourse.ClaimSettled:
+	case facts.SiteBack, facts.ClaimSettled:
 		x.take("B107")
-	case bourse.JobSubmitted:
+	case facts.JobSubmitted:
 		x.takeIf(len(f.Job.After) > 0, "B80")
-	case bourse.JobPostponed:
-		x.takeIf(f.Reason.Code == bourse.After && !f.Final, "B81")
-		x.takeIf(f.Reason.Code == bourse.Bound, "B140")
-	case bourse.JobBroken:
-		x.takeIf(f.Reason.Code == bourse.After, "B82", "B83")
-		x.takeIf(f.Reason.Code == bourse.After && x.step.Message.Kind() == "LateDue", "B86")
+	case facts.JobPostponed:
+		x.takeIf(f.Reason.Code == grid.After && !f.Final, "B81")
+		x.takeIf(f.Reason.Code == grid.Bound, "B140")
+	case facts.JobBroken:
+		x.takeIf(f.Reason.Code == grid.After, "B82", "B83")
+		x.takeIf(f.Reason.Code == grid.After && x.step.Message.Kind() == "LateDue", "B86")
 		x.takeIf(x.givenBack(f.Job), "B57")
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		x.takeIf(!f.Reason.Refused(), "B27")
 		x.takeIf(f.Reason.Refused(), "B84")
-	case bourse.CycleClosed:
+	case facts.CycleClosed:
 		x.takeIf(len(x.m.jobs) > 1, "B126")
 		x.takeIf(f.Sites < x.c.members(x.m), "B67")
-	case bourse.SiteJoined, bourse.SiteLeft:
+	case facts.SiteJoined, facts.SiteLeft:
 		x.take("B65")
-	case bourse.UserBarred:
+	case facts.UserBarred:
 		x.take(map[bool]string{true: "B128", false: "B127"}[x.m.barred])
 	}
 }
 
 // decided are the rows of a decision, by what it follows from.
-func (x *taking) decided(f bourse.TxDecided) {
+func (x *taking) decided(f facts.TxDecided) {
 	t := x.m.txs[f.Tx]
 	if t == nil {
 		return // begun or adopted in this step
@@ -96,7 +97,7 @@ func (x *taking) decided(f bourse.TxDecided) {
 	several := len(t.begun.Legs) > 1
 	held := true // all legs are, so that it prepares
 	for i := range t.begun.Legs {
-		_, priced := x.m.priced[bourse.LegID{Tx: f.Tx, Leg: i}]
+		_, priced := x.m.priced[grid.LegID{Tx: f.Tx, Leg: i}]
 		held = held && priced
 	}
 	switch m := x.step.Message.(type) {
@@ -126,14 +127,14 @@ func (x *taking) decided(f bourse.TxDecided) {
 	}
 }
 
-func (x *taking) priced(f bourse.LegPriced) {
+func (x *taking) priced(f facts.LegPriced) {
 	x.takeIf(sent[agents.Hold](x), "B2")
 	x.takeIf(sent[agents.Prepare](x), "B4")
 	x.takeIf(f.End > 0, "B70")
 }
 
 // closed are the rows of a decision that a site has acknowledged, or of a leg that is gone.
-func (x *taking) closed(f bourse.LegClosed) {
+func (x *taking) closed(f facts.LegClosed) {
 	t := x.m.txs[f.Leg.Tx]
 	commit := t != nil && t.commit
 	if f.Commit {
@@ -156,21 +157,21 @@ func (x *taking) closed(f bourse.LegClosed) {
 }
 
 // done are the rows of a leg that was paid for and is over.
-func (x *taking) done(f bourse.LegDone) {
+func (x *taking) done(f facts.LegDone) {
 	switch x.step.Message.(type) {
 	case agents.Degraded:
 		x.take("B23")
 	case agents.Settled:
 		x.take("B25")
-		x.takeIf(f.State == bourse.Lost, "B101")
+		x.takeIf(f.State == grid.Lost, "B101")
 	case agents.Released:
 		x.take("B26")
 	case agents.Refused:
-		x.takeIf(f.State == bourse.Lost, "B63")
+		x.takeIf(f.State == grid.Lost, "B63")
 	}
 }
 
-func (x *taking) adopted(f bourse.LegAdopted) {
+func (x *taking) adopted(f facts.LegAdopted) {
 	t := x.m.txs[f.Leg.Tx]
 	x.take("B55", map[bool]string{true: "B56"}[t != nil && t.decided])
 	x.takeIf(f.Leg.Leg > 0 && t == nil, "B91") // places that are unknown
@@ -207,7 +208,7 @@ func (x *taking) brokerSends() {
 			}
 		case agents.Reassert:
 			x.take("B60")
-			x.takeIf(m.Leg.Proof != (bourse.Proof{}), "B97")
+			x.takeIf(m.Leg.Proof != (grid.Proof{}), "B97")
 		case agents.OfferRequest:
 			_, offers := x.step.Message.(agents.Offers)
 			_, joins := x.step.Message.(agents.SiteJoined)
@@ -224,13 +225,13 @@ func (x *taking) brokerSends() {
 		case agents.JobReply:
 			_, modify := x.step.Message.(agents.JobModify)
 			_, cancel := x.step.Message.(agents.JobCancel)
-			x.takeIf(cancel && m.Reason.Code == bourse.QueueFull, "B117")
-			x.takeIf(modify && m.Reason.Code == bourse.BadState, "B116")
-			x.takeIf(modify && m.Reason.Code == bourse.NoOffer, "B115")
+			x.takeIf(cancel && m.Reason.Code == grid.QueueFull, "B117")
+			x.takeIf(modify && m.Reason.Code == grid.BadState, "B116")
+			x.takeIf(modify && m.Reason.Code == grid.NoOffer, "B115")
 		case agents.OperatorReply:
 			x.takeIf(m.To == (agents.GrantTerms{}).Kind() || m.To == (agents.ReadTerms{}).Kind(), "B141")
 		case agents.SubmitReply:
-			x.takeIf(m.Reason.Code == bourse.QueueFull, "B125")
+			x.takeIf(m.Reason.Code == grid.QueueFull, "B125")
 		}
 	}
 }
@@ -260,10 +261,10 @@ func (x *taking) brokerHears() {
 			return
 		}
 		x.take("B24")
-		x.takeIf(x.step.Now < t.begun.Legs[m.Leg.Leg].Start.Add(-2*bourse.Second), "B100")
+		x.takeIf(x.step.Now < t.begun.Legs[m.Leg.Leg].Start.Add(-2*grid.Second), "B100")
 	case agents.Reasserted:
 		x.take("B61")
-		x.takeIf(m.Reason.Code == bourse.Unproven, "B98")
+		x.takeIf(m.Reason.Code == grid.Unproven, "B98")
 	}
 }
 
@@ -278,8 +279,8 @@ func (x *taking) givenBack(job string) bool {
 	m, ok := x.step.Message.(agents.Listing)
 	return ok && slices.ContainsFunc(m.Legs, func(l agents.ListedLeg) bool {
 		t := x.m.txs[l.Leg.Tx]
-		return l.State == bourse.Released && t != nil && t.begun.Job == job && slices.ContainsFunc(x.step.Facts, func(f agents.Fact) bool {
-			a, ok := f.(bourse.Amnesia)
+		return l.State == grid.Released && t != nil && t.begun.Job == job && slices.ContainsFunc(x.step.Facts, func(f agents.Fact) bool {
+			a, ok := f.(facts.Amnesia)
 			return ok && a.Site == "" && slices.Contains(a.Legs, l.Leg)
 		})
 	})
@@ -299,8 +300,8 @@ func (x *taking) answers() bool {
 // refusesOffer reports whether the transaction that accepts an offer fails, and the offer ends.
 func (x *taking) refusesOffer() bool {
 	return slices.ContainsFunc(x.step.Facts, func(f agents.Fact) bool {
-		o, ok := f.(bourse.OfferClosed)
-		return ok && o.State == bourse.OfferRejected
+		o, ok := f.(facts.OfferClosed)
+		return ok && o.State == facts.OfferRejected
 	})
 }
 
@@ -314,7 +315,7 @@ func (x *taking) says(is func(agents.Message) bool) bool {
 }
 
 // sameNodes reports whether a move leaves its job in the same place.
-func (x *taking) sameNodes(f bourse.TxBegun) bool {
+func (x *taking) sameNodes(f facts.TxBegun) bool {
 	for i, id := range f.Replaces {
 		t := x.m.txs[id.Tx]
 		if t == nil || id.Leg >= len(t.begun.Legs) || t.begun.Legs[id.Leg] != f.Legs[i] {

@@ -3,15 +3,16 @@ package torture
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // refusedFor are the rows of a Hold that is refused before anybody is asked for nodes,
 // by the reason.
-var refusedFor = map[bourse.Code]string{
-	bourse.MinNotice: "S11", bourse.Past: "S11", bourse.MaxHorizon: "S11", bourse.MaxShare: "S11", bourse.Cap: "S11", bourse.VOShare: "S74",
-	bourse.TooDear: "S12", bourse.Busy: "S12", bourse.Stale: "S44", bourse.Draining: "S61", bourse.NotAllowed: "S63", bourse.NoMoney: "S96", bourse.NoShare: "S91",
+var refusedFor = map[grid.Code]string{
+	grid.MinNotice: "S11", grid.Past: "S11", grid.MaxHorizon: "S11", grid.MaxShare: "S11", grid.Cap: "S11", grid.VOShare: "S74",
+	grid.TooDear: "S12", grid.Busy: "S12", grid.Stale: "S44", grid.Draining: "S61", grid.NotAllowed: "S63", grid.NoMoney: "S96", grid.NoShare: "S91",
 }
 
 // site takes in a step of a site.
@@ -22,27 +23,27 @@ func (x *taking) site() {
 	}
 	for _, f := range x.step.Facts {
 		switch f := f.(type) {
-		case bourse.LifeSeen:
+		case facts.LifeSeen:
 			x.take("S2")
-		case bourse.LegMoved:
+		case facts.LegMoved:
 			x.siteMoved(f)
-		case bourse.LegShifted:
+		case facts.LegShifted:
 			x.take("S81")
-		case bourse.ShiftNoted:
+		case facts.ShiftNoted:
 			x.take("S83")
-		case bourse.NoticeNoted:
+		case facts.NoticeNoted:
 			x.take("S56")
-		case bourse.LegsForgotten:
+		case facts.LegsForgotten:
 			x.take("S57")
-		case bourse.LegRestored:
+		case facts.LegRestored:
 			x.take("S59", "S102")
-		case bourse.ShiftOffered:
+		case facts.ShiftOffered:
 			x.take("S87")
-		case bourse.OfferClosed:
+		case facts.OfferClosed:
 			x.take("S89")
-		case bourse.MaintenanceSet:
+		case facts.MaintenanceSet:
 			x.take(map[bool]string{true: "S66", false: "S65"}[x.forced[f.Name]])
-		case bourse.MaintenanceOver:
+		case facts.MaintenanceOver:
 			x.take("S67")
 		}
 	}
@@ -53,7 +54,7 @@ func (x *taking) site() {
 		x.again(m.(agents.OfLeg).LegID())
 	case agents.Answer:
 		if m.Verdict == agents.Wait || m.Verdict == agents.Unknown {
-			x.takeIf(x.was(m.Leg) == bourse.Prepared, "S34")
+			x.takeIf(x.was(m.Leg) == grid.Prepared, "S34")
 		}
 	case agents.List:
 		x.takeIf(x.says(func(m agents.Message) bool { r, ok := m.(agents.Listing); return ok && !r.Refusal.Refused() }), "S58")
@@ -61,7 +62,7 @@ func (x *taking) site() {
 		x.reassert(m)
 	case agents.ClusterStarted:
 		l := x.m.legs[m.Leg]
-		x.takeIf(l != nil && l.State == bourse.Confirmed && len(x.step.Facts) == 0 && x.step.Now < l.What.Start.Add(-2*bourse.Second), "S105")
+		x.takeIf(l != nil && l.State == grid.Confirmed && len(x.step.Facts) == 0 && x.step.Now < l.What.Start.Add(-2*grid.Second), "S105")
 	case agents.OfferRequest:
 		x.takeIf(m.Horizon <= x.step.Now && sent[agents.Offers](x), "S117")
 		k := heardFrom{x.step.Process, x.step.From}
@@ -99,14 +100,14 @@ func (x *taking) siteRefusals() {
 			default:
 				x.takeIf(r.Cycle == 0, "S122")
 			}
-			x.take(map[bourse.Code]string{bourse.Fenced: "S115", bourse.Draining: "S61", bourse.NotAllowed: "S63"}[r.Refusal.Code])
+			x.take(map[grid.Code]string{grid.Fenced: "S115", grid.Draining: "S61", grid.NotAllowed: "S63"}[r.Refusal.Code])
 		case agents.Listing:
-			x.takeIf(r.Refusal.Code == bourse.Fenced, "S1")
+			x.takeIf(r.Refusal.Code == grid.Fenced, "S1")
 		case agents.Reasserted:
 			switch r.Reason.Code {
-			case bourse.Invalid, bourse.Unknown, bourse.Expired:
+			case grid.Invalid, grid.Unknown, grid.Expired:
 				x.take("S103")
-			case bourse.None:
+			case grid.None:
 				x.take("S59")
 			}
 		case agents.Refused:
@@ -119,7 +120,7 @@ func (x *taking) siteRefusals() {
 func (x *taking) siteRefused(r agents.Refused) {
 	was := x.was(r.Leg)
 	switch r.Reason.Code {
-	case bourse.Fenced:
+	case grid.Fenced:
 		switch {
 		case x.m.otherNonce(r.Leg.Tx.Broker, r.Leg.Tx.Incarnation, r.Leg.Tx.Nonce):
 			x.take("S1")
@@ -128,24 +129,24 @@ func (x *taking) siteRefused(r agents.Refused) {
 		default:
 			x.take("S4")
 		}
-	case bourse.Conflict:
+	case grid.Conflict:
 		x.take("S6")
-	case bourse.QueueFull:
+	case grid.QueueFull:
 		x.take(map[bool]string{true: "S73", false: "S10"}[x.crowded(r.Leg.Tx.Broker)])
-	case bourse.Invalid:
+	case grid.Invalid:
 		x.take("S72")
-	case bourse.NoCluster:
+	case grid.NoCluster:
 		x.take("S17")
-	case bourse.Withdrawn:
+	case grid.Withdrawn:
 		x.take("S14")
-	case bourse.Expired:
+	case grid.Expired:
 		x.take("S53")
-	case bourse.Unknown:
+	case grid.Unknown:
 		x.takeIf(r.Step == "Prepare", "S50")
 		x.takeIf(r.Step == "Confirm" || r.Step == "Release", "S51")
-	case bourse.BadState:
+	case grid.BadState:
 		x.takeIf(r.Step == "Cancel", "S45")
-		x.takeIf(r.Step != "Cancel" && (was == bourse.Asked || was == bourse.Held || was == bourse.Prepared), "S48")
+		x.takeIf(r.Step != "Cancel" && (was == grid.Asked || was == grid.Held || was == grid.Prepared), "S48")
 	}
 }
 
@@ -164,80 +165,80 @@ func (x *taking) hold(h agents.Hold) {
 }
 
 // again counts the rows of a step that the leg has already seen or passed.
-func (x *taking) again(id bourse.LegID) {
+func (x *taking) again(id grid.LegID) {
 	l, was := x.m.legs[id], x.was(id)
 	over := l != nil && was.Terminal()
 	switch x.step.Message.(type) {
 	case agents.Prepare:
-		x.takeIf(was == bourse.Prepared && sent[agents.Prepared](x), "S5")
+		x.takeIf(was == grid.Prepared && sent[agents.Prepared](x), "S5")
 	case agents.Confirm:
 		x.takeIf(len(x.step.Facts) == 0 && sent[agents.Confirmed](x), "S5")
 	case agents.Cancel:
 		x.takeIf(over && sent[agents.Cancelled](x), "S54")
 		for _, f := range x.step.Facts {
-			_, tomb := f.(bourse.Tombstone)
+			_, tomb := f.(facts.Tombstone)
 			x.takeIf(tomb, "S52")
 		}
 	case agents.Release:
 		x.takeIf(over && sent[agents.Released](x), "S54")
-		x.takeIf(was == bourse.Lost && sent[agents.Degraded](x), "S110")
+		x.takeIf(was == grid.Lost && sent[agents.Degraded](x), "S110")
 	}
 }
 
 // siteMoved are the rows of a leg that moves.
-func (x *taking) siteMoved(f bourse.LegMoved) {
+func (x *taking) siteMoved(f facts.LegMoved) {
 	l, was := x.m.legs[f.Leg], x.was(f.Leg)
 	message := x.step.Message
 	_, answered := message.(agents.Answer)
 	delete(x.asked, limitKey{x.step.Process, f.Leg})
 	switch f.State {
-	case bourse.Refused:
+	case grid.Refused:
 		if _, asked := message.(agents.ClusterHeld); asked {
 			x.take("S16")
-		} else if f.Offer > 0 && (f.Reason.Code == bourse.Stale || f.Reason.Code == bourse.Expired) {
+		} else if f.Offer > 0 && (f.Reason.Code == grid.Stale || f.Reason.Code == grid.Expired) {
 			x.take("S88")
 		} else if row := refusedFor[f.Reason.Code]; row != "" {
 			x.take(row)
 		}
-	case bourse.Held:
+	case grid.Held:
 		x.take("S15")
 		x.takeIf(f.What.Work > 0, "S90")
 		if f.Flex.Movable(f.What) {
 			x.take(map[bool]string{true: "S80", false: "S94"}[x.promises()])
 		}
-	case bourse.LegExpired:
+	case grid.LegExpired:
 		x.take(map[bool]string{true: "S17", false: "S23"}[l == nil])
-	case bourse.Cancelled:
-		x.takeIf(f.What.Work > 0 && was != bourse.Asked, "S92")
-		x.take(map[bourse.LegState]string{bourse.Asked: "S18", bourse.Held: "S22", bourse.Prepared: "S31"}[was])
+	case grid.Cancelled:
+		x.takeIf(f.What.Work > 0 && was != grid.Asked, "S92")
+		x.take(map[grid.LegState]string{grid.Asked: "S18", grid.Held: "S22", grid.Prepared: "S31"}[was])
 		x.takeIf(answered, "S33")
-	case bourse.Prepared:
+	case grid.Prepared:
 		x.take("S20")
-	case bourse.Confirmed:
-		x.take(map[bourse.LegState]string{bourse.Held: "S21", bourse.Prepared: "S30"}[was])
+	case grid.Confirmed:
+		x.take(map[grid.LegState]string{grid.Held: "S21", grid.Prepared: "S30"}[was])
 		x.takeIf(answered, "S33")
-		if f.Replaces != (bourse.LegID{}) {
+		if f.Replaces != (grid.LegID{}) {
 			x.take("S43")
 			x.takeIf(f.Offer > 0, "S88")
 			x.takeIf(f.Kept > 0, "S121")
 			old := x.m.legs[f.Replaces]
 			x.takeIf(old != nil && old.What == f.What && old.Flex != f.Flex, "S86")
 		}
-	case bourse.Heuristic:
+	case grid.Heuristic:
 		x.take("S35")
-	case bourse.Lost:
-		x.take(map[bourse.LegState]string{bourse.Held: "S24", bourse.Prepared: "S36", bourse.Confirmed: "S42", bourse.Running: "S42"}[was])
-		x.takeIf(f.Reason.Code == bourse.Early, "S106")
+	case grid.Lost:
+		x.take(map[grid.LegState]string{grid.Held: "S24", grid.Prepared: "S36", grid.Confirmed: "S42", grid.Running: "S42"}[was])
+		x.takeIf(f.Reason.Code == grid.Early, "S106")
 		if m, inventory := message.(agents.ClusterLocks); inventory {
 			x.takeIf(slices.ContainsFunc(m.Locks, func(k agents.ClusterLock) bool { return k.Leg == f.Leg && !k.Lost }), "S123")
 		}
-	case bourse.Running:
+	case grid.Running:
 		x.take("S40")
-	case bourse.Released:
+	case grid.Released:
 		x.takeIf(sent[agents.Released](x), "S41")
 		x.takeIf(l != nil && l.Kept > 0, "S121")
 		x.takeIf(f.What.Work > 0, "S92")
-	case bourse.Settled:
+	case grid.Settled:
 		x.take("S46")
 	}
 }
@@ -246,7 +247,7 @@ func (x *taking) siteMoved(f bourse.LegMoved) {
 func (x *taking) reassert(m agents.Reassert) {
 	for _, s := range x.step.Sends {
 		r, ok := s.Message.(agents.Reasserted)
-		if !ok || r.Reason.Code != bourse.Unproven {
+		if !ok || r.Reason.Code != grid.Unproven {
 			continue
 		}
 		key := x.c.siteConfig(x.step.ID).Key

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Every row of docs/TRANSACTION.md is counted, or it is said why these worlds have nothing
@@ -67,20 +68,20 @@ func TestReport_NamesRowsThatAreTooRare(t *testing.T) {
 // be: not wherever a window breaks as a site lists, for another reason of that code.
 func TestRows_AWindowThatWasGivenBackAndForgotten(t *testing.T) {
 	t.Parallel()
-	listed := func(s bourse.LegState) agents.Listing {
+	listed := func(s grid.LegState) agents.Listing {
 		return agents.Listing{Legs: []agents.ListedLeg{{Leg: first(firstTx), State: s}}}
 	}
-	forgot, broken := bourse.Amnesia{Legs: []bourse.LegID{first(firstTx)}}, bourse.JobBroken{Job: "wave", Reason: bourse.Because(bourse.Unknown, "not known")}
+	forgot, broken := facts.Amnesia{Legs: []grid.LegID{first(firstTx)}}, facts.JobBroken{Job: "wave", Reason: grid.Because(grid.Unknown, "not known")}
 	for name, c := range map[string]struct {
 		message agents.Message
 		facts   []agents.Fact
 		taken   int
 	}{
-		"given back":          {listed(bourse.Released), []agents.Fact{forgot, broken}, 1},
-		"lost":                {listed(bourse.Lost), []agents.Fact{forgot, broken}, 0},
-		"of another job":      {listed(bourse.Released), []agents.Fact{forgot, bourse.JobBroken{Job: "tide", Reason: broken.Reason}}, 0},
-		"not forgotten":       {listed(bourse.Released), []agents.Fact{broken}, 0},
-		"forgotten by a site": {listed(bourse.Released), []agents.Fact{bourse.Amnesia{Site: "ash", Legs: forgot.Legs}, broken}, 0},
+		"given back":          {listed(grid.Released), []agents.Fact{forgot, broken}, 1},
+		"lost":                {listed(grid.Lost), []agents.Fact{forgot, broken}, 0},
+		"of another job":      {listed(grid.Released), []agents.Fact{forgot, facts.JobBroken{Job: "tide", Reason: broken.Reason}}, 0},
+		"not forgotten":       {listed(grid.Released), []agents.Fact{broken}, 0},
+		"forgotten by a site": {listed(grid.Released), []agents.Fact{facts.Amnesia{Site: "ash", Legs: forgot.Legs}, broken}, 0},
 		"said otherwise":      {agents.Refused{Leg: first(firstTx)}, []agents.Fact{forgot, broken}, 0},
 	} {
 		r := newRows()

@@ -6,11 +6,12 @@ import (
 	"maps"
 	"runtime"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 )
 
@@ -129,7 +130,7 @@ func (c *checker) run(opt Options) error {
 	if err := c.verifiedTogether(); err != nil {
 		return err
 	}
-	if err := c.history.Check(func(id bourse.LegID) bool { return wide[id] || c.forgotten(id.Tx) }); err != nil {
+	if err := c.history.Check(func(id grid.LegID) bool { return wide[id] || c.forgotten(id.Tx) }); err != nil {
 		return err
 	}
 	if err := c.replicasAtRest(); err != nil {
@@ -167,8 +168,8 @@ func (c *checker) mortalAtRest() error {
 		if err := d.Audit(c.w.Now()); err != nil {
 			return fmt.Errorf("I1: %w", err)
 		}
-		for _, l := range d.Image().(bourse.ClusterImage).Locks {
-			c.locks[lockKey{id, l.Leg}] = l.State != bourse.LockEnded && l.State != bourse.LockLost
+		for _, l := range d.Image().(facts.ClusterImage).Locks {
+			c.locks[lockKey{id, l.Leg}] = l.State != facts.LockEnded && l.State != facts.LockLost
 		}
 	}
 	return nil
@@ -176,7 +177,7 @@ func (c *checker) mortalAtRest() error {
 
 // settling is how long after the last fault every decision must be acknowledged everywhere:
 // 60 s, plus the 25 s in which what is down restarts.
-const settling = 85 * bourse.Second
+const settling = 85 * grid.Second
 
 // stack returns where a panic came from, without the frames above that.
 func stack() string {

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
 
@@ -42,7 +42,7 @@ func TestFaults_Scenarios(t *testing.T) {
 			case "run":
 				var until string
 				d.ScanArgs(t, "until", &until)
-				at, err := bourse.ParseTime(until)
+				at, err := grid.ParseTime(until)
 				if err == nil {
 					s.trace.Reset()
 					err = s.Run(at)
@@ -124,20 +124,20 @@ func newTiny(t *testing.T, d *datadriven.TestData) *tiny {
 }
 
 func tinySite(name string) site {
-	g := bourse.Group{Site: name, Name: "main", Nodes: 4, Performance: 1000, Price: 1_000_000}
-	return site{local: make([][]bourse.LocalJob, 1), config: sites.Config{
-		Name: name, Cluster: clusterID(name), Groups: []bourse.Group{g}, Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * bourse.Hour,
+	g := grid.Group{Site: name, Name: "main", Nodes: 4, Performance: 1000, Price: 1_000_000}
+	return site{local: make([][]grid.LocalJob, 1), config: sites.Config{
+		Name: name, Cluster: clusterID(name), Groups: []grid.Group{g}, Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * grid.Hour,
 		Hold: holdLimit, InDoubt: inDoubtLimit, MaxWork: 1000, Lead: leadTime, Penalty: 100}}
 }
 
 func (s *tiny) vo(name string) vo {
 	c := broker.Defaults(name)
-	c.Minimize = bourse.GoalTime
+	c.Minimize = grid.GoalTime
 	for i := range s.sites {
 		c.Sites = append(c.Sites, siteID(s.sites[i].config.Name))
 	}
-	c.Budget, c.Cycle, c.Phase = 100*bourse.Credit, bourse.Minute, 10*bourse.Second
-	c.Horizon, c.Lead, c.OfferWait = 2*bourse.Hour, leadTime, 4*bourse.Second
+	c.Budget, c.Cycle, c.Phase = 100*grid.Credit, grid.Minute, 10*grid.Second
+	c.Horizon, c.Lead, c.OfferWait = 2*grid.Hour, leadTime, 4*grid.Second
 	c.Hold, c.InDoubt = holdLimit, inDoubtLimit
 	return vo{config: c}
 }
@@ -145,16 +145,16 @@ func (s *tiny) vo(name string) vo {
 // job reads a job; it may cost twice what it does at the base price.
 func (s *tiny) job(t *testing.T, line string) {
 	t.Helper()
-	j := bourse.Job{User: "ana"}
+	j := grid.Job{User: "ana"}
 	var name string
 	var submit, seconds int64
 	line = strings.ReplaceAll(strings.TrimSpace(line), "=", " = ")
 	if _, err := fmt.Sscanf(line, "%s broker = %s submit = %d nodes = %d length = %d", &j.Name, &name, &submit, &j.Nodes, &seconds); err != nil {
 		t.Fatalf("job %s: %v", line, err)
 	}
-	j.Length, j.MinPerformance, j.MaxPrice = bourse.Duration(seconds)*bourse.Second, 1000, 2_000_000
-	j.Submit = bourse.Time(submit * int64(bourse.Second))
-	j.Deadline = j.Submit.Add(2 * bourse.Hour)
+	j.Length, j.MinPerformance, j.MaxPrice = grid.Duration(seconds)*grid.Second, 1000, 2_000_000
+	j.Submit = grid.Time(submit * int64(grid.Second))
+	j.Deadline = j.Submit.Add(2 * grid.Hour)
 	for i := range s.brokers {
 		if s.brokers[i].config.Name == name {
 			s.brokers[i].jobs = append(s.brokers[i].jobs, j)
@@ -235,7 +235,7 @@ func brief(m agents.Message) string {
 }
 
 // verdict says what a broker answers to a user.
-func verdict(job string, r bourse.Reason) string {
+func verdict(job string, r grid.Reason) string {
 	if r.Refused() {
 		return fmt.Sprintf("%s refused: %v", job, r)
 	}
@@ -243,7 +243,7 @@ func verdict(job string, r bourse.Reason) string {
 }
 
 // free shows how many nodes are free from which instants on.
-func free(p bourse.Profile) string {
+func free(p grid.Profile) string {
 	var b strings.Builder
 	for _, step := range p {
 		fmt.Fprintf(&b, " %d from %v", step.Free, step.At)

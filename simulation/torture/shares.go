@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
 )
 
@@ -17,7 +17,7 @@ import (
 func sharing(seed uint64) bool { return seed%16 == 3 }
 
 // fastest is the performance of time-shared nodes, which no others have.
-const fastest bourse.Performance = 2500
+const fastest grid.Performance = 2500
 
 // drawShares makes the nodes of one site time-shared, and gives its local jobs deadlines. A third
 // of the brokers' jobs need nodes as fast as these, so that they do not fit there all.
@@ -40,14 +40,14 @@ func (w *world) drawShares() {
 	s.deadlines = make([][]share.Job, len(s.local))
 	for i, list := range s.local {
 		for _, j := range list {
-			s.deadlines[i] = append(s.deadlines[i], share.Job{LocalJob: j, Deadline: j.Submit.Add(j.Estimate * bourse.Duration(12+r.IntN(30)) / 10)})
+			s.deadlines[i] = append(s.deadlines[i], share.Job{LocalJob: j, Deadline: j.Submit.Add(j.Estimate * grid.Duration(12+r.IntN(30)) / 10)})
 		}
 	}
 }
 
 // shares are the nodes of such a site, with their local work.
 func (s *site) shares() cluster.Backend {
-	return share.New(s.config.Groups, share.Options{Control: admission.Libra}, func(group int, _, after bourse.Time) func() (share.Job, bool) {
+	return share.New(s.config.Groups, share.Options{Control: admission.Libra}, func(group int, _, after grid.Time) func() (share.Job, bool) {
 		return share.Jobs(slices.DeleteFunc(slices.Clone(s.deadlines[group]), func(j share.Job) bool { return j.Submit < after }))
 	})
 }

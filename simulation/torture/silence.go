@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Silence: in one world of sixteen brokers are cut off from all sites for a quarter of an hour, and
@@ -25,7 +25,7 @@ const (
 func silent(seed uint64) bool { return seed%16 == 14 }
 
 // late is when the silence of the first broker begins.
-const late = storm - 16*bourse.Minute
+const late = storm - 16*grid.Minute
 
 // drawSilence leaves the first broker with the first of its jobs, which are over before its sites
 // fall silent, and with one more that comes then and cannot wait for long: after that nothing is due,
@@ -34,26 +34,26 @@ func (w *world) drawSilence() {
 	b := &w.brokers[0]
 	b.jobs = b.jobs[:10]
 	for i := range b.jobs {
-		b.jobs[i].Deadline = min(b.jobs[i].Deadline, start.Add(late-10*bourse.Minute))
+		b.jobs[i].Deadline = min(b.jobs[i].Deadline, start.Add(late-10*grid.Minute))
 	}
-	at := start.Add(late + bourse.Minute)
-	b.jobs = append(b.jobs, bourse.Job{Name: b.config.Name + "-last", User: "ana", Submit: at,
-		Request: bourse.Request{Nodes: 1, Length: bourse.Minute, MinPerformance: 1000, MaxPrice: 6_000_000, Deadline: at.Add(5 * bourse.Minute)}})
+	at := start.Add(late + grid.Minute)
+	b.jobs = append(b.jobs, grid.Job{Name: b.config.Name + "-last", User: "ana", Submit: at,
+		Request: grid.Request{Nodes: 1, Length: grid.Minute, MinPerformance: 1000, MaxPrice: 6_000_000, Deadline: at.Add(5 * grid.Minute)}})
 }
 
 // silenceFaults draws when that happens, and what is insisted on while all are silent, since the end
 // of a job takes long then.
 func silenceFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamSilence))
-	within := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	within := func(lo, hi grid.Duration) grid.Duration { return lo + grid.Duration(r.Int64N(int64(hi-lo)+1)) }
 	for i, name := range brokerNames {
-		at, length := start.Add(within(15*bourse.Minute, 100*bourse.Minute)), within(10*bourse.Minute, 15*bourse.Minute)
+		at, length := start.Add(within(15*grid.Minute, 100*grid.Minute)), within(10*grid.Minute, 15*grid.Minute)
 		if i == 0 {
-			at, length = start.Add(late), 15*bourse.Minute
+			at, length = start.Add(late), 15*grid.Minute
 		}
 		list = append(list, sim.Fault{Kind: AllSilent, Host: usersID(name), Salt: 1 + r.Uint64N(1<<32), At: at, For: length})
 		for range 3 {
-			list = append(list, sim.Fault{Kind: Insistence, Host: usersID(name), Salt: 1 + r.Uint64N(1<<32), At: at.Add(within(bourse.Minute, length))})
+			list = append(list, sim.Fault{Kind: Insistence, Host: usersID(name), Salt: 1 + r.Uint64N(1<<32), At: at.Add(within(grid.Minute, length))})
 		}
 	}
 	return list
@@ -97,7 +97,7 @@ func (w *world) insist(f sim.Fault) {
 type once struct{}
 
 // Step says it.
-func (once) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (once) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	if m, ok := m.(wanted); ok {
 		out.Send(m.broker, m.m)
 	}
@@ -119,7 +119,7 @@ func (x *taking) hearsNobody() bool {
 	if x.step.Message.Kind() != "PresenceDue" {
 		return false
 	}
-	calls, leg := false, bourse.LegID{}
+	calls, leg := false, grid.LegID{}
 	for _, s := range x.step.Sends {
 		switch m := s.Message.(type) {
 		case agents.OfferRequest:
@@ -128,7 +128,7 @@ func (x *taking) hearsNobody() bool {
 			leg = m.Leg
 		}
 	}
-	if !calls || leg == (bourse.LegID{}) {
+	if !calls || leg == (grid.LegID{}) {
 		return false
 	}
 	k := limitKey{x.step.Process, leg}

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Worlds that are strained in one way or another: in one of sixteen bounds are so low that they
@@ -46,7 +47,7 @@ func (w *world) drawNarrow() {
 			case 0:
 				j.OneSite = true
 			case 1:
-				j.MinPerformance = bourse.Performance(1250 + 250*r.IntN(3))
+				j.MinPerformance = grid.Performance(1250 + 250*r.IntN(3))
 			case 2:
 				j.Require.GPUs = 1 + r.IntN(2)
 			}
@@ -62,14 +63,14 @@ func narrowFaults(seed uint64) (list []sim.Fault) {
 	}
 	for range 6 {
 		list = append(list, sim.Fault{Kind: LegAimed, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Share: ofMove,
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 30*bourse.Minute)))), Size: int64(bourse.Second) + r.Int64N(int64(5*bourse.Minute))})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm - 30*grid.Minute)))), Size: int64(grid.Second) + r.Int64N(int64(5*grid.Minute))})
 	}
 	return list
 }
 
 // aDayAndAHalf is how long a narrow world goes on after the calm: a day longer than anything lasts
 // that was begun before.
-const aDayAndAHalf = 34 * bourse.Hour
+const aDayAndAHalf = 34 * grid.Hour
 
 // forgottenAtLast checks, a day after everything has ended, that no agent remembers any of
 // it (S57), and therefore nothing is stuck forever (I13). Only claims are kept longer.
@@ -83,7 +84,7 @@ func (c *checker) forgottenAtLast() error {
 			continue
 		}
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
-		for _, t := range b.Image().(bourse.BrokerImage).Txs {
+		for _, t := range b.Image().(facts.BrokerImage).Txs {
 			if !c.keptFor(m, t.Tx, len(t.Legs)) {
 				return fmt.Errorf("I13: after a day %s still has %v of job %s on record, as %v", m.id, t.Tx, t.Job, t.State)
 			}
@@ -103,9 +104,9 @@ func (c *checker) sitesForget() error {
 }
 
 // keptFor reports whether a transaction is kept for a claim.
-func (c *checker) keptFor(m *mirror, id bourse.TxID, legs int) bool {
+func (c *checker) keptFor(m *mirror, id grid.TxID, legs int) bool {
 	for i := range legs {
-		leg := bourse.LegID{Tx: id, Leg: i}
+		leg := grid.LegID{Tx: id, Leg: i}
 		if _, claimed := c.claimed[leg]; claimed {
 			if _, settled := m.settled[leg]; !settled {
 				return true

@@ -3,9 +3,10 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
 
@@ -35,18 +36,18 @@ func TestNarrow_BoundsAreReachedAndAllIsForgotten(t *testing.T) {
 func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end    bourse.Time
+		end    grid.Time
 		named  bool
 		exempt bool
 	}{
-		"found again":        {start.Add(bourse.Hour), false, false},
-		"named":              {start.Add(bourse.Hour), true, true},
+		"found again":        {start.Add(grid.Hour), false, false},
+		"named":              {start.Add(grid.Hour), true, true},
 		"ended by then":      {start, false, true},
 		"ended soon after":   {start.Add(unnamed), false, true},
 		"ended, and named":   {start, true, true},
 		"not quite so soon":  {start.Add(unnamed + 1), false, false},
-		"long after, named":  {start.Add(bourse.Day), true, true},
-		"long after, unsaid": {start.Add(bourse.Day), false, false},
+		"long after, named":  {start.Add(grid.Day), true, true},
+		"long after, unsaid": {start.Add(grid.Day), false, false},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		f := begins(firstTx)
@@ -58,7 +59,7 @@ func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 		}
 		if c.named {
 			check.past["broker:vo1"] = true
-			holds(t, name, check.amnesia("broker:vo1", bourse.Amnesia{Legs: []bourse.LegID{first(firstTx)}}), "")
+			holds(t, name, check.amnesia("broker:vo1", facts.Amnesia{Legs: []grid.LegID{first(firstTx)}}), "")
 		}
 		check.narrow()
 		if check.exempt[first(firstTx)] != c.exempt || check.forgotten(firstTx) != c.exempt {
@@ -71,10 +72,10 @@ func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 func TestNarrow_NobodyNamesALegWhoseSiteIsNotHeard(t *testing.T) {
 	t.Parallel()
 	site, other := siteID(siteNames[0]), siteID(siteNames[1])
-	end := start.Add(bourse.Hour)
+	end := start.Add(grid.Hour)
 	for name, c := range map[string]struct {
 		by, from agents.ID
-		at       bourse.Time
+		at       grid.Time
 		exempt   bool
 	}{
 		"heard at once":            {"broker:vo1", site, start, false},
@@ -83,15 +84,15 @@ func TestNarrow_NobodyNamesALegWhoseSiteIsNotHeard(t *testing.T) {
 		"another site is heard":    {"broker:vo1", other, start, true},
 		"another broker hears it":  {"broker:vo2", site, start, true},
 		"it is its broker's turn":  {site, "broker:vo1", start, true},
-		"it is heard after it all": {"broker:vo1", site, end.Add(bourse.Day), true},
+		"it is heard after it all": {"broker:vo1", site, end.Add(grid.Day), true},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		f := begins(firstTx)
 		f.Legs[0].End = end
 		check.txs[firstTx] = &txTruth{begun: f}
-		check.forget(site, newMirror(site), []agents.Fact{bourse.LegMoved{Leg: first(firstTx), State: bourse.Confirmed}})
+		check.forget(site, newMirror(site), []agents.Fact{facts.LegMoved{Leg: first(firstTx), State: grid.Confirmed}})
 		check.hearsAgain(&sim.Step{At: c.at, ID: c.by, From: c.from})
-		check.hearsAgain(&sim.Step{At: end.Add(bourse.Day), ID: c.by, From: c.from})
+		check.hearsAgain(&sim.Step{At: end.Add(grid.Day), ID: c.by, From: c.from})
 		check.narrow()
 		if check.exempt[first(firstTx)] != c.exempt {
 			t.Errorf("%s: exempt %t, want %t", name, check.exempt[first(firstTx)], c.exempt)
@@ -115,7 +116,7 @@ func TestForgottenAtLast_NobodyRemembersAnything(t *testing.T) {
 	check, _ := world()
 	holds(t, "nothing", check.sitesForget(), "")
 	check, m := world()
-	m.set(bourse.LegMoved{Leg: first(firstTx), State: bourse.Settled})
+	m.set(facts.LegMoved{Leg: first(firstTx), State: grid.Settled})
 	holds(t, "a leg", check.sitesForget(), "S57: after a day "+string(m.id))
 }
 
@@ -130,11 +131,11 @@ func TestRows_ASiteIsCrowdedByOneBrokerOrByAll(t *testing.T) {
 		w.sites[0].config = sites.Config{Name: siteNames[0], MaxKept: c.most}
 		m := newMirror(siteID(siteNames[0]))
 		for i := range c.own + c.others {
-			id := first(bourse.TxID{Broker: "vo1", Seq: uint64(i)})
+			id := first(grid.TxID{Broker: "vo1", Seq: uint64(i)})
 			if i >= c.own {
 				id.Tx.Broker = "vo2"
 			}
-			m.set(bourse.LegMoved{Leg: id, State: bourse.Settled})
+			m.set(facts.LegMoved{Leg: id, State: grid.Settled})
 		}
 		x := taking{rows: newRows(), c: &checker{w: w}, m: m, step: &sim.Step{ID: m.id}}
 		if got := x.crowded("vo1"); got != c.want {

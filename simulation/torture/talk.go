@@ -7,23 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // talk is what the checker knows of messages: what end states do not show.
 type talk struct {
 	*checker
 	heard map[heardKey]bool // by live brokers
-	first map[limitKey]bourse.Time
-	hold  map[limitKey]bourse.Duration
-	sent  map[sentKey]bourse.Time // by when a live broker must have what it asks for
+	first map[limitKey]grid.Time
+	hold  map[limitKey]grid.Duration
+	sent  map[sentKey]grid.Time // by when a live broker must have what it asks for
 }
 
 // sentKey is a step that a broker takes of all legs of a transaction.
 type sentKey struct {
-	tx   bourse.TxID
+	tx   grid.TxID
 	step string
 }
 
@@ -31,13 +32,13 @@ type sentKey struct {
 type heardKey struct {
 	process int
 	life    uint64
-	leg     bourse.LegID
+	leg     grid.LegID
 	kind    string
 }
 
 func newTalk(c *checker) *talk {
-	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{},
-		sent: map[sentKey]bourse.Time{}}
+	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]grid.Time{}, hold: map[limitKey]grid.Duration{},
+		sent: map[sentKey]grid.Time{}}
 }
 
 // begin forgets what an earlier life of a process had been asked.
@@ -99,7 +100,7 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 
 // fenced checks I7 on a decision: taken by a life before one that has listed its
 // legs, it has no effect.
-func (t *talk) fenced(s *sim.Step, m *mirror, leg bourse.LegID, by uint32) error {
+func (t *talk) fenced(s *sim.Step, m *mirror, leg grid.LegID, by uint32) error {
 	if by < m.listed[leg.Tx.Broker] && moves(s.Facts, leg) {
 		return fmt.Errorf("I7: a decision of incarnation %d moves leg %v, incarnation %d has listed it", by, leg, m.listed[leg.Tx.Broker])
 	}
@@ -112,9 +113,9 @@ func listed(s agents.Send) bool {
 	return ok && !r.Refusal.Refused()
 }
 
-func moves(facts []agents.Fact, leg bourse.LegID) bool {
-	return slices.ContainsFunc(facts, func(f agents.Fact) bool {
-		x, ok := f.(bourse.LegMoved)
+func moves(recorded []agents.Fact, leg grid.LegID) bool {
+	return slices.ContainsFunc(recorded, func(f agents.Fact) bool {
+		x, ok := f.(facts.LegMoved)
 		return ok && x.Leg == leg
 	})
 }
@@ -123,18 +124,18 @@ func moves(facts []agents.Fact, leg bourse.LegID) bool {
 // broker has fenced.
 func fencedOff(s agents.Send) bool {
 	r, ok := s.Message.(agents.Refused)
-	return ok && r.Reason.Code == bourse.Fenced
+	return ok && r.Reason.Code == grid.Fenced
 }
 
 // fencing returns the life that a refusal tells a fenced one of.
 func fencing(s agents.Send) (latest uint32, ok bool) {
 	switch x := s.Message.(type) {
 	case agents.Refused:
-		return x.Latest, x.Reason.Code == bourse.Fenced
+		return x.Latest, x.Reason.Code == grid.Fenced
 	case agents.Listing:
-		return x.Latest, x.Refusal.Code == bourse.Fenced
+		return x.Latest, x.Refusal.Code == grid.Fenced
 	case agents.Offers:
-		return x.Latest, x.Refusal.Code == bourse.Fenced
+		return x.Latest, x.Refusal.Code == grid.Fenced
 	}
 	return 0, false
 }
@@ -143,21 +144,21 @@ func fencing(s agents.Send) (latest uint32, ok bool) {
 // site has answered and must stand by (I11).
 func (t *talk) after(s *sim.Step, m *mirror) error {
 	for _, f := range s.Facts {
-		if r, ok := f.(bourse.LegRestored); ok { // its limit counts afresh: what ran before was lost with the journal
+		if r, ok := f.(facts.LegRestored); ok { // its limit counts afresh: what ran before was lost with the journal
 			t.limits[limitKey{s.Process, r.Was.Leg}] = s.Now.Add(inDoubtLimit)
 			continue
 		}
-		x, ok := f.(bourse.LegMoved)
+		x, ok := f.(facts.LegMoved)
 		if !ok {
 			continue
 		}
 		k := limitKey{s.Process, x.Leg}
 		switch x.State {
-		case bourse.Held:
+		case grid.Held:
 			if at, known := t.first[k]; known {
 				t.limits[k] = at.Add(t.hold[k])
 			}
-		case bourse.Prepared:
+		case grid.Prepared:
 			if p, ok := s.Message.(agents.Prepare); ok {
 				t.limits[k] = s.Now.Add(min(p.For, inDoubtLimit))
 			}
@@ -174,14 +175,14 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 			}
 			t.sends(s, r.Leg.Tx, "Prepare", r.For)
 		case agents.Held:
-			if err := t.stands(s, m, r.Leg, "Held", bourse.LegState.Blocks); err != nil {
+			if err := t.stands(s, m, r.Leg, "Held", grid.LegState.Blocks); err != nil {
 				return err
 			}
 			if l := m.legs[r.Leg]; l != nil && l.Fare != r.Fare {
 				return fmt.Errorf("I10: the record has leg %v at %v, Held says %v", r.Leg, l.Fare, r.Fare)
 			}
 		case agents.Prepared:
-			if err := t.stands(s, m, r.Leg, "Prepared", bourse.LegState.Blocks); err != nil {
+			if err := t.stands(s, m, r.Leg, "Prepared", grid.LegState.Blocks); err != nil {
 				return err
 			}
 		case agents.Inquire:
@@ -235,9 +236,9 @@ func conflict(s *sim.Step, m *mirror, x agents.Hold) error {
 
 // stands checks that a site's answer is on its record, unless it is the stored answer of a
 // leg that has gone on since.
-func (t *talk) stands(s *sim.Step, m *mirror, leg bourse.LegID, word string, good func(bourse.LegState) bool) error {
+func (t *talk) stands(s *sim.Step, m *mirror, leg grid.LegID, word string, good func(grid.LegState) bool) error {
 	l := m.legs[leg]
-	if l != nil && (good(l.State) || l.State.Terminal() && l.State != bourse.Refused) || t.exempt[leg] {
+	if l != nil && (good(l.State) || l.State.Terminal() && l.State != grid.Refused) || t.exempt[leg] {
 		return nil
 	}
 	state := "unknown"
@@ -248,23 +249,23 @@ func (t *talk) stands(s *sim.Step, m *mirror, leg bourse.LegID, word string, goo
 }
 
 // paid reports whether a leg in state s has been confirmed and is not lost.
-func paid(s bourse.LegState) bool {
-	return s == bourse.Confirmed || s == bourse.Running || s == bourse.Settled
+func paid(s grid.LegState) bool {
+	return s == grid.Confirmed || s == grid.Running || s == grid.Settled
 }
 
 // sends notes the first time that a broker asks for something under a limit: by
 // when it must have it.
-func (t *talk) sends(s *sim.Step, tx bourse.TxID, step string, limit bourse.Duration) {
+func (t *talk) sends(s *sim.Step, tx grid.TxID, step string, limit grid.Duration) {
 	k := sentKey{tx, step}
 	if _, again := t.sent[k]; !again {
-		t.sent[k] = s.Now.Add(max(limit*8/10-2*bourse.Second, limit/2))
+		t.sent[k] = s.Now.Add(max(limit*8/10-2*grid.Second, limit/2))
 	}
 }
 
 // inPatience checks that a broker goes on only while it can rely on what it has
 // asked for: on its own clock, so that it holds however late it hears of a lapse.
 // A Prepare that is said again was in time when it was said first.
-func (t *talk) inPatience(s *sim.Step, tx bourse.TxID, step string) error {
+func (t *talk) inPatience(s *sim.Step, tx grid.TxID, step string) error {
 	if _, again := t.sent[sentKey{tx, "Prepare"}]; again && step == "Hold" {
 		return nil
 	}
@@ -284,7 +285,7 @@ func (t *talk) mayCommit(s *sim.Step, x *txTruth) error {
 		kind, step = "Prepared", "Prepare"
 	}
 	for i := range x.begun.Legs {
-		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
+		id := grid.LegID{Tx: x.begun.Tx, Leg: i}
 		if !t.heard[heardKey{int(x.by[0]), x.by[1], id, kind}] {
 			return fmt.Errorf("I15: %v is committed without a %s of leg %d", x.begun.Tx, kind, i)
 		}
@@ -303,8 +304,8 @@ func sortedLocks(locks map[lockKey]bool) []lockKey {
 }
 
 // sortedLegs lists the legs of a map in order of their names.
-func sortedLegs[V any](legs map[bourse.LegID]V) []bourse.LegID {
-	return slices.SortedFunc(maps.Keys(legs), func(a, b bourse.LegID) int {
+func sortedLegs[V any](legs map[grid.LegID]V) []grid.LegID {
+	return slices.SortedFunc(maps.Keys(legs), func(a, b grid.LegID) int {
 		return cmp.Or(cmp.Compare(a.Tx.Broker, b.Tx.Broker), cmp.Compare(a.Tx.Incarnation, b.Tx.Incarnation),
 			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Tx.Nonce, b.Tx.Nonce), cmp.Compare(a.Leg, b.Leg))
 	})

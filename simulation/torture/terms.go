@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Terms: in one world of sixteen each VO's operator says how much users and tenants may have,
@@ -27,10 +27,10 @@ func (w *world) drawTerms() {
 	r := rand.New(rand.NewPCG(w.seed, streamTerms))
 	for i := range w.brokers {
 		c := &w.brokers[i].config
-		c.BudgetPeriod = bourse.Duration(15+r.IntN(20)) * bourse.Minute
+		c.BudgetPeriod = grid.Duration(15+r.IntN(20)) * grid.Minute
 		c.Budget /= 3
 		if r.IntN(3) == 0 {
-			c.BudgetUntil = bourse.Duration(60+r.IntN(60)) * bourse.Minute
+			c.BudgetUntil = grid.Duration(60+r.IntN(60)) * grid.Minute
 		}
 		c.Quotas, c.Holders = nil, drawHolders(r)
 	}
@@ -43,36 +43,36 @@ const (
 )
 
 // drawHolders draws a file of terms, in the order of holders.
-func drawHolders(r *rand.Rand) []bourse.Holder {
-	list := []bourse.Holder{
+func drawHolders(r *rand.Rand) []grid.Holder {
+	list := []grid.Holder{
 		{Tenant: guests}, {Tenant: lab},
-		{User: bourse.Everyone, In: guests}, {User: "ana", In: lab}, {User: "ben", In: bourse.Nobody}, {User: "eva"},
+		{User: grid.Everyone, In: guests}, {User: "ana", In: lab}, {User: "ben", In: grid.Nobody}, {User: "eva"},
 	}
 	for i := range list {
 		list[i].Terms = drawGrants(r, list[i])
 	}
-	return slices.DeleteFunc(list, func(h bourse.Holder) bool { return h.In == "" && len(h.Terms) == 0 })
+	return slices.DeleteFunc(list, func(h grid.Holder) bool { return h.In == "" && len(h.Terms) == 0 })
 }
 
 // drawGrants draws some terms for a user or a tenant: so low that they are reached.
-func drawGrants(r *rand.Rand, h bourse.Holder) bourse.Grants {
-	terms := bourse.Grants{}
+func drawGrants(r *rand.Rand, h grid.Holder) grid.Grants {
+	terms := grid.Grants{}
 	for _, t := range []struct {
 		name        string
 		least, most int64
 	}{
-		{bourse.TermShare, 1, 5}, {bourse.TermPriority, -2, 3}, {bourse.TermMaxPriority, 0, 2}, {bourse.TermMaxWaiting, 2, 8},
-		{bourse.TermMaxNodes, 8, 30}, {bourse.TermNodeHours, bourse.NodeHour, 8 * bourse.NodeHour},
-		{bourse.TermCredits, 3 * int64(bourse.Credit), 40 * int64(bourse.Credit)}, {bourse.TermQuota, 10 * int64(bourse.Credit), 60 * int64(bourse.Credit)},
+		{grid.TermShare, 1, 5}, {grid.TermPriority, -2, 3}, {grid.TermMaxPriority, 0, 2}, {grid.TermMaxWaiting, 2, 8},
+		{grid.TermMaxNodes, 8, 30}, {grid.TermNodeHours, grid.NodeHour, 8 * grid.NodeHour},
+		{grid.TermCredits, 3 * int64(grid.Credit), 40 * int64(grid.Credit)}, {grid.TermQuota, 10 * int64(grid.Credit), 60 * int64(grid.Credit)},
 	} {
 		value := t.least + r.Int64N(t.most-t.least+1)
-		if r.IntN(3) > 0 || t.name == bourse.TermQuota && (h.Tenant != "" || h.User == bourse.Everyone) {
+		if r.IntN(3) > 0 || t.name == grid.TermQuota && (h.Tenant != "" || h.User == grid.Everyone) {
 			continue
 		}
 		terms[t.name] = value
 	}
 	if r.IntN(4) == 0 {
-		terms[bourse.TermPeriod] = int64(bourse.Day) * (1 + r.Int64N(31))
+		terms[grid.TermPeriod] = int64(grid.Day) * (1 + r.Int64N(31))
 	}
 	return terms
 }
@@ -85,7 +85,7 @@ func termsFaults(seed uint64) (list []sim.Fault) {
 	r := rand.New(rand.NewPCG(seed, streamTermsFaults))
 	for range granted {
 		list = append(list, sim.Fault{Kind: OperatorGrant, Host: usersID(brokerNames[r.IntN(len(brokerNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(6),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 10*bourse.Minute))))})
+			At: start.Add(grid.Duration(r.Int64N(int64(storm - 10*grid.Minute))))})
 	}
 	return list
 }
@@ -99,7 +99,7 @@ func (w *world) grant(f sim.Fault) {
 	case 0:
 		m = agents.ReadTerms{Holders: drawHolders(r)}
 	case 1:
-		m = agents.Deposit{Key: fmt.Sprint("d", f.Salt), Credits: bourse.Credits(1+r.IntN(20)) * bourse.Credit}
+		m = agents.Deposit{Key: fmt.Sprint("d", f.Salt), Credits: grid.Credits(1+r.IntN(20)) * grid.Credit}
 	default:
 		m = drawGrant(r)
 	}
@@ -114,11 +114,11 @@ func (w *world) healTerms() {
 		return
 	}
 	for _, name := range brokerNames {
-		for _, h := range []bourse.Holder{{Tenant: lab}, {Tenant: guests}, {User: "ana"}, {User: "ben"}, {User: "eva"}} {
-			h.Terms = bourse.Grants{}
-			for _, t := range bourse.TermList() {
+		for _, h := range []grid.Holder{{Tenant: lab}, {Tenant: guests}, {User: "ana"}, {User: "ben"}, {User: "eva"}} {
+			h.Terms = grid.Grants{}
+			for _, t := range grid.TermList() {
 				switch t.Name {
-				case bourse.TermMaxNodes, bourse.TermNodeHours, bourse.TermCredits:
+				case grid.TermMaxNodes, grid.TermNodeHours, grid.TermCredits:
 					h.Terms[t.Name] = t.Max
 				}
 			}
@@ -129,14 +129,14 @@ func (w *world) healTerms() {
 
 // drawGrant draws a grant to a user or a tenant. Some put a user into a tenant that nobody knows.
 func drawGrant(r *rand.Rand) agents.GrantTerms {
-	h := []bourse.Holder{{User: "ana"}, {User: "ben"}, {User: "eva"}, {User: bourse.Everyone}, {Tenant: lab}, {Tenant: guests}}[r.IntN(6)]
+	h := []grid.Holder{{User: "ana"}, {User: "ben"}, {User: "eva"}, {User: grid.Everyone}, {Tenant: lab}, {Tenant: guests}}[r.IntN(6)]
 	if h.User != "" && r.IntN(3) == 0 {
-		h.In = []string{lab, guests, bourse.Nobody, "nowhere"}[r.IntN(4)]
+		h.In = []string{lab, guests, grid.Nobody, "nowhere"}[r.IntN(4)]
 	}
 	h.Terms = drawGrants(r, h)
 	m := agents.GrantTerms{Holder: h}
 	if r.IntN(3) == 0 {
-		for _, t := range bourse.TermList() {
+		for _, t := range grid.TermList() {
 			if _, set := h.Terms[t.Name]; !set && r.IntN(2) == 0 {
 				m.Drop = append(m.Drop, t.Name)
 			}
@@ -162,7 +162,7 @@ type wanted struct {
 func (wanted) Kind() string { return "Wanted" }
 
 // Step says what is next, and again what was not answered.
-func (g *grantor) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+func (g *grantor) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case wanted:
 		if g.wants = append(g.wants, m); g.next(m.broker) == len(g.wants)-1 {

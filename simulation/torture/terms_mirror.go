@@ -5,10 +5,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // What a broker's record says of terms and of money paid in, folded without the broker's code and
@@ -19,7 +20,7 @@ import (
 // holderKey is a user or a tenant.
 type holderKey struct{ user, tenant string }
 
-func keyOf(h bourse.Holder) holderKey { return holderKey{h.User, h.Tenant} }
+func keyOf(h grid.Holder) holderKey { return holderKey{h.User, h.Tenant} }
 
 // holders are terms as a file or an operator has set them. The tenant of a user is one of its
 // terms, by name.
@@ -27,7 +28,7 @@ type holders map[holderKey]map[string]any
 
 const inTenant = "in"
 
-func (x holders) set(h bourse.Holder, drop []string) {
+func (x holders) set(h grid.Holder, drop []string) {
 	terms := maps.Clone(x[keyOf(h)])
 	if terms == nil {
 		terms = map[string]any{}
@@ -46,7 +47,7 @@ func (x holders) set(h bourse.Holder, drop []string) {
 	}
 }
 
-func holdersOf(list []bourse.Holder) holders {
+func holdersOf(list []grid.Holder) holders {
 	x := holders{}
 	for _, h := range list {
 		x.set(h, nil)
@@ -58,31 +59,31 @@ func holdersOf(list []bourse.Holder) holders {
 type allowed struct {
 	file, granted holders
 	changed       bool // since they were compared with the broker's
-	deposits      map[string]bourse.Credits
-	opened        bool        // a period of the budget
-	until         bourse.Time // the end of the first period
+	deposits      map[string]grid.Credits
+	opened        bool      // a period of the budget
+	until         grid.Time // the end of the first period
 	period        int64
-	in            bourse.Credits // paid in
+	in            grid.Credits // paid in
 }
 
 func newAllowed() allowed {
-	return allowed{file: holders{}, granted: holders{}, deposits: map[string]bourse.Credits{}}
+	return allowed{file: holders{}, granted: holders{}, deposits: map[string]grid.Credits{}}
 }
 
 // allows takes what a broker records of terms and of money paid in.
 func (x *allowed) allows(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.LifeBegun:
+	case facts.LifeBegun:
 		x.changed = true
-	case bourse.TermsRead:
+	case facts.TermsRead:
 		x.file, x.changed = holdersOf(f.Holders), true
-	case bourse.TermsGranted:
+	case facts.TermsGranted:
 		x.granted.set(f.Holder, f.Drop)
 		x.changed = true
-	case bourse.Deposited:
+	case facts.Deposited:
 		x.deposits[f.Key] = f.Credits
 		x.in += f.Credits
-	case bourse.BudgetOpened:
+	case facts.BudgetOpened:
 		if !x.opened {
 			x.opened, x.until, x.in = true, f.Until, f.Credits
 		} else if f.Period != x.period {
@@ -97,7 +98,7 @@ func (x *allowed) allows(f agents.Fact) {
 func (x *allowed) term(k holderKey, name string) any {
 	who := []holderKey{k}
 	if k.tenant == "" {
-		who = append(who, holderKey{user: bourse.Everyone})
+		who = append(who, holderKey{user: grid.Everyone})
 	}
 	for _, k := range who {
 		for _, list := range []holders{x.granted, x.file} {
@@ -111,7 +112,7 @@ func (x *allowed) term(k holderKey, name string) any {
 
 // tenantOf is the tenant that a user is in, "" for none.
 func (x *allowed) tenantOf(user string) string {
-	if in, _ := x.term(holderKey{user: user}, inTenant).(string); in != bourse.Nobody {
+	if in, _ := x.term(holderKey{user: user}, inTenant).(string); in != grid.Nobody {
 		return in
 	}
 	return ""
@@ -124,11 +125,11 @@ func (c *checker) paysIn(s *sim.Step, m *mirror, f agents.Fact) error {
 	}
 	x := &m.allowed
 	switch f := f.(type) {
-	case bourse.Deposited:
+	case facts.Deposited:
 		if _, again := x.deposits[f.Key]; again {
 			return fmt.Errorf("I6: deposit %s is paid in twice at %s", f.Key, m.id)
 		}
-	case bourse.BudgetOpened:
+	case facts.BudgetOpened:
 		config := c.brokerConfig(m.id)
 		periods, due := f.Period-x.period, int64(s.Now.Add(config.BudgetPeriod).Sub(x.until)/config.BudgetPeriod)
 		if !x.opened {
@@ -146,7 +147,7 @@ func (c *checker) paysIn(s *sim.Step, m *mirror, f agents.Fact) error {
 
 // permits checks a transaction that has just been begun against the terms of its user and of the
 // user's tenant.
-func (c *checker) permits(m *mirror, f bourse.TxBegun) error {
+func (c *checker) permits(m *mirror, f facts.TxBegun) error {
 	if !termed(c.w.seed) {
 		return nil
 	}
@@ -163,11 +164,11 @@ func (c *checker) permits(m *mirror, f bourse.TxBegun) error {
 
 // buys checks what a user or a tenant has with a transaction that is begun: nodes at once, by where
 // the legs lie, and what is paid and promised. All of a run is on one day, and so in one period.
-func (c *checker) buys(m *mirror, f bourse.TxBegun, k holderKey, of func(user string) bool) error {
-	most, bound := m.allowed.term(k, bourse.TermMaxNodes).(int64)
-	credits, priced := m.allowed.term(k, bourse.TermCredits).(int64)
-	var due bourse.Credits
-	var legs []bourse.Leg
+func (c *checker) buys(m *mirror, f facts.TxBegun, k holderKey, of func(user string) bool) error {
+	most, bound := m.allowed.term(k, grid.TermMaxNodes).(int64)
+	credits, priced := m.allowed.term(k, grid.TermCredits).(int64)
+	var due grid.Credits
+	var legs []grid.Leg
 	for _, id := range m.begun {
 		t := m.txs[id]
 		if !of(m.jobs[t.begun.Job].User) || t.decided && !t.commit {
@@ -175,7 +176,7 @@ func (c *checker) buys(m *mirror, f bourse.TxBegun, k holderKey, of func(user st
 		}
 		gives := id != f.Tx && t.decided && f.Request.Nodes > 0 && t.begun.Job == f.Job // its window, for this one
 		for i, what := range t.begun.Legs {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			closed, known := m.closed[leg]
 			over, done := m.done[leg]
 			due += max(0, m.promised.legs[leg]+closed.Posted-over.Refund-over.Penalty) // a claim is the VO's
@@ -184,12 +185,12 @@ func (c *checker) buys(m *mirror, f bourse.TxBegun, k holderKey, of func(user st
 			}
 		}
 	}
-	who := bourse.Holder{User: k.user, Tenant: k.tenant}.Words()
-	if priced && due > bourse.Credits(credits) {
-		return fmt.Errorf("I31: %s of %s may spend %v, and with %v it comes to %v", who, m.id, bourse.Credits(credits), f.Tx, due)
+	who := grid.Holder{User: k.user, Tenant: k.tenant}.Words()
+	if priced && due > grid.Credits(credits) {
+		return fmt.Errorf("I31: %s of %s may spend %v, and with %v it comes to %v", who, m.id, grid.Credits(credits), f.Tx, due)
 	}
 	for _, l := range f.Legs { // the most are held where one begins
-		for _, at := range append([]bourse.Leg{l}, legs...) {
+		for _, at := range append([]grid.Leg{l}, legs...) {
 			if at.Start < l.Start || at.Start >= l.End {
 				continue
 			}
@@ -244,7 +245,7 @@ func (c *checker) goesBy(b *broker.Broker, m *mirror) error {
 		return nil
 	}
 	x.changed = false
-	has := b.Image().(bourse.BrokerImage).Tenancy
+	has := b.Image().(facts.BrokerImage).Tenancy
 	if !maps.EqualFunc(holdersOf(has.Granted), x.granted, maps.Equal) || !maps.EqualFunc(holdersOf(has.File), x.file, maps.Equal) {
 		return fmt.Errorf("I11: %s goes by the terms %v and %v, on record are %v and %v", m.id, has.File, has.Granted, x.file, x.granted)
 	}

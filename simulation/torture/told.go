@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 )
 
@@ -18,7 +19,7 @@ import (
 
 // told is what users have asked for and brokers have not answered.
 type told struct {
-	wishes map[wishOf]bourse.Request // of the other window
+	wishes map[wishOf]grid.Request // of the other window
 }
 
 // wishOf is a wish for a job that a life of a process knows of. It follows one for a job at a
@@ -33,7 +34,7 @@ type wishOf struct {
 // before, in another place.
 func (x *told) asks(s *sim.Step, m *mirror) {
 	var job string
-	var want bourse.Request
+	var want grid.Request
 	switch x := s.Message.(type) {
 	case agents.JobModify:
 		job, want = x.Job, x.Request
@@ -46,13 +47,13 @@ func (x *told) asks(s *sim.Step, m *mirror) {
 		return
 	}
 	if x.wishes == nil {
-		x.wishes = map[wishOf]bourse.Request{}
+		x.wishes = map[wishOf]grid.Request{}
 	}
 	x.wishes[wishOf{s.Process, s.Life, job}] = want
 }
 
 // answered returns the wish that an answer is for; false if no other window was asked for.
-func (x *told) answered(s *sim.Step, job string) (bourse.Request, bool) {
+func (x *told) answered(s *sim.Step, job string) (grid.Request, bool) {
 	if m, ok := s.Message.(agents.JobModify); ok && m.Job == job {
 		return m.Request, true
 	}
@@ -63,7 +64,7 @@ func (x *told) answered(s *sim.Step, job string) (bourse.Request, bool) {
 }
 
 // alike compares what users change of a request.
-func alike(a, b *bourse.Request) bool {
+func alike(a, b *grid.Request) bool {
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.Deadline == b.Deadline && a.Flexible == b.Flexible && a.Phi == b.Phi
 }
 
@@ -105,7 +106,7 @@ func (c *checker) hasAnswered(s *sim.Step, m *mirror, a agents.OfferAnswer, x ag
 	if x.Reason.Refused() || m.learned(x.Job) {
 		return nil
 	}
-	want := map[bool]bourse.OfferState{true: bourse.OfferAccepted, false: bourse.OfferRejected}[a.Accept]
+	want := map[bool]facts.OfferState{true: facts.OfferAccepted, false: facts.OfferRejected}[a.Accept]
 	for _, o := range m.offers {
 		if o.job == a.Job && o.n == a.N && o.state == want && m.jobs[a.Job].User == a.User {
 			return nil
@@ -117,7 +118,7 @@ func (c *checker) hasAnswered(s *sim.Step, m *mirror, a agents.OfferAnswer, x ag
 // givenUp checks the answer to a user who has given up a job: by the broker's record no
 // part of it holds anything, and the refunds since are what the answer says.
 func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
-	back := bourse.Credits(0)
+	back := grid.Credits(0)
 	for _, id := range m.begun {
 		t := m.txs[id]
 		if t.begun.Job != x.Job {
@@ -127,7 +128,7 @@ func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
 			return fmt.Errorf("I30: %s says that all of job %s is given up, and %v is undecided", s.ID, x.Job, id)
 		}
 		for i := range t.begun.Legs {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			_, claimed := c.claimed[leg]
 			if claimed || c.exempt[leg] || c.forgotten(id) {
 				return nil
@@ -151,7 +152,7 @@ func (c *checker) givenUp(s *sim.Step, m *mirror, x agents.JobReply) error {
 // learned reports whether the broker has something of a job from its sites alone.
 func (m *mirror) learned(job string) bool {
 	return slices.ContainsFunc(m.facts, func(f agents.Fact) bool {
-		a, is := f.(bourse.LegAdopted)
+		a, is := f.(facts.LegAdopted)
 		return is && a.Job == job
 	})
 }
@@ -159,9 +160,9 @@ func (m *mirror) learned(job string) bool {
 // wished records which user gives up what, and what ends after that.
 func (m *mirror) wished(f agents.Fact) {
 	switch f := f.(type) {
-	case bourse.JobCancelled:
+	case facts.JobCancelled:
 		m.withdrawn[f.Job] = true
-	case bourse.LegDone:
+	case facts.LegDone:
 		if t := m.txs[f.Leg.Tx]; t != nil && m.withdrawn[t.begun.Job] {
 			m.undone[f.Leg] = true
 		}
@@ -170,7 +171,7 @@ func (m *mirror) wished(f agents.Fact) {
 
 // toldAtRest compares, for jobs that have not changed since an instant, what their turns
 // say with what the sites have, and with what the broker itself shows.
-func (c *checker) toldAtRest(before bourse.Time) error {
+func (c *checker) toldAtRest(before grid.Time) error {
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
 		b, alone := c.w.Agent(m.id).(*broker.Broker)
@@ -179,7 +180,7 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 			x := stand[name]
 			if alone {
 				shown, known := b.Job(name)
-				if is := shown.State; known && is != x.State && !(is == bourse.JobRunning && x.State == bourse.JobPlaced) && !(is == bourse.JobWaiting && x.torn) {
+				if is := shown.State; known && is != x.State && !(is == grid.JobRunning && x.State == grid.JobPlaced) && !(is == grid.JobWaiting && x.torn) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
 				if err := m.showsOffers(name, shown.Offers); err != nil {
@@ -195,7 +196,7 @@ func (c *checker) toldAtRest(before bourse.Time) error {
 }
 
 // showsOffers checks that a broker shows of each offer for a job what has become of it.
-func (m *mirror) showsOffers(job string, list []bourse.JobOffer) error {
+func (m *mirror) showsOffers(job string, list []facts.JobOffer) error {
 	for _, o := range list {
 		if is := m.offers[offerOf{o.Leg, o.Number}]; is == nil || is.state != o.State || is.n != o.N {
 			return fmt.Errorf("I30: %s shows offer %d for leg %v of job %s as number %d, %s, and has %+v on record", m.id, o.Number, o.Leg, job, o.N, o.State, is)
@@ -219,9 +220,9 @@ func (c *checker) standings(m *mirror) map[string]*standing {
 	left := map[string]bool{}
 	for _, f := range m.facts {
 		switch f := f.(type) {
-		case bourse.LegAdopted:
+		case facts.LegAdopted:
 			left[f.Job] = true
-		case bourse.LifeBegun:
+		case facts.LifeBegun:
 			for _, x := range stand {
 				x.torn = x.lost
 			}
@@ -242,7 +243,7 @@ func (c *checker) standings(m *mirror) map[string]*standing {
 }
 
 // carries compares a job's state by its turns with the legs of its windows at their sites.
-func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time) error {
+func (c *checker) carries(m *mirror, job string, x *standing, before grid.Time) error {
 	var stands []string
 	for _, id := range m.begun {
 		t := m.txs[id]
@@ -253,7 +254,7 @@ func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time
 			return nil
 		}
 		for i, at := range t.begun.Sites {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			l := c.of(siteID(at)).legs[leg]
 			if _, claimed := c.claimed[leg]; claimed || c.exempt[leg] || c.moved[leg] > before {
 				return nil
@@ -263,7 +264,7 @@ func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time
 			}
 		}
 	}
-	placed := x.State == bourse.JobPlaced || x.State == bourse.JobRunning
+	placed := x.State == grid.JobPlaced || x.State == grid.JobRunning
 	if placed == (len(stands) > 0) || x.torn && len(stands) == 0 {
 		return nil
 	}
@@ -271,4 +272,4 @@ func (c *checker) carries(m *mirror, job string, x *standing, before bourse.Time
 }
 
 // stands reports whether a leg is bought and not over.
-func (l *legMirror) stands() bool { return l.State == bourse.Confirmed || l.State == bourse.Running }
+func (l *legMirror) stands() bool { return l.State == grid.Confirmed || l.State == grid.Running }

@@ -4,41 +4,42 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 var (
-	firstTx  = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
-	secondTx = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 2}
-	asked4   = bourse.Request{Nodes: 4, Length: bourse.Hour, Deadline: start.Add(storm)}
-	asked2   = bourse.Request{Nodes: 2, Length: bourse.Hour, Deadline: start.Add(storm)}
+	firstTx  = grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	secondTx = grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 2}
+	asked4   = grid.Request{Nodes: 4, Length: grid.Hour, Deadline: start.Add(storm)}
+	asked2   = grid.Request{Nodes: 2, Length: grid.Hour, Deadline: start.Add(storm)}
 )
 
-func first(tx bourse.TxID) bourse.LegID { return bourse.LegID{Tx: tx} }
+func first(tx grid.TxID) grid.LegID { return grid.LegID{Tx: tx} }
 
 // taken is a job that a broker has taken, and its window at ash.
 func taken() []agents.Fact {
-	return append([]agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: asked4}}}, window(firstTx)...)
+	return append([]agents.Fact{facts.JobSubmitted{Job: grid.Job{Name: "wave", Request: asked4}}}, window(firstTx)...)
 }
 
 // window is one of a leg at each of some sites, ash if none is named.
-func window(tx bourse.TxID) []agents.Fact {
-	return []agents.Fact{begins(tx), bourse.LegPriced{Leg: first(tx), Fare: bourse.Fare{Base: 5}},
-		bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: first(tx), Commit: true, Posted: 5}}
+func window(tx grid.TxID) []agents.Fact {
+	return []agents.Fact{begins(tx), facts.LegPriced{Leg: first(tx), Fare: grid.Fare{Base: 5}},
+		facts.TxDecided{Tx: tx, Job: "wave", Commit: true}, facts.LegClosed{Leg: first(tx), Commit: true, Posted: 5}}
 }
 
-func begins(tx bourse.TxID) bourse.TxBegun {
-	return bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Limits: []bourse.Credits{9},
-		Legs: []bourse.Leg{{Group: "g1", Nodes: 4, Start: start.Add(bourse.Hour), End: start.Add(2 * bourse.Hour)}}}
+func begins(tx grid.TxID) facts.TxBegun {
+	return facts.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Limits: []grid.Credits{9},
+		Legs: []grid.Leg{{Group: "g1", Nodes: 4, Start: start.Add(grid.Hour), End: start.Add(2 * grid.Hour)}}}
 }
 
 // move is one that takes the place of the first window.
-func move(tx bourse.TxID) []agents.Fact {
+func move(tx grid.TxID) []agents.Fact {
 	list := window(tx)
 	f := begins(tx)
-	f.Request, f.Replaces = asked2, []bourse.LegID{first(firstTx)}
+	f.Request, f.Replaces = asked2, []grid.LegID{first(firstTx)}
 	list[0] = f
 	return list
 }
@@ -68,23 +69,23 @@ func TestTalk_ABrokenWindowComesBackInFull(t *testing.T) {
 	t.Parallel()
 	repair := begins(secondTx)
 	repair.Repairs = first(firstTx)
-	lost := bourse.LegClosed{Leg: first(secondTx)}
+	lost := facts.LegClosed{Leg: first(secondTx)}
 	for name, c := range map[string]struct {
 		facts []agents.Fact
-		leg   bourse.LegID
+		leg   grid.LegID
 		full  bool
 	}{
-		"its user gives it up":    {append(taken(), bourse.JobCancelled{Job: "wave"}), first(firstTx), false},
-		"broken":                  {append(taken(), bourse.JobBroken{Job: "wave"}), first(firstTx), true},
-		"broken by a wish":        {append(taken(), bourse.JobBroken{Job: "wave", Wish: true}), first(firstTx), false},
-		"broken, then given up":   {append(taken(), bourse.JobBroken{Job: "wave"}, bourse.JobCancelled{Job: "wave"}), first(firstTx), true},
+		"its user gives it up":    {append(taken(), facts.JobCancelled{Job: "wave"}), first(firstTx), false},
+		"broken":                  {append(taken(), facts.JobBroken{Job: "wave"}), first(firstTx), true},
+		"broken by a wish":        {append(taken(), facts.JobBroken{Job: "wave", Wish: true}), first(firstTx), false},
+		"broken, then given up":   {append(taken(), facts.JobBroken{Job: "wave"}, facts.JobCancelled{Job: "wave"}), first(firstTx), true},
 		"moved":                   {append(taken(), move(secondTx)...), first(firstTx), false},
-		"the other one is broken": {append(append(taken(), move(secondTx)...), bourse.JobBroken{Job: "wave"}), first(firstTx), false},
-		"that one":                {append(append(taken(), move(secondTx)...), bourse.JobBroken{Job: "wave"}), first(secondTx), true},
-		"kept, for that is lost":  {append(append(taken(), move(secondTx)[:3]...), lost, bourse.JobBroken{Job: "wave"}), first(firstTx), true},
-		"kept, for that is reversed": {append(append(taken(), move(secondTx)[:3]...), bourse.TxReversed{Tx: secondTx, Job: "wave"}, bourse.JobBroken{Job: "wave"}),
+		"the other one is broken": {append(append(taken(), move(secondTx)...), facts.JobBroken{Job: "wave"}), first(firstTx), false},
+		"that one":                {append(append(taken(), move(secondTx)...), facts.JobBroken{Job: "wave"}), first(secondTx), true},
+		"kept, for that is lost":  {append(append(taken(), move(secondTx)[:3]...), lost, facts.JobBroken{Job: "wave"}), first(firstTx), true},
+		"kept, for that is reversed": {append(append(taken(), move(secondTx)[:3]...), facts.TxReversed{Tx: secondTx, Job: "wave"}, facts.JobBroken{Job: "wave"}),
 			first(firstTx), true},
-		"a repair of what is reversed": {append(taken(), repair, bourse.TxDecided{Tx: secondTx, Job: "wave", Commit: true}, bourse.TxReversed{Tx: firstTx, Job: "wave"}),
+		"a repair of what is reversed": {append(taken(), repair, facts.TxDecided{Tx: secondTx, Job: "wave", Commit: true}, facts.TxReversed{Tx: firstTx, Job: "wave"}),
 			first(secondTx), true},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
@@ -102,18 +103,18 @@ func TestTalk_ABrokenWindowComesBackInFull(t *testing.T) {
 // is lost.
 func TestTalk_APartWhoseReplacementIsLostComesBackInFull(t *testing.T) {
 	t.Parallel()
-	two := func(tx bourse.TxID) bourse.TxBegun {
+	two := func(tx grid.TxID) facts.TxBegun {
 		f := begins(tx)
-		f.Sites, f.Legs, f.Limits = []string{"ash", "fir"}, []bourse.Leg{f.Legs[0], f.Legs[0]}, []bourse.Credits{9, 9}
+		f.Sites, f.Legs, f.Limits = []string{"ash", "fir"}, []grid.Leg{f.Legs[0], f.Legs[0]}, []grid.Credits{9, 9}
 		return f
 	}
-	decided := func(tx bourse.TxID) bourse.TxDecided { return bourse.TxDecided{Tx: tx, Job: "wave", Commit: true} }
-	closes := func(tx bourse.TxID, i int, commit bool) bourse.LegClosed {
-		return bourse.LegClosed{Leg: bourse.LegID{Tx: tx, Leg: i}, Commit: commit}
+	decided := func(tx grid.TxID) facts.TxDecided { return facts.TxDecided{Tx: tx, Job: "wave", Commit: true} }
+	closes := func(tx grid.TxID, i int, commit bool) facts.LegClosed {
+		return facts.LegClosed{Leg: grid.LegID{Tx: tx, Leg: i}, Commit: commit}
 	}
 	moves := two(secondTx)
-	moves.Request, moves.Replaces = asked2, []bourse.LegID{{Tx: firstTx}}
-	had := []agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: asked4}}, two(firstTx), decided(firstTx), closes(firstTx, 0, true),
+	moves.Request, moves.Replaces = asked2, []grid.LegID{{Tx: firstTx}}
+	had := []agents.Fact{facts.JobSubmitted{Job: grid.Job{Name: "wave", Request: asked4}}, two(firstTx), decided(firstTx), closes(firstTx, 0, true),
 		closes(firstTx, 1, true), moves, decided(secondTx)}
 	for name, c := range map[string]struct {
 		facts         []agents.Fact
@@ -124,15 +125,15 @@ func TestTalk_APartWhoseReplacementIsLostComesBackInFull(t *testing.T) {
 		"confirmed, then lost":  {[]agents.Fact{closes(secondTx, 1, true), closes(secondTx, 0, false)}, true, false},
 		"another one is lost":   {[]agents.Fact{closes(secondTx, 0, true), closes(secondTx, 1, false)}, false, false},
 		"both lost":             {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, false)}, true, true},
-		"given up before":       {[]agents.Fact{bourse.JobCancelled{Job: "wave"}, closes(secondTx, 0, false), closes(secondTx, 1, true)}, false, false},
-		"given up after that":   {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, true), bourse.JobCancelled{Job: "wave"}}, true, false},
-		"lost once it was paid": {[]agents.Fact{closes(secondTx, 0, true), bourse.LegDone{Leg: first(secondTx), State: bourse.Lost}, closes(secondTx, 1, true)}, false, false},
+		"given up before":       {[]agents.Fact{facts.JobCancelled{Job: "wave"}, closes(secondTx, 0, false), closes(secondTx, 1, true)}, false, false},
+		"given up after that":   {[]agents.Fact{closes(secondTx, 0, false), closes(secondTx, 1, true), facts.JobCancelled{Job: "wave"}}, true, false},
+		"lost once it was paid": {[]agents.Fact{closes(secondTx, 0, true), facts.LegDone{Leg: first(secondTx), State: grid.Lost}, closes(secondTx, 1, true)}, false, false},
 	} {
 		check := newChecker(newWorld(1, nil, sim.Options{}))
 		check.txs[firstTx], check.txs[secondTx] = &txTruth{}, &txTruth{}
 		m := record(t, newMirror("broker:vo1"), append(had[:len(had):len(had)], c.facts...)...)
 		for i, full := range []bool{c.first, c.second} {
-			r := agents.Release{Leg: bourse.LegID{Tx: firstTx, Leg: i}, Full: full}
+			r := agents.Release{Leg: grid.LegID{Tx: firstTx, Leg: i}, Full: full}
 			holds(t, name, check.talk.inFull(&sim.Step{ID: "broker:vo1"}, m, r), "")
 			r.Full = !full
 			holds(t, name, check.talk.inFull(&sim.Step{ID: "broker:vo1"}, m, r), "I29")
@@ -143,9 +144,9 @@ func TestTalk_APartWhoseReplacementIsLostComesBackInFull(t *testing.T) {
 // What a user is answered is on the record of who answers.
 func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	t.Parallel()
-	cancelled := append(taken(), bourse.JobCancelled{Job: "wave"})
-	over := append(cancelled[:len(cancelled):len(cancelled)], bourse.LegDone{Leg: first(firstTx), State: bourse.Released, Refund: 3})
-	no := bourse.Because(bourse.BadState, "no")
+	cancelled := append(taken(), facts.JobCancelled{Job: "wave"})
+	over := append(cancelled[:len(cancelled):len(cancelled)], facts.LegDone{Leg: first(firstTx), State: grid.Released, Refund: 3})
+	no := grid.Because(grid.BadState, "no")
 	for name, c := range map[string]struct {
 		facts []agents.Fact
 		says  agents.Message
@@ -157,7 +158,7 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 		"refused":                   {taken(), agents.JobReply{Job: "wave", Reason: no}, ""},
 		"moved":                     {append(taken(), move(secondTx)...), agents.JobReply{Job: "wave"}, ""},
 		"not moved":                 {taken(), agents.JobReply{Job: "wave"}, "it asks for 4"},
-		"moved, and that is lost":   {append(append(taken(), move(secondTx)[:3]...), bourse.LegClosed{Leg: first(secondTx)}), agents.JobReply{Job: "wave"}, "it asks for 4"},
+		"moved, and that is lost":   {append(append(taken(), move(secondTx)[:3]...), facts.LegClosed{Leg: first(secondTx)}), agents.JobReply{Job: "wave"}, "it asks for 4"},
 		"given up":                  {over, agents.JobReply{Job: "wave", Refund: 3}, ""},
 		"given up for another sum":  {over, agents.JobReply{Job: "wave", Refund: 5}, "by its record it is"},
 		"given up, and not over":    {cancelled, agents.JobReply{Job: "wave"}, "is not over"},
@@ -173,11 +174,11 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 // What is granted is the wish that waits, not an earlier one; of each process's life its own.
 func TestChecker_TheWishThatWaitsIsGranted(t *testing.T) {
 	t.Parallel()
-	asks := func(r bourse.Request, process int, answers ...agents.Send) *sim.Step {
+	asks := func(r grid.Request, process int, answers ...agents.Send) *sim.Step {
 		return &sim.Step{ID: "broker:vo1", Process: process, Message: agents.JobModify{Job: "wave", Request: r}, Sends: answers}
 	}
 	yes := agents.JobReply{Job: "wave"}
-	no := agents.JobReply{Job: "wave", Reason: bourse.Because(bourse.BadState, "no")}
+	no := agents.JobReply{Job: "wave", Reason: grid.Because(grid.BadState, "no")}
 	later := &sim.Step{ID: "broker:vo1", Process: 1}
 	moved := append(taken(), move(secondTx)...)
 	for name, c := range map[string]struct {
@@ -210,19 +211,19 @@ func TestChecker_TheWishThatWaitsIsGranted(t *testing.T) {
 // what a job's turns say its sites carry.
 func TestChecker_AtRestAllSidesAgreeOnAJob(t *testing.T) {
 	t.Parallel()
-	at := func(tx bourse.TxID, s bourse.LegState) bourse.LegMoved {
-		return bourse.LegMoved{Leg: first(tx), State: s, What: begins(tx).Legs[0], Fare: bourse.Fare{Base: 5}}
+	at := func(tx grid.TxID, s grid.LegState) facts.LegMoved {
+		return facts.LegMoved{Leg: first(tx), State: s, What: begins(tx).Legs[0], Fare: grid.Fare{Base: 5}}
 	}
-	there := func(moves ...bourse.LegMoved) (list []agents.Fact) {
+	there := func(moves ...facts.LegMoved) (list []agents.Fact) {
 		for _, m := range moves {
 			list = append(list, m)
 		}
 		return list
 	}
-	shifted := at(firstTx, bourse.Confirmed)
+	shifted := at(firstTx, grid.Confirmed)
 	shifted.What.Start++
-	held1, held2 := at(firstTx, bourse.Held), at(secondTx, bourse.Held)
-	up1, up2 := at(firstTx, bourse.Confirmed), at(secondTx, bourse.Confirmed)
+	held1, held2 := at(firstTx, grid.Held), at(secondTx, grid.Held)
+	up1, up2 := at(firstTx, grid.Confirmed), at(secondTx, grid.Confirmed)
 	moved := append(taken(), move(secondTx)...)
 	for name, c := range map[string]struct {
 		broker, site []agents.Fact
@@ -230,13 +231,13 @@ func TestChecker_AtRestAllSidesAgreeOnAJob(t *testing.T) {
 	}{
 		"placed":                      {taken(), there(held1, up1), ""},
 		"placed elsewhere":            {taken(), there(held1, shifted), "I28"},
-		"placed, and not there":       {taken(), there(held1, at(firstTx, bourse.Cancelled)), "I30"},
-		"moved":                       {moved, there(held1, up1, held2, up2, at(firstTx, bourse.Released)), ""},
+		"placed, and not there":       {taken(), there(held1, at(firstTx, grid.Cancelled)), "I30"},
+		"moved":                       {moved, there(held1, up1, held2, up2, at(firstTx, grid.Released)), ""},
 		"moved, and both are there":   {moved, there(held1, up1, held2, up2), "I27"},
-		"given up, and there":         {append(taken(), bourse.JobCancelled{Job: "wave"}), there(held1, up1), "I30"},
-		"given up":                    {append(taken(), bourse.JobCancelled{Job: "wave"}), there(held1, up1, at(firstTx, bourse.Released)), ""},
-		"waits, and there":            {append(taken(), bourse.JobBroken{Job: "wave"}), there(held1, up1), "I30"},
-		"waits, and the first is off": {append(taken(), bourse.JobBroken{Job: "wave"}), there(held1, up1, at(firstTx, bourse.Released)), ""},
+		"given up, and there":         {append(taken(), facts.JobCancelled{Job: "wave"}), there(held1, up1), "I30"},
+		"given up":                    {append(taken(), facts.JobCancelled{Job: "wave"}), there(held1, up1, at(firstTx, grid.Released)), ""},
+		"waits, and there":            {append(taken(), facts.JobBroken{Job: "wave"}), there(held1, up1), "I30"},
+		"waits, and the first is off": {append(taken(), facts.JobBroken{Job: "wave"}), there(held1, up1, at(firstTx, grid.Released)), ""},
 	} {
 		w := newWorld(1, []sim.Fault{}, sim.Options{})
 		check := newChecker(w)

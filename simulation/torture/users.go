@@ -1,8 +1,8 @@
 package torture
 
 import (
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // users are a VO's users: they submit jobs, each again until it is answered, and
@@ -10,9 +10,9 @@ import (
 // forget nothing.
 type users struct {
 	broker  agents.ID
-	jobs    []bourse.Job
+	jobs    []grid.Job
 	next    int
-	unsaid  []bourse.Job   // submitted and not answered, in order
+	unsaid  []grid.Job     // submitted and not answered, in order
 	wishes  []wish         // not answered, in order
 	tries   map[string]int // of a wish
 	answers int
@@ -24,7 +24,7 @@ type wish struct {
 	m   agents.Message
 }
 
-func newUsers(broker agents.ID, jobs []bourse.Job) *users {
+func newUsers(broker agents.ID, jobs []grid.Job) *users {
 	return &users{broker: broker, jobs: jobs, tries: map[string]int{}}
 }
 
@@ -42,10 +42,10 @@ func (ask) Kind() string { return "Ask" }
 func (giveUp) Kind() string { return "GiveUp" }
 
 // again is the time between two tries of the same.
-const again = 10 * bourse.Second
+const again = 10 * grid.Second
 
 // Step sends what is due, and repeats what was not answered.
-func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+func (u *users) Step(now grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.SubmitReply:
 		u.answered(m.Job)
@@ -69,23 +69,23 @@ func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 
 // changed draws what a user now wants for a job: mostly to cancel it, sometimes other
 // nodes, another length or a later time.
-func changed(j bourse.Job, draw uint64) wish {
+func changed(j grid.Job, draw uint64) wish {
 	if draw>>8%3 > 0 {
 		return wish{j.Name, agents.JobCancel{Job: j.Name, User: j.User}}
 	}
 	r := j.Request
 	if draw>>40%3 == 0 { // the same, but another choice of when
-		r.Flexible, r.Phi = bourse.Duration(draw>>44%60)*bourse.Minute, int(300*(draw>>52%7))
+		r.Flexible, r.Phi = grid.Duration(draw>>44%60)*grid.Minute, int(300*(draw>>52%7))
 		return wish{j.Name, agents.JobModify{Job: j.Name, User: j.User, Request: r}}
 	}
 	r.Nodes = max(1, r.Nodes+int(draw>>16%5)-2)
-	r.Length += bourse.Duration(draw>>24%5) * bourse.Minute
-	r.Deadline = r.Deadline.Add(bourse.Duration(draw>>32%4) * 20 * bourse.Minute)
+	r.Length += grid.Duration(draw>>24%5) * grid.Minute
+	r.Deadline = r.Deadline.Add(grid.Duration(draw>>32%4) * 20 * grid.Minute)
 	return wish{j.Name, agents.JobModify{Job: j.Name, User: j.User, Request: r}}
 }
 
 // say submits what is due and repeats what was not answered.
-func (u *users) say(now bourse.Time, out *agents.Outbox) {
+func (u *users) say(now grid.Time, out *agents.Outbox) {
 	for u.next < len(u.jobs) && u.jobs[u.next].Submit <= now {
 		u.unsaid = append(u.unsaid, u.jobs[u.next])
 		u.next++

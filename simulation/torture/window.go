@@ -3,7 +3,8 @@ package torture
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 )
 
@@ -16,9 +17,9 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 		w.Asks = t.begun.Request
 	}
 	for i := range t.begun.Legs {
-		w.Cost = w.Cost.Plus(m.priced[bourse.LegID{Tx: id, Leg: i}].Total())
+		w.Cost = w.Cost.Plus(m.priced[grid.LegID{Tx: id, Leg: i}].Total())
 	}
-	if r := t.begun.Repairs; r != (bourse.LegID{}) {
+	if r := t.begun.Repairs; r != (grid.LegID{}) {
 		w.Repairs, w.Nodes = true, c.txs[r.Tx].begun.Legs[r.Leg].Nodes
 		w.Spent, w.Penalties = c.spent(m, id)
 	}
@@ -37,14 +38,14 @@ const (
 
 // whole checks I2 for a committed window at rest: if one of its legs is gone and was not
 // replaced, no other leg of it remains.
-func (c *checker) whole(id bourse.TxID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) error {
+func (c *checker) whole(id grid.TxID, before grid.Time, repairs map[grid.LegID]grid.TxID) error {
 	t := c.txs[id]
-	if t.begun.Repairs != (bourse.LegID{}) || c.replaced[id] {
+	if t.begun.Repairs != (grid.LegID{}) || c.replaced[id] {
 		return nil
 	}
-	var lost, left *bourse.LegID
+	var lost, left *grid.LegID
 	for i := range t.begun.Legs {
-		leg := bourse.LegID{Tx: id, Leg: i}
+		leg := grid.LegID{Tx: id, Leg: i}
 		switch c.fate(leg, before, repairs) {
 		case moving:
 			return nil
@@ -62,11 +63,11 @@ func (c *checker) whole(id bourse.TxID, before bourse.Time, repairs map[bourse.L
 
 // fate finds out what has become of a leg, or of the legs that have repaired it; the worst
 // one counts.
-func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) fate {
+func (c *checker) fate(leg grid.LegID, before grid.Time, repairs map[grid.LegID]grid.TxID) fate {
 	if repair, ok := repairs[leg]; ok {
 		worst := over
 		for i := range c.txs[repair].begun.Legs {
-			f := c.fate(bourse.LegID{Tx: repair, Leg: i}, before, repairs)
+			f := c.fate(grid.LegID{Tx: repair, Leg: i}, before, repairs)
 			if f == moving || f == gone {
 				return f
 			}
@@ -81,9 +82,9 @@ func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.
 		return moving
 	case c.claimed[leg] > 0:
 		return gone
-	case l.State == bourse.Confirmed, l.State == bourse.Running:
+	case l.State == grid.Confirmed, l.State == grid.Running:
 		return stands
-	case l.State == bourse.Settled:
+	case l.State == grid.Settled:
 		return over
 	case l.State.Terminal():
 		return gone
@@ -94,14 +95,14 @@ func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.
 // spent returns what a broker's record has posted for the window that a transaction
 // repairs, less refunds, and the penalties added to those. An earlier window that was lost
 // after parts of it had run is not included: a job's budget is for one window.
-func (c *checker) spent(m *mirror, repair bourse.TxID) (net, penalties bourse.Credits) {
+func (c *checker) spent(m *mirror, repair grid.TxID) (net, penalties grid.Credits) {
 	window := c.window(repair)
 	for _, id := range m.begun {
 		if id.Broker != repair.Broker || c.window(id) != window {
 			continue
 		}
 		for i := range m.txs[id].begun.Legs {
-			leg := bourse.LegID{Tx: id, Leg: i}
+			leg := grid.LegID{Tx: id, Leg: i}
 			net += m.closed[leg].Posted - m.done[leg].Refund
 			penalties += m.done[leg].Penalty
 		}
@@ -111,8 +112,8 @@ func (c *checker) spent(m *mirror, repair bourse.TxID) (net, penalties bourse.Cr
 
 // window is the transaction that placed what another one repairs: itself, if it
 // repairs nothing.
-func (c *checker) window(id bourse.TxID) bourse.TxID {
-	for t := c.txs[id]; t != nil && t.begun.Repairs != (bourse.LegID{}); t = c.txs[id] {
+func (c *checker) window(id grid.TxID) grid.TxID {
+	for t := c.txs[id]; t != nil && t.begun.Repairs != (grid.LegID{}); t = c.txs[id] {
 		id = t.begun.Repairs.Tx
 	}
 	return id
@@ -120,13 +121,13 @@ func (c *checker) window(id bourse.TxID) bourse.TxID {
 
 // clockOff is by how much a clock that was right at the beginning of a life may be
 // off: of the world's drifts the longest and fastest, twice.
-const clockOff = 12 * bourse.Second
+const clockOff = 12 * grid.Second
 
 // tooEarly holds a leg that runs, or is settled, against the true time: neither
 // can be before its window begins. It is a part of I9: all legs of a window start
 // together.
-func tooEarly(now bourse.Time, f *bourse.LegMoved) error {
-	if f.State != bourse.Running && f.State != bourse.Settled || !f.Flex.Early(f.What, now.Add(clockOff)) {
+func tooEarly(now grid.Time, f *facts.LegMoved) error {
+	if f.State != grid.Running && f.State != grid.Settled || !f.Flex.Early(f.What, now.Add(clockOff)) {
 		return nil
 	}
 	return fmt.Errorf("I9: leg %v, which starts at %v, is %v %v before that", f.Leg, f.What.Start, f.State, f.What.Start.Sub(now))

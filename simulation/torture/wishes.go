@@ -3,8 +3,8 @@ package torture
 import (
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // wishFaults are further changes of mind in every fourth ordinary world, from a stream of their
@@ -26,5 +26,5 @@ func otherWindow(r *rand.Rand) sim.Fault {
 	salt := 1 + r.Uint64N(1<<62)
 	salt -= salt >> 8 % 3 << 8 // they want another window, not none
 	return sim.Fault{Kind: UserCancel, Host: usersID(brokerNames[r.IntN(len(brokerNames))]), Salt: salt,
-		At: start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(storm-20*bourse.Minute))))}
+		At: start.Add(10*grid.Minute + grid.Duration(r.Int64N(int64(storm-20*grid.Minute))))}
 }

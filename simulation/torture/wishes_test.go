@@ -3,15 +3,15 @@ package torture
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // In every fourth ordinary world or so users want all that they can: other nodes, another length,
 // a later deadline, another choice of when.
 func TestWishes_OfEveryKind(t *testing.T) {
 	t.Parallel()
-	job := bourse.Job{Name: "j", Request: bourse.Request{Nodes: 9, Length: bourse.Hour, Deadline: start.Add(3 * bourse.Hour)}}
+	job := grid.Job{Name: "j", Request: grid.Request{Nodes: 9, Length: grid.Hour, Deadline: start.Add(3 * grid.Hour)}}
 	worlds, kinds := 0, map[string]int{}
 	for seed := range uint64(160) {
 		list := wishFaults(seed)

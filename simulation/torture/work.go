@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
@@ -20,7 +21,7 @@ func (w *world) drawWork() {
 		jobs := w.brokers[i].jobs
 		for k := range jobs {
 			if r.IntN(4) > 0 {
-				jobs[k].Work = &bourse.Work{Command: []string{"true", jobs[k].Name}, Rendezvous: r.IntN(3) == 0}
+				jobs[k].Work = &grid.Work{Command: []string{"true", jobs[k].Name}, Rendezvous: r.IntN(3) == 0}
 			}
 		}
 	}
@@ -47,7 +48,7 @@ func (s *site) accountOf(user string) string {
 }
 
 // brings reports whether a leg brings work: its job does, as its user has submitted it.
-func (b *behind) brings(id bourse.LegID) bool {
+func (b *behind) brings(id grid.LegID) bool {
 	t := b.c.txs[id.Tx]
 	return t != nil && t.job.Work != nil
 }
@@ -57,8 +58,8 @@ func (b *behind) brings(id bourse.LegID) bool {
 // hands over must be its job's (I20).
 func (b *behind) submits(x *behindSite, s *sim.Step) error {
 	for _, f := range s.Facts {
-		if f, ok := f.(bourse.LockMoved); ok {
-			b.begins[b.name(f.Leg)] = f.State == bourse.LockRunning
+		if f, ok := f.(facts.LockMoved); ok {
+			b.begins[b.name(f.Leg)] = f.State == facts.LockRunning
 		}
 	}
 	for _, out := range s.Sends {
@@ -112,9 +113,9 @@ func (b *behind) handsOver(x *behindSite, c agents.Command) error {
 
 // result checks a broker's record of a leg that has run: its work has begun in the manager
 // (I20), once (I22), and the result is true.
-func (b *behind) result(f bourse.LegDone) error {
+func (b *behind) result(f facts.LegDone) error {
 	t := b.c.txs[f.Leg.Tx]
-	if f.State != bourse.Settled || f.Claim || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.Leg.Leg >= len(t.begun.Sites) {
+	if f.State != grid.Settled || f.Claim || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.Leg.Leg >= len(t.begun.Sites) {
 		return nil
 	}
 	x := b.sites[driverID(t.begun.Sites[f.Leg.Leg])]
@@ -127,7 +128,7 @@ func (b *behind) result(f bourse.LegDone) error {
 		if r.Name != b.name(f.Leg) {
 			continue
 		}
-		begun = begun || f.Result != nil && off(f.Result.Begin, r.Begun) <= maxOff+bourse.Second
+		begun = begun || f.Result != nil && off(f.Result.Begin, r.Begun) <= maxOff+grid.Second
 		if !r.Again {
 			runs = append(runs, r)
 		}
@@ -148,4 +149,4 @@ func (b *behind) result(f bourse.LegDone) error {
 }
 
 // off is how far two instants are from each other.
-func off(a, b bourse.Time) bourse.Duration { return max(a.Sub(b), b.Sub(a)) }
+func off(a, b grid.Time) grid.Duration { return max(a.Sub(b), b.Sub(a)) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
@@ -14,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -24,17 +24,17 @@ import (
 
 // The instants of a run.
 const (
-	start = bourse.Time(bourse.Hour)         // the world's first; wall clocks may be off by less
-	storm = bourse.Duration(2 * bourse.Hour) // how long faults strike
-	calm  = 10 * bourse.Minute               // how long the world goes on without any
+	start = grid.Time(grid.Hour)         // the world's first; wall clocks may be off by less
+	storm = grid.Duration(2 * grid.Hour) // how long faults strike
+	calm  = 10 * grid.Minute             // how long the world goes on without any
 )
 
 // The limits of the exchange, shorter than a federation's defaults so that a
 // run sees them reached.
 const (
-	holdLimit    = 30 * bourse.Second
-	inDoubtLimit = 3 * bourse.Minute
-	leadTime     = 60 * bourse.Second
+	holdLimit    = 30 * grid.Second
+	inDoubtLimit = 3 * grid.Minute
+	leadTime     = 60 * grid.Second
 )
 
 var (
@@ -60,8 +60,8 @@ type world struct {
 	faults  []sim.Fault
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
-	lied    func(site agents.ID, leg bourse.LegID) // of which it has just lied
-	answers *rand.Rand                             // what users say to offers; nil: nobody is asked
+	lied    func(site agents.ID, leg grid.LegID) // of which it has just lied
+	answers *rand.Rand                           // what users say to offers; nil: nobody is asked
 
 	replicas       int                  // that hold each broker; 0: it is alone
 	groups         map[agents.ID]*group // by their brokers
@@ -80,7 +80,7 @@ type world struct {
 // site is what a site is made of.
 type site struct {
 	config   sites.Config
-	local    [][]bourse.LocalJob   // by group
+	local    [][]grid.LocalJob     // by group
 	promises *queue.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
 
 	deadlines [][]share.Job // by group, of a site of time-shared nodes; nil: it is none
@@ -94,7 +94,7 @@ type site struct {
 // vo is what a broker is made of.
 type vo struct {
 	config broker.Config
-	jobs   []bourse.Job
+	jobs   []grid.Job
 }
 
 // newWorld draws the federation of a seed and brings it to life under faults. Brokers are
@@ -113,7 +113,7 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults, w.managers = faults, map[agents.ID]*manager.Manager{}
-	w.lied = func(agents.ID, bourse.LegID) {}
+	w.lied = func(agents.ID, grid.LegID) {}
 	w.groups, w.forgot, w.struckReplicas = map[agents.ID]*group{}, map[agents.ID]*member{}, map[sim.Kind]int{}
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, streamWorld))
@@ -150,7 +150,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		faults = w.toReplicas(faults)
 	}
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
-	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
+	opt.Lo, opt.Hi, opt.Skew = grid.Millisecond, 50*grid.Millisecond, 300*grid.Millisecond
 	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(voice(id)), "broker:") }
 	if w.mortal != nil {
 		opt.Skew = 0
@@ -229,8 +229,8 @@ func (s *site) nodes() *queue.Backend {
 	for i := range s.config.Groups {
 		options = append(options, s.queue(i))
 	}
-	return queue.NewBackend(s.config.Groups, options, func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
-		return queue.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
+	return queue.NewBackend(s.config.Groups, options, func(group int, _, after grid.Time) func() (grid.LocalJob, bool) {
+		return queue.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j grid.LocalJob) bool { return j.Submit < after }))
 	})
 }
 
@@ -258,18 +258,18 @@ func (w *world) addBroker(v *vo) {
 // drawSite draws a site of one or two groups and its local work.
 func drawSite(r *rand.Rand, name string) site {
 	s := site{config: sites.Config{
-		Name: name, Cluster: clusterID(name), Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * bourse.Hour,
+		Name: name, Cluster: clusterID(name), Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * grid.Hour,
 		Hold: holdLimit, InDoubt: inDoubtLimit, MaxWork: 1000, Lead: leadTime, Penalty: 100,
 	}}
 	if r.IntN(3) == 0 {
-		s.config.Cap = 8 * 20 * int64(bourse.Minute)
+		s.config.Cap = 8 * 20 * int64(grid.Minute)
 	}
 	if r.IntN(2) == 0 {
 		s.config.Pricing = pricing.Adaptive
 	}
 	for i := range 1 + r.IntN(2) {
-		g := bourse.Group{Site: name, Name: fmt.Sprintf("g%d", i+1), Nodes: 4 + r.IntN(9),
-			Performance: bourse.Performance(1000 + 250*r.IntN(5)), Price: bourse.Price((1 + r.IntN(3)) * 1_000_000)}
+		g := grid.Group{Site: name, Name: fmt.Sprintf("g%d", i+1), Nodes: 4 + r.IntN(9),
+			Performance: grid.Performance(1000 + 250*r.IntN(5)), Price: grid.Price((1 + r.IntN(3)) * 1_000_000)}
 		s.config.Groups = append(s.config.Groups, g)
 		s.local = append(s.local, drawLocal(r, g.Nodes))
 	}
@@ -277,13 +277,13 @@ func drawSite(r *rand.Rand, name string) site {
 }
 
 // drawLocal draws the local jobs of a group: a light load, so that VOs find room.
-func drawLocal(r *rand.Rand, nodes int) []bourse.LocalJob {
-	var jobs []bourse.LocalJob
+func drawLocal(r *rand.Rand, nodes int) []grid.LocalJob {
+	var jobs []grid.LocalJob
 	at := start
 	for id := int64(1); at < start.Add(storm); id++ {
-		at = at.Add(bourse.Duration(1 + r.Int64N(int64(15*bourse.Minute))))
-		run := bourse.Duration(1 + r.Int64N(int64(20*bourse.Minute)))
-		jobs = append(jobs, bourse.LocalJob{ID: id, Submit: at, Run: run, Estimate: run + bourse.Duration(r.Int64N(int64(10*bourse.Minute))), Nodes: 1 + r.IntN(max(nodes/2, 1))})
+		at = at.Add(grid.Duration(1 + r.Int64N(int64(15*grid.Minute))))
+		run := grid.Duration(1 + r.Int64N(int64(20*grid.Minute)))
+		jobs = append(jobs, grid.LocalJob{ID: id, Submit: at, Run: run, Estimate: run + grid.Duration(r.Int64N(int64(10*grid.Minute))), Nodes: 1 + r.IntN(max(nodes/2, 1))})
 	}
 	return jobs
 }
@@ -295,14 +295,14 @@ func drawVO(r *rand.Rand, name string) vo {
 		c.Sites = append(c.Sites, siteID(s))
 	}
 	credits := 40 + r.Int64N(200)
-	c.Budget = bourse.Credits(credits) * bourse.Credit
+	c.Budget = grid.Credits(credits) * grid.Credit
 	if credits%3 > 0 { // two in three by the papers' rule, the others by value
-		c.Minimize = bourse.GoalTime
+		c.Minimize = grid.GoalTime
 	}
-	c.Quotas = map[string]bourse.Credits{"ben": c.Budget / 3}
-	c.Cycle = bourse.Duration(2+r.IntN(3)) * bourse.Minute
+	c.Quotas = map[string]grid.Credits{"ben": c.Budget / 3}
+	c.Cycle = grid.Duration(2+r.IntN(3)) * grid.Minute
 	c.Phase = broker.Phase(name, c.Cycle)
-	c.Horizon, c.Lead, c.OfferWait = 2*bourse.Hour, leadTime, 4*bourse.Second
+	c.Horizon, c.Lead, c.OfferWait = 2*grid.Hour, leadTime, 4*grid.Second
 	c.Hold, c.InDoubt = holdLimit, inDoubtLimit
 	if r.IntN(3) == 0 {
 		c.Algorithm = search.ALP
@@ -310,7 +310,7 @@ func drawVO(r *rand.Rand, name string) vo {
 	v := vo{config: c}
 	at := start
 	for i := range jobsPerBroker {
-		at = at.Add(bourse.Duration(1 + r.Int64N(2*int64(storm)/jobsPerBroker*9/10)))
+		at = at.Add(grid.Duration(1 + r.Int64N(2*int64(storm)/jobsPerBroker*9/10)))
 		v.jobs = append(v.jobs, drawJob(r, fmt.Sprintf("%s-%02d", name, i+1), at))
 	}
 	return v
@@ -320,19 +320,19 @@ const jobsPerBroker = 36
 
 // drawJob draws a job: every third one is too large for one group and needs
 // several sites.
-func drawJob(r *rand.Rand, name string, at bourse.Time) bourse.Job {
-	j := bourse.Job{Name: name, User: []string{"ana", "ben", "eva"}[r.IntN(3)], Submit: at}
+func drawJob(r *rand.Rand, name string, at grid.Time) grid.Job {
+	j := grid.Job{Name: name, User: []string{"ana", "ben", "eva"}[r.IntN(3)], Submit: at}
 	j.Nodes = 1 + r.IntN(8)
 	if r.IntN(3) == 0 {
 		j.Nodes = 10 + r.IntN(14)
 	}
-	j.Length = bourse.Duration(3+r.IntN(20)) * bourse.Minute
+	j.Length = grid.Duration(3+r.IntN(20)) * grid.Minute
 	j.MinPerformance = 1000
-	j.MaxPrice = bourse.Price((3 + r.IntN(4)) * 1_000_000)
-	j.Deadline = at.Add(bourse.Duration(40+r.IntN(120)) * bourse.Minute)
+	j.MaxPrice = grid.Price((3 + r.IntN(4)) * 1_000_000)
+	j.Deadline = at.Add(grid.Duration(40+r.IntN(120)) * grid.Minute)
 	j.Priority = r.IntN(3)
 	if r.IntN(3) == 0 {
-		j.Run = j.Length * bourse.Duration(1+r.IntN(9)) / 10
+		j.Run = j.Length * grid.Duration(1+r.IntN(9)) / 10
 	}
 	return j
 }
@@ -351,11 +351,11 @@ func (w *world) drawPromises(r *rand.Rand) {
 		jobs := w.brokers[i].jobs
 		for k := range jobs {
 			if j := &jobs[k]; r.IntN(2) == 0 {
-				j.Flexible, j.Phi = bourse.Duration(r.IntN(60))*bourse.Minute, 300*r.IntN(7)
+				j.Flexible, j.Phi = grid.Duration(r.IntN(60))*grid.Minute, 300*r.IntN(7)
 				j.Fix = 500 * r.IntN(2)
 			}
 			if k > 0 && r.IntN(6) == 0 {
-				jobs[k].After, jobs[k].Gap = []string{jobs[r.IntN(k)].Name}, bourse.Duration(r.IntN(3))*bourse.Minute
+				jobs[k].After, jobs[k].Gap = []string{jobs[r.IntN(k)].Name}, grid.Duration(r.IntN(3))*grid.Minute
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Client calls one API.
@@ -95,7 +95,7 @@ type Problem struct {
 
 // Error shows the detail and what is wrong with each key.
 func (p *Problem) Error() string {
-	s := bourse.Rounded(p.Detail)
+	s := grid.Rounded(p.Detail)
 	if s == "" {
 		s = fmt.Sprintf("%s answered %d %s", p.Peer, p.Status, http.StatusText(p.Status))
 	}

@@ -18,11 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -218,7 +218,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}
 	b := web.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Deadline: "1d",
-		Length: web.Seconds{Duration: bourse.Hour}, Budget: &web.Credits{Credits: bourse.Credit}}}}
+		Length: web.Seconds{Duration: grid.Hour}, Budget: &web.Credits{Credits: grid.Credit}}}}
 	var first web.BatchAnswer
 	for life := range 3 {
 		h := live.NewHost(live.Options{})
@@ -311,7 +311,7 @@ func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 		return x
 	}
 	ana, ben, north := as(certificate.User, "ana"), as(certificate.User, "ben"), as(certificate.Site, "north")
-	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: bourse.Hour}, Budget: &web.Credits{Credits: bourse.Credit}}}}
+	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: grid.Hour}, Budget: &web.Credits{Credits: grid.Credit}}}}
 	if _, err := ana.Submit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -32,7 +32,7 @@ func Shared(tb testing.TB, path ...string) string {
 }
 
 // SDSC is the first span of the trace SDSC-SP2, or skips the test.
-func SDSC(tb testing.TB, span bourse.Duration) []bourse.LocalJob {
+func SDSC(tb testing.TB, span grid.Duration) []grid.LocalJob {
 	tb.Helper()
 	t, err := workload.Open(Shared(tb, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
 	if err != nil {
@@ -44,24 +44,24 @@ func SDSC(tb testing.TB, span bourse.Duration) []bourse.LocalJob {
 
 // Drawn draws n jobs for so many nodes, whose sizes are mostly powers of two, whose runs spread
 // over three decades and whose estimates are a few times the run.
-func Drawn(n, nodes int, load float64, seed uint64) []bourse.LocalJob {
+func Drawn(n, nodes int, load float64, seed uint64) []grid.LocalJob {
 	r := rand.New(rand.NewPCG(seed, 0))
-	jobs := make([]bourse.LocalJob, n)
-	var at bourse.Time
+	jobs := make([]grid.LocalJob, n)
+	var at grid.Time
 	var work float64
 	for i := range jobs {
 		size := 1 << r.IntN(7)
 		if r.IntN(4) == 0 {
 			size = 1 + r.IntN(nodes)
 		}
-		run := bourse.Duration(1+r.IntN(10)) * bourse.Minute
+		run := grid.Duration(1+r.IntN(10)) * grid.Minute
 		for range r.IntN(4) {
 			run *= 3
 		}
-		j := bourse.LocalJob{ID: int64(i + 1), Submit: at, Nodes: min(size, nodes), Run: run, Estimate: run * bourse.Duration(1+r.IntN(4))}
+		j := grid.LocalJob{ID: int64(i + 1), Submit: at, Nodes: min(size, nodes), Run: run, Estimate: run * grid.Duration(1+r.IntN(4))}
 		jobs[i] = j
 		work += float64(j.Nodes) * float64(run)
-		at = bourse.Time(work / (load * float64(nodes)))
+		at = grid.Time(work / (load * float64(nodes)))
 	}
 	return jobs
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A supervisor and its site read each other's times, and those of sites of earlier builds.
@@ -16,12 +16,12 @@ func TestTime_IsWrittenAndReadAsTheSiteDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sites, err := json.Marshal(bourse.Time(ms))
+		sites, err := json.Marshal(grid.Time(ms))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var a Time
-		var b bourse.Time
+		var b grid.Time
 		if err := json.Unmarshal(sites, &a); err != nil || int64(a) != ms {
 			t.Errorf("%s is read as %d: %v", sites, a, err)
 		}

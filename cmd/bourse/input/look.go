@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Bounds of a saved look.
@@ -22,7 +22,7 @@ const (
 )
 
 // ReadLook reads a saved look of at most 512 MiB, "-" from standard input.
-func ReadLook(name string, in io.Reader) (*bourse.Look, error) {
+func ReadLook(name string, in io.Reader) (*grid.Look, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -50,7 +50,7 @@ const lookLike = `{"at": 1760000000, "nodes": [...], "jobs": [...], "reservation
 
 // parseLook reads a look. An error names the place, such as jobs[2], the problem and the
 // remedy.
-func parseLook(text []byte) (*bourse.Look, error) {
+func parseLook(text []byte) (*grid.Look, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, jsonError(text, err, lookLike)
@@ -59,8 +59,8 @@ func parseLook(text []byte) (*bourse.Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	look := &bourse.Look{}
-	top.value("at", "when it was taken, in seconds since 1970", func(v string) (err error) { look.At, err = bourse.ParseTime(v); return })
+	look := &grid.Look{}
+	top.value("at", "when it was taken, in seconds since 1970", func(v string) (err error) { look.At, err = grid.ParseTime(v); return })
 	look.Source = top.text("source")
 	if top.err != nil {
 		return nil, top.err
@@ -90,16 +90,16 @@ func parseLook(text []byte) (*bourse.Look, error) {
 }
 
 // WriteLook writes a look in the form that ReadLook reads: empty lists are present.
-func WriteLook(out io.Writer, look *bourse.Look) error {
+func WriteLook(out io.Writer, look *grid.Look) error {
 	whole := *look
 	if whole.Nodes == nil {
-		whole.Nodes = []bourse.ManagedNode{}
+		whole.Nodes = []grid.ManagedNode{}
 	}
 	if whole.Jobs == nil {
-		whole.Jobs = []bourse.ManagedJob{}
+		whole.Jobs = []grid.ManagedJob{}
 	}
 	if whole.Reservations == nil {
-		whole.Reservations = []bourse.ManagedReservation{}
+		whole.Reservations = []grid.ManagedReservation{}
 	}
 	enc := json.NewEncoder(out)
 	enc.SetIndent("", "  ")
@@ -138,8 +138,8 @@ func members[T any](o *object, key string, most int, check func(*T) error) ([]T,
 	return out, nil
 }
 
-func checkNode(n *bourse.ManagedNode) error {
-	states := []bourse.NodeState{bourse.NodeUp, bourse.NodeDrained, bourse.NodeDown, bourse.NodeUnknown}
+func checkNode(n *grid.ManagedNode) error {
+	states := []grid.NodeState{grid.NodeUp, grid.NodeDrained, grid.NodeDown, grid.NodeUnknown}
 	switch {
 	case !slices.Contains(states, n.State):
 		return fmt.Errorf("state %q is unknown; must be up, drained, down or unknown", n.State)
@@ -149,8 +149,8 @@ func checkNode(n *bourse.ManagedNode) error {
 	return namesFit(append(slices.Concat(n.Features, n.Partitions), n.Name, n.GRES, n.GRESUsed), n.Name)
 }
 
-func checkJob(j *bourse.ManagedJob) error {
-	states := []bourse.ManagedState{bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedRunning, bourse.ManagedEnded, bourse.ManagedLost, bourse.ManagedUnknown}
+func checkJob(j *grid.ManagedJob) error {
+	states := []grid.ManagedState{grid.ManagedPending, grid.ManagedHeld, grid.ManagedRunning, grid.ManagedEnded, grid.ManagedLost, grid.ManagedUnknown}
 	switch {
 	case !slices.Contains(states, j.State):
 		return fmt.Errorf("state %q is unknown; must be pending, held, running, ended, lost or unknown", j.State)
@@ -162,7 +162,7 @@ func checkJob(j *bourse.ManagedJob) error {
 		return fmt.Errorf("throttle %d: must be 0 or more tasks", j.Throttle)
 	case len(j.After) > MaxNodes:
 		return fmt.Errorf("after: has %d members; must be at most %d", len(j.After), MaxNodes)
-	case j.State == bourse.ManagedPending && j.Count < 1:
+	case j.State == grid.ManagedPending && j.Count < 1:
 		return errors.New("count 0: must be 1 or more for a waiting job")
 	}
 	if err := instants(j.Submit, j.Start, j.End, j.Begin, j.Eligible); err != nil {
@@ -177,7 +177,7 @@ func checkJob(j *bourse.ManagedJob) error {
 		j.Account, j.QOS, j.Features, j.Licences, j.GRES}), j.Number)
 }
 
-func checkPartition(p *bourse.ManagedPartition) error {
+func checkPartition(p *grid.ManagedPartition) error {
 	switch {
 	case p.Limit < 0 || p.MaxNodes < 0 || p.Tier < 0:
 		return errors.New("limit, maxNodes and tier must be 0 or more")
@@ -185,7 +185,7 @@ func checkPartition(p *bourse.ManagedPartition) error {
 	return namesFit([]string{p.Name, p.State, p.QOS}, p.Name)
 }
 
-func checkReservation(r *bourse.ManagedReservation) error {
+func checkReservation(r *grid.ManagedReservation) error {
 	if err := instants(r.Start, r.End); err != nil {
 		return err
 	}
@@ -196,10 +196,10 @@ func checkReservation(r *bourse.ManagedReservation) error {
 }
 
 // instants checks that times are within bounds; 0 means no time.
-func instants(list ...bourse.Time) error {
+func instants(list ...grid.Time) error {
 	for _, t := range list {
-		if t < 0 || t > bourse.MaxTime {
-			return fmt.Errorf("time %v: must be seconds since 1970, 0 to %v", t, bourse.MaxTime)
+		if t < 0 || t > grid.MaxTime {
+			return fmt.Errorf("time %v: must be seconds since 1970, 0 to %v", t, grid.MaxTime)
 		}
 	}
 	return nil

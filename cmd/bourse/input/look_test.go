@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // busy is a cluster of three nodes at 1,000,000 s, with a job in each state that a user
@@ -44,7 +44,7 @@ func TestLook_IsReadAsItWasWritten(t *testing.T) {
 		t.Errorf("%d jobs, read again %+v, %v", len(first.Jobs), again, err)
 	}
 	out.Reset()
-	if err := WriteLook(&out, &bourse.Look{At: 1, Source: "slurm"}); err != nil {
+	if err := WriteLook(&out, &grid.Look{At: 1, Source: "slurm"}); err != nil {
 		t.Fatal(err)
 	}
 	if empty, err := parseLook(out.Bytes()); err != nil || len(empty.Nodes) != 0 {
@@ -56,11 +56,11 @@ func TestLook_IsReadAsItWasWritten(t *testing.T) {
 // without it are read too: they are older.
 func TestLook_KeepsWhatJobsWaitFor(t *testing.T) {
 	t.Parallel()
-	look := &bourse.Look{At: 1_000_000, Source: "slurm 24.05.1", Nodes: []bourse.ManagedNode{{Name: "n1", State: bourse.NodeUp, GRES: "gpu:a100:4", GRESUsed: "gpu:a100:1", GPUs: 4}},
-		Jobs: []bourse.ManagedJob{{Number: "7_1", State: bourse.ManagedPending, Why: "Dependency", Count: 1, Begin: 2_000_000, After: []string{"5_*", "6"}, Any: true, Throttle: 2,
+	look := &grid.Look{At: 1_000_000, Source: "slurm 24.05.1", Nodes: []grid.ManagedNode{{Name: "n1", State: grid.NodeUp, GRES: "gpu:a100:4", GRESUsed: "gpu:a100:1", GPUs: 4}},
+		Jobs: []grid.ManagedJob{{Number: "7_1", State: grid.ManagedPending, Why: "Dependency", Count: 1, Begin: 2_000_000, After: []string{"5_*", "6"}, Any: true, Throttle: 2,
 			Eligible: 2_000_000, Dependency: "afterok:5_*?afterok:6", Account: "chem", QOS: "small", Features: "ib", Required: "n[1-2]", Licences: "matlab:1", GRES: "gres/gpu:1"}},
-		Reservations: []bourse.ManagedReservation{},
-		Partitions:   []bourse.ManagedPartition{{Name: "batch", State: "down", Default: true, Limit: bourse.Hour, MaxNodes: 3, Tier: 2, QOS: "part"}}}
+		Reservations: []grid.ManagedReservation{},
+		Partitions:   []grid.ManagedPartition{{Name: "batch", State: "down", Default: true, Limit: grid.Hour, MaxNodes: 3, Tier: 2, QOS: "part"}}}
 	var out bytes.Buffer
 	if err := WriteLook(&out, look); err != nil {
 		t.Fatal(err)

@@ -10,25 +10,25 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Problem is a PROBLEM.json: slots of nodes named one by one, and a batch.
 type Problem struct {
-	Nodes []bourse.Group // in the order in which slots name them
-	Slots []bourse.Slot
+	Nodes []grid.Group // in the order in which slots name them
+	Slots []grid.Slot
 	Names []string // of the jobs
-	Jobs  []bourse.Request
+	Jobs  []grid.Request
 
 	named map[string]bool // the jobs so far
-	most  bourse.Credits  // what all jobs together could cost at most
+	most  grid.Credits    // what all jobs together could cost at most
 }
 
 // MaxNodes is how many nodes a job may ask for, and a look may have.
 const MaxNodes = 1_000_000
 
 // maxBatchCredits bounds what all jobs together may cost: selection adds in 62 bits.
-const maxBatchCredits = 4_000_000_000_000 * bourse.Credit
+const maxBatchCredits = 4_000_000_000_000 * grid.Credit
 
 // ReadProblem reads the file of that name, "-" for standard input.
 func ReadProblem(name string, in io.Reader) (*Problem, error) {
@@ -73,15 +73,15 @@ func (p *Problem) addSlot(o *object, index map[string]int32) error {
 	if err := o.keys("node", "start", "end", "performance", "price"); err != nil {
 		return err
 	}
-	s := bourse.Slot{Count: 1}
+	s := grid.Slot{Count: 1}
 	node := o.text("node")
-	o.value("start", "seconds", func(v string) (err error) { s.Start, err = bourse.ParseTime(v); return })
-	o.value("end", "seconds", func(v string) (err error) { s.End, err = bourse.ParseTime(v); return })
+	o.value("start", "seconds", func(v string) (err error) { s.Start, err = grid.ParseTime(v); return })
+	o.value("end", "seconds", func(v string) (err error) { s.End, err = grid.ParseTime(v); return })
 	o.value("performance", "a number above 0; lengths are stated for performance 1", func(v string) (err error) {
-		s.Performance, err = bourse.ParsePerformance(v)
+		s.Performance, err = grid.ParsePerformance(v)
 		return
 	})
-	o.value("price", "credits per node-hour", func(v string) (err error) { s.Price, err = bourse.ParsePrice(v); return })
+	o.value("price", "credits per node-hour", func(v string) (err error) { s.Price, err = grid.ParsePrice(v); return })
 	if o.err == nil && s.End <= s.Start {
 		o.err = fmt.Errorf("%s.end: %v is not after start %v", o.path, s.End, s.Start)
 	}
@@ -92,7 +92,7 @@ func (p *Problem) addSlot(o *object, index map[string]int32) error {
 	if !ok {
 		g = int32(len(p.Nodes))
 		index[node] = g
-		p.Nodes = append(p.Nodes, bourse.Group{Name: node, Nodes: 1})
+		p.Nodes = append(p.Nodes, grid.Group{Name: node, Nodes: 1})
 	}
 	s.Group = g
 	p.Slots = append(p.Slots, s)
@@ -103,7 +103,7 @@ func (p *Problem) addJob(o *object) error {
 	if err := o.keys("name", "nodes", "length", "minPerformance", "maxPrice", "budget", "ready", "deadline"); err != nil {
 		return err
 	}
-	r := bourse.Request{MinPerformance: bourse.Unit, Deadline: bourse.Never, Ready: -bourse.MaxTime}
+	r := grid.Request{MinPerformance: grid.Unit, Deadline: grid.Never, Ready: -grid.MaxTime}
 	name := o.text("name")
 	o.value("nodes", "a whole number of nodes", func(v string) error {
 		n, err := strconv.Atoi(v)
@@ -114,7 +114,7 @@ func (p *Problem) addJob(o *object) error {
 		return nil
 	})
 	o.value("length", "seconds at performance 1", func(v string) error {
-		d, err := bourse.ParseDuration(v)
+		d, err := grid.ParseDuration(v)
 		if err == nil && d <= 0 {
 			err = fmt.Errorf("%s: must be at least one millisecond", v)
 		}
@@ -122,19 +122,19 @@ func (p *Problem) addJob(o *object) error {
 		return err
 	})
 	if o.has("minPerformance") {
-		o.value("minPerformance", "", func(v string) (err error) { r.MinPerformance, err = bourse.ParsePerformance(v); return })
+		o.value("minPerformance", "", func(v string) (err error) { r.MinPerformance, err = grid.ParsePerformance(v); return })
 	}
 	if o.has("ready") {
-		o.value("ready", "", func(v string) (err error) { r.Ready, err = bourse.ParseTime(v); return })
+		o.value("ready", "", func(v string) (err error) { r.Ready, err = grid.ParseTime(v); return })
 	}
 	if o.has("deadline") {
-		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = bourse.ParseTime(v); return })
+		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = grid.ParseTime(v); return })
 	}
 	if o.has("maxPrice") || !o.has("budget") {
-		o.value("maxPrice", "credits per node-hour (or a budget)", func(v string) (err error) { r.MaxPrice, err = bourse.ParsePrice(v); return })
+		o.value("maxPrice", "credits per node-hour (or a budget)", func(v string) (err error) { r.MaxPrice, err = grid.ParsePrice(v); return })
 	}
 	if o.has("budget") {
-		o.value("budget", "", func(v string) (err error) { r.Budget, err = bourse.ParseCredits(v); return })
+		o.value("budget", "", func(v string) (err error) { r.Budget, err = grid.ParseCredits(v); return })
 	}
 	if o.err != nil {
 		return o.err

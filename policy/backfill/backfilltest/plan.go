@@ -3,7 +3,7 @@
 package backfilltest
 
 import (
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -22,16 +22,16 @@ import (
 // A job that can never start, as it needs more nodes than ever come free, gets Never. Plan
 // changes nothing and shares nothing with s. It costs a walk over the queue and the profile
 // for every end.
-func Plan(s *backfill.State) []bourse.Time {
+func Plan(s *backfill.State) []grid.Time {
 	if s.Policy.Conservative() {
 		return guarantees(s)
 	}
 	free := s.Free.Clone()
-	starts := make([]bourse.Time, len(s.Queue))
+	starts := make([]grid.Time, len(s.Queue))
 	for i := range starts {
-		starts[i] = bourse.Never
+		starts[i] = grid.Never
 	}
-	for t := s.Now; t < bourse.Never; t = nextEnd(s, starts, t) {
+	for t := s.Now; t < grid.Never; t = nextEnd(s, starts, t) {
 		free.From(t)
 		planPass(s, free.Clone(), starts, t, func(q backfill.Queued) { free.Add(t, t.Add(q.Estimate), -q.Nodes) })
 	}
@@ -40,10 +40,10 @@ func Plan(s *backfill.State) []bourse.Time {
 
 // planPass runs one pass at t over the jobs without a start. work is a copy of the free
 // profile that it uses up for holds; take is called for each start.
-func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bourse.Time, take func(backfill.Queued)) {
+func planPass(s *backfill.State, work grid.Profile, starts []grid.Time, t grid.Time, take func(backfill.Queued)) {
 	holds := 0
 	for i, q := range s.Queue {
-		if starts[i] < bourse.Never {
+		if starts[i] < grid.Never {
 			continue
 		}
 		at := work.EarliestFit(t, q.Nodes, q.Estimate)
@@ -58,7 +58,7 @@ func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bo
 		default:
 			holds++
 		}
-		if at < bourse.Never {
+		if at < grid.Never {
 			work.Add(at, at.Add(q.Estimate), -q.Nodes)
 		}
 	}
@@ -66,9 +66,9 @@ func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bo
 
 // nextEnd returns the first instant after t at which a running job, a reservation or a
 // planned job ends, or Never.
-func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time {
-	next := bourse.Never
-	consider := func(end bourse.Time) {
+func nextEnd(s *backfill.State, starts []grid.Time, t grid.Time) grid.Time {
+	next := grid.Never
+	consider := func(end grid.Time) {
 		if end > t {
 			next = min(next, end)
 		}
@@ -80,7 +80,7 @@ func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time
 		consider(r.End)
 	}
 	for i, q := range s.Queue {
-		if starts[i] < bourse.Never {
+		if starts[i] < grid.Never {
 			consider(starts[i].Add(q.Estimate))
 		}
 	}
@@ -88,19 +88,19 @@ func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time
 }
 
 // guarantees is the plan of the conservative policy.
-func guarantees(s *backfill.State) []bourse.Time {
+func guarantees(s *backfill.State) []grid.Time {
 	work := s.Free.Clone()
-	starts := make([]bourse.Time, len(s.Queue))
+	starts := make([]grid.Time, len(s.Queue))
 	for i, q := range s.Queue {
-		if starts[i] = q.Guarantee; q.Guarantee < bourse.Never {
+		if starts[i] = q.Guarantee; q.Guarantee < grid.Never {
 			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 	for i, q := range s.Queue {
-		if q.Guarantee < bourse.Never {
+		if q.Guarantee < grid.Never {
 			continue
 		}
-		if starts[i] = work.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < bourse.Never {
+		if starts[i] = work.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < grid.Never {
 			work.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
 		}
 	}

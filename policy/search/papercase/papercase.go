@@ -12,17 +12,17 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Unit is one unit of the paper's time.
-const Unit = bourse.Second
+const Unit = grid.Second
 
 // Case is one scheduling cycle.
 type Case struct {
-	Nodes []bourse.Group // one for each slot
-	Slots []bourse.Slot  // by start
-	Jobs  []bourse.Request
+	Nodes []grid.Group // one for each slot
+	Slots []grid.Slot  // by start
+	Jobs  []grid.Request
 }
 
 // Draw draws a cycle, reusing c's memory.
@@ -45,19 +45,19 @@ func (c *Case) DrawSlots(rng *rand.Rand, n int) {
 		length := between(rng, 50, 300)
 		performance := 1 + 2*rng.Float64()
 		price := math.Pow(1.7, performance) * (0.75 + 0.5*rng.Float64())
-		c.Nodes = append(c.Nodes, bourse.Group{Nodes: 1})
-		c.Slots = append(c.Slots, bourse.Slot{Group: int32(i), Count: 1, Start: at(start), End: at(start + length),
+		c.Nodes = append(c.Nodes, grid.Group{Nodes: 1})
+		c.Slots = append(c.Slots, grid.Slot{Group: int32(i), Count: 1, Start: at(start), End: at(start + length),
 			Performance: thousandths(performance), Price: perSecond(price)})
 	}
 }
 
 // DrawJob draws a job of n nodes with the default budget.
-func DrawJob(rng *rand.Rand, n int) bourse.Request {
+func DrawJob(rng *rand.Rand, n int) grid.Request {
 	length := between(rng, 50, 150)
 	performance := 1 + rng.Float64()
 	c := math.Pow(1.7, performance) * (0.94 + 0.12*rng.Float64())
-	r := bourse.Request{Nodes: n, Length: bourse.Duration(length) * Unit, MinPerformance: thousandths(performance),
-		MaxPrice: perSecond(c), Deadline: bourse.Never}
+	r := grid.Request{Nodes: n, Length: grid.Duration(length) * Unit, MinPerformance: thousandths(performance),
+		MaxPrice: perSecond(c), Deadline: grid.Never}
 	r.Budget = r.DefaultBudget()
 	return r
 }
@@ -65,11 +65,11 @@ func DrawJob(rng *rand.Rand, n int) bourse.Request {
 // between draws an integer in [low, high].
 func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
 
-func at(units int) bourse.Time { return bourse.Time(units) * bourse.Time(Unit) }
+func at(units int) grid.Time { return grid.Time(units) * grid.Time(Unit) }
 
-func thousandths(p float64) bourse.Performance {
-	return bourse.Performance(math.Round(p * float64(bourse.Unit)))
+func thousandths(p float64) grid.Performance {
+	return grid.Performance(math.Round(p * float64(grid.Unit)))
 }
 
 // perSecond turns credits per node-second into a price.
-func perSecond(p float64) bourse.Price { return bourse.Price(math.Round(p * 3600e6)) }
+func perSecond(p float64) grid.Price { return grid.Price(math.Round(p * 3600e6)) }

@@ -1,0 +1,42 @@
+package grid
+
+import (
+	"strconv"
+	"strings"
+)
+
+// MaxVariable bounds a variable that lists nodes, in bytes: no system accepts a longer one.
+// A longer list is left out entirely.
+const MaxVariable = 100_000
+
+// Variables are the environment variables that tell a leg's work about itself: whose window
+// it is, when, on which nodes of which site, and what the other legs are. All clusters use
+// the same ones. Times are Unix seconds, the start rounded up and the end down.
+func (h *Handover) Variables(site string, nodes []string, start, end Time) []EnvVar {
+	peers := make([]string, len(h.Peers))
+	for i, p := range h.Peers {
+		peers[i] = p.Site + ":" + strings.Join(p.Nodes, ",")
+	}
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	list := []EnvVar{
+		{"BOURSE_JOB", h.Job},
+		{"BOURSE_LEG", number(int64(h.Leg))},
+		{"BOURSE_LEGS", number(int64(h.Legs))},
+		{"BOURSE_SITE", site},
+		{"BOURSE_NODES", listed(strings.Join(nodes, ","))},
+		{"BOURSE_START", number((int64(start) + 999) / 1000)},
+		{"BOURSE_END", number(int64(end) / 1000)},
+		{"BOURSE_PEERS", listed(strings.Join(peers, " "))},
+	}
+	if h.Meeting != "" {
+		list = append(list, EnvVar{"BOURSE_RENDEZVOUS", h.Meeting}, EnvVar{"BOURSE_TOKEN", h.Token})
+	}
+	return list
+}
+
+func listed(s string) string {
+	if len(s) > MaxVariable {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,41 @@
+package grid
+
+// Slot is Count equal nodes of one group, free over the half-open interval
+// [Start, End). A list of slots is sorted by Start; equal starts keep their
+// order, and that order settles ties.
+type Slot struct {
+	Group       int32 // index into the groups the list was made for
+	Count       int32
+	Start, End  Time
+	Performance Performance
+	Price       Price
+}
+
+// Part is Count nodes of one group taken by a window over [Start, End).
+type Part struct {
+	Group      int32 // index into the groups of the search
+	Count      int32
+	Start, End Time
+	Cost       Credits // of all Count nodes
+}
+
+// Window is a set of parts with one common start; the parts end when their own
+// nodes are done, so its right edge may be ragged (Toporkov et al., section 2).
+type Window struct {
+	Start Time
+	Time  Duration // the longest part
+	Cost  Credits  // the sum of the parts, at base price
+	Parts []Part   // in list order
+}
+
+// End is the end of the longest part.
+func (w *Window) End() Time { return w.Start.Add(w.Time) }
+
+// Nodes is the number of nodes over all parts.
+func (w *Window) Nodes() int {
+	n := 0
+	for i := range w.Parts {
+		n += int(w.Parts[i].Count)
+	}
+	return n
+}

@@ -1,0 +1,100 @@
+package grid
+
+import "slices"
+
+// What a broker knows of its jobs and transactions, in states. A broker's image
+// (package facts) holds them as numbers, so the order of each list is that of the
+// journals on disk: a new state goes at the end, and none of these types may have a
+// MarshalText or MarshalJSON. The states of a leg, which journals spell out, are in
+// lease.go.
+
+// JobState is the state of a job at its broker.
+type JobState uint8
+
+// The states of a job.
+const (
+	JobWaiting   JobState = iota // for a cycle
+	JobTrying                    // a transaction of it is undecided
+	JobPlaced                    // COMMIT is recorded
+	JobDone                      // all its legs have ended
+	JobAbandoned                 // it can never be placed
+	JobWithdrawn                 // its user has given it up
+	JobRunning                   // placed, and a leg of its window has begun: for views, a broker keeps JobPlaced
+)
+
+var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn", "running"}
+
+// JobStates returns all states of a job, in order.
+func JobStates() []JobState {
+	list := make([]JobState, len(jobStates))
+	for i := range list {
+		list[i] = JobState(i)
+	}
+	return list
+}
+
+// ParseJobState reads a state's name.
+func ParseJobState(name string) (s JobState, ok bool) {
+	i := slices.Index(jobStates[:], name)
+	return JobState(max(i, 0)), i >= 0
+}
+
+// String names the state.
+func (s JobState) String() string { return jobStates[s] }
+
+// Queued reports whether the job has no window yet and may still get one.
+func (s JobState) Queued() bool { return s <= JobTrying }
+
+// Open reports whether the job's state may still change by itself.
+func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning }
+
+// GivenUp reports whether the job is over but was not done.
+func (s JobState) GivenUp() bool { return s == JobAbandoned || s == JobWithdrawn }
+
+// TxState is the state of a transaction at its broker.
+type TxState uint8
+
+// The states of a transaction. An image stores undecided ones as TxHolding, because only the
+// life that prepares a decision can make it.
+const (
+	TxHolding   TxState = iota // its legs are asked for
+	TxPreparing                // all of several legs are held
+	TxCommitted                // COMMIT is recorded
+	TxAborted                  // ABORT is recorded
+)
+
+var txStates = [...]string{"holding", "preparing", "committed", "aborted"}
+
+// String names the state.
+func (s TxState) String() string { return txStates[s] }
+
+// Decided reports whether COMMIT or ABORT is recorded.
+func (s TxState) Decided() bool { return s >= TxCommitted }
+
+// txMoves is the state table: which states a transaction may go to from each.
+var txMoves = [...][]TxState{
+	TxHolding:   {TxPreparing, TxCommitted, TxAborted}, // committed: a window of one leg needs no Prepare
+	TxPreparing: {TxCommitted, TxAborted},
+	TxCommitted: {TxAborted}, // reversed: it took effect nowhere
+	TxAborted:   nil,
+}
+
+// CanMove reports whether the state table lets a transaction go from s to next.
+func (s TxState) CanMove(next TxState) bool {
+	return int(s) < len(txMoves) && slices.Contains(txMoves[s], next)
+}
+
+// GivenUp says whether and how the confirmed legs of a transaction must be released.
+type GivenUp uint8
+
+// The ways to give up a window. If two apply, the one further down this list counts.
+const (
+	Kept            GivenUp = iota
+	GivenUpByUser           // for the refund that the schedule allows
+	GivenUpAsBroken         // for a full refund: the window cannot be made whole
+)
+
+var givenUps = [...]string{"kept", "by its user", "as broken"}
+
+// String says in words how the window was given up.
+func (g GivenUp) String() string { return givenUps[g] }

@@ -1,0 +1,42 @@
+package grid
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestJobState_EachNameIsReadBack(t *testing.T) {
+	t.Parallel()
+	list := JobStates()
+	if len(list) != int(JobRunning)+1 {
+		t.Errorf("%d states, the last is %d", len(list), JobRunning)
+	}
+	for _, s := range list {
+		if got, ok := ParseJobState(s.String()); !ok || got != s {
+			t.Errorf("%v is read as %v, %t", s, got, ok)
+		}
+		if s.Queued() && !s.Open() || s.Open() && s.GivenUp() {
+			t.Errorf("%v: queued %t, open %t, given up %t", s, s.Queued(), s.Open(), s.GivenUp())
+		}
+	}
+	if _, ok := ParseJobState("lost"); ok {
+		t.Error("a job is never lost")
+	}
+}
+
+// The rows of a broker's table in the document are exactly the moves of the code.
+func TestTxState_MovesAsTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	written := writtenMoves(t, "| B", txStates[:], strings.NewReplacer("undecided", "holding, preparing"))
+	for s := TxHolding; s <= TxAborted; s++ {
+		for next := TxHolding; next <= TxAborted; next++ {
+			if want := slices.Contains(written[s.String()], next.String()); s.CanMove(next) != want {
+				t.Errorf("%v to %v: the code says %t, the document %t", s, next, s.CanMove(next), want)
+			}
+		}
+		if s.Decided() != (s == TxCommitted || s == TxAborted) {
+			t.Errorf("%v: decided is %t", s, s.Decided())
+		}
+	}
+}
