@@ -8,7 +8,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // maxFile bounds the size of a file: 16 MiB.

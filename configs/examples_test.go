@@ -120,11 +120,11 @@ func example(t *testing.T, name string) string {
 func TestExamples_OfPackagesWriteWhereTheirServicesMay(t *testing.T) {
 	t.Parallel()
 	const mayWrite = "/var/lib/bourse/"
-	site, err := ReadSiteProcess("../packaging/site.toml")
+	site, err := ReadSiteProcess("../tools/packaging/site.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	broker, err := ReadBrokerProcess("../packaging/broker.toml")
+	broker, err := ReadBrokerProcess("../tools/packaging/broker.toml")
 	if err != nil {
 		t.Fatal(err)
 	}

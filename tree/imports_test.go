@@ -88,8 +88,8 @@ var rooms = []room{
 	{"cluster/local", []string{"grid", "agents", "cluster/local/supervisor"}, world}, // the driver of processes of this machine
 	{"cluster/...", []string{"grid", "facts", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{"grid", "facts", "policy/...", "agents", "agents/retry"}, core},
-	{"files", nil, world},
-	{"workload", []string{"grid", "files"}, world},
+	{"workload/files", nil, world},
+	{"workload", []string{"grid", "workload/files"}, world},
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
 	{"broker/planning", []string{"grid", "facts", "policy/...", "agents"}, core},                               // a cycle's decision, pure
@@ -101,7 +101,7 @@ var rooms = []room{
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "report/view", "web"}, world},
-	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "files"}, world},
+	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},

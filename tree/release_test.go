@@ -64,7 +64,7 @@ func TestRelease_BinariesHaveBills(t *testing.T) {
 func TestRelease_ServicesFitTheirExamples(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"site", "broker"} {
-		unit, example := read(t, "docs/examples/bourse-"+agent+".service"), read(t, "packaging/"+agent+".toml")
+		unit, example := read(t, "docs/examples/bourse-"+agent+".service"), read(t, "tools/packaging/"+agent+".toml")
 		for _, want := range []string{"ExecStartPre=bourse check /etc/bourse/" + agent + ".toml\n", "ExecStart=bourse " + agent + " /etc/bourse/" + agent + ".toml\n",
 			"\nUser=bourse\n", "\nReadWritePaths=/var/lib/bourse\n"} {
 			if !strings.Contains(unit, want) {
@@ -72,11 +72,11 @@ func TestRelease_ServicesFitTheirExamples(t *testing.T) {
 			}
 		}
 		if !strings.Contains(example, "/etc/bourse/"+agent+".toml") || !strings.Contains(example, "\ndir = \"/var/lib/bourse/"+agent+"\"") {
-			t.Errorf("packaging/%s.toml is not for its service", agent)
+			t.Errorf("tools/packaging/%s.toml is not for its service", agent)
 		}
 	}
 	for _, script := range []string{"preinstall", "postinstall", "preremove", "postremove"} {
-		if text := read(t, "packaging/"+script+".sh"); regexp.MustCompile(`systemctl (enable|start|restart|reload-or|try-restart)`).MatchString(text) {
+		if text := read(t, "tools/packaging/"+script+".sh"); regexp.MustCompile(`systemctl (enable|start|restart|reload-or|try-restart)`).MatchString(text) {
 			t.Errorf("%s.sh starts a service", script)
 		}
 	}
@@ -108,7 +108,7 @@ func TestRelease_TheServiceBesideSlurmHasTheRightsItNeeds(t *testing.T) {
 			t.Errorf("bourse-site-slurm.service does not have %q", want)
 		}
 	}
-	for _, doc := range []string{"docs/SLURM.md", "docs/OPERATING.md", ".goreleaser.yaml", "packaging/preremove.sh"} {
+	for _, doc := range []string{"docs/SLURM.md", "docs/OPERATING.md", ".goreleaser.yaml", "tools/packaging/preremove.sh"} {
 		if !strings.Contains(read(t, doc), "bourse-site-slurm.service") {
 			t.Errorf("%s does not name it", doc)
 		}

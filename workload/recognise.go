@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // What a trace is, is known by its beginning: how it is packed and encoded, whether its name

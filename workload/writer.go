@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // Write writes the header and the records, one line each, fields parted by one

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // scenario writes a scenario with a site for each partition of a grid's log and a broker

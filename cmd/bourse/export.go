@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/agents/journal"
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // newExport builds "bourse export".

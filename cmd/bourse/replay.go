@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster/queue"
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
@@ -20,6 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/fairshare"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // newReplay builds "bourse replay".

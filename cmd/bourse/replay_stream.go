@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // streams reports whether the replay can take the jobs as the trace is read. It cannot

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // figuresFolder is where --figures writes, inside the run's folder.

@@ -14,9 +14,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // experiment is a study. Each has a file of its own and a line in experiments.

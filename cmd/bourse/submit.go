@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // submitting holds the flags.

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // seekFile has a row for each value that was tried, and each seed.

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // The files of a sweep. The progress file grows by a line with every run and is removed

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bourse-grid/bourse/files"
 	"github.com/bourse-grid/bourse/web/client"
+	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // Two federations in one folder would be the same agents at the same addresses, so the

@@ -3,7 +3,7 @@
 # completions, the changelog, and the licences of the modules that are linked in.
 # The same commit gives the same bytes.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C
