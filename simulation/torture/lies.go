@@ -196,6 +196,9 @@ func gullible(m *mirror, f agents.Fact) error {
 // contradicts checks a leg that a broker takes on against what it has on record: its site has
 // sold to a later life, or to another process of that number, and no job has that many.
 func (m *mirror) contradicts(f facts.LegAdopted) error {
+	if m.life > 0 && f.Leg.Tx.Incarnation >= m.life {
+		return fmt.Errorf("B142: %s takes on leg %v of %s in its life %d", m.id, f.Leg, f.Site, m.life)
+	}
 	jobs := 0
 	for id, t := range m.txs {
 		switch {
