@@ -24,7 +24,7 @@ func TestReasons_EveryJobNotPlacedSaysWhy(t *testing.T) {
 		{"too fast", func() grid.Job { j := base(); j.MinPerformance = 9 * grid.Unit; return j }, grid.NoNode, true},
 		{"without such nodes", func() grid.Job { j := base(); j.Require.GPUs = 4; return j }, grid.NoNode, true},
 		{"too poor", func() grid.Job { j := base(); j.Budget = 1; return j }, grid.OverBudget, false},
-		{"longer than the horizon", func() grid.Job { j := base(); j.Length = 20_000 * grid.Second; return j }, grid.NoWindow, false},
+		{"longer than the horizon", func() grid.Job { j := base(); j.Length = 20_000 * grid.Second; return j }, grid.TooLong, true},
 		{"can not end in time", func() grid.Job { j := base(); j.Deadline = 500 * sec; return j }, grid.Expired, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -125,11 +125,11 @@ func TestCycle_FullBatchesThatComeMeanwhileFollowAtOnce(t *testing.T) {
 
 func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
 	t.Parallel()
-	site := newFakeSite("north", 8, 0)
+	site := newFakeSite("north", 8, 3_600_000)
 	cfg := testConfig(site)
 	cfg.BatchSize, cfg.MaxAlternatives = 4, 1
 	w := newTestWorld(t, cfg, site)
-	never := testJob("never", 8, 20_000*grid.Second, grid.Credit)
+	never := testJob("never", 8, 1000*grid.Second, grid.Credit) // it cannot pay
 	never.Priority = 9
 	w.submit(1, never)
 	for i := range 3 {
@@ -184,14 +184,14 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 // cycles, not behind all of them.
 func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	t.Parallel()
-	site := newFakeSite("north", 8, 0)
+	site := newFakeSite("north", 8, 3_600_000)
 	site.rule = onNth("OfferRequest", 5, fakeAnswer{late: 5 * grid.Second}) // the first of 1000 s
 	cfg := testConfig(site)
 	cfg.BatchSize = 2
 	w := newTestWorld(t, cfg, site)
 	w.b.cfg.MaxCycles = 4
 	for i := range 8 {
-		j := testJob(fmt.Sprint("never", i), 8, 20_000*grid.Second, grid.Credit)
+		j := testJob(fmt.Sprint("never", i), 8, 1000*grid.Second, grid.Credit) // it cannot pay
 		j.User = "ben"
 		w.submit(0, j)
 	}

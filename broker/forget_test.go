@@ -20,7 +20,7 @@ func TestForget_JobsLongOver(t *testing.T) {
 	w := newTestWorld(t, cfg, site)
 	w.quiet, w.check.off = true, true // a name may come twice
 	w.submit(0, testJob("short", 1, grid.Hour, grid.Credit*99), testJob("long", 2, 5*grid.Day, 9000*grid.Credit), testJob("never", 9, grid.Hour, grid.Credit),
-		testJob("waits", 4, 20*grid.Day, grid.Credit))
+		testJob("waits", 4, 5*grid.Day, grid.Credit)) // it cannot pay
 	known := func(at grid.Duration) string {
 		w.Run(grid.Time(at))
 		s := ""
