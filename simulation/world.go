@@ -131,7 +131,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	cfg.Lossless = !w.rec.lossy
 	cfg.Nonce, cfg.Draws = SeedOf(seed, "nonce "+b.Name), SeedOf(seed, "draws "+b.Name)
 	if len(w.scenario.Brokers) > 1 { // so that none of them chooses first in every cycle
-		cfg.Phases = SeedOf(seed, "phases "+b.Name) | 1
+		cfg.Phases = SeedOf(seed, "cycle phases "+b.Name) | 1
 	}
 	if err := cfg.Validate(); err != nil {
 		return err
