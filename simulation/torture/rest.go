@@ -160,7 +160,7 @@ func (c *checker) money(before grid.Time) error {
 			leg, pair := grid.LegID{Tx: id, Leg: i}, [2]string{id.Broker, site}
 			recent := c.moved[leg] > before
 			_, claimed := c.claimed[leg]
-			if t.exempt || c.exempt[leg] || c.claimed[leg] > before || claimed && recent {
+			if t.exempt || c.exempt[leg] || c.claimed[leg] > before || claimed && recent || c.disowned(id) {
 				clean[pair] = false
 				continue
 			}
@@ -190,6 +190,12 @@ func (c *checker) money(before grid.Time) error {
 		}
 	}
 	return nil
+}
+
+// disowned reports whether a broker that has lost its record of a transaction did not take
+// it on again because one of its sites lied about it: the others are not paid (B99).
+func (c *checker) disowned(id grid.TxID) bool {
+	return c.lives.lied[id] && c.of(brokerID(id.Broker)).txs[id] == nil
 }
 
 // unheard returns what a site has posted for a confirmed leg that its broker, whose mirror
