@@ -159,3 +159,10 @@ func (CyclePlanned) Kind() string  { return "cycle-planned" }
 func (LegStarted) Kind() string    { return "leg-started" }
 func (UserBarred) Kind() string    { return "user-barred" }
 func (JobsForgotten) Kind() string { return "jobs-forgotten" }
+
+// About says what the fact is about.
+func (CycleSeen) About() Subject     { return Subject{} }
+func (CyclePlanned) About() Subject  { return Subject{} }
+func (f LegStarted) About() Subject  { return ofLeg(f.Leg) }
+func (f UserBarred) About() Subject  { return Subject{Site: f.Site, User: f.User} }
+func (JobsForgotten) About() Subject { return Subject{} }

@@ -7,8 +7,8 @@ package facts
 
 // Facts lists a zero fact of every kind that can be read back from a journal. A new fact
 // needs a line here.
-func Facts() []interface{ Kind() string } {
-	return []interface{ Kind() string }{
+func Facts() []Fact {
+	return []Fact{
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
 		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},

@@ -135,3 +135,6 @@ type (
 
 // Kind names the fact.
 func (BrokerImage) Kind() string { return "broker-image" }
+
+// About says what the fact is about.
+func (BrokerImage) About() Subject { return Subject{} }

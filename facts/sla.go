@@ -105,3 +105,14 @@ func (LegShifted) Kind() string  { return "leg-shifted" }
 func (ShiftNoted) Kind() string  { return "shift-noted" }
 func (NodesMoved) Kind() string  { return "nodes-moved" }
 func (JobPromised) Kind() string { return "job-promised" }
+
+// About says what the fact is about.
+func (f ShiftOffered) About() Subject { return ofLeg(f.Leg) }
+func (f OfferClosed) About() Subject  { return ofLeg(f.Leg) }
+func (f LegShifted) About() Subject   { return ofLeg(f.Leg) }
+func (f ShiftNoted) About() Subject   { return ofLeg(f.Leg) }
+func (f NodesMoved) About() Subject   { return ofLeg(f.Leg) }
+func (JobPromised) About() Subject    { return Subject{} }
+
+func (f NodesMoved) since() grid.Time  { return f.When }
+func (f JobPromised) since() grid.Time { return f.When }

@@ -44,3 +44,7 @@ type (
 // Kind names the fact.
 func (TermsRead) Kind() string    { return "terms-read" }
 func (TermsGranted) Kind() string { return "terms-granted" }
+
+// About says what the fact is about.
+func (TermsRead) About() Subject      { return Subject{} }
+func (f TermsGranted) About() Subject { return Subject{User: f.User} }
