@@ -100,6 +100,10 @@ func TestWire_GoldenBytesAlwaysDecode(t *testing.T) {
 				text = fmt.Appendf(text, "%s %x\n", m.Kind(), b)
 				continue
 			}
+			if golden[m.Kind()] == "" {
+				t.Errorf("%s has no line for %s. If it is new, run go test ./agents/wire -run GoldenBytes -update, which adds the bytes of this build and changes no other line", name, m.Kind())
+				continue
+			}
 			b, err := hex.DecodeString(golden[m.Kind()])
 			if err != nil {
 				t.Fatal(err)
