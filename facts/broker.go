@@ -4,6 +4,14 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var brokerFacts = []Fact{
+	JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{}, TxBegun{}, LegPriced{},
+	LegProved{}, TxDecided{}, LegClosed{}, LegDone{}, LifeBegun{}, LifeFenced{}, TxReversed{},
+	LegAdopted{}, LegsDisowned{}, WordBroken{}, Amnesia{}, JobBroken{}, JobCancelled{},
+	SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{},
+	BudgetOpened{}, Deposited{},
+}
+
 // Of a broker: jobs, cycles and transactions.
 type (
 	// JobSubmitted says that a broker has taken a job.

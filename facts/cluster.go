@@ -4,6 +4,11 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var clusterFacts = []Fact{
+	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, WorkBegun{}, JobQueued{},
+	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
+}
+
 // The facts of a cluster: its local queue, and what runs in its reservations.
 type (
 	// JobStarted says that a local job has started.

@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var cycleFacts = []Fact{
+	CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
+}
+
 // The facts from which a broker's cycles can be planned again by its own rules, to
 // explain why a job got what it got and what would have changed that. They are recorded
 // only on request (broker.Config.Explain). No state follows from them, and a restart

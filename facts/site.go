@@ -4,6 +4,12 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var siteFacts = []Fact{
+	SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{}, LegMoved{},
+	LegRestored{}, SiteBegun{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{},
+	LegsForgotten{}, SiteImage{}, NodesDown{},
+}
+
 // Of a site: the legs it carries.
 type (
 	// LegMoved says that a leg has entered a state. It carries everything the site knows of

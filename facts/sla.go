@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var legFacts = []Fact{
+	LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{},
+}
+
 // The facts of legs that leave their site a choice: service level agreements.
 // Without flexible legs none of them is recorded.
 type (

@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var tenancyFacts = []Fact{
+	TermsRead{}, TermsGranted{},
+}
+
 // Of a broker: its users and tenants.
 type (
 	// TermsRead lists all users, tenants and terms in the broker's configuration file. They
