@@ -4,6 +4,14 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var brokerFacts = []Fact{
+	JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{}, TxBegun{}, LegPriced{},
+	LegProved{}, TxDecided{}, LegClosed{}, LegDone{}, LifeBegun{}, LifeFenced{}, TxReversed{},
+	LegAdopted{}, LegsDisowned{}, WordBroken{}, Amnesia{}, JobBroken{}, JobCancelled{},
+	SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{},
+	BudgetOpened{}, Deposited{},
+}
+
 // Of a broker: jobs, cycles and transactions.
 type (
 	// JobSubmitted says that a broker has taken a job.
@@ -283,3 +291,32 @@ func (SiteLost) Kind() string          { return "site-lost" }
 func (SiteBack) Kind() string          { return "site-back" }
 func (ClaimSettled) Kind() string      { return "claim-settled" }
 func (TxForgotten) Kind() string       { return "tx-forgotten" }
+
+// About says what the fact is about.
+func (BudgetOpened) About() Subject        { return Subject{} }
+func (Deposited) About() Subject           { return Subject{} }
+func (f JobSubmitted) About() Subject      { return ofJob(f.Job.Name, f.Job.User) }
+func (f SubmissionRefused) About() Subject { return ofJob(f.Job, f.User) }
+func (CycleClosed) About() Subject         { return Subject{} }
+func (f JobPostponed) About() Subject      { return Subject{Job: f.Job} }
+func (f TxBegun) About() Subject           { return Subject{Tx: f.Tx, Job: f.Job} }
+func (f LegPriced) About() Subject         { return ofLeg(f.Leg) }
+func (f LegProved) About() Subject         { return ofLeg(f.Leg) }
+func (f TxDecided) About() Subject         { return Subject{Tx: f.Tx, Job: f.Job} }
+func (f LegClosed) About() Subject         { return ofLeg(f.Leg) }
+func (f LegDone) About() Subject           { return ofLeg(f.Leg) }
+func (LifeBegun) About() Subject           { return Subject{} }
+func (f LifeFenced) About() Subject        { return Subject{Site: f.Site} }
+func (f TxReversed) About() Subject        { return Subject{Tx: f.Tx, Job: f.Job} }
+func (f LegAdopted) About() Subject        { return Subject{f.Leg, f.Leg.Tx, f.Job, f.Site, f.User} }
+func (f LegsDisowned) About() Subject      { return Subject{Site: f.Site} }
+func (f WordBroken) About() Subject        { return Subject{Leg: f.Leg, Tx: f.Leg.Tx, Site: f.Site} }
+func (f Amnesia) About() Subject           { return Subject{Site: f.Site} }
+func (f JobBroken) About() Subject         { return Subject{Job: f.Job} }
+func (f JobCancelled) About() Subject      { return ofJob(f.Job, f.User) }
+func (f SiteJoined) About() Subject        { return Subject{Site: f.Site} }
+func (f SiteLeft) About() Subject          { return Subject{Site: f.Site} }
+func (f SiteLost) About() Subject          { return Subject{Site: f.Site} }
+func (f SiteBack) About() Subject          { return Subject{Site: f.Site} }
+func (f ClaimSettled) About() Subject      { return ofLeg(f.Leg) }
+func (TxForgotten) About() Subject         { return Subject{} }

@@ -4,6 +4,11 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var clusterFacts = []Fact{
+	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, WorkBegun{}, JobQueued{},
+	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
+}
+
 // The facts of a cluster: its local queue, and what runs in its reservations.
 type (
 	// JobStarted says that a local job has started.
@@ -247,3 +252,25 @@ func (JobExtended) Kind() string  { return "job-extended" }
 func (LockMoved) Kind() string    { return "lock-moved" }
 func (TasksPlaced) Kind() string  { return "tasks-placed" }
 func (ClusterImage) Kind() string { return "cluster-image" }
+
+// About says what the fact is about.
+func (JobStarted) About() Subject { return Subject{} }
+func (JobEnded) About() Subject   { return Subject{} }
+func (JobRefused) About() Subject { return Subject{} }
+func (f NodesLocked) About() Subject {
+	return Subject{Leg: f.Leg, Tx: f.Leg.Tx, Job: f.Job, User: f.User}
+}
+func (f NodesFreed) About() Subject  { return ofLeg(f.Leg) }
+func (WorkBegun) About() Subject     { return Subject{} }
+func (JobQueued) About() Subject     { return Subject{} }
+func (JobExtended) About() Subject   { return Subject{} }
+func (f LockMoved) About() Subject   { return ofLeg(f.Leg) }
+func (f TasksPlaced) About() Subject { return ofLeg(f.Leg) }
+func (ClusterImage) About() Subject  { return Subject{} }
+
+func (f JobStarted) since() grid.Time  { return f.Begun }
+func (f JobEnded) since() grid.Time    { return f.Ended }
+func (f NodesFreed) since() grid.Time  { return f.When }
+func (f JobExtended) since() grid.Time { return f.When }
+func (f LockMoved) since() grid.Time   { return f.When }
+func (f TasksPlaced) since() grid.Time { return f.When }

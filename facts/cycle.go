@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var cycleFacts = []Fact{
+	CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
+}
+
 // The facts from which a broker's cycles can be planned again by its own rules, to
 // explain why a job got what it got and what would have changed that. They are recorded
 // only on request (broker.Config.Explain). No state follows from them, and a restart
@@ -159,3 +163,10 @@ func (CyclePlanned) Kind() string  { return "cycle-planned" }
 func (LegStarted) Kind() string    { return "leg-started" }
 func (UserBarred) Kind() string    { return "user-barred" }
 func (JobsForgotten) Kind() string { return "jobs-forgotten" }
+
+// About says what the fact is about.
+func (CycleSeen) About() Subject     { return Subject{} }
+func (CyclePlanned) About() Subject  { return Subject{} }
+func (f LegStarted) About() Subject  { return ofLeg(f.Leg) }
+func (f UserBarred) About() Subject  { return Subject{Site: f.Site, User: f.User} }
+func (JobsForgotten) About() Subject { return Subject{} }

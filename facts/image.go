@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var imageFacts = []Fact{
+	BrokerImage{},
+}
+
 // The images with which a journal begins anew, in place of the facts before.
 type (
 	// BrokerImage is everything a broker keeps, or a part of it. A journal begins anew with
@@ -135,3 +139,6 @@ type (
 
 // Kind names the fact.
 func (BrokerImage) Kind() string { return "broker-image" }
+
+// About says what the fact is about.
+func (BrokerImage) About() Subject { return Subject{} }

@@ -4,6 +4,12 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var siteFacts = []Fact{
+	SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{}, LegMoved{},
+	LegRestored{}, SiteBegun{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{},
+	LegsForgotten{}, SiteImage{}, NodesDown{},
+}
+
 // Of a site: the legs it carries.
 type (
 	// LegMoved says that a leg has entered a state. It carries everything the site knows of
@@ -176,3 +182,20 @@ func (SiteClosed) Kind() string      { return "site-closed" }
 func (SiteOpened) Kind() string      { return "site-opened" }
 func (MaintenanceSet) Kind() string  { return "maintenance-set" }
 func (MaintenanceOver) Kind() string { return "maintenance-over" }
+
+// About says what the fact is about.
+func (f LegMoved) About() Subject       { return Subject{Leg: f.Leg, Tx: f.Leg.Tx, Job: f.Job, User: f.User} }
+func (f LegRestored) About() Subject    { return f.Was.About() }
+func (SiteBegun) About() Subject        { return Subject{} }
+func (LifeSeen) About() Subject         { return Subject{} }
+func (LifeListed) About() Subject       { return Subject{} }
+func (f Tombstone) About() Subject      { return ofLeg(f.Leg) }
+func (f NoticeNoted) About() Subject    { return ofLeg(f.Leg) }
+func (LegsForgotten) About() Subject    { return Subject{} }
+func (SiteImage) About() Subject        { return Subject{} }
+func (NodesDown) About() Subject        { return Subject{} }
+func (SiteDrained) About() Subject      { return Subject{} }
+func (f SiteClosed) About() Subject     { return Subject{User: f.User} }
+func (f SiteOpened) About() Subject     { return Subject{User: f.User} }
+func (f MaintenanceSet) About() Subject { return ofLeg(f.Leg) }
+func (MaintenanceOver) About() Subject  { return Subject{} }

@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var legFacts = []Fact{
+	LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{},
+}
+
 // The facts of legs that leave their site a choice: service level agreements.
 // Without flexible legs none of them is recorded.
 type (
@@ -105,3 +109,14 @@ func (LegShifted) Kind() string  { return "leg-shifted" }
 func (ShiftNoted) Kind() string  { return "shift-noted" }
 func (NodesMoved) Kind() string  { return "nodes-moved" }
 func (JobPromised) Kind() string { return "job-promised" }
+
+// About says what the fact is about.
+func (f ShiftOffered) About() Subject { return ofLeg(f.Leg) }
+func (f OfferClosed) About() Subject  { return ofLeg(f.Leg) }
+func (f LegShifted) About() Subject   { return ofLeg(f.Leg) }
+func (f ShiftNoted) About() Subject   { return ofLeg(f.Leg) }
+func (f NodesMoved) About() Subject   { return ofLeg(f.Leg) }
+func (JobPromised) About() Subject    { return Subject{} }
+
+func (f NodesMoved) since() grid.Time  { return f.When }
+func (f JobPromised) since() grid.Time { return f.When }

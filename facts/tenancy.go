@@ -4,6 +4,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+var tenancyFacts = []Fact{
+	TermsRead{}, TermsGranted{},
+}
+
 // Of a broker: its users and tenants.
 type (
 	// TermsRead lists all users, tenants and terms in the broker's configuration file. They
@@ -44,3 +48,7 @@ type (
 // Kind names the fact.
 func (TermsRead) Kind() string    { return "terms-read" }
 func (TermsGranted) Kind() string { return "terms-granted" }
+
+// About says what the fact is about.
+func (TermsRead) About() Subject      { return Subject{} }
+func (f TermsGranted) About() Subject { return Subject{User: f.User} }

@@ -11,65 +11,6 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// About returns the transaction and the leg that a fact is about, in the form shown to
-// users; "" if it is about none, or about several.
-func About(f agents.Fact) (tx, leg string) {
-	of := func(l grid.LegID) (string, string) { return l.Tx.String(), l.String() }
-	switch f := f.(type) {
-	case facts.TxBegun:
-		return f.Tx.String(), ""
-	case facts.TxDecided:
-		return f.Tx.String(), ""
-	case facts.TxReversed:
-		return f.Tx.String(), ""
-	case facts.LegRestored:
-		return of(f.Was.Leg)
-	case facts.LegMoved:
-		return of(f.Leg)
-	case facts.Tombstone:
-		return of(f.Leg)
-	case facts.NoticeNoted:
-		return of(f.Leg)
-	case facts.MaintenanceSet:
-		return of(f.Leg)
-	case facts.NodesLocked:
-		return of(f.Leg)
-	case facts.NodesFreed:
-		return of(f.Leg)
-	case facts.NodesMoved:
-		return of(f.Leg)
-	case facts.LockMoved:
-		return of(f.Leg)
-	case facts.TasksPlaced:
-		return of(f.Leg)
-	case facts.LegPriced:
-		return of(f.Leg)
-	case facts.LegProved:
-		return of(f.Leg)
-	case facts.LegShifted:
-		return of(f.Leg)
-	case facts.ShiftNoted:
-		return of(f.Leg)
-	case facts.ShiftOffered:
-		return of(f.Leg)
-	case facts.OfferClosed:
-		return of(f.Leg)
-	case facts.LegClosed:
-		return of(f.Leg)
-	case facts.LegStarted:
-		return of(f.Leg)
-	case facts.LegDone:
-		return of(f.Leg)
-	case facts.LegAdopted:
-		return of(f.Leg)
-	case facts.WordBroken:
-		return of(f.Leg)
-	case facts.ClaimSettled:
-		return of(f.Leg)
-	}
-	return "", ""
-}
-
 // Line describes a fact in one line, without regard to earlier facts.
 func Line(f agents.Fact) grid.Phrase {
 	switch f := f.(type) {

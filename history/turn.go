@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -90,6 +91,22 @@ var list = []Entry{
 
 // All returns the list of turns, in order.
 func All() []Entry { return slices.Clone(list) }
+
+// telling are the kinds of facts behind streamed turns, as the list names them: the first
+// word of each of its clauses.
+var telling = func() map[string]bool {
+	kinds := map[string]bool{}
+	for _, e := range list {
+		for clause := range strings.SplitSeq(e.Fact, "; ") {
+			kind, _, _ := strings.Cut(clause, " ")
+			kinds[strings.TrimSuffix(kind, ",")] = kinds[strings.TrimSuffix(kind, ",")] || e.Streamed
+		}
+	}
+	return kinds
+}()
+
+// Tells reports whether facts of a kind may tell a turn that is streamed.
+func Tells(kind string) bool { return telling[kind] }
 
 // Streamed reports whether the API sends such a turn as it happens.
 func (w What) Streamed() bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -62,5 +63,25 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 	refused.Take(&Turn{What: NotTaken, Reason: grid.Reason{Code: grid.QueueFull}})
 	if refused.Word() != "not-taken" {
 		t.Errorf("a job that was only refused is %q", refused.Word())
+	}
+}
+
+// A fact tells a turn that is streamed exactly if it is behind one in the list: a stream
+// asks the broker for no others.
+func TestTells_TheFactsBehindStreamedTurns(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]bool{}
+	for _, f := range facts.Facts() {
+		kinds[f.Kind()] = true
+	}
+	for kind := range telling {
+		if !kinds[kind] {
+			t.Errorf("the list names %q, which is no kind of facts", kind)
+		}
+	}
+	for kind, want := range map[string]bool{"job-postponed": true, "leg-closed": true, "leg-done": true, "tx-decided": true, "leg-priced": false, "jobs-forgotten": false, "leg-proved": false} {
+		if Tells(kind) != want {
+			t.Errorf("%s tells=%t", kind, !want)
+		}
 	}
 }

@@ -20,39 +20,26 @@ import (
 // longestEvent bounds a line of events.jsonl.
 const longestEvent = 16 << 20
 
-// decoders make facts of their fields, by kind. The report needs no other kinds.
-var decoders = map[string]func([]byte) (agents.Fact, error){
-	facts.JobStarted{}.Kind():        decode[facts.JobStarted],
-	facts.JobEnded{}.Kind():          decode[facts.JobEnded],
-	facts.JobRefused{}.Kind():        decode[facts.JobRefused],
-	facts.NodesFreed{}.Kind():        decode[facts.NodesFreed],
-	facts.LegMoved{}.Kind():          decode[facts.LegMoved],
-	facts.JobSubmitted{}.Kind():      decode[facts.JobSubmitted],
-	facts.SubmissionRefused{}.Kind(): decode[facts.SubmissionRefused],
-	facts.CycleClosed{}.Kind():       decode[facts.CycleClosed],
-	facts.JobPostponed{}.Kind():      decode[facts.JobPostponed],
-	facts.TxBegun{}.Kind():           decode[facts.TxBegun],
-	facts.LegPriced{}.Kind():         decode[facts.LegPriced],
-	facts.TxDecided{}.Kind():         decode[facts.TxDecided],
-	facts.LegShifted{}.Kind():        decode[facts.LegShifted],
-	facts.LegClosed{}.Kind():         decode[facts.LegClosed],
-	facts.LegDone{}.Kind():           decode[facts.LegDone],
-	facts.CycleSeen{}.Kind():         decode[facts.CycleSeen],
-	facts.CyclePlanned{}.Kind():      decode[facts.CyclePlanned],
-	facts.LegStarted{}.Kind():        decode[facts.LegStarted],
-	facts.LegAdopted{}.Kind():        decode[facts.LegAdopted],
-	facts.TxReversed{}.Kind():        decode[facts.TxReversed],
-	facts.TxForgotten{}.Kind():       decode[facts.TxForgotten],
-	facts.JobBroken{}.Kind():         decode[facts.JobBroken],
-	facts.JobCancelled{}.Kind():      decode[facts.JobCancelled],
-	facts.JobsForgotten{}.Kind():     decode[facts.JobsForgotten],
-	facts.UserBarred{}.Kind():        decode[facts.UserBarred],
-}
+// types are the types of the facts of a run, by kind. What only a cluster in real time
+// records is in no run; it may have a field of the same name as the head of a line.
+var types = func() map[string]reflect.Type {
+	of := map[string]reflect.Type{}
+	for _, f := range facts.Facts() {
+		of[f.Kind()] = reflect.TypeOf(f)
+	}
+	delete(of, facts.WorkBegun{}.Kind())
+	delete(of, facts.ClusterImage{}.Kind())
+	return of
+}()
 
-func decode[F agents.Fact](line []byte) (agents.Fact, error) {
-	var f F
-	err := json.Unmarshal(line, &f)
-	return f, err
+// decode makes a fact of its fields.
+func decode(of reflect.Type, line []byte) (agents.Fact, error) {
+	p := reflect.New(of)
+	if err := json.Unmarshal(line, p.Interface()); err != nil {
+		return nil, err
+	}
+	f, _ := p.Elem().Interface().(agents.Fact) // as all of the list are
+	return f, nil
 }
 
 // eventHead is what every line of events.jsonl opens with.
@@ -112,14 +99,14 @@ func ReadEvents(r io.Reader, each func(now grid.Time, id agents.ID, f agents.Fac
 		if head.At == nil || head.Agent == "" || head.Kind == "" {
 			return fmt.Errorf("line %d: must have at, agent and kind", n)
 		}
-		read, known := decoders[head.Kind]
+		of, known := types[head.Kind]
 		if !known {
 			if err := json.Unmarshal(line, &struct{}{}); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
 			continue
 		}
-		f, err := read(line)
+		f, err := decode(of, line)
 		if err == nil {
 			err = each(*head.At, head.Agent, f)
 		}
@@ -191,9 +178,14 @@ func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Re
 	return r, nil
 }
 
-// feed adds the facts of an events.jsonl, each checked first.
+// feed adds the facts of an events.jsonl, each checked first. The budget in the header of a
+// run that was written has all payments in it already.
 func (c *Collector) feed(events io.Reader) error {
 	return ReadEvents(events, func(now grid.Time, id agents.ID, f agents.Fact) error {
+		switch f.(type) {
+		case facts.BudgetOpened, facts.Deposited:
+			return nil
+		}
 		err := c.check(now, id, f)
 		if err == nil {
 			c.Add(now, id, f)

@@ -2,10 +2,14 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -119,4 +123,52 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A run read back has each fact that it has recorded: what is drawn of a folder is what was
+// drawn of the run.
+func TestReadEvents_ReadsEveryKindThatARunRecords(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	var want []string
+	for _, f := range facts.Facts() {
+		fmt.Fprintf(&text, `{"at":1,"agent":"elsewhere","kind":%q}`+"\n", f.Kind())
+		if f.Kind() != "work-begun" && f.Kind() != "cluster-image" { // by clusters in real time alone
+			want = append(want, f.Kind())
+		}
+	}
+	var got []string
+	err := ReadEvents(strings.NewReader(text.String()), func(_ grid.Time, _ agents.ID, f agents.Fact) error {
+		got = append(got, f.Kind())
+		return nil
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("it reads %v, %v; want %v", got, err, want)
+	}
+}
+
+// What is paid in during a run is in the budget of its summary, and is not added again.
+func TestRead_CountsPaymentsIntoTheBudgetOnce(t *testing.T) {
+	t.Parallel()
+	var events bytes.Buffer
+	c := NewCollector(Header{Scenario: "s", Seed: 1, Sites: []Site{{Name: "a", Groups: []grid.Group{{Site: "a", Name: "m", Nodes: 4, Performance: 1000, Price: grid.Price(grid.Credit)}}}},
+		Brokers: []Broker{{Name: "v", Budget: 100}}}, Options{Keep: true, Events: &events})
+	c.Add(0, "broker:v", facts.BudgetOpened{Credits: 100})
+	c.Add(1000, "broker:v", facts.BudgetOpened{Period: 1, Credits: 30})
+	c.Add(2000, "broker:v", facts.Deposited{Key: "k", Credits: 4})
+	r, err := c.Finish(End{Until: 100 * grid.Time(grid.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := r.WriteSummary(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(text.Bytes(), &events, "summary", "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := r.Summary.Brokers[0].Budget, again.Summary.Brokers[0].Budget; was != 134 || is != was {
+		t.Errorf("the budget is %v, read back %v; want 134 millionths", was, is)
+	}
 }

@@ -271,12 +271,16 @@ type source struct {
 	kinds map[string]string // by type: what its method Kind returns
 }
 
-func readSource(t *testing.T, pattern string) source {
+func readSource(t *testing.T, patterns ...string) source {
 	t.Helper()
 	s := source{map[string]*ast.StructType{}, map[string]string{}, map[string]string{}}
-	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) == 0 {
-		t.Fatal(pattern, err)
+	var names []string
+	for _, pattern := range patterns {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatal(pattern, err)
+		}
+		names = append(names, some...)
 	}
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -386,7 +390,7 @@ func writeSummaryKeys(t *testing.T, b *strings.Builder) {
 
 func writeFacts(t *testing.T, b *strings.Builder) {
 	t.Helper()
-	s := readSource(t, "../*.go")
+	s := readSource(t, "../grid/*.go", "../facts/*.go")
 	fmt.Fprint(b, "\n## events.jsonl\n\nEach line has `at` (seconds), `agent` (`site:north`, `cluster:north`, `broker:vo1`), `kind` and the keys of its kind; a key whose value is zero may "+
 		"be absent. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
 	seen := map[string]bool{}

@@ -37,7 +37,7 @@ func (x *broken) take(f *fact, now time.Time) (site string, words int, why grid.
 	return site, words, why
 }
 
-// warn logs what take says.
+// warn logs what take says of a fact.
 func (f *feed) warn(x *fact) {
 	if site, words, why := f.broken.take(x, time.Now()); words > 0 {
 		f.opt.Log.Warn().Str("site", site).Int("words", words).Str("reason", why.String()).

@@ -240,11 +240,8 @@ func (f *feed) show(some []fact) {
 // tells reports whether a fact may be a turn that is streamed, or is counted. To look at
 // the broker for the others would hold it up, and its replicas with it.
 func tells(f agents.Fact) bool {
-	switch f.(type) {
-	case facts.CycleSeen, facts.CyclePlanned, facts.LegPriced, facts.LegProved, facts.WordBroken:
-		return false
-	}
-	return true
+	_, counted := f.(facts.CycleClosed)
+	return counted || history.Tells(f.Kind())
 }
 
 // stir tells live pages that there may be news other than turns of jobs.
@@ -270,7 +267,7 @@ func (f *feed) note(x *fact) {
 		f.count.decided(v)
 	case facts.JobsForgotten:
 		f.jobs.forget(v.Jobs)
-	case facts.WordBroken, facts.LegsDisowned:
+	default:
 		f.warn(x)
 	}
 }

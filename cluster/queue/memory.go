@@ -77,6 +77,7 @@ func (m *memory) group(name string) *groupMemory {
 // was recorded late. The agent replays facts about locks.
 func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
 	m := b.memory
+	at = facts.Happened(at, f)
 	switch f := f.(type) {
 	case facts.ClusterImage:
 		m.load(f)
@@ -85,28 +86,18 @@ func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
 		m.group(f.Group).queued(f.Job)
 		return f.Job.Submit
 	case facts.JobStarted:
-		at = cmp.Or(f.Begun, at)
 		m.group(f.Group).started(at, f)
 	case facts.JobEnded:
-		at = cmp.Or(f.Ended, at)
 		m.group(f.Group).ended(at, f.Job)
 	case facts.JobPromised:
 		m.group(f.Group).promise(f)
-		return cmp.Or(f.When, at)
 	case facts.JobExtended:
 		m.group(f.Group).extended(f)
-		return cmp.Or(f.When, at)
 	case facts.JobRefused:
 		m.group(f.Group).refused(f)
 		return f.Submit
 	case facts.NodesDown:
 		m.outages = append(slices.DeleteFunc(m.outages, func(o facts.NodesDown) bool { return o.Until <= at }), f)
-	case facts.NodesMoved:
-		return cmp.Or(f.When, at)
-	case facts.NodesFreed:
-		return cmp.Or(f.When, at)
-	case facts.LockMoved:
-		return cmp.Or(f.When, at)
 	}
 	return at
 }

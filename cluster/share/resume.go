@@ -72,21 +72,22 @@ func (b *Backend) abandon(now grid.Time, id int64) {
 // Replay applies a fact of an earlier life, and returns the instant up to which the nodes
 // have now run.
 func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
+	at = facts.Happened(at, f)
 	switch f := f.(type) {
 	case facts.ClusterImage:
 		b.load(f)
 	case facts.WorkBegun:
 		b.reach(f.At)
 	case facts.TasksPlaced:
-		b.reach(cmp.Or(f.When, at))
+		b.reach(at)
 		b.place(f)
 	case facts.JobEnded:
-		b.reach(cmp.Or(f.Ended, at))
+		b.reach(at)
 		b.jobEnded(f)
 	case facts.JobRefused:
 		b.turnedAway(f)
 	case facts.LockMoved:
-		b.reach(cmp.Or(f.When, at))
+		b.reach(at)
 		b.lockMoved(f)
 	}
 	return b.now

@@ -139,8 +139,8 @@ func (s *journalShow) matches(f agents.Fact) bool {
 	if s.mention == "" {
 		return true
 	}
-	tx, leg := history.About(f)
-	return tx == s.mention || leg == s.mention
+	about := facts.About(f)
+	return about.OfTx() && about.Tx.String() == s.mention || about.OfLeg() && about.Leg.String() == s.mention
 }
 
 // print writes one record.

@@ -163,43 +163,17 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 	}
 }
 
-// foreign reports whether a fact has nothing to do with the job. Most facts of a long
-// journal do not, and are skipped quickly.
+// foreign reports whether a fact is about another job, or about a transaction of another
+// job. Most facts of a long journal are, and are skipped quickly.
 func (g *gatherer) foreign(f agents.Fact) bool {
-	switch f := f.(type) {
-	case facts.JobSubmitted:
-		return f.Job.Name != g.job
-	case facts.SubmissionRefused:
-		return f.Job != g.job
-	case facts.JobPostponed:
-		return f.Job != g.job
-	case facts.JobBroken:
-		return f.Job != g.job
-	case facts.JobCancelled:
-		return f.Job != g.job
-	case facts.TxBegun:
-		return f.Job != g.job
-	case facts.LegAdopted:
-		g.own[f.Leg.Tx] = g.own[f.Leg.Tx] || f.Job == g.job
-		return f.Job != g.job
-	case facts.TxDecided:
-		return !g.own[f.Tx]
-	case facts.TxReversed:
-		return !g.own[f.Tx]
-	case facts.LegPriced:
-		return !g.own[f.Leg.Tx]
-	case facts.LegClosed:
-		return !g.own[f.Leg.Tx]
-	case facts.LegDone:
-		return !g.own[f.Leg.Tx]
-	case facts.LegStarted:
-		return !g.own[f.Leg.Tx]
-	case facts.JobsForgotten:
-		return !slices.Contains(f.Jobs, g.job)
-	case facts.CycleSeen, facts.CyclePlanned, facts.CycleClosed, facts.BrokerImage:
-		return false
+	about := facts.About(f)
+	if about.Job == g.job && about.OfTx() {
+		g.own[about.Tx] = true
 	}
-	return true
+	if about.Job != "" {
+		return about.Job != g.job
+	}
+	return about.OfTx() && !g.own[about.Tx] || !about.OfTx() && about != (facts.Subject{})
 }
 
 // turn takes a turn of the job.

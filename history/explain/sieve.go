@@ -60,25 +60,23 @@ func asText(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// role is what a kind of facts is to a sieve.
+// role is what a kind of facts is to a sieve, beyond what a fact about the job or about a
+// transaction of it is.
 type role int
 
 const (
-	naming role = iota + 1 // names a job
-	trying                 // names a job that a cycle looks at
-	ofTx                   // names a transaction
-	seen                   // the parts of a cycle
+	trying role = iota + 1 // a cycle has looked at the job
+	begins                 // likewise, and it has a transaction from then on
+	adopts                 // it has a transaction from then on
+	decides
+	seen // the parts of a cycle
 	planned
 	closed
 	image
 )
 
 var roles = map[string]role{
-	facts.JobSubmitted{}.Kind(): naming, facts.SubmissionRefused{}.Kind(): naming, facts.JobBroken{}.Kind(): naming,
-	facts.JobCancelled{}.Kind(): naming, facts.LegAdopted{}.Kind(): naming, facts.JobsForgotten{}.Kind(): naming,
-	facts.JobPostponed{}.Kind(): trying, facts.TxBegun{}.Kind(): trying,
-	facts.TxDecided{}.Kind(): ofTx, facts.TxReversed{}.Kind(): ofTx, facts.LegPriced{}.Kind(): ofTx,
-	facts.LegClosed{}.Kind(): ofTx, facts.LegDone{}.Kind(): ofTx, facts.LegStarted{}.Kind(): ofTx,
+	facts.JobPostponed{}.Kind(): trying, facts.TxBegun{}.Kind(): begins, facts.LegAdopted{}.Kind(): adopts, facts.TxDecided{}.Kind(): decides,
 	facts.CycleSeen{}.Kind(): seen, facts.CyclePlanned{}.Kind(): planned, facts.CycleClosed{}.Kind(): closed,
 	facts.BrokerImage{}.Kind(): image,
 }
@@ -96,33 +94,24 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 		s.now.closed = place
 		s.close()
 		return false
-	case ofTx:
-		tx := txIn(text)
-		if s.txs[string(tx)] == nil {
-			return false
-		}
-		s.found = append(s.found, place)
-		return kind == facts.TxDecided{}.Kind()
-	case 0:
-		return false
 	case seen:
 		if s.now.seen != 0 {
 			s.close()
 		}
 		s.now.seen = place
+		s.now.own = s.now.own || bytes.Contains(text, s.name)
+		return false
 	case planned:
 		s.now.planned = place
-	}
-	if !bytes.Contains(text, s.name) {
+		s.now.own = s.now.own || bytes.Contains(text, s.name)
 		return false
 	}
-	if what == seen || what == planned {
-		s.now.own = true
+	if !bytes.Contains(text, s.name) && s.txs[string(txIn(text))] == nil {
 		return false
 	}
 	s.found = append(s.found, place)
-	s.now.own = s.now.own || what == trying
-	return kind == facts.TxBegun{}.Kind() || kind == facts.LegAdopted{}.Kind() || what == image
+	s.now.own = s.now.own || what == trying || what == begins
+	return what == begins || what == adopts || what == decides || what == image
 }
 
 // Learn is given the facts that name the job's transactions.
@@ -143,8 +132,8 @@ func (s *Sieve) Learn(_ uint64, f agents.Fact) {
 			}
 		}
 	case facts.TxDecided:
-		if f.Commit {
-			s.txs[string(asText(f.Tx))].placed = true
+		if l := s.txs[string(asText(f.Tx))]; l != nil && f.Commit {
+			l.placed = true
 		}
 	}
 }

@@ -135,6 +135,26 @@ func (c *checker) answered(f agents.Fact) {
 	}
 }
 
+// missed checks a fact that says that something of the record was lost, or is known again.
+func (c *checker) missed(s *sim.Step, f agents.Fact) error {
+	switch f := f.(type) {
+	case facts.LegRestored:
+		c.exempt[f.Was.Leg], c.named[f.Was.Leg] = true, true
+		return c.restored(s.ID, f)
+	case facts.Amnesia:
+		return c.amnesia(s.ID, f)
+	case facts.LegAdopted:
+		if c.liars[siteID(f.Site)] {
+			c.deceived(siteID(f.Site), f.Leg)
+			return nil
+		}
+		return c.amnesia(s.ID, facts.Amnesia{Legs: []grid.LegID{f.Leg}})
+	case facts.TxReversed:
+		return c.reversed(f)
+	}
+	return nil
+}
+
 // restored checks that a site takes back what it once had, and has lost (I16).
 func (c *checker) restored(site agents.ID, f facts.LegRestored) error {
 	w := &f.Was

@@ -55,19 +55,6 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			return err
 		}
 		return c.siteMove(s, m, was, f)
-	case facts.LegRestored:
-		c.exempt[f.Was.Leg], c.named[f.Was.Leg] = true, true
-		return c.restored(s.ID, f)
-	case facts.Amnesia:
-		return c.amnesia(s.ID, f)
-	case facts.LegAdopted:
-		if c.liars[siteID(f.Site)] {
-			c.deceived(siteID(f.Site), f.Leg)
-			return nil
-		}
-		return c.amnesia(s.ID, facts.Amnesia{Legs: []grid.LegID{f.Leg}})
-	case facts.TxReversed:
-		return c.reversed(f)
 	case facts.LegDone:
 		if f.Claim {
 			if err := c.claim(s, m, f.Leg); err != nil {
@@ -105,6 +92,8 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		if f.Posted > 0 && f.Posted != l.fare.Total() && !c.exempt[f.Leg] {
 			return fmt.Errorf("I10: leg %v is charged %v, Held named %v", f.Leg, f.Posted, l.fare.Total())
 		}
+	default:
+		return c.missed(s, f)
 	}
 	return nil
 }

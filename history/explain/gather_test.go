@@ -1,0 +1,51 @@
+package explain
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/history"
+)
+
+// An explanation tells every turn of the job, and none of another's: what its sites do with
+// its parts between the COMMIT and the start as well.
+func TestGather_TellsEveryTurnOfTheJob(t *testing.T) {
+	t.Parallel()
+	of := func(job string, seq uint64) []agents.Fact {
+		leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: seq}}
+		return []agents.Fact{
+			facts.JobSubmitted{Job: grid.Job{Name: job, Request: grid.Request{Nodes: 1}}},
+			facts.TxBegun{Tx: leg.Tx, Job: job, Sites: []string{"north"}, Legs: []grid.Leg{{Nodes: 1, Start: 5000, End: 9000}}, Limits: []grid.Credits{7}},
+			facts.LegPriced{Leg: leg},
+			facts.LegProved{Leg: leg},
+			facts.TxDecided{Tx: leg.Tx, Job: job, Commit: true},
+			facts.LegClosed{Leg: leg, Commit: true},
+			facts.LegShifted{Leg: leg, Start: 6000, End: 10_000, Shifts: 1},
+			facts.ShiftOffered{Leg: leg},
+			facts.OfferClosed{Leg: leg, State: facts.OfferExpired},
+			facts.LegStarted{Leg: leg},
+			facts.LegDone{Leg: leg, End: 10_000, State: grid.Settled},
+			facts.JobsForgotten{Jobs: []string{"another", job}},
+		}
+	}
+	mine, other := of("mine", 1), of("theirs", 2)
+	h := gather(func(yield func(grid.Time, agents.Fact) bool) {
+		for i := range mine {
+			if !yield(grid.Time(i), other[i]) || !yield(grid.Time(i), mine[i]) {
+				return
+			}
+		}
+	}, "mine")
+	want := []history.What{history.Submitted, history.Trying, history.Priced, history.Placed, history.Confirmed, history.Shifted, history.Offered, history.OfferOver,
+		history.Started, history.LegEnded, history.Done, history.Forgotten}
+	var got []history.What
+	for _, u := range h.turns {
+		got = append(got, u.What)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it tells %v, want %v", got, want)
+	}
+}
