@@ -14,7 +14,7 @@
 //
 //	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
 //	tenancy      tenancy.go      the terms of users and tenants; usage.go counts usage, bounds.go checks windows against the terms
-//	budget       budget.go       the VO's money per period, and deposits; pacing.go says what a credit weighs
+//	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        accepts, cancels and forgets jobs
 //	errands      errand.go       repairs (repair.go) and moves (move.go)

@@ -377,7 +377,7 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	c.wanted, c.named, c.gone = nil, nil, nil
 	if sch.cfg.byValue() {
-		c.summary.Weight = sch.budget.pace(sch.now, &sch.accounts).weigh(sch.now, sch.pacing.weight)
+		c.summary.Weight = sch.accounts.Weigh(sch.now)
 	}
 	sch.record(c.summary, out)
 }

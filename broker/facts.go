@@ -41,7 +41,7 @@ func (mem *memory) applyFact(f agents.Fact) {
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
 		mem.queue.passed(f.Tenants)
-		mem.pacing.closed(f)
+		mem.accounts.Closed(f)
 		mem.queue.sweep()
 	case facts.TxBegun:
 		mem.applyBegun(f)
@@ -119,9 +119,9 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.ClaimSettled:
 		mem.applySettled(f)
 	case facts.BudgetOpened:
-		mem.budget.open(mem.now, f, &mem.accounts)
+		mem.accounts.ApplyOpened(mem.now, f)
 	case facts.Deposited:
-		mem.budget.deposit(f, &mem.accounts)
+		mem.accounts.Deposit(f)
 	case facts.TermsRead:
 		mem.tenancy.file, mem.tenancy.read = f.Holders, true
 		mem.termsChanged()

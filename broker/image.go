@@ -41,8 +41,9 @@ func (mem *memory) Part(i int) agents.Fact {
 
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() facts.BrokerImage {
-	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
-		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Lines: mem.queue.order(), Barred: mem.bars.all(),
+		Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+	mem.accounts.Image(&f)
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -176,9 +177,7 @@ func (mem *memory) loadCommon(f facts.BrokerImage) {
 	for _, x := range f.Trust {
 		mem.peers.ensure(mem.now, siteID(x.Site)).trust = trust{x.Broken, x.Recent, x.First, x.Until}
 	}
-	mem.accounts.Load(f.Accounts, f.Returned)
-	mem.pacing.load(f.Pacing)
-	mem.budget.load(f.Budget)
+	mem.accounts.Load(&f)
 	mem.lines = f.Lines
 	mem.bars.load(f.Barred)
 	tally{mem}.loadTenancy(f.Tenancy)

@@ -94,8 +94,8 @@ func (sch *scheduler) terms() planning.Terms {
 	t := c.planning()
 	if t.ByValue() {
 		t.Patience = c.waits()
-		t.Wait = sch.pacing.wait(c.Cycle, t.Patience)
-		t.Weight = int64(sch.pacing.weight) / 1000
+		t.Wait = sch.accounts.Wait(c.Cycle, t.Patience)
+		t.Weight = int64(sch.accounts.Weight()) / 1000
 	}
 	return t
 }

@@ -15,14 +15,12 @@ type memory struct {
 	peers    directory // of sites
 	bars     bars      // which sites are skipped for which users
 	accounts accounts.Accounts
-	budget   budget
 	txs      transactions
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
 	tenancy  tenancy
 	usage    usage
-	pacing   pacing
 	cycles   uint64 // closed so far
 	works    int    // bytes taken by the work that jobs bring
 
@@ -58,7 +56,6 @@ func newMemory(cfg Config) memory {
 func (mem *memory) reset() {
 	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
 	mem.bars.load(nil)
-	mem.pacing, mem.budget = pacing{}, budget{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -193,10 +194,11 @@ func (b *Broker) Budget() grid.Credits { return b.accounts.In() }
 
 // Pace returns how well the budget is lasting as of now. It reports false if the budget
 // is for no particular time, or the broker does not minimise value.
-func (b *Broker) Pace(now grid.Time) (Pace, bool) {
-	p := b.budget.pace(now, &b.accounts)
-	p.Weight = max(p.Weight, b.pacing.weight)
-	return p, b.budget.opened && b.cfg.byValue()
+func (b *Broker) Pace(now grid.Time) (accounts.Pace, bool) {
+	p := b.accounts.Pace(now)
+	p.Weight = max(p.Weight, b.accounts.Weight())
+	_, opened := b.accounts.Opened()
+	return p, opened && b.cfg.byValue()
 }
 
 // Fenced reports whether another process acts under the broker's name, so that this one
