@@ -13,7 +13,7 @@
 // Each component starts in one of these files:
 //
 //	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
-//	tenancy      tenancy.go      the terms of users and tenants; usage.go counts usage, bounds.go checks windows against the terms
+//	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        accepts, cancels and forgets jobs
@@ -58,11 +58,10 @@ func New(cfg Config) *Broker {
 	b := &Broker{memory: newMemory(cfg)}
 	mem := &b.memory
 	b.co = newCoordinator(mem, b)
-	lim := limits{mem}
 	b.operator = &operator{memory: mem}
-	b.scheduler = &scheduler{memory: mem, co: b.co, limits: lim, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, limits: lim, asking: b.scheduler.asking, scheduler: b.scheduler}
-	b.shifts = &shifts{memory: mem, co: b.co, limits: lim, errands: b.errands}
+	b.scheduler = &scheduler{memory: mem, co: b.co, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, asking: b.scheduler.asking, scheduler: b.scheduler}
+	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
 	b.glances = &glances{memory: mem, scheduler: b.scheduler}

@@ -23,7 +23,7 @@ func (mem *memory) Replay(at grid.Time, f agents.Fact) {
 
 // apply applies a fact to the lasting state. It sends nothing and depends on nothing
 // but the state, so that facts can be replayed.
-func (mem *memory) apply(f agents.Fact) { tally{mem}.counted(f, func() { mem.applyFact(f) }) }
+func (mem *memory) apply(f agents.Fact) { mem.counted(f, func() { mem.applyFact(f) }) }
 
 func (mem *memory) applyFact(f agents.Fact) {
 	switch f := f.(type) {
@@ -123,14 +123,14 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.Deposited:
 		mem.accounts.Deposit(f)
 	case facts.TermsRead:
-		mem.tenancy.file, mem.tenancy.read = f.Holders, true
+		mem.tenancy.ApplyRead(f)
 		mem.termsChanged()
 	case facts.TermsGranted:
-		mem.tenancy.granted = grant(mem.tenancy.granted, f)
+		mem.tenancy.ApplyGranted(f)
 		mem.termsChanged()
 	case facts.TxForgotten:
 		mem.txs.forget(f.Txs)
-		mem.usage.prune(mem.now)
+		mem.tenancy.Prune(mem.now)
 	case facts.JobsForgotten:
 		mem.applyJobsForgotten(f)
 	case facts.BrokerImage:
@@ -149,8 +149,8 @@ func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
 	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
-		tally{mem}.countJob(j, -1)
-		defer tally{mem}.countJob(j, 1)
+		mem.txs.count(j, &mem.tenancy, -1)
+		defer mem.txs.count(j, &mem.tenancy, 1)
 	}
 	mem.texts.take(j, f.Job)
 	if j.stub = false; j.asked != nil {

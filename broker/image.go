@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -42,7 +43,8 @@ func (mem *memory) Part(i int) agents.Fact {
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() facts.BrokerImage {
 	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Lines: mem.queue.order(), Barred: mem.bars.all(),
-		Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+		Tenancy: mem.tenancy.Image(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+	f.Tenancy.Lines = mem.queue.passes()
 	mem.accounts.Image(&f)
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
@@ -180,7 +182,10 @@ func (mem *memory) loadCommon(f facts.BrokerImage) {
 	mem.accounts.Load(&f)
 	mem.lines = f.Lines
 	mem.bars.load(f.Barred)
-	tally{mem}.loadTenancy(f.Tenancy)
+	mem.tenancy.Load(f.Tenancy)
+	mem.uncounted = !f.Tenancy.Counted
+	mem.queue.passed(f.Tenancy.Lines)
+	mem.termsChanged()
 }
 
 func (mem *memory) loadJob(m *facts.JobMemory) {
@@ -239,6 +244,6 @@ func (mem *memory) loadTx(m facts.TxMemory) {
 		t.job.txs = append(t.job.txs, t)
 	}
 	if mem.uncounted {
-		tally{mem}.count(t, everyLeg, 1)
+		mem.tenancy.Count(t, tenancy.EveryLeg, 1)
 	}
 }

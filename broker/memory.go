@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -15,12 +16,11 @@ type memory struct {
 	peers    directory // of sites
 	bars     bars      // which sites are skipped for which users
 	accounts accounts.Accounts
-	txs      transactions
+	txs      *transactions
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
-	tenancy  tenancy
-	usage    usage
+	tenancy  tenancy.Tenancy
 	cycles   uint64 // closed so far
 	works    int    // bytes taken by the work that jobs bring
 
@@ -54,25 +54,18 @@ func newMemory(cfg Config) memory {
 
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
-	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
+	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives{nonce: mem.cfg.Nonce}
 	mem.bars.load(nil)
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
-	mem.tenancy, mem.usage = tenancy{file: mem.cfg.holders()}, usage{}
+	mem.tenancy = tenancy.New(mem.cfg.holders(), mem.txs)
 	mem.termsChanged()
 }
 
-// termsChanged recomputes what depends on the terms of users and tenants.
-func (mem *memory) termsChanged() {
-	mem.tenancy.changed()
-	mem.usage.stale = true
-	mem.accounts.Bound(mem.tenancy.quotas())
-}
-
-// termsOf are a user's terms.
-func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user) }
+// termsChanged tells the accounts the users' quotas after terms have changed.
+func (mem *memory) termsChanged() { mem.accounts.Bound(mem.tenancy.Quotas()) }
 
 // settle checks whether a job's window is over. If all of it was carried to its end
 // the job is done, otherwise it waits again; a stub is abandoned.

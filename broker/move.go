@@ -107,12 +107,12 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 	}
 	legs := a.What()
 	flex := flexOf(&e.request, legs)
-	if r := ers.limits.overBounds(e.job.User, legs, sumOf(base), flex, e.job); r.Refused() {
+	if r := ers.tenancy.Over(e.job.User, legs, sumOf(base), flex, e.job.Name); r.Refused() {
 		ers.finish(e)
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), base)
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
 		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)

@@ -166,11 +166,11 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 	for i := range legs {
 		what[i] = legs[i].Leg
 	}
-	if r := ers.limits.overBounds(e.job.User, what, sumOf(base), grid.Flex{}, nil); r.Refused() {
+	if r := ers.tenancy.Over(e.job.User, what, sumOf(base), grid.Flex{}, ""); r.Refused() {
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, what, grid.Flex{}))
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)

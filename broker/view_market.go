@@ -175,7 +175,7 @@ type Spending struct {
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
 	s := Spending{User: user, Spent: spent, Pending: pending, Quota: grid.MaxCredits, Left: b.accounts.UserLeft(user)}
-	s.Tenant, _ = b.tenancy.in(user)
+	s.Tenant, _ = b.tenancy.In(user)
 	if q, ok := b.accounts.Quota(user); ok {
 		s.Quota = q
 	}
