@@ -15,6 +15,7 @@
 //	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
 //	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
+//	trust        trust/          which sites are left out for a user, and which come last; trust.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        accepts, cancels and forgets jobs
 //	errands      errand.go       repairs (repair.go) and moves (move.go)

@@ -217,7 +217,7 @@ func (sch *scheduler) search(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now)
-	c.draft = planWithoutLast(&sch.planner, &c.input, sch.peers.comeLast(now, sch.sites))
+	c.draft = planWithoutLast(&sch.planner, &c.input, sch.trust.AllLast(now, namesOf(sch.sites)))
 	sch.recordSeen(now, out)
 	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
 	sch.postponed(c.draft.Postponed, out)

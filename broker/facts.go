@@ -78,9 +78,12 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.LifeFenced:
 		mem.lives.fence(f.Latest)
 	case facts.LegsDisowned:
-		mem.peers.disowned(mem.now, f)
+		if mem.trust.ApplyDisowned(mem.now, f) {
+			mem.peers.ensure(mem.now, siteID(f.Site))
+		}
 	case facts.WordBroken:
-		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
+		mem.peers.ensure(mem.now, siteID(f.Site))
+		mem.trust.ApplyBroken(mem.now, f)
 	case facts.Amnesia, facts.CycleSeen, facts.CyclePlanned: // no state changes
 	case facts.LegStarted:
 		mem.txs.leg(f.Leg).state = grid.Running
@@ -111,7 +114,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		p := mem.peers.ensure(mem.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, mem.now
 	case facts.UserBarred:
-		mem.bars.add(f)
+		mem.trust.ApplyBarred(f)
 	case facts.SiteLost:
 		mem.peers.ensure(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
 	case facts.SiteBack:
@@ -207,7 +210,7 @@ func begun(f facts.TxBegun, j *job, x *texts) *transaction {
 // the site evidently serves this user now.
 func (mem *memory) applyPriced(f facts.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
-	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
+	mem.trust.Lift(t.sites[f.Leg.Leg], t.job.User)
 	l.state, l.fare, l.priced, l.version = grid.Held, f.Fare, true, max(f.Version, 1)
 	l.know(realLeg{names: f.Names, meeting: f.Meeting, token: f.Token})
 	if f.End > 0 {

@@ -42,10 +42,11 @@ func (mem *memory) Part(i int) agents.Fact {
 
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() facts.BrokerImage {
-	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Lines: mem.queue.order(), Barred: mem.bars.all(),
-		Tenancy: mem.tenancy.Image(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Lines: mem.queue.order(),
+		Tenancy: mem.tenancy.Image(), Dealt: mem.peers.dealtImage()}
 	f.Tenancy.Lines = mem.queue.passes()
 	mem.accounts.Image(&f)
+	mem.trust.Image(&f)
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -177,11 +178,11 @@ func (mem *memory) loadCommon(f facts.BrokerImage) {
 		mem.peers.ensure(mem.now, siteID(x.Site)).deals(x.Incarnation)
 	}
 	for _, x := range f.Trust {
-		mem.peers.ensure(mem.now, siteID(x.Site)).trust = trust{x.Broken, x.Recent, x.First, x.Until}
+		mem.peers.ensure(mem.now, siteID(x.Site))
 	}
 	mem.accounts.Load(&f)
 	mem.lines = f.Lines
-	mem.bars.load(f.Barred)
+	mem.trust.Load(&f)
 	mem.tenancy.Load(f.Tenancy)
 	mem.uncounted = !f.Tenancy.Counted
 	mem.queue.passed(f.Tenancy.Lines)

@@ -3,6 +3,7 @@ package broker
 import (
 	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/trust"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -13,8 +14,8 @@ import (
 type memory struct {
 	cfg      Config
 	lives    lives
-	peers    directory // of sites
-	bars     bars      // which sites are skipped for which users
+	peers    directory   // of sites
+	trust    trust.Trust // which sites are left out for which users, or come last
 	accounts accounts.Accounts
 	txs      *transactions
 	jobs     []*job // in order of submission
@@ -44,7 +45,7 @@ type memory struct {
 
 // newMemory is the memory of a broker that has done nothing yet.
 func newMemory(cfg Config) memory {
-	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
+	mem := memory{cfg: cfg, part: maxPart, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
 	mem.reset()
 	for _, id := range cfg.Sites {
 		mem.peers.ensure(0, id).member = true
@@ -55,7 +56,7 @@ func newMemory(cfg Config) memory {
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
 	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives{nonce: mem.cfg.Nonce}
-	mem.bars.load(nil)
+	mem.trust = trust.New()
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()

@@ -92,7 +92,7 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 		want.Ready = max(want.Ready, at)
 	}
 	in := planning.Input{From: from, Horizon: horizon, Terms: ers.cfg.planning(), Sites: e.poll.sites,
-		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.bars.among(now, e.job.User, e.sites)}}}
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.trust.Among(now, e.job.User, namesOf(e.sites))}}}
 	in.Terms.MaxAlternatives = 1
 	d, why := ers.planner.Windows(&in)
 	if len(d.Jobs[0].Alternatives) == 0 {

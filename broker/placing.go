@@ -153,8 +153,8 @@ func (sch *scheduler) fits(now grid.Time, e *entry, a *planning.Alternative) gri
 		case x != nil && x.lost != nil:
 			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
-		if name := siteName(sch.sites[a.Legs[i].Site]); sch.bars.closed(now, name, e.job.User) {
-			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
+		if name := siteName(sch.sites[a.Legs[i].Site]); sch.trust.Closed(now, name, e.job.User) {
+			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.trust.Until(name, e.job.User), sch.trust.Why(name, e.job.User))
 		}
 	}
 	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {

@@ -48,8 +48,9 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
-			if v.Broken = p.trust.broken; p.trust.last(b.now) {
-				v.Last = p.trust.until
+			v.Broken = b.trust.Broken(p.name)
+			if until, last := b.trust.Last(b.now, p.name); last {
+				v.Last = until
 			}
 			p.stands.show(&v)
 			if !yield(v) {

@@ -93,6 +93,7 @@ var rooms = []room{
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},
+	{"broker/trust", []string{"grid", "facts"}, core},
 	{"broker/planning", []string{"grid", "facts", "policy/...", "agents"}, core},                               // a cycle's decision, pure
 	{"history", []string{"grid", "facts", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{"grid", "facts", "agents"}, core},                                           // facts in, what they break out
