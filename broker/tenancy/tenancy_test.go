@@ -1,8 +1,10 @@
 package tenancy
 
 import (
+	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,5 +173,90 @@ func TestRefusesGrant_WhatIsNotKnown(t *testing.T) {
 	}
 	if x.ApplyGranted(f); x.Changes(f) {
 		t.Error("the same again changes something")
+	}
+}
+
+// Grants to one holder add up, what is dropped is the file's again, and an earlier list is not
+// written to.
+func TestApplyGranted_GrantsAddUpUntilTheyAreDropped(t *testing.T) {
+	t.Parallel()
+	x := New(lab(), &windows{})
+	ana := func(terms grid.Grants) grid.Holder { return grid.Holder{User: "ana", Terms: terms} }
+	x.ApplyGranted(facts.TermsGranted{Holder: ana(grid.Grants{grid.TermMaxNodes: 3})})
+	first := x.Image()
+	x.ApplyGranted(facts.TermsGranted{Holder: grid.Holder{User: "ana", In: grid.Nobody, Terms: grid.Grants{grid.TermShare: 2}}})
+	if !reflect.DeepEqual(first.Granted, []grid.Holder{ana(grid.Grants{grid.TermMaxNodes: 3})}) {
+		t.Errorf("the list of before is %+v", first.Granted)
+	}
+	v := x.View(0, grid.Holder{User: "ana"})
+	said := map[string]bool{}
+	for _, s := range v.Set {
+		said[s.Name] = s.Granted
+	}
+	if want := map[string]bool{grid.TermMaxNodes: true, grid.TermShare: true, grid.TermPriority: false, grid.TermMaxWaiting: false, grid.TermQuota: false}; !reflect.DeepEqual(said, want) || v.In != "" || !v.InGranted {
+		t.Errorf("ana has %+v, in %q, granted %t", v.Set, v.In, v.InGranted)
+	}
+	drop := facts.TermsGranted{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermMaxNodes, grid.TermShare, "in"}}
+	if why := x.RefusesGrant(drop); why.Refused() {
+		t.Errorf("refused: %v", why)
+	}
+	x.ApplyGranted(drop)
+	if v := x.View(0, grid.Holder{User: "ana"}); len(x.Image().Granted) > 0 || v.In != "lab" || v.InGranted || x.User("ana").Never(7).Refused() {
+		t.Errorf("dropped, there is %+v", x.Image().Granted)
+	}
+}
+
+// What a bound allows may be used up. What is said of everyone else is not said of tenants.
+func TestOver_ABoundMayBeUsedUp(t *testing.T) {
+	t.Parallel()
+	x := New(append(lab(), grid.Holder{User: "zoe", Terms: grid.Grants{grid.TermMaxNodes: 1}}), &windows{})
+	all := []grid.Leg{leg(6, 0, 4*hour)}
+	if r := x.Over("ana", all, 5*grid.Credit, grid.Flex{}, ""); r.Refused() {
+		t.Errorf("24 node-hours and 5 credits: %v", r)
+	}
+	all[0].End++
+	if !x.Over("ana", all, 0, grid.Flex{}, "").Refused() || !x.Over("ana", []grid.Leg{leg(1, 0, 1)}, 5*grid.Credit+1, grid.Flex{}, "").Refused() {
+		t.Error("a millisecond or a micro-credit more is allowed")
+	}
+	for _, s := range x.View(0, grid.Holder{Tenant: "lab"}).Set {
+		if s.Name == grid.TermMaxWaiting {
+			t.Error("the lab has everyone's max_waiting")
+		}
+	}
+	for user, want := range map[string]string{"": "users without a name", "zoe": grid.Holder{User: "zoe"}.Words()} {
+		if got := x.User(user).Words(); got != want {
+			t.Errorf("the terms of %q are those of %s", user, got)
+		}
+	}
+}
+
+// The peak is the first instant at which the most nodes are held, and what ends there is over.
+func TestPeak_IsTheFirstOfTheMost(t *testing.T) {
+	t.Parallel()
+	if at, most := peak([]interval{{5, 9, 2}, {0, 5, 2}, {7, 9, 1}, {20, 22, 3}}); at != 7 || most != 3 {
+		t.Errorf("%d nodes at %v, want 3 at 7 ms", most, int64(at))
+	}
+}
+
+// An image lists what was used in order of user and day.
+func TestImage_IsInOrder(t *testing.T) {
+	t.Parallel()
+	list := &windows{}
+	x := New(nil, list)
+	var want []string
+	for _, user := range []string{"dora", "ana", "cleo", "ben"} {
+		for _, day := range []grid.Time{3, 1, 2} {
+			list.begin(&x, &window{user: user, leg: leg(1, day*grid.Time(grid.Day), day*grid.Time(grid.Day)+1)})
+		}
+	}
+	for _, user := range []string{"ana", "ben", "cleo", "dora"} {
+		want = append(want, user+" 1", user+" 2", user+" 3")
+	}
+	var got []string
+	for _, u := range x.Image().Used {
+		got = append(got, fmt.Sprint(u.User, " ", u.Day))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }
