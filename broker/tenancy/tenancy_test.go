@@ -136,7 +136,10 @@ func TestLoad_AnImageGivesTheSameRights(t *testing.T) {
 	if x.OnRecord() || x.Differs(nil) || !x.Differs(lab()) {
 		t.Error("a file without terms need not be recorded, and lab must")
 	}
-	x.ApplyRead(facts.TermsRead{Holders: lab()})
+	x.User("ben") // is kept until the terms change
+	if x.ApplyRead(facts.TermsRead{Holders: lab()}); x.User("ben").Tenant.Name != "lab" {
+		t.Error("the file is not in force")
+	}
 	x.ApplyGranted(facts.TermsGranted{Holder: grid.Holder{User: "ben", Terms: grid.Grants{grid.TermMaxNodes: 2}}})
 	list.begin(&x, &window{user: "ben", leg: leg(2, 0, hour), cost: grid.Credit})
 	again := New(nil, list)
@@ -221,6 +224,13 @@ func TestOver_ABoundMayBeUsedUp(t *testing.T) {
 	for _, s := range x.View(0, grid.Holder{Tenant: "lab"}).Set {
 		if s.Name == grid.TermMaxWaiting {
 			t.Error("the lab has everyone's max_waiting")
+		}
+	}
+	x.ApplyGranted(facts.TermsGranted{Holder: grid.Holder{Tenant: "lab", Terms: grid.Grants{grid.TermMaxPriority: 5}}})
+	x.ApplyGranted(facts.TermsGranted{Holder: grid.Holder{User: "ben", Terms: grid.Grants{grid.TermMaxPriority: 0}}})
+	for user, want := range map[string]int{"ana": 5, "ben": 0, "eve": -1} {
+		if u := x.User(user); u.MaxPriority != want || u.Raise != max(want, 0) {
+			t.Errorf("%s may have priority %d, want %d", user, u.MaxPriority, want)
 		}
 	}
 	for user, want := range map[string]string{"": "users without a name", "zoe": grid.Holder{User: "zoe"}.Words()} {
