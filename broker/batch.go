@@ -86,40 +86,34 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	case in.queue.size() >= in.cfg.MaxQueue:
 		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
-	terms := in.termsOf(j.User)
-	if n, most := in.queue.of(j.User), terms.MaxWaiting; n >= most {
+	terms := in.tenancy.User(j.User)
+	if n, most := in.queue.of(j.User), terms.MaxWaiting(); n >= most {
 		return reason(grid.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
 	}
-	if t := terms.tenant; t.name != "" && in.waitingOf(t) >= t.waiting {
-		return reason(grid.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t), t.of, t.waiting)
+	if t := terms.Tenant; t.Name != "" && in.waitingOf(t.Name) >= t.MaxWaiting() {
+		return reason(grid.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t.Name), t.Words(), t.MaxWaiting())
 	}
-	if terms.most >= 0 && j.Priority > terms.most {
-		return reason(grid.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.of, terms.most)
+	if terms.MaxPriority >= 0 && j.Priority > terms.MaxPriority {
+		return reason(grid.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.Words(), terms.MaxPriority)
 	}
-	if why := in.never(terms, j); why.Refused() {
+	if why := terms.Never(fewest(j.Nodes, j.Sizes)); why.Refused() {
 		return why
 	}
 	return in.unrelated(j)
 }
 
 // waitingOf is the number of a tenant's waiting jobs.
-func (in *intake) waitingOf(t *tenantTerms) int {
-	return in.queue.ofAll(func(user string) bool { return in.termsOf(user).tenant.name == t.name })
+func (in *intake) waitingOf(tenant string) int {
+	return in.queue.ofAll(func(user string) bool { return in.tenancy.User(user).Tenant.Name == tenant })
 }
 
-// never refuses a job that takes more nodes at once than its user may ever have.
-func (in *intake) never(terms *userTerms, j *grid.Job) grid.Reason {
-	nodes := j.Nodes
-	for _, z := range j.Sizes {
+// fewest is the fewest nodes that a job of so many nodes, or of other sizes, accepts.
+func fewest(nodes int, sizes []grid.Size) int {
+	for _, z := range sizes {
 		nodes = min(nodes, z.Nodes)
 	}
-	for _, b := range []*bounds{&terms.bounds, &terms.tenant.bounds} {
-		if b.nodes > 0 && nodes > b.nodes {
-			return reason(grid.Bound, "it takes %d nodes, and %s may have %d at once", nodes, b.of, b.nodes)
-		}
-	}
-	return grid.Reason{}
+	return nodes
 }
 
 // maxWorks bounds the bytes taken by the work of all remembered jobs, over or not.

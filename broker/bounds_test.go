@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -25,6 +26,16 @@ func ofAna(name string, nodes int, length grid.Duration) grid.Job {
 	j := testJob(name, nodes, length, 100*grid.Credit)
 	j.User = "ana"
 	return j
+}
+
+// mayHave is how many nodes a user may have at once; 0: any.
+func mayHave(b *Broker, user string) int64 {
+	for _, t := range b.HolderOf(b.now, grid.Holder{User: user}).Set {
+		if t.Name == grid.TermMaxNodes {
+			return t.Value
+		}
+	}
+	return 0
 }
 
 // begun are the jobs for which transactions have begun.
@@ -67,32 +78,6 @@ func TestBounds_FasterNodesMayHaveRoomWhereSlowOnesHaveNot(t *testing.T) {
 	}
 }
 
-// What was used is known for the whole of any period, however far ahead windows are, and
-// nothing is kept for ever of users who have gone.
-func TestUsage_IsKeptForTheLongestPeriodAndNotForEver(t *testing.T) {
-	t.Parallel()
-	now := grid.Time(100 * grid.Day)
-	var x usage
-	x.prune(now)
-	x.add(&x.users, "ana", 100, used{time: 5}, 1)
-	x.add(&x.users, "ana", 100+2*keepUsed, used{time: 7}, 1)
-	if x.users["ana"][100].time != 5 {
-		t.Errorf("a window far ahead has cost what was used today: %v", x.users)
-	}
-	x.prune(now.Add(grid.Duration(keepUsed) * grid.Day))
-	if x.users["ana"][100].time != 5 {
-		t.Errorf("forgotten too soon: %v", x.users)
-	}
-	x.prune(now.Add(grid.Duration(keepUsed+1) * grid.Day))
-	x.add(&x.users, "ana", 100, used{time: 5}, -1) // comes back after all
-	if _, there := x.users["ana"][100]; there || len(x.users) != 1 {
-		t.Errorf("a day that is forgotten counts again: %v", x.users)
-	}
-	if x.prune(now.Add(grid.Duration(4*keepUsed) * grid.Day)); len(x.users) != 0 {
-		t.Errorf("kept for ever: %v", x.users)
-	}
-}
-
 // A file that has no max_waiting any more has the default in force, not what the
 // process was started with.
 func TestTerms_AFileWithoutMaxWaitingHasTheDefault(t *testing.T) {
@@ -102,13 +87,13 @@ func TestTerms_AFileWithoutMaxWaitingHasTheDefault(t *testing.T) {
 	b := New(cfg)
 	var out agents.Outbox
 	b.Step(0, "", agents.Started{Nonce: 1}, &out)
-	if n := b.termsOf("ana").MaxWaiting; n != 5 {
+	if n := b.tenancy.User("ana").MaxWaiting(); n != 5 {
 		t.Fatalf("%d jobs may wait, want 5", n)
 	}
-	cfg.MaxWaiting = defaultMaxWaiting
+	cfg.MaxWaiting = tenancy.DefaultMaxWaiting
 	b.Step(0, "operator:", agents.ReadTerms{Holders: cfg.Terms()}, &out)
-	if n := b.termsOf("ana").MaxWaiting; n != defaultMaxWaiting {
-		t.Errorf("%d jobs may wait, want %d", n, defaultMaxWaiting)
+	if n := b.tenancy.User("ana").MaxWaiting(); n != tenancy.DefaultMaxWaiting {
+		t.Errorf("%d jobs may wait, want %d", n, tenancy.DefaultMaxWaiting)
 	}
 }
 
@@ -128,7 +113,7 @@ func TestTerms_StayWhoeverLeads(t *testing.T) {
 		second.Replay(0, f)
 	}
 	second.Step(0, "", agents.Started{Nonce: 2}, &out)
-	if n := second.termsOf("ana").nodes; n != 3 {
+	if n := mayHave(second, "ana"); n != 3 {
 		t.Errorf("ana may have %d nodes, want the 3 that were read", n)
 	}
 }

@@ -13,8 +13,9 @@
 // Each component starts in one of these files:
 //
 //	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
-//	tenancy      tenancy.go      the terms of users and tenants; usage.go counts usage, bounds.go checks windows against the terms
-//	budget       budget.go       the VO's money per period, and deposits; pacing.go says what a credit weighs
+//	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
+//	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
+//	trust        trust/          which sites are left out for a user, and which come last; trust.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        accepts, cancels and forgets jobs
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
@@ -58,11 +59,10 @@ func New(cfg Config) *Broker {
 	b := &Broker{memory: newMemory(cfg)}
 	mem := &b.memory
 	b.co = newCoordinator(mem, b)
-	lim := limits{mem}
 	b.operator = &operator{memory: mem}
-	b.scheduler = &scheduler{memory: mem, co: b.co, limits: lim, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, limits: lim, asking: b.scheduler.asking, scheduler: b.scheduler}
-	b.shifts = &shifts{memory: mem, co: b.co, limits: lim, errands: b.errands}
+	b.scheduler = &scheduler{memory: mem, co: b.co, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, asking: b.scheduler.asking, scheduler: b.scheduler}
+	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
 	b.glances = &glances{memory: mem, scheduler: b.scheduler}

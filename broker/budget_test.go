@@ -76,6 +76,12 @@ func (p *purse) opened() (list []facts.BudgetOpened) {
 	return list
 }
 
+// money is the accounts' part of a broker's image.
+func money(b *Broker) (f facts.BrokerImage) {
+	b.accounts.Image(&f)
+	return f
+}
+
 // same fails unless a replay of the facts, under another budget in the file too, and
 // of the image give the state that there is.
 func (p *purse) same() {
@@ -88,9 +94,8 @@ func (p *purse) same() {
 	}
 	image.Replay(0, p.b.Image())
 	for what, b := range map[string]*Broker{"the facts": facts, "the image": image} {
-		if !reflect.DeepEqual(b.budget, p.b.budget) || b.accounts.In() != p.b.accounts.In() || b.Left() != p.b.Left() || b.pacing != p.b.pacing {
-			p.t.Errorf("a replay of %s gives %+v with %v paid in and %v left, not %+v with %v and %v", what,
-				b.budget, b.accounts.In(), b.Left(), p.b.budget, p.b.accounts.In(), p.b.Left())
+		if !reflect.DeepEqual(money(b), money(p.b)) || b.Left() != p.b.Left() {
+			p.t.Errorf("a replay of %s gives %+v with %v left, not %+v with %v", what, money(b), b.Left(), money(p.b), p.b.Left())
 		}
 	}
 }
@@ -106,7 +111,7 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 	}
 	p.b.cfg.BudgetUntil = 20 * grid.Day // the operator has changed the file
 	p.start(20 * sec)
-	if got := p.b.budget; got.until != grid.Time(20*grid.Day)+5*sec || got.from != 5*sec || p.b.Left() != 1000*grid.Credit {
+	if got := money(p.b).Budget; got.Until != grid.Time(20*grid.Day)+5*sec || got.From != 5*sec || p.b.Left() != 1000*grid.Credit {
 		t.Errorf("with a longer time the budget is %+v, %v left", got, p.b.Left())
 	}
 	p.same()
@@ -115,7 +120,7 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 func TestBudget_OfThePapersRulesHasNoTime(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, func(c *Config) { c.Minimize = grid.GoalTime })
-	if p.start(0); len(p.opened()) > 0 || p.b.budget.pace(grid.Time(grid.Day), &p.b.accounts).Known {
+	if p.start(0); len(p.opened()) > 0 || p.b.accounts.Pace(grid.Time(grid.Day)).Known {
 		t.Errorf("a broker that minimises time has opened %+v", p.opened())
 	}
 	if why := p.deposit(0, "d", grid.Credit); why.Refused() || p.b.Left() != 1001*grid.Credit {
@@ -131,12 +136,12 @@ func TestBudget_APeriodAddsAndWhatIsLeftStays(t *testing.T) {
 	if got := p.b.Left(); got != 3000*grid.Credit {
 		t.Errorf("in the third hour there are %v credits, want 3000", got)
 	}
-	if got := p.b.budget; got.period != 2 || got.had != 3000*grid.Credit || got.from != grid.Time(2*grid.Hour) || got.until != grid.Time(3*grid.Hour) {
+	if got := money(p.b).Budget; got.Period != 2 || got.Had != 3000*grid.Credit || got.From != grid.Time(2*grid.Hour) || got.Until != grid.Time(3*grid.Hour) {
 		t.Errorf("the third hour's budget is %+v", got)
 	}
 	p.start(grid.Time(6*grid.Hour) + 1) // nobody was there for three of them
-	if got := p.b.Left(); got != 7000*grid.Credit || p.b.budget.period != 6 {
-		t.Errorf("after six hours there are %v credits in period %d, want 7000 in 6", got, p.b.budget.period)
+	if got := p.b.Left(); got != 7000*grid.Credit || money(p.b).Budget.Period != 6 {
+		t.Errorf("after six hours there are %v credits in period %d, want 7000 in 6", got, money(p.b).Budget.Period)
 	}
 	p.same()
 }
@@ -147,7 +152,7 @@ func TestBudget_PeriodsEndWhenTheBudgetDoes(t *testing.T) {
 	p.start(0)
 	p.pass(grid.Time(grid.Day))
 	p.start(grid.Time(2 * grid.Day))
-	if got := p.b.budget; got.period != 2 || got.until != grid.Time(150*grid.Minute) || p.b.Left() != 3000*grid.Credit {
+	if got := money(p.b).Budget; got.Period != 2 || got.Until != grid.Time(150*grid.Minute) || p.b.Left() != 3000*grid.Credit {
 		t.Errorf("in the end %+v with %v left, want period 2 to 9000 s with 3000", got, p.b.Left())
 	}
 }
@@ -162,7 +167,7 @@ func TestDeposit_TwiceIsOne(t *testing.T) {
 		}
 	}
 	p.start(2 * sec)
-	if why := p.deposit(3*sec, "d1", 50*grid.Credit); why.Refused() || p.b.Left() != 1050*grid.Credit || p.b.budget.had != 1050*grid.Credit {
+	if why := p.deposit(3*sec, "d1", 50*grid.Credit); why.Refused() || p.b.Left() != 1050*grid.Credit || money(p.b).Budget.Had != 1050*grid.Credit {
 		t.Errorf("after all there are %v credits (%v), want 1050", p.b.Left(), why)
 	}
 	if why := p.deposit(3*sec, "d1", 51*grid.Credit); why.Code != grid.Conflict || !strings.Contains(why.Detail, "was of 50 credits, not of 51") {
@@ -213,10 +218,11 @@ func TestDeposit_KeysAreRememberedUpToABound(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, nil)
 	p.start(0)
+	const maxDeposits = 1000
 	for i := range maxDeposits + 1 {
 		p.deposit(0, strings.Repeat("x", 1+i%60)+string(rune('a'+i/60)), grid.Credit)
 	}
-	if n := len(p.b.budget.deposits); n != maxDeposits || p.b.Left() != grid.Credits(1000+maxDeposits+1)*grid.Credit {
+	if n := len(money(p.b).Budget.Deposits); n != maxDeposits || p.b.Left() != grid.Credits(1000+maxDeposits+1)*grid.Credit {
 		t.Errorf("%d keys are remembered, %v credits left", n, p.b.Left())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -91,9 +92,6 @@ type Config struct {
 	Refusals int
 }
 
-// defaultMaxWaiting bounds the waiting jobs of a user without another bound.
-const defaultMaxWaiting = 100_000
-
 // Defaults returns the configuration that scenario files document as default, for a
 // broker of that name. The caller must set Sites and Budget.
 func Defaults(name string) Config {
@@ -113,7 +111,7 @@ func Defaults(name string) Config {
 		BatchSize:  100,
 		MaxCycles:  4,
 		MaxQueue:   100_000,
-		MaxWaiting: defaultMaxWaiting,
+		MaxWaiting: tenancy.DefaultMaxWaiting,
 		MaxTries:   4,
 
 		Hold:      30 * grid.Second,

@@ -12,7 +12,6 @@ import (
 // scheduler places jobs, in one cycle after another.
 type scheduler struct {
 	*memory
-	limits  limits
 	co      *coordinator
 	errands *errands
 	asking  *asking
@@ -126,7 +125,7 @@ func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 	c.summary = facts.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
 	sch.queue.call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
-	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.termsOf)
+	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.tenancy.User)
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
@@ -134,7 +133,10 @@ func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 			sch.postpone(j, reason(grid.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
-		ready, bound := sch.limits.chance(j, c.from, c.horizon)
+		ready, bound := c.from, grid.Reason{}
+		if sch.tenancy.Bound(j.User) {
+			ready, bound = sch.tenancy.Chance(j.need(), c.from, c.horizon)
+		}
 		if ready == grid.Never {
 			sch.postpone(j, bound, false, out)
 			continue
@@ -215,7 +217,7 @@ func (sch *scheduler) search(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now)
-	c.draft = planWithoutLast(&sch.planner, &c.input, sch.peers.comeLast(now, sch.sites))
+	c.draft = planWithoutLast(&sch.planner, &c.input, sch.trust.AllLast(now, namesOf(sch.sites)))
 	sch.recordSeen(now, out)
 	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
 	sch.postponed(c.draft.Postponed, out)
@@ -377,7 +379,7 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	c.wanted, c.named, c.gone = nil, nil, nil
 	if sch.cfg.byValue() {
-		c.summary.Weight = sch.budget.pace(sch.now, &sch.accounts).weigh(sch.now, sch.pacing.weight)
+		c.summary.Weight = sch.accounts.Weigh(sch.now)
 	}
 	sch.record(c.summary, out)
 }

@@ -11,7 +11,6 @@ import (
 // errands repairs and moves the windows of single jobs, outside the cycles.
 type errands struct {
 	*memory
-	limits    limits
 	co        *coordinator
 	asking    *asking
 	scheduler *scheduler

@@ -23,7 +23,7 @@ func (mem *memory) Replay(at grid.Time, f agents.Fact) {
 
 // apply applies a fact to the lasting state. It sends nothing and depends on nothing
 // but the state, so that facts can be replayed.
-func (mem *memory) apply(f agents.Fact) { tally{mem}.counted(f, func() { mem.applyFact(f) }) }
+func (mem *memory) apply(f agents.Fact) { mem.counted(f, func() { mem.applyFact(f) }) }
 
 func (mem *memory) applyFact(f agents.Fact) {
 	switch f := f.(type) {
@@ -41,7 +41,7 @@ func (mem *memory) applyFact(f agents.Fact) {
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
 		mem.queue.passed(f.Tenants)
-		mem.pacing.closed(f)
+		mem.accounts.Closed(f)
 		mem.queue.sweep()
 	case facts.TxBegun:
 		mem.applyBegun(f)
@@ -78,9 +78,12 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.LifeFenced:
 		mem.lives.fence(f.Latest)
 	case facts.LegsDisowned:
-		mem.peers.disowned(mem.now, f)
+		if mem.trust.ApplyDisowned(mem.now, f) {
+			mem.peers.ensure(mem.now, siteID(f.Site))
+		}
 	case facts.WordBroken:
-		mem.peers.ensure(mem.now, siteID(f.Site)).trust.breaks(mem.now, 1)
+		mem.peers.ensure(mem.now, siteID(f.Site))
+		mem.trust.ApplyBroken(mem.now, f)
 	case facts.Amnesia, facts.CycleSeen, facts.CyclePlanned: // no state changes
 	case facts.LegStarted:
 		mem.txs.leg(f.Leg).state = grid.Running
@@ -111,7 +114,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		p := mem.peers.ensure(mem.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, mem.now
 	case facts.UserBarred:
-		mem.bars.add(f)
+		mem.trust.ApplyBarred(f)
 	case facts.SiteLost:
 		mem.peers.ensure(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
 	case facts.SiteBack:
@@ -119,18 +122,18 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.ClaimSettled:
 		mem.applySettled(f)
 	case facts.BudgetOpened:
-		mem.budget.open(mem.now, f, &mem.accounts)
+		mem.accounts.ApplyOpened(mem.now, f)
 	case facts.Deposited:
-		mem.budget.deposit(f, &mem.accounts)
+		mem.accounts.Deposit(f)
 	case facts.TermsRead:
-		mem.tenancy.file, mem.tenancy.read = f.Holders, true
+		mem.tenancy.ApplyRead(f)
 		mem.termsChanged()
 	case facts.TermsGranted:
-		mem.tenancy.granted = grant(mem.tenancy.granted, f)
+		mem.tenancy.ApplyGranted(f)
 		mem.termsChanged()
 	case facts.TxForgotten:
 		mem.txs.forget(f.Txs)
-		mem.usage.prune(mem.now)
+		mem.tenancy.Prune(mem.now)
 	case facts.JobsForgotten:
 		mem.applyJobsForgotten(f)
 	case facts.BrokerImage:
@@ -149,8 +152,8 @@ func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
 	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
-		tally{mem}.countJob(j, -1)
-		defer tally{mem}.countJob(j, 1)
+		mem.txs.count(j, &mem.tenancy, -1)
+		defer mem.txs.count(j, &mem.tenancy, 1)
 	}
 	mem.texts.take(j, f.Job)
 	if j.stub = false; j.asked != nil {
@@ -207,7 +210,7 @@ func begun(f facts.TxBegun, j *job, x *texts) *transaction {
 // the site evidently serves this user now.
 func (mem *memory) applyPriced(f facts.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
-	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
+	mem.trust.Lift(t.sites[f.Leg.Leg], t.job.User)
 	l.state, l.fare, l.priced, l.version = grid.Held, f.Fare, true, max(f.Version, 1)
 	l.know(realLeg{names: f.Names, meeting: f.Meeting, token: f.Token})
 	if f.End > 0 {

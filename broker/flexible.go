@@ -148,11 +148,11 @@ func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents
 	}
 	legs := []grid.Leg{l.what}
 	flex := flexOf(&e.request, legs)
-	if r := ers.limits.overBounds(e.job.User, legs, 0, flex, e.job); r.Refused() {
+	if r := ers.tenancy.Over(e.job.User, legs, 0, flex, e.job.Name); r.Refused() {
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), []grid.Credits{0})
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, legs, flex)), []grid.Credits{0})
 	if !ok {
 		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return

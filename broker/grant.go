@@ -1,16 +1,15 @@
 package broker
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
-
-// maxHolders bounds the users and tenants with terms granted by operators.
-const maxHolders = 20_000
 
 // operator carries out the commands of the VO's operator: terms of users and tenants, and
 // deposits.
@@ -19,11 +18,9 @@ type operator struct{ *memory }
 // recordFile records the terms in the broker's configuration file, if they differ from
 // those on record. A file without terms is recorded only after one with terms.
 func (op *operator) recordFile(list []grid.Holder, out *agents.Outbox) {
-	x := &op.tenancy
-	if !x.read && len(list) == 0 || x.read && slices.EqualFunc(x.file, list, grid.Holder.Equal) {
-		return
+	if op.tenancy.Differs(list) {
+		op.record(facts.TermsRead{Holders: list}, out)
 	}
-	op.record(facts.TermsRead{Holders: list}, out)
 }
 
 // readTerms takes the terms of the configuration file after it was read again.
@@ -50,39 +47,44 @@ func (op *operator) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.
 		return
 	}
 	f := facts.TermsGranted{Holder: m.Holder, Drop: m.Drop, By: by}
-	why := op.refusesGrant(f)
-	if after := grant(op.tenancy.granted, f); !why.Refused() && !slices.EqualFunc(after, op.tenancy.granted, grid.Holder.Equal) {
+	why := op.tenancy.RefusesGrant(f)
+	if !why.Refused() && op.tenancy.Changes(f) {
 		op.record(f, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }
 
-func (op *operator) refusesGrant(f facts.TermsGranted) grid.Reason {
-	if err := grid.CheckHolder(f.Holder); err != nil {
-		return reason(grid.Invalid, "%v", err)
-	}
-	for _, name := range f.Drop {
-		if _, err := grid.FindTerm(name); err != nil && name != dropIn {
-			return reason(grid.Invalid, "%v, or %s", err, dropIn)
-		}
-	}
-	if in := f.In; in != "" && in != grid.Nobody && !op.tenancy.known(in) {
-		return reason(grid.Unknown, "there is no tenant %q; give it a term first, such as share=1", in)
-	}
-	if find(op.tenancy.granted, f.Holder) == nil && len(op.tenancy.granted) >= maxHolders {
-		return reason(grid.QueueFull, "%d users and tenants have been granted terms, the most there may be; give them by the broker's file, or everyone else (%s) some", maxHolders, grid.Everyone)
-	}
-	return grid.Reason{}
-}
+// Terms are the configuration's terms of users and tenants, in order, for
+// agents.ReadTerms.
+func (c *Config) Terms() []grid.Holder { return c.holders() }
 
-// known reports whether there is a tenant of that name.
-func (x *tenancy) known(tenant string) bool {
-	for _, list := range [][]grid.Holder{x.file, x.granted} {
-		for i := range list {
-			if list[i].Tenant == tenant || list[i].In == tenant {
-				return true
+// holders are the configuration's terms of users and tenants, in order.
+func (c *Config) holders() []grid.Holder {
+	list := slices.SortedFunc(slices.Values(c.Holders), grid.Holder.Compare)
+	put := func(user, term string, value int64) {
+		i, found := slices.BinarySearchFunc(list, grid.Holder{User: user}, grid.Holder.Compare)
+		if !found {
+			list = slices.Insert(list, i, grid.Holder{User: user})
+		}
+		terms := grid.Grants{term: value}
+		maps.Copy(terms, list[i].Terms)
+		list[i].Terms = terms
+	}
+	for user, t := range c.Users {
+		for _, x := range []struct {
+			term  string
+			value int
+		}{{grid.TermShare, t.Share}, {grid.TermPriority, t.Priority}, {grid.TermMaxWaiting, t.MaxWaiting}} {
+			if x.value != 0 {
+				put(user, x.term, int64(x.value))
 			}
 		}
 	}
-	return false
+	for user, q := range c.Quotas {
+		put(user, grid.TermQuota, int64(q))
+	}
+	if c.MaxWaiting != tenancy.DefaultMaxWaiting {
+		put(grid.Everyone, grid.TermMaxWaiting, int64(c.MaxWaiting))
+	}
+	return list
 }

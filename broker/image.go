@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -41,8 +42,11 @@ func (mem *memory) Part(i int) agents.Fact {
 
 // common is what an image has besides jobs and transactions.
 func (mem *memory) common() facts.BrokerImage {
-	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
-		Returned: mem.accounts.Returned(), Tenancy: tally{mem}.tenancyImage(), Dealt: mem.peers.dealtImage(), Trust: mem.peers.trustImage()}
+	f := facts.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Lines: mem.queue.order(),
+		Tenancy: mem.tenancy.Image(), Dealt: mem.peers.dealtImage()}
+	f.Tenancy.Lines = mem.queue.passes()
+	mem.accounts.Image(&f)
+	mem.trust.Image(&f)
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
 		switch {
@@ -174,14 +178,15 @@ func (mem *memory) loadCommon(f facts.BrokerImage) {
 		mem.peers.ensure(mem.now, siteID(x.Site)).deals(x.Incarnation)
 	}
 	for _, x := range f.Trust {
-		mem.peers.ensure(mem.now, siteID(x.Site)).trust = trust{x.Broken, x.Recent, x.First, x.Until}
+		mem.peers.ensure(mem.now, siteID(x.Site))
 	}
-	mem.accounts.Load(f.Accounts, f.Returned)
-	mem.pacing.load(f.Pacing)
-	mem.budget.load(f.Budget)
+	mem.accounts.Load(&f)
 	mem.lines = f.Lines
-	mem.bars.load(f.Barred)
-	tally{mem}.loadTenancy(f.Tenancy)
+	mem.trust.Load(&f)
+	mem.tenancy.Load(f.Tenancy)
+	mem.uncounted = !f.Tenancy.Counted
+	mem.queue.passed(f.Tenancy.Lines)
+	mem.termsChanged()
 }
 
 func (mem *memory) loadJob(m *facts.JobMemory) {
@@ -240,6 +245,6 @@ func (mem *memory) loadTx(m facts.TxMemory) {
 		t.job.txs = append(t.job.txs, t)
 	}
 	if mem.uncounted {
-		tally{mem}.count(t, everyLeg, 1)
+		mem.tenancy.Count(t, tenancy.EveryLeg, 1)
 	}
 }

@@ -16,7 +16,7 @@ func (sch *scheduler) makeInput(now grid.Time) planning.Input {
 	for i := range c.entries {
 		j := c.entries[i].job
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
-			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.bars.among(now, j.User, sch.sites), Bound: c.entries[i].bound}
+			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.trust.Among(now, j.User, namesOf(sch.sites)), Bound: c.entries[i].bound}
 		in.Jobs[i].Request.Ready = max(in.Jobs[i].Request.Ready, c.entries[i].notBefore())
 		in.Jobs[i].Elsewhere = sch.asking.elsewhere(sch.index, &in.Jobs[i].Request)
 	}
@@ -94,8 +94,8 @@ func (sch *scheduler) terms() planning.Terms {
 	t := c.planning()
 	if t.ByValue() {
 		t.Patience = c.waits()
-		t.Wait = sch.pacing.wait(c.Cycle, t.Patience)
-		t.Weight = int64(sch.pacing.weight) / 1000
+		t.Wait = sch.accounts.Wait(c.Cycle, t.Patience)
+		t.Weight = int64(sch.accounts.Weight()) / 1000
 	}
 	return t
 }

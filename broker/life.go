@@ -48,7 +48,7 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
 	b.record(f, out)
-	if !b.cfg.TermsStay || !b.tenancy.read {
+	if !b.cfg.TermsStay || !b.tenancy.OnRecord() {
 		b.operator.recordFile(b.cfg.holders(), out)
 	}
 	b.openBudget(now, out)

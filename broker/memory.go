@@ -2,6 +2,8 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/trust"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -12,17 +14,14 @@ import (
 type memory struct {
 	cfg      Config
 	lives    lives
-	peers    directory // of sites
-	bars     bars      // which sites are skipped for which users
+	peers    directory   // of sites
+	trust    trust.Trust // which sites are left out for which users, or come last
 	accounts accounts.Accounts
-	budget   budget
-	txs      transactions
+	txs      *transactions
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
-	tenancy  tenancy
-	usage    usage
-	pacing   pacing
+	tenancy  tenancy.Tenancy
 	cycles   uint64 // closed so far
 	works    int    // bytes taken by the work that jobs bring
 
@@ -46,7 +45,7 @@ type memory struct {
 
 // newMemory is the memory of a broker that has done nothing yet.
 func newMemory(cfg Config) memory {
-	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
+	mem := memory{cfg: cfg, part: maxPart, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
 	mem.reset()
 	for _, id := range cfg.Sites {
 		mem.peers.ensure(0, id).member = true
@@ -56,26 +55,18 @@ func newMemory(cfg Config) memory {
 
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
-	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
-	mem.bars.load(nil)
-	mem.pacing, mem.budget = pacing{}, budget{}
+	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives{nonce: mem.cfg.Nonce}
+	mem.trust = trust.New()
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
-	mem.tenancy, mem.usage = tenancy{file: mem.cfg.holders()}, usage{}
+	mem.tenancy = tenancy.New(mem.cfg.holders(), mem.txs)
 	mem.termsChanged()
 }
 
-// termsChanged recomputes what depends on the terms of users and tenants.
-func (mem *memory) termsChanged() {
-	mem.tenancy.changed()
-	mem.usage.stale = true
-	mem.accounts.Bound(mem.tenancy.quotas())
-}
-
-// termsOf are a user's terms.
-func (mem *memory) termsOf(user string) *userTerms { return mem.tenancy.user(user) }
+// termsChanged tells the accounts the users' quotas after terms have changed.
+func (mem *memory) termsChanged() { mem.accounts.Bound(mem.tenancy.Quotas()) }
 
 // settle checks whether a job's window is over. If all of it was carried to its end
 // the job is done, otherwise it waits again; a stub is abandoned.

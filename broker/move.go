@@ -92,7 +92,7 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 		want.Ready = max(want.Ready, at)
 	}
 	in := planning.Input{From: from, Horizon: horizon, Terms: ers.cfg.planning(), Sites: e.poll.sites,
-		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.bars.among(now, e.job.User, e.sites)}}}
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.trust.Among(now, e.job.User, namesOf(e.sites))}}}
 	in.Terms.MaxAlternatives = 1
 	d, why := ers.planner.Windows(&in)
 	if len(d.Jobs[0].Alternatives) == 0 {
@@ -107,12 +107,12 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 	}
 	legs := a.What()
 	flex := flexOf(&e.request, legs)
-	if r := ers.limits.overBounds(e.job.User, legs, sumOf(base), flex, e.job); r.Refused() {
+	if r := ers.tenancy.Over(e.job.User, legs, sumOf(base), flex, e.job.Name); r.Refused() {
 		ers.finish(e)
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, legs, flex)), base)
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
 		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)

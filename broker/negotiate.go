@@ -57,7 +57,6 @@ func (j *job) offer(leg grid.LegID, number uint32) *facts.JobOffer {
 // shifts answers sites that ask to move a leg.
 type shifts struct {
 	*memory
-	limits  limits
 	co      *coordinator
 	errands *errands
 }
@@ -218,7 +217,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 	what := l.what
 	what.Start, what.End = o.Start, o.End
 	flex := grid.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
-	if r := shi.limits.overBounds(j.User, []grid.Leg{what}, price, flex, j); r.Refused() {
+	if r := shi.tenancy.Over(j.User, []grid.Leg{what}, price, flex, j.Name); r.Refused() {
 		return r
 	}
 	e := &errand{job: j, request: j.request(), asker: asker}

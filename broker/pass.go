@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -28,20 +29,20 @@ const strideUnit = 1000
 const maxStride = 1 << 50
 
 // stride is what a job adds to its tenant's pass.
-func (q *queue) stride(j *job, t *tenantTerms) int64 {
+func (q *queue) stride(j *job, t *tenancy.Tenant) int64 {
 	seconds := min(int64(j.Nodes)*max(1, int64(j.Length/grid.Second)), maxStride/strideUnit)
-	return max(1, seconds*strideUnit/int64(t.share))
+	return max(1, seconds*strideUnit/int64(t.Share))
 }
 
 // running are the passes when a batch begins. No tenant with due jobs is behind the lowest of
 // those that have a pass already; of the tenants without due jobs, those ahead of it are kept.
 func (q *queue) running(list []*service) passes {
-	if len(q.pass) == 0 && !slices.ContainsFunc(list, func(t *service) bool { return t.tenant.name != "" }) {
+	if len(q.pass) == 0 && !slices.ContainsFunc(list, func(t *service) bool { return t.tenant.Name != "" }) {
 		return nil
 	}
 	least := int64(math.MaxInt64)
 	for _, t := range list {
-		if at, known := q.pass[t.tenant.name]; known {
+		if at, known := q.pass[t.tenant.Name]; known {
 			least = min(least, at)
 		}
 	}
@@ -55,7 +56,7 @@ func (q *queue) running(list []*service) passes {
 		}
 	}
 	for _, t := range list {
-		p[t.tenant.name] = max(q.pass[t.tenant.name], least)
+		p[t.tenant.Name] = max(q.pass[t.tenant.Name], least)
 	}
 	return p
 }

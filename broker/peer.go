@@ -16,7 +16,6 @@ type peer struct {
 
 	lost *loss // nil: it is not lost
 
-	trust trust
 	dealt uint32 // the latest life of the broker that has begun a transaction there; 0: none
 
 	// This life only.

@@ -153,18 +153,18 @@ func (sch *scheduler) fits(now grid.Time, e *entry, a *planning.Alternative) gri
 		case x != nil && x.lost != nil:
 			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
-		if name := siteName(sch.sites[a.Legs[i].Site]); sch.bars.closed(now, name, e.job.User) {
-			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
+		if name := siteName(sch.sites[a.Legs[i].Site]); sch.trust.Closed(now, name, e.job.User) {
+			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.trust.Until(name, e.job.User), sch.trust.Why(name, e.job.User))
 		}
 	}
 	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
 		return r
 	}
-	if !sch.limits.bound(e.job.User) {
+	if !sch.tenancy.Bound(e.job.User) {
 		return grid.Reason{}
 	}
 	legs := a.What()
-	return sch.limits.overBounds(e.job.User, legs, a.Cost, e.job.flex(legs), nil)
+	return sch.tenancy.Over(e.job.User, legs, a.Cost, e.job.flex(legs), "")
 }
 
 // premium is how much more than its quotes a window may cost before another window, or
@@ -195,9 +195,9 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []grid.Credits
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
-	if sch.limits.bound(e.job.User) {
+	if sch.tenancy.Bound(e.job.User) {
 		legs := a.What()
-		spare = min(spare, sch.limits.boundLeft(e.job.User, legs, e.job.flex(legs))-a.Cost)
+		spare = min(spare, sch.tenancy.Left(e.job.User, legs, e.job.flex(legs))-a.Cost)
 	}
 	list := make([]grid.Credits, len(a.Legs))
 	for i := range a.Legs {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -143,7 +144,7 @@ func (q *queue) done(j *job) {
 // served round robin: each gives as many jobs as its share, in its own order, and then
 // goes behind the others. The lines keep their places until the answer is applied by
 // served and passed.
-func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([]*job, []facts.UserLine, []facts.TenantLine) {
+func (q *queue) take(batch []*job, n int, terms func(user string) *tenancy.Terms) ([]*job, []facts.UserLine, []facts.TenantLine) {
 	var list []*service
 	var levels []int
 	users := 0
@@ -151,7 +152,7 @@ func (q *queue) take(batch []*job, n int, terms func(user string) *userTerms) ([
 		users += min(l.waiting, 1)
 		if l.due > 0 {
 			x := terms(l.user)
-			t := &service{line: l, used: l.used, share: x.Share, priority: x.Priority, raise: x.raise, tenant: x.tenant}
+			t := &service{line: l, used: l.used, share: x.Share, priority: x.Priority, raise: x.Raise, tenant: x.Tenant}
 			list, levels = append(list, t), append(levels, t.levels()...)
 		}
 	}
@@ -176,7 +177,7 @@ func (q *queue) share(batch []*job, list []*service, level, most int, served *in
 		if t.raise == 0 && t.priority != level {
 			continue
 		}
-		i := slices.IndexFunc(all, func(r *rota) bool { return r.tenant.name == t.tenant.name })
+		i := slices.IndexFunc(all, func(r *rota) bool { return r.tenant.Name == t.tenant.Name })
 		if i < 0 {
 			i = len(all)
 			all = append(all, &rota{tenant: t.tenant})
@@ -185,7 +186,7 @@ func (q *queue) share(batch []*job, list []*service, level, most int, served *in
 	}
 	for len(all) > 0 && len(batch) < most {
 		first := slices.MinFunc(all, func(a, b *rota) int {
-			return cmp.Or(cmp.Compare(passes[a.tenant.name], passes[b.tenant.name]), cmp.Compare(a.tenant.name, b.tenant.name))
+			return cmp.Or(cmp.Compare(passes[a.tenant.Name], passes[b.tenant.Name]), cmp.Compare(a.tenant.Name, b.tenant.Name))
 		})
 		j := q.turn(first, level, served)
 		if j == nil {
@@ -194,7 +195,7 @@ func (q *queue) share(batch []*job, list []*service, level, most int, served *in
 		}
 		batch = append(batch, j)
 		if passes != nil {
-			passes[first.tenant.name] += q.stride(j, first.tenant)
+			passes[first.tenant.Name] += q.stride(j, first.tenant)
 		}
 	}
 	return batch
@@ -202,7 +203,7 @@ func (q *queue) share(batch []*job, list []*service, level, most int, served *in
 
 // rota is the lines of one tenant on one level; the first is served next.
 type rota struct {
-	tenant *tenantTerms
+	tenant *tenancy.Tenant
 	list   []*service
 }
 
@@ -240,7 +241,7 @@ type service struct {
 	began           int // when take last came to it: first, second, ...; 0: never
 	share, priority int
 	raise           int // how much of a job's priority counts against other lines
-	tenant          *tenantTerms
+	tenant          *tenancy.Tenant
 }
 
 // level is a job's priority against jobs of other lines.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -21,9 +22,10 @@ type testQueue struct {
 	holders []grid.Holder
 }
 
-func (q *testQueue) of(user string) *userTerms {
-	x := tenancy{file: (&Config{Users: q.terms, Holders: q.holders, MaxWaiting: defaultMaxWaiting}).holders()}
-	return x.user(user)
+func (q *testQueue) of(user string) *tenancy.Terms {
+	c := Config{Users: q.terms, Holders: q.holders, MaxWaiting: tenancy.DefaultMaxWaiting}
+	x := tenancy.New(c.holders(), nil)
+	return x.User(user)
 }
 
 func (q *testQueue) add(user string, priority int) *job {

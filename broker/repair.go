@@ -77,7 +77,8 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || ers.peers.named(s.Site).trust.last(now) || ers.bars.closed(now, s.Site, e.job.User) {
+		_, last := ers.trust.Last(now, s.Site)
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
@@ -109,10 +110,10 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 			continue
 		}
 		site := offered.Name
-		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.bars.closed(now, site, e.job.User) {
+		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.trust.Closed(now, site, e.job.User) {
 			continue
 		}
-		last := ers.peers.named(site).trust.last(now)
+		_, last := ers.trust.Last(now, site)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
@@ -166,11 +167,11 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 	for i := range legs {
 		what[i] = legs[i].Leg
 	}
-	if r := ers.limits.overBounds(e.job.User, what, sumOf(base), grid.Flex{}, nil); r.Refused() {
+	if r := ers.tenancy.Over(e.job.User, what, sumOf(base), grid.Flex{}, ""); r.Refused() {
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.limits.boundLeft(e.job.User, what, grid.Flex{}))
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)

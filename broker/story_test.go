@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 )
@@ -323,8 +324,11 @@ func remembered(b *Broker) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
 	}
 	for p := range b.peers.all() {
-		lines = append(lines, fmt.Sprintf("%s has last sold to life %d, and kept its word as in %+v", p.name, p.dealt, p.trust))
+		lines = append(lines, fmt.Sprintf("%s has last sold to life %d", p.name, p.dealt))
 	}
+	var f facts.BrokerImage
+	b.trust.Image(&f)
+	lines = append(lines, fmt.Sprintf("sites are closed as in %+v, and have kept their words as in %+v", f.Barred, f.Trust))
 	for _, t := range b.txs.all() {
 		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",
 			t.id, t.job.Name, t.state, t.sites, t.number, t.reason, t.repairs, t.request, t.spare, t.flex, t.givenUp, t.apart, t.offer))

@@ -74,6 +74,10 @@ func (m *boundsMirror) take(f agents.Fact) {
 // check names a bound that is passed.
 func (m *boundsMirror) check() string {
 	nodes := func(of func(string) bool) int {
+		type interval struct {
+			from, to grid.Time
+			nodes    int
+		}
 		var list []interval
 		for _, x := range m.legs {
 			if of(x.user) && x.held {
@@ -180,32 +184,30 @@ func TestBounds_AreNeverPassed(t *testing.T) {
 // sameUse compares a broker with one that has replayed its facts, and one that has
 // read its image.
 func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
-	facts, image := New(w.b.cfg), New(w.b.cfg)
+	again, image := New(w.b.cfg), New(w.b.cfg)
 	for _, f := range w.facts {
-		facts.Replay(w.b.now, f)
+		again.Replay(w.b.now, f)
 	}
 	image.Replay(w.b.now, w.b.Image())
-	for _, b := range []*Broker{w.b, facts, image} {
-		b.usage.stale = true
-		tally{&b.memory}.refresh()
-		if !reflect.DeepEqual(b.usage.image(), w.b.usage.image()) || !reflect.DeepEqual(b.usage.tenants, w.b.usage.tenants) {
-			t.Fatalf("used: %v\nwant: %v", b.usage.image(), w.b.usage.image())
-		}
-		if !reflect.DeepEqual(tally{&b.memory}.tenancyImage(), tally{&w.b.memory}.tenancyImage()) {
-			t.Fatalf("tenancy: %+v\nwant: %+v", tally{&b.memory}.tenancyImage(), tally{&w.b.memory}.tenancyImage())
+	want := w.b.Image().(facts.BrokerImage).Tenancy
+	type use struct {
+		time    int64
+		credits grid.Credits
+	}
+	days := map[int64]use{} // of physics, whose period is a day
+	for _, u := range want.Used {
+		if in, _ := w.b.tenancy.In(u.User); in == "physics" {
+			days[u.Day] = use{days[u.Day].time + u.NodeTime, days[u.Day].credits + u.Credits}
 		}
 	}
-	for tenant, days := range w.b.usage.tenants { // kept up day by day, and made anew
-		sums := map[int64]used{}
-		for user, of := range w.b.usage.users {
-			if in, _ := w.b.tenancy.in(user); in == tenant {
-				for day, u := range of {
-					sums[day] = used{sums[day].time + u.time, sums[day].credits + u.credits}
-				}
-			}
+	for what, b := range map[string]*Broker{"day by day": w.b, "from the facts": again, "from the image": image} {
+		if got := b.Image().(facts.BrokerImage).Tenancy; !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: %+v\nwant: %+v", what, got, want)
 		}
-		if !reflect.DeepEqual(days, sums) {
-			t.Fatalf("%s: %v, its users %v", tenant, days, sums)
+		for day, u := range days {
+			if v := b.HolderOf(grid.Time(day)*grid.Time(grid.Day), grid.Holder{Tenant: "physics"}); (use{v.NodeTime, v.Credits}) != u {
+				t.Fatalf("%s, on day %d physics uses %d and %v, its users %+v", what, day, v.NodeTime, v.Credits, u)
+			}
 		}
 	}
 }
@@ -311,28 +313,28 @@ func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 	}
 	byImage.Replay(0, b.Image())
 	for _, again := range []*Broker{byFacts, byImage} {
-		if u := again.termsOf("ana"); u.nodes != 3 || u.Share != 1 {
-			t.Errorf("before it starts it goes by what is on record: ana has %d nodes, share %d", u.nodes, u.Share)
+		if n, u := mayHave(again, "ana"), again.tenancy.User("ana"); n != 3 || u.Share != 1 {
+			t.Errorf("before it starts it goes by what is on record: ana has %d nodes, share %d", n, u.Share)
 		}
 		var more agents.Outbox
 		again.Step(0, "", agents.Started{Nonce: 2}, &more)
-		u := again.termsOf("ana")
-		if q, _ := again.accounts.Quota("ana"); u.nodes != 3 || u.Share != 2 || q != 5 || again.termsOf("dora").tenant.name != "physics" {
-			t.Errorf("ana has %d nodes, share %d, quota %v; dora is in %q", u.nodes, u.Share, q, again.termsOf("dora").tenant.name)
+		n, u := mayHave(again, "ana"), again.tenancy.User("ana")
+		if q, _ := again.accounts.Quota("ana"); n != 3 || u.Share != 2 || q != 5 || again.tenancy.User("dora").Tenant.Name != "physics" {
+			t.Errorf("ana has %d nodes, share %d, quota %v; dora is in %q", n, u.Share, q, again.tenancy.User("dora").Tenant.Name)
 		}
 		if !slices.ContainsFunc(more.Facts, func(f agents.Fact) bool { return f.Kind() == "terms-read" }) {
 			t.Error("another file is not on record")
 		}
 		again.Step(0, "operator:olga", agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermMaxNodes, grid.TermQuota}}, &more)
-		if _, quota := again.accounts.Quota("ana"); again.termsOf("ana").nodes != 8 || quota || len(again.tenancy.granted) > 0 {
-			t.Errorf("dropped, ana has %d nodes, a quota %t", again.termsOf("ana").nodes, quota)
+		if _, quota := again.accounts.Quota("ana"); mayHave(again, "ana") != 8 || quota || len(again.tenancy.Image().Granted) > 0 {
+			t.Errorf("dropped, ana has %d nodes, a quota %t", mayHave(again, "ana"), quota)
 		}
 		again.Step(0, "operator:", agents.ReadTerms{Holders: physics()}, &more)
-		if again.termsOf("ana").nodes != 7 {
-			t.Errorf("the file read again leaves ana %d nodes", again.termsOf("ana").nodes)
+		if mayHave(again, "ana") != 7 {
+			t.Errorf("the file read again leaves ana %d nodes", mayHave(again, "ana"))
 		}
 		again.Step(0, "user:ana", agents.GrantTerms{Holder: grid.Holder{User: "ana", Terms: grid.Grants{grid.TermMaxNodes: 99}}}, &more)
-		if again.termsOf("ana").nodes != 7 {
+		if mayHave(again, "ana") != 7 {
 			t.Error("a user has granted themselves nodes")
 		}
 	}

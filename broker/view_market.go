@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -47,8 +48,9 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
-			if v.Broken = p.trust.broken; p.trust.last(b.now) {
-				v.Last = p.trust.until
+			v.Broken = b.trust.Broken(p.name)
+			if until, last := b.trust.Last(b.now, p.name); last {
+				v.Last = until
 			}
 			p.stands.show(&v)
 			if !yield(v) {
@@ -174,7 +176,7 @@ type Spending struct {
 func (b *Broker) Spending(user string) Spending {
 	spent, pending := b.accounts.Spent(user)
 	s := Spending{User: user, Spent: spent, Pending: pending, Quota: grid.MaxCredits, Left: b.accounts.UserLeft(user)}
-	s.Tenant, _ = b.tenancy.in(user)
+	s.Tenant, _ = b.tenancy.In(user)
 	if q, ok := b.accounts.Quota(user); ok {
 		s.Quota = q
 	}
@@ -193,10 +195,11 @@ func (b *Broker) Budget() grid.Credits { return b.accounts.In() }
 
 // Pace returns how well the budget is lasting as of now. It reports false if the budget
 // is for no particular time, or the broker does not minimise value.
-func (b *Broker) Pace(now grid.Time) (Pace, bool) {
-	p := b.budget.pace(now, &b.accounts)
-	p.Weight = max(p.Weight, b.pacing.weight)
-	return p, b.budget.opened && b.cfg.byValue()
+func (b *Broker) Pace(now grid.Time) (accounts.Pace, bool) {
+	p := b.accounts.Pace(now)
+	p.Weight = max(p.Weight, b.accounts.Weight())
+	_, opened := b.accounts.Opened()
+	return p, opened && b.cfg.byValue()
 }
 
 // Fenced reports whether another process acts under the broker's name, so that this one

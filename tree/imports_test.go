@@ -92,6 +92,8 @@ var rooms = []room{
 	{"workload", []string{"grid", "workload/files"}, world},
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
+	{"broker/tenancy", []string{"grid", "facts"}, core},
+	{"broker/trust", []string{"grid", "facts"}, core},
 	{"broker/planning", []string{"grid", "facts", "policy/...", "agents"}, core},                               // a cycle's decision, pure
 	{"history", []string{"grid", "facts", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{"grid", "facts", "agents"}, core},                                           // facts in, what they break out
@@ -100,7 +102,7 @@ var rooms = []room{
 	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/view"}, world},
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
-	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "report/view", "web"}, world},
+	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web"}, world},
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -344,7 +345,7 @@ func accountsOf(b *broker.Broker, who Caller, now grid.Time) Accounts {
 }
 
 // paceOf shows a pace; nil if there is none.
-func paceOf(p broker.Pace, paced bool) *Pace {
+func paceOf(p accounts.Pace, paced bool) *Pace {
 	if !paced {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -88,7 +89,7 @@ func source(granted bool) string {
 	return "file"
 }
 
-func holdingOf(v broker.HolderView) Holding {
+func holdingOf(v tenancy.HolderView) Holding {
 	x := Holding{Name: v.User + v.Tenant, Tenant: v.In, Terms: []Term{}, Waiting: v.Waiting, Hours: grid.NodeHourWords(v.NodeTime),
 		Credits: Credits{v.Credits}, Until: Instant(v.Until)}
 	if v.In != "" {

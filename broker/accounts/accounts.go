@@ -1,5 +1,7 @@
 // Package accounts keeps a broker's books: what its VO and each user have spent and
-// promised, and what they can still promise.
+// promised, what they can still promise, and how the VO's money lasts for its time. The
+// books follow from the facts of the broker's journal, and are a part of its image. The
+// package never sends, records or decides about a job.
 package accounts
 
 import (
@@ -31,6 +33,9 @@ type Accounts struct {
 
 	ledger   grid.Ledger[Entry]
 	returned map[string]grid.Credits // by user: refunds from sites
+
+	budget budget
+	pacing pacing
 }
 
 const (
@@ -66,21 +71,21 @@ const (
 // none.
 func New(name string, budget grid.Credits, quotas map[string]grid.Credits) Accounts {
 	a := Accounts{vo: grid.VOAccount(name), quotas: quotas, returned: map[string]grid.Credits{}}
-	a.PayIn(budget)
+	a.payIn(budget)
 	return a
 }
 
-// PayIn pays from the treasury into the VO's account. The amount must not exceed
-// RoomForPay.
-func (a *Accounts) PayIn(amount grid.Credits) {
+// payIn pays from the treasury into the VO's account. The amount must not exceed
+// roomForPay.
+func (a *Accounts) payIn(amount grid.Credits) {
 	a.ledger.Pay(grid.Transfer{From: treasury, To: a.vo, Amount: amount})
 	a.in += amount
 }
 
-// Begin corrects the total paid in by the treasury to in, if New was told another budget.
-func (a *Accounts) Begin(in grid.Credits) {
+// begin corrects the total paid in by the treasury to in, if New was told another budget.
+func (a *Accounts) begin(in grid.Credits) {
 	if more := in - a.in; more >= 0 {
-		a.PayIn(more)
+		a.payIn(more)
 	} else {
 		a.ledger.Pay(grid.Transfer{From: a.vo, To: treasury, Amount: -more})
 		a.in = in
@@ -90,23 +95,31 @@ func (a *Accounts) Begin(in grid.Credits) {
 // In is the total paid in by the treasury.
 func (a *Accounts) In() grid.Credits { return a.in }
 
-// RoomForPay is how much more the treasury may pay in; the total is at most MaxBudget.
-func (a *Accounts) RoomForPay() grid.Credits { return grid.MaxBudget - a.in }
+// roomForPay is how much more the treasury may pay in; the total is at most MaxBudget.
+func (a *Accounts) roomForPay() grid.Credits { return grid.MaxBudget - a.in }
 
 // Load replaces the accounts by those of an image. The caller must reserve again what was
 // pending.
-func (a *Accounts) Load(list []grid.Account, returned []facts.UserReturned) {
+func (a *Accounts) Load(f *facts.BrokerImage) {
 	a.ledger, a.returned = grid.Ledger[Entry]{}, map[string]grid.Credits{}
-	a.ledger.Load(list)
+	a.ledger.Load(f.Accounts)
 	x := a.ledger.Account(treasury)
 	a.in = -x.Balance()
-	for _, x := range returned {
+	for _, x := range f.Returned {
 		a.returned[x.User] = x.Credits
 	}
+	a.pacing.load(f.Pacing)
+	a.budget.load(f.Budget)
 }
 
-// Returned is what sites have refunded, by user in order of name, for an image.
-func (a *Accounts) Returned() []facts.UserReturned {
+// Image writes the accounts' part of an image.
+func (a *Accounts) Image(f *facts.BrokerImage) {
+	f.Accounts, f.Returned = a.ledger.Accounts(), a.refunds()
+	f.Pacing, f.Budget = a.pacing.image(), a.budget.image()
+}
+
+// refunds are what sites have refunded, by user in order of name.
+func (a *Accounts) refunds() []facts.UserReturned {
 	var list []facts.UserReturned
 	for _, user := range slices.Sorted(maps.Keys(a.returned)) {
 		list = append(list, facts.UserReturned{User: user, Credits: a.returned[user]})

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -38,7 +39,9 @@ func TestAccounts_WhatIsLeftFollowsALegToItsEnd(t *testing.T) {
 		t.Errorf("ana has spent %d with %d pending, want 10 and 0", spent, pending)
 	}
 	again := New("vo1", 100, map[string]grid.Credits{"ana": 60})
-	again.Load(a.Ledger().Accounts(), a.Returned())
+	var image facts.BrokerImage
+	a.Image(&image)
+	again.Load(&image)
 	if !reflect.DeepEqual(again.Ledger().Accounts(), a.Ledger().Accounts()) || again.UserLeft("ana") != 50 || !reflect.DeepEqual(again.Users(), []string{"ana"}) {
 		t.Errorf("an image of\n%+v\nis read as\n%+v", a, again)
 	}
@@ -124,9 +127,9 @@ func TestBegin_TheTreasuryHasPaidInSoMuch(t *testing.T) {
 	t.Parallel()
 	for _, in := range []grid.Credits{150, 100, 40, 0} {
 		a := New("vo1", 100, nil)
-		a.Begin(in)
-		if got := balances(&a); a.In() != in || a.Left() != in || got[treasury] != -int64(in) || a.RoomForPay() != grid.MaxBudget-in {
-			t.Errorf("%d in all: %v, %d in, room for %d", in, got, a.In(), a.RoomForPay())
+		a.begin(in)
+		if got := balances(&a); a.In() != in || a.Left() != in || got[treasury] != -int64(in) || a.roomForPay() != grid.MaxBudget-in {
+			t.Errorf("%d in all: %v, %d in, room for %d", in, got, a.In(), a.roomForPay())
 		}
 	}
 }
@@ -138,9 +141,11 @@ func TestLoad_ForgetsWhatThereWas(t *testing.T) {
 	b.Reserve(leg(1), "ben", "south", 20)
 	b.Post(leg(1))
 	b.Refund("ben", "south", 20)
-	b.Load(a.Ledger().Accounts(), a.Returned())
-	if !reflect.DeepEqual(balances(&b), balances(&a)) || b.Returned() != nil || b.In() != 100 || b.UserLeft("ben") != 60 {
-		t.Errorf("%v, %v given back, %d in, %d left of ben's quota", balances(&b), b.Returned(), b.In(), b.UserLeft("ben"))
+	var image facts.BrokerImage
+	a.Image(&image)
+	b.Load(&image)
+	if !reflect.DeepEqual(balances(&b), balances(&a)) || b.refunds() != nil || b.In() != 100 || b.UserLeft("ben") != 60 {
+		t.Errorf("%v, %v given back, %d in, %d left of ben's quota", balances(&b), b.refunds(), b.In(), b.UserLeft("ben"))
 	}
 	if a.Quotas() || !b.Quotas() {
 		t.Error("only the second has quotas")

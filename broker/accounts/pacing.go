@@ -1,7 +1,6 @@
-package broker
+package accounts
 
 import (
-	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -14,7 +13,19 @@ type pacing struct {
 	weight grid.Credits // of a credit; 0: it counts at face value
 }
 
-// closed takes account of a cycle that has closed.
+// Closed takes account of a cycle that has closed.
+func (a *Accounts) Closed(f facts.CycleClosed) { a.pacing.closed(f) }
+
+// Wait is how long a job must expect to wait for a window as good as it could have alone: a
+// cycle divided by the share of jobs that get one, at most most.
+func (a *Accounts) Wait(cycle, most grid.Duration) grid.Duration { return a.pacing.wait(cycle, most) }
+
+// Weight is what a credit weighs since the last cycle; 0: it counts at face value.
+func (a *Accounts) Weight() grid.Credits { return a.pacing.weight }
+
+// Weigh is what a credit weighs from now on, and Pace why; 0: it counts at face value.
+func (a *Accounts) Weigh(now grid.Time) grid.Credits { return a.Pace(now).weigh(now, a.pacing.weight) }
+
 func (p *pacing) closed(f facts.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
 	p.failed += 1000*int64(min(f.Batch, max(0, f.Postponed-f.Deferred)+f.Behind)) - p.failed/8
@@ -29,8 +40,6 @@ func (p *pacing) image() facts.Pacing {
 // load reads what an image has kept.
 func (p *pacing) load(f facts.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
 
-// wait is how long a job must expect to wait for a window as good as it could have alone: a
-// cycle divided by the share of jobs that get one, at most most.
 func (p *pacing) wait(cycle, most grid.Duration) grid.Duration {
 	found := p.looked - p.failed
 	if found <= 0 || int64(cycle) > int64(most)*found/max(1, p.looked) {
@@ -82,10 +91,11 @@ func (p Pace) Words() grid.Phrase {
 	return grid.Say("spending foreseen %v of %v credits by %v: a credit weighs %v", p.Foreseen/grid.Credit*grid.Credit, p.Had, p.Until, p.Weight)
 }
 
-// pace is how the budget of the current period lasts, seen from an instant in it.
-func (x *budget) pace(now grid.Time, in *accounts.Accounts) Pace {
+// Pace is how the budget of the current period lasts, seen from an instant in it.
+func (a *Accounts) Pace(now grid.Time) Pace {
+	x := &a.budget
 	p := Pace{From: x.from, Until: x.until, Had: x.had, Weight: grid.Credit}
-	p.Used = x.had - in.Available() + in.Overdrawn() - x.borne
+	p.Used = x.had - a.Available() + a.Overdrawn() - x.borne
 	all := x.until.Sub(x.from)
 	elapsed := min(now.Sub(x.from), all)
 	if p.Known = x.opened && x.until < grid.Never && all > 0 && elapsed >= all/50; p.Known {

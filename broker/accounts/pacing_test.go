@@ -1,4 +1,4 @@
-package broker
+package accounts
 
 import (
 	"strings"
@@ -6,17 +6,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
+const sec = grid.Time(grid.Second)
+
 // lasting is a budget of 1000 credits for 100 s, of which some were used.
-func lasting(used grid.Credits) (*budget, *accounts.Accounts) {
-	x, a := &budget{}, accounts.New("vo1", 1000*grid.Credit, nil)
-	x.open(0, facts.BudgetOpened{Credits: 1000 * grid.Credit, Until: 100 * sec}, &a)
+func lasting(used grid.Credits) *Accounts {
+	a := New("vo1", 1000*grid.Credit, nil)
+	a.ApplyOpened(0, facts.BudgetOpened{Credits: 1000 * grid.Credit, Until: 100 * sec})
 	a.Reserve(grid.LegID{}, "ana", "north", used*grid.Credit)
-	return x, &a
+	return &a
 }
 
 func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
@@ -40,8 +41,8 @@ func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
 		{1000, 200 * sec, 0, "0"},         // after its time
 		{1000, 200 * sec, grid.Credit, "1"},
 	} {
-		x, a := lasting(c.used)
-		if got := x.pace(c.at, a).weigh(c.at, c.before); got.String() != c.want {
+		a := lasting(c.used)
+		if got := a.Pace(c.at).weigh(c.at, c.before); got.String() != c.want {
 			t.Errorf("%v of 1000 used at %v of 100, before %v: a credit weighs %v, want %v", c.used, c.at, c.before, got, c.want)
 		}
 	}
@@ -49,15 +50,15 @@ func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
 
 func TestPacing_DepositsAndRefundsLetGo(t *testing.T) {
 	t.Parallel()
-	x, a := lasting(700)
-	x.deposit(facts.Deposited{Key: "d", Credits: 1000 * grid.Credit}, a)
-	if got := x.pace(50*sec, a).weigh(50*sec, 2*grid.Credit); got != 0 {
+	a := lasting(700)
+	a.Deposit(facts.Deposited{Key: "d", Credits: 1000 * grid.Credit})
+	if got := a.Pace(50*sec).weigh(50*sec, 2*grid.Credit); got != 0 {
 		t.Errorf("with twice the money a credit weighs %v", got)
 	}
-	x, a = lasting(700)
+	a = lasting(700)
 	a.Post(grid.LegID{})
 	a.Refund("ana", "north", 400*grid.Credit)
-	if p := x.pace(50*sec, a); p.Used != 300*grid.Credit || p.weigh(50*sec, 2*grid.Credit) != 0 {
+	if p := a.Pace(50 * sec); p.Used != 300*grid.Credit || p.weigh(50*sec, 2*grid.Credit) != 0 {
 		t.Errorf("after a refund %v are used", p.Used)
 	}
 }
@@ -72,10 +73,10 @@ func TestPacing_TheWeightIsBoundedAndRisesWithWhatIsSpent(t *testing.T) {
 		now := grid.Time(rapid.Int64Range(0, 2*int64(all)).Draw(t, "now"))
 		before := grid.Credits(rapid.SampledFrom([]int64{0, 1_000_000, 2_000_000}).Draw(t, "before"))
 		weigh := func(used grid.Credits) grid.Credits {
-			x, a := &budget{}, accounts.New("vo1", had, nil)
-			x.open(0, facts.BudgetOpened{Credits: had, Until: grid.Time(all)}, &a)
+			a := New("vo1", had, nil)
+			a.ApplyOpened(0, facts.BudgetOpened{Credits: had, Until: grid.Time(all)})
 			a.Reserve(grid.LegID{}, "", "north", used)
-			return x.pace(now, &a).weigh(now, before)
+			return a.Pace(now).weigh(now, before)
 		}
 		less := grid.Credits(rapid.Int64Range(0, int64(had)).Draw(t, "less"))
 		more := grid.Credits(rapid.Int64Range(int64(less), int64(had)).Draw(t, "more"))
@@ -88,13 +89,13 @@ func TestPacing_TheWeightIsBoundedAndRisesWithWhatIsSpent(t *testing.T) {
 
 func TestPacing_SaysWhatACreditWeighsAndWhy(t *testing.T) {
 	t.Parallel()
-	x, a := lasting(700)
-	p := x.pace(50*sec, a)
+	a := lasting(700)
+	p := a.Pace(50 * sec)
 	p.Weight = p.weigh(50*sec, 0)
 	if got := string(p.Words()); got != "spending foreseen 1400 of 1000 credits by 100: a credit weighs 3.538" {
 		t.Error(got)
 	}
-	if got := string(x.pace(0, a).Words()); !strings.Contains(got, "700 of 1000 credits used: a credit weighs 1") {
+	if got := string(a.Pace(0).Words()); !strings.Contains(got, "700 of 1000 credits used: a credit weighs 1") {
 		t.Error(got)
 	}
 }

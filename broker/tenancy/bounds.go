@@ -1,4 +1,4 @@
-package broker
+package tenancy
 
 import (
 	"cmp"
@@ -14,26 +14,23 @@ import (
 // and so do unrecorded legs listed by a site. To avoid searching in vain, a cycle
 // searches for a job's window only from when the bounds first allow one.
 
-// limits says what users and tenants may still reserve.
-type limits struct{ *memory }
-
-// bound reports whether any bound limits what a user reserves.
-func (mem limits) bound(user string) bool {
-	u := mem.termsOf(user)
-	return u.bind() || u.tenant.bind()
+// Bound reports whether any bound limits what a user reserves.
+func (x *Tenancy) Bound(user string) bool {
+	u := x.User(user)
+	return u.bind() || u.Tenant.bind()
 }
 
 // binding are those of a user's and the tenant's bounds that limit reservations.
-func (mem limits) binding(user string) []*bounds {
+func (x *Tenancy) binding(user string) []*bounds {
 	var list []*bounds
-	u := mem.termsOf(user)
-	for _, b := range []*bounds{&u.bounds, &u.tenant.bounds} {
+	u := x.User(user)
+	for _, b := range []*bounds{&u.bounds, &u.Tenant.bounds} {
 		if b.bind() {
 			list = append(list, b)
 		}
 	}
 	if len(list) > 0 {
-		tally(mem).refresh()
+		x.refresh()
 	}
 	return list
 }
@@ -60,27 +57,27 @@ func startsOf(l *grid.Leg, f grid.Flex) (first, last grid.Time) {
 
 // mayUse is the usage of a user or tenant in the period that contains an instant,
 // including legs that their sites may yet move into it, and when that period ends.
-func (mem limits) mayUse(b *bounds, at grid.Time) (all used, until grid.Time) {
-	all, until = mem.usage.within(b, at)
+func (x *Tenancy) mayUse(b *bounds, at grid.Time) (all Used, until grid.Time) {
+	all, until = x.usage.within(b, at)
 	from := until.Add(-b.period)
-	for _, t := range mem.usage.of(b.key) {
-		for i := range t.legs {
-			l := &t.legs[i].what
-			first, last := startsOf(l, t.flex)
+	for _, w := range x.usage.of(b.key) {
+		for i := range w.Legs() {
+			l, _ := w.Leg(i)
+			first, last := startsOf(l, w.Flex())
 			if in := l.Start >= from && l.Start < until; !in && first < until && last >= from {
-				x := t.takes(i)
-				all.time, all.credits = all.time+x.time, all.credits.Plus(x.credits)
+				u := w.Takes(i)
+				all.Time, all.Credits = all.Time+u.Time, all.Credits.Plus(u.Credits)
 			}
 		}
 	}
 	return all, until
 }
 
-// overBounds says which bound of a user or tenant a window would exceed; no reason: none.
-// without is a job whose present window it replaces; nil: none.
-func (mem limits) overBounds(user string, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without *job) grid.Reason {
-	for _, b := range mem.binding(user) {
-		if r, _ := mem.over(b, legs, cost, flex, without); r.Refused() {
+// Over says which bound of a user or tenant a window would exceed; no reason: none.
+// without is the job whose present window it replaces; "": none.
+func (x *Tenancy) Over(user string, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without string) grid.Reason {
+	for _, b := range x.binding(user) {
+		if r, _ := x.over(b, legs, cost, flex, without); r.Refused() {
 			return r
 		}
 	}
@@ -89,9 +86,9 @@ func (mem limits) overBounds(user string, legs []grid.Leg, cost grid.Credits, fl
 
 // over says how a window would exceed some bounds, and from when on it might not; no
 // reason: it does not.
-func (mem limits) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without *job) (grid.Reason, grid.Time) {
+func (x *Tenancy) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.Flex, without string) (grid.Reason, grid.Time) {
 	if b.nodes > 0 {
-		if r, at := mem.overNodes(b, legs, flex, without); r.Refused() {
+		if r, at := x.overNodes(b, legs, flex, without); r.Refused() {
 			return r, at
 		}
 	}
@@ -100,18 +97,18 @@ func (mem limits) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.
 	}
 	first, latest := startsOf(&legs[0], flex)
 	for at := first; ; {
-		x, until := mem.mayUse(b, at)
+		used, until := x.mayUse(b, at)
 		takes := int64(0)
 		for i := range legs {
 			takes += int64(legs[i].Nodes) * int64(legs[i].Duration())
 		}
 		switch {
-		case b.time >= 0 && x.time+takes > b.time:
-			return reason(grid.Bound, "%s may reserve %s node-hours in %s until %v, %s are reserved, and it takes %s", b.of,
-				grid.NodeHourWords(b.time), b.period.Words(), until, grid.NodeHourWords(x.time), grid.NodeHourWords(takes)), until
-		case b.credits >= 0 && x.credits.Plus(cost) > b.credits:
-			return reason(grid.Bound, "%s may spend %v credits in %s until %v, %v are spent or promised, and it costs %v", b.of,
-				b.credits, b.period.Words(), until, x.credits, cost), until
+		case b.time >= 0 && used.Time+takes > b.time:
+			return grid.Because(grid.Bound, "%s may reserve %s node-hours in %s until %v, %s are reserved, and it takes %s", b.of,
+				grid.NodeHourWords(b.time), b.period.Words(), until, grid.NodeHourWords(used.Time), grid.NodeHourWords(takes)), until
+		case b.credits >= 0 && used.Credits.Plus(cost) > b.credits:
+			return grid.Because(grid.Bound, "%s may spend %v credits in %s until %v, %v are spent or promised, and it costs %v", b.of,
+				b.credits, b.period.Words(), until, used.Credits, cost), until
 		}
 		if at = until; at > latest {
 			return grid.Reason{}, 0
@@ -121,7 +118,7 @@ func (mem limits) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.
 
 // overNodes says how a window would exceed the bound on nodes held at once, and when the
 // first of the nodes in its way are free; no reason: it does not.
-func (mem limits) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without *job) (grid.Reason, grid.Time) {
+func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without string) (grid.Reason, grid.Time) {
 	own := make([]interval, len(legs))
 	from, to := grid.Never, grid.Time(0)
 	need := 0
@@ -131,24 +128,24 @@ func (mem limits) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without 
 		need += legs[i].Nodes
 	}
 	if need > b.nodes {
-		return reason(grid.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), grid.Never
+		return grid.Because(grid.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), grid.Never
 	}
 	all, free := own, grid.Never
-	for _, t := range mem.usage.of(b.key) {
-		if t.state == grid.TxAborted || t.job == without && !t.open() {
+	for _, w := range x.usage.of(b.key) {
+		if !w.Counts(without) {
 			continue
 		}
-		for i := range t.legs {
-			l := &t.legs[i]
-			x := spanOf(&l.what, t.flex)
-			if l.state.Terminal() || x.to <= from || x.from >= to {
+		for i := range w.Legs() {
+			l, held := w.Leg(i)
+			span := spanOf(l, w.Flex())
+			if !held || span.to <= from || span.from >= to {
 				continue
 			}
-			all, free = append(all, x), min(free, x.to)
+			all, free = append(all, span), min(free, span.to)
 		}
 	}
 	if at, most := peak(all); most > b.nodes {
-		return reason(grid.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
+		return grid.Because(grid.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
 	}
 	return grid.Reason{}, 0
 }
@@ -176,32 +173,35 @@ func peak(list []interval) (at grid.Time, most int) {
 // maxSteps bounds the steps of the search for a job's first chance.
 const maxSteps = 100
 
-// chance is the instant from which a user's bounds may allow a window for a job, or
-// grid.Never if not before the horizon, and the bound that allows none earlier. It
-// assumes the fewest nodes that the job accepts, and the run time on the slowest nodes it
-// accepts. If no period allows that much node time it assumes less, for there may be
-// faster nodes. The actual window is checked again.
-func (mem limits) chance(j *job, from, horizon grid.Time) (grid.Time, grid.Reason) {
-	list := mem.binding(j.User)
+// Need is what a job asks for at least.
+type Need struct {
+	User            string
+	Nodes           int           // the fewest that it accepts
+	Runtime         grid.Duration // on the slowest nodes that it accepts
+	Ready, Deadline grid.Time
+}
+
+// Chance is the instant from which a user's bounds may allow a window for a job, or
+// grid.Never if not before the horizon, and the bound that allows none earlier. If no period
+// allows the node time that the job needs, it assumes less, for there may be faster nodes.
+// The actual window is checked again.
+func (x *Tenancy) Chance(j Need, from, horizon grid.Time) (grid.Time, grid.Reason) {
+	list := x.binding(j.User)
 	if len(list) == 0 {
 		return from, grid.Reason{}
 	}
 	var why grid.Reason
-	nodes := j.Nodes
-	for _, z := range j.Sizes {
-		nodes = min(nodes, z.Nodes)
-	}
-	at, r := max(from, j.Ready), j.request()
+	at := max(from, j.Ready)
 	for range maxSteps {
-		legs := []grid.Leg{{Nodes: nodes, Start: at, End: at.Add(j.MinPerformance.Runtime(r.Shortest()))}}
+		legs := []grid.Leg{{Nodes: j.Nodes, Start: at, End: at.Add(j.Runtime)}}
 		next := grid.Time(0)
 		for _, b := range list {
-			x := legs
-			if most := max(b.time/int64(max(nodes, 1)), 1); b.time >= 0 && int64(legs[0].Duration()) > most {
-				x = []grid.Leg{legs[0]}
-				x[0].End = at.Add(grid.Duration(most))
+			try := legs
+			if most := max(b.time/int64(max(j.Nodes, 1)), 1); b.time >= 0 && int64(legs[0].Duration()) > most {
+				try = []grid.Leg{legs[0]}
+				try[0].End = at.Add(grid.Duration(most))
 			}
-			if r, t := mem.over(b, x, 1, grid.Flex{}, nil); r.Refused() {
+			if r, t := x.over(b, try, 1, grid.Flex{}, ""); r.Refused() {
 				why, next = r, max(next, t)
 			}
 		}
@@ -215,18 +215,18 @@ func (mem limits) chance(j *job, from, horizon grid.Time) (grid.Time, grid.Reaso
 	return at, why
 }
 
-// boundLeft is what the bounds of a user and of the user's tenant leave to spend on a
+// Left is what the bounds of a user and of the user's tenant leave to spend on a
 // window.
-func (mem limits) boundLeft(user string, legs []grid.Leg, flex grid.Flex) grid.Credits {
+func (x *Tenancy) Left(user string, legs []grid.Leg, flex grid.Flex) grid.Credits {
 	left := grid.MaxCredits
-	for _, b := range mem.binding(user) {
+	for _, b := range x.binding(user) {
 		if b.credits < 0 {
 			continue
 		}
 		first, latest := startsOf(&legs[0], flex)
 		for at := first; at <= latest; {
-			x, until := mem.mayUse(b, at)
-			left = min(left, b.credits-x.credits)
+			used, until := x.mayUse(b, at)
+			left = min(left, b.credits-used.Credits)
 			at = until
 		}
 	}
