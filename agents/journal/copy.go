@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,8 +80,5 @@ func copySegments(from, to Disk, lastOnly bool) ([]Segment, error) {
 func putSegment(to Disk, n uint64, data []byte) error {
 	name := segmentName(n)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
-	if err := to.Append(beside, data); err != nil {
-		return err
-	}
-	return giveName(to, beside, name)
+	return putBeside(to, beside, name, bytes.NewReader(data))
 }

@@ -37,7 +37,8 @@ const maxWaiting = 1 << 20
 
 // Open opens the journal on a disk, or begins one if there is none, and passes the image of
 // the last segment and all facts after it to replay, in order. The image comes as the facts
-// it consists of. A torn tail is cut, durably, before anything is replayed.
+// it consists of. A torn tail is cut before anything is replayed, and what is replayed is
+// durable.
 //
 // A journal of another agent or an unknown kind of fact is an error; damage is a
 // *CorruptError. In these cases replay has not been called, except that it may have seen
@@ -73,6 +74,9 @@ func Open(disk Disk, opt Options, replay func(at grid.Time, f agents.Fact)) (*Jo
 		j.cut = s.torn
 	}
 	j.file, j.segment = segmentName(n), n
+	if err := j.settle(); err != nil {
+		return nil, err
+	}
 	j.since, j.facts = s.facts(), s.header.Records+s.facts()
 	if opt.Keep > 0 {
 		j.older = append(s.header.Older, Older{n, s.header.At})
@@ -81,6 +85,15 @@ func Open(disk Disk, opt Options, replay func(at grid.Time, f agents.Fact)) (*Jo
 		replay(r.At, r.Fact)
 		return nil
 	})
+}
+
+// settle makes durable what an earlier process, which was killed, has written and named:
+// what is replayed may be told to others before anything else is synced.
+func (j *Journal) settle() error {
+	if err := j.disk.Sync(j.file); err != nil {
+		return err
+	}
+	return j.disk.SyncNames()
 }
 
 // load reads a segment of a disk.

@@ -16,6 +16,10 @@ type Memory struct {
 	// Room is how many bytes the disk holds in all. An append beyond it writes what still
 	// fits and fails with ErrFull. 0: no bound.
 	Room int
+	// Forgets makes a Sync that fails the last word on its file: whatever a later one says,
+	// nothing more of that file becomes durable until a Crash. So do systems that drop what
+	// they could not write.
+	Forgets bool
 
 	files   map[string]*memoryFile // by current name
 	durable map[string]*memoryFile // by name after a crash
@@ -26,7 +30,8 @@ type Memory struct {
 // memoryFile is the content of one file.
 type memoryFile struct {
 	data   []byte
-	synced int // bytes that survive a crash
+	synced int  // bytes that survive a crash
+	stuck  bool // no sync adds to them any more; see Memory.Forgets
 }
 
 // Op is an operation on a disk.
@@ -110,23 +115,34 @@ func (m *Memory) Truncate(name string, size int64) error {
 		return err
 	}
 	f.data = f.data[:size]
-	f.synced = len(f.data)
+	f.synced = min(f.synced, len(f.data))
+	f.settle()
 	return nil
 }
 
-// Sync makes the content of a file durable, unless the disk lies.
+// Sync makes the content of a file durable, unless the disk lies or has forgotten it.
 func (m *Memory) Sync(name string) error {
-	if err := m.fault(OpSync, name); err != nil {
-		return err
-	}
 	f, err := m.file(name)
+	if failed := m.fault(OpSync, name); failed != nil {
+		if err == nil && m.Forgets {
+			f.stuck = true
+		}
+		return failed
+	}
 	if err != nil {
 		return err
 	}
 	if !m.lies {
-		f.synced = len(f.data)
+		f.settle()
 	}
 	return nil
+}
+
+// settle makes the content durable.
+func (f *memoryFile) settle() {
+	if !f.stuck {
+		f.synced = len(f.data)
+	}
 }
 
 // Rename gives a file another name.
@@ -190,8 +206,7 @@ func (m *Memory) Crash(keep func(name string, synced, written int) int, names bo
 		if keep != nil {
 			n = min(max(keep(name, f.synced, len(f.data)), f.synced), len(f.data))
 		}
-		f.data = f.data[:n]
-		f.synced = n
+		*f = memoryFile{data: f.data[:n], synced: n}
 	}
 	m.durable = maps.Clone(m.files)
 }
@@ -234,12 +249,12 @@ func (m *Memory) Settle() {
 // Clone returns a copy that shares nothing, as an old state of the disk to return to. The
 // copy has no Fault. That of a disk that lies has what the disk says, for good.
 func (m *Memory) Clone() *Memory {
-	c := &Memory{Room: m.Room, files: map[string]*memoryFile{}, durable: map[string]*memoryFile{}}
+	c := &Memory{Room: m.Room, Forgets: m.Forgets, files: map[string]*memoryFile{}, durable: map[string]*memoryFile{}}
 	copies := map[*memoryFile]*memoryFile{}
 	for _, pair := range []struct{ from, to map[string]*memoryFile }{{m.files, c.files}, {m.durable, c.durable}} {
 		for name, f := range pair.from {
 			if copies[f] == nil {
-				copies[f] = &memoryFile{slices.Clone(f.data), f.synced}
+				copies[f] = &memoryFile{slices.Clone(f.data), f.synced, f.stuck}
 			}
 			pair.to[name] = copies[f]
 		}
@@ -257,7 +272,7 @@ func (m *Memory) Flip(name string, bit int) {
 
 // Write puts a file onto the disk, durably, as if copied from elsewhere.
 func (m *Memory) Write(name string, data []byte) {
-	f := &memoryFile{slices.Clone(data), len(data)}
+	f := &memoryFile{data: slices.Clone(data), synced: len(data)}
 	if m.files == nil {
 		m.files = map[string]*memoryFile{}
 	}

@@ -183,7 +183,7 @@ func (m *Mirror) lost(err error) error {
 		left = 0
 	}
 	for ; left > 0; left -= pause {
-		second, failed := m.reopen(&filling{from: m.main})
+		second, failed := m.reopen(&filling{from: m.main, doubt: true})
 		if failed == nil {
 			m.attached(second, MirrorState{})
 			return nil
@@ -198,6 +198,11 @@ func (m *Mirror) lost(err error) error {
 			left = 0
 		}
 	}
+	return without(err)
+}
+
+// without is the error of a process that does not answer without its mirror.
+func without(err error) error {
 	return fmt.Errorf("the mirror does not take it, and mirror_required does not let this process answer without it: %w", err)
 }
 
@@ -233,7 +238,7 @@ func (m *Mirror) follow(old *mirrorLink) {
 			return
 		case <-m.opt.After(m.opt.Retry):
 		}
-		f := &filling{from: m.main}
+		f := &filling{from: m.main, doubt: true}
 		second, err := m.reopen(f)
 		m.mu.Lock()
 		if err == nil {

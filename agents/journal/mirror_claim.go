@@ -79,6 +79,9 @@ func (m *Mirror) agree(second Disk) error {
 			return err
 		}
 	}
+	if err := m.main.SyncNames(); err != nil { // an earlier start may have failed to
+		return err
+	}
 	return writeClaim(second, m.claim)
 }
 

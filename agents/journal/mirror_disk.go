@@ -106,8 +106,12 @@ type exclusive interface{ Exclusive() bool }
 
 // alone returns the result of an operation while the second disk is behind.
 func (m *Mirror) alone() error {
-	if err := m.State().Err; errors.Is(err, ErrFenced) {
+	err := m.State().Err
+	switch {
+	case errors.Is(err, ErrFenced):
 		return err
+	case m.opt.Required:
+		return without(err)
 	}
 	return nil
 }

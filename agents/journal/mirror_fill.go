@@ -17,7 +17,11 @@ const copyPiece = 1 << 17
 
 // putFile writes a file under a temporary name, durably, and then gives it its name.
 func putFile(to Disk, name string, from io.Reader) error {
-	beside := name + suffixCopy
+	return putBeside(to, name+suffixCopy, name, from)
+}
+
+// putBeside is putFile with a temporary name of the caller's.
+func putBeside(to Disk, beside, name string, from io.Reader) error {
 	names, err := to.Names()
 	if err != nil {
 		return err
@@ -53,11 +57,15 @@ func appendAll(to Disk, name string, from io.Reader) error {
 }
 
 // filling copies the content of one disk to another. It can be repeated while the first one
-// grows.
+// grows. A file that is already there need not be durable, so each is synced. After a sync
+// that failed even that says nothing, and what was written last is written again, to a new
+// file.
 type filling struct {
 	from, to Disk
 	known    map[string]int64 // bytes of segments known to be on both
 	last     uint64           // the first disk's last segment; those before it must be whole to replace others
+	doubt    bool             // a sync of the second disk may have failed
+	doubtful uint64           // its last segment, if so; those before it were synced before it was begun
 	differed int              // segments that had other records and were written again
 }
 
@@ -80,6 +88,9 @@ func (f *filling) all() error {
 			return err
 		}
 	}
+	if _, has, err = f.names(); err != nil { // no longer what an interrupted copy had left
+		return err
+	}
 	for _, name := range has {
 		if !slices.Contains(names, name) {
 			if err := f.to.Remove(name); err != nil {
@@ -87,7 +98,11 @@ func (f *filling) all() error {
 			}
 		}
 	}
-	return f.to.SyncNames()
+	if err := f.to.SyncNames(); err != nil {
+		return err
+	}
+	f.doubt, f.doubtful = false, 0
+	return nil
 }
 
 // segments copies segments and removes nothing.
@@ -122,7 +137,11 @@ func (f *filling) names() (from, to []string, err error) {
 // one of either disk are complete and never change, so their sizes are enough.
 func (f *filling) compared(from, to []string) uint64 {
 	f.last = lastSegment(from)
-	return min(f.last, lastSegment(to))
+	last := lastSegment(to)
+	if f.doubt {
+		f.doubtful = last
+	}
+	return min(f.last, last)
 }
 
 // lastSegment returns the number of the last segment in a sorted list of files, 0 if there
@@ -156,22 +175,31 @@ func (f *filling) file(name string, there bool, compared uint64) error {
 	n, segment := segmentNumber(name)
 	size, known := f.known[name]
 	if segment && there && !known {
-		if size, known, err = f.prefix(name, in, n < compared); err != nil {
-			return err
+		is := true
+		if n != f.doubtful {
+			if size, is, err = f.prefix(name, in, n < compared); err != nil {
+				return err
+			}
+			known = is
 		}
 		if !known && n < f.last {
-			if whole, err := wholeSegment(f.from, name); err != nil || !whole {
-				return err // what the other disk has of it may be all that there is
+			switch whole, err := wholeSegment(f.from, name); {
+			case err != nil:
+				return err
+			case !whole:
+				return f.to.Sync(name) // what the other disk has of it may be all that there is
 			}
 		}
-		if !known {
+		if !is {
 			f.differed++
 		}
 	}
-	if !segment && there {
-		same, err := f.same(name, in)
-		if err != nil || same {
+	if !segment && there && !f.doubt {
+		switch same, err := f.same(name, in); {
+		case err != nil:
 			return err
+		case same:
+			return f.to.Sync(name) // it may be about to get another name
 		}
 	}
 	rest := &counted{from: io.NewSectionReader(in, size, math.MaxInt64-size), n: size}

@@ -291,3 +291,50 @@ func TestKeeper_ACallerReachesItsOwnOnly(t *testing.T) {
 		t.Error("without a certificate")
 	}
 }
+
+// A file that was not synced when the host went away is written again once it is back: what
+// it shows of it may never reach its disk, and the file may be about to get its final name.
+func TestKeeper_WhatWasNotSyncedWhenItWentAwayIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	kept := t.TempDir()
+	address, stop := keep(t, kept, "127.0.0.1:0", nil)
+	m, err := journal.OpenMirror(folder(t, t.TempDir()), journal.MirrorOptions{Required: true, Wait: patience, Retry: time.Millisecond,
+		Open: func(claim string) (journal.Disk, error) { return Open(address, nil, patience, "site-north", claim) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(m, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, j, 1, 10)
+	if err := m.Append("00000002.new", []byte("the next segment")); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SyncNames(); err != nil { // the answer shows that the host has the file
+		t.Fatal(err)
+	}
+	var before []os.FileInfo
+	files := []string{"00000001.journal", "00000002.new"}
+	for _, name := range files {
+		info, err := os.Stat(filepath.Join(kept, "site-north", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = append(before, info)
+	}
+	stop()
+	keep(t, kept, address, nil)
+	if err := m.Sync("00000002.new"); err != nil || m.State().Failures != 1 {
+		t.Fatalf("%v, %+v", err, m.State())
+	}
+	for i, name := range files {
+		now, err := os.Stat(filepath.Join(kept, "site-north", name))
+		if err != nil || os.SameFile(before[i], now) || now.Size() != before[i].Size() {
+			t.Errorf("%s is the same file as before: %v", name, err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
