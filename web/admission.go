@@ -51,10 +51,8 @@ func (a *admission) before(next http.Handler) http.Handler {
 			r.Body = paced(r.Body, http.NewResponseController(w), a.opt.Limits.Wait)
 		}
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-			if _, err := a.opt.Identify(r); certificate.CauseOf(err) == certificate.Revoked {
+			if a.barred(w, r) {
 				a.count.denied.Inc()
-				w.Header().Set("Connection", "close")
-				refuse(w, err)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -90,6 +88,18 @@ func (a *admission) before(next http.Handler) http.Handler {
 			a.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
+}
+
+// barred tells a member whose certificate is revoked so, and reports whether it did. It stands
+// before what is answered without asking who calls: TLS lets such a member get so far, to be told.
+func (a *admission) barred(w http.ResponseWriter, r *http.Request) bool {
+	_, err := a.opt.Identify(r)
+	if certificate.CauseOf(err) != certificate.Revoked {
+		return false
+	}
+	w.Header().Set("Connection", "close")
+	refuse(w, err)
+	return true
 }
 
 // refuse answers a caller who is unidentified, or who may not call.

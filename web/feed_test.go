@@ -320,6 +320,23 @@ func TestWebhooks_TheOperatorsPlaceIsNobodyElses(t *testing.T) {
 	}
 }
 
+// A user who names the operator's address as their own, and has used up their share, keeps
+// nothing from the operator, who is told once.
+func TestWebhooks_WhoNamesTheOperatorsAddressKeepsNothingFromThem(t *testing.T) {
+	t.Parallel()
+	r, slow := newReceiver(t, ""), newReceiver(t, "")
+	slow.slow = make(chan bool)
+	h := newWebhooks(Notify{URL: r.URL, Local: true, Retry: time.Millisecond}, zerolog.Nop())
+	defer h.close()
+	defer close(slow.slow)
+	for i := range hookShare {
+		h.queue(target{"mallory", fmt.Sprintf("%s/%d", slow.URL, i)}, delivery{id: "x", body: []byte("{}")})
+	}
+	h.tell(r.URL, &Turn{Turn: "placed", Job: Job{User: "mallory"}})
+	h.tell("", &Turn{Turn: "done", Job: Job{User: "ben"}})
+	eventually(t, func() bool { return r.told() == "placed done" })
+}
+
 // A user with many slow addresses takes a share of the places, and others are told. Who
 // names another's address takes nothing of its queue.
 func TestWebhooks_OneUsersSlowAddressesLeaveRoomForOthers(t *testing.T) {

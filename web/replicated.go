@@ -64,7 +64,12 @@ func (r *Replicated) Follow() {
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.HandleFunc("GET /v1/replicas", func(w http.ResponseWriter, q *http.Request) { r.replicas(w, q, known) })
 	mux.HandleFunc("/", r.elsewhere)
-	r.open(&follower{&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !known.barred(w, q) {
+			mux.ServeHTTP(w, q)
+		}
+	})
+	r.open(&follower{&http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}})
 }
 
 // ready answers for a process that follows: ready means ready to lead.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -122,6 +123,24 @@ func TestReplicated_SaysHowItStandsItself(t *testing.T) {
 		answer, text := fetchAs(t, nowhere(), x.who, url+"/v1/replicas"+x.query)
 		if answer.StatusCode != x.want || x.want == http.StatusOK && !strings.Contains(text, `"here":"replica:vo1/1"`) {
 			t.Errorf("%q asks%s: %d, %s", x.who, x.query, answer.StatusCode, text)
+		}
+	}
+}
+
+// A member whose certificate is revoked is told so by a process that does not lead, too, and
+// reads neither who leads nor where, nor how the process is.
+func TestReplicated_WhoIsRevokedReadsThatEverywhere(t *testing.T) {
+	t.Parallel()
+	_, url, leads := following(t, func(o *Options) {
+		o.Identify = func(*http.Request) (Caller, error) {
+			return Caller{}, &certificate.Refusal{Cause: certificate.Revoked, Whose: "bourse://vo1/user/ana", What: "serial 5a1d is revoked", Remedy: "issue another"}
+		}
+	})
+	leads.Store(&who{"replica:vo1/2", "https://two:7480"})
+	for _, path := range []string{"/v1/jobs", "/v1/replicas?here=true", "/metrics", "/healthz", "/readyz", "/none"} {
+		a, text := fetch(t, nowhere(), url+path)
+		if a.StatusCode != http.StatusForbidden || !a.Close || a.Header.Get("Location") != "" || strings.Contains(text, "vo1/2") || !strings.Contains(text, "serial 5a1d is revoked") {
+			t.Errorf("%s: %d, closed %t, %v, %s", path, a.StatusCode, a.Close, a.Header, text)
 		}
 	}
 }

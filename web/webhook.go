@@ -165,10 +165,10 @@ func (h *webhooks) tell(address string, t *Turn) {
 		panic(err) // such a value can always be encoded
 	}
 	d := delivery{rand.Text(), body}
-	if address != "" {
+	if address != "" && address != h.opt.URL { // the operator's is told of all, whoever names it
 		h.queue(target{t.Job.User, address}, d)
 	}
-	if h.opt.URL != "" && h.opt.URL != address {
+	if h.opt.URL != "" {
 		h.queue(h.operators(), d)
 	}
 }

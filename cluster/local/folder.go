@@ -81,7 +81,7 @@ func (w work) make(o *order) error {
 }
 
 // state reads the state of the work. Work whose supervisor is gone without a result is
-// lost: what it has left is killed, and that is its result.
+// lost: what it has left is killed, and that is its result. Until then it runs.
 func (w work) state() state {
 	s := w.read()
 	if s.err != nil || s.claim == nil || s.runs || s.result != nil || s.claim.Process.PID == 0 {
@@ -91,12 +91,34 @@ func (w work) state() state {
 	if o == nil {
 		o = &order{}
 	}
-	if s.err = errors.Join(err, supervisor.KillMarked(w.folder(), o.Cgroup)); s.err != nil {
+	left, errKill := supervisor.KillMarked(w.folder(), o.Cgroup)
+	if s.err = errors.Join(err, errKill); s.err != nil {
+		return s
+	}
+	if left > 0 {
+		s.runs = true
+		s.left, s.err = w.leaves(left)
 		return s
 	}
 	s.result = &supervisor.Result{Begin: s.claim.At, End: supervisor.Now(), Lost: s.claim.Process.Fate()}
 	s.err = w.write(supervisor.ResultFile, s.result)
 	return s
+}
+
+// leaves records that so many processes of work without a supervisor are still there.
+func (w work) leaves(processes int) (*supervisor.Left, error) {
+	before, err := supervisor.Read[supervisor.Left](w.folder(), supervisor.LeftFile)
+	if err != nil {
+		return nil, err
+	}
+	left := &supervisor.Left{Since: supervisor.Now(), Processes: processes}
+	if before != nil {
+		left.Since = before.Since
+	}
+	if before == nil || *before != *left {
+		err = w.write(supervisor.LeftFile, left)
+	}
+	return left, err
 }
 
 // read reads the files of the work. A supervisor writes the result before it ends, so

@@ -93,7 +93,7 @@ func newMachine(t *testing.T) machine {
 			if s := m.work(e.Name()).state(); s.runs {
 				_ = syscall.Kill(s.claim.Process.PID, syscall.SIGKILL)
 			}
-			_ = supervisor.KillMarked(m.work(e.Name()).folder(), "")
+			_, _ = supervisor.KillMarked(m.work(e.Name()).folder(), "")
 		}
 	})
 	return m

@@ -18,9 +18,10 @@ func Supervise(Folder, *os.File) error { return errLinux }
 func BootID() (string, error)          { return "", errLinux }
 func Cgroup() (string, error)          { return "", errLinux }
 func SealDescriptors() error           { return nil }
-func KillMarked(Folder, string) error  { return errLinux }
 func (Process) Lives(Folder) bool      { return false }
 func (Process) Fate() string           { return "" }
 func (Process) Terminate(Folder) error { return errLinux }
+
+func KillMarked(Folder, string) (left int, err error) { return 0, errLinux }
 
 func (*Account) As(f func() error) error { return f() }

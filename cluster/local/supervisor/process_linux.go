@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // BootID differs after each start of the machine.
@@ -203,18 +204,55 @@ func signalDescendants(signals ...syscall.Signal) (n int, err error) {
 // they remove it.
 const Mark = "BOURSE_WORK"
 
+// How what is left of work without a supervisor is killed.
+const (
+	markedRounds = 40 // at most, one after the other
+	markedQuiet  = 3  // so many that find nothing, one after the other, mean that nothing is left
+	markedPause  = 2 * time.Millisecond
+)
+
 // KillMarked kills what work without a supervisor has left behind: all processes of its
 // cgroup, if it has one, and all with its mark in their environment. Without a cgroup it
-// cannot find those that have removed the mark.
-func KillMarked(w Folder, cgroup string) error {
+// cannot find those that have removed the mark, and may miss one that starts the next and
+// ends faster than processes are listed. It returns how many of those that it has found are
+// left: they hang in the kernel, or it always finds others.
+func KillMarked(w Folder, cgroup string) (left int, err error) {
+	return untilQuiet(func() (int, error) { return killMarked(w, cgroup) })
+}
+
+// untilQuiet repeats a pass that kills what it finds, until several in a row have found
+// nothing: one alone may have missed what was started during it. It returns how many the last
+// one found, 0 if all is quiet.
+func untilQuiet(pass func() (found int, err error)) (left int, err error) {
+	quiet := 0
+	for range markedRounds {
+		n, err := pass()
+		if err != nil {
+			return n, err
+		}
+		if left, quiet = n, quiet+1; n > 0 {
+			quiet = 0
+		}
+		if quiet == markedQuiet {
+			return 0, nil
+		}
+		time.Sleep(markedPause) // it takes a moment to die
+	}
+	return max(left, 1), nil
+}
+
+// killMarked does so once, and returns how many it has found.
+func killMarked(w Folder, cgroup string) (found int, err error) {
 	if cgroup != "" {
 		if err := killGroup(cgroup); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return 0, err
 		}
+		members, _ := os.ReadFile(cgroup + "/cgroup.procs")
+		found = bytes.Count(members, []byte("\n"))
 	}
 	pids, err := numbers("/proc")
 	if err != nil {
-		return err
+		return found, err
 	}
 	mark := []byte(Mark + "=" + string(w))
 	marked := func(pid int) bool {
@@ -229,13 +267,17 @@ func KillMarked(w Folder, cgroup string) error {
 		}
 		return false
 	}
+	n := 0
 	for _, pid := range pids {
 		if pid == os.Getpid() || !marked(pid) {
 			continue
 		}
-		if e := signalIf(pid, syscall.SIGKILL, func() bool { return marked(pid) }); !errors.Is(e, fs.ErrPermission) {
-			err = errors.Join(err, e)
+		e := signalIf(pid, syscall.SIGKILL, func() bool { return marked(pid) })
+		if errors.Is(e, fs.ErrPermission) {
+			continue
 		}
+		n++
+		err = errors.Join(err, e)
 	}
-	return err
+	return max(found, n), err
 }
