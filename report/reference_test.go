@@ -386,7 +386,7 @@ func writeSummaryKeys(t *testing.T, b *strings.Builder) {
 
 func writeFacts(t *testing.T, b *strings.Builder) {
 	t.Helper()
-	s := readSource(t, "../*.go")
+	s := readSource(t, "../facts/*.go")
 	fmt.Fprint(b, "\n## events.jsonl\n\nEach line has `at` (seconds), `agent` (`site:north`, `cluster:north`, `broker:vo1`), `kind` and the keys of its kind; a key whose value is zero may "+
 		"be absent. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
 	seen := map[string]bool{}
