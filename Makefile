@@ -98,7 +98,7 @@ JOBS ?= 300
 hostile-drill:
 	go test ./simulation/drill -run TestVOs_AHostileVO -count 1 -timeout 1h -v -drill.hostile $(JOBS) -drill.seed $(SEED)
 
-# The federation's rows of docs/PERFORMANCE.md. AGAINST=BINARY measures another build of
+# The federation's rows of docs/internals/PERFORMANCE.md. AGAINST=BINARY measures another build of
 # bourse beside this one, in turns.
 speed:
 	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v $(if $(AGAINST),-drill.against $(AGAINST))

@@ -22,7 +22,7 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 	case j.state == grid.JobDone:
 		no = reason(grid.BadState, "job %q has ended", m.Job)
 	case j.state == grid.JobAbandoned:
-		no = reason(grid.BadState, "job %q was given up: %v", m.Job, j.reason)
+		no = reason(grid.BadState, "job %q was abandoned: %v", m.Job, j.reason)
 	}
 	if no.Refused() {
 		if from != "" {
@@ -36,7 +36,7 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 	}
 	in.answerCancel(j, out)
 	if !waits && j.askers != nil {
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(grid.QueueFull, "job %q is given up, and %d others wait for the end of that", m.Job, maxAskers)})
+		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(grid.QueueFull, "job %q is withdrawn, and %d others wait for its refund", m.Job, maxAskers)})
 	}
 }
 

@@ -102,7 +102,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.JobCancelled:
 		j := mem.names[f.Job]
 		if j.because(f.Reason); !f.Reason.Refused() {
-			j.because(reason(grid.Withdrawn, "its user has given it up"))
+			j.because(reason(grid.Withdrawn, "its user cancelled it"))
 		}
 		for _, t := range j.txs {
 			t.givenUp = max(t.givenUp, grid.GivenUpByUser)

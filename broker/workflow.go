@@ -50,9 +50,9 @@ func (in *intake) unrelated(j *grid.Job) grid.Reason {
 // given is the reason for giving up a job because p was given up.
 func given(p *job) grid.Reason {
 	if p.reason.Code == grid.After {
-		return reason(grid.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
+		return reason(grid.After, "%s, which it comes after, was %s, as it came after another such job", p.Name, p.state.String())
 	}
-	return reason(grid.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
+	return reason(grid.After, "%s, which it comes after, was %s: %v", p.Name, p.state.String(), p.reason)
 }
 
 // link ties a job to the jobs it comes after. Any that have been forgotten were over

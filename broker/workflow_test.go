@@ -120,7 +120,7 @@ func TestSubmit_RefusesWhatCannotComeAfter(t *testing.T) {
 	add(grid.Unknown, "of the same user", after(short("c"), 0, "anas"))
 	add(grid.Invalid, `"mine" twice`, after(short("d"), 0, "mine", "mine"))
 	add(grid.Invalid, "gap -0.001", after(short("e"), -1, "mine"))
-	add(grid.After, "large, which it comes after, was given up", after(short("f"), 0, "large"))
+	add(grid.After, "large, which it comes after, was abandoned", after(short("f"), 0, "large"))
 	add(grid.Invalid, "101 jobs", after(short("g"), 0, make([]string, 101)...))
 }
 

@@ -60,7 +60,7 @@ var kinds = []struct {
 	{KindBroker, "a broker", "[broker]", "bourse check", []string{"broker"}},
 	{KindBatch, "a batch of jobs", "[[job]]", "bourse submit", []string{"job"}},
 	{KindProblem, "a problem", `JSON with "slots" and "jobs"`, "bourse search and bourse plan", nil},
-	{KindLook, "a saved look at a cluster", `JSON with "at", "nodes" and "jobs"`, "bourse forecast and bourse quote", nil},
+	{KindLook, "a saved snapshot of a cluster", `JSON with "at", "nodes" and "jobs"`, "bourse forecast and bourse quote", nil},
 	{KindContext, "a context file", `JSON with "broker"`, "--context", nil},
 	{KindRun, "a file of a run's folder", `JSON with "scenario" or "sites"`, "bourse report, with the folder", nil},
 	{KindTrace, "a log of jobs", "records, a line each", "bourse replay and bourse convert", nil},

@@ -188,7 +188,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "local jobs that may wait; more are turned away"),
 		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
 		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that the site adds to the refund of a confirmed leg that it loses").byDefault("0; 1 at a site of agreements (sla-*)"),
-		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start during which a leg that is given up is refunded in full; after that the refund falls to nothing at the start"),
+		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start during which a cancelled leg is refunded in full; after that the refund falls to nothing at the start"),
 		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),

@@ -25,7 +25,7 @@ func (j *Job) workKeys() keys {
 		}, "environment variables").when(runs),
 		text("workdir", &w.Dir, "", "folder on the cluster in which it starts").byDefault("where the cluster keeps its output").when(runs),
 		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
-		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its parts exchange their addresses").when(runs),
+		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its legs exchange their addresses").when(runs),
 		rule(func(t *table) {
 			j.Runs = runs.holds(t)
 			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts

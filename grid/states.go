@@ -18,7 +18,7 @@ const (
 	JobPlaced                    // COMMIT is recorded
 	JobDone                      // all its legs have ended
 	JobAbandoned                 // it can never be placed
-	JobWithdrawn                 // its user has given it up
+	JobWithdrawn                 // its user cancelled it
 	JobRunning                   // placed, and a leg of its window has begun: for views, a broker keeps JobPlaced
 )
 

@@ -65,28 +65,28 @@ type Entry struct {
 
 // list has the turns in the order in which they may happen to a job.
 var list = []Entry{
-	{Submitted, "job-submitted", "the broker has it; a submission repeated says nothing more", true},
-	{NotTaken, "submission-refused", "and why; the job is not there", false},
-	{Postponed, "job-postponed", "it waits for another cycle, and why. Once for each cycle that looked at it", true},
-	{Abandoned, "job-postponed, final", "it will not be tried again: every site answered, none is away or has only just been named by discovery, and none could ever serve it; or its deadline has passed", true},
-	{Trying, "tx-begun", "a window is asked for: sites, nodes, start, the most that is paid", true},
-	{Priced, "leg-priced", "a site holds its part, at the price that binds", false},
-	{TryFailed, "tx-decided, ABORT", "and which site refused, for what. The next alternative follows, or `postponed`", true},
-	{Placed, "tx-decided, COMMIT", "all parts are bought: start and price", true},
-	{Confirmed, "leg-closed, commit", "a site has acknowledged its part; its price is paid", true},
-	{Started, "leg-started", "a part's work runs (recorded where `Explain` is on)", true},
-	{LegEnded, "leg-done", "a part's work is over, or it was given back: when, and what comes back of its price", true},
+	{Submitted, "job-submitted", "the broker has taken it; a repeated submission adds no turn", true},
+	{NotTaken, "submission-refused", "the broker has not taken it, and why; there is no such job", false},
+	{Postponed, "job-postponed", "it waits for another cycle, and why; once for each cycle that looked at it", true},
+	{Abandoned, "job-postponed, final", "it will not be tried again: every known site has answered, and none of them could ever run it; or its deadline has passed", true},
+	{Trying, "tx-begun", "the broker asks for a window: sites, nodes, start, and the most that it will pay", true},
+	{Priced, "leg-priced", "a site holds its leg, at the price that binds", false},
+	{TryFailed, "tx-decided, ABORT", "a site has refused: which one, and why. The next alternative follows, or `postponed`", true},
+	{Placed, "tx-decided, COMMIT", "all legs are bought: start and price", true},
+	{Confirmed, "leg-closed, commit", "a site has acknowledged its leg; its price is paid", true},
+	{Started, "leg-started", "the work of a leg runs (recorded only where `Explain` is on)", true},
+	{LegEnded, "leg-done", "the work of a leg has ended, or the leg was given back: when, and what is refunded", true},
 	{Done, "leg-done, the last", "its window is over", true},
-	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its part: what is refunded, and the penalty. A repair follows, or `broken`", true},
-	{Repaired, "tx-decided, COMMIT of a repair", "other nodes stand in", true},
-	{Moved, "tx-decided, COMMIT of a move", "another window has taken the place of the one it had; what that brings back comes with its `leg-ended`", true},
-	{Broken, "job-broken", "what is left of its window is given back in full, and it waits again", true},
-	{Withdrawn, "job-cancelled", "by its user or, with a reason, because a job that it comes after is given up; the `leg-ended` of its parts say what comes back", true},
-	{Shifted, "leg-shifted", "its site has moved a part within its window: where it starts now; or has fixed it where it lies", true},
-	{Offered, "shift-offered", "a site asks for the place of its part: the other place, and what it pays. Accepted, it is `trying` and `moved`", true},
-	{OfferOver, "offer-closed", "an offer was rejected, or came to nothing and why, or nobody has answered in time; nothing has changed", true},
+	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its leg, or does not answer (`site-lost`): what is refunded, and the penalty. A repair follows, or `broken`", true},
+	{Repaired, "tx-decided, COMMIT of a repair", "other nodes have replaced the lost ones", true},
+	{Moved, "tx-decided, COMMIT of a move", "another window has replaced the old one; the refund for that comes with its `leg-ended`", true},
+	{Broken, "job-broken", "the rest of its window is refunded in full, and it waits again", true},
+	{Withdrawn, "job-cancelled", "its user has cancelled it or, with a reason, a job that it comes after was abandoned or withdrawn; the `leg-ended` of its legs have the refunds", true},
+	{Shifted, "leg-shifted", "its site has moved a leg within its window, and where it starts now; or has fixed it where it lies", true},
+	{Offered, "shift-offered", "a site asks to move its leg: the other place, and what it pays. If accepted, `trying` and `moved` follow", true},
+	{OfferOver, "offer-closed", "an offer was rejected, has failed and why, or has expired; nothing has changed", true},
 	{Reversed, "tx-reversed", "a COMMIT that took effect nowhere was taken back after a restart; it waits again", true},
-	{Forgotten, "jobs-forgotten", "`KeepJobs` after it was over (7 days for a process): its name is free, a submission repeated now is a new job", false},
+	{Forgotten, "jobs-forgotten", "it has been over for `KeepJobs` (7 days for a process): its name is free, and a repeated submission is a new job", false},
 }
 
 // All returns the list of turns, in order.
@@ -120,7 +120,7 @@ type Standing struct {
 	Known  bool
 	State  grid.JobState
 	Since  grid.Time   // when it entered that state
-	Reason grid.Reason // why it waits, or was given up
+	Reason grid.Reason // why it waits, was abandoned or was withdrawn
 
 	begun []grid.LegID // legs of its window that run, or have run to their end
 }

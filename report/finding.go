@@ -206,7 +206,7 @@ var reasonWords = map[grid.Code]string{
 	grid.Cap:         "too much was held unconfirmed",
 	grid.QueueFull:   "too many jobs were waiting",
 	grid.NoCluster:   "a cluster did not answer in time",
-	grid.After:       "a job that it depends on was not placed, or was given up",
+	grid.After:       "a job that it depends on was not placed, or was abandoned or withdrawn",
 	grid.NoShare:     "too few time-shared nodes could meet the deadline",
 	grid.Early:       "a leg was reported to have ended before its window began",
 }

@@ -36,7 +36,7 @@ var columns = []csvColumn{
 	{"nodes", "how many nodes it has, or asks for"},
 	{"cost", "credits charged for the leg, net of refunds and penalties; 0 for a local job. The rows of a broker add up to what it has spent"},
 	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
-		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (given up in doubt), `released` or `lost`"},
+		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (released in doubt), `released` or `lost`"},
 	{"reason", "the code of the last refusal"},
 	{"group", "the group of nodes"},
 	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},

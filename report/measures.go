@@ -38,7 +38,7 @@ var siteMeasures = []measure[SiteSummary]{
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) grid.Credits { return s.Income.Total - s.Refunded })},
-	{"refunded credits", "", "", "", "what the site has paid back for legs that were given up or lost, with penalties", amount(func(s *SiteSummary) grid.Credits { return s.Refunded })},
+	{"refunded credits", "", "", "", "what the site has paid back for legs that were cancelled or lost, with penalties", amount(func(s *SiteSummary) grid.Credits { return s.Refunded })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
@@ -60,7 +60,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) grid.Credits { return b.Left })},
 	{"jobs given up", "", "", "", "jobs that their users cancelled, of those not placed", tally(func(b *BrokerSummary) int { return b.Jobs.GivenUp })},
 	{"windows moved", "", "", "", "windows that were exchanged for others of the same job", tally(func(b *BrokerSummary) int { return b.Transactions.Moved })},
-	{"refunded credits", "", "", "", "what sites have paid back for legs that were given up or lost, with penalties", amount(func(b *BrokerSummary) grid.Credits { return b.Refunded })},
+	{"refunded credits", "", "", "", "what sites have paid back for legs that were cancelled or lost, with penalties", amount(func(b *BrokerSummary) grid.Credits { return b.Refunded })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.

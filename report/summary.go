@@ -31,10 +31,10 @@ type SiteSummary struct {
 	Local       LocalSummary      `json:"local"`
 	Legs        int               `json:"legs"`        // that became reservations
 	LegsEnded   int               `json:"legsEnded"`   // settled
-	LegsBroken  int               `json:"legsBroken"`  // released, lost or given up in doubt
+	LegsBroken  int               `json:"legsBroken"`  // released (in doubt too) or lost
 	RefusedLegs map[grid.Code]int `json:"refusedLegs"` // by reason
 	Income      Income            `json:"income"`
-	Refunded    grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
+	Refunded    grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were cancelled or lost, with penalties
 	Accounts    []grid.Account    `json:"accounts"`
 	Deadlines   Deadlines         `json:"deadlines,omitzero"` // of a site that takes some
 }
@@ -102,7 +102,7 @@ type BrokerSummary struct {
 	Jobs          JobSummary        `json:"jobs"`
 	Postponements map[grid.Code]int `json:"postponements"`     // how often a job was put off, by reason
 	Cost          Income            `json:"cost"`              // bound by the committed legs
-	Refunded      grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were given up or lost, with penalties
+	Refunded      grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were cancelled or lost, with penalties
 	Spent         grid.Credits      `json:"spent"`             // posted, net of what was given back
 	Budget        grid.Credits      `json:"budget"`
 	Left          grid.Credits      `json:"left"`             // of the budget, less what was spent
@@ -141,12 +141,12 @@ type ValueLost struct {
 type JobSummary struct {
 	Submitted   int `json:"submitted"`
 	NotTaken    int `json:"notTaken"`            // turned away at submission, not among those submitted
-	Placed      int `json:"placed"`              // with a committed window, unless it was given up before its start
+	Placed      int `json:"placed"`              // with a committed window, unless it was cancelled before its start
 	CoAllocated int `json:"coAllocated"`         // of those placed, on more than one site
 	Done        int `json:"done"`                // of those placed, all legs ended
 	Waiting     int `json:"waiting"`             // not placed, to be tried again
 	Abandoned   int `json:"abandoned"`           // not placed, not to be tried again
-	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, given up by their users or with what they come after
+	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, cancelled by their users or with what they come after
 	GivenUp     int `json:"givenUp,omitempty"`   // of those withdrawn, by their users
 	// Unplaced counts those without a window that no user gave up by the last reason given;
 	// those that no cycle has looked at yet stand under "".

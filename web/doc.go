@@ -11,5 +11,5 @@
 //
 // All queues and sizes are bounded: the size of a body, the jobs of a batch, the rows of a
 // page, concurrent requests and event streams, the events that wait for a slow reader or
-// webhook. docs/API.md, which is generated, says what happens at each bound.
+// webhook. docs/BOUNDS.md says what happens at each bound.
 package web

@@ -47,7 +47,7 @@ type Job struct {
 	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
 	Cost   *Credits `json:"cost,omitempty" doc:"price of its window, as held by the sites, before refunds"`
 	Paid   *Credits `json:"paid,omitempty" doc:"only for a single job: what was paid for all its windows so far, as in the statement; absent: nothing"`
-	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows given up, replaced or lost, and penalties"`
+	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows cancelled, replaced or lost, and penalties"`
 	Legs   []Leg    `json:"legs,omitempty"`
 }
 

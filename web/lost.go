@@ -14,11 +14,11 @@ import (
 // SiteStake is what would be given up with a site that is declared lost.
 type SiteStake struct {
 	Site    string  `json:"site"`
-	Jobs    int     `json:"jobs" doc:"whose windows have legs there that are not over: each gets other nodes, or its window is given up with a full refund and it waits again"`
+	Jobs    int     `json:"jobs" doc:"whose windows have legs there that are not over: each gets other nodes, or its window is released with a full refund and it waits again"`
 	Legs    int     `json:"legs"`
 	Running int     `json:"running" doc:"of the legs: their work may have to run again elsewhere"`
 	Cost    Credits `json:"cost" doc:"of the legs, all of which is refunded"`
-	Horizon Seconds `json:"horizon" doc:"how long jobs that fit nowhere without this site wait for it before they are given up"`
+	Horizon Seconds `json:"horizon" doc:"how long jobs that fit nowhere without this site wait for it before they are abandoned"`
 }
 
 type stakeOutput struct{ Body SiteStake }

@@ -29,85 +29,120 @@ func TestReference_IsUpToDate(t *testing.T) {
 	}
 	t.Cleanup(func() { site.Close(context.Background()) })
 	var b strings.Builder
-	b.WriteString(referenceHead)
+	b.WriteString(strings.ReplaceAll(referenceHead, "~", "`"))
 	both := map[string]*huma.Schema{}
 	operations(&b, "The broker", broker.OpenAPI(), both)
 	operations(&b, "A site", site.OpenAPI(), both)
 	schemas(&b, both)
+	want := wrapped(b.String())
 	if *update {
-		if err := os.WriteFile(referenceFile, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(referenceFile, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	have, err := os.ReadFile(referenceFile)
-	if err != nil || string(have) != b.String() {
+	if err != nil || string(have) != want {
 		t.Errorf("docs/API.md is not what the API is (%v); run go generate ./web", err)
 	}
 }
 
+// wrapped breaks the lines of prose at 100 columns, as all documents do; rows of tables
+// stay whole.
+func wrapped(page string) string {
+	var b strings.Builder
+	for line := range strings.Lines(page) {
+		if len(line) <= 101 || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "<!--") {
+			b.WriteString(line)
+			continue
+		}
+		indent := ""
+		if strings.HasPrefix(line, "- ") {
+			indent = "  "
+		}
+		width := 0
+		for i, word := range strings.Fields(line) {
+			switch {
+			case i == 0:
+			case width+1+len(word) > 100:
+				b.WriteString("\n" + indent)
+				width = len(indent)
+			default:
+				b.WriteString(" ")
+				width++
+			}
+			b.WriteString(word)
+			width += len(word)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// referenceHead is the part of the page that is written by hand; ~ stands for a backquote.
 const referenceHead = `# The HTTP API
 
 <!-- made by go generate ./web from the API itself; edit the code, not this page -->
 
-A broker and each site serve an API of their own, by HTTPS with client certificates ([SECURITY.md](SECURITY.md)) or, only where the
-configuration asks for it, by plain HTTP to programs of the same machine. The command line is its first client: ` + "`bourse submit`, `jobs`,\n`explain`, `cancel`, `sites`, `offers`, `reservations`, `accounts`, `drain`, `maintenance`, `close`, `open`,\n`modify`, `site lost`" + ` do nothing that a program cannot.
+A broker and each site serve an API over HTTPS with client certificates ([SECURITY](SECURITY.md)). Where
+the configuration asks for it, they also serve plain HTTP to programs on the same machine. The
+command line uses this API alone: a program can do whatever ~bourse submit~, ~jobs~, ~explain~,
+~modify~, ~drain~ and the other commands do.
 
-- **OpenAPI 3.1** at ` + "`/openapi.json` and `/openapi.yaml`" + `; this page is made from it.
-- **Who asks** is in the certificate. *Users* see and cancel their own jobs and submit in their own names; *operators* see and may do
-  all. What another owns is answered as if it were not there (404), another's name as refused (403).
-- **Values.** Times are RFC 3339 in UTC, to the millisecond. Spans are seconds, money is credits, prices are credits per node-hour: decimal
-  numbers, exact. Fields that say nothing are left out.
-- **Problems** are ` + "`application/problem+json`" + ` (RFC 9457): ` + "`detail`" + ` says what is wrong and what would be right, ` + "`errors`" + ` names the keys.
-  400 and 422: what was sent makes no sense. 401: a broker cannot tell who calls; show another token, or a certificate. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
-  again, after ` + "`Retry-After`" + ` where it is given.
-- **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent answers), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
-  reason); and at ` + "`/`" + ` the live page. What feeds
-  that, ` + "`/live`" + `, is its own and changes with it.
+- **OpenAPI 3.1** is at ~/openapi.json~ and ~/openapi.yaml~. This page is made from it.
+- **Callers.** The certificate, or the token, says who calls. *Users* submit in their own names, and
+  see and change their own jobs. *Operators* see and may do everything. A job of someone else looks
+  as if it did not exist (404). Submitting under someone else's name is refused (403).
+- **Values.** Times are RFC 3339 in UTC, to the millisecond. Spans are in seconds, money is in
+  credits, and prices are in credits per node-hour: decimal numbers, exact. Empty fields are omitted.
+- **Problems** are ~application/problem+json~ (RFC 9457). ~detail~ says what is wrong and what would
+  be right, ~errors~ names the keys.
+- **Bounds** of requests, streams and webhooks are in [BOUNDS](BOUNDS.md).
+- **Health.** ~/healthz~ is 200 while the agent answers. ~/readyz~ is 200 once it can serve, and 503
+  with the reason until then. ~/metrics~ is for Prometheus.
+- **The live page** is at ~/~. It reads ~/live~, which is private and may change at any time.
+
+| status | means |
+|---|---|
+| 400, 422 | the request makes no sense; ~errors~ names the keys |
+| 401 | the broker cannot tell who calls: show another token, or a certificate |
+| 403 | this caller may not do it |
+| 404 | not there |
+| 408, 413 | the body came too slowly, or is too large |
+| 409 | it contradicts what is there |
+| 429, 503 | come again, after ~Retry-After~ where it is given |
 
 ## Repeating a submission
 
-A batch carries an identity that its client has made at random. The same batch under the same identity changes nothing and gets the same
-answer, also after a restart of the broker, for as long as the broker keeps one of its jobs (seven days after its end). So a client whose answer
-was lost sends it again. Other content under the identity is refused with 409. Identities belong to users: those of other users are never in the
-way, and nobody is told of them; what an operator submits in users' names counts as theirs. A job's ID is its name, a dash and eight letters that
-follow from the batch's identity and the job's user (in journals of older brokers from the identity alone; such IDs stay as they are). The name serves in place of
-the ID while only one job of the caller's has it.
+A client gives each batch a random identity. Sending the same batch again under the same identity
+changes nothing and gets the same answer, even after a restart of the broker. So a client that missed
+the answer sends the batch again. This holds for as long as the broker keeps one of its jobs: seven
+days after the job's end.
+
+- Different content under a known identity is refused (409).
+- Identities belong to users. Those of other users are never in the way, and nobody is told of them.
+  What an operator submits in a user's name counts as that user's.
+- A job's ID is its name, a dash and eight letters, which follow from the batch's identity and the
+  user. (In journals of older brokers they follow from the identity alone. Such IDs stay as they
+  are.) The name works in place of the ID while only one of the caller's jobs has it.
 
 ## Webhooks
 
-The ` + "`notify`" + ` address of a batch, and one of the broker's own configuration, is sent every turn of a job as it is recorded: a POST of a
-[Turn](#turn). Deliveries about one user's jobs to one address come in order. What is not answered by 2xx within 10 s is sent again after 1 s, 2 s and so on, 8 times in
-all; at least once while the process lives, not beyond its end, so whoever must know asks for the state. ` + "`Bourse-Delivery`" + ` names a delivery:
-the second try has the name of the first. ` + "`Bourse-Signature: t=UNIX,v1=HEX`" + ` is the HMAC-SHA256 of ` + "`UNIX.BODY`" + ` under the configured secret.
-The address is kept in the broker's journal, with the job. Only https is called, and no address of the broker's machine, of private networks, or of another
-special-purpose range (IANA's registries; NAT64 and 6to4 among them), unless the broker's operator allows them.
-While the broker's list of revoked members has a user by name (` + "`user/NAME`" + `), webhooks of that user's jobs are not told; a certificate that
-is revoked by its number, or has expired, changes nothing for them, because the user may have another.
+The broker posts a [Turn](#turn) to the ~notify~ address of a batch, and to one of its own
+configuration, whenever something happens to a job.
 
-## Bounds
-
-| what | bound | at the bound |
-|---|---|---|
-| a request's body | 1 MiB, a batch 4 MiB | 413 |
-| jobs of a batch | 5,000 | 422, nothing is taken |
-| jobs that wait at the broker | 100,000 | the job is not taken: ` + "`queue-full`" + ` |
-| jobs of one user that wait | the broker's ` + "`max_waiting`" + `, or the user's | the job is not taken: ` + "`queue-full`" + `, with the bound and how many there are |
-| rows of a page | 500 | the page names the next |
-| steps of an offer shown | 200 | ` + "`more`" + ` is set |
-| requests at once | 256 | 503, counted (` + "`bourse_api_busy_total`" + `); health and metrics always get through |
-| requests at once of one caller | a user 32, an operator 128 | 429, counted; others are served |
-| explanations at once | 4, of a user 1, of an operator 2 | 503, of one caller 429, counted; ` + "`Retry-After`" + ` says when to come again |
-| connections of one caller | a user 64, an operator 256 | 429 to the first request on one more, which is closed |
-| how slowly a body may come | 5 s, and a second more for every 64 KiB that have come | 408, and the connection is closed |
-| refusals of jobs in the broker's journal, in an hour | 100 of a user, 5,000 of all | they are answered and counted (` + "`bourse_submissions_refused_total`" + `), not recorded |
-| the wait for the agent | 10 s | 503; a submission or a cancellation may be on record all the same: repeat it |
-| event streams at once | 256, of one caller 32 | 429, counted |
-| turns that wait for a slow reader | 256 | the stream ends with the event ` + "`lost`" + `, counted; it may go on where it ended |
-| turns kept for readers whose streams broke | 4,096 of all users, with 20,000 legs | a stream from an earlier id begins with the event ` + "`missed`" + ` |
-| an event stream whose caller's certificate has expired or is revoked | asked every second, and before an event is sent on an older answer | the stream ends with the event ` + "`denied`" + `, which says why |
-| facts that wait to be told | 8,192 | they are not told to streams and webhooks; streams are sent the event ` + "`missed`" + `, counted (` + "`bourse_api_facts_untold_total`" + `) |
-| turns that wait for a webhook | 256 | dropped, counted (` + "`bourse_webhook_deliveries_total`" + `) |
-| webhook addresses at once | 64, for the jobs of one user 8 | turns for others are dropped, counted |
+- **Order.** Deliveries about one user's jobs to one address come in order.
+- **Repeats.** Without a 2xx answer within 10 s a delivery is sent again, after 1 s, 2 s and so on, 8
+  times in all. ~Bourse-Delivery~ names a delivery, and is the same on each try.
+- **Losses.** Delivery is at least once, but only while the process runs. After a restart, poll the
+  job's state.
+- **Signature.** ~Bourse-Signature: t=UNIX,v1=HEX~ is the HMAC-SHA256 of ~UNIX.BODY~ under the
+  configured secret.
+- **Addresses.** The broker's journal keeps the address with the job. Only https is called. Addresses
+  of the broker's machine, of private networks and of other special-purpose ranges (IANA's
+  registries, with NAT64 and 6to4) are not called unless the broker's operator allows them.
+- **Revoked users.** While the list of revoked members names a user (~user/NAME~), webhooks of that
+  user's jobs are not called. Revoking a certificate by its number changes nothing for them, nor does
+  its expiry, because the user may have another.
 `
 
 // operations writes the operations of a document in order of path and method.

@@ -67,7 +67,7 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			OperationID: "modify", Method: http.MethodPatch, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Ask for another window for a placed job",
 			Description: "The job keeps its old window until the new one is confirmed; then the old price is credited, up to the new price. " +
 				"If only the freedom changes that a job leaves its single site, the job keeps its window: more freedom is cheaper, less costs a surcharge. " +
-				"What the site's schedule would have kept of the old window is kept of the new one, however early that is given up. " +
+				"What the site's schedule would have kept of the old window is kept of the new one, however early that is cancelled. " +
 				"Asking for what the job already has changes nothing. 409: there is no such window, the job has no window that is yet to start, " +
 				"or another change of the job, such as a repair, is in progress; the answer says which.",
 			Errors: []int{401, 403, 404, 409, 422, 503},
@@ -114,12 +114,12 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 		}, m.stake),
 		to(huma.Operation{
 			OperationID: "lose-site", Method: http.MethodPost, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Declare a site lost that will not come back", Description: "All its legs are repaired or refunded. Jobs that fit nowhere without it wait for a horizon, and are then given up. If it comes back, it is told to release what it still carries. It is not used until this is taken back." + onRecord,
+			Summary: "Declare a site lost that will not come back", Description: "All its legs are repaired or refunded. Jobs that fit nowhere without it wait for a horizon, and are then abandoned. If it comes back, it is told to release what it still carries. It is not used until this is taken back." + onRecord,
 			MaxBodyBytes: body, Errors: []int{401, 403, 404, 422, 503},
 		}, m.lose),
 		to(huma.Operation{
 			OperationID: "find-site", Method: http.MethodDelete, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that were given up stay given up; jobs that wait may get windows there again." + onRecord, Errors: []int{401, 403, 404, 422, 503},
+			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that the broker gave up stay so; jobs that wait may get windows there again." + onRecord, Errors: []int{401, 403, 404, 422, 503},
 		}, m.find),
 		to(huma.Operation{
 			OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: []string{"market"},

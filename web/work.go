@@ -20,7 +20,7 @@ type WorkRequest struct {
 	Env        map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, at most 65,536 bytes"`
 	WorkDir    string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts; default: where the cluster keeps its output"`
 	Output     string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output, in that folder or below; %j is the job, %l the leg; default: chosen by the cluster"`
-	Rendezvous bool              `json:"rendezvous,omitempty" doc:"use its first site as the place where its parts exchange their addresses"`
+	Rendezvous bool              `json:"rendezvous,omitempty" doc:"use its first site as the place where its legs exchange their addresses"`
 }
 
 // WorkRequestOf is the API's form of a work; zero if there is none.

@@ -14,7 +14,7 @@ func newCancel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel ID",
 		Short: "Cancel a job in any state",
-		Long: `Cancel gives up a job and releases its windows. Sites refund what their schedules
+		Long: `Cancel withdraws a job and releases its windows. Sites refund what their schedules
 say: the full base price while the start is far off, less as it comes closer, and
 nothing once the job runs. Users can cancel their own jobs, operators any job.
 Cancelling again changes nothing, and shows the refund once it is known.

@@ -29,8 +29,8 @@ import (
 func newForecast() *cobra.Command {
 	var f forecasting
 	cmd := &cobra.Command{
-		Use:   "forecast --slurm|LOOK.json --nodes N --duration D",
-		Short: "Say when a job would start on a live cluster",
+		Use:   "forecast --slurm|SNAPSHOT.json --nodes N --duration D",
+		Short: "Forecast when a job would start on a live cluster",
 		Long: `Says when a job of N nodes with time limit D would start if you submitted it now
 to a Slurm cluster, or to a cluster that bourse snapshot has saved ("-": standard
 input). It changes nothing on the cluster and needs no rights there.
@@ -47,19 +47,19 @@ it also shows Slurm's own answer, from sbatch --test-only. Jobs submitted later 
 not foreseen: one with a higher priority, or one that is backfilled, may delay it.
 
 History comes from the files that --history names: logs in the Standard Workload
-Format (whose users are anonymous numbers and so are not told apart), saved looks,
-or folders of both; from the ended jobs in the look itself; and, with --slurm, from
-the last --days of accounting if the cluster keeps it. Without history there is no
+Format (whose users are anonymous numbers and so are not told apart), saved
+snapshots, or folders of both; from the ended jobs in the snapshot itself; and, with
+--slurm, from the last --days of accounting if the cluster keeps it. Without history there is no
 spread.
 
 The policy is how the queue is served: Slurm's backfilling plans the first
 bf_max_job_test jobs by priority, which is reserve=K.`,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
-			"  bourse forecast look.json --nodes 16 --duration 2h --history looks/ \\\n      --history log.swf.gz",
+			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
-				return fmt.Errorf("forecast takes --slurm or one saved look; %d files given", len(args))
+				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}
 			return f.check(len(args))
 		},
@@ -74,7 +74,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	addFlag(cmd, &f.group, asName, "group", "", "one group of the partition's nodes (default: any)")
 	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, easy-fair, conservative, reserve=K or first-fit")
 	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
-	addList(cmd, &f.history, asFile, "history", "a log, a saved look, or a folder of them to learn from; may be repeated")
+	addList(cmd, &f.history, asFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
 	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")
 	addFlag(cmd, &f.draws, asNumber, "draws", 200, "number of draws")
 	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the draws")
@@ -222,7 +222,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return failed(err)
 	}
 	if a.Limits >= grid.MaxTime {
-		return failed(fmt.Errorf("the job cannot start even when everything that the look shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failed(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}
 	return nil
 }
@@ -328,7 +328,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		notes = append(notes, "By Slurm itself: "+a.Manager.Reason+".")
 	}
 	if a.History == nil {
-		notes = append(notes, "No history, so no spread: name a log or saved looks with --history.")
+		notes = append(notes, "No history, so no spread: name a log or saved snapshots with --history.")
 	} else {
 		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
 			plural(a.History.Jobs, "job", "jobs"), plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))

@@ -60,7 +60,7 @@ func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Wr
 		ended = append(ended, endedOf(kept)...)
 	}
 	if looks > 0 {
-		p.from = append(p.from, plural(looks, "saved look", "saved looks"))
+		p.from = append(p.from, plural(looks, "saved snapshot", "saved snapshots"))
 	}
 	if f.slurm && f.days > 0 {
 		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-grid.Duration(f.days)*grid.Day), look.At, maxEnded)
@@ -72,7 +72,7 @@ func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Wr
 		}
 	}
 	if own := endedOf(look); len(own) > 0 {
-		p.from = append(p.from, "the look itself")
+		p.from = append(p.from, "the snapshot itself")
 		ended = append(ended, own...)
 	}
 	slices.SortStableFunc(ended, func(a, b grid.ManagedJob) int {

@@ -19,8 +19,8 @@ type logging struct {
 	calling
 	leg    int
 	follow bool
-	all    bool   // print all parts
-	head   string // title of a part among several, until its first output is printed
+	all    bool   // print all legs
+	head   string // title of a leg among several, until its first output is printed
 }
 
 // newLogs builds "bourse logs".
@@ -29,13 +29,13 @@ func newLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ID",
 		Short: "Print the output of a job's work",
-		Long: `Logs prints the end of the output of each part of a job, up to 64 KiB, read from its
-cluster through its site and the broker. A job has a part on each of its sites; --leg
+		Long: `Logs prints the end of the output of each leg of a job, up to 64 KiB, read from its
+cluster through its site and the broker. A job has a leg on each of its sites; --leg
 chooses one, counted from 0 (BOURSE_LEG in the work's environment). --follow keeps
-reading until a part has ended: the first, unless --leg says which. With --json each
+reading until a leg has ended: the first, unless --leg says which. With --json each
 piece is one line, with its data in base64.
 
-Unprintable characters are shown as escapes. When the part has ended, bourse jobs ID
+Unprintable characters are shown as escapes. When the leg has ended, bourse jobs ID
 says where on the cluster the output file is. Exit status 1: the job has no window
 yet or no command, or its site is unreachable or keeps no output.`,
 		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
@@ -46,8 +46,8 @@ yet or no command, or its site is unreachable or keeps no output.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.leg, asNumber, "leg", 0, "part of the job, from 0 (default: all parts in turn)")
-	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the part has ended")
+	addFlag(cmd, &c.leg, asNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the leg has ended")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	var failures []error
 	for k := range max(len(j.Legs), 1) { // without legs the broker says why
 		if c.leg = k; len(j.Legs) > 1 && !c.json {
-			c.head = fmt.Sprintf("==> part %d, on %s <==\n", k, j.Legs[k].Site)
+			c.head = fmt.Sprintf("==> leg %d, on %s <==\n", k, j.Legs[k].Site)
 		}
 		err := c.one(ctx, api, j.ID, out)
 		if err != nil && !slices.ContainsFunc(failures, func(said error) bool { return said.Error() == err.Error() }) {

@@ -86,11 +86,11 @@ func (l *lookFlags) queue(look *grid.Look, policy backfill.Policy) (*liveQueue, 
 	case q.partition == "" && len(known) == 1:
 		q.partition = known[0]
 	case q.partition == "" && len(known) == 0:
-		return nil, errors.New("no node of the look is in a partition")
+		return nil, errors.New("no node of the snapshot is in a partition")
 	case q.partition == "":
 		return nil, fmt.Errorf("the cluster has several partitions; choose one with --partition: %s", strings.Join(known, ", "))
 	case !slices.Contains(known, q.partition):
-		return nil, fmt.Errorf("--partition %s: no such partition in the look; it has %s", q.partition, strings.Join(known, ", "))
+		return nil, fmt.Errorf("--partition %s: no such partition in the snapshot; it has %s", q.partition, strings.Join(known, ", "))
 	}
 	groups, nodes, err := slurm.Kinds(look, q.partition)
 	if err != nil {
@@ -144,7 +144,7 @@ func (q *liveQueue) taken(r *backfill.Reserved) string {
 			return x.Name
 		}
 	}
-	return "of what the look does not show"
+	return "of what the snapshot does not show"
 }
 
 // called is the name of a job of the state: its number.

@@ -139,7 +139,7 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 	}
 	look := strings.Replace(busyLook, "ENDED", "", 1)
 	a := forecastOf(t, look, "--nodes", "2", "--duration", "1h", "--history", dir)
-	if h := a.History; h == nil || h.Jobs != 9 || h.Users != 2 || strings.Join(h.From, ", ") != "log.swf, 2 saved looks" {
+	if h := a.History; h == nil || h.Jobs != 9 || h.Users != 2 || strings.Join(h.From, ", ") != "log.swf, 2 saved snapshots" {
 		t.Errorf("history %+v", a.History)
 	}
 	for args, want := range map[string]string{

@@ -23,7 +23,7 @@ import (
 func newQuote() *cobra.Command {
 	var q quote
 	cmd := &cobra.Command{
-		Use:   "quote SITE.toml|LOOK.json|--slurm --nodes N --duration D",
+		Use:   "quote SNAPSHOT.toml|SNAPSHOT.json|--slurm --nodes N --duration D",
 		Short: "Price a reservation on a snapshot of a site, or on a live cluster",
 		Long: `Prices a reservation of N nodes for D at every start time worth considering, or at
 one. Base is the plain cost. Additive is the cost of delaying the waiting jobs:
@@ -34,20 +34,20 @@ starts at which they change are among the offers.
 
 Times are seconds by the snapshot's own clock, or spans since its zero (2h).
 
-With --slurm the snapshot is a look at a live cluster; you can also give one that
+With --slurm the snapshot is taken of a live cluster; you can also give one that
 bourse snapshot has saved ("-": standard input). Nothing is changed there, and no
 rights are needed. Every job is assumed to run to its limit, and nodes cost --price.
-Times are then seconds since 1970, or spans since the look.
+Times are then seconds since 1970, or spans since the snapshot.
 
 With --alpha, --cheapest-before or --within, one offer is chosen and marked
 ("chosen" in JSON, null if none is suitable). Exit status 1 if none is suitable.`,
-		Example: "  bourse quote site.toml --nodes 16 --duration 2h\n" +
-			"  bourse quote site.toml --nodes 16 --duration 2h --alpha 0.3 \\\n      --policy conservative\n" +
-			"  bourse quote site.toml --nodes 16 --duration 2h --start 3600 --json\n" +
+		Example: "  bourse quote snapshot.toml --nodes 16 --duration 2h\n" +
+			"  bourse quote snapshot.toml --nodes 16 --duration 2h --alpha 0.3 \\\n      --policy conservative\n" +
+			"  bourse quote snapshot.toml --nodes 16 --duration 2h --start 3600 --json\n" +
 			"  bourse quote --slurm --partition batch --nodes 16 --duration 2h --alpha 0",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !q.live.slurm {
-				return fmt.Errorf("quote takes one file (the snapshot of a site, or a look) or --slurm; %d files given", len(args))
+				return fmt.Errorf("quote takes one file (the snapshot of a site, TOML, or of a cluster, JSON) or --slurm; %d files given", len(args))
 			}
 			return q.live.check(len(args))
 		},

@@ -48,7 +48,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	for _, live := range []string{"partition", "price"} {
 		if q.given(live) {
-			return nil, fmt.Errorf("--%s is for a live cluster or a look; %s itself describes its nodes", live, args[0])
+			return nil, fmt.Errorf("--%s is for the snapshot of a live cluster; %s itself describes its nodes", live, args[0])
 		}
 	}
 	snap, err := configs.ReadSite(args[0])
@@ -86,7 +86,7 @@ func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 // ofLook takes the queue of a live cluster from a look.
 func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	if q.given("user") {
-		return nil, errors.New("--user applies to a site operator's limits; a look has none")
+		return nil, errors.New("--user applies to a site operator's limits; the snapshot of a cluster has none")
 	}
 	policy := livePolicy()
 	if q.policy != nil {

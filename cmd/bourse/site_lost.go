@@ -32,11 +32,11 @@ func newSiteLost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lost NAME",
 		Short: "Tell the broker that a site will not come back",
-		Long: `Lost makes the broker give up everything that it has reserved at a site. It looks for
-other nodes; if there are none, the rest of the window is released with a full
+		Long: `Lost makes the broker give up all legs that it has at a site. It looks for other
+nodes; if there are none, the rest of the window is released with a full
 refund, and the job waits again. A job that fits nowhere without the site waits for
-as long as the broker plans ahead (horizon), and is given up after that. The broker
-by itself gives up a silent site before its legs start (lost_after in the broker's
+as long as the broker plans ahead (horizon), and is abandoned after that. The broker
+itself declares a silent site lost before its legs start (lost_after in the broker's
 file); use this command if you know sooner.
 
 First it says how many jobs and legs that is. On a terminal it then asks whether to go
@@ -44,7 +44,7 @@ on, unless --yes is given; with --dry-run it stops there.
 
 If the site comes back after all, it is told to release what it still holds. With
 --undo the broker uses the site again, once the site has listed what it holds. Legs
-that were given up stay given up; their jobs, if they still wait, may get new
+that the broker gave up stay so; their jobs, if they still wait, may get new
 windows there.`,
 		Example: "  bourse site lost north --dry-run\n  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
 		Args:    arguments(1, 1, "one site"),
@@ -115,10 +115,10 @@ func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (
 // stakeWords say what declaring a site lost does.
 func stakeWords(s *web.SiteStake) string {
 	if s.Legs == 0 {
-		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then given up.\n", s.Site, roughly(s.Horizon.Duration))
+		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then abandoned.\n", s.Site, roughly(s.Horizon.Duration))
 	}
-	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is given up with a full refund and it waits again; "+
-		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then given up. --undo has the site used again, and does not bring windows back.\n",
+	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
+		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
 		s.Site, plural(s.Legs, "leg", "legs"), plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, roughly(s.Horizon.Duration))
 }
 

@@ -23,14 +23,17 @@ func newSites() *cobra.Command {
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows, with what they offered when last asked:
 nodes that can be reserved (free), and those at base price (clear). If a group allows
-no window of any length, a column says how long one may be. The state of a site may be:
+no window of any length, a column says how long one may be. The state of a site is one of:
 
-  draining  accepts nothing new (shown at once)
-  silent    did not answer in time
-  lost      was silent for so long that the broker gave up its legs, or an
-            operator has declared it lost
-  closed    accepts nothing from this VO
-  skewed    its clock is more than two seconds off
+  usable     its latest offers count
+  drained    accepts nothing new (shown at once)
+  closed     accepts nothing from this VO, or its offers are invalid
+  silent     did not answer in time
+  skewed     its clock is more than two seconds off
+  not-asked  was not asked yet
+  left       has left the VO
+  lost       was silent for so long that the broker gave up its legs, or an
+             operator has declared it lost
 
 With SITE it asks that site itself: its state, what is out of service, and what
 brokers have paid.`,

@@ -14,14 +14,14 @@ func newSnapshot() *cobra.Command {
 	var l lookFlags
 	cmd := &cobra.Command{
 		Use:   "snapshot --slurm",
-		Short: "Save a look at a live cluster",
-		Long: `Looks at a Slurm cluster and writes its visible nodes, jobs and reservations to
+		Short: "Save a snapshot of a live cluster",
+		Long: `Reads the state of a Slurm cluster and writes its visible nodes, jobs and reservations to
 stdout as JSON, with times in seconds. It changes nothing on the cluster and needs no
 rights; what the cluster hides from other users is missing.
 
 bourse quote and bourse forecast can read such a file instead of the cluster. From
-saved looks, forecast also learns how much of their limits jobs use.`,
-		Example: "  bourse snapshot --slurm > look.json\n" +
+saved snapshots, forecast also learns how much of their limits jobs use.`,
+		Example: "  bourse snapshot --slurm > now.json\n" +
 			"  bourse snapshot --slurm --conf /etc/slurm-b/slurm.conf \\\n      | bourse forecast - --nodes 4 --duration 2h",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

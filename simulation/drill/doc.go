@@ -13,7 +13,7 @@
 //
 //	-drill.long     the long forms
 //	-drill.seed     other moments
-//	-drill.speed    the table of docs/PERFORMANCE.md
+//	-drill.speed    the table of docs/internals/PERFORMANCE.md
 //	-drill.against  another binary's figures beside it
 //	-drill.crowd    that many sites of one broker there
 //	-drill.kills    that many leaders of replicas killed

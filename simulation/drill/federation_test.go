@@ -25,7 +25,7 @@ import (
 var (
 	long    = flag.Bool("drill.long", false, "run the long forms")
 	seed    = flag.Uint64("drill.seed", 1, "draws jobs and moments")
-	speed   = flag.Bool("drill.speed", false, "measure what docs/PERFORMANCE.md tables")
+	speed   = flag.Bool("drill.speed", false, "measure what docs/internals/PERFORMANCE.md tables")
 	keep    = flag.Bool("drill.keep", false, "keep the folders of federations")
 	built   = flag.String("drill.bourse", "", "hold this binary to its promises instead of one built from here")
 	against = flag.String("drill.against", "", "with -drill.speed: measure this binary beside")

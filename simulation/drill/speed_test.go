@@ -24,7 +24,7 @@ import (
 
 // Speed is measured where -drill.speed asks for it: five sites and a broker on
 // loopback, mutual TLS, journals synced to the disk of the temporary folder.
-// docs/PERFORMANCE.md has the table.
+// docs/internals/PERFORMANCE.md has the table.
 
 // speedy is the federation that is measured: five sites, none of which has room
 // for a job of five legs, and a broker that begins a cycle for every job.

@@ -91,11 +91,11 @@ func TestFaults_AreReadAsTheyAreShown(t *testing.T) {
 	}
 }
 
-// Every row of docs/FAILURES.md names what shows it: a scenario or a test that
+// Every row of docs/internals/FAILURES.md names what shows it: a scenario or a test that
 // there is. Every kind of fault stands in it.
 func TestFailures_EachRowNamesItsTest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/FAILURES.md")
+	text, err := os.ReadFile("../../docs/internals/FAILURES.md")
 	if err != nil {
 		t.Fatal(err)
 	}

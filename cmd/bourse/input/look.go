@@ -36,7 +36,7 @@ func ReadLook(name string, in io.Reader) (*grid.Look, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxLook:
-		return nil, fmt.Errorf("%s: too large for a look; must be at most %d MiB", name, maxLook>>20)
+		return nil, fmt.Errorf("%s: too large for a snapshot; must be at most %d MiB", name, maxLook>>20)
 	}
 	look, err := parseLook(text)
 	if err != nil {
