@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // outcome is the result of a world: its facts, if they are kept, its summary, and how many
@@ -42,7 +43,7 @@ func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec R
 // its instant, have the same outcome.
 func TestSimulation_WhatIsSparedDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	worlds := 12
+	worlds := thorough.Count(12, 3)
 	if testing.Short() {
 		worlds = 3
 	}

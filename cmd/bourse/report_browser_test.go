@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -58,9 +60,7 @@ func openAddress(t *testing.T, address, below string) *browser {
 	if path == "" {
 		t.Skip("no chromium here: the page is not tested in a browser")
 	}
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
+	thorough.Only(t, "starts a browser")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(1280, 1000), chromedp.Flag("disable-dev-shm-usage", true))
 	alive, cancel := context.WithTimeout(context.Background(), 8*time.Minute) // a machine may have much else to do
