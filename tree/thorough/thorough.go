@@ -25,10 +25,13 @@ func Check() bool {
 	return named != nil && named.Value.String() != ""
 }
 
-// Only skips a test in the quick step and says why, in words that go on "..., so only the
-// whole check runs it".
+// Only skips a test in the quick step, and under -short, as in the steps with the race
+// detector. The words why go on "it ...".
 func Only(t testing.TB, why string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skipf("it %s: not with -short", why)
+	}
 	if !Check() {
 		t.Skipf("it %s, so only make check runs it, or %s=%s, or -run with its name", why, Variable, All)
 	}
