@@ -119,14 +119,19 @@ func TestThorough_PackagesAreThoseOfTheTable(t *testing.T) {
 			uses[path.Dir(name)] = true
 		}
 	})
+	taken := map[string]bool{}
 	for dir := range uses {
-		if !rows[dir] {
+		row := dir // or the row of a folder above
+		for !rows[row] && row != "." {
+			row = path.Dir(row)
+		}
+		if taken[row] = true; row == "." {
 			t.Errorf("CONTRIBUTING.md: the table of what is in which step has no row for %s", dir)
 		}
 	}
-	for dir := range rows {
-		if !uses[dir] {
-			t.Errorf("CONTRIBUTING.md: %s leaves nothing to make check, but has a row", dir)
+	for row := range rows {
+		if !taken[row] {
+			t.Errorf("CONTRIBUTING.md: %s leaves nothing to make check, but has a row", row)
 		}
 	}
 }
