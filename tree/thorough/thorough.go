@@ -1,7 +1,8 @@
 // Package thorough tells a test in which step of the check it runs. `go test ./...` is the
 // quick step, for while one works: what takes long is left out, or done for fewer cases.
 // `make check` sets BOURSE_CHECK=all for all packages, and then nothing is. So does whoever
-// names a test with -run. Only tests import this package.
+// names a test with -run, unless BOURSE_CHECK says something else, such as quick. Only tests
+// import this package.
 package thorough
 
 import (
@@ -18,8 +19,8 @@ const (
 
 // Check reports whether the whole check runs. Call it after the flags are parsed.
 func Check() bool {
-	if os.Getenv(Variable) == All {
-		return true
+	if asked := os.Getenv(Variable); asked != "" {
+		return asked == All
 	}
 	named := flag.Lookup("test.run")
 	return named != nil && named.Value.String() != ""
