@@ -1,5 +1,5 @@
-# make check is what CI runs. Each step stands alone, so that one that fails
-# can be run by itself.
+# make check is what CI runs: the whole check. Each step stands alone, so that one that
+# fails can be run by itself. While you work, go test ./... answers in minutes.
 
 .PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill hostile-drill speed slurm slurm-drill release-snapshot release
 
@@ -11,7 +11,22 @@
 # the test of go install compiles no dependency once more.
 export GOFLAGS += -trimpath
 
-check: fmt vet lint vuln test race plants determinism bench
+# All tests in full, in every step. Without it a test that takes long tries fewer cases, or
+# is left out (package tree/thorough).
+export BOURSE_CHECK := all
+
+STEPS := fmt vet lint vuln test race plants determinism bench
+
+# Stops at the first step that fails, and says of each how long it took.
+check:
+	@total=$$(date +%s); times=; \
+	for step in $(STEPS); do \
+		echo "check: $$step"; begun=$$(date +%s); failed=; \
+		$(MAKE) --no-print-directory $$step || failed=" (failed)"; \
+		times="$$times$$(printf '%7d s  %s' $$(($$(date +%s) - begun)) "$$step$$failed")\n"; \
+		[ -z "$$failed" ] || break; \
+	done; \
+	printf "$$times%7d s  in all\n" $$(($$(date +%s) - total)); [ -z "$$failed" ]
 	@if tools/vuln.sh --reaches; then echo "check: all passed"; else \
 		echo "check: all passed, but nobody has looked for known vulnerabilities: the database cannot be reached"; fi
 
@@ -37,7 +52,8 @@ vuln:
 advisories:
 	tools/vuln.sh --table
 
-# tree/imports_test.go holds the direction of imports.
+# Every test, of which go test ./... alone leaves out what takes long. tree/thorough_test.go
+# holds that none is left out here; tree/imports_test.go, the direction of imports.
 test:
 	go test -timeout 30m ./...
 

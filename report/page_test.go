@@ -23,6 +23,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 func html(t testing.TB, r *report.Report) string {
@@ -189,9 +190,7 @@ func busy(jobs int) *world {
 
 func TestPage_IsTenMegabytesAtMost(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a million jobs take seconds")
-	}
+	thorough.Only(t, "draws a million jobs")
 	w := busy(1_000_000)
 	page := html(t, w.report(t, report.Options{Keep: true}))
 	if len(page) > 10<<20 {

@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // forgetful is a cluster whose site seems to have no state yet, whenever it asks for
@@ -38,7 +39,7 @@ func (f forgetful) Step(now grid.Time, from agents.ID, m agents.Message, out *ag
 // A site that is told changes behaves like one that is shown the whole state each time.
 func TestSimulation_ChangesAreAsGoodAsWholeStates(t *testing.T) {
 	t.Parallel()
-	worlds := 15
+	worlds := thorough.Count(15, 5)
 	if testing.Short() {
 		worlds = 5
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // record runs a scenario with all invariants on and returns its files.
@@ -102,7 +103,7 @@ func TestSimulation_ThreeTraces(t *testing.T) {
 // every step of them against the invariants.
 func TestSimulation_RandomWorldsKeepInvariants(t *testing.T) {
 	t.Parallel()
-	worlds := 60
+	worlds := thorough.Count(60, 10)
 	if testing.Short() {
 		worlds = 10
 	}

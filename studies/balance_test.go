@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -202,9 +203,7 @@ func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
 
 func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("six seconds of simulations")
-	}
+	thorough.Only(t, "simulates for seconds")
 	calls := 0
 	rows, err := LoadBalancing(BalanceOptions{Seed: 1, Runs: 2, Done: func(int, int) { calls++ }})
 	if err != nil {

@@ -33,7 +33,7 @@ case ${1:-} in
   file://*) cp "${database#file://}/index/modules.json" "$found" ;;
   *) curl --silent --fail --max-time 60 --output "$found/modules.json" "$database/index/modules.json" ;;
   esac
-  go test . -run TestDependencies -count 1 -advisories "$found"
+  go test ./tree -run TestDependencies -count 1 -advisories "$found"
   ;;
 *)
   reaches || {

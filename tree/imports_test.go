@@ -81,6 +81,7 @@ var rooms = []room{
 	{"agents/mirror", []string{"agents", "agents/certificate", "agents/journal"}, world}, // a journal's second disk, on another host
 	{"agents/wire", []string{"grid", "policy/...", "agents"}, world},
 	{"parallel", nil, parallel},
+	{"tree/thorough", nil, world}, // for tests alone
 	{"agents/journal", []string{"grid", "facts", "agents", "parallel"}, world},
 	{"cluster", []string{"grid", "facts", "policy/...", "agents"}, core},
 	{"cluster/slurm", []string{"grid", "agents"}, world},                             // a driver: it runs Slurm's commands

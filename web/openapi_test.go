@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -109,9 +111,7 @@ func TestOpenAPI_UsesOnlyKeywordsOfTheStandard(t *testing.T) {
 // clients that a generator makes of them compile.
 func TestOpenAPI_GeneratorsReadBothDocuments(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it compiles a generator")
-	}
+	thorough.Only(t, "compiles a generator")
 	dir := t.TempDir()
 	for name, doc := range documents(t) {
 		text, err := json.Marshal(doc)

@@ -13,12 +13,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // browser opens a page in a headless browser and returns its text, once it holds
 // a word. BOURSE_SCREENSHOTS names a folder to keep pictures in.
 func browser(t *testing.T, s *Server, word, picture string) string {
 	t.Helper()
+	thorough.Only(t, "starts a browser")
 	program := ""
 	for _, name := range []string{"chromium", "google-chrome", "headless-shell", "chromium-browser"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -26,8 +28,8 @@ func browser(t *testing.T, s *Server, word, picture string) string {
 			break
 		}
 	}
-	if program == "" || testing.Short() {
-		t.Skip("no browser here, or --short")
+	if program == "" {
+		t.Skip("no browser here")
 	}
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)

@@ -251,11 +251,10 @@ func TestOpen_AnErrorLeavesNoGoroutine(t *testing.T) {
 			t.Fatal("strict reading takes a bad line")
 		}
 	}
-	for end := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > before+10; {
+	for end := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > before+10; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -33,8 +33,7 @@ func TestCarrier_CallsAgainWhoListens(t *testing.T) {
 		if c.ready(address) {
 			t.Errorf("%s: it is called without a look", address)
 		}
-		for e.looking.Load() {
-			time.Sleep(time.Millisecond)
+		for ; e.looking.Load(); time.Sleep(time.Millisecond) {
 		}
 		if c.ready(address) != want {
 			t.Errorf("%s: after a look ready is %v", address, !want)

@@ -30,6 +30,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // Two VOs at the same three sites in virtual time, by the guard, the wire and the VOs
@@ -537,9 +538,7 @@ func differs(t *testing.T, what string, a, b *hostileWorld) {
 // to the other as one that falls silent. What VOs share is the nodes, and no more of
 // those than the share.
 func TestVOs_AHostileVOCostsAnotherNothingBeyondItsShare(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs days of virtual time")
-	}
+	thorough.Only(t, "runs days of virtual time")
 	t.Parallel()
 	honest := runHostile(t, true, false, 0, 0)
 	hostile := runHostile(t, true, true, 0, 0)

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // counted is the fact of a counter: it has heard number N.
@@ -139,7 +140,7 @@ var everyKind = []string{
 // for a disk of the past; and all goes well again once the faults end.
 func TestFaulty_WhatWasAnsweredIsDurable(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(200) {
+	for seed := range uint64(thorough.Count(200, 20)) {
 		w, a := exchange(Options{Seed: seed, Faults: faults(t, everyKind...), Snapshot: 20, Record: true})
 		lost := false
 		w.Began(func(l *Life) { lost = lost || l.Amnesia })
@@ -184,8 +185,8 @@ func TestFaulty_EveryKindStrikes(t *testing.T) {
 // which is torn with each of its deaths, is ahead at times, and refuses for a while.
 func TestFaulty_AMirrorLosesNothingThatWasSaid(t *testing.T) {
 	t.Parallel()
-	struck := 0
-	for seed := range uint64(100) {
+	struck, seeds := 0, thorough.Count(100, 10)
+	for seed := range uint64(seeds) {
 		var list []string
 		for at := 5; at < 190; at += 9 {
 			list = append(list, fmt.Sprintf("%s at=%d for=1 host=counter salt=%d", []string{"crash-sync", "torn-journal", "sync-failed", "crash-send"}[at%4], at, at),
@@ -212,8 +213,8 @@ func TestFaulty_AMirrorLosesNothingThatWasSaid(t *testing.T) {
 		}
 		struck += w.Count(Mirror)
 	}
-	if struck < 100*5 {
-		t.Errorf("%d mirrors have failed in 100 runs", struck)
+	if struck < seeds*5 {
+		t.Errorf("%d mirrors have failed in %d runs", struck, seeds)
 	}
 	t.Logf("%d mirrors have failed", struck)
 }

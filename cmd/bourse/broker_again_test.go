@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -54,9 +55,7 @@ func issuer(t *testing.T) (url string, token func(user string, groups ...string)
 // Users and operators call a broker's process by tokens alone, over TLS; its file is read
 // again on SIGHUP, and one that is wrong changes nothing.
 func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	at, token := issuer(t)
 	dir := t.TempDir()

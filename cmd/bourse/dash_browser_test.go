@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -15,9 +17,7 @@ import (
 // The live page of real processes, by its link: what is there, what is new, and what an
 // operator changes, with the keyboard.
 func TestDash_LivePageInARealBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes and a browser")
 	t.Parallel()
 	dir := t.TempDir()
 	members, err := layOut(dir, 2, 0, testPort(7), upSimulated)

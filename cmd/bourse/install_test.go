@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 const modulePath = "github.com/bourse-grid/bourse"
@@ -19,9 +21,7 @@ const modulePath = "github.com/bourse-grid/bourse"
 // test is a folder; other modules come out of the cache of this machine.
 func TestInstall_GoInstallTakesTheModuleAndItsVersion(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("compiles everything once more")
-	}
+	thorough.Only(t, "compiles everything once more")
 	const release = "v0.987.6"
 	proxy, cache, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	publish(t, proxy, release)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -64,9 +65,7 @@ func (p *agentProcess) end(t *testing.T, by syscall.Signal) {
 // its journals, it knows all its legs and what it was paid, no broker notices that
 // anything was lost, and the old disk is refused should it turn up.
 func TestMirror_ASiteWhoseDiskIsLostComesBackWithAllThatItHasAnswered(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
 	port := testPort(14)

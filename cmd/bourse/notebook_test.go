@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // The notebook of the examples runs from its first cell to its last on the folder of a
@@ -24,7 +26,8 @@ func TestNotebook_DrawsASweep(t *testing.T) {
 			break
 		}
 	}
-	if python == "" || testing.Short() {
+	thorough.Only(t, "draws figures in a notebook")
+	if python == "" {
 		t.Skip("needs python3 with pandas, matplotlib, nbconvert and ipykernel: apt-get install python3-pandas python3-matplotlib jupyter-nbconvert python3-ipykernel")
 	}
 	dir := t.TempDir()

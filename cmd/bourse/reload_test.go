@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -107,9 +108,7 @@ func (u *sharedUp) reload(t *testing.T) web.Reloaded {
 // would lose work, changes nothing. The legs of a VO that was let go are kept, and the
 // other VO goes on.
 func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	u := startShared(t, 30)
 	u.listed(t, "vo1", true)
@@ -192,9 +191,7 @@ func (u *sharedUp) unchanged(t *testing.T, text []byte) web.Reloaded {
 // the site. Every operator's command is refused, in both directions, before it says
 // anything.
 func TestUp_OperatorsOfASiteAreNotThoseOfAVO(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	u := startShared(t, 31)
 	u.listed(t, "vo1", true)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -126,9 +127,7 @@ func (h *heldBroker) leader(t *testing.T, heard int) (leader string, names []str
 // The others know by that where it is, whatever their files say: with the leader killed too
 // it is half of the majority, and nothing is lost. It is still known after a restart.
 func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	h := startHeld(t, testPort(36), nil)
 	h.place(t, "one")
@@ -280,9 +279,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 // A leader that is stopped hands over first: the next job is accepted although the others
 // would not notice by themselves for ten minutes.
 func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	h := startHeld(t, testPort(38), func(k int, file string) {
 		if k > 0 { // the first is quick to lead at the start
@@ -319,9 +316,7 @@ func TestReplica_AnOrderlyStopHandsOver(t *testing.T) {
 // All replicas read their files again on SIGHUP. Whoever leads then or later has the same
 // tenants and accepts the same tokens, and an operator's grants stay.
 func TestReplica_AllComeToTheSameTermsWhoeverLeads(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	before, _ := issuer(t)
 	after, token := issuer(t)

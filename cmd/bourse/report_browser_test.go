@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -48,6 +50,7 @@ func openPage(t *testing.T, file string) *browser {
 // openAddress opens a page that may ask for what is below an address.
 func openAddress(t *testing.T, address, below string) *browser {
 	t.Helper()
+	thorough.Only(t, "starts a browser")
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -57,9 +60,6 @@ func openAddress(t *testing.T, address, below string) *browser {
 	}
 	if path == "" {
 		t.Skip("no chromium here: the page is not tested in a browser")
-	}
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(1280, 1000), chromedp.Flag("disable-dev-shm-usage", true))
@@ -177,6 +177,7 @@ func seconds(t *testing.T, s string) float64 {
 
 func TestReport_InARealBrowser(t *testing.T) {
 	t.Parallel()
+	thorough.Only(t, "starts a browser")
 	dir, _, _, err := simulate(t, tiny, "--seed", "7", "--out", "DIR/out")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // gridLog is a grid's log like the one of docs/STUDIES.md, but small: ten partitions of
@@ -35,9 +37,7 @@ func gridLog(t *testing.T) []byte {
 // columns are held against it.
 func TestStudies(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("twenty simulations of several days")
-	}
+	thorough.Only(t, "runs twenty simulations of several days")
 	dir := readersFolder(t)
 	for _, log := range []string{"LCG-2005-1.swf.gz", "SDSC-SP2-1998-4.2-cln.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"} {
 		if err := os.WriteFile(filepath.Join(dir, log), gridLog(t), 0o600); err != nil {

@@ -7,19 +7,43 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // built is the command that a reader builds; the test has built it.
 const built = "go build -o bourse ./cmd/bourse\n"
 
+// readersBuild is the folder of readersBinary, "" until that is called; TestMain removes it.
+var readersBuild string
+
+// readersBinary is bourse as a reader builds it, once for all tests of this package.
+var readersBinary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "bourse-")
+	if err != nil {
+		return "", err
+	}
+	readersBuild = dir
+	binary := filepath.Join(dir, "bourse")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		return binary, fmt.Errorf("%w: %s", err, out)
+	}
+	return binary, nil
+})
+
 // readersFolder is a new folder with the binary in it.
 func readersFolder(t *testing.T) string {
 	t.Helper()
+	binary, err := readersBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := os.Link(binary, filepath.Join(dir, "bourse")); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -44,9 +68,7 @@ func blocksOf(t *testing.T, name string, least int) [][]string {
 // must be there.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("ten seconds of simulations, and a minute of waiting")
-	}
+	thorough.Only(t, "simulates for ten seconds and waits for a minute")
 	dir := readersFolder(t)
 	t.Cleanup(func() { awaitEnd(t, filepath.Join(dir, "up.pid")) }) // it writes in the folder to its end
 	if err := os.CopyFS(filepath.Join(dir, "configs/presets"), os.DirFS("../../configs/presets")); err != nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // Two brokers of one VO place jobs on the same site, each for its own users' contexts, and
 // the site knows both.
 func TestUp_TwoBrokersOfOneVO(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
 	members, err := layOut(dir, 1, 0, testPort(32), upSimulated)

@@ -36,11 +36,10 @@ func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		go func() {
-			for ctx.Err() == nil {
+			for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
 				if b, _ := os.ReadFile(counter); bytes.Count(b, []byte("x")) > 6 {
 					cancel()
 				}
-				time.Sleep(time.Millisecond)
 			}
 		}()
 		return f.run(ctx, []member{{role: "site", name: "north", file: counter}}, func() error { return nil })

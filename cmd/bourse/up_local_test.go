@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // running is a federation of local clusters under test.
@@ -159,9 +161,7 @@ func (r *running) meet(job string) {
 // A job over two sites begins on both at once, with its environment; its output and its
 // status come back. Killing a site's process while work runs there changes nothing.
 func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("needs Linux")
 	}
@@ -208,9 +208,7 @@ rendezvous = true
 // A user whom a site gives no account is refused there before any money moves, in words
 // that say what its operator can do; no work of the job runs at the other site either.
 func TestUp_AUserWithoutAnAccountIsRefusedBeforeMoneyMoves(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("needs Linux")
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // upReplicas runs a federation until the test ends, and returns what it says and the
@@ -49,9 +51,7 @@ func leaderOf(logs string) (name string, n int) {
 // that was taken is lost, each is placed once, and the journal of a replica is read as a
 // broker's. A broker that has run alone is taken over with its jobs.
 func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
 	members, err := layOut(dir, 2, 0, testPort(3), upSimulated)

@@ -18,6 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -26,7 +27,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childMark) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	if readersBuild != "" {
+		_ = os.RemoveAll(readersBuild)
+	}
+	os.Exit(status)
 }
 
 // testPort is where a test begins to look for ports, away from those of others.
@@ -271,9 +276,7 @@ func change(t *testing.T, file, old, now string) {
 }
 
 func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
 	members, err := layOut(dir, 1, 0, testPort(2), upSimulated)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -21,9 +22,7 @@ import (
 // sites, one after the other; neither reads anything of the other, and neither's
 // certificates are good for the sites' operators' commands, or for the other VO.
 func TestUp_TwoVOsShareTheSites(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
 	members, err := layOutVOs(dir, 2, 2, 0, testPort(17), upSimulated)

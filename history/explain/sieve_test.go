@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // sifted is an explanation from those facts only that a sieve finds in a journal.
@@ -52,7 +53,7 @@ func kept(t testing.TB, g *federation) *journal.Memory {
 // that wait, that are placed, given up, cancelled, and tried in vain.
 func TestSieve_ExplainsLikeTheWholeJournal(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
+	for seed := range uint64(thorough.Count(12, 3)) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		g := newGrid(t)
 		for i := range 3 {

@@ -13,15 +13,14 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // An integer program solver finds the least sum of losses that a small batch can
 // have. The exchange is allowed to miss it: by no more than 1 % in the mean.
 func TestChoose_WithinOnePercentOfTheBest(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("the solver takes seconds")
-	}
+	thorough.Only(t, "asks a solver")
 	cbc, err := exec.LookPath("cbc")
 	if err != nil {
 		t.Skip("cbc is not installed (coinor-cbc)")

@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // An integer program solver is the oracle for batches too large to enumerate.
 func TestSelect_EqualsIntegerProgram(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("the solver takes seconds")
-	}
+	thorough.Only(t, "asks a solver")
 	cbc, err := exec.LookPath("cbc")
 	if err != nil {
 		t.Skip("cbc is not installed (coinor-cbc)")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -65,6 +66,7 @@ var wrongBuild struct {
 // wrongClocked is that bourse.
 func wrongClocked(t *testing.T) string {
 	t.Helper()
+	thorough.Only(t, "starts processes")
 	if *built != "" {
 		t.Skip("a clock can be set wrong only in a bourse that is built from here")
 	}

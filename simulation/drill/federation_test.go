@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -66,7 +67,7 @@ func build(run func() int) int {
 	if raceFlag != "" {
 		args = append(args, raceFlag)
 	}
-	if !testing.Short() {
+	if !testing.Short() && thorough.Check() {
 		if out, err := exec.Command("go", append(args, "github.com/bourse-grid/bourse/cmd/bourse")...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "bourse does not build: %v\n%s", err, out)
 			return 1
@@ -149,9 +150,7 @@ var federations atomic.Int32
 // leaves them, and says where.
 func lay(t *testing.T, p plan) *federation {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	dir, err := os.MkdirTemp("", "drill-")
 	must(t, err)
 	n := federations.Add(1)

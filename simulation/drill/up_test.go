@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // A user's first hour: bourse up with five sites, a batch with co-allocated jobs,
 // every command, a site that joins while the others run, and the journals.
 func TestUp_AsAUserWould(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	dir, err := os.MkdirTemp("", "drill-up-")
 	must(t, err)
 	f := &federation{t: t, dir: dir}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -35,9 +36,7 @@ type voPlan struct {
 // layVOs is lay for several VOs at three sites.
 func layVOs(t *testing.T, vos []voPlan) *shared {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	thorough.Only(t, "starts processes")
 	dir, err := os.MkdirTemp("", "drill-")
 	must(t, err)
 	s := &shared{&federation{t: t, dir: dir, profile: "fast", level: "info", net: fmt.Sprintf("127.%d.%d.", 10+os.Getpid()%200, federations.Add(1))}, map[string]*federation{}}

@@ -7,12 +7,14 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // Sites that are gone for long are lost, by silence and by an operator's word: legs
 // are given up before, while and after they would have run, and when the sites are back,
 // some were to be released and others had run. All invariants hold over that.
 func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
+	thorough.Only(t, "lives through a dozen worlds")
 	t.Parallel()
 	var lost, wished, claims, free, paid int
 	for seed := uint64(1); seed < 36; seed++ {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // Clusters that die like everybody else, at any moment, keep what they have
 // locked: every invariant holds.
 func TestTorture_ClustersThatDieToo(t *testing.T) {
 	t.Parallel()
-	seeds := 12
+	seeds := thorough.Count(12, 3)
 	if testing.Short() {
 		seeds = 3
 	}

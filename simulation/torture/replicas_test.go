@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // Brokers of three replicas each go through what goes wrong, and all invariants hold: no
@@ -15,7 +16,7 @@ import (
 // the same, and work goes on.
 func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 	t.Parallel()
-	first, seeds := 1, 9
+	first, seeds := 1, thorough.Count(9, 4)
 	if s := os.Getenv("REPLICA_SEEDS"); s != "" {
 		seeds, _ = strconv.Atoi(s)
 	}
