@@ -20,9 +20,8 @@ type Trace struct {
 	Table     bool      // its columns have names, and its times may be by the calendar
 	Notes     []string  // what a table's columns were read for, and what was left out
 
-	table bool      // its columns have names
-	part  bool      // of a split log, whose zero is
-	zero  grid.Time // kept here
+	part bool      // of a split log, whose zero is
+	zero grid.Time // kept here
 }
 
 // Zero returns the earliest submit of the log, 0 if it has no record. A partition has the

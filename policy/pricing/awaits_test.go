@@ -72,9 +72,7 @@ func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time
 			switch {
 			case at == t:
 				place(i, t)
-			case !s.Policy.Backfill:
-				i = len(starts)
-			case holds < s.Policy.Reserve && at < grid.Never:
+			case s.Policy.Backfill && holds < s.Policy.Reserve && at < grid.Never:
 				holds++
 				place(i, at)
 			}
