@@ -1,7 +1,9 @@
 package local
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"slices"
@@ -31,9 +33,10 @@ func numbered(u *user.User) (supervisor.Account, error) {
 	return supervisor.Account{Name: u.Username, UID: uint32(uid), GID: uint32(gid), Home: u.HomeDir}, err
 }
 
-// Opens returns the first of some files and folders that a local account can open for
-// reading; "" if it can open none of them. An empty name and what does not exist are passed
-// over. An error says that there is no such account.
+// Opens returns the first of some files and folders of this process that a local account can
+// open for reading; "" if it can open none of them. An empty name is passed over. What does not
+// exist is too, unless the account is this process's own, which can open all that it makes. An
+// error says that there is no such account.
 func Opens(as string, files []string) (string, error) {
 	a, err := ownAccount()
 	if err != nil {
@@ -60,9 +63,14 @@ func Opens(as string, files []string) (string, error) {
 			if name == "" {
 				continue
 			}
-			if f, err := os.Open(name); err == nil {
+			f, err := os.Open(name)
+			if err == nil {
 				open = name
 				return f.Close()
+			}
+			if !a.Switch && errors.Is(err, fs.ErrNotExist) {
+				open = name
+				return nil
 			}
 		}
 		return nil
