@@ -187,3 +187,34 @@ func TestReproduction_TenLinesOfPythonFindTheIntervals(t *testing.T) {
 		}
 	}
 }
+
+// The verdict at the head of the page counts the verdicts of the studies' own output.
+func TestReproduction_ItsVerdictCountsTheRows(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(reproductionPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for study, name := range map[string]string{"slot search": "slot-search", "adaptive pricing": "adaptive-pricing", "flexible reservations": "sla-reservations",
+		"admission": "admission", "load balancing by price": "load-balancing", "estimates": "estimates"} {
+		var agree, differ, undecided, missing int
+		for _, r := range written(t, name) {
+			switch {
+			case r.paper == "":
+			case strings.HasPrefix(r.Verdict, "agrees"):
+				agree++
+			case strings.HasPrefix(r.Verdict, "differs"):
+				differ++
+			case strings.HasPrefix(r.Verdict, "undecided"):
+				undecided++
+			default:
+				missing++
+			}
+		}
+		want := fmt.Sprintf(": %d agree, %d differ, %d undecided, %d not found\n", agree, differ, undecided, missing)
+		_, row, found := strings.Cut(string(page), "\n- **"+study+"** (")
+		if row, _, _ = strings.Cut(row, "\n"); !found || !strings.HasSuffix(row+"\n", want) {
+			t.Errorf("the line of %s must end in %q", study, want)
+		}
+	}
+}
