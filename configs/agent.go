@@ -64,11 +64,8 @@ func (s *Site) ClusterQueues() []queue.Options {
 // Agent returns the configuration of the broker's agent: cfg, such as broker.Defaults,
 // overridden by the keys of the file. The caller sets the sites.
 func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
-	algorithm, err := search.ParseAlgorithm(b.Algorithm)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, algorithm
+	var err error
+	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, b.Algorithm
 	cfg.Urgency = b.Urgency
 	cfg.BudgetUntil, cfg.BudgetPeriod = b.BudgetUntil.After, b.BudgetPeriod
 	if d := b.BudgetUntil.Date; !d.IsZero() {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Broker is a broker that serves one virtual organisation. The source of its jobs is for
@@ -12,17 +14,17 @@ import (
 // jobs are those that users submit.
 type Broker struct {
 	Name            string
-	Budget          grid.Credits   // the VO's account, for each of its periods
-	BudgetUntil     Moment         // how long after the first start the budget must last; zero: for ever, only with a period
-	BudgetPeriod    grid.Duration  // the budget is added again after each period, from 1 min; default 0: never
-	Quotas          []Quota        // most that single users may spend of it, by name of user; default: none
-	Cycle           grid.Duration  // from 1 s
-	Horizon         grid.Duration  // how far ahead it looks, more than Lead
-	Algorithm       string         // "alp", "amp", "amp-literal", "best"
+	Budget          grid.Credits  // the VO's account, for each of its periods
+	BudgetUntil     Moment        // how long after the first start the budget must last; zero: for ever, only with a period
+	BudgetPeriod    grid.Duration // the budget is added again after each period, from 1 min; default 0: never
+	Quotas          []Quota       // most that single users may spend of it, by name of user; default: none
+	Cycle           grid.Duration // from 1 s
+	Horizon         grid.Duration // how far ahead it looks, more than Lead
+	Algorithm       search.Algorithm
 	Minimize        string         // "value", "time", "cost", "finish"
 	Urgency         grid.Urgency   // of jobs without one of their own; default 5 % of a job's budget per hour
 	Patience        *grid.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
-	Weights         Weights        // of algorithm best
+	Weights         Weights        // of an algorithm that weighs windows
 	BudgetLimit     *grid.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        string         // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
@@ -65,7 +67,6 @@ type Quota struct {
 }
 
 var (
-	algorithms = []string{"alp", "amp", "amp-literal", "best"}
 	criteria   = grid.Goals()
 	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
@@ -124,7 +125,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		entries("quota", about{kind: "credits by user"}, b.quota, "most that single users may spend of the budget"),
 		span("cycle", &b.Cycle, 30*grid.Minute, grid.Second, "how often waiting jobs are planned").must(`"30m"`),
 		span("horizon", &b.Horizon, 7*grid.Day, grid.Second, "how far ahead to look for windows; must be more than `lead`").must(`"7d"`),
-		word("algorithm", &b.Algorithm, "amp", algorithms, "algorithm that searches for windows"),
+		policy("algorithm", &b.Algorithm, search.AMP, search.ParseAlgorithm, search.Algorithms(), "algorithm that searches for windows"),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows minimizes; value: cost + urgency x (end - ready)"),
 		urgency(&b.Urgency, grid.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
@@ -205,8 +206,8 @@ func (w *Weights) keys() keys {
 }
 
 func (b *Broker) weightsOfBest(t *table) {
-	if _, given := t.keys["weights"].(map[string]any); given && b.Algorithm != "best" && t.clean("algorithm") {
-		t.wrong("weights", "need algorithm = \"best\"; leave them out")
+	if _, given := t.keys["weights"].(map[string]any); given && !b.Algorithm.Weighs() && t.clean("algorithm") {
+		t.wrong("weights", "need algorithm = %s; leave them out", names.Quoted(search.Weighing()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // The kinds of fields. Each has a constructor that makes a key from its name, target,
@@ -88,6 +89,39 @@ func word(name string, to *string, def string, known []string, doc string) key {
 func (f wordField) read(t *table, key string) { *f.to = t.oneOf(key, f.def, f.known) }
 func (f wordField) about() about {
 	return about{kind: "word", def: quoted(f.def), words: f.known}
+}
+
+type policyField[T fmt.Stringer] struct {
+	to    *T
+	def   T
+	parse func(string) (T, error)
+	known []names.Policy
+}
+
+// policy is a key that names one of the policies of a kind, as their package's table has
+// them.
+func policy[T fmt.Stringer](name string, to *T, def T, parse func(string) (T, error), known []names.Policy, doc string) key {
+	return key{name: name, field: policyField[T]{to, def, parse, known}, doc: doc}
+}
+
+func (f policyField[T]) read(t *table, key string) {
+	v, err := f.parse(t.oneOf(key, f.def.String(), wordsOf(f.known)))
+	if *f.to = f.def; err == nil {
+		*f.to = v
+	}
+}
+
+func (f policyField[T]) about() about {
+	return about{kind: "word", def: quoted(f.def.String()), words: wordsOf(f.known), policies: f.known}
+}
+
+// wordsOf are the names of policies.
+func wordsOf(list []names.Policy) []string {
+	var words []string
+	for _, p := range list {
+		words = append(words, p.Name)
+	}
+	return words
 }
 
 type textsField struct{ to *[]string }

@@ -232,7 +232,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"huge budget", "budget = 50000.0", "budget = 1e15", "broker.budget", "amount"},
 		{"cycle of nothing", `cycle = "30m"`, `cycle = "0s"`, "broker.cycle", "at least 1s"},
 		{"cycle in weeks", `cycle = "30m"`, `cycle = "2w"`, "broker.cycle", "write 90, 90s, 30m, 2h or 1d"},
-		{"unknown algorithm", `algorithm = "amp"`, `algorithm = "amc"`, "broker.algorithm", "must be one of alp, amp, amp-literal, best"},
+		{"unknown algorithm", `algorithm = "amp"`, `algorithm = "amc"`, "broker.algorithm", "must be one of amp, alp, amp-literal, best"},
 		{"unknown criterion", `minimize = "time"`, `minimize = "price"`, "broker.minimize", "must be one of value, cost, finish, time"},
 		{"unknown strategy", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"greedy\" #!", "broker.strategy", "must be one of batch"},
 		{"limit of one by one", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"earliest\"\nbudget_limit = 5.0 #!", "broker.budget_limit", "leave it out"},

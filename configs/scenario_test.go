@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 func write(t *testing.T, dir, name, text string) string {
@@ -43,7 +44,7 @@ name = "vo1"
 budget = 50000.0         # credits
 cycle = "30m"
 horizon = "7d"
-algorithm = "amp"        # alp, amp, amp-literal, best
+algorithm = "amp"        # amp, alp, amp-literal, best
 minimize = "time"        # time, cost, finish
 budget_limit = "auto"    # B*: auto (the formula) or credits
 time_limit = "auto"      # T*
@@ -75,7 +76,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		}},
 		Brokers: []Broker{{
 			Name: "vo1", Budget: 50_000 * grid.Credit, BudgetUntil: Moment{After: 30 * grid.Day}, Cycle: 30 * grid.Minute, Horizon: 7 * grid.Day,
-			Algorithm: "amp", Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: "batch",
+			Algorithm: search.AMP, Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: "batch",
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
 				Model: "uniform", Days: 30 * grid.Day, Jobs: 200, Nodes: Range[int]{1, 16},

@@ -82,7 +82,7 @@ func (l *settings) broker(b *configs.Broker) {
 		return v.String()
 	}
 	l.add(b.Name, "budget", b.Budget.String()+" credits")
-	l.add(b.Name, "algorithm", b.Algorithm)
+	l.add(b.Name, "algorithm", b.Algorithm.String())
 	l.add(b.Name, "minimize", b.Minimize)
 	l.add(b.Name, "strategy", b.Strategy)
 	l.add(b.Name, "cycle", b.Cycle.Words())

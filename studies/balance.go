@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -41,7 +42,7 @@ type BalanceTrace struct {
 type balanceCell struct {
 	strategy  string
 	alpha     configs.Thousandths
-	algorithm string
+	algorithm search.Algorithm
 	pricing   string
 }
 
@@ -49,7 +50,7 @@ type balanceCell struct {
 func (c balanceCell) String() string {
 	switch c.strategy {
 	case "batch":
-		return "batch " + c.algorithm
+		return "batch " + c.algorithm.String()
 	case "alpha":
 		return "alpha " + c.alpha.String()
 	}
@@ -61,7 +62,7 @@ func (c balanceCell) String() string {
 var balancePolicies = []balanceCell{
 	{strategy: "random"}, {strategy: "shortest-queue"}, {strategy: "earliest"},
 	{strategy: "alpha", alpha: 250}, {strategy: "alpha", alpha: 500}, {strategy: "alpha", alpha: 750}, {strategy: "alpha", alpha: 1000},
-	{strategy: "batch", algorithm: "alp"}, {strategy: "batch", algorithm: "amp"}, {strategy: "batch", algorithm: "best"},
+	{strategy: "batch", algorithm: search.ALP}, {strategy: "batch", algorithm: search.AMP}, {strategy: "batch", algorithm: search.Best},
 }
 
 // balanceFigure is a figure of one run.
@@ -183,10 +184,7 @@ func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCel
 		sc.Sites[i].Pricing = c.pricing
 	}
 	b := base.Brokers[0]
-	b.Strategy, b.Alpha = c.strategy, c.alpha
-	if c.algorithm != "" {
-		b.Algorithm = c.algorithm
-	}
+	b.Strategy, b.Alpha, b.Algorithm = c.strategy, c.alpha, c.algorithm
 	b.Minimize = "finish" // as the paper of the strategies has it: a batch is one more of them
 	sc.Brokers = []configs.Broker{b}
 	vo := newVOWatch()

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/studies"
@@ -81,7 +82,7 @@ var (
 func oneOf(word string, words ...string) kind[string] {
 	return kind[string]{word, func(s string) (string, error) {
 		if !slices.Contains(words, s) {
-			return "", errors.New("must be " + alternatives(words))
+			return "", errors.New("must be " + names.Or(words))
 		}
 		return s, nil
 	}, offerWords(words...)}
@@ -94,15 +95,9 @@ func parseReplayed(s string) (backfill.Policy, error) {
 	}
 	p, err := backfill.ParsePolicy(s)
 	if err != nil && !strings.HasPrefix(s, "reserve=") {
-		err = fmt.Errorf("policy %q is unknown; write %s", s, alternatives(append(configs.Words("policy"), backfill.EASYShortest.String())))
+		err = fmt.Errorf("policy %q is unknown; write %s", s, names.Or(append(configs.Words("policy"), backfill.EASYShortest.String())))
 	}
 	return p, err
-}
-
-// alternatives lists words as "a, b or c".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // optional makes a kind optional: its value is nil if the flag is not given.
