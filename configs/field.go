@@ -105,23 +105,14 @@ func policy[T fmt.Stringer](name string, to *T, def T, parse func(string) (T, er
 }
 
 func (f policyField[T]) read(t *table, key string) {
-	v, err := f.parse(t.oneOf(key, f.def.String(), wordsOf(f.known)))
+	v, err := f.parse(t.oneOf(key, f.def.String(), names.Of(f.known)))
 	if *f.to = f.def; err == nil {
 		*f.to = v
 	}
 }
 
 func (f policyField[T]) about() about {
-	return about{kind: "word", def: quoted(f.def.String()), words: wordsOf(f.known), policies: f.known}
-}
-
-// wordsOf are the names of policies.
-func wordsOf(list []names.Policy) []string {
-	var words []string
-	for _, p := range list {
-		words = append(words, p.Name)
-	}
-	return words
+	return about{kind: "word", def: quoted(f.def.String()), words: names.Of(f.known), policies: f.known}
 }
 
 type textsField struct{ to *[]string }

@@ -193,7 +193,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
-		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
+		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
@@ -222,7 +222,7 @@ func (s *Site) policy(t *table, key string) {
 	switch {
 	case s.Shared != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, "easy", allPolicies())
+		s.Policy = t.policy(key, allPolicies())
 	default:
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)

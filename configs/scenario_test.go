@@ -218,7 +218,7 @@ modify_length = [1, 2]
 		Length: Range[grid.Duration]{grid.Minute, grid.Hour}}); !reflect.DeepEqual(b.Workload, want) {
 		t.Errorf("workload %+v", b.Workload)
 	}
-	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
+	if a.Policy != (backfill.Reserving(4)) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
 		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 || a.HoldingFee != 20 ||
 		a.Joins != 10*grid.Minute || a.Leaves != grid.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)

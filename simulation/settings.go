@@ -31,7 +31,7 @@ func (l *settings) add(owner, key, value string) {
 
 func (l *settings) site(s *configs.Site) {
 	l.add(s.Name, "policy", s.Policy.String())
-	if s.Policy.Fair {
+	if s.Policy.ByOwner() {
 		l.add(s.Name, "half_life", s.HalfLife.Words())
 	}
 	l.add(s.Name, "pricing", s.Pricing)

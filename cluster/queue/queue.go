@@ -97,7 +97,7 @@ func New(opt Options) *Queue {
 		q.predictor = estimates.New(opt.Estimates)
 		q.group.Predict()
 	}
-	if opt.Policy.Fair && opt.Promises == nil {
+	if opt.Policy.ByOwner() && opt.Promises == nil {
 		q.past = fairshare.New(opt.HalfLife)
 		q.group.Rank(q.owner, q.had)
 	}

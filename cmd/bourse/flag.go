@@ -49,9 +49,9 @@ var (
 	asPart        = kind[grid.Performance]{"share", grid.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
 	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
-	asReplayed    = kind[backfill.Policy]{"policy", parseReplayed, offerAll(func() []string { return append(configs.Words("policy"), backfill.EASYShortest.String()) })}
+	asReplayed    = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return names.Of(backfill.Policies()) })}
 	asEstimates   = kind[estimates.Rule]{"rule", estimates.ParseRule, offerAll(estimates.Names)}
-	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return configs.Words("policy") })}
+	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePriced, offerAll(func() []string { return names.Of(backfill.PricedPolicies()) })}
 	asAlgorithm   = kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, offerAll(func() []string { return configs.Words("broker.algorithm") })}
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
 	asPriority    = kind[string]{"priority", parsePriority, offerWords("last", "first")}
@@ -86,18 +86,6 @@ func oneOf(word string, words ...string) kind[string] {
 		}
 		return s, nil
 	}, offerWords(words...)}
-}
-
-// parseReplayed reads a policy, including the one that only replays know.
-func parseReplayed(s string) (backfill.Policy, error) {
-	if s == backfill.EASYShortest.String() {
-		return backfill.EASYShortest, nil
-	}
-	p, err := backfill.ParsePolicy(s)
-	if err != nil && !strings.HasPrefix(s, "reserve=") {
-		err = fmt.Errorf("policy %q is unknown; write %s", s, names.Or(append(configs.Words("policy"), backfill.EASYShortest.String())))
-	}
-	return p, err
 }
 
 // optional makes a kind optional: its value is nil if the flag is not given.

@@ -6,6 +6,7 @@
 package names
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,10 +48,10 @@ func (t *Table[K, P]) Known(k K) bool { return int(k) < len(t.Lines) }
 func (t *Table[K, P]) Is(k K) *P { return &t.Lines[k].Is }
 
 // Names returns the names, in the order of the table.
-func (t *Table[K, P]) Names() []string { return t.Of(func(*P) bool { return true }) }
+func (t *Table[K, P]) Names() []string { return t.With(func(*P) bool { return true }) }
 
-// Of returns the names of the policies with a property.
-func (t *Table[K, P]) Of(has func(*P) bool) []string {
+// With returns the names of the policies with a property.
+func (t *Table[K, P]) With(has func(*P) bool) []string {
 	var list []string
 	for k := range t.Lines {
 		if has(&t.Lines[k].Is) {
@@ -71,7 +72,23 @@ func (t *Table[K, P]) Policies() []Policy {
 
 // Unknown is the error for a word that is none of the names of a kind.
 func Unknown(kind, word string, names []string) error {
-	return fmt.Errorf("%s %q is unknown; must be %s", kind, word, Or(names))
+	return unknown(fmt.Sprintf("%s %q is unknown; must be %s", kind, word, Or(names)))
+}
+
+type unknown string
+
+func (u unknown) Error() string { return string(u) }
+
+// IsUnknown reports whether an error is one of Unknown.
+func IsUnknown(err error) bool { return errors.As(err, new(unknown)) }
+
+// Of returns the names of policies.
+func Of(list []Policy) []string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = list[i].Name
+	}
+	return words
 }
 
 // Lines lists policies with what they do, a line each, indented by two blanks.

@@ -24,14 +24,14 @@ func TestTable_ReadsBackEachOfItsNames(t *testing.T) {
 func TestTable_AnUnknownNameIsRefusedWithThoseThereAre(t *testing.T) {
 	t.Parallel()
 	_, err := colours.Parse("Red")
-	if want := `colour "Red" is unknown; must be red, blue or pink`; err == nil || err.Error() != want {
+	if want := `colour "Red" is unknown; must be red, blue or pink`; !IsUnknown(err) || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
 
 func TestTable_NamesThoseWithAProperty(t *testing.T) {
 	t.Parallel()
-	warm := colours.Of(func(warm *bool) bool { return *warm })
+	warm := colours.With(func(warm *bool) bool { return *warm })
 	if !slices.Equal(warm, []string{"red", "pink"}) || !*colours.Is(0) {
 		t.Errorf("%q", warm)
 	}

@@ -75,4 +75,4 @@ func (a *Algorithm) UnmarshalText(b []byte) (err error) {
 func Algorithms() []names.Policy { return algorithms.Policies() }
 
 // Weighing returns the names of the algorithms that Weighs holds for.
-func Weighing() []string { return algorithms.Of(func(p *properties) bool { return p.weighs }) }
+func Weighing() []string { return algorithms.With(func(p *properties) bool { return p.weighs }) }
