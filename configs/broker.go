@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 )
@@ -27,7 +28,7 @@ type Broker struct {
 	Weights         Weights        // of an algorithm that weighs windows
 	BudgetLimit     *grid.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
-	Strategy        string         // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
+	Strategy        choice.Strategy
 	Alpha           Thousandths    // for strategy alpha, 0..1; default 0.5
 	AcceptShifts    Thousandths    // in scenarios: share of the offers to shift a job that users accept, 0..1; they decline the others; default 0: no offer is answered
 	MaxAlternatives int            // of a job, 1..10,000; default 20
@@ -67,8 +68,7 @@ type Quota struct {
 }
 
 var (
-	criteria   = grid.Goals()
-	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
+	criteria = grid.Goals()
 )
 
 // ParseBroker reads the broker of a process from a text: one [broker] or one [[broker]].
@@ -131,7 +131,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
 			func(t *table, key string) { b.Patience = patience(t, key, until) },
 			"with minimize = \"value\": a job refuses windows that start further ahead than this until it has waited this long; auto: eight cycles; 0s: every job takes what there is"),
-		word("strategy", &b.Strategy, "batch", strategies, "place jobs as a batch, or one by one by this rule"),
+		policy("strategy", &b.Strategy, choice.Batch, choice.ParseStrategy, choice.Strategies(), "place jobs as a batch, or one by one by this rule"),
 		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "most windows to look for, for each job and cycle"),
 		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "number of waiting jobs that starts a cycle at once"),
 		whole("max_asked", &b.MaxAsked, 0, 0, 100_000, "most sites to ask for offers in one cycle: the most promising ones, and a quarter in turn; 0: all"),
@@ -246,18 +246,18 @@ func (b *Broker) oneByOne(t *table) {
 	if !t.clean("strategy") {
 		return
 	}
-	if b.Strategy != "alpha" {
+	if !b.Strategy.TakesAlpha() {
 		if t.has("alpha") && t.clean("alpha") {
-			t.wrong("alpha", "needs strategy = \"alpha\"; leave it out")
+			t.wrong("alpha", "needs strategy = %s; leave it out", names.Quoted(choice.TakingAlpha()))
 		}
 		b.Alpha = 0
 	}
-	if b.Strategy == "batch" {
+	if !b.Strategy.OneByOne() {
 		return
 	}
 	for _, key := range []string{"budget_limit", "time_limit"} {
 		if v, given := t.keys[key]; given && v != "auto" && t.clean(key) {
-			t.wrong(key, "limits a batch as a whole; with strategy = %q leave it out", b.Strategy)
+			t.wrong(key, "limits a batch as a whole; with strategy = %q leave it out", b.Strategy.String())
 		}
 	}
 }

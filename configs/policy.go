@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/sla"
@@ -30,13 +31,10 @@ func (t *table) policy(key string, all []names.Policy) backfill.Policy {
 // allPolicies lists the ways in which a site can serve its local jobs.
 func allPolicies() []names.Policy {
 	list := backfill.PricedPolicies()
-	for o := sla.EDF; o <= sla.Shuffle; o++ {
-		list = append(list, names.Policy{Name: "sla-" + o.String()})
+	for _, o := range sla.Orders() {
+		list = append(list, names.Policy{Name: promised + o.Name, Means: "agreements on windows; jobs choose their slots " + o.Means})
 	}
-	for _, c := range controls {
-		list = append(list, names.Policy{Name: c})
-	}
-	return list
+	return append(list, admission.Controls()...)
 }
 
 // withFairShare holds if queues are ordered by the users' past usage.

@@ -152,7 +152,7 @@ func row(k Key) string {
 
 func TestWords_AreThoseThatAKeyTakes(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string][]string{"broker.algorithm": {"amp", "alp", "amp-literal", "best"}, "site.pricing": {"fixed", "adaptive"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
+	for path, want := range map[string][]string{"broker.algorithm": {"amp", "alp", "amp-literal", "best"}, "site.pricing": {"adaptive", "fixed"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
 		if got := Words(path); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}

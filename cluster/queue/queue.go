@@ -93,7 +93,7 @@ func New(opt Options) *Queue {
 	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
 	if opt.Promises != nil {
 		q.promises = newPromises(*opt.Promises, opt)
-	} else if opt.Estimates != estimates.Request {
+	} else if opt.Estimates.Predicts() {
 		q.predictor = estimates.New(opt.Estimates)
 		q.group.Predict()
 	}

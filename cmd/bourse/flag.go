@@ -48,7 +48,7 @@ var (
 	asShare       = kind[float64]{"share", parseDecimal, offerNothing}
 	asPart        = kind[grid.Performance]{"share", grid.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
-	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
+	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerAll(func() []string { return names.Of(selection.Goals()) })}
 	asReplayed    = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return names.Of(backfill.Policies()) })}
 	asEstimates   = kind[estimates.Rule]{"rule", estimates.ParseRule, offerAll(estimates.Names)}
 	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePriced, offerAll(func() []string { return names.Of(backfill.PricedPolicies()) })}

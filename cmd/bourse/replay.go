@@ -70,7 +70,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
 	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
-	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: request, exact, tsafrir (mean of the user's last two runs, as in the paper), last-two (our own variant) or regression")
+	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
 	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
