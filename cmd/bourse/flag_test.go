@@ -17,7 +17,7 @@ func TestFlag_ABadValueIsNamedWithTheFlagAndWhatWouldBeRight(t *testing.T) {
 		"quote site.toml --nodes 1 --duration soon": `--duration: duration "soon" is not a number; write 90, 90s, 30m, 2h or 1d`,
 		"quote site.toml --nodes 1 --duration 0s":   `--duration: duration "0s": must be above 0`,
 		"plan p.json --budget lots":                 `--budget: amount "lots" is not a number; must be 0..1000000000000 credits`,
-		"plan p.json --minimize fun":                `--minimize: goal "fun" is unknown; choose time, cost or finish`,
+		"plan p.json --minimize fun":                `--minimize: goal "fun" is unknown; must be time, cost or finish`,
 		quote + "--price cheap":                     `--price: price "cheap" is not a number; must be 0..1000000 credits per node-hour`,
 		quote + "--start noon":                      `--start "noon": must be an instant in seconds, such as 3600, or a span since zero, such as 1h`,
 		quote + "--alpha 2":                         `--alpha: alpha "2" is not a number from 0 to 1 with at most six decimals, such as 0.5`,
