@@ -286,7 +286,7 @@ func (c *Config) waits() grid.Duration {
 }
 
 // oneByOne reports whether jobs are taken one by one.
-func (c *Config) oneByOne() bool { return c.Strategy != choice.Batch }
+func (c *Config) oneByOne() bool { return c.Strategy.OneByOne() }
 
 // batch is how many jobs one cycle looks at.
 func (c *Config) batch() int {
@@ -307,7 +307,7 @@ func (c *Config) rounds() int {
 
 func (c *Config) checkStrategy() error {
 	switch {
-	case c.Strategy > choice.Random:
+	case !c.Strategy.Known():
 		return fmt.Errorf("broker %q: there is no strategy %d", c.Name, c.Strategy)
 	case c.Alpha < 0 || c.Alpha > choice.One:
 		return fmt.Errorf("broker %q: alpha %v is outside 0..1", c.Name, c.Alpha)

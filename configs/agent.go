@@ -6,8 +6,6 @@ import (
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
-	"github.com/bourse-grid/bourse/policy/estimates"
-	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -19,7 +17,6 @@ const maxWork = 100_000
 // nodes, span the time that VOShare is a share of, lead the least time until a window may
 // start: 0 only if messages take no time.
 func (s *Site) Agent(cluster agents.ID, span, lead grid.Duration) (sites.Config, error) {
-	scheme, err := pricing.ParseScheme(s.Pricing)
 	var shares map[string]int
 	for _, v := range s.VOShares {
 		if shares == nil {
@@ -32,18 +29,12 @@ func (s *Site) Agent(cluster agents.ID, span, lead grid.Duration) (sites.Config,
 		urgency = int(s.Shared.Urgency)
 	}
 	return sites.Config{
-		Urgency: urgency, Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
+		Urgency: urgency, Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: s.Pricing, Lead: lead,
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(grid.Second), Penalty: int(s.Penalty),
 		Cancellation: grid.Cancellation{Full: int(s.RefundFullUntil), Holding: int(s.HoldingFee)}, FallsAtOnce: s.RefundFullUntil == 0,
 		ScheduleOnly: s.RefundScheduleOnly, Promises: s.promises(),
-	}, err
-}
-
-// estimates is the rule that predicts the run times of local jobs.
-func (s *Site) estimates() estimates.Rule {
-	r, _ := estimates.ParseRule(s.Estimates) // a word of the key, or "" for a site that was not read from a file
-	return r
+	}, nil
 }
 
 // ClusterQueues returns the configuration of the queues of the site's simulated cluster,
@@ -56,7 +47,7 @@ func (s *Site) ClusterQueues() []queue.Options {
 	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
-			Estimates: s.estimates(), HalfLife: s.HalfLife, Limits: s.JobLimits}
+			Estimates: s.Estimates, HalfLife: s.HalfLife, Limits: s.JobLimits}
 	}
 	return out
 }
@@ -64,11 +55,8 @@ func (s *Site) ClusterQueues() []queue.Options {
 // Agent returns the configuration of the broker's agent: cfg, such as broker.Defaults,
 // overridden by the keys of the file. The caller sets the sites.
 func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
-	algorithm, err := search.ParseAlgorithm(b.Algorithm)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, algorithm
+	var err error
+	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, b.Algorithm
 	cfg.Urgency = b.Urgency
 	cfg.BudgetUntil, cfg.BudgetPeriod = b.BudgetUntil.After, b.BudgetPeriod
 	if d := b.BudgetUntil.Date; !d.IsZero() {
@@ -80,9 +68,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	if cfg.Minimize, err = grid.ParseGoal(b.Minimize); err != nil {
 		return cfg, err
 	}
-	if cfg.Strategy, err = choice.ParseStrategy(b.Strategy); err != nil {
-		return cfg, err
-	}
+	cfg.Strategy = b.Strategy
 	cfg.Alpha = choice.Alpha(b.Alpha) * (choice.One / choice.Alpha(One))
 	cfg.AcceptShifts = int(b.AcceptShifts)
 	cfg.Draws = uint64(broker.Phase(b.Name, grid.MaxDuration))

@@ -5,6 +5,9 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Broker is a broker that serves one virtual organisation. The source of its jobs is for
@@ -12,20 +15,20 @@ import (
 // jobs are those that users submit.
 type Broker struct {
 	Name            string
-	Budget          grid.Credits   // the VO's account, for each of its periods
-	BudgetUntil     Moment         // how long after the first start the budget must last; zero: for ever, only with a period
-	BudgetPeriod    grid.Duration  // the budget is added again after each period, from 1 min; default 0: never
-	Quotas          []Quota        // most that single users may spend of it, by name of user; default: none
-	Cycle           grid.Duration  // from 1 s
-	Horizon         grid.Duration  // how far ahead it looks, more than Lead
-	Algorithm       string         // "alp", "amp", "amp-literal", "best"
+	Budget          grid.Credits  // the VO's account, for each of its periods
+	BudgetUntil     Moment        // how long after the first start the budget must last; zero: for ever, only with a period
+	BudgetPeriod    grid.Duration // the budget is added again after each period, from 1 min; default 0: never
+	Quotas          []Quota       // most that single users may spend of it, by name of user; default: none
+	Cycle           grid.Duration // from 1 s
+	Horizon         grid.Duration // how far ahead it looks, more than Lead
+	Algorithm       search.Algorithm
 	Minimize        string         // "value", "time", "cost", "finish"
 	Urgency         grid.Urgency   // of jobs without one of their own; default 5 % of a job's budget per hour
 	Patience        *grid.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
-	Weights         Weights        // of algorithm best
+	Weights         Weights        // of an algorithm that weighs windows
 	BudgetLimit     *grid.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
-	Strategy        string         // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
+	Strategy        choice.Strategy
 	Alpha           Thousandths    // for strategy alpha, 0..1; default 0.5
 	AcceptShifts    Thousandths    // in scenarios: share of the offers to shift a job that users accept, 0..1; they decline the others; default 0: no offer is answered
 	MaxAlternatives int            // of a job, 1..10,000; default 20
@@ -65,9 +68,7 @@ type Quota struct {
 }
 
 var (
-	algorithms = []string{"alp", "amp", "amp-literal", "best"}
-	criteria   = grid.Goals()
-	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
+	criteria = grid.Goals()
 )
 
 // ParseBroker reads the broker of a process from a text: one [broker] or one [[broker]].
@@ -124,13 +125,13 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		entries("quota", about{kind: "credits by user"}, b.quota, "most that single users may spend of the budget"),
 		span("cycle", &b.Cycle, 30*grid.Minute, grid.Second, "how often waiting jobs are planned").must(`"30m"`),
 		span("horizon", &b.Horizon, 7*grid.Day, grid.Second, "how far ahead to look for windows; must be more than `lead`").must(`"7d"`),
-		word("algorithm", &b.Algorithm, "amp", algorithms, "algorithm that searches for windows"),
+		policy("algorithm", &b.Algorithm, search.AMP, search.ParseAlgorithm, search.Algorithms(), "algorithm that searches for windows"),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows minimizes; value: cost + urgency x (end - ready)"),
 		urgency(&b.Urgency, grid.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
 			func(t *table, key string) { b.Patience = patience(t, key, until) },
 			"with minimize = \"value\": a job refuses windows that start further ahead than this until it has waited this long; auto: eight cycles; 0s: every job takes what there is"),
-		word("strategy", &b.Strategy, "batch", strategies, "place jobs as a batch, or one by one by this rule"),
+		policy("strategy", &b.Strategy, choice.Batch, choice.ParseStrategy, choice.Strategies(), "place jobs as a batch, or one by one by this rule"),
 		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "most windows to look for, for each job and cycle"),
 		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "number of waiting jobs that starts a cycle at once"),
 		whole("max_asked", &b.MaxAsked, 0, 0, 100_000, "most sites to ask for offers in one cycle: the most promising ones, and a quarter in turn; 0: all"),
@@ -205,8 +206,8 @@ func (w *Weights) keys() keys {
 }
 
 func (b *Broker) weightsOfBest(t *table) {
-	if _, given := t.keys["weights"].(map[string]any); given && b.Algorithm != "best" && t.clean("algorithm") {
-		t.wrong("weights", "need algorithm = \"best\"; leave them out")
+	if _, given := t.keys["weights"].(map[string]any); given && !b.Algorithm.Weighs() && t.clean("algorithm") {
+		t.wrong("weights", "need algorithm = %s; leave them out", names.Quoted(search.Weighing()))
 	}
 }
 
@@ -245,18 +246,18 @@ func (b *Broker) oneByOne(t *table) {
 	if !t.clean("strategy") {
 		return
 	}
-	if b.Strategy != "alpha" {
+	if !b.Strategy.TakesAlpha() {
 		if t.has("alpha") && t.clean("alpha") {
-			t.wrong("alpha", "needs strategy = \"alpha\"; leave it out")
+			t.wrong("alpha", "needs strategy = %s; leave it out", names.Quoted(choice.TakingAlpha()))
 		}
 		b.Alpha = 0
 	}
-	if b.Strategy == "batch" {
+	if !b.Strategy.OneByOne() {
 		return
 	}
 	for _, key := range []string{"budget_limit", "time_limit"} {
 		if v, given := t.keys[key]; given && v != "auto" && t.clean(key) {
-			t.wrong(key, "limits a batch as a whole; with strategy = %q leave it out", b.Strategy)
+			t.wrong(key, "limits a batch as a whole; with strategy = %q leave it out", b.Strategy.String())
 		}
 	}
 }

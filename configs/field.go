@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // The kinds of fields. Each has a constructor that makes a key from its name, target,
@@ -88,6 +89,30 @@ func word(name string, to *string, def string, known []string, doc string) key {
 func (f wordField) read(t *table, key string) { *f.to = t.oneOf(key, f.def, f.known) }
 func (f wordField) about() about {
 	return about{kind: "word", def: quoted(f.def), words: f.known}
+}
+
+type policyField[T fmt.Stringer] struct {
+	to    *T
+	def   T
+	parse func(string) (T, error)
+	known []names.Policy
+}
+
+// policy is a key that names one of the policies of a kind, as their package's table has
+// them.
+func policy[T fmt.Stringer](name string, to *T, def T, parse func(string) (T, error), known []names.Policy, doc string) key {
+	return key{name: name, field: policyField[T]{to, def, parse, known}, doc: doc}
+}
+
+func (f policyField[T]) read(t *table, key string) {
+	v, err := f.parse(t.oneOf(key, f.def.String(), names.Of(f.known)))
+	if *f.to = f.def; err == nil {
+		*f.to = v
+	}
+}
+
+func (f policyField[T]) about() about {
+	return about{kind: "word", def: quoted(f.def.String()), words: names.Of(f.known), policies: f.known}
 }
 
 type textsField struct{ to *[]string }

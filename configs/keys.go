@@ -1,6 +1,10 @@
 package configs
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/bourse-grid/bourse/policy/names"
+)
 
 // A table of a file is described by a list of keys, one per line: its name, where the value
 // goes, which values are allowed, what it means. Reading, hints at known keys and
@@ -37,6 +41,8 @@ type about struct {
 	words  []string            // allowed words
 	below  func() keys         // of a table: its keys, on a dummy target
 	shape  func(string) string // of a table: [name] or [[name]]
+
+	policies []names.Policy // what the words mean, if they name policies
 }
 
 // place is a set of kinds of files.

@@ -1,42 +1,45 @@
 package configs
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
-var policies = []string{"fcfs", "easy", "easy-fair", "conservative", "reserve=K", "first-fit"}
+// ofPolicies describes a key that takes the words of policies.
+func ofPolicies(list []names.Policy) about {
+	return about{kind: "word", def: quoted(backfill.EASY.String()), words: names.Of(list), policies: list}
+}
 
 // policy reads how a queue is served. all are the words that the key takes, other ways to
 // serve than a queue's among them, for messages.
-func (t *table) policy(key, def string, all []string) backfill.Policy {
-	s := t.text(key, def)
-	p, err := backfill.ParsePolicy(s)
+func (t *table) policy(key string, all []names.Policy) backfill.Policy {
+	s := t.text(key, backfill.EASY.String())
+	p, err := backfill.ParsePriced(s)
 	switch {
 	case err == nil:
 		return p
-	case strings.HasPrefix(s, "reserve="):
-		t.wrong(key, "%v", err)
+	case names.IsUnknown(err):
+		t.oneOf(key, backfill.EASY.String(), names.Of(all))
 	default:
-		t.oneOf(key, def, all)
+		t.wrong(key, "%v", err)
 	}
 	return backfill.EASY
 }
 
 // allPolicies lists the ways in which a site can serve its local jobs.
-func allPolicies() []string {
-	list := slices.Clone(policies)
-	for o := sla.EDF; o <= sla.Shuffle; o++ {
-		list = append(list, "sla-"+o.String())
+func allPolicies() []names.Policy {
+	list := backfill.PricedPolicies()
+	for _, o := range sla.Orders() {
+		list = append(list, names.Policy{Name: promised + o.Name, Means: "agreements on windows; jobs choose their slots " + o.Means})
 	}
-	return append(list, controls...)
+	return append(list, admission.Controls()...)
 }
 
 // withFairShare holds if queues are ordered by the users' past usage.
-var withFairShare = &condition{text: `with policy = "easy-fair"`, holds: func(t *table) bool {
+var withFairShare = &condition{text: "with policy = " + names.Quoted(backfill.FairPolicies()) + ", or another such order of the queue", holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
-	return name == backfill.EASYFair.String()
+	p, err := backfill.ParsePolicy(name)
+	return err == nil && p.ByOwner()
 }}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
 
@@ -55,12 +56,12 @@ secret = "hook.secret"
 func TestBroker_TheAlgorithmIsAmpIfLeftOut(t *testing.T) {
 	t.Parallel()
 	b, err := ParseBrokerProcess("/etc/bourse/vo1.toml", []byte(strings.Replace(tideProcess, "algorithm = \"amp\"\n", "", 1)))
-	if err != nil || b.Algorithm != "amp" {
+	if err != nil || b.Algorithm != search.AMP {
 		t.Errorf("%v, %+v", err, b)
 	}
 	const scenario = "until = \"1d\"\n[[site]]\nname = \"a\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n" +
 		"[[broker]]\nname = \"vo1\"\nbudget = 1.0\ncycle = \"30m\"\nhorizon = \"1d\"\n"
-	if sc, err := ParseScenario("a.toml", []byte(scenario)); err != nil || sc.Brokers[0].Algorithm != "amp" {
+	if sc, err := ParseScenario("a.toml", []byte(scenario)); err != nil || sc.Brokers[0].Algorithm != search.AMP {
 		t.Errorf("%v, %+v", err, sc)
 	}
 }

@@ -3,6 +3,8 @@ package configs
 import (
 	"slices"
 	"strings"
+
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Key describes one key of a file, for documents, hints and completion.
@@ -15,6 +17,8 @@ type Key struct {
 	Must    bool     // it must be given
 	With    string   // the condition under which it is allowed; "": always
 	Doc     string   // what it means
+
+	Policies []names.Policy // what the words mean, if they name policies
 }
 
 // Table is a table of a file with its keys, in order of the file.
@@ -75,7 +79,7 @@ func listTables(out []Table, file Kind, in place, path string, t Table, list key
 }
 
 func (k *key) said(a about) Key {
-	out := Key{Name: k.name, Kind: a.kind, Default: a.def, Limits: a.limits, Words: a.words, Doc: k.doc, Must: k.example != ""}
+	out := Key{Name: k.name, Kind: a.kind, Default: a.def, Limits: a.limits, Words: a.words, Policies: a.policies, Doc: k.doc, Must: k.example != ""}
 	if k.def != "" {
 		out.Default = k.def
 	}

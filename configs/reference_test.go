@@ -42,6 +42,7 @@ func TestReference_IsUpToDate(t *testing.T) {
 		}
 		told = append(told, writeTable(&b, table, told))
 	}
+	writePolicies(&b)
 	if *update {
 		if err := os.WriteFile(referenceFile, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -50,6 +51,23 @@ func TestReference_IsUpToDate(t *testing.T) {
 	have, err := os.ReadFile(referenceFile)
 	if err != nil || string(have) != b.String() {
 		t.Errorf("docs/CONFIG.md is not what the tables say (%v); run go generate ./configs", err)
+	}
+}
+
+// writePolicies writes what the words mean that name policies.
+func writePolicies(b *strings.Builder) {
+	b.WriteString("\n## The words of policies\n\nWhen to choose which: [POLICIES.md](POLICIES.md).\n\n| key | word | does |\n|---|---|---|\n")
+	told := map[string]bool{}
+	for _, table := range Tables() {
+		for _, k := range table.Keys {
+			if told[k.Name] || len(k.Policies) == 0 {
+				continue
+			}
+			told[k.Name] = true
+			for _, p := range k.Policies {
+				fmt.Fprintf(b, "| `%s` | `%s` | %s |\n", k.Name, p.Name, p.Means)
+			}
+		}
 	}
 }
 
@@ -134,7 +152,7 @@ func row(k Key) string {
 
 func TestWords_AreThoseThatAKeyTakes(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string][]string{"broker.algorithm": algorithms, "site.pricing": {"fixed", "adaptive"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
+	for path, want := range map[string][]string{"broker.algorithm": {"amp", "alp", "amp-literal", "best"}, "site.pricing": {"adaptive", "fixed"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
 		if got := Words(path); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Scenario is a world to simulate: sites with local jobs, and brokers.
@@ -33,9 +34,9 @@ type Site struct {
 	Policy     backfill.Policy // default EASY
 	SLA        *SLA            // policy = "sla-*": agreements instead of a queue; nil: none
 	Shared     *Shared         // policy = "libra", "edf" and the like: deadlines instead of a queue; nil: none
-	Pricing    string          // "fixed" or "adaptive", the default
+	Pricing    pricing.Scheme  // default adaptive
 	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
-	Estimates  string          // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
+	Estimates  estimates.Rule  // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
 	HalfLife   grid.Duration   // of the users' past usage, with policy easy-fair; default 7 days
 	Groups     []grid.Group    // at least one, in order of the file
 	PriceFile  string          // the file of their price curve; "": none
@@ -175,9 +176,9 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 	}
 	return slices.Concat(keys{
 		named("name", &s.Name, names, "north", "name, unique among sites"),
-		word("pricing", &s.Pricing, "adaptive", []string{"fixed", "adaptive"}, "adaptive: a reservation also pays for the delay that it causes in the queue"),
+		policy("pricing", &s.Pricing, pricing.Adaptive, pricing.ParseScheme, pricing.Schemes(), "adaptive: a reservation also pays for the delay that it causes in the queue"),
 		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
-		word("estimates", &s.Estimates, "request", estimates.Names(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
+		policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
 		span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").when(withFairShare),
 		queues(&s.Queues),
 		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
@@ -193,7 +194,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
-		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
+		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
@@ -222,7 +223,7 @@ func (s *Site) policy(t *table, key string) {
 	switch {
 	case s.Shared != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, "easy", allPolicies())
+		s.Policy = t.policy(key, allPolicies())
 	default:
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)

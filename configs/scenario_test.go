@@ -10,6 +10,10 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 func write(t *testing.T, dir, name, text string) string {
@@ -43,7 +47,7 @@ name = "vo1"
 budget = 50000.0         # credits
 cycle = "30m"
 horizon = "7d"
-algorithm = "amp"        # alp, amp, amp-literal, best
+algorithm = "amp"        # amp, alp, amp-literal, best
 minimize = "time"        # time, cost, finish
 budget_limit = "auto"    # B*: auto (the formula) or credits
 time_limit = "auto"      # T*
@@ -65,7 +69,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 	want := &Scenario{
 		Name: "two-sites", Until: 30 * grid.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
-			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill", Estimates: "request",
+			Name: "north", Policy: backfill.EASY, Pricing: pricing.Adaptive, Overrun: "kill", Estimates: estimates.Request,
 			Groups:  []grid.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
 			Queues:  []Queue{{Rate: One, DelayCost: One}},
 			Limits:  Limits{MaxHorizon: grid.MaxDuration, MaxShare: One},
@@ -75,7 +79,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		}},
 		Brokers: []Broker{{
 			Name: "vo1", Budget: 50_000 * grid.Credit, BudgetUntil: Moment{After: 30 * grid.Day}, Cycle: 30 * grid.Minute, Horizon: 7 * grid.Day,
-			Algorithm: "amp", Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: "batch",
+			Algorithm: search.AMP, Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: choice.Batch,
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
 				Model: "uniform", Days: 30 * grid.Day, Jobs: 200, Nodes: Range[int]{1, 16},
@@ -217,7 +221,7 @@ modify_length = [1, 2]
 		Length: Range[grid.Duration]{grid.Minute, grid.Hour}}); !reflect.DeepEqual(b.Workload, want) {
 		t.Errorf("workload %+v", b.Workload)
 	}
-	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
+	if a.Policy != (backfill.Reserving(4)) || a.Pricing != pricing.Fixed || a.Overrun != "extend" || a.VOShare != 250 ||
 		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 || a.HoldingFee != 20 ||
 		a.Joins != 10*grid.Minute || a.Leaves != grid.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)

@@ -5,6 +5,7 @@ import (
 
 	timeshared "github.com/bourse-grid/bourse/cluster/share"
 	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -24,9 +25,9 @@ type Shared struct {
 	Ratio  Thousandths // mean deadline of the other jobs relative to that, 1..1000; default 4
 }
 
-var withShares = &condition{text: `with policy = "libra", "librarisk", "librarisk-sigma", "edf" or "edf-open"`, holds: func(t *table) bool {
+var withShares = &condition{text: "with policy = " + names.Quoted(names.Of(admission.Controls())), holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
-	return slices.Contains(controls, name)
+	return slices.Contains(names.Of(admission.Controls()), name)
 }}
 
 // sharedKeys lists the keys of a site that takes deadlines.
@@ -66,11 +67,8 @@ func (s *Site) control(t *table, to *Shared) {
 	s.Shared = to
 }
 
-// controls lists the policies of such sites.
-var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
-
 // SharedCluster returns the configuration of such a site's cluster.
 func (s *Site) SharedCluster() timeshared.Options {
 	return timeshared.Options{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate,
-		OverrunBare: s.Shared.OverrunShare == overrunBare, Limit: s.QueueLimit, Estimates: s.estimates()}
+		OverrunBare: s.Shared.OverrunShare == overrunBare, Limit: s.QueueLimit, Estimates: s.Estimates}
 }

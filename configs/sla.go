@@ -28,9 +28,12 @@ type SLA struct {
 	Alternatives Thousandths // a refused job takes the nearest slot at most this far outside its window, as a multiple of its run time, 0..100; default 0: none
 }
 
+// promised begins the names of policies of agreements; an order of policy/sla follows.
+const promised = "sla-"
+
 var withPromises = &condition{text: `with policy = "sla-edf" or another sla-*`, holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
-	return strings.HasPrefix(name, "sla-")
+	return strings.HasPrefix(name, promised)
 }}
 
 // slaKeys lists the keys of a site of service level agreements.
@@ -69,7 +72,7 @@ func (s *Site) order(t *table, to *SLA) {
 		return
 	}
 	name, _ := t.keys["policy"].(string)
-	if err := to.Order.UnmarshalText([]byte(strings.TrimPrefix(name, "sla-"))); err != nil {
+	if err := to.Order.UnmarshalText([]byte(strings.TrimPrefix(name, promised))); err != nil {
 		t.wrong("policy", "%q: %v", name, err)
 	}
 	s.SLA = to

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // sweepFile writes a scenario and a sweep of it into a folder of their own.
@@ -69,7 +70,7 @@ values = [1, 2, 3]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := scenario.Brokers[0]; b.Algorithm != "best" || b.Workload.Jobs != 2 || scenario.Until != 2*grid.Day {
+	if b := scenario.Brokers[0]; b.Algorithm != search.Best || b.Workload.Jobs != 2 || scenario.Until != 2*grid.Day {
 		t.Errorf("%+v", b)
 	}
 }

@@ -36,7 +36,7 @@ func newInvariants(w *world) *Invariants {
 	}
 	capped := map[string]bool{}
 	for _, b := range w.scenario.Brokers {
-		capped[b.Name] = string(b.Algorithm) == "alp"
+		capped[b.Name] = b.Algorithm.CapsPrice()
 	}
 	v := &Invariants{facts: invariant.New(nodes), numbers: map[agents.ID]uint64{}, sites: w.sites, clusters: w.clusters, brokers: w.brokers}
 	v.facts.Watch()

@@ -73,7 +73,7 @@ func TestReplay_SDSC30DaysEqualsIndependentPrograms(t *testing.T) {
 func TestReplay_AllJobsOfSDSCRun(t *testing.T) {
 	t.Parallel()
 	jobs := workloadtest.SDSC(t, 0)
-	for _, p := range []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 8}, backfill.Conservative} {
+	for _, p := range []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.Reserving(8), backfill.Conservative} {
 		r := replay(t, jobs, ReplayOptions{Nodes: 128, Policy: p})
 		if s := r.Summary(false); s.Jobs != 54034 {
 			t.Errorf("%v: %d jobs ran, want 54,034", p, s.Jobs)
@@ -198,7 +198,7 @@ func BenchmarkReplay_SDSC54034_FCFS(b *testing.B) {
 }
 
 func BenchmarkReplay_SDSC54034_Reserve8(b *testing.B) {
-	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Policy{Backfill: true, Reserve: 8}})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Reserving(8)})
 }
 
 func BenchmarkReplay_SDSC75648_EASY_Overload40(b *testing.B) {

@@ -31,10 +31,10 @@ func (l *settings) add(owner, key, value string) {
 
 func (l *settings) site(s *configs.Site) {
 	l.add(s.Name, "policy", s.Policy.String())
-	if s.Policy.Fair {
+	if s.Policy.ByOwner() {
 		l.add(s.Name, "half_life", s.HalfLife.Words())
 	}
-	l.add(s.Name, "pricing", s.Pricing)
+	l.add(s.Name, "pricing", s.Pricing.String())
 	for _, g := range s.Groups {
 		l.add(s.Name, "group "+g.Name, fmt.Sprintf("%d nodes, performance %v, %v credits a node-hour", g.Nodes, g.Performance, g.Price))
 	}
@@ -82,9 +82,9 @@ func (l *settings) broker(b *configs.Broker) {
 		return v.String()
 	}
 	l.add(b.Name, "budget", b.Budget.String()+" credits")
-	l.add(b.Name, "algorithm", b.Algorithm)
+	l.add(b.Name, "algorithm", b.Algorithm.String())
 	l.add(b.Name, "minimize", b.Minimize)
-	l.add(b.Name, "strategy", b.Strategy)
+	l.add(b.Name, "strategy", b.Strategy.String())
 	l.add(b.Name, "cycle", b.Cycle.Words())
 	l.add(b.Name, "horizon", b.Horizon.Words())
 	l.add(b.Name, "budget_limit", limit(b.BudgetLimit != nil, b.BudgetLimit))

@@ -144,7 +144,7 @@ func (o *offers) free(now, horizon grid.Time, vo string) []agents.GroupOffer {
 		clear := admissible
 		if p, promised := o.schedule(g.Name, now); promised {
 			admissible, clear = o.shown(now, g, p)
-		} else if o.cfg.Pricing != pricing.Fixed {
+		} else if o.cfg.Pricing.ByDelay() {
 			if clear = o.book(i).Clear(); o.states[i].Sure != nil {
 				clear = clear.Least(admissible)
 			}

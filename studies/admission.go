@@ -210,7 +210,7 @@ func runAdmission(c *admissionCell, jobs []admissionJob, blocks int, draws []adm
 			r.advance(submit)
 		}
 		r.arrivals[i], r.due[i] = submit, j.Deadline
-		if c.rule != estimates.Request {
+		if c.rule.Predicts() {
 			j.Estimate = r.predictor.Predict(jobs[i].local(), j.Estimate)
 		}
 		server.Arrive(j, jobs[i].run)

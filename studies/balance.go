@@ -11,6 +11,9 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
@@ -39,29 +42,29 @@ type BalanceTrace struct {
 
 // balanceCell is one setting of the broker and of the sites' prices.
 type balanceCell struct {
-	strategy  string
+	strategy  choice.Strategy
 	alpha     configs.Thousandths
-	algorithm string
-	pricing   string
+	algorithm search.Algorithm
+	pricing   pricing.Scheme
 }
 
 // String names the setting but for the prices.
 func (c balanceCell) String() string {
-	switch c.strategy {
-	case "batch":
-		return "batch " + c.algorithm
-	case "alpha":
-		return "alpha " + c.alpha.String()
+	switch {
+	case !c.strategy.OneByOne():
+		return c.strategy.String() + " " + c.algorithm.String()
+	case c.strategy.TakesAlpha():
+		return c.strategy.String() + " " + c.alpha.String()
 	}
-	return c.strategy
+	return c.strategy.String()
 }
 
 // balancePolicies are the settings of the broker; the first is what the others
 // are compared with.
 var balancePolicies = []balanceCell{
-	{strategy: "random"}, {strategy: "shortest-queue"}, {strategy: "earliest"},
-	{strategy: "alpha", alpha: 250}, {strategy: "alpha", alpha: 500}, {strategy: "alpha", alpha: 750}, {strategy: "alpha", alpha: 1000},
-	{strategy: "batch", algorithm: "alp"}, {strategy: "batch", algorithm: "amp"}, {strategy: "batch", algorithm: "best"},
+	{strategy: choice.Random}, {strategy: choice.ShortestQueue}, {strategy: choice.Earliest},
+	{strategy: choice.ByPreference, alpha: 250}, {strategy: choice.ByPreference, alpha: 500}, {strategy: choice.ByPreference, alpha: 750}, {strategy: choice.ByPreference, alpha: 1000},
+	{strategy: choice.Batch, algorithm: search.ALP}, {strategy: choice.Batch, algorithm: search.AMP}, {strategy: choice.Batch, algorithm: search.Best},
 }
 
 // balanceFigure is a figure of one run.
@@ -105,9 +108,9 @@ func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 		return nil, err
 	}
 	r := &balanceResults{runs: opt.Runs}
-	for _, pricing := range []string{"fixed", "adaptive"} {
+	for _, scheme := range []pricing.Scheme{pricing.Fixed, pricing.Adaptive} {
 		for _, c := range balancePolicies {
-			c.pricing = pricing
+			c.pricing = scheme
 			r.cells = append(r.cells, c)
 		}
 	}
@@ -183,10 +186,7 @@ func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCel
 		sc.Sites[i].Pricing = c.pricing
 	}
 	b := base.Brokers[0]
-	b.Strategy, b.Alpha = c.strategy, c.alpha
-	if c.algorithm != "" {
-		b.Algorithm = c.algorithm
-	}
+	b.Strategy, b.Alpha, b.Algorithm = c.strategy, c.alpha, c.algorithm
 	b.Minimize = "finish" // as the paper of the strategies has it: a batch is one more of them
 	sc.Brokers = []configs.Broker{b}
 	vo := newVOWatch()

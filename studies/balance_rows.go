@@ -54,7 +54,7 @@ func (r *balanceResults) rows() []Row {
 }
 
 // setting names a cell whole.
-func (c balanceCell) setting() string { return c.String() + ", " + c.pricing + " prices" }
+func (c balanceCell) setting() string { return c.String() + ", " + c.pricing.String() + " prices" }
 
 // of is a figure of a cell by run.
 func (r *balanceResults) of(cell int, f balanceFigure) []float64 {

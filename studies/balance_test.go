@@ -9,6 +9,8 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/workload"
@@ -179,17 +181,17 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
 	t.Parallel()
 	sc, load := shortBalance(t)
-	f, err := balanceRun(sc, load, balanceCell{strategy: "earliest", pricing: "fixed"}, 1)
+	f, err := balanceRun(sc, load, balanceCell{strategy: choice.Earliest, pricing: pricing.Fixed}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := *sc
 	own.Sites = slices.Clone(sc.Sites)
 	for i := range own.Sites {
-		own.Sites[i].Pricing = "fixed"
+		own.Sites[i].Pricing = pricing.Fixed
 	}
 	own.Brokers = slices.Clone(sc.Brokers)
-	own.Brokers[0].Strategy = "earliest"
+	own.Brokers[0].Strategy = choice.Earliest
 	rep, err := (&simulation.Simulation{Scenario: &own, Workloads: load}).Run(1, simulation.Record{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -29,7 +30,7 @@ type PlanningOptions struct {
 // planner is how a broker chooses.
 type planner struct {
 	name         string
-	strategy     string // "": batch
+	strategy     choice.Strategy // default: batch
 	goal         string
 	alternatives int  // 0: ten
 	impatient    bool // it never leaves a window for a better one
@@ -43,16 +44,16 @@ const firstOnes = "first alternatives"
 var planners = []planner{
 	{name: firstOnes, goal: "finish", alternatives: 1},
 	{name: "value", goal: "value"},
-	{name: "one by one, earliest", strategy: "earliest", goal: "value"},
+	{name: "one by one, earliest", strategy: choice.Earliest, goal: "value"},
 	{name: "cost", goal: "cost"},
 	{name: "finish", goal: "finish"},
 	{name: "time", goal: "time"},
 	{name: "value, 1 alternative", goal: "value", alternatives: 1},
 	{name: "value, 20 alternatives", goal: "value", alternatives: 20},
 	{name: "value, patience 0", goal: "value", impatient: true},
-	{name: "one by one, alpha 0.5", strategy: "alpha", goal: "value"},
-	{name: "one by one, shortest-queue", strategy: "shortest-queue", goal: "value"},
-	{name: "one by one, random", strategy: "random", goal: "value"},
+	{name: "one by one, alpha 0.5", strategy: choice.ByPreference, goal: "value"},
+	{name: "one by one, shortest-queue", strategy: choice.ShortestQueue, goal: "value"},
+	{name: "one by one, random", strategy: choice.Random, goal: "value"},
 }
 
 const mainPlanners, tracePlanners = 5, 3
@@ -213,10 +214,10 @@ func (w *planningWorld) run(c *planningCell, load *simulation.Workloads, seed ui
 	if c.planner.alternatives > 0 {
 		b.MaxAlternatives = c.planner.alternatives
 	}
-	if c.planner.strategy != "" {
+	if c.planner.strategy.OneByOne() {
 		b.Strategy = c.planner.strategy
 	}
-	if b.Strategy == "alpha" {
+	if b.Strategy.TakesAlpha() {
 		b.Alpha = configs.One / 2
 	}
 	if c.planner.impatient {

@@ -82,7 +82,7 @@ func (w *planningWorld) rows() []Row {
 	for f := meanFinish; f < planningFigures; f++ {
 		for i := range w.cells {
 			c := &w.cells[i]
-			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy != "") {
+			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy.OneByOne()) {
 				continue
 			}
 			add(planningNames[f], c.String(), "", average(w.of(i, f)), unjudged(measured))

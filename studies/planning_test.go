@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -146,7 +147,10 @@ func TestPlanning_FiguresAreThoseOfTheScenarioWithThatSeed(t *testing.T) {
 	if !reflect.DeepEqual(before.Sites, sc.Sites) || sc.Brokers[0].Minimize != "value" {
 		t.Error("a run has changed the scenario that all share")
 	}
-	for i, c := range []struct{ minimize, strategy string }{{"finish", "batch"}, {"value", "batch"}, {"finish", "batch"}, {"value", "batch"}, {"value", "earliest"}} {
+	for i, c := range []struct {
+		minimize string
+		strategy choice.Strategy
+	}{{"finish", choice.Batch}, {"value", choice.Batch}, {"finish", choice.Batch}, {"value", choice.Batch}, {"value", choice.Earliest}} {
 		own := *sc
 		b := sc.Brokers[0]
 		b.Minimize, b.Strategy, b.MaxAlternatives, b.Urgency = c.minimize, c.strategy, 10, grid.Hourly(15*grid.Credit)

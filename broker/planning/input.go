@@ -88,7 +88,7 @@ func (a Answer) String() string { return answerNames[a] }
 
 // OneByOne reports whether jobs are taken one by one rather than weighed against each
 // other.
-func (t *Terms) OneByOne() bool { return t.Strategy != choice.Batch }
+func (t *Terms) OneByOne() bool { return t.Strategy.OneByOne() }
 
 // ByValue reports whether the jobs of a batch are placed by their value rather than by the
 // papers' rules.

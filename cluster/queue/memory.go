@@ -47,7 +47,7 @@ func newMemory(groups []grid.Group, options []Options) *memory {
 	for i, g := range groups {
 		x := newGroupMemory(g.Name)
 		x.predictor = estimates.New(options[i].Estimates)
-		if options[i].Policy.Fair && options[i].Promises == nil {
+		if options[i].Policy.ByOwner() && options[i].Promises == nil {
 			x.past = fairshare.New(options[i].HalfLife)
 		}
 		for _, q := range options[i].Queues {

@@ -93,11 +93,11 @@ func New(opt Options) *Queue {
 	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
 	if opt.Promises != nil {
 		q.promises = newPromises(*opt.Promises, opt)
-	} else if opt.Estimates != estimates.Request {
+	} else if opt.Estimates.Predicts() {
 		q.predictor = estimates.New(opt.Estimates)
 		q.group.Predict()
 	}
-	if opt.Policy.Fair && opt.Promises == nil {
+	if opt.Policy.ByOwner() && opt.Promises == nil {
 		q.past = fairshare.New(opt.HalfLife)
 		q.group.Rank(q.owner, q.had)
 	}

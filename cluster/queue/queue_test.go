@@ -206,7 +206,7 @@ func TestQueue_KeepsReservationsWhateverTheJobsDo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY,
-			{Backfill: true, Reserve: 3}, backfill.Conservative}).Draw(t, "policy")
+			backfill.Reserving(3), backfill.Conservative}).Draw(t, "policy")
 		nodes := rapid.IntRange(1, 8).Draw(t, "nodes")
 		var jobs []grid.LocalJob
 		var at grid.Time

@@ -8,7 +8,6 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/admission"
-	"github.com/bourse-grid/bourse/policy/estimates"
 )
 
 // Suits says whether the group exists, and whether the leg has work by which it can share
@@ -70,7 +69,7 @@ func (b *Backend) forget(l *leg) {
 
 // arrive admits a local job, or turns it away.
 func (b *Backend) arrive(now grid.Time, group int, j Job) {
-	if b.options.Estimates != estimates.Request {
+	if b.options.Estimates.Predicts() {
 		j.Predicted = b.predictors[group].Predict(&j.LocalJob, j.Limit())
 	}
 	d := b.admit(group, j)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -33,7 +35,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 	for flag, want := range map[string][]string{
 		"forecast --policy":       configs.Words("policy"),
 		"quote --policy":          configs.Words("policy"),
-		"replay --policy":         append(configs.Words("policy"), "easy-sjbf"),
+		"replay --policy":         names.Of(backfill.Policies()),
 		"replay --overrun":        configs.Words("site.overrun"),
 		"replay --estimates":      configs.Words("site.estimates"),
 		"replay --never-ran":      configs.Words("site.workload.never_ran"),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -103,7 +104,7 @@ folder instead of OUT.`,
 // addFrom adds --from, for commands that read traces.
 func addFrom(cmd *cobra.Command, to *string, of string) {
 	formats := workload.Formats()
-	addFlag(cmd, to, oneOf("format", formats...), "from", "", "format of "+of+": "+alternatives(formats)+" (default: by its name, else by what it holds)")
+	addFlag(cmd, to, oneOf("format", formats...), "from", "", "format of "+of+": "+names.Or(formats)+" (default: by its name, else by what it holds)")
 }
 
 // asColumns is the kind of --map. Its text is read again with the file (columnsOf).

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/studies"
@@ -47,10 +48,10 @@ var (
 	asShare       = kind[float64]{"share", parseDecimal, offerNothing}
 	asPart        = kind[grid.Performance]{"share", grid.ParsePerformance, offerNothing}
 	asAlpha       = kind[choice.Alpha]{"share", choice.ParseAlpha, offerNothing}
-	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerWords("time", "cost", "finish")}
-	asReplayed    = kind[backfill.Policy]{"policy", parseReplayed, offerAll(func() []string { return append(configs.Words("policy"), backfill.EASYShortest.String()) })}
+	asGoal        = kind[selection.Goal]{"goal", selection.ParseGoal, offerAll(func() []string { return names.Of(selection.Goals()) })}
+	asReplayed    = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return names.Of(backfill.Policies()) })}
 	asEstimates   = kind[estimates.Rule]{"rule", estimates.ParseRule, offerAll(estimates.Names)}
-	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePolicy, offerAll(func() []string { return configs.Words("policy") })}
+	asPolicy      = kind[backfill.Policy]{"policy", backfill.ParsePriced, offerAll(func() []string { return names.Of(backfill.PricedPolicies()) })}
 	asAlgorithm   = kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, offerAll(func() []string { return configs.Words("broker.algorithm") })}
 	asWeights     = kind[search.Weights]{"weights", parseWeights, offerNothing}
 	asPriority    = kind[string]{"priority", parsePriority, offerWords("last", "first")}
@@ -81,28 +82,10 @@ var (
 func oneOf(word string, words ...string) kind[string] {
 	return kind[string]{word, func(s string) (string, error) {
 		if !slices.Contains(words, s) {
-			return "", errors.New("must be " + alternatives(words))
+			return "", errors.New("must be " + names.Or(words))
 		}
 		return s, nil
 	}, offerWords(words...)}
-}
-
-// parseReplayed reads a policy, including the one that only replays know.
-func parseReplayed(s string) (backfill.Policy, error) {
-	if s == backfill.EASYShortest.String() {
-		return backfill.EASYShortest, nil
-	}
-	p, err := backfill.ParsePolicy(s)
-	if err != nil && !strings.HasPrefix(s, "reserve=") {
-		err = fmt.Errorf("policy %q is unknown; write %s", s, alternatives(append(configs.Words("policy"), backfill.EASYShortest.String())))
-	}
-	return p, err
-}
-
-// alternatives lists words as "a, b or c".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // optional makes a kind optional: its value is nil if the flag is not given.

@@ -21,6 +21,7 @@ import (
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -72,7 +73,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	addFlag(cmd, &f.nodes, asNumber, "nodes", 0, "nodes of the job")
 	addFlag(cmd, &f.duration, asSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
 	addFlag(cmd, &f.group, asName, "group", "", "one group of the partition's nodes (default: any)")
-	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, easy-fair, conservative, reserve=K or first-fit")
+	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.PricedPolicies())))
 	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
 	addList(cmd, &f.history, asFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
 	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")
@@ -85,7 +86,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 }
 
 // livePolicy is the policy that a live cluster is assumed to have.
-func livePolicy() backfill.Policy { return backfill.Policy{Backfill: true, Reserve: 100} }
+func livePolicy() backfill.Policy { return backfill.Reserving(100) }
 
 // forecasting holds the flags.
 type forecasting struct {

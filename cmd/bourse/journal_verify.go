@@ -170,7 +170,7 @@ func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 			}
 		}
 		for i := range sc.Brokers {
-			v.capped[sc.Brokers[i].Name] = string(sc.Brokers[i].Algorithm) == "alp"
+			v.capped[sc.Brokers[i].Name] = sc.Brokers[i].Algorithm.CapsPrice()
 		}
 	}
 	for _, s := range v.nodes {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/report"
@@ -59,7 +60,7 @@ Exit status 1 if no selection is within a given limit.`,
 	}
 	f := cmd.Flags()
 	find.add(cmd)
-	addFlag(cmd, &goal, asGoal, "minimize", selection.MinTime, "time, cost or finish")
+	addFlag(cmd, &goal, asGoal, "minimize", selection.MinTime, names.Or(names.Of(selection.Goals())))
 	addFlag(cmd, &budget, optional(asCredits), "budget", nil, "budget limit B* in credits (default: by formula)")
 	addFlag(cmd, &timeLimit, optional(asDuration), "time-limit", nil, "time limit T*, such as 160 or 2h (default: by formula)")
 	f.BoolVar(&pareto, "pareto", false, "also print every point of the Pareto front of cost, time and finish")

@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -62,7 +63,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
 	addFlag(cmd, &q.price, asPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
-	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, easy-fair, conservative, reserve=K or first-fit (default: the site's; live: "+livePolicy().String()+")")
+	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, names.Or(names.Of(backfill.PricedPolicies()))+" (default: the site's; live: "+livePolicy().String()+")")
 	addFlag(cmd, &q.group, asName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
 	addFlag(cmd, &q.user, asName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -66,10 +67,10 @@ backfilled, reserved (started in its turn) or reservation.`,
 	}
 	f := cmd.Flags()
 	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: from the trace's header)")
-	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K, first-fit, easy-fair (EASY by fair share) or easy-sjbf (EASY, shortest job backfills first)")
-	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy easy-fair: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
+	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
+	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
-	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: request, exact, tsafrir (mean of the user's last two runs, as in the paper), last-two (our own variant) or regression")
+	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
 	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
 	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
 	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
@@ -230,8 +231,8 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
 		return opt, read, errors.New("limits of users and jobs must be above 0, or 0 for none")
-	case r.halfLife != 0 && !r.policy.Fair:
-		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %v", r.halfLife.Words(), r.policy, backfill.EASYFair)
+	case r.halfLife != 0 && !r.policy.ByOwner():
+		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %s", r.halfLife.Words(), r.policy, names.Or(backfill.FairPolicies()))
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:

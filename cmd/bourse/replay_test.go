@@ -160,7 +160,7 @@ func TestReplay_BadUsageIsSaid(t *testing.T) {
 	for args, word := range map[string]string{
 		"--procs=-1":                                    "--procs -1: must be 1 or more",
 		"--procs=0":                                     "--procs 0: must be 1 or more",
-		"--procs=4 --policy=fast":                       "write fcfs, easy",
+		"--procs=4 --policy=fast":                       "must be fcfs, easy",
 		"--procs=4 --overrun=no":                        "kill or extend",
 		"--procs=4 --never-ran=no":                      "drop or zero",
 		"--procs=4 --days=-1":                           "--days",

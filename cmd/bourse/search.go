@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -26,11 +27,7 @@ func newSearch() *cobra.Command {
 		Long: `Search looks for windows for the jobs of a batch in a list of slots. It takes the
 jobs in order, pass after pass, until it finds no more. Windows never overlap.
 
-  alp          earliest start at which every slot is within the price cap
-  amp          earliest start within the job's budget, with the cheapest parts
-  amp-literal  amp as printed in the paper
-  best         any start: windows good in time, in cost, and in between
-
+` + names.Lines(search.Algorithms()) + `
 PROBLEM.json ("-": standard input) has "slots" and "jobs": times in seconds, prices
 in credits per node-hour, performance relative to 1. A job may also have "ready" and
 "deadline". A job without a window is postponed, with the reason.
@@ -75,9 +72,9 @@ type searchFlags struct {
 const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
-	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, "alp, amp, amp-literal or best")
+	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, names.Or(configs.Words("broker.algorithm")))
 	addFlag(cmd, &f.weights, asWeights, "weights", search.Weights{},
-		"weights for best, such as time=1,cost=0.3,finish=0; without time and cost they vary from pass to pass")
+		"weights for "+names.Or(search.Weighing())+", such as time=1,cost=0.3,finish=0; without time and cost they vary from pass to pass")
 	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
 }
 
@@ -88,8 +85,8 @@ func (f *searchFlags) options() (o search.Options, err error) {
 		return o, fmt.Errorf("--max-alternatives %d: must be 1 or more, or 0 for no limit", f.alternatives)
 	}
 	o.MaxAlternatives, o.MaxParts = f.alternatives, mostParts
-	if f.weights != (search.Weights{}) && o.Algorithm != search.Best {
-		return o, fmt.Errorf("--weights needs --algorithm best")
+	if f.weights != (search.Weights{}) && !o.Algorithm.Weighs() {
+		return o, fmt.Errorf("--weights needs --algorithm %s", names.Or(search.Weighing()))
 	}
 	return o, nil
 }

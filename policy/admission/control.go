@@ -1,10 +1,6 @@
 package admission
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/bourse-grid/bourse/policy/names"
 
 // Control says which jobs are taken, and how nodes serve them.
 type Control uint8
@@ -32,18 +28,27 @@ const (
 	EDFOpen
 )
 
-var controlNames = [...]string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
-
-// ParseControl reads the name of a control; any other text is an error.
-func ParseControl(s string) (Control, error) {
-	if i := slices.Index(controlNames[:], s); i >= 0 {
-		return Control(i), nil
-	}
-	return 0, fmt.Errorf("admission control %q is unknown; the controls are %s", s, strings.Join(controlNames[:], ", "))
+type controlIs struct {
+	timeShared bool // nodes run several tasks at once
 }
 
+// controls is the table of them. How each picks nodes is in Shares and Queue.
+var controls = names.Table[Control, controlIs]{Kind: "admission control", Lines: []names.Line[controlIs]{
+	Libra:          {Name: "libra", Means: "takes a job if on enough nodes the required shares stay within the node", Is: controlIs{true}},
+	LibraRisk:      {Name: "librarisk", Means: "as libra, or alone on an empty node even if it looks late", Is: controlIs{true}},
+	LibraRiskSigma: {Name: "librarisk-sigma", Means: "librarisk exactly as printed in the paper", Is: controlIs{true}},
+	EDF:            {Name: "edf", Means: "one task on a node, the earliest deadline first; drops what its estimate shows to be late"},
+	EDFOpen:        {Name: "edf-open", Means: "edf that drops nothing"},
+}}
+
+// ParseControl reads the name of a control; any other text is an error.
+func ParseControl(s string) (Control, error) { return controls.Parse(s) }
+
+// Controls returns the controls with what they do.
+func Controls() []names.Policy { return controls.Policies() }
+
 // String returns the name that ParseControl reads.
-func (c Control) String() string { return controlNames[c] }
+func (c Control) String() string { return controls.Name(c) }
 
 // TimeShared reports whether nodes run several tasks at once.
-func (c Control) TimeShared() bool { return c < EDF }
+func (c Control) TimeShared() bool { return controls.Is(c).timeShared }

@@ -15,7 +15,7 @@ func TestParseControl_ReadsWhatStringShows(t *testing.T) {
 			t.Errorf("%v reads as %v, %v", c, got, err)
 		}
 	}
-	if _, err := ParseControl("libra-risk"); err == nil || !strings.Contains(err.Error(), `"libra-risk" is unknown; the controls are libra, librarisk`) {
+	if _, err := ParseControl("libra-risk"); err == nil || !strings.Contains(err.Error(), `"libra-risk" is unknown; must be libra, librarisk`) {
 		t.Error(err)
 	}
 }

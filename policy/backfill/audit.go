@@ -83,8 +83,8 @@ func (s *State) auditOrder() error {
 		if i > 0 && s.Queue[i-1].Priority < q.Priority {
 			return fmt.Errorf("queued jobs %d and %d are out of order", s.Queue[i-1].ID, q.ID)
 		}
-		if i > 0 && s.Queue[i-1].Priority == q.Priority && s.Queue[i-1].Had > q.Had {
-			return fmt.Errorf("queued job %d, whose user has had less, is behind %d", q.ID, s.Queue[i-1].ID)
+		if i > 0 && s.Queue[i-1].Priority == q.Priority && s.Queue[i-1].Score > q.Score {
+			return fmt.Errorf("queued job %d, whose score is less, is behind %d", q.ID, s.Queue[i-1].ID)
 		}
 		if q.Nodes < 1 || q.Nodes > s.Nodes {
 			return fmt.Errorf("queued job %d wants %d of %d nodes", q.ID, q.Nodes, s.Nodes)

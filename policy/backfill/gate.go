@@ -26,11 +26,8 @@ func (g *Group) passLimited() []Start {
 			continue
 		}
 		g.rise()
-		switch i := g.startOpen(); {
-		case g.policy.Shortest:
-			g.fillShortest(i)
-		case g.policy.Backfill:
-			g.fill(i)
+		if i, fill := g.startOpen(), fillings.Is(g.policy.Filling).fill; fill != nil {
+			fill(g, i)
 		}
 		g.again = false
 		g.seen = len(g.line.jobs)

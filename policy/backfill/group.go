@@ -80,10 +80,13 @@ func (c Class) String() string {
 }
 
 // New returns an idle group of identical nodes at the instant now. It panics if nodes is
-// below 1.
+// below 1, or if Policy.Check refuses the policy.
 func New(nodes int, policy Policy, now grid.Time) *Group {
 	if nodes < 1 {
 		panic(fmt.Sprintf("backfill: a group of %d nodes", nodes))
+	}
+	if err := policy.Check(); err != nil {
+		panic("backfill: " + err.Error())
 	}
 	g := &Group{
 		nodes: nodes, policy: policy, now: now,
@@ -351,7 +354,7 @@ func (g *Group) Release(id int64) bool {
 }
 
 // State returns a view of the group that is valid until its next change. It first brings
-// guarantees, and the order of a fair policy, up to date, so that a plan of the state
+// guarantees, and the order of the queue, up to date, so that a plan of the state
 // agrees with a pass at this instant.
 func (g *Group) State() *State {
 	g.settle()

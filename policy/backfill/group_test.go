@@ -25,7 +25,8 @@ type world struct {
 	kept   State // what somebody has who asks for changes now and then
 }
 
-var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative, EASYShortest, EASYFair}
+var policies = []Policy{FCFS, FirstFit, EASY, Reserving(2), Reserving(3), Conservative, EASYShortest, EASYFair,
+	{Order: ByShare}, {Order: ByShare, Filling: InOrder}, {Order: ByShare, Reserve: 3, Filling: InOrder}, {Order: ByShare, Reserve: 1, Filling: ShortestFirst}}
 
 func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 	t.Parallel()
@@ -40,7 +41,7 @@ func TestGroup_EqualsNaiveSimulator(t *testing.T) {
 			w.v.predicts = true
 			w.g.Predict()
 		}
-		if !p.Shortest && rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+		if p.Filling != ShortestFirst && rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
 			w.v.most = rapid.IntRange(1, 2).Draw(t, "most")
 			w.g.Limit(gate{w.v.most, w.g})
 		}
@@ -193,7 +194,7 @@ func (w *world) arrive(n int, d grid.Duration) {
 
 // pass compares the starts; the engine is only asked where something happened.
 func (w *world) pass(touched bool) {
-	if !touched && w.v.policy.Fair {
+	if !touched && w.v.policy.ByOwner() {
 		return // as time passes another one might come first, who is asked when something happens
 	}
 	want := w.v.pass(w.now)

@@ -123,11 +123,11 @@ func (v *naive) arrive(q Queued) {
 
 // rank orders the queue of a fair policy, place by place.
 func (v *naive) rank(now grid.Time) {
-	if !v.policy.Fair {
+	if !v.policy.ByOwner() {
 		return
 	}
 	for i := range v.queue {
-		v.queue[i].Had = had(owner(&v.queue[i]), now)
+		v.queue[i].Score = had(owner(&v.queue[i]), now)
 	}
 	for i := range v.queue {
 		for k := i + 1; k < len(v.queue); k++ {
@@ -136,8 +136,8 @@ func (v *naive) rank(now grid.Time) {
 			switch {
 			case b.Priority != a.Priority:
 				before = b.Priority > a.Priority
-			case b.Had != a.Had:
-				before = b.Had < a.Had
+			case b.Score != a.Score:
+				before = b.Score < a.Score
 			case b.Submit != a.Submit:
 				before = b.Submit < a.Submit
 			}
@@ -213,7 +213,7 @@ func (v *naive) pass(now grid.Time) []Start {
 }
 
 func (v *naive) passOnce(now grid.Time) []Start {
-	if v.policy.Shortest {
+	if v.policy.Filling == ShortestFirst {
 		return v.passShortest(now)
 	}
 	v.settle(now)
@@ -239,7 +239,7 @@ func (v *naive) passOnce(now grid.Time) []Start {
 				at = v.earliest(left.guaranteed(now, q.ID), now, q)
 				v.queue[i].Guarantee, q.Guarantee = at, at
 			}
-		case !v.policy.Backfill && len(wait) > barred:
+		case !v.policy.Backfills() && len(wait) > barred:
 			at = grid.Never
 		default:
 			at = v.earliest(work, now, q)
@@ -261,7 +261,7 @@ func (v *naive) passOnce(now grid.Time) []Start {
 			continue
 		}
 		wait = append(wait, q)
-		if v.policy.Backfill && holds < v.policy.Reserve && !v.policy.Conservative() {
+		if v.policy.Backfills() && holds < v.policy.Reserve && !v.policy.Conservative() {
 			holds++
 			take(work, at, at.Add(q.Estimate), q.Nodes)
 		}
@@ -273,6 +273,7 @@ func (v *naive) passOnce(now grid.Time) []Start {
 // passShortest is pass where the shortest of the jobs that fit beside the hold of the
 // head overtakes first.
 func (v *naive) passShortest(now grid.Time) (starts []Start) {
+	v.rank(now)
 	work := v.free(now)
 	start := func(i int, kind Class) {
 		q := v.queue[i]

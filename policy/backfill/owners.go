@@ -35,14 +35,17 @@ type lane struct {
 }
 
 // Rank sets whom a waiting job belongs to, and what an owner has used by the group's
-// instant, for a fair policy. Without it the queue is in order of arrival. It must be
-// called before anything arrives. A pass asks once for each owner who waits, and of is
-// asked once for each job.
+// instant, for an order that goes by owner. Without it the queue is in order of arrival. It
+// must be called before anything arrives. A pass asks once for each owner who waits, and of
+// is asked once for each job.
 func (g *Group) Rank(of func(q *Queued) int64, had func(owner int64) uint64) {
-	if g.policy.Fair && !g.policy.Conservative() { // a new order must not change guarantees
+	if g.policy.ByOwner() {
 		g.owners = &owners{of: of, had: had, lanes: map[laneKey]*lane{}}
 	}
 }
+
+// shareHad is the score of ByShare.
+func shareHad(g *Group, q *Queued) uint64 { return g.owners.had(g.owners.of(q)) }
 
 // byLanes reports whether the queue is in lanes: under EASY by fair share without limits.
 func (g *Group) byLanes() bool { return g.owners != nil && g.gate == nil && g.policy == EASYFair }
@@ -76,7 +79,7 @@ func (o *owners) add(q Queued) {
 // take removes the job at l.next and returns it.
 func (o *owners) take(l *lane) Queued {
 	q := l.jobs[l.next]
-	q.Had = l.had
+	q.Score = l.had
 	l.remove(l.next)
 	o.waiting--
 	return q
@@ -162,7 +165,7 @@ func (o *owners) merge(list []Queued) []Queued {
 		for _, l := range o.order[i:end] {
 			for k := l.head; k < len(l.jobs); k++ {
 				if q := l.jobs[k]; q.Nodes != gone {
-					q.Had = l.had
+					q.Score = l.had
 					list = append(list, q)
 				}
 			}

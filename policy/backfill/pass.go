@@ -37,10 +37,8 @@ func (g *Group) Pass() []Start {
 	if g.again {
 		from = g.line.head
 	}
-	if i := g.startHeads(from); g.policy.Shortest {
-		g.fillShortest(i)
-	} else if g.policy.Backfill {
-		g.fill(i)
+	if i, fill := g.startHeads(from), fillings.Is(g.policy.Filling).fill; fill != nil {
+		fill(g, i)
 	}
 	g.again = false
 	g.seen = len(g.line.jobs)

@@ -13,7 +13,7 @@ import (
 // instants, and guarantees are the same.
 func TestRestore_GoesOnAsTheGroupItIsAViewOf(t *testing.T) {
 	t.Parallel()
-	for k, policy := range slices.Repeat([]Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 3}, Conservative}, 2) {
+	for k, policy := range slices.Repeat([]Policy{FCFS, FirstFit, EASY, Reserving(3), Conservative}, 2) {
 		predicts := k >= 5 // nobody outlives a prediction, but nodes are kept for whoever might
 		moved := 0         // restored while some wait
 		for seed := range uint64(60) {

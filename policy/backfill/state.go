@@ -13,37 +13,6 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// Policy says how a queue is served. The zero Policy is FCFS.
-type Policy struct {
-	Backfill bool // false: first come first served, nothing overtakes
-	Reserve  int  // how many blocked heads hold a reservation; All for conservative
-	// Shortest lets the job with the shortest estimate overtake first, ties in queue order;
-	// otherwise the first that fits overtakes. It cannot be combined with Conservative.
-	// Prices ignore it: a book plans the queue in its order.
-	Shortest bool
-	// Fair orders the queue by what each job's owner has used lately; see Group.Rank. It
-	// cannot be combined with Conservative, as a new order must not change guarantees.
-	Fair bool
-}
-
-// All gives every blocked job a reservation.
-const All = 1 << 30
-
-// The policies by their names.
-var (
-	FCFS         = Policy{}
-	FirstFit     = Policy{Backfill: true}
-	EASY         = Policy{Backfill: true, Reserve: 1}
-	Conservative = Policy{Backfill: true, Reserve: All}
-
-	// EASYShortest is the order of EASY++ (Tsafrir, Etsion and Feitelson 2007): a
-	// baseline for replays.
-	EASYShortest = Policy{Backfill: true, Reserve: 1, Shortest: true}
-
-	// EASYFair is EASY by fair share.
-	EASYFair = Policy{Backfill: true, Reserve: 1, Fair: true}
-)
-
 // Running is a job that holds nodes now.
 type Running struct {
 	ID    int64
@@ -73,7 +42,7 @@ type Queued struct {
 	Weight    int64     // delay cost of its queue, in thousandths: 1000 is 1
 	Guarantee grid.Time // conservative: its guaranteed start; Never if it has none yet
 	Ref       int32     // for the group's owner, returned when the job starts
-	Had       uint64    // under a fair policy: what its user had used at the last pass or view
+	Score     uint64    // what the order of the queue sorted by at the last pass or view; 0 if by arrival
 
 	Limit grid.Duration // the requested time, if Estimate is a prediction below it; else 0
 }
@@ -89,7 +58,7 @@ type State struct {
 	Free     grid.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
 	Running  []Running    // by End, then ID
 	Reserved []Reserved   // by Start, then ID
-	Queue    []Queued     // in queue order: by priority, under a fair policy by Had, then by arrival
+	Queue    []Queued     // in queue order: by priority, then by Score, then by arrival
 
 	// Later and Throttles say which jobs of the queue cannot start yet; see Releases. Both are
 	// nil where all may.

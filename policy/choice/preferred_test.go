@@ -36,7 +36,7 @@ func busy(r *rand.Rand, policy backfill.Policy, jobs int) *backfill.State {
 func TestPreferred_IsWhatByAlphaChooses(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 16))
-	policies := []backfill.Policy{backfill.EASY, backfill.EASY, backfill.EASY, backfill.FCFS, backfill.FirstFit, backfill.Conservative, {Backfill: true, Reserve: 2}}
+	policies := []backfill.Policy{backfill.EASY, backfill.EASY, backfill.EASY, backfill.FCFS, backfill.FirstFit, backfill.Conservative, backfill.Reserving(2)}
 	some, all := pricing.NewBook(), pricing.NewBook()
 	chosen := map[bool]int{}
 	unpriced, offered := 0, 0

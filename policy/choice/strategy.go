@@ -2,10 +2,10 @@ package choice
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Strategy says how a broker places a job.
@@ -21,33 +21,45 @@ const (
 	Random                        // on any site that has room
 )
 
+type strategyIs struct {
+	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: jobs are weighed in batches
+	alpha bool                                                     // it goes by Rule.Alpha
+}
+
 // strategies is the table of them. A new one is a constant and a line here; its
 // comparison may be in a file of its own.
-var strategies = [...]struct {
-	name  string
-	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: it takes no single job
-}{
-	Batch:         {"batch", nil},
-	ByPreference:  {"alpha", func(r Rule, list []Candidate) func(x, y *Candidate) int { return byPreference(list, r.Alpha) }},
-	Earliest:      {"earliest", func(Rule, []Candidate) func(x, y *Candidate) int { return soonest }},
-	ShortestQueue: {"shortest-queue", func(Rule, []Candidate) func(x, y *Candidate) int { return byBacklog }},
-	Random:        {"random", func(r Rule, list []Candidate) func(x, y *Candidate) int { return bySite(draw(list, r.Draw)) }},
-}
+var strategies = names.Table[Strategy, strategyIs]{Kind: "strategy", Lines: []names.Line[strategyIs]{
+	Batch: {Name: "batch", Means: "weighs the jobs of a cycle against each other"},
+	ByPreference: {Name: "alpha", Means: "one by one: the start that `alpha` prefers, over all sites", Is: strategyIs{alpha: true,
+		order: func(r Rule, list []Candidate) func(x, y *Candidate) int { return byPreference(list, r.Alpha) }}},
+	Earliest: {Name: "earliest", Means: "one by one: the earliest start", Is: strategyIs{
+		order: func(Rule, []Candidate) func(x, y *Candidate) int { return soonest }}},
+	ShortestQueue: {Name: "shortest-queue", Means: "one by one: where the least work waits per node", Is: strategyIs{
+		order: func(Rule, []Candidate) func(x, y *Candidate) int { return byBacklog }}},
+	Random: {Name: "random", Means: "one by one: on any site that has room", Is: strategyIs{
+		order: func(r Rule, list []Candidate) func(x, y *Candidate) int { return bySite(draw(list, r.Draw)) }}},
+}}
 
 // String names the strategy as configuration files do.
-func (s Strategy) String() string { return strategies[s].name }
+func (s Strategy) String() string { return strategies.Name(s) }
+
+// Known reports whether there is such a strategy.
+func (s Strategy) Known() bool { return strategies.Known(s) }
+
+// OneByOne reports whether jobs are taken one by one, by a Rule, and not in batches.
+func (s Strategy) OneByOne() bool { return strategies.Is(s).order != nil }
+
+// TakesAlpha reports whether the strategy goes by Rule.Alpha.
+func (s Strategy) TakesAlpha() bool { return strategies.Is(s).alpha }
 
 // ParseStrategy reads the name of a strategy.
-func ParseStrategy(s string) (Strategy, error) {
-	var names []string
-	for i := range strategies {
-		if strategies[i].name == s {
-			return Strategy(i), nil
-		}
-		names = append(names, strategies[i].name)
-	}
-	return 0, fmt.Errorf("strategy %q is none of %q", s, names)
-}
+func ParseStrategy(s string) (Strategy, error) { return strategies.Parse(s) }
+
+// Strategies returns the strategies with what they do.
+func Strategies() []names.Policy { return strategies.Policies() }
+
+// TakingAlpha returns the names of those that TakesAlpha holds for.
+func TakingAlpha() []string { return strategies.With(func(p *strategyIs) bool { return p.alpha }) }
 
 // Candidate is a start for which a group of a site has room.
 type Candidate struct {
@@ -72,7 +84,7 @@ type Rule struct {
 // candidates of all sites together. Ties of a rule go to the earliest start, then the
 // earliest end, then the least cost, then by Tie. Batch is no such rule: it panics.
 func (r Rule) Best(list []Candidate) int {
-	order := strategies[r.Strategy].order
+	order := strategies.Is(r.Strategy).order
 	if order == nil {
 		panic("choice: " + r.Strategy.String() + " takes no job by itself")
 	}

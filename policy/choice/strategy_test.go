@@ -114,7 +114,7 @@ func TestParseStrategy_ReadsWhatStringWrites(t *testing.T) {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
 	}
-	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), `"batch" "alpha" "earliest" "shortest-queue" "random"`) {
+	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), "batch, alpha, earliest, shortest-queue or random") {
 		t.Errorf("an unknown strategy is read, or the error does not say which there are: %v", err)
 	}
 }

@@ -16,13 +16,12 @@
 package estimates
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Rule is a way to estimate. The zero Rule is the user's request.
@@ -37,21 +36,29 @@ const (
 	Regression             // a linear fit of all runs so far
 )
 
-var ruleNames = []string{"request", "exact", "tsafrir", "last-two", "regression"}
+// rules is the table of them.
+var rules = names.Table[Rule, struct{}]{Kind: "estimates", Lines: []names.Line[struct{}]{
+	Request:    {Name: "request", Means: "what the user asked for"},
+	Exact:      {Name: "exact", Means: "what the job will really run, which nobody knows"},
+	Tsafrir:    {Name: "tsafrir", Means: "mean of the user's last two runs, as in the paper"},
+	LastTwo:    {Name: "last-two", Means: "the same from the first run on, with corrections that double"},
+	Regression: {Name: "regression", Means: "a linear fit of all runs so far"},
+}}
+
+// Rules returns the rules with what they do.
+func Rules() []names.Policy { return rules.Policies() }
 
 // Names are the names that ParseRule reads.
-func Names() []string { return slices.Clone(ruleNames) }
+func Names() []string { return rules.Names() }
 
 // String is the name that ParseRule reads.
-func (r Rule) String() string { return ruleNames[r] }
+func (r Rule) String() string { return rules.Name(r) }
+
+// Predicts reports whether plans assume another run time than the user's request.
+func (r Rule) Predicts() bool { return r != Request }
 
 // ParseRule reads the name of a rule.
-func ParseRule(s string) (Rule, error) {
-	if i := slices.Index(ruleNames, s); i >= 0 {
-		return Rule(i), nil
-	}
-	return 0, fmt.Errorf("estimates %q: must be %s", s, strings.Join(ruleNames, ", "))
-}
+func ParseRule(s string) (Rule, error) { return rules.Parse(s) }
 
 // shortest is the shortest prediction.
 const shortest = grid.Second

@@ -330,7 +330,7 @@ func TestParseRule_ReadsTheNames(t *testing.T) {
 			t.Errorf("%q: %v, %v", s, r, err)
 		}
 	}
-	if _, err := ParseRule("mean"); err == nil || err.Error() != `estimates "mean": must be request, exact, tsafrir, last-two, regression` {
+	if _, err := ParseRule("mean"); err == nil || err.Error() != `estimates "mean" is unknown; must be request, exact, tsafrir, last-two or regression` {
 		t.Error(err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
-var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 3}, backfill.Conservative}
+var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.Reserving(3), backfill.Conservative}
 
 // last replays jobs on a queue, and hands the state at the submit of the last one to
 // see, before that job enters. It returns when each job started, by its place.
@@ -415,7 +415,7 @@ func TestSpread_QuantilesAreDraws(t *testing.T) {
 // planned: 2.5 s. EASY takes 0.5 s, the conservative policy 41 s.
 func BenchmarkDraw200_Queue1200_Reserve100(b *testing.B) {
 	jobs := workloadtest.Drawn(1200, 64, 1.2, 1)
-	g := backfill.New(1024, backfill.Policy{Backfill: true, Reserve: 100}, 0)
+	g := backfill.New(1024, backfill.Reserving(100), 0)
 	var h History
 	for _, j := range jobs {
 		h.Add(fmt.Sprint(j.User), j.Estimate, j.Run)

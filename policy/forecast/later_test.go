@@ -21,7 +21,7 @@ func throttled(policy backfill.Policy, n, most int) *backfill.State {
 }
 
 var served = map[string]backfill.Policy{"fcfs": backfill.FCFS, "first-fit": backfill.FirstFit, "easy": backfill.EASY,
-	"reserve=100": {Backfill: true, Reserve: 100}, "conservative": backfill.Conservative}
+	"reserve=100": backfill.Reserving(100), "conservative": backfill.Conservative}
 
 func TestByLimits_AnArrayTakesOnlyWhatItsThrottleLets(t *testing.T) {
 	t.Parallel()

@@ -72,11 +72,11 @@ func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time
 			switch {
 			case at == t:
 				place(i, t)
-			case s.Policy.Backfill && holds < s.Policy.Reserve && at < grid.Never:
+			case s.Policy.Backfills() && holds < s.Policy.Reserve && at < grid.Never:
 				holds++
 				place(i, at)
 			}
-			if !s.Policy.Backfill && at != t {
+			if !s.Policy.Backfills() && at != t {
 				break
 			}
 		}
@@ -177,7 +177,7 @@ func checkFrom(t *rapid.T, s *backfill.State, from, starts []grid.Time) {
 // Two of a hundred tasks run at once: beside them two of four nodes cost nothing extra.
 func TestAdditive_TasksBeyondTheThrottleAreNotDelayed(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, {Backfill: true, Reserve: 100}, backfill.Conservative} {
+	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.Reserving(100), backfill.Conservative} {
 		s := &backfill.State{Nodes: 4, Policy: policy, Free: grid.NewProfile(0, 4)}
 		set := backfill.Throttle{Most: 2}
 		for id := range int64(100) {

@@ -28,7 +28,7 @@ func (c *ceiling) set(most grid.Duration) {
 
 // begin prepares for a trial. Only EASY has a ceiling, and only if every job may start at once.
 func (c *ceiling) begin(b *Book, w *sweep) {
-	c.on = c.on && b.state.Policy.Backfill && b.state.Policy.Reserve == 1 && b.awaits.from == nil
+	c.on = c.on && b.state.Policy.Backfills() && b.state.Policy.Reserve == 1 && b.awaits.from == nil
 	c.next = w.left
 }
 

@@ -26,7 +26,7 @@ func TestWithin_IsTrueOfThePrice(t *testing.T) {
 	spared, within, above := 0, 0, 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 16))
-		policy := []backfill.Policy{backfill.EASY, backfill.EASY, backfill.EASY, backfill.FirstFit, backfill.FCFS, backfill.Conservative, {Backfill: true, Reserve: 2}}[r.IntN(7)]
+		policy := []backfill.Policy{backfill.EASY, backfill.EASY, backfill.EASY, backfill.FirstFit, backfill.FCFS, backfill.Conservative, backfill.Reserving(2)}[r.IntN(7)]
 		s := longState(r, policy, 1+r.IntN(12), worthPaths+r.IntN(60), []int64{5, 40}[r.IntN(2)])
 		book.Reset(s)
 		alone.Reset(s)

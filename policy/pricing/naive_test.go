@@ -36,7 +36,7 @@ func naivePlan(s *backfill.State) []grid.Time {
 				work.Add(t, t.Add(q.Estimate), -q.Nodes)
 				continue
 			}
-			if !s.Policy.Backfill {
+			if !s.Policy.Backfills() {
 				break
 			}
 			if holds == s.Policy.Reserve {

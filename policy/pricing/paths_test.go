@@ -17,7 +17,7 @@ func TestOffers_PricesOfALongQueueAreThoseOfSingleStarts(t *testing.T) {
 	met, prices := 0, 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		policy := []backfill.Policy{backfill.EASY, backfill.FirstFit, backfill.FCFS, {Backfill: true, Reserve: 2}}[r.IntN(4)]
+		policy := []backfill.Policy{backfill.EASY, backfill.FirstFit, backfill.FCFS, backfill.Reserving(2)}[r.IntN(4)]
 		s := randomState(r, policy, 8, 0, []int64{5, 40}[r.IntN(2)])
 		for i := range worthPaths + r.IntN(60) {
 			q := backfill.Queued{ID: int64(i), Nodes: 1 + r.IntN(8), Estimate: grid.Duration(1 + r.Int64N(40)), Weight: 1000, Guarantee: grid.Never}

@@ -1,11 +1,11 @@
 package pricing
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Scheme says what a reservation pays beyond its base.
@@ -18,24 +18,27 @@ const (
 	Fixed
 )
 
-// ParseScheme reads "adaptive" or "fixed".
-func ParseScheme(s string) (Scheme, error) {
-	switch s {
-	case "adaptive":
-		return Adaptive, nil
-	case "fixed":
-		return Fixed, nil
-	}
-	return 0, fmt.Errorf("pricing %q is unknown; write fixed or adaptive", s)
+type schemeIs struct {
+	delay bool // a reservation pays for the delay that it causes, so the queue is planned
 }
 
+// schemes is the table of them.
+var schemes = names.Table[Scheme, schemeIs]{Kind: "pricing", Lines: []names.Line[schemeIs]{
+	Adaptive: {Name: "adaptive", Means: "a reservation also pays for the delay that it causes in the queue", Is: schemeIs{delay: true}},
+	Fixed:    {Name: "fixed", Means: "a reservation pays its base alone"},
+}}
+
+// ParseScheme reads the name of a scheme.
+func ParseScheme(s string) (Scheme, error) { return schemes.Parse(s) }
+
 // String returns the name that ParseScheme reads.
-func (s Scheme) String() string {
-	if s == Fixed {
-		return "fixed"
-	}
-	return "adaptive"
-}
+func (s Scheme) String() string { return schemes.Name(s) }
+
+// ByDelay reports whether a reservation pays for the delay that it causes in the queue.
+func (s Scheme) ByDelay() bool { return schemes.Is(s).delay }
+
+// Schemes returns the schemes with what they do.
+func Schemes() []names.Policy { return schemes.Policies() }
 
 // Base returns the cost of n nodes for d at price p, n x p x d, rounded half up once; at
 // most MaxCredits.

@@ -12,7 +12,7 @@ import (
 // policies under test.
 var policies = []backfill.Policy{
 	backfill.EASY, backfill.Conservative, backfill.FirstFit, backfill.FCFS,
-	{Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 5},
+	backfill.Reserving(2), backfill.Reserving(5),
 }
 
 // randomState draws a state. Small numbers of nodes and instants make ties and

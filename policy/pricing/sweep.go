@@ -166,7 +166,7 @@ func (b *Book) resume(w *sweep, k *mark) {
 // hold their earliest fit; then all others that fit now start, in queue order.
 func (b *Book) pass(w *sweep) {
 	s := b.state
-	if !s.Policy.Backfill {
+	if !s.Policy.Backfills() {
 		b.passFCFS(w)
 		return
 	}

@@ -1,6 +1,6 @@
 package search
 
-import "fmt"
+import "github.com/bourse-grid/bourse/policy/names"
 
 // Algorithm says how to look for a window.
 type Algorithm uint8
@@ -20,20 +20,59 @@ const (
 	Best
 )
 
-var algorithmNames = [...]string{AMP: "amp", ALP: "alp", AMPLiteral: "amp-literal", Best: "best"}
+// properties are all that the rest of the code asks of an algorithm.
+type properties struct {
+	// find looks for a window for q. It leaves the window in f.found and reports whether
+	// there is one.
+	find func(f *Finder, q *query, w Weights) bool
+	// capsPrice: each node may cost at most the job's price cap. Otherwise all nodes
+	// together may cost at most the job's budget.
+	capsPrice bool
+	// anyStart: a window need not have the earliest start. So a search cannot begin where
+	// the last one for the job ended, or where bounds show the first room.
+	anyStart bool
+	// weighs: what it looks for depends on Weights.
+	weighs bool
+	// passes bounds its passes over a batch; 0: until a pass finds nothing.
+	passes int
+}
 
-func (a Algorithm) String() string { return algorithmNames[a] }
+// algorithms is the table of them. A new one is a constant and a line here, with its rule in
+// a file of its own.
+var algorithms = names.Table[Algorithm, properties]{Kind: "algorithm", Lines: []names.Line[properties]{
+	AMP: {Name: "amp", Means: "earliest start within the job's budget, with the cheapest parts",
+		Is: properties{find: earliestWhole}},
+	ALP: {Name: "alp", Means: "earliest start at which every slot is within the price cap",
+		Is: properties{find: earliestFirst, capsPrice: true}},
+	AMPLiteral: {Name: "amp-literal", Means: "amp as printed in the paper",
+		Is: properties{find: earliestFirst}},
+	Best: {Name: "best", Means: "any start: windows good in time, in cost, and in between",
+		Is: properties{find: (*Finder).findBest, anyStart: true, weighs: true, passes: bestPasses}},
+}}
+
+// String is the name that ParseAlgorithm reads.
+func (a Algorithm) String() string { return algorithms.Name(a) }
 
 // CapsPrice reports whether a limits the price of each node of a window to the job's price
 // cap. The other algorithms limit the total cost of the nodes to the job's budget.
-func (a Algorithm) CapsPrice() bool { return a == ALP }
+func (a Algorithm) CapsPrice() bool { return algorithms.Is(a).capsPrice }
 
-// ParseAlgorithm reads "alp", "amp", "amp-literal" or "best".
-func ParseAlgorithm(s string) (Algorithm, error) {
-	for a, name := range algorithmNames {
-		if s == name {
-			return Algorithm(a), nil
-		}
-	}
-	return 0, fmt.Errorf("algorithm %q is unknown; choose alp, amp, amp-literal or best", s)
+// Weighs reports whether a looks for what Weights say. The other algorithms ignore them.
+func (a Algorithm) Weighs() bool { return algorithms.Is(a).weighs }
+
+func (a Algorithm) anyStart() bool { return algorithms.Is(a).anyStart }
+
+// ParseAlgorithm reads the name of an algorithm.
+func ParseAlgorithm(s string) (Algorithm, error) { return algorithms.Parse(s) }
+
+// UnmarshalText reads the name of an algorithm, for configuration files.
+func (a *Algorithm) UnmarshalText(b []byte) (err error) {
+	*a, err = ParseAlgorithm(string(b))
+	return err
 }
+
+// Algorithms returns the algorithms with what they do.
+func Algorithms() []names.Policy { return algorithms.Policies() }
+
+// Weighing returns the names of the algorithms that Weighs holds for.
+func Weighing() []string { return algorithms.With(func(p *properties) bool { return p.weighs }) }

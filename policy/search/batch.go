@@ -47,7 +47,8 @@ func Batch(l *List, jobs []grid.Request, o Options) Result { return NewFinder(l)
 func (f *Finder) Batch(jobs []grid.Request, o Options) Result {
 	r := Result{Alternatives: make([][]grid.Window, len(jobs)), Reasons: make([]grid.Reason, len(jobs))}
 	queries, first := f.prepare(jobs, o)
-	for pass := 0; !r.Cut && (o.Algorithm != Best || pass < bestPasses); pass++ {
+	most := algorithms.Is(o.Algorithm).passes
+	for pass := 0; !r.Cut && (most == 0 || pass < most); pass++ {
 		found := false
 		w := o.Weights
 		if w.Time == 0 && w.Cost == 0 {
@@ -55,7 +56,7 @@ func (f *Finder) Batch(jobs []grid.Request, o Options) Result {
 			w.Finish = o.Weights.Finish
 		}
 		turn := o
-		if f.list.curved && !o.Algorithm.CapsPrice() && o.Algorithm != Best && pass%2 == 1 {
+		if f.list.curved && !o.Algorithm.CapsPrice() && !o.Algorithm.anyStart() && pass%2 == 1 {
 			turn.Algorithm, w = Best, Weights{Cost: 1000}
 		}
 		for i := 0; i < len(jobs) && !r.Cut; i++ {
@@ -97,7 +98,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			r.Cut = true
 			break
 		}
-		if o.Algorithm != Best {
+		if !o.Algorithm.anyStart() {
 			// What was not free at an earlier start never will be.
 			q.from = f.found.Start
 		}

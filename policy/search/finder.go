@@ -57,13 +57,20 @@ func (f *Finder) Find(r grid.Request, a Algorithm, w Weights, notice grid.Time) 
 	return f.found, grid.Reason{}
 }
 
-func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
-	if a == Best {
-		return f.findBest(q, w)
-	}
+func (f *Finder) find(q *query, a Algorithm, w Weights) bool { return algorithms.Is(a).find(f, q, w) }
+
+// earliestWhole finds the window of AMP.
+func earliestWhole(f *Finder, q *query, _ Weights) bool { return f.findEarliest(q, true) }
+
+// earliestFirst finds the window of ALP and, as printed, of AMP: as soon as enough slots are
+// kept.
+func earliestFirst(f *Finder, q *query, _ Weights) bool { return f.findEarliest(q, false) }
+
+// findEarliest finds the window with the earliest start; whole as in scan.
+func (f *Finder) findEarliest(q *query, whole bool) bool {
 	f.hook, f.array = nil, false
 	f.best.lift()
-	at := f.scan(q, a == AMP)
+	at := f.scan(q, whole)
 	if at < 0 {
 		return false
 	}

@@ -67,7 +67,7 @@ func (f *Finder) roomFor(q *query) *room {
 
 // bounded reports whether searches of the list by an algorithm use bounds.
 func (f *Finder) bounded(a Algorithm) bool {
-	return f.list.fungible && !f.list.curved && a != Best && !f.rooms.off
+	return f.list.fungible && !f.list.curved && !a.anyStart() && !f.rooms.off
 }
 
 // last returns the latest start that a query may have.

@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Alternative is what selection knows about a window.
@@ -30,19 +31,21 @@ const (
 	MinFinish             // the latest end, then the sum of ends, within the budget limit
 )
 
-var goalNames = [...]string{MinTime: "time", MinCost: "cost", MinFinish: "finish"}
+// goals is the table of them.
+var goals = names.Table[Goal, struct{}]{Kind: "goal", Lines: []names.Line[struct{}]{
+	MinTime:   {Name: "time", Means: "the sum of times, within the budget limit"},
+	MinCost:   {Name: "cost", Means: "the sum of costs, within the time limit"},
+	MinFinish: {Name: "finish", Means: "the latest end, then the sum of ends, within the budget limit"},
+}}
 
-func (g Goal) String() string { return goalNames[g] }
+// String is the name that ParseGoal reads.
+func (g Goal) String() string { return goals.Name(g) }
 
-// ParseGoal reads "time", "cost" or "finish".
-func ParseGoal(s string) (Goal, error) {
-	for g, name := range goalNames {
-		if s == name {
-			return Goal(g), nil
-		}
-	}
-	return 0, fmt.Errorf("goal %q is unknown; choose time, cost or finish", s)
-}
+// ParseGoal reads the name of a goal.
+func ParseGoal(s string) (Goal, error) { return goals.Parse(s) }
+
+// Goals returns the goals with what they minimise.
+func Goals() []names.Policy { return goals.Policies() }
 
 // Auto in Limits asks for the limit by the paper's formula.
 const Auto = -1

@@ -56,7 +56,7 @@ func (s *Schedule) auditPlace(p *place) error {
 		return fmt.Errorf("job %d stands at %v, promised between %v and %v", j.SLA.ID, p.start, p.ready, p.last)
 	case p.start != j.Start || p.ready != j.Ready || p.last.Add(p.run) != j.Due || p.nodes != j.Size.Nodes || p.run != j.Size.Runtime:
 		return fmt.Errorf("job %d: the place %v and the promise %+v differ", j.SLA.ID, p.start, j.Promise)
-	case !orders[s.opt.Order].passes && p.key != s.key(p):
+	case !orders.Is(s.opt.Order).passes && p.key != s.key(p):
 		return fmt.Errorf("job %d: its key %d is not the present one, %d", j.SLA.ID, p.key, s.key(p))
 	case p.fixAt() <= s.now:
 		return fmt.Errorf("job %d: its window should have closed at %v", j.SLA.ID, p.fixAt())

@@ -83,7 +83,7 @@ func TestForLeg_LeavesTheChoiceThatTheLegLeaves(t *testing.T) {
 
 func TestNames_AreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	for want := range Order(len(orders)) {
+	for want := range Order(len(orders.Lines)) {
 		text, _ := want.MarshalText()
 		got := Shuffle
 		if want == Shuffle {

@@ -2,12 +2,12 @@ package sla
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // Order says in which order waiting jobs choose their slots. Ties go by
@@ -23,41 +23,36 @@ const (
 	Shuffle              // by random keys, drawn anew for each trial
 )
 
-// orders is the table of them. A new one is a constant and a line here; its key may be in
-// a file of its own.
-var orders = [...]struct {
-	name   string
+type orderIs struct {
 	key    func(s *Schedule, p place) int64 // what it sorts by, least first
 	passes bool                             // keys change as time passes, or are drawn anew
-}{
-	EDF:     {"edf", func(_ *Schedule, p place) int64 { return int64(p.last.Add(p.run)) }, false},
-	FIFO:    {"fifo", func(*Schedule, place) int64 { return 0 }, false},
-	LFF:     {"lff", func(s *Schedule, p place) int64 { return int64(p.last - max(p.ready, s.now)) }, true},
-	BJF:     {"bjf", func(_ *Schedule, p place) int64 { return -Size{p.nodes, p.run}.area() }, false},
-	Revenue: {"revenue", func(_ *Schedule, p place) int64 { return -rate(p.job.Price, Size{p.nodes, p.run}.area()) }, false},
-	Shuffle: {"shuffle", func(s *Schedule, _ place) int64 { return s.opt.Keys() }, true},
 }
 
-// ParseOrder reads "edf", "fifo", "lff", "bjf", "revenue" or "shuffle".
-func ParseOrder(s string) (Order, error) {
-	words := ""
-	for i := range orders {
-		switch n := orders[i].name; {
-		case n == s:
-			return Order(i), nil
-		case i == len(orders)-1:
-			words += " or " + n
-		case i > 0:
-			words += ", " + n
-		default:
-			words = n
-		}
-	}
-	return 0, fmt.Errorf("order %q is unknown; write %s", s, words)
-}
+// orders is the table of them. A new one is a constant and a line here; its key may be in
+// a file of its own.
+var orders = names.Table[Order, orderIs]{Kind: "order", Lines: []names.Line[orderIs]{
+	EDF: {Name: "edf", Means: "earliest deadline first",
+		Is: orderIs{key: func(_ *Schedule, p place) int64 { return int64(p.last.Add(p.run)) }}},
+	FIFO: {Name: "fifo", Means: "in order of arrival",
+		Is: orderIs{key: func(*Schedule, place) int64 { return 0 }}},
+	LFF: {Name: "lff", Means: "least flexible first",
+		Is: orderIs{key: func(s *Schedule, p place) int64 { return int64(p.last - max(p.ready, s.now)) }, passes: true}},
+	BJF: {Name: "bjf", Means: "biggest job first",
+		Is: orderIs{key: func(_ *Schedule, p place) int64 { return -Size{p.nodes, p.run}.area() }}},
+	Revenue: {Name: "revenue", Means: "highest price for a node-second first",
+		Is: orderIs{key: func(_ *Schedule, p place) int64 { return -rate(p.job.Price, Size{p.nodes, p.run}.area()) }}},
+	Shuffle: {Name: "shuffle", Means: "at random",
+		Is: orderIs{key: func(s *Schedule, _ place) int64 { return s.opt.Keys() }, passes: true}},
+}}
+
+// ParseOrder reads the name of an order.
+func ParseOrder(s string) (Order, error) { return orders.Parse(s) }
+
+// Orders returns the orders with what they do.
+func Orders() []names.Policy { return orders.Policies() }
 
 // String is the name that ParseOrder reads.
-func (o Order) String() string { return orders[o].name }
+func (o Order) String() string { return orders.Name(o) }
 
 // MarshalText writes the order's name.
 func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
@@ -69,7 +64,7 @@ func (o *Order) UnmarshalText(b []byte) (err error) {
 }
 
 // key is what the order sorts a place by.
-func (s *Schedule) key(p *place) int64 { return orders[s.opt.Order].key(s, *p) }
+func (s *Schedule) key(p *place) int64 { return orders.Is(s.opt.Order).key(s, *p) }
 
 // rate is what a job with that area in node-milliseconds pays, in micro-credits per
 // node-hour, at most the largest int64.
@@ -91,7 +86,7 @@ func compare(a, b place) int {
 // of LFF fall as time goes on, those of Shuffle are drawn.
 func (s *Schedule) sort() {
 	w := s.waiting
-	if orders[s.opt.Order].passes {
+	if orders.Is(s.opt.Order).passes {
 		for i := range w {
 			w[i].key = s.key(&w[i])
 		}

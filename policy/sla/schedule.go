@@ -33,7 +33,7 @@ func (o *Options) Check() error {
 	switch {
 	case o.Nodes < 1 || o.Nodes > MaxNodes:
 		return fmt.Errorf("nodes = %d: must be 1 to %d", o.Nodes, MaxNodes)
-	case int(o.Order) >= len(orders):
+	case !orders.Known(o.Order):
 		return fmt.Errorf("order %d is unknown", o.Order)
 	case o.Order == Shuffle && o.Keys == nil:
 		return fmt.Errorf("order shuffle needs a stream of keys")

@@ -295,12 +295,12 @@ func TestPrice_DeltaIsLinearToItsEndAtPhiOne(t *testing.T) {
 
 func TestParseOrder_ReadsWhatStringShowsAndNamesAllOtherwise(t *testing.T) {
 	t.Parallel()
-	for o := range Order(len(orders)) {
+	for o := range Order(len(orders.Lines)) {
 		if got, err := ParseOrder(o.String()); got != o || err != nil {
 			t.Errorf("%v is read as %v, %v", o, got, err)
 		}
 	}
-	want := `order "sjf" is unknown; write edf, fifo, lff, bjf, revenue or shuffle`
+	want := `order "sjf" is unknown; must be edf, fifo, lff, bjf, revenue or shuffle`
 	if _, err := ParseOrder("sjf"); err == nil || err.Error() != want {
 		t.Errorf("%v, not %s", err, want)
 	}

@@ -51,7 +51,7 @@ func planPass(s *backfill.State, work grid.Profile, starts []grid.Time, t grid.T
 		case at == t:
 			starts[i] = t
 			take(q)
-		case !s.Policy.Backfill:
+		case !s.Policy.Backfills():
 			return
 		case holds == s.Policy.Reserve:
 			continue // blocked, and the policy allows no more holds

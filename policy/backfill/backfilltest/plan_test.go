@@ -29,12 +29,12 @@ func figure1(p backfill.Policy) *backfill.State {
 	}
 }
 
-var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 2},
-	{Backfill: true, Reserve: 3}, backfill.Conservative}
+var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, backfill.Reserving(2),
+	backfill.Reserving(3), backfill.Conservative}
 
 func TestPlan_FigureOneStartsCAndDAtTwo(t *testing.T) {
 	t.Parallel()
-	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FirstFit, backfill.FCFS, {Backfill: true, Reserve: 2}} {
+	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FirstFit, backfill.FCFS, backfill.Reserving(2)} {
 		if got := Plan(figure1(p)); !slices.Equal(got, []grid.Time{2000, 2000}) {
 			t.Errorf("%v: planned starts %v, want 2 and 2", p, got)
 		}
