@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -157,7 +158,7 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 	case c.json:
 		return writeJSON(out, list)
 	case s.csv:
-		return failed(writeStatement(out, &list))
+		return failure.Of(writeStatement(out, &list))
 	}
 	w := report.NewTable("at", "what", "job", "user", "site", "amount", "balance", "note")
 	for i := range list.Lines {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -62,7 +63,7 @@ func refusedOr(err error) error {
 	var exists *certificate.ExistsError
 	var disk *fs.PathError
 	if errors.As(err, &exists) || errors.As(err, &disk) && !errors.Is(err, fs.ErrNotExist) {
-		return failed(err)
+		return failure.Of(err)
 	}
 	return err
 }
@@ -233,7 +234,7 @@ member's key was stolen, revoke the member and then issue a new certificate.`,
 				return refusedOr(err)
 			}
 			if len(serials) == 0 {
-				return failed(fmt.Errorf("%s %s has no valid certificate left to revoke; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
+				return failure.Of(fmt.Errorf("%s %s has no valid certificate left to revoke; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
 			}
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"revoked": serials, "list": filepath.Join(f.dir, "revoked.txt")})

@@ -6,12 +6,14 @@ import (
 	"io"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // liveChecked is what "check --live --json" prints.
 type liveChecked struct {
 	*configs.Checked
-	Live []finding `json:"live"`
+	Live []process.Finding `json:"live"`
 }
 
 // checkLive tries what a site needs of its machine and its cluster. What is missing fails.
@@ -23,7 +25,7 @@ func checkLive(ctx context.Context, file string, found *configs.Checked, asJSON 
 	if err != nil {
 		return err
 	}
-	list := runChecks(ctx, siteChecks(cfg))
+	list := process.CheckSite(ctx, cfg)
 	if asJSON {
 		err = writeJSON(out, liveChecked{found, list})
 	} else {
@@ -34,12 +36,12 @@ func checkLive(ctx context.Context, file string, found *configs.Checked, asJSON 
 		if !asJSON && err == nil {
 			_, err = fmt.Fprintf(out, "%-8s %s: %s\n", f.State, f.Check, visible(f.Words))
 		}
-		if f.State == foundMissing {
+		if f.State == process.FoundMissing {
 			lacks++
 		}
 	}
 	if err == nil && lacks > 0 {
-		return failed(fmt.Errorf("%d of %d checks have found something missing", lacks, len(list)))
+		return failure.Of(fmt.Errorf("%d of %d checks have found something missing", lacks, len(list)))
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -164,14 +165,14 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "%s: %s\n", in, lost)
 	}
 	if err := workload.WriteFile(out, t); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	done := converted{len(t.Records), t.BadCount, t.Backwards}
 	if c.json {
-		return failed(writeJSON(stdout, done))
+		return failure.Of(writeJSON(stdout, done))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %d records\n", out, done.Records)
-	return failed(err)
+	return failure.Of(err)
 }
 
 // open reads the trace and reports what was mended.
@@ -250,7 +251,7 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%s: nothing to split by: its records name no partition", in)
 	}
 	if err := os.MkdirAll(c.split, 0o755); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	rows := make([]part, len(list))
 	for i, p := range list {
@@ -263,16 +264,16 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 			return err
 		}
 		if err := workload.WriteFile(file, p.Trace); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		rows[i] = part{p.Number, p.Name, file, len(p.Trace.Records)}
 	}
 	if c.json {
-		return failed(writeJSON(stdout, rows))
+		return failure.Of(writeJSON(stdout, rows))
 	}
 	for _, r := range rows {
 		if _, err := fmt.Fprintf(stdout, "%s: %d records\n", r.File, r.Records); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	return nil

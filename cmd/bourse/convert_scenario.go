@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -26,13 +27,13 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%s: none of its jobs ran in a known partition, so no site can be made", in)
 	}
 	if err := files.Replace(out, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if c.json {
-		return failed(writeJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
+		return failure.Of(writeJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %d sites; run it with bourse simulate %s --traces %s\n", out, sites, out, filepath.Dir(in))
-	return failed(err)
+	return failure.Of(err)
 }
 
 // gridScenario returns the text of the scenario and the number of its sites.

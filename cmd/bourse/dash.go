@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/web/dash"
@@ -63,7 +64,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	}
 	page, err := openDash(c.context, port)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer unhook()
@@ -78,7 +79,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 		_, err = fmt.Fprintln(stdout, link)
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if !only && !c.json {
 		defer browse(link, stderr)()
@@ -88,7 +89,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	case <-ctx.Done():
 		return nil
 	case err := <-page.ended:
-		return failed(err)
+		return failure.Of(err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -82,7 +83,7 @@ func refused(err error) error {
 	if err == nil || errors.As(err, &p) && p.Input() || errors.As(err, &m) {
 		return err
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // misuse is bad usage that shows only while a command runs.

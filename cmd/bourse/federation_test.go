@@ -20,6 +20,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -58,7 +59,7 @@ func newFederation(t *testing.T) *federation {
 		t.Fatal(err)
 	}
 	on(disk, "broker:vo1", broker.New(cfg))
-	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: statements(cfg, folder),
+	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: process.Statements(cfg, folder),
 		Explain: func(_ context.Context, job string, _ grid.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})

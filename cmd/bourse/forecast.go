@@ -21,6 +21,7 @@ import (
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -205,10 +206,10 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return err
 	}
 	if err := q.refuses(f.nodes, d); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.nodes > q.group.Nodes {
-		return failed(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
 	}
 	past, err := f.learn(ctx, look, messages)
 	if err != nil {
@@ -219,10 +220,10 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		a.Manager = f.ask(ctx, q.partition, d)
 	}
 	if err := f.print(out, a, q); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if a.Limits >= grid.MaxTime {
-		return failed(fmt.Errorf("the job cannot start even when everything that the look shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failure.Of(fmt.Errorf("the job cannot start even when everything that the look shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}
 	return nil
 }

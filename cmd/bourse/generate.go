@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -83,7 +84,7 @@ func (g *generate) run(stdout io.Writer) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("--days %v: too short for a single job; give more days or a higher load", g.days)
 	}
-	return failed(workload.Write(stdout, workload.FromJobs(g.header(len(jobs)), jobs)))
+	return failure.Of(workload.Write(stdout, workload.FromJobs(g.header(len(jobs)), jobs)))
 }
 
 // check refuses values that no model takes, and names the flag.

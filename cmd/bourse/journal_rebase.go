@@ -13,11 +13,13 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newJournalRebase builds "bourse journal rebase".
 func newJournalRebase() *cobra.Command {
-	r := journalRebase{now: wallClock}
+	r := journalRebase{now: process.WallClock}
 	cmd := &cobra.Command{
 		Use:   "rebase PATH...",
 		Short: "Repair records that a fast clock dated in the future",
@@ -131,7 +133,7 @@ func (r *journalRebase) one(s journalSource, now, to grid.Time, ending string) (
 	}
 	disk, err := open(s.path)
 	if err != nil {
-		return one, failed(fmt.Errorf("%w; stop the process first", err))
+		return one, failure.Of(fmt.Errorf("%w; stop the process first", err))
 	}
 	defer func() { err = errors.Join(err, disk.Close()) }()
 	owner, err := s.owner()

@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -143,7 +144,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		printVerified(out, rows, counts, broken, found, more)
 	}
 	if err == nil && broken > 0 {
-		err = failed(fmt.Errorf("invariants are broken, %s", plural(broken, "time", "times")))
+		err = failure.Of(fmt.Errorf("invariants are broken, %s", plural(broken, "time", "times")))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -50,11 +51,11 @@ needed and, if the issuer allows it, no code either.`,
 				})
 			}
 			if err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 			name, err := c.SaveToken(token, by)
 			if err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "The token is in %s.\n", name)
 			return nil

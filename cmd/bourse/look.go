@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // lookFlags say which cluster to look at, and which of its nodes.
@@ -59,7 +60,7 @@ func (l *lookFlags) look(ctx context.Context) (*grid.Look, error) {
 	}
 	look, err := slurm.Look(ctx, l.commands())
 	if err != nil {
-		return nil, failed(fmt.Errorf("the cluster cannot be looked at: %w", err))
+		return nil, failure.Of(fmt.Errorf("the cluster cannot be looked at: %w", err))
 	}
 	return look, nil
 }

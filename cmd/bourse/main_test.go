@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -36,16 +34,6 @@ func TestOutput_LetsNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 	printJobs(&output{w: &b}, []web.Job{j, {User: "ben", State: "done"}}, time.Now())
 	if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u009b\u202e") || !strings.Contains(s, `\u001b[31mavx\u202e`) {
 		t.Errorf("shown as %q", s)
-	}
-}
-
-func TestLog_ShowsAConsoleNoCommandsOfPeers(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	log := zerolog.New(zerolog.ConsoleWriter{Out: &b, NoColor: true, FormatPrepare: visibleMessage})
-	log.Warn().Str("peer", "x\x1b[2J").Msg("refused: by a\x1b[2Jb\u009b")
-	if strings.ContainsAny(b.String(), "\x1b\u009b") || !strings.Contains(b.String(), `a\u001b[2Jb\u009b`) {
-		t.Errorf("%q", b.String())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -123,7 +124,7 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 	list, err := api.ShiftOffers(ctx, id)
 	var p *client.Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound {
-		return failed(fmt.Errorf("no site and no job of yours is named %q", id))
+		return failure.Of(fmt.Errorf("no site and no job of yours is named %q", id))
 	}
 	if err != nil {
 		return refused(err)

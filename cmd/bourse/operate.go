@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -179,7 +180,7 @@ func notClosed(s *web.SiteState, w web.OpenWish) error {
 	if len(list) == 0 {
 		list = []string{"nobody"}
 	}
-	return failed(fmt.Errorf("%s is not closed to %s; it is closed to %s", s.Name, name(w.VO, w.User), strings.Join(list, ", ")))
+	return failure.Of(fmt.Errorf("%s is not closed to %s; it is closed to %s", s.Name, name(w.VO, w.User), strings.Join(list, ", ")))
 }
 
 func flagged(before, s string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -52,7 +53,7 @@ Exit status 1 if no selection is within a given limit.`,
 				return err
 			}
 			if v.result.Reason.Refused() {
-				return failed(errors.New(v.result.Reason.String()))
+				return failure.Of(errors.New(v.result.Reason.String()))
 			}
 			return nil
 		},

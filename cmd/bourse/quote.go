@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -151,7 +152,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 		return err
 	}
 	if pick != nil && taken == nil {
-		return failed(errors.New("no offer is suitable; try a later deadline, a larger budget, fewer nodes or --more-starts"))
+		return failure.Of(errors.New("no offer is suitable; try a later deadline, a larger budget, fewer nodes or --more-starts"))
 	}
 	return nil
 }

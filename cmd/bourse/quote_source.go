@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/process"
 )
 
 // quoted is the subject of a quote: a group's queue, with names for what is in it.
@@ -103,7 +104,7 @@ func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	}
 	return &quoted{
 		site: look.Source, group: live.group, state: &live.state, zero: look.At,
-		running: live.called, queued: live.called, reserved: live.taken, clock: timeOfDay,
+		running: live.called, queued: live.called, reserved: live.taken, clock: process.TimeOfDay,
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -135,7 +136,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		return err
 	}
 	if err := r.tryJobsOut(); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if r.streams(file) {
 		if err := r.stream(file, opt, read, out, messages); !errors.Is(err, workload.ErrNotInOrder) {
@@ -162,7 +163,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if err != nil {
 		var over *simulation.OverloadError
 		if errors.As(err, &over) {
-			return failed(fmt.Errorf("%s: %w", file, err))
+			return failure.Of(fmt.Errorf("%s: %w", file, err))
 		}
 		return err
 	}
@@ -180,7 +181,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if r.jobsOut != "" { // last, because it may fail and the figures are worth printing anyway
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // noJobs is the error of a trace whose records all fall away, and says why they do.

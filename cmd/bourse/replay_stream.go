@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -56,7 +57,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			return r.noJobs(file, trace, records, tally, messages)
 		case errors.As(err, &over):
 			said.to(messages)
-			return failed(fmt.Errorf("%s: %w", file, err))
+			return failure.Of(fmt.Errorf("%s: %w", file, err))
 		case err != nil:
 			said.to(messages)
 			return err
@@ -95,7 +96,7 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	} else {
 		err = r.print(out, &a, figures.Classes())
 	}
-	return failed(errors.Join(err, unwritten))
+	return failure.Of(errors.Join(err, unwritten))
 }
 
 // rowsOf adds outcomes to the figures and writes their rows, unless rows is nil.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -70,7 +71,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	if f.out != "" {
 		out = f.out
 		if err := os.MkdirAll(out, 0o755); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	var apart []report.Apart
@@ -86,19 +87,19 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	}
 	written, err := f.write(out, runs, apart)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.json {
-		return failed(writeJSON(stdout, written))
+		return failure.Of(writeJSON(stdout, written))
 	}
 	if len(dirs) == 2 {
 		if err := tellApart(stdout, apart); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	for _, file := range written {
 		if _, err := fmt.Fprintln(stdout, file); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	return nil

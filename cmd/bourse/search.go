@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -131,7 +132,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	}
 	r := search.Batch(l, p.Jobs, o)
 	if r.Cut {
-		return nil, r, failed(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
+		return nil, r, failure.Of(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
 	}
 	return (*problem)(p), r, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -168,7 +169,7 @@ func (f *simulateFlags) write(args []string, stdout io.Writer) error {
 		text = s.Source.Text
 	}
 	_, err := io.WriteString(stdout, text)
-	return failed(err)
+	return failure.Of(err)
 }
 
 // recall takes the scenario and the seeds from the run of a folder.
@@ -231,7 +232,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 		var broken *simulation.Violation
 		var file *fs.PathError
 		if errors.As(err, &broken) || errors.As(err, &file) && file.Op == "write" {
-			return failed(err)
+			return failure.Of(err)
 		}
 		return err
 	}
@@ -241,7 +242,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	}
 	err = f.show(first, all, stdout) // before the files, because writing them may fail
 	if folder != nil {
-		err = errors.Join(err, failed(folder.write(first, all)))
+		err = errors.Join(err, failure.Of(folder.write(first, all)))
 	}
 	if err != nil {
 		return err
@@ -260,12 +261,12 @@ func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 	}
 	if !f.force {
 		if err := run.Free(f.out); err != nil {
-			return nil, failed(err)
+			return nil, failure.Of(err)
 		}
 	}
 	folder, err := report.OpenFolder(f.out)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failure.Of(err)
 	}
 	return &runFolder{Folder: folder, run: run}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -90,7 +91,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 		fmt.Fprint(stderr, stakeWords(stake))
 	}
 	if f, ok := in.(*os.File); ok && !c.yes && term.IsTerminal(int(f.Fd())) && !agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
-		return failed(errors.New("nothing was done"))
+		return failure.Of(errors.New("nothing was done"))
 	}
 	list, err := api.LoseSite(ctx, name, c.wish)
 	if err != nil {

@@ -7,20 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
-
-func TestSlurmPrefix_IsOneSitesOnly(t *testing.T) {
-	t.Parallel()
-	odd := slurmPrefix("nörd site")
-	if slurmPrefix("north") != "bourse.north." || slurmPrefix("north-2") != "bourse.north-2." || odd == slurmPrefix("nörd sitf") || !regexp.MustCompile(`^bourse\.[0-9a-f]{16}\.$`).MatchString(odd) {
-		t.Errorf("prefixes %s, %s", slurmPrefix("north"), odd)
-	}
-}
 
 // slurmFederation lays out two sites beside two real Slurm clusters of four nodes.
 func slurmFederation(t *testing.T) (dir, managers string, members []member) {

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -186,23 +187,23 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 			page.Fronts = e.fronts(rows)
 		}
 		if err := writeStudy(f.out, page); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		if f.figures != "" {
 			add := func(name string, write func(io.Writer) error) error {
 				return files.Replace(filepath.Join(f.out, name), write)
 			}
 			if err := writeFigures(f.out, "", f.figures, page.Plots(), add); err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 		}
 	}
 	if f.json {
 		s.say("%s", tests)
-		return failed(writeJSON(stdout, rows))
+		return failure.Of(writeJSON(stdout, rows))
 	}
 	if err := f.show(name, rows, stdout); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	said := append([]string{tests.String()}, studies.VerdictRules...)
 	if e.finding != nil {
@@ -210,7 +211,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	for _, words := range said {
 		if err := paragraph(stdout, words); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
@@ -174,7 +175,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return refused(late)
 	}
 	if lost > 0 {
-		return failed(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
+		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
 			lost, plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	given := 0
@@ -184,7 +185,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		}
 	}
 	if given > 0 {
-		return failed(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
+		return failure.Of(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
 	}
 	return nil
 }

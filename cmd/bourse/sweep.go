@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -132,7 +133,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	bar.start(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		bar.set(sheet.finished(), sheet.wanted())
 		return nil
@@ -141,7 +142,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if err != nil {
 		var broken *simulation.Violation
 		if errors.As(err, &broken) {
-			return failed(err)
+			return failure.Of(err)
 		}
 		return err
 	}
@@ -150,7 +151,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	}
 	if f.out != "" {
 		if err := sheet.write(); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	if part.of > 0 {
@@ -162,28 +163,28 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 // tellPart says what was done of a part of a sweep, which has no means yet.
 func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 	if f.json {
-		return failed(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
+		return failure.Of(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
 	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
 		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
-	return failed(err)
+	return failure.Of(err)
 }
 
 // tell shows the means of all runs and where the files are.
 func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	means := sheet.means()
 	if f.json {
-		return failed(writeJSON(stdout, means))
+		return failure.Of(writeJSON(stdout, means))
 	}
 	if err := f.show(sheet, means, stdout); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
 		err = folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // show prints a row for each point and VO, with some measures: means, and below them the

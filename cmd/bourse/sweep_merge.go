@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newSweepMerge builds "bourse sweep merge".
@@ -39,14 +41,14 @@ func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
 		}
 	}
 	if lacks := parts.lacks(); lacks != "" {
-		return failed(fmt.Errorf("of the %d parts these are missing: %s; nothing was written", parts.of, lacks))
+		return failure.Of(fmt.Errorf("of the %d parts these are missing: %s; nothing was written", parts.of, lacks))
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	parts.sheet.dir = f.out
 	if err := parts.sheet.write(); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	return f.tell(parts.sheet, stdout)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -116,7 +117,7 @@ func (s *sweepSheet) over(dir string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, failed(err)
+		return false, failure.Of(err)
 	}
 	_, err = s.read(path, old)
 	return err == nil && s.done == s.wanted(), err
@@ -156,7 +157,7 @@ func (p *sweepParts) add(dir string) error {
 		return fmt.Errorf("%w; must be the folder of a part, as \"bourse sweep --part\" writes it", err)
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var head sweepHead
@@ -190,7 +191,7 @@ func (p *sweepParts) keep(path string, part int, runs [][]report.Figure) error {
 			continue
 		}
 		if old := p.sheet.runs[run]; old != nil && fmt.Sprint(old) != fmt.Sprint(figures) {
-			return failed(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
+			return failure.Of(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
 		}
 		p.sheet.keep(simulation.SweepRun{Run: run, Figures: figures})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // sweepPlan holds the values for a script or a manifest.
@@ -89,7 +90,7 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 		}
 	}
 	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted, "yaml": yamlQuoted}).Parse(text))
-	return failed(t.Execute(stdout, p))
+	return failure.Of(t.Execute(stdout, p))
 }
 
 // task checks what each task asks for.

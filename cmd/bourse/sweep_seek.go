@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -49,10 +50,10 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	}
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		if err := files.Try(filepath.Join(f.out, seekFile)); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	name := config.Parameters[0].Name
@@ -88,7 +89,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	if err == nil && answer.Least == nil {
 		err = fmt.Errorf("not even %s = %v meets the target", name, found.Below)
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // words says how many seeds meet the bound, and whether the try was cut short.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/plant"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation/torture"
 )
@@ -93,7 +94,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	})
 	bar.clear()
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.faults == "" && f.shrink > 0 {
 		for i := range sum.Violations[:min(3, len(sum.Violations))] {
@@ -104,10 +105,10 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if n := len(sum.Violations); n > 0 {
-		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
+		return failure.Of(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
 	}
 	if rare := sum.Rare(); len(rare) > 0 {
-		return failed(fmt.Errorf("rows %s were taken less often than required for this many seeds (see bourse torture --rows): the worlds no longer lead to them often enough",
+		return failure.Of(fmt.Errorf("rows %s were taken less often than required for this many seeds (see bourse torture --rows): the worlds no longer lead to them often enough",
 			strings.Join(rare, ", ")))
 	}
 	return nil

@@ -15,6 +15,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/dash"
 )
@@ -110,7 +112,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
 	}
 	if err := alreadyUp(f.dir); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.vos == 0 {
 		f.vos = vosOf(f.dir)
@@ -128,20 +130,20 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if err := writePID(f.dir); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer unhook()
 	family, err := newFamily(stderr)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	pages, err := f.livePages()
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	for i := range pages {
 		defer pages[i].serve(ctx)()
@@ -150,7 +152,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // livePage is the live page of a VO.
@@ -250,10 +252,10 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 
 // The waits of a family.
 const (
-	readyWithin = time.Minute              // of a child, from its start
-	stopWithin  = patience + 5*time.Second // for a child that is told to stop; then it is killed
-	restartWait = time.Second              // before a child is restarted; doubles each time it fails again
-	longestWait = time.Minute              // upper bound of that wait; a child that ran this long starts over with restartWait
-	mostKills   = 5                        // of one child within killsWithin; then all are stopped
+	readyWithin = time.Minute                      // of a child, from its start
+	stopWithin  = process.Patience + 5*time.Second // for a child that is told to stop; then it is killed
+	restartWait = time.Second                      // before a child is restarted; doubles each time it fails again
+	longestWait = time.Minute                      // upper bound of that wait; a child that ran this long starts over with restartWait
+	mostKills   = 5                                // of one child within killsWithin; then all are stopped
 	killsWithin = time.Minute
 )

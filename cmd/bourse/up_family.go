@@ -15,6 +15,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
+
+	"github.com/bourse-grid/bourse/process"
 )
 
 // family is the set of child processes that up has started. A child ends when its
@@ -209,7 +211,7 @@ func (p *prefixed) line(name string, line []byte) {
 	f, ok := p.out.(*os.File)
 	plain := !ok || !term.IsTerminal(int(f.Fd()))
 	fmt.Fprintf(p.out, "%-8s ", name)
-	c := zerolog.ConsoleWriter{Out: p.out, NoColor: plain, TimeFormat: "15:04:05.000", FormatPrepare: visibleMessage}
+	c := zerolog.ConsoleWriter{Out: p.out, NoColor: plain, TimeFormat: "15:04:05.000", FormatPrepare: process.VisibleMessage}
 	if _, err := c.Write(line); err == nil {
 		return
 	}
