@@ -108,6 +108,7 @@ var rooms = []room{
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "process/failure"}, world},
+	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
 	{"cmd/bourse/input", []string{"grid"}, world},
 	{"cmd/...", []string{"..."}, world},
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
 // liveSite is the file of a site of processes of this machine, on ports that nobody has.
@@ -20,7 +21,7 @@ func liveSite(t *testing.T, as string) string {
 
 func TestCheckLive_SaysOfEachWhetherItIsThere(t *testing.T) {
 	t.Parallel()
-	as, err := workAccount()
+	as, err := federation.WorkAccount()
 	if err != nil {
 		t.Skip(err)
 	}

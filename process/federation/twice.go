@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"fmt"
@@ -23,10 +23,10 @@ import (
 // pidFile holds the ID of the process that runs, or last ran, the federation of a folder.
 const pidFile = "up.pid"
 
-// alreadyUp refuses a folder whose federation is running: its recorded process is alive,
+// AlreadyUp refuses a folder whose federation is running: its recorded process is alive,
 // and something listens at an address of its agents. The ID alone proves nothing, because
 // another process may have it by now.
-func alreadyUp(dir string) error {
+func AlreadyUp(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, pidFile))
 	if err != nil {
 		return nil
@@ -51,7 +51,7 @@ func alive(pid int) bool {
 
 // listens reports whether anything answers at an address in the folder's context.
 func listens(dir string) bool {
-	c, err := client.Read(filepath.Join(dir, contextFile))
+	c, err := client.Read(filepath.Join(dir, ContextFile))
 	if err != nil {
 		return false
 	}
@@ -75,8 +75,8 @@ func addresses(sites map[string]string) (list []string) {
 	return list
 }
 
-// writePID records that this process runs the federation of a folder.
-func writePID(dir string) error {
+// WritePID records that this process runs the federation of a folder.
+func WritePID(dir string) error {
 	return files.Replace(filepath.Join(dir, pidFile), func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, os.Getpid())
 		return err

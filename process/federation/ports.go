@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"fmt"
@@ -9,18 +9,18 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 )
 
-// ports hands out free ports of this machine. They are below those that the system uses
+// Ports hands out free ports of this machine. They are below those that the system uses
 // for outgoing connections, so that they are still free next time.
-type ports struct {
-	next  int
+type Ports struct {
+	Next  int
 	taken []string // addresses in existing files
 }
 
-// maxPort is below the range for outgoing connections on common systems.
-const maxPort = 32000
+// MaxPort is below the range for outgoing connections on common systems.
+const MaxPort = 32000
 
-// reserve sets aside the addresses in existing files.
-func (p *ports) reserve(dir string) error {
+// Reserve sets aside the addresses in existing files.
+func (p *Ports) Reserve(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.toml"))
 	if err != nil {
 		return err
@@ -47,16 +47,16 @@ func (p *ports) reserve(dir string) error {
 	return nil
 }
 
-// take returns n ports that are free for TCP and UDP.
-func (p *ports) take(n int) ([]int, error) {
+// Take returns n ports that are free for TCP and UDP.
+func (p *Ports) Take(n int) ([]int, error) {
 	var list []int
-	for ; len(list) < n; p.next++ {
-		if p.next > maxPort {
-			return nil, fmt.Errorf("no free ports up to %d on %s; start lower with --port", maxPort, upHost)
+	for ; len(list) < n; p.Next++ {
+		if p.Next > MaxPort {
+			return nil, fmt.Errorf("no free ports up to %d on %s; start lower with --port", MaxPort, Host)
 		}
-		address := fmt.Sprintf("%s:%d", upHost, p.next)
+		address := fmt.Sprintf("%s:%d", Host, p.Next)
 		if !slices.Contains(p.taken, address) && free(address) {
-			list = append(list, p.next)
+			list = append(list, p.Next)
 		}
 	}
 	return list, nil

@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	binary, counter := filepath.Join(dir, "child"), filepath.Join(dir, "counter")
-	var said written
-	f := &family{binary: binary, log: &prefixed{out: &said}, pids: map[string]int{}, pause: time.Millisecond}
+	var said bytes.Buffer
+	f := &Family{binary: binary, log: &prefixed{out: &said}, pids: map[string]int{}, pause: time.Millisecond}
 	run := func(script string) error {
 		if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
@@ -43,30 +43,18 @@ func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}()
-		return f.run(ctx, []member{{role: "site", name: "north", file: counter}}, func() error { return nil })
+		return f.Run(ctx, []Member{{Role: "site", Name: "north", File: counter}}, func() error { return nil })
 	}
 	if err := run(childScript); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v\n%s", err, &said)
+		t.Errorf("%v\n%s", err, said.String())
 	}
 	if n := strings.Count(said.String(), "site north failed (exit status 1); restarting it in"); n != 6 {
-		t.Errorf("started again %d times\n%s", n, &said)
+		t.Errorf("started again %d times\n%s", n, said.String())
 	}
 	if err := os.Remove(counter); err != nil {
 		t.Fatal(err)
 	}
 	if err := run("#!/bin/sh\nexit 1\n"); err == nil || !strings.Contains(err.Error(), "ended by itself") {
 		t.Errorf("one that is never ready: %v", err)
-	}
-}
-
-func TestUp_OfNoSitesIsRefusedWithTheRemedy(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "none")
-	_, _, err := runCommand(t.Context(), "up", "--sites", "0", "--dir", dir)
-	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--sites 0: must be 1 to 50; leave it out for the sites that "+dir+" has, or 3") {
-		t.Error(err)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a folder is made all the same")
 	}
 }

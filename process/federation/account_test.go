@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"os"
@@ -22,8 +22,8 @@ func TestUp_SaysWhoseAccountWorkRunsUnder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cfg.Cluster.SameAccount != x.same || !strings.Contains(commonAccount(x.as), x.words) {
-			t.Errorf("%s: same_account %v, %q", x.as, cfg.Cluster.SameAccount, commonAccount(x.as))
+		if cfg.Cluster.SameAccount != x.same || !strings.Contains(CommonAccount(x.as), x.words) {
+			t.Errorf("%s: same_account %v, %q", x.as, cfg.Cluster.SameAccount, CommonAccount(x.as))
 		}
 	}
 }

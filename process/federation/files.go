@@ -1,4 +1,7 @@
-package main
+// Package federation lays a federation out in a folder of this machine (authorities, sites,
+// brokers, contexts) and keeps its processes running, for bourse up. What exists is not
+// changed.
+package federation
 
 import (
 	"errors"
@@ -15,26 +18,26 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// member is one agent of the federation that up runs.
-type member struct {
-	role, name   string
-	file         string // its configuration
-	kind         string // of a site's cluster
-	listen, http string // addresses, for agents and for users
+// Member is one agent of the federation that up runs.
+type Member struct {
+	Role, Name   string
+	File         string // its configuration
+	Kind         string // of a site's cluster
+	Listen, HTTP string // addresses, for agents and for users
 }
 
 const (
-	upVO        = "vo1"
-	caFolder    = "ca"
-	contextFile = "context.json"
-	upHost      = "127.0.0.1"
+	VO          = "vo1"
+	CaFolder    = "ca"
+	ContextFile = "context.json"
+	Host        = "127.0.0.1"
 )
 
-// upSites are the first sites, different enough that choosing among them is meaningful.
+// Sites are the first sites, different enough that choosing among them is meaningful.
 // Further sites follow their pattern.
-var upSites = []struct {
+var Sites = []struct {
 	name        string
-	nodes       int
+	Nodes       int
 	performance string
 	price       string
 	load        string
@@ -48,8 +51,8 @@ var upSites = []struct {
 
 // The kinds of clusters that up makes.
 const (
-	upLocal     = "local"
-	upSimulated = "simulated"
+	Local     = "local"
+	Simulated = "simulated"
 )
 
 // layout holds the parameters for laying out a federation.
@@ -57,7 +60,7 @@ type layout struct {
 	names []string               // of sites
 	as    string                 // account under which work runs; noAccount: no work runs
 	ca    *certificate.Authority // of the folder
-	ports *ports
+	ports *Ports
 }
 
 // noAccount is the account of sites that run no work.
@@ -65,34 +68,34 @@ const noAccount = ""
 
 // newLayout begins to lay out a number of sites in a folder whose authority is the VO's.
 func newLayout(dir, vo string, sites, port int, kind string) (l layout, err error) {
-	if kind != upSimulated {
-		if l.as, err = workAccount(); err != nil {
+	if kind != Simulated {
+		if l.as, err = WorkAccount(); err != nil {
 			return l, err
 		}
 	}
 	if l.names, err = siteNames(dir, sites); err != nil {
 		return l, err
 	}
-	if l.ca, err = openAuthority(filepath.Join(dir, caFolder), vo); err != nil {
+	if l.ca, err = OpenAuthority(filepath.Join(dir, CaFolder), vo); err != nil {
 		return l, err
 	}
-	l.ports = &ports{next: port}
-	return l, l.ports.reserve(dir)
+	l.ports = &Ports{Next: port}
+	return l, l.ports.Reserve(dir)
 }
 
-// layOut makes what is missing under dir for a broker of some replicas and for some sites, and
+// LayOut makes what is missing under dir for a broker of some replicas and for some sites, and
 // returns all members, the broker first. 0 replicas or sites means as many as there are, or else
 // one and three. Existing files are not changed. A kind of cluster that differs from that of an
 // existing site is refused. Ports are taken from port on.
-func layOut(dir string, sites, replicas, port int, kind string) ([]member, error) {
+func LayOut(dir string, sites, replicas, port int, kind string) ([]Member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l, err := newLayout(dir, upVO, sites, port, kind)
+	l, err := newLayout(dir, VO, sites, port, kind)
 	if err != nil {
 		return nil, err
 	}
-	members, seed, err := layOutReplicas(dir, upVO, upVO, replicas, l.ca, l.ports)
+	members, seed, err := layOutReplicas(dir, VO, VO, replicas, l.ca, l.ports)
 	if err != nil {
 		return nil, err
 	}
@@ -104,29 +107,29 @@ func layOut(dir string, sites, replicas, port int, kind string) ([]member, error
 		if err := m.mayBe(kind); err != nil {
 			return nil, err
 		}
-		if m.kind == upSimulated {
+		if m.Kind == Simulated {
 			l.as = noAccount // new sites are simulated as well
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, contextFile, l.ca, members)
+	return members, writeContext(dir, ContextFile, l.ca, members)
 }
 
 // mayBe refuses an existing site whose cluster is not of the given kind; "": any kind.
-func (m *member) mayBe(kind string) error {
-	if kind == "" || m.kind == kind {
+func (m *Member) mayBe(kind string) error {
+	if kind == "" || m.Kind == kind {
 		return nil
 	}
-	return fmt.Errorf("%s exists and has a cluster of kind %q; leave --cluster out, or choose another folder with --dir", m.file, m.kind)
+	return fmt.Errorf("%s exists and has a cluster of kind %q; leave --cluster out, or choose another folder with --dir", m.File, m.Kind)
 }
 
 // siteNames returns the first n names or, if n is 0, the names of all sites in dir.
 func siteNames(dir string, n int) ([]string, error) {
 	var names []string
-	for i := range maxUpSites {
+	for i := range MaxSites {
 		name := fmt.Sprintf("site%d", i+1)
-		if i < len(upSites) {
-			name = upSites[i].name
+		if i < len(Sites) {
+			name = Sites[i].name
 		}
 		_, err := os.Stat(memberFile(dir, "site", name))
 		switch {
@@ -150,8 +153,8 @@ func memberFile(dir, role, name string) string {
 	return filepath.Join(dir, role+"-"+url.PathEscape(name), role+".toml")
 }
 
-// openAuthority opens the authority of the federation, or makes it.
-func openAuthority(dir, vo string) (*certificate.Authority, error) {
+// OpenAuthority opens the authority of the federation, or makes it.
+func OpenAuthority(dir, vo string) (*certificate.Authority, error) {
 	ca, err := certificate.Init(dir, vo, certificate.InitOptions{})
 	var exists *certificate.ExistsError
 	if errors.As(err, &exists) {
@@ -160,8 +163,8 @@ func openAuthority(dir, vo string) (*certificate.Authority, error) {
 	return ca, err
 }
 
-// issue makes the certificate of a member, unless it has one.
-func issue(ca *certificate.Authority, role certificate.Role, name string, hosts ...string) error {
+// Issue makes the certificate of a member, unless it has one.
+func Issue(ca *certificate.Authority, role certificate.Role, name string, hosts ...string) error {
 	_, err := ca.Issue(certificate.Request{Role: role, Name: name, Hosts: hosts})
 	var exists *certificate.ExistsError
 	if errors.As(err, &exists) {
@@ -172,12 +175,12 @@ func issue(ca *certificate.Authority, role certificate.Role, name string, hosts 
 
 // layOutBroker makes a broker of a VO and returns its gossip address. seed is the gossip
 // address to join, "" for the first agent.
-func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *ports) (m member, gossip string, err error) {
+func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *Ports) (m Member, gossip string, err error) {
 	file := memberFile(dir, "broker", name)
-	if err := issue(ca, certificate.Broker, name, upHost, "localhost"); err != nil {
+	if err := Issue(ca, certificate.Broker, name, Host, "localhost"); err != nil {
 		return m, "", err
 	}
-	a, err := p.take(3)
+	a, err := p.Take(3)
 	if err != nil {
 		return m, "", err
 	}
@@ -185,7 +188,7 @@ func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *port
 }
 
 // layOutBrokerFile writes the file of a broker's process unless it exists.
-func layOutBrokerFile(file, name, vo, seed, more string, a []int) (m member, _ string, err error) {
+func layOutBrokerFile(file, name, vo, seed, more string, a []int) (m Member, _ string, err error) {
 	err = writeNew(file, fmt.Sprintf(`# The broker of bourse up. Edit this file as you like; it is not overwritten.
 [broker]
 name = %q
@@ -203,33 +206,33 @@ minimize = "value"
 	if err != nil {
 		return m, "", err
 	}
-	return member{role: "broker", name: cfg.Name, file: file, listen: cfg.Listen.Advertise, http: cfg.HTTP}, cfg.Gossip.Advertise, nil
+	return Member{Role: "broker", Name: cfg.Name, File: file, Listen: cfg.Listen.Advertise, HTTP: cfg.HTTP}, cfg.Gossip.Advertise, nil
 }
 
 // layOutSite makes a site whose work runs under an account, or is simulated if that is "".
-func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *ports, as string) (member, error) {
+func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *Ports, as string) (Member, error) {
 	file := memberFile(dir, "site", name)
-	if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
-		return member{}, err
+	if err := Issue(ca, certificate.Site, name, Host, "localhost"); err != nil {
+		return Member{}, err
 	}
-	a, err := p.take(4)
+	a, err := p.Take(4)
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
-	err = writeNew(file, siteHead(name, i)+clusterTables(as, upSites[i%len(upSites)].load, i+1, a[3])+processTables("site", name, upVO, a, seed))
+	err = writeNew(file, siteHead(name, i)+clusterTables(as, Sites[i%len(Sites)].load, i+1, a[3])+processTables("site", name, VO, a, seed))
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
 	cfg, err := configs.ReadSiteProcess(file)
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
-	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.Listen.Advertise, cfg.HTTP}, nil
+	return Member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.Listen.Advertise, cfg.HTTP}, nil
 }
 
 // siteHead is the beginning of the file of the i-th site: its name and its nodes.
 func siteHead(name string, i int) string {
-	like := upSites[i%len(upSites)]
+	like := Sites[i%len(Sites)]
 	return fmt.Sprintf(`# A site of bourse up. Edit this file as you like; it is not overwritten.
 name = %q
 policy = "easy"
@@ -239,7 +242,7 @@ name = "main"
 nodes = %d
 performance = %s
 price = %s               # credits per node-hour
-`, name, like.nodes, like.performance, like.price)
+`, name, like.Nodes, like.performance, like.price)
 }
 
 // clusterTables is the part of a site's file that describes its cluster.
@@ -259,12 +262,12 @@ user = "*"               # the work of all users
 as = %q%s
 [rendezvous]             # where the parts of a job exchange their addresses
 address = "%s:%d"
-`, sameAccount(as), as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs under this account", upHost, port)
+`, sameAccount(as), as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs under this account", Host, port)
 }
 
-// workAccount is the account under which work runs: the account that runs this program,
+// WorkAccount is the account under which work runs: the account that runs this program,
 // or nobody if that is root.
-func workAccount() (string, error) {
+func WorkAccount() (string, error) {
 	u, err := user.Current()
 	if err != nil {
 		return "", fmt.Errorf("the account for running work is unknown: %w; --cluster simulated needs none", err)
@@ -315,7 +318,7 @@ dir = "journal"
 address = "%[1]s:%[7]d"
 [log]
 level = "info"
-`, upHost, ports[0], ports[1], vo, seeds, base, ports[2])
+`, Host, ports[0], ports[1], vo, seeds, base, ports[2])
 }
 
 // writeNew writes a file unless it exists. It writes elsewhere and renames, so that half a
@@ -336,20 +339,20 @@ func writeNew(name, text string) error {
 
 // writeContext makes the user of this machine an operator, and writes the context file
 // with which commands find the federation.
-func writeContext(dir, file string, ca *certificate.Authority, members []member) error {
+func writeContext(dir, file string, ca *certificate.Authority, members []Member) error {
 	name := whoami()
-	if err := issue(ca, certificate.Operator, name); err != nil {
+	if err := Issue(ca, certificate.Operator, name); err != nil {
 		return err
 	}
-	base := filepath.Join(caFolder, string(certificate.Operator)+"-"+url.PathEscape(name))
-	c := client.Context{CA: filepath.Join(caFolder, "ca.pem"), Certificate: base + ".pem", Key: base + ".key", Sites: map[string]string{}}
+	base := filepath.Join(CaFolder, string(certificate.Operator)+"-"+url.PathEscape(name))
+	c := client.Context{CA: filepath.Join(CaFolder, "ca.pem"), Certificate: base + ".pem", Key: base + ".key", Sites: map[string]string{}}
 	for _, m := range members {
-		if m.role == "broker" && c.Broker != "" {
-			c.Replicas = append(c.Replicas, "https://"+m.http)
-		} else if m.role == "broker" {
-			c.Broker = "https://" + m.http
+		if m.Role == "broker" && c.Broker != "" {
+			c.Replicas = append(c.Replicas, "https://"+m.HTTP)
+		} else if m.Role == "broker" {
+			c.Broker = "https://" + m.HTTP
 		} else {
-			c.Sites[m.name] = "https://" + m.http
+			c.Sites[m.Name] = "https://" + m.HTTP
 		}
 	}
 	return c.Write(filepath.Join(dir, file))
@@ -368,10 +371,13 @@ func whoami() string {
 	return strings.TrimSpace(name)
 }
 
-// commonAccount warns of what work can do to that of others, and to the sites, as an account.
-func commonAccount(as string) string {
+// CommonAccount warns of what work can do to that of others, and to the sites, as an account.
+func CommonAccount(as string) string {
 	if sameAccount(as) == "" {
 		return "All users share that account: their jobs can see and end each other."
 	}
 	return "WARNING: the sites run as that account too (same_account = true). Any job can read their keys and the authority's, and write into their journals. Let only people submit who may do that."
 }
+
+// MaxSites bounds the processes on one machine.
+const MaxSites = 50

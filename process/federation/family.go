@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"bufio"
@@ -19,9 +19,9 @@ import (
 	"github.com/bourse-grid/bourse/process"
 )
 
-// family is the set of child processes that up has started. A child ends when its
+// Family is the set of child processes that up has started. A child ends when its
 // standard input does, so it also ends when its parent is killed.
-type family struct {
+type Family struct {
 	binary string
 	log    *prefixed
 	mu     sync.Mutex
@@ -29,24 +29,24 @@ type family struct {
 	pause  time.Duration  // before a child is restarted
 }
 
-func newFamily(stderr io.Writer) (*family, error) {
+func NewFamily(stderr io.Writer) (*Family, error) {
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return &family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}, pause: restartWait}, nil
+	return &Family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}, pause: restartWait}, nil
 }
 
-// pid is the process ID of a member.
-func (f *family) pid(m member) int {
+// PID is the process ID of a member.
+func (f *Family) PID(m Member) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.pids[m.role+m.name]
+	return f.pids[m.Role+m.Name]
 }
 
-// run starts the members, calls ready when all of them are ready, and keeps them running
+// Run starts the members, calls ready when all of them are ready, and keeps them running
 // until ctx ends or one fails. Then it stops them all.
-func (f *family) run(ctx context.Context, members []member, ready func() error) error {
+func (f *Family) Run(ctx context.Context, members []Member, ready func() error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup
@@ -82,7 +82,7 @@ func (f *family) run(ctx context.Context, members []member, ready func() error) 
 
 // keep runs a member until ctx ends. It restarts a member that is killed, or that fails
 // after it was ready. A member that ends by itself before that is an error.
-func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) error {
+func (f *Family) keep(ctx context.Context, m Member, arrived chan<- struct{}) error {
 	var kills []time.Time
 	var once sync.Once
 	wait := f.pause
@@ -95,7 +95,7 @@ func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) er
 		var exit *exec.ExitError
 		killed := errors.As(err, &exit) && !exit.Exited()
 		if !killed && !(ready && exit != nil && exit.ExitCode() == 1) {
-			return fmt.Errorf("%s %s ended by itself (%v); see its messages above", m.role, m.name, ending(err))
+			return fmt.Errorf("%s %s ended by itself (%v); see its messages above", m.Role, m.Name, ending(err))
 		}
 		now := time.Now()
 		if now.Sub(begun) >= longestWait {
@@ -105,13 +105,13 @@ func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) er
 		pause := wait
 		if killed {
 			if kills = recent(append(kills, now)); len(kills) >= mostKills {
-				return fmt.Errorf("%s %s was killed %d times within %v", m.role, m.name, len(kills), killsWithin)
+				return fmt.Errorf("%s %s was killed %d times within %v", m.Role, m.Name, len(kills), killsWithin)
 			}
 			how, pause = "was killed", f.pause
 		} else {
 			wait = min(2*wait, longestWait)
 		}
-		f.log.line(m.name, fmt.Appendf(nil, "%s %s %s (%v); restarting it in %v from its journal", m.role, m.name, how, exit, pause))
+		f.log.line(m.Name, fmt.Appendf(nil, "%s %s %s (%v); restarting it in %v from its journal", m.Role, m.Name, how, exit, pause))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -137,9 +137,9 @@ func ending(err error) string {
 }
 
 // child runs a member once, until it ends or ctx does.
-func (f *family) child(ctx context.Context, m member, ready func()) error {
-	cmd := exec.Command(f.binary, m.role, m.file, "--until-eof")
-	cmd.Env = append(os.Environ(), childMark+"=1")
+func (f *Family) child(ctx context.Context, m Member, ready func()) error {
+	cmd := exec.Command(f.binary, m.Role, m.File, "--until-eof")
+	cmd.Env = append(os.Environ(), ChildMark+"=1")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (f *family) child(ctx context.Context, m member, ready func()) error {
 		return err
 	}
 	f.mu.Lock()
-	f.pids[m.role+m.name] = cmd.Process.Pid
+	f.pids[m.Role+m.Name] = cmd.Process.Pid
 	f.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
@@ -174,14 +174,14 @@ func (f *family) child(ctx context.Context, m member, ready func()) error {
 	return err
 }
 
-// childMark tells a test binary to act as bourse.
-const childMark = "BOURSE_UP_CHILD"
+// ChildMark tells a test binary to act as bourse.
+const ChildMark = "BOURSE_UP_CHILD"
 
 // maxLine bounds a line of a child's log; longer ones are cut into several.
 const maxLine = 64 << 10
 
 // forward passes on the log of a child until its end.
-func (f *family) forward(m member, logs io.Reader, ready func()) {
+func (f *Family) forward(m Member, logs io.Reader, ready func()) {
 	r := bufio.NewReaderSize(logs, maxLine)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -190,7 +190,7 @@ func (f *family) forward(m member, logs io.Reader, ready func()) {
 			if json.Unmarshal(line, &said) == nil && said.Message == "ready" {
 				ready()
 			}
-			f.log.line(m.name, line)
+			f.log.line(m.Name, line)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -220,3 +220,13 @@ func (p *prefixed) line(name string, line []byte) {
 	}
 	_, _ = p.out.Write(line)
 }
+
+// The waits of a family.
+const (
+	readyWithin = time.Minute                      // of a child, from its start
+	stopWithin  = process.Patience + 5*time.Second // for a child that is told to stop; then it is killed
+	restartWait = time.Second                      // before a child is restarted; doubles each time it fails again
+	longestWait = time.Minute                      // upper bound of that wait; a child that ran this long starts over with restartWait
+	mostKills   = 5                                // of one child within killsWithin; then all are stopped
+	killsWithin = time.Minute
+)

@@ -1,4 +1,4 @@
-package main
+package federation
 
 import (
 	"errors"
@@ -18,21 +18,21 @@ import (
 // their own for their operators.
 
 const (
-	upBroker = "main"  // the name of the broker of each of several VOs
-	upOwn    = "sites" // the sites' own authority
-	maxUpVOs = 10
+	SharedBroker = "main"  // the name of the broker of each of several VOs
+	upOwn        = "sites" // the sites' own authority
+	MaxVOs       = 10
 )
 
-func upVOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
+func VOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
 
-// contextOf is the context file for the users of one of several VOs.
-func contextOf(dir, vo string) string { return filepath.Join(dir, vo, contextFile) }
+// ContextOf is the context file for the users of one of several VOs.
+func ContextOf(dir, vo string) string { return filepath.Join(dir, vo, ContextFile) }
 
-// vosOf is the number of VOs of the federation in a folder, 0 if it was not laid out for
+// VOsOf is the number of VOs of the federation in a folder, 0 if it was not laid out for
 // several.
-func vosOf(dir string) (n int) {
-	for n < maxUpVOs {
-		if _, err := os.Stat(filepath.Join(dir, upVOName(n), caFolder)); err != nil {
+func VOsOf(dir string) (n int) {
+	for n < MaxVOs {
+		if _, err := os.Stat(filepath.Join(dir, VOName(n), CaFolder)); err != nil {
 			break
 		}
 		n++
@@ -40,36 +40,36 @@ func vosOf(dir string) (n int) {
 	return n
 }
 
-// layOutVOs is layOut for several VOs, each with a broker of some replicas.
-func layOutVOs(dir string, sites, vos, replicas, port int, kind string) ([]member, error) {
-	if _, err := os.Stat(memberFile(dir, "broker", upVO)); err == nil || !errors.Is(err, fs.ErrNotExist) {
+// LayOutVOs is layOut for several VOs, each with a broker of some replicas.
+func LayOutVOs(dir string, sites, vos, replicas, port int, kind string) ([]Member, error) {
+	if _, err := os.Stat(memberFile(dir, "broker", VO)); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s has a federation of one VO; choose another folder with --dir", dir))
 	}
-	if had := vosOf(dir); had > 0 && had != vos {
+	if had := VOsOf(dir); had > 0 && had != vos {
 		return nil, fmt.Errorf("%s has a federation of %d VOs; leave --vos out, or choose another folder with --dir", dir, had)
 	}
 	l, err := newLayout(dir, upOwn, sites, port, kind)
 	if err != nil {
 		return nil, err
 	}
-	var members []member
+	var members []Member
 	var seeds []string
 	var authorities []*certificate.Authority
 	for i := range vos {
-		vo := upVOName(i)
-		ca, err := openAuthority(filepath.Join(dir, vo, caFolder), vo)
+		vo := VOName(i)
+		ca, err := OpenAuthority(filepath.Join(dir, vo, CaFolder), vo)
 		if err != nil {
 			return nil, err
 		}
-		held, seed, err := layOutReplicas(filepath.Join(dir, vo), upBroker, vo, replicas, ca, l.ports)
+		held, seed, err := layOutReplicas(filepath.Join(dir, vo), SharedBroker, vo, replicas, ca, l.ports)
 		if err != nil {
 			return nil, err
 		}
-		if err := writeContext(filepath.Join(dir, vo), contextFile, ca, held); err != nil {
+		if err := writeContext(filepath.Join(dir, vo), ContextFile, ca, held); err != nil {
 			return nil, err
 		}
 		for k := range held {
-			held[k].name = vo + "/" + held[k].name
+			held[k].Name = vo + "/" + held[k].Name
 		}
 		members, seeds, authorities = append(members, held...), append(seeds, seed), append(authorities, ca)
 	}
@@ -84,25 +84,25 @@ func layOutVOs(dir string, sites, vos, replicas, port int, kind string) ([]membe
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, contextFile, l.ca, members[brokers:])
+	return members, writeContext(dir, ContextFile, l.ca, members[brokers:])
 }
 
 // layOutShared makes a site that serves all VOs.
-func layOutShared(dir, name string, i int, seeds []string, own *certificate.Authority, authorities []*certificate.Authority, p *ports, as string) (member, error) {
+func layOutShared(dir, name string, i int, seeds []string, own *certificate.Authority, authorities []*certificate.Authority, p *Ports, as string) (Member, error) {
 	file := memberFile(dir, "site", name)
 	for _, ca := range append(authorities, own) {
-		if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
-			return member{}, err
+		if err := Issue(ca, certificate.Site, name, Host, "localhost"); err != nil {
+			return Member{}, err
 		}
 	}
-	a, err := p.take(2 + 2*len(seeds))
+	a, err := p.Take(2 + 2*len(seeds))
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
 	base := "site-" + url.PathEscape(name)
 	var vos strings.Builder
 	for k, seed := range seeds {
-		vo := upVOName(k)
+		vo := VOName(k)
 		fmt.Fprintf(&vos, `[[vo]]
 name = %[1]q
 ca = "../%[1]s/ca/ca.pem"
@@ -111,12 +111,12 @@ key = "../%[1]s/ca/%[2]s.key"
 revoked = "../%[1]s/ca/revoked.txt"
 listen = { address = "%[3]s:%[4]d" }
 gossip = { address = "%[3]s:%[5]d", seeds = [%[6]q], key = "../%[1]s/ca/gossip.key", profile = "fast" }
-`, vo, base, upHost, a[2+2*k], a[3+2*k], seed)
+`, vo, base, Host, a[2+2*k], a[3+2*k], seed)
 		if as != noAccount {
 			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # the work of all users of this VO\nas = %q\n", as)
 		}
 	}
-	err = writeNew(file, siteHead(name, i)+sharedCluster(as, upSites[i%len(upSites)].load, i+1, a[1])+vos.String()+
+	err = writeNew(file, siteHead(name, i)+sharedCluster(as, Sites[i%len(Sites)].load, i+1, a[1])+vos.String()+
 		fmt.Sprintf(`[tls]                    # certificate of the site's own authority, for its operators
 ca = "../ca/ca.pem"
 certificate = "../ca/%[1]s.pem"
@@ -128,15 +128,15 @@ dir = "journal"
 address = "%[2]s:%[3]d"
 [log]
 level = "info"
-`, base, upHost, a[0]))
+`, base, Host, a[0]))
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
 	cfg, err := configs.ReadSiteProcess(file)
 	if err != nil {
-		return member{}, err
+		return Member{}, err
 	}
-	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.VOs[0].Listen.Advertise, cfg.HTTP}, nil
+	return Member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.VOs[0].Listen.Advertise, cfg.HTTP}, nil
 }
 
 // sharedCluster is clusterTables without an account, because each VO has its own.
@@ -144,5 +144,5 @@ func sharedCluster(as, load string, seed, port int) string {
 	if as == noAccount {
 		return clusterTables(as, load, seed, port)
 	}
-	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n%s[rendezvous]\naddress = \"%s:%d\"\n", sameAccount(as), upHost, port)
+	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n%s[rendezvous]\naddress = \"%s:%d\"\n", sameAccount(as), Host, port)
 }
