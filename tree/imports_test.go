@@ -108,7 +108,9 @@ var rooms = []room{
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "process/failure"}, world},
-	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
+	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},                                                                                            // laid out on one machine, and supervised
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web", "web/client", "workload", "process/failure"}, world}, // words that all commands share: no command
+	{"cmd/bourse/file", []string{"grid", "configs", "process", "process/failure", "workload/...", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/input", []string{"grid"}, world},
 	{"cmd/...", []string{"..."}, world},
 }

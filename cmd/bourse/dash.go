@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -52,7 +53,7 @@ On a machine without a browser: give --port, forward that port with ssh
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &port, asNumber, "port", 0, "port to listen on (default: any free port)")
+	flags.AddFlag(cmd, &port, flags.AsNumber, "port", 0, "port to listen on (default: any free port)")
 	cmd.Flags().BoolVar(&only, "print", false, "print the link, do not open a browser")
 	return cmd
 }
@@ -71,7 +72,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	defer page.serve(ctx)()
 	link, until := page.Link()
 	if c.json {
-		err = writeLine(stdout, struct {
+		err = flags.WriteLine(stdout, struct {
 			Link  string    `json:"link"`
 			Until time.Time `json:"until"` // it opens the page
 		}{link, until.Truncate(time.Second)})

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -30,14 +31,14 @@ type calling struct {
 
 // flags adds the flags that all of them have.
 func (c *calling) flags(cmd *cobra.Command) {
-	addFlag(cmd, &c.context, asContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
+	flags.AddFlag(cmd, &c.context, flags.AsContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 }
 
 // find reads the context file.
 func (c *calling) find() (*client.Context, error) {
 	found, err := client.Find(c.context)
-	return found, ofKind(cmp.Or(c.context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
+	return found, flags.OfKind(cmp.Or(c.context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
 }
 
 // broker is the client of the federation's broker.
@@ -60,7 +61,7 @@ func told[T any](ctx context.Context, c *calling, out io.Writer, ask func(contex
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, answer)
+		return flags.WriteJSON(out, answer)
 	}
 	_, err = fmt.Fprintln(out, words(&answer))
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -39,8 +40,8 @@ The certificate must have the role mirror: bourse ca issue --role mirror --name 
 			return k.run(cmd.Context(), args[0], process.NewLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
 		},
 	}
-	addFlag(cmd, &k.listen, asEndpoint, "listen", "", "address to listen on, HOST:PORT")
-	addFlag(cmd, &k.certificate, asFile, "certificate", "", "certificate of role mirror, with its key, ca.pem and revoked.txt beside it")
+	flags.AddFlag(cmd, &k.listen, flags.AsEndpoint, "listen", "", "address to listen on, HOST:PORT")
+	flags.AddFlag(cmd, &k.certificate, flags.AsFile, "certificate", "", "certificate of role mirror, with its key, ca.pem and revoked.txt beside it")
 	cmd.Flags().BoolVar(&k.plain, "plain", false, "use no certificates; only for processes on this machine")
 	_ = cmd.MarkFlagRequired("listen")
 	return cmd

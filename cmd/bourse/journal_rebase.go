@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process"
@@ -42,7 +43,7 @@ or cannot be read.`,
 		Args:    somePaths,
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &r.to, asStamp, "to", "", "date later records back to this time, RFC 3339 or seconds since 1970")
+	flags.AddFlag(cmd, &r.to, flags.AsStamp, "to", "", "date later records back to this time, RFC 3339 or seconds since 1970")
 	cmd.Flags().BoolVar(&r.apply, "apply", false, "make the changes (default: only show them)")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
@@ -104,7 +105,7 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 		list = append(list, one)
 	}
 	if r.json {
-		return writeJSON(out, struct {
+		return flags.WriteJSON(out, struct {
 			Applied  bool             `json:"applied"`
 			Journals []rebasedJournal `json:"journals"`
 		}{r.apply, list})
@@ -178,11 +179,11 @@ func (j *rebasedJournal) print(out io.Writer) {
 	} else {
 		ahead := (time.Duration(j.Latest.Sub(j.To)) * time.Millisecond).Round(time.Second)
 		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: dated back to %s, in %s\n", j.Agent, j.Path,
-			plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), plural(len(j.Files), "file", "files"))
+			flags.Plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), flags.Plural(len(j.Files), "file", "files"))
 	}
 	for _, e := range j.Early {
 		fmt.Fprintf(out, "    leg %v of job %s, %s from %s on, is %v since %s, before its window began; it stays so\n", e.Leg, e.Job,
-			plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
+			flags.Plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
 	}
 }
 

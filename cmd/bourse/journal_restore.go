@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -47,8 +48,8 @@ process: make sure that the agent is not running anywhere.`,
 			return r.run(cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &r.to, asFile, "to", "", "the folder to restore to (default: journal.dir of --config)")
-	addFlag(cmd, &r.config, asFile, "config", "", "the file of the site's or broker's process")
+	flags.AddFlag(cmd, &r.to, flags.AsFile, "to", "", "the folder to restore to (default: journal.dir of --config)")
+	flags.AddFlag(cmd, &r.config, flags.AsFile, "config", "", "the file of the site's or broker's process")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
 }
@@ -102,10 +103,10 @@ func (r *journalRestore) run(out io.Writer) error {
 		return fmt.Errorf("restored, but with problems, see bourse journal verify %s: %w", strings.Join(paths, " "), err)
 	}
 	if r.json {
-		return writeJSON(out, said)
+		return flags.WriteJSON(out, said)
 	}
 	for _, one := range said {
-		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, plural(one.Segments, "segment", "segments"), one.Path)
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, flags.Plural(one.Segments, "segment", "segments"), one.Path)
 	}
 	return nil
 }

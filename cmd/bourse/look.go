@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -28,13 +29,13 @@ type lookFlags struct {
 // addSource adds the flags that say which cluster to look at.
 func (l *lookFlags) addSource(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&l.slurm, "slurm", false, "look at this machine's Slurm cluster with Slurm's commands; needs no rights")
-	addFlag(cmd, &l.conf, asFile, "conf", "", "its slurm.conf, with --slurm (default: the one that Slurm's commands find)")
+	flags.AddFlag(cmd, &l.conf, flags.AsFile, "conf", "", "its slurm.conf, with --slurm (default: the one that Slurm's commands find)")
 }
 
 // add adds all flags: which cluster, and which of its nodes.
 func (l *lookFlags) add(cmd *cobra.Command) {
 	l.addSource(cmd)
-	addFlag(cmd, &l.partition, asName, "partition", "", "the partition (default: the only one)")
+	flags.AddFlag(cmd, &l.partition, flags.AsName, "partition", "", "the partition (default: the only one)")
 }
 
 // check returns an error if the flags contradict each other.

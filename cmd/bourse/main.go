@@ -9,20 +9,21 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 )
 
 func main() {
-	out := &output{w: os.Stdout}
+	out := &flags.Output{W: os.Stdout}
 	root := newRoot()
 	root.SetOut(out)
 	err := root.Execute()
-	if out.err != nil {
-		err = failure.Of(out.err)
+	if out.Err != nil {
+		err = failure.Of(out.Err)
 	}
-	out.flush()
+	out.Flush()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(os.Stderr, "bourse: %s\n", visible(wordsOf(err)))
+		fmt.Fprintf(os.Stderr, "bourse: %s\n", flags.Visible(wordsOf(err)))
 	}
 	os.Exit(exitCode(err))
 }

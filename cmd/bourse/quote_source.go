@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -41,7 +42,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	if args[0] == "-" || isLook(args[0]) {
 		look, err := input.ReadLook(args[0], in)
-		err = ofKind(args[0], configs.KindLook, err)
+		err = flags.OfKind(args[0], configs.KindLook, err)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
@@ -33,8 +34,8 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	var refused int
 	var log *logged
 	var said delayed
-	bar := newProgress(messages, "replayed")
-	defer bar.clear()
+	bar := flags.NewProgress(messages, "replayed")
+	defer bar.Clear()
 	replay := func(rows *bufio.Writer) error {
 		first, some := feed.Next()
 		if some { // else End says why there is no job
@@ -44,7 +45,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			refused, err = simulation.StreamReplay(from(first, watched(feed, bar)), opt, rowsOf(&figures, rows))
 		}
 		trace, records, tally, broken := feed.End()
-		bar.clear()
+		bar.Clear()
 		var over *simulation.OverloadError
 		switch {
 		case broken != nil: // a problem of the trace goes before others, though found later
@@ -92,7 +93,7 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	a := replayAnswer{ReplaySummary: figures.Summary(r.procs), Log: *log}
 	var err error
 	if r.json {
-		err = writeJSON(out, a)
+		err = flags.WriteJSON(out, a)
 	} else {
 		err = r.print(out, &a, figures.Classes())
 	}
@@ -111,12 +112,12 @@ func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Ou
 }
 
 // watched is the feed's Next, and shows how much of the file has been read.
-func watched(feed *workload.Feed, bar *progress) func() (grid.LocalJob, bool) {
+func watched(feed *workload.Feed, bar *flags.Progress) func() (grid.LocalJob, bool) {
 	const each = 4096 // jobs
 	n := 0
 	return func() (grid.LocalJob, bool) {
 		if n++; n%each == 0 {
-			bar.part(feed.Read())
+			bar.Part(feed.Read())
 		}
 		return feed.Next()
 	}

@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -46,7 +45,7 @@ fails if the windows have more than 1,000,000 parts in total.`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), searchAnswer{p.alternatives(r), r.Passes})
+				return flags.WriteJSON(cmd.OutOrStdout(), searchAnswer{p.alternatives(r), r.Passes})
 			}
 			p.writeAlternatives(cmd.OutOrStdout(), r)
 			return nil
@@ -76,10 +75,10 @@ type searchFlags struct {
 const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
-	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, "alp, amp, amp-literal or best")
-	addFlag(cmd, &f.weights, asWeights, "weights", search.Weights{},
+	flags.AddFlag(cmd, &f.algorithm, flags.AsAlgorithm, "algorithm", search.AMP, "alp, amp, amp-literal or best")
+	flags.AddFlag(cmd, &f.weights, flags.AsWeights, "weights", search.Weights{},
 		"weights for best, such as time=1,cost=0.3,finish=0; without time and cost they vary from pass to pass")
-	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
+	flags.AddFlag(cmd, &f.alternatives, flags.AsNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
 }
 
 // options checks the flags.
@@ -95,23 +94,6 @@ func (f *searchFlags) options() (o search.Options, err error) {
 	return o, nil
 }
 
-// parseWeights reads time=1,cost=0.3,finish=0; each may be left out.
-func parseWeights(s string) (w search.Weights, err error) {
-	for part := range strings.SplitSeq(s, ",") {
-		name, figure, _ := strings.Cut(part, "=")
-		at := map[string]*int64{"time": &w.Time, "cost": &w.Cost, "finish": &w.Finish}[name]
-		if at == nil {
-			return w, fmt.Errorf("%q is unknown; must be time, cost or finish, such as time=1,cost=0.3", name)
-		}
-		v, err := strconv.ParseFloat(figure, 64)
-		if err != nil || !(v >= 0 && v <= 1e6) {
-			return w, fmt.Errorf("%s must be a number from 0 to 1000000, such as %s=0.3", name, name)
-		}
-		*at = int64(math.Round(v * 1000))
-	}
-	return w, nil
-}
-
 // problem is a batch and its slots, with what the commands print of it.
 type problem input.Problem
 
@@ -122,7 +104,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 		return nil, search.Result{}, err
 	}
 	p, err := input.ReadProblem(file, cmd.InOrStdin())
-	err = ofKind(file, configs.KindProblem, err)
+	err = flags.OfKind(file, configs.KindProblem, err)
 	if err != nil {
 		return nil, search.Result{}, err
 	}

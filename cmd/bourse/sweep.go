@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -69,11 +70,11 @@ BOURSE_PARTS); plan prints a script for either.`,
 			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted sweep in that folder")
-	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
-	addFlag(cmd, &f.part, asName, "part", "", "run only the I-th of N parts, I/N, or auto in a job array")
+	own := cmd.Flags()
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
+	own.BoolVar(&f.resume, "resume", false, "continue the interrupted sweep in that folder")
+	own.BoolVar(&f.json, "json", false, "print the means as JSON")
+	flags.AddFlag(cmd, &f.part, flags.AsName, "part", "", "run only the I-th of N parts, I/N, or auto in a job array")
 	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }
@@ -125,20 +126,20 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		defer sheet.close()
 		remedy = "finished runs are kept; to continue, repeat the command with --resume"
 	}
-	defer onInterrupt(stderr, func() string { return remedy })()
+	defer flags.OnInterrupt(stderr, func() string { return remedy })()
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}
-	bar := newProgress(stderr, "runs")
-	bar.start(sheet.finished(), sheet.wanted())
+	bar := flags.NewProgress(stderr, "runs")
+	bar.Start(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failure.Of(err)
 		}
-		bar.set(sheet.finished(), sheet.wanted())
+		bar.Set(sheet.finished(), sheet.wanted())
 		return nil
 	})
-	bar.clear()
+	bar.Clear()
 	if err != nil {
 		var broken *simulation.Violation
 		if errors.As(err, &broken) {
@@ -163,7 +164,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 // tellPart says what was done of a part of a sweep, which has no means yet.
 func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 	if f.json {
-		return failure.Of(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
+		return failure.Of(flags.WriteJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
 	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
 		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
@@ -174,7 +175,7 @@ func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	means := sheet.means()
 	if f.json {
-		return failure.Of(writeJSON(stdout, means))
+		return failure.Of(flags.WriteJSON(stdout, means))
 	}
 	if err := f.show(sheet, means, stdout); err != nil {
 		return failure.Of(err)

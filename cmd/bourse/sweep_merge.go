@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 )
 
@@ -25,7 +26,7 @@ missing, merge names it and writes nothing: exit status 1.`,
 			return f.merge(args, cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files")
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the means as JSON")
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -125,12 +126,12 @@ func (s *sweepSheet) over(dir string) (bool, error) {
 
 // writePart writes the runs of a part.
 func (s *sweepSheet) writePart(w io.Writer) error {
-	if err := writeLine(w, s.head()); err != nil {
+	if err := flags.WriteLine(w, s.head()); err != nil {
 		return err
 	}
 	for run, figures := range s.runs {
 		if figures != nil {
-			if err := writeLine(w, simulation.SweepRun{Run: run, Figures: figures}); err != nil {
+			if err := flags.WriteLine(w, simulation.SweepRun{Run: run, Figures: figures}); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
@@ -222,7 +223,7 @@ func (s *sweepSheet) writeConfig(w io.Writer) error {
 		doc.Parameters = append(doc.Parameters, parameter{p.Name, p.Values})
 	}
 	b := bufio.NewWriter(w)
-	if err := writeJSON(b, doc); err != nil {
+	if err := flags.WriteJSON(b, doc); err != nil {
 		return err
 	}
 	return b.Flush()

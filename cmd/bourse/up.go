@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/report"
@@ -77,13 +78,13 @@ to stderr, each line with the name of the agent.`,
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	addFlag(cmd, &f.sites, asNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
-	addFlag(cmd, &f.vos, asNumber, "vos", 0, "number of VOs that the sites serve, each with its own authority and broker (default: 1, or those in DIR)")
-	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "number of brokers of the only VO (default: 1, or those in DIR)")
-	addFlag(cmd, &f.replicas, asNumber, "replicas", 0, "number of processes that hold the broker (default: 1, or those in DIR)")
-	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
-	addFlag(cmd, &f.port, asNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
-	addFlag(cmd, &f.cluster, oneOf("cluster", federation.Local, federation.Simulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
+	flags.AddFlag(cmd, &f.sites, flags.AsNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
+	flags.AddFlag(cmd, &f.vos, flags.AsNumber, "vos", 0, "number of VOs that the sites serve, each with its own authority and broker (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.brokers, flags.AsNumber, "brokers", 0, "number of brokers of the only VO (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.replicas, flags.AsNumber, "replicas", 0, "number of processes that hold the broker (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.dir, flags.AsFolder, "dir", ".bourse", "folder for certificates, files and journals")
+	flags.AddFlag(cmd, &f.port, flags.AsNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
+	flags.AddFlag(cmd, &f.cluster, flags.OneOf("cluster", federation.Local, federation.Simulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as one JSON document")
 	return cmd
 }
@@ -212,7 +213,7 @@ func (f *upFlags) announce(stdout io.Writer, members []federation.Member, family
 		if len(links) > 1 {
 			said.Links = links
 		}
-		return writeJSON(stdout, said)
+		return flags.WriteJSON(stdout, said)
 	}
 	w := report.NewTable("agent", "<API", "pid", "<folder")
 	for _, r := range rows {

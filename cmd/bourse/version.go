@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 )
 
@@ -96,7 +97,7 @@ each other; a journal can be read by builds with its version.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return failure.Of(writeJSON(cmd.OutOrStdout(), versionOf()))
+				return failure.Of(flags.WriteJSON(cmd.OutOrStdout(), versionOf()))
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionOf())
 			return failure.Of(err)

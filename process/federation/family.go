@@ -29,6 +29,7 @@ type Family struct {
 	pause  time.Duration  // before a child is restarted
 }
 
+// NewFamily makes a family without children, whose log lines go to stderr.
 func NewFamily(stderr io.Writer) (*Family, error) {
 	binary, err := os.Executable()
 	if err != nil {

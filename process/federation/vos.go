@@ -23,6 +23,7 @@ const (
 	MaxVOs       = 10
 )
 
+// VOName is the name of the i-th of several VOs, counted from 0.
 func VOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
 
 // ContextOf is the context file for the users of one of several VOs.

@@ -1,4 +1,4 @@
-package main
+package file
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// newGenerate builds "bourse generate".
-func newGenerate() *cobra.Command {
+// NewGenerate builds "bourse generate".
+func NewGenerate() *cobra.Command {
 	var g generate
 	cmd := &cobra.Command{
 		Use:   "generate --model lublin|uniform --jobs N --procs P",
@@ -43,12 +44,12 @@ lengths of 10 min to 4 h. Any two of --jobs, --days and --load imply the third;
 			return g.run(cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &g.model, oneOf("model", "lublin", "uniform"), "model", "lublin", "lublin or uniform")
-	addFlag(cmd, &g.jobs, asNumber, "jobs", 0, "number of jobs")
-	addFlag(cmd, &g.procs, asNumber, "procs", 0, "processors of the machine")
-	addFlag(cmd, &g.seed, asSeed, "seed", 1, "seed of the draws; the same seed draws the same jobs")
-	addFlag(cmd, &g.load, asDecimal, "load", 0, "expected work of the jobs over the machine's capacity, 0.7 for 70 %")
-	addFlag(cmd, &g.days, asDecimal, "days", 0, "days within which the jobs are submitted")
+	flags.AddFlag(cmd, &g.model, flags.OneOf("model", "lublin", "uniform"), "model", "lublin", "lublin or uniform")
+	flags.AddFlag(cmd, &g.jobs, flags.AsNumber, "jobs", 0, "number of jobs")
+	flags.AddFlag(cmd, &g.procs, flags.AsNumber, "procs", 0, "processors of the machine")
+	flags.AddFlag(cmd, &g.seed, flags.AsSeed, "seed", 1, "seed of the draws; the same seed draws the same jobs")
+	flags.AddFlag(cmd, &g.load, flags.AsDecimal, "load", 0, "expected work of the jobs over the machine's capacity, 0.7 for 70 %")
+	flags.AddFlag(cmd, &g.days, flags.AsDecimal, "days", 0, "days within which the jobs are submitted")
 	_ = cmd.MarkFlagRequired("procs")
 	cmd.MarkFlagsOneRequired("jobs", "days")
 	return cmd

@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"fmt"
@@ -23,11 +23,11 @@ const (
 // The bar for one piece of work appears after drawAfter.
 const drawAfter = 2 * time.Second
 
-// progress shows how much of long work is done, and estimates the time left: as a bar on a
+// Progress shows how much of long work is done, and estimates the time left: as a bar on a
 // terminal, elsewhere as a line now and then.
-type progress struct {
+type Progress struct {
 	out  io.Writer
-	what string // what is counted
+	What string // what is counted
 	bar  *progressbar.ProgressBar
 
 	lines        bool // instead of a bar
@@ -38,28 +38,28 @@ type progress struct {
 	done         int       // with part: in thousandths
 }
 
-// newProgress shows the progress of countable work.
-func newProgress(stderr io.Writer, what string) *progress {
+// NewProgress shows the progress of countable work.
+func NewProgress(stderr io.Writer, what string) *Progress {
 	file, ok := stderr.(*os.File)
 	return newProgressAt(stderr, what, ok && term.IsTerminal(int(file.Fd())), time.Now)
 }
 
-func newProgressAt(stderr io.Writer, what string, terminal bool, now func() time.Time) *progress {
+func newProgressAt(stderr io.Writer, what string, terminal bool, now func() time.Time) *Progress {
 	began := now()
-	return &progress{out: stderr, what: what, lines: !terminal, now: now, began: began, last: began, at: began.Add(sayFirst)}
+	return &Progress{out: stderr, What: what, lines: !terminal, now: now, began: began, last: began, at: began.Add(sayFirst)}
 }
 
-// start begins work of which a part was done before. That part does not count in the
+// Start begins work of which a part was done before. That part does not count in the
 // estimate of the time left.
-func (p *progress) start(done, total int) {
+func (p *Progress) Start(done, total int) {
 	p.first, p.total, p.done = done, total, done
-	p.set(done, total)
+	p.Set(done, total)
 }
 
-// set shows how much of the work is done. It shows nothing for a single piece of work. A
+// Set shows how much of the work is done. It shows nothing for a single piece of work. A
 // different total, or less done than before, means new work, which began when the last
 // piece was done.
-func (p *progress) set(done, total int) {
+func (p *Progress) Set(done, total int) {
 	if total < 2 {
 		return
 	}
@@ -81,9 +81,9 @@ func (p *progress) set(done, total int) {
 	p.draw(now, done)
 }
 
-// part shows how much of one piece of work is done, on a terminal only and once the work
+// Part shows how much of one piece of work is done, on a terminal only and once the work
 // has taken a while. A call that does not complete another thousandth is cheap.
-func (p *progress) part(done, total int64) {
+func (p *Progress) Part(done, total int64) {
 	const whole = 1000
 	if p.lines || total <= 0 {
 		return
@@ -102,30 +102,30 @@ func (p *progress) part(done, total int64) {
 	p.draw(now, k)
 }
 
-// through returns a hook for a world's steps that shows how far the world has come on its
+// Through returns a hook for a world's steps that shows how far the world has come on its
 // way to until. The hook is nil if nothing would be shown.
-func (p *progress) through(until grid.Time) func(grid.Time, agents.ID, *agents.Outbox) {
+func (p *Progress) Through(until grid.Time) func(grid.Time, agents.ID, *agents.Outbox) {
 	if p.lines {
 		return nil
 	}
-	return func(now grid.Time, _ agents.ID, _ *agents.Outbox) { p.part(int64(now), int64(until)) }
+	return func(now grid.Time, _ agents.ID, _ *agents.Outbox) { p.Part(int64(now), int64(until)) }
 }
 
-func (p *progress) options() []progressbar.Option {
+func (p *Progress) options() []progressbar.Option {
 	return []progressbar.Option{progressbar.OptionSetWriter(p.out), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.what)}
+		progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.What)}
 }
 
 // draw draws the bar.
-func (p *progress) draw(now time.Time, done int) {
+func (p *Progress) draw(now time.Time, done int) {
 	if left, known := p.left(now, done); known {
-		p.bar.Describe(p.what + ", " + left + " left")
+		p.bar.Describe(p.What + ", " + left + " left")
 	}
 	_ = p.bar.Set(done) // fails only if it cannot draw
 }
 
 // left estimates how long the rest takes at the speed so far.
-func (p *progress) left(now time.Time, done int) (string, bool) {
+func (p *Progress) left(now time.Time, done int) (string, bool) {
 	if done <= p.first || done >= p.total {
 		return "", false
 	}
@@ -134,20 +134,20 @@ func (p *progress) left(now time.Time, done int) (string, bool) {
 }
 
 // say writes a line if one is due.
-func (p *progress) say(now time.Time, done int) {
+func (p *Progress) say(now time.Time, done int) {
 	if done == p.total || now.Before(p.at) {
 		return
 	}
 	p.at = now.Add(sayEvery)
-	line := fmt.Sprintf("%d of %d %s, after %s", done, p.total, p.what, now.Sub(p.began).Round(time.Second))
+	line := fmt.Sprintf("%d of %d %s, after %s", done, p.total, p.What, now.Sub(p.began).Round(time.Second))
 	if left, known := p.left(now, done); known {
 		line += ", about " + left + " left"
 	}
 	fmt.Fprintln(p.out, line)
 }
 
-// clear removes the bar.
-func (p *progress) clear() {
+// Clear removes the bar.
+func (p *Progress) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ func TestProgress_WithoutATerminalIsALineNowAndThen(t *testing.T) {
 	at := time.Unix(0, 0)
 	p := newProgressAt(&out, "runs", false, func() time.Time { return at })
 	for done := range 41 {
-		p.set(done, 40)
+		p.Set(done, 40)
 		at = at.Add(4 * time.Second)
 	}
-	p.clear()
+	p.Clear()
 	if want := "4 of 40 runs, after 16s, about 2m24s left\n19 of 40 runs, after 1m16s, about 1m24s left\n" +
 		"34 of 40 runs, after 2m16s, about 24s left\n"; out.String() != want {
 		t.Errorf("it says\n%s, not\n%s", out.String(), want)
@@ -30,11 +30,11 @@ func TestProgress_ShortWorkIsSilent(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)
 	p := newProgressAt(&out, "runs", false, func() time.Time { return at })
-	p.set(0, 2)
-	p.set(1, 2)
+	p.Set(0, 2)
+	p.Set(1, 2)
 	at = at.Add(time.Hour)
-	p.set(2, 2)
-	p.set(0, 1)
+	p.Set(2, 2)
+	p.Set(0, 1)
 	if out.Len() > 0 {
 		t.Errorf("it says %s", out.String())
 	}
@@ -46,14 +46,14 @@ func TestProgress_TheTimeLeftIsThatOfTheWorkUnderWay(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)
 	p := newProgressAt(&out, "runs", false, func() time.Time { return at })
-	p.start(30, 40)
+	p.Start(30, 40)
 	at = at.Add(20 * time.Second)
-	p.set(32, 40)
+	p.Set(32, 40)
 	at = at.Add(40 * time.Second)
-	p.set(40, 40)
+	p.Set(40, 40)
 	for done := range 3 {
 		at = at.Add(30 * time.Second)
-		p.set(done+1, 4)
+		p.Set(done+1, 4)
 	}
 	if want := "32 of 40 runs, after 20s, about 1m20s left\n1 of 4 runs, after 30s, about 1m30s left\n3 of 4 runs, after 1m30s, about 30s left\n"; out.String() != want {
 		t.Errorf("it says\n%s, not\n%s", out.String(), want)
@@ -67,19 +67,19 @@ func TestProgress_OnePieceHasABarOnATerminalAlone(t *testing.T) {
 		var out bytes.Buffer
 		at := time.Unix(0, 0)
 		p := newProgressAt(&out, "read", terminal, func() time.Time { return at })
-		p.part(10, 100)
+		p.Part(10, 100)
 		if out.Len() > 0 {
 			t.Errorf("at once it says %q", out.String())
 		}
 		at = at.Add(time.Minute)
-		p.part(25, 100)
+		p.Part(25, 100)
 		if said := strings.Contains(out.String(), "read, 3m0s left") && strings.Contains(out.String(), "25%"); said != terminal {
 			t.Errorf("terminal %v: after a minute it says %q", terminal, out.String())
 		}
 		before := out.Len()
-		p.part(25, 100)
-		p.part(24, 100)
-		if p.clear(); terminal && out.Len() == before || !terminal && out.Len() > 0 {
+		p.Part(25, 100)
+		p.Part(24, 100)
+		if p.Clear(); terminal && out.Len() == before || !terminal && out.Len() > 0 {
 			t.Errorf("terminal %v: in the end it says %q", terminal, out.String())
 		}
 	}

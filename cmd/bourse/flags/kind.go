@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 // maxLooked bounds how much of a file is looked at for its kind: 16 MiB, like a TOML file.
 const maxLooked = 16 << 20
 
-// kindOfFile says what a file holds, KindUnknown if it cannot be read or is nothing known.
-func kindOfFile(file string) configs.Kind {
+// KindOfFile says what a file holds, KindUnknown if it cannot be read or is nothing known.
+func KindOfFile(file string) configs.Kind {
 	f, err := os.Open(file)
 	if err != nil {
 		return configs.KindUnknown
@@ -28,8 +28,8 @@ func kindOfFile(file string) configs.Kind {
 	return configs.KindOf(text)
 }
 
-// fileThere is the error of a file that cannot be opened, or is a folder.
-func fileThere(file string) error {
+// FileThere is the error of a file that cannot be opened, or is a folder.
+func FileThere(file string) error {
 	info, err := os.Stat(file)
 	if err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a folder; must be a file", file)
@@ -37,13 +37,13 @@ func fileThere(file string) error {
 	return err
 }
 
-// ofKind says instead of an error about a file's content that it is of another kind, if it
+// OfKind says instead of an error about a file's content that it is of another kind, if it
 // is. JSON that cannot be read any further may be meant to be what is wanted.
-func ofKind(file string, want configs.Kind, err error) error {
+func OfKind(file string, want configs.Kind, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch is := kindOfFile(file); is {
+	switch is := KindOfFile(file); is {
 	case want, configs.KindUnknown, configs.KindJSON:
 		return err
 	default:

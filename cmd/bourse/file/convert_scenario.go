@@ -1,4 +1,4 @@
-package main
+package file
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
@@ -30,7 +31,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 		return failure.Of(err)
 	}
 	if c.json {
-		return failure.Of(writeJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
+		return failure.Of(flags.WriteJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %d sites; run it with bourse simulate %s --traces %s\n", out, sites, out, filepath.Dir(in))
 	return failure.Of(err)

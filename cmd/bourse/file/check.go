@@ -1,15 +1,17 @@
-package main
+// Package file holds the commands about files: check, generate and convert.
+package file
 
 import (
 	"fmt"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 
 	"github.com/spf13/cobra"
 )
 
-// newCheck builds "bourse check". Any problem in the file is bad input: exit 2.
-func newCheck() *cobra.Command {
+// NewCheck builds "bourse check". Any problem in the file is bad input: exit 2.
+func NewCheck() *cobra.Command {
 	var asJSON, live bool
 	var traces string
 	cmd := &cobra.Command{
@@ -47,13 +49,13 @@ missing; if something is missing, the exit status is 1.`,
 				}
 			}
 			for _, warning := range found.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], visible(warning))
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], flags.Visible(warning))
 			}
 			if live {
 				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), found)
+				return flags.WriteJSON(cmd.OutOrStdout(), found)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n", args[0], found)
 			return err
@@ -61,6 +63,6 @@ missing; if something is missing, the exit status is 1.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&live, "live", false, "also try what a site's process needs of its machine and its cluster")
-	addFlag(cmd, &traces, asFolder, "traces", "", "folder of the traces that the scenario names")
+	flags.AddFlag(cmd, &traces, flags.AsFolder, "traces", "", "folder of the traces that the scenario names")
 	return cmd
 }

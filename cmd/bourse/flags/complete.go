@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"context"
@@ -21,22 +21,24 @@ import (
 // Completion for shells: the words of flags, files and folders, and names from a running
 // federation. Errors of the federation are ignored, because there may be none.
 
-// completer lists what the shell offers for a flag's value or an argument.
-type completer = cobra.CompletionFunc
+// Completer lists what the shell offers for a flag's value or an argument.
+type Completer = cobra.CompletionFunc
 
-func offerNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// OfferNothing offers neither words nor files.
+func OfferNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-func offerFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// OfferFolders offers folders.
+func OfferFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // offerWords offers fixed words.
-func offerWords(words ...string) completer { return offerAll(func() []string { return words }) }
+func offerWords(words ...string) Completer { return OfferAll(func() []string { return words }) }
 
-// offerAll offers words that are computed only when the shell asks.
-func offerAll(words func() []string) completer {
+// OfferAll offers words that are computed only when the shell asks.
+func OfferAll(words func() []string) Completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
@@ -59,20 +61,20 @@ func offerContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// answerTime is how long a federation has to answer: a user is waiting at the prompt.
-const answerTime = time.Second
+// AnswerTime is how long a federation has to answer: a user is waiting at the prompt.
+const AnswerTime = time.Second
 
 // identities asks a federation for names. A description may follow each, after a tab.
 type identities func(ctx context.Context, at *client.Context, args []string) ([]string, error)
 
-// offer offers names from the federation of the current context.
-func offer(ask identities) completer {
+// Offer offers names from the federation of the current context.
+func Offer(ask identities) Completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx := cmd.Context()
 		if ctx == nil {
 			ctx = context.Background()
 		}
-		ctx, stop := context.WithTimeout(ctx, answerTime)
+		ctx, stop := context.WithTimeout(ctx, AnswerTime)
 		defer stop()
 		name := ""
 		if f := cmd.Flags().Lookup("context"); f != nil {
@@ -90,8 +92,8 @@ func offer(ask identities) completer {
 // maxOffered is how many jobs are offered at most: the newest.
 const maxOffered = 100
 
-// jobsIn asks for the jobs in a state ("": in any), the newest first.
-func jobsIn(state string) identities {
+// JobsIn asks for the jobs in a state ("": in any), the newest first.
+func JobsIn(state string) identities {
 	return func(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
 		api, err := at.ToBroker()
 		if err != nil {
@@ -108,13 +110,13 @@ func jobsIn(state string) identities {
 	}
 }
 
-// sitesHere lists the sites whose address the context knows.
-func sitesHere(_ context.Context, at *client.Context, _ []string) ([]string, error) {
+// SitesHere lists the sites whose address the context knows.
+func SitesHere(_ context.Context, at *client.Context, _ []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(at.Sites)), nil
 }
 
-// brokersSites lists the sites that the broker knows.
-func brokersSites(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
+// BrokersSites lists the sites that the broker knows.
+func BrokersSites(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
 	api, err := at.ToBroker()
 	if err != nil {
 		return nil, err
@@ -127,13 +129,13 @@ func brokersSites(ctx context.Context, at *client.Context, _ []string) ([]string
 	return names, err
 }
 
-// sitesAndJobs lists the arguments that "bourse offers" takes.
-func sitesAndJobs(ctx context.Context, at *client.Context, args []string) ([]string, error) {
-	names, err := brokersSites(ctx, at, args)
+// SitesAndJobs lists the arguments that "bourse offers" takes.
+func SitesAndJobs(ctx context.Context, at *client.Context, args []string) ([]string, error) {
+	names, err := BrokersSites(ctx, at, args)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := jobsIn("placed")(ctx, at, args)
+	jobs, err := JobsIn("placed")(ctx, at, args)
 	return append(names, jobs...), err
 }
 
@@ -198,46 +200,10 @@ func groupNames(ctx context.Context, at *client.Context, args []string) ([]strin
 	return names, err
 }
 
-// firstArguments completes the first argument, by command.
-var firstArguments = map[string]completer{
-	"jobs": offer(jobsIn("")), "explain": offer(jobsIn("")), "logs": offer(jobsIn("")),
-	"cancel": offer(jobsIn("open")), "modify": offer(jobsIn("placed")), "offers": offer(sitesAndJobs),
-	"sites": offer(sitesHere), "drain": offer(sitesHere), "close": offer(sitesHere), "open": offer(sitesHere),
-	"maintenance": offer(sitesHere), "site lost": offer(brokersSites),
-	"study": offerAll(studyNames), "export": offerFolders, "report": offerFolders,
-	"accounts deposit": offerNothing,
-}
-
-// completeArguments completes the first argument of each command. Only a few commands
-// complete further arguments in the same way.
-func completeArguments(root *cobra.Command) {
-	for path, c := range firstArguments {
-		cmd, _, err := root.Find(strings.Fields(path))
-		if err != nil || cmd.CommandPath() != root.Name()+" "+path {
-			panic("no command " + path)
-		}
-		several := path == "export" || path == "report"
-		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 && !several {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c(cmd, args, begun)
-		}
-	}
-}
-
 func presetNames() []string {
 	var names []string
 	for _, p := range configs.Presets() {
 		names = append(names, p.Name)
-	}
-	return names
-}
-
-func studyNames() []string {
-	var names []string
-	for _, e := range experiments() {
-		names = append(names, e.name+"\t"+e.about)
 	}
 	return names
 }
@@ -258,7 +224,8 @@ func kindsOfFacts() []string {
 	return names
 }
 
-func faultKinds() []string {
+// FaultKinds lists the faults of a torture.
+func FaultKinds() []string {
 	var names []string
 	for _, k := range torture.Kinds() {
 		names = append(names, string(k))

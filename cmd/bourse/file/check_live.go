@@ -1,10 +1,11 @@
-package main
+package file
 
 import (
 	"context"
 	"fmt"
 	"io"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -27,14 +28,14 @@ func checkLive(ctx context.Context, file string, found *configs.Checked, asJSON 
 	}
 	list := process.CheckSite(ctx, cfg)
 	if asJSON {
-		err = writeJSON(out, liveChecked{found, list})
+		err = flags.WriteJSON(out, liveChecked{found, list})
 	} else {
 		_, err = fmt.Fprintf(out, "%s: %v\n", file, found)
 	}
 	lacks := 0
 	for _, f := range list {
 		if !asJSON && err == nil {
-			_, err = fmt.Fprintf(out, "%-8s %s: %s\n", f.State, f.Check, visible(f.Words))
+			_, err = fmt.Fprintf(out, "%-8s %s: %s\n", f.State, f.Check, flags.Visible(f.Words))
 		}
 		if f.State == process.FoundMissing {
 			lacks++

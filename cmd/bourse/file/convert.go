@@ -1,4 +1,4 @@
-package main
+package file
 
 import (
 	"errors"
@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// newConvert builds "bourse convert".
-func newConvert() *cobra.Command {
+// NewConvert builds "bourse convert".
+func NewConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
@@ -92,26 +93,20 @@ folder instead of OUT.`,
 	f := cmd.Flags()
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records out of order")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
-	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
-	addFrom(cmd, &c.from, "IN")
-	addFlag(cmd, &c.columns, asColumns, "map", "", "for a table: what its columns are, as "+workload.MapForm)
-	addZone(cmd, &c.zone)
-	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
-	addFlag(cmd, &c.size, asShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
+	flags.AddFlag(cmd, &c.split, flags.AsFolder, "split", "", "write a file for each partition into this folder")
+	flags.AddFrom(cmd, &c.from, "IN")
+	flags.AddFlag(cmd, &c.columns, asColumns, "map", "", "for a table: what its columns are, as "+workload.MapForm)
+	flags.AddZone(cmd, &c.zone)
+	flags.AddFlag(cmd, &c.partition, flags.AsNumber, "partition", 0, "only the records of this partition (default: all)")
+	flags.AddFlag(cmd, &c.size, flags.AsShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
 	return cmd
 }
 
-// addFrom adds --from, for commands that read traces.
-func addFrom(cmd *cobra.Command, to *string, of string) {
-	formats := workload.Formats()
-	addFlag(cmd, to, oneOf("format", formats...), "from", "", "format of "+of+": "+alternatives(formats)+" (default: by its name, else by what it holds)")
-}
-
 // asColumns is the kind of --map. Its text is read again with the file (columnsOf).
-var asColumns = kind[string]{"columns", func(s string) (string, error) {
+var asColumns = flags.Kind[string]{Word: "columns", Parse: func(s string) (string, error) {
 	_, err := workload.ParseMap(s)
 	return s, err
-}, offerNothing}
+}, Complete: flags.OfferNothing}
 
 // columnsOf are the columns of --map, none if it was not given.
 func columnsOf(text string) []workload.Mapped {
@@ -120,11 +115,6 @@ func columnsOf(text string) []workload.Mapped {
 	}
 	list, _ := workload.ParseMap(text) // the flag was refused otherwise
 	return list
-}
-
-// addZone adds --zone, for commands that read traces.
-func addZone(cmd *cobra.Command, to **time.Location) {
-	addFlag(cmd, to, asZone, "zone", time.UTC, "for sacct, csv and parquet: zone of times that name none, such as Europe/Berlin")
 }
 
 type convert struct {
@@ -169,7 +159,7 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	}
 	done := converted{len(t.Records), t.BadCount, t.Backwards}
 	if c.json {
-		return failure.Of(writeJSON(stdout, done))
+		return failure.Of(flags.WriteJSON(stdout, done))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %d records\n", out, done.Records)
 	return failure.Of(err)
@@ -269,7 +259,7 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 		rows[i] = part{p.Number, p.Name, file, len(p.Trace.Records)}
 	}
 	if c.json {
-		return failure.Of(writeJSON(stdout, rows))
+		return failure.Of(flags.WriteJSON(stdout, rows))
 	}
 	for _, r := range rows {
 		if _, err := fmt.Fprintf(stdout, "%s: %d records\n", r.File, r.Records); err != nil {

@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// onInterrupt ends the program on Ctrl-C or SIGTERM, until stop is called. First it calls
+// OnInterrupt ends the program on Ctrl-C or SIGTERM, until stop is called. First it calls
 // last, which may clean up, and prints what that returns: what is left, and how to go on.
-func onInterrupt(stderr io.Writer, last func() string) (stop func()) {
+func OnInterrupt(stderr io.Writer, last func() string) (stop func()) {
 	hear := make(chan os.Signal, 1)
 	over := make(chan struct{})
 	signal.Notify(hear, syscall.SIGINT, syscall.SIGTERM)
