@@ -68,8 +68,10 @@ func TestDocs_NameOnlyCommandsThatExist(t *testing.T) {
 		t.Fatalf("the README shows only %q", found)
 	}
 	for _, m := range found {
-		if _, err := os.Stat(filepath.Join("cmd", "bourse", m[1]+".go")); err != nil {
-			t.Errorf("the README shows bourse %s: %v", m[1], err)
+		files, _ := filepath.Glob(filepath.Join("cmd", "bourse", m[1]+".go"))
+		below, _ := filepath.Glob(filepath.Join("cmd", "bourse", "*", m[1]+".go"))
+		if len(files)+len(below) != 1 {
+			t.Errorf("the README shows bourse %s, which has %d files in cmd/bourse", m[1], len(files)+len(below))
 		}
 	}
 }

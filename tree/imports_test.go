@@ -108,6 +108,12 @@ var rooms = []room{
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
+	{"process/failure", nil, core},
+	// What hosts agents on a machine: no simulation, no study.
+	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "process/failure"}, world},
+	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},                                                                                            // laid out on one machine, and supervised
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web", "web/client", "workload", "process/failure"}, world}, // words that all commands share: no command
+	{"cmd/bourse/file", []string{"grid", "configs", "process", "process/failure", "workload/...", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/input", []string{"grid"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
@@ -279,6 +285,7 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
 		{"configs/table.go", `import "github.com/bourse-grid/bourse/studies"`, "must not import studies"},
 		{"studies/slots.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
+		{"process/cluster.go", `import "github.com/bourse-grid/bourse/simulation"`, "must not import simulation"},
 		{"studies/slots.go", `import "os"`, "must not import os"},
 		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
 		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only cmd exits"},

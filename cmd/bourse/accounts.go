@@ -11,7 +11,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -68,8 +70,8 @@ one when you do not know whether it arrived.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &d.Note, asText, "note", "", "text for the statement")
-	addFlag(cmd, &d.Key, asName, "key", "", "key that makes a repeated deposit count once, 1 to 64 bytes (default: random)")
+	flags.AddFlag(cmd, &d.Note, flags.AsText, "note", "", "text for the statement")
+	flags.AddFlag(cmd, &d.Key, flags.AsName, "key", "", "key that makes a repeated deposit count once, 1 to 64 bytes (default: random)")
 	return cmd
 }
 
@@ -91,9 +93,9 @@ lines of their own jobs; their balance is the sum of those lines.`,
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	addFlag(cmd, &s.from, asDate, "from", 0, "only lines from this instant on, such as 2026-03-01T00:00:00Z")
-	addFlag(cmd, &s.to, asDate, "to", 0, "only lines before this instant")
-	addFlag(cmd, &s.user, asUser, "user", "", "only lines of this user's jobs")
+	flags.AddFlag(cmd, &s.from, flags.AsDate, "from", 0, "only lines from this instant on, such as 2026-03-01T00:00:00Z")
+	flags.AddFlag(cmd, &s.to, flags.AsDate, "to", 0, "only lines before this instant")
+	flags.AddFlag(cmd, &s.user, flags.AsUser, "user", "", "only lines of this user's jobs")
 	f.BoolVar(&s.csv, "csv", false, "print CSV")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
@@ -155,9 +157,9 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 	case err != nil:
 		return refused(err)
 	case c.json:
-		return writeJSON(out, list)
+		return flags.WriteJSON(out, list)
 	case s.csv:
-		return failed(writeStatement(out, &list))
+		return failure.Of(writeStatement(out, &list))
 	}
 	w := report.NewTable("at", "what", "job", "user", "site", "amount", "balance", "note")
 	for i := range list.Lines {

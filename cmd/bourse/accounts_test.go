@@ -70,7 +70,7 @@ func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {
 	}
 }
 
-func accountsOf(t *testing.T, f *federation) (a web.Accounts) {
+func accountsOf(t *testing.T, f *servedFederation) (a web.Accounts) {
 	t.Helper()
 	out, _, err := f.run("accounts", "--json")
 	if err != nil || json.Unmarshal([]byte(out), &a) != nil {

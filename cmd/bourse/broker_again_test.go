@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -59,11 +60,11 @@ func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
 	t.Parallel()
 	at, token := issuer(t)
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, 0, testPort(34), upSimulated)
+	members, err := federation.LayOut(dir, 1, 0, testPort(34), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := members[0].file
+	file := members[0].File
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
 	}
 	write("")
 	stderr, pids, _ := upReplicas(t, dir)
-	c, err := client.Read(filepath.Join(dir, contextFile))
+	c, err := client.Read(filepath.Join(dir, federation.ContextFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestBroker_TakesTokensAndReadsItsFileAgain(t *testing.T) {
 		t.Helper()
 		n := strings.Count(stderr.String(), done)
 		write(more)
-		pid := pids["broker:"+members[0].name]
+		pid := pids["broker:"+members[0].Name]
 		if pid <= 0 {
 			t.Fatalf("no process of the broker among %v", pids)
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -52,7 +54,7 @@ type caFlags struct {
 }
 
 func (f *caFlags) add(cmd *cobra.Command) {
-	addFlag(cmd, &f.dir, asFolder, "dir", "ca", "the authority's folder")
+	flags.AddFlag(cmd, &f.dir, flags.AsFolder, "dir", "ca", "the authority's folder")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
@@ -62,7 +64,7 @@ func refusedOr(err error) error {
 	var exists *certificate.ExistsError
 	var disk *fs.PathError
 	if errors.As(err, &exists) || errors.As(err, &disk) && !errors.Is(err, fs.ErrNotExist) {
-		return failed(err)
+		return failure.Of(err)
 	}
 	return err
 }
@@ -91,15 +93,15 @@ members with the new ca.pem trust both until you remove it from the file.`,
 				return refusedOr(err)
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"vo": a.VO(), "dir": a.Dir(), "expires": a.Expires().UTC().Format(time.RFC3339)})
+				return flags.WriteJSON(cmd.OutOrStdout(), map[string]any{"vo": a.VO(), "dir": a.Dir(), "expires": a.Expires().UTC().Format(time.RFC3339)})
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Authority of VO %s in %s, until %s.\nMembers get ca.pem, agents gossip.key too; ca.key stays where it is.\n", a.VO(), a.Dir(), a.Expires().UTC().Format(time.DateOnly))
 			return err
 		},
 	}
 	f.add(cmd)
-	addFlag(cmd, &vo, asName, "vo", "", "the name of the VO: letters, digits, hyphens and dots")
-	addFlag(cmd, &years, asNumber, "years", 10, "how long the authority is valid")
+	flags.AddFlag(cmd, &vo, flags.AsName, "vo", "", "the name of the VO: letters, digits, hyphens and dots")
+	flags.AddFlag(cmd, &years, flags.AsNumber, "years", 10, "how long the authority is valid")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing authority")
 	_ = cmd.MarkFlagRequired("vo")
 	return cmd
@@ -112,8 +114,8 @@ type caMember struct {
 }
 
 func (m *caMember) add(cmd *cobra.Command) {
-	addFlag(cmd, &m.role, asRole, "role", "", "site, broker, user, operator or mirror")
-	addFlag(cmd, &m.name, asName, "name", "", "the member's name, as in configuration files")
+	flags.AddFlag(cmd, &m.role, flags.AsRole, "role", "", "site, broker, user, operator or mirror")
+	flags.AddFlag(cmd, &m.name, flags.AsName, "name", "", "the member's name, as in configuration files")
 	_ = cmd.MarkFlagRequired("role")
 	_ = cmd.MarkFlagRequired("name")
 }
@@ -153,15 +155,15 @@ a certificate, issue it again with --replace and copy both files over the old on
 	}
 	f.add(cmd)
 	m.add(cmd)
-	addWords(cmd, &hosts, "names", "host", "names and addresses at which a site or broker is reached, without ports", offerNothing)
-	addFlag(cmd, &days, asNumber, "days", 0, "how long it is valid (default 365, at most as long as the authority)")
+	flags.AddWords(cmd, &hosts, "names", "host", "names and addresses at which a site or broker is reached, without ports", flags.OfferNothing)
+	flags.AddFlag(cmd, &days, flags.AsNumber, "days", 0, "how long it is valid (default 365, at most as long as the authority)")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace existing files")
 	return cmd
 }
 
 func showIssued(w io.Writer, i certificate.Issued, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, map[string]any{"identity": i.Identity.String(), "serial": i.Serial,
+		return flags.WriteJSON(w, map[string]any{"identity": i.Identity.String(), "serial": i.Serial,
 			"expires": i.Expires.UTC().Format(time.RFC3339), "certificate": i.Files.Certificate, "key": i.Files.Key})
 	}
 	_, err := fmt.Fprintf(w, "%s, until %s, serial %s:\n  %s\n  %s\n", i.Identity, i.Expires.UTC().Format(time.DateOnly), i.Serial, i.Files.Certificate, i.Files.Key)
@@ -196,7 +198,7 @@ func newCAList() *cobra.Command {
 				for n, i := range list {
 					rows[n] = row{i.Identity.String(), i.Serial, i.Expires.UTC().Format(time.RFC3339), i.Revoked}
 				}
-				return writeJSON(cmd.OutOrStdout(), rows)
+				return flags.WriteJSON(cmd.OutOrStdout(), rows)
 			}
 			t := report.NewTable("role", "name", "until", "serial", "")
 			for _, i := range list {
@@ -233,10 +235,10 @@ member's key was stolen, revoke the member and then issue a new certificate.`,
 				return refusedOr(err)
 			}
 			if len(serials) == 0 {
-				return failed(fmt.Errorf("%s %s has no valid certificate left to revoke; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
+				return failure.Of(fmt.Errorf("%s %s has no valid certificate left to revoke; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"revoked": serials, "list": filepath.Join(f.dir, "revoked.txt")})
+				return flags.WriteJSON(cmd.OutOrStdout(), map[string]any{"revoked": serials, "list": filepath.Join(f.dir, "revoked.txt")})
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Revoked: %s\nCopy %s to all agents.\n", strings.Join(serials, ", "), filepath.Join(f.dir, "revoked.txt"))
 			return err
@@ -275,7 +277,7 @@ agents and restart each of them before the next step:
 				return refusedOr(err)
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"keys": n, "file": filepath.Join(f.dir, "gossip.key")})
+				return flags.WriteJSON(cmd.OutOrStdout(), map[string]any{"keys": n, "file": filepath.Join(f.dir, "gossip.key")})
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s now has %d. Copy it to all agents and restart each before the next step.\n",
 				filepath.Join(f.dir, "gossip.key"), n)

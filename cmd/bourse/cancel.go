@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
 // newCancel builds "bourse cancel".
@@ -40,7 +42,7 @@ func (c *calling) cancel(ctx context.Context, id string, out io.Writer) error {
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, a)
+		return flags.WriteJSON(out, a)
 	}
 	_, err = fmt.Fprintln(out, a.Sentence())
 	return err

@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
 // liveSite is the file of a site of processes of this machine, on ports that nobody has.
@@ -19,7 +21,7 @@ func liveSite(t *testing.T, as string) string {
 
 func TestCheckLive_SaysOfEachWhetherItIsThere(t *testing.T) {
 	t.Parallel()
-	as, err := workAccount()
+	as, err := federation.WorkAccount()
 	if err != nil {
 		t.Skip(err)
 	}
@@ -38,12 +40,12 @@ func TestCheckLive_SaysOfEachWhetherItIsThere(t *testing.T) {
 	}
 	var said struct {
 		Kind string
-		Live []finding
+		Live []process.Finding
 	}
 	if err := json.Unmarshal([]byte(out), &said); err != nil || said.Kind != "site process" || len(said.Live) != 6 {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if last := said.Live[5]; last.Check != "accounts" || last.State != foundMissing || !strings.Contains(last.Words, "no-such-account") {
+	if last := said.Live[5]; last.Check != "accounts" || last.State != process.FoundMissing || !strings.Contains(last.Words, "no-such-account") {
 		t.Errorf("%+v", last)
 	}
 }
@@ -53,23 +55,5 @@ func TestCheckLive_IsForASitesProcess(t *testing.T) {
 	_, err := checkFile(t, "[[job]]\nname = \"a\"\nnodes = 1\nlength = \"1h\"\nmin_performance = 1.0\nmax_price = 1.0\n", "--live")
 	if exitCode(err) != 2 || !strings.Contains(fmt.Sprint(err), "--live is for that of a site's process") {
 		t.Errorf("exit status %d, %v", exitCode(err), err)
-	}
-}
-
-func TestTryFolder_NamesWhatIsInTheWay(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{dir: "can be written", filepath.Join(dir, "a", "b"): "can be made", file: "is no folder", filepath.Join(file, "a"): "not a directory"} {
-		f := tryFolder("the folder", path)
-		if !strings.Contains(f.Words, want) || (f.State == foundOK) != strings.HasPrefix(want, "can") {
-			t.Errorf("%s: %+v, must say %q", path, f, want)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
@@ -143,7 +144,7 @@ func TestComplete_IsSilentWhereNobodyAnswers(t *testing.T) {
 	for _, file := range []string{filepath.Join(dir, "none.json"), silent} {
 		began := time.Now()
 		out, _, code := workloadCommand("__complete", "jobs", "--context", file, "")
-		if took := time.Since(began); code != 0 || out != ":36\n" && out != ":4\n" || took > 20*answerTime {
+		if took := time.Since(began); code != 0 || out != ":36\n" && out != ":4\n" || took > 20*flags.AnswerTime {
 			t.Errorf("%s: exit %d, %q after %v", file, code, out, took)
 		}
 	}

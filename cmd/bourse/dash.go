@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/web/dash"
@@ -51,7 +53,7 @@ On a machine without a browser: give --port, forward that port with ssh
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &port, asNumber, "port", 0, "port to listen on (default: any free port)")
+	flags.AddFlag(cmd, &port, flags.AsNumber, "port", 0, "port to listen on (default: any free port)")
 	cmd.Flags().BoolVar(&only, "print", false, "print the link, do not open a browser")
 	return cmd
 }
@@ -63,14 +65,14 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	}
 	page, err := openDash(c.context, port)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer unhook()
 	defer page.serve(ctx)()
 	link, until := page.Link()
 	if c.json {
-		err = writeLine(stdout, struct {
+		err = flags.WriteLine(stdout, struct {
 			Link  string    `json:"link"`
 			Until time.Time `json:"until"` // it opens the page
 		}{link, until.Truncate(time.Second)})
@@ -78,7 +80,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 		_, err = fmt.Fprintln(stdout, link)
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if !only && !c.json {
 		defer browse(link, stderr)()
@@ -88,7 +90,7 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	case <-ctx.Done():
 		return nil
 	case err := <-page.ended:
-		return failed(err)
+		return failure.Of(err)
 	}
 }
 
@@ -134,7 +136,7 @@ func openDash(file string, port int) (*dashServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(upHost, strconv.Itoa(port)))
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("the live page cannot listen: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
 // The live page of real processes, by its link: what is there, what is new, and what an
@@ -20,11 +22,11 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 	thorough.Only(t, "starts processes and a browser")
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, 0, testPort(7), upSimulated)
+	members, err := federation.LayOut(dir, 2, 0, testPort(7), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
 	stdout, _, _ := startUp(t, dir)
 	var said struct{ Link string }
 	if err := json.Unmarshal([]byte(stdout.String()), &said); err != nil || said.Link == "" {
@@ -37,7 +39,7 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 		if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, messages, err := runCommand(t.Context(), "submit", batch, "--context", filepath.Join(dir, contextFile)); err != nil {
+		if _, messages, err := runCommand(t.Context(), "submit", batch, "--context", filepath.Join(dir, federation.ContextFile)); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, messages)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
 // newExplain builds "bourse explain".
@@ -42,7 +44,7 @@ func (c *calling) explain(ctx context.Context, id string, out io.Writer) error {
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, e.Value)
+		return flags.WriteJSON(out, e.Value)
 	}
 	_, err = fmt.Fprintln(out, strings.TrimRight(e.Words, "\n"))
 	return err

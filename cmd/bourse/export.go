@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -46,8 +47,8 @@ journal, or before the image at its start, is left out.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &x.to, oneOf("format", "evalys", "perfetto"), "to", "", "evalys or perfetto")
-	addFlag(cmd, &x.out, asFile, "out", "", "file to write (default: standard output)")
+	flags.AddFlag(cmd, &x.to, flags.OneOf("format", "evalys", "perfetto"), "to", "", "evalys or perfetto")
+	flags.AddFlag(cmd, &x.out, flags.AsFile, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 

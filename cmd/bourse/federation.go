@@ -14,7 +14,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -29,14 +31,14 @@ type calling struct {
 
 // flags adds the flags that all of them have.
 func (c *calling) flags(cmd *cobra.Command) {
-	addFlag(cmd, &c.context, asContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
+	flags.AddFlag(cmd, &c.context, flags.AsContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 }
 
 // find reads the context file.
 func (c *calling) find() (*client.Context, error) {
 	found, err := client.Find(c.context)
-	return found, ofKind(cmp.Or(c.context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
+	return found, flags.OfKind(cmp.Or(c.context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
 }
 
 // broker is the client of the federation's broker.
@@ -59,7 +61,7 @@ func told[T any](ctx context.Context, c *calling, out io.Writer, ask func(contex
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, answer)
+		return flags.WriteJSON(out, answer)
 	}
 	_, err = fmt.Fprintln(out, words(&answer))
 	return err
@@ -82,7 +84,7 @@ func refused(err error) error {
 	if err == nil || errors.As(err, &p) && p.Input() || errors.As(err, &m) {
 		return err
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // misuse is bad usage that shows only while a command runs.

@@ -20,6 +20,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -28,12 +29,12 @@ import (
 // federation is a broker, two sites of 16 nodes and their clusters in one
 // process, in real time, with the broker's API and a context file that leads to
 // it. Everybody is its operator.
-type federation struct {
+type servedFederation struct {
 	dir     string
 	context string
 }
 
-func newFederation(t *testing.T) *federation {
+func newFederation(t *testing.T) *servedFederation {
 	t.Helper()
 	h := live.NewHost(live.Options{})
 	on := func(disk journal.Disk, id agents.ID, a agents.Durable) {
@@ -58,7 +59,7 @@ func newFederation(t *testing.T) *federation {
 		t.Fatal(err)
 	}
 	on(disk, "broker:vo1", broker.New(cfg))
-	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: statements(cfg, folder),
+	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: process.Statements(cfg, folder),
 		Explain: func(_ context.Context, job string, _ grid.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})
@@ -82,7 +83,7 @@ func newFederation(t *testing.T) *federation {
 			t.Error(err)
 		}
 	})
-	f := &federation{dir: t.TempDir()}
+	f := &servedFederation{dir: t.TempDir()}
 	f.context = filepath.Join(f.dir, "context.json")
 	if err := (&client.Context{Broker: server.URL, Sites: map[string]string{"north": atNorth.URL}}).Write(f.context); err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func newFederation(t *testing.T) *federation {
 }
 
 // run runs a command in the federation. DIR is replaced by its folder.
-func (f *federation) run(args ...string) (out, messages string, err error) {
+func (f *servedFederation) run(args ...string) (out, messages string, err error) {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "DIR", f.dir)
 	}
@@ -104,7 +105,7 @@ func (f *federation) run(args ...string) (out, messages string, err error) {
 	return o.String(), m.String(), err
 }
 
-func (f *federation) file(t *testing.T, name, text string) {
+func (f *servedFederation) file(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -285,7 +286,7 @@ func TestCalls_SayWhatToDoWhereThereIsNoFederation(t *testing.T) {
 		{file, 1, "is it running?"},
 		{filepath.Join(dir, "none.json"), 2, "none.json"},
 	} {
-		f := &federation{dir: dir, context: c.file}
+		f := &servedFederation{dir: dir, context: c.file}
 		_, _, err := f.run("sites")
 		if exitCode(err) != c.exit || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: exit %d, %v", c.file, exitCode(err), err)

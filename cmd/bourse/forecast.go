@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -22,6 +22,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -68,18 +69,18 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 			return f.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
+	own := cmd.Flags()
 	f.add(cmd)
-	addFlag(cmd, &f.nodes, asNumber, "nodes", 0, "nodes of the job")
-	addFlag(cmd, &f.duration, asSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
-	addFlag(cmd, &f.group, asName, "group", "", "one group of the partition's nodes (default: any)")
-	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.PricedPolicies())))
-	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
-	addList(cmd, &f.history, asFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
-	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")
-	addFlag(cmd, &f.draws, asNumber, "draws", 200, "number of draws")
-	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the draws")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.AddFlag(cmd, &f.nodes, flags.AsNumber, "nodes", 0, "nodes of the job")
+	flags.AddFlag(cmd, &f.duration, flags.AsSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
+	flags.AddFlag(cmd, &f.group, flags.AsName, "group", "", "one group of the partition's nodes (default: any)")
+	flags.AddFlag(cmd, &f.policy, flags.AsPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.PricedPolicies())))
+	flags.AddFlag(cmd, &f.priority, flags.AsPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
+	flags.AddList(cmd, &f.history, flags.AsFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
+	flags.AddFlag(cmd, &f.days, flags.AsNumber, "days", 30, "days of accounting to learn from; 0: none")
+	flags.AddFlag(cmd, &f.draws, flags.AsNumber, "draws", 200, "number of draws")
+	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "seed of the draws")
+	own.BoolVar(&f.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
 	_ = cmd.MarkFlagRequired("duration")
 	return cmd
@@ -164,26 +165,6 @@ func (f *forecasting) bounds() error {
 	return nil
 }
 
-// placeIn returns how many jobs of a queue are ahead of a new one: last, first, or by its
-// priority, behind jobs of the same priority.
-func placeIn(priority string, queue []*grid.ManagedJob) (int, error) {
-	switch priority {
-	case "last":
-		return len(queue), nil
-	case "first":
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(priority, 10, 64)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("priority %q: must be last, first, or a whole number of 0 or more", priority)
-	}
-	i := slices.IndexFunc(queue, func(j *grid.ManagedJob) bool { return j != nil && j.Priority < n })
-	if i < 0 {
-		i = len(queue)
-	}
-	return i, nil
-}
-
 // run looks, forecasts and prints.
 func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) error {
 	if err := f.bounds(); err != nil {
@@ -196,7 +177,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		look, err = f.look(ctx)
 	} else {
 		look, err = input.ReadLook(args[0], in)
-		err = ofKind(args[0], configs.KindLook, err)
+		err = flags.OfKind(args[0], configs.KindLook, err)
 	}
 	if err != nil {
 		return err
@@ -206,10 +187,10 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return err
 	}
 	if err := q.refuses(f.nodes, d); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.nodes > q.group.Nodes {
-		return failed(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
 	}
 	past, err := f.learn(ctx, look, messages)
 	if err != nil {
@@ -220,10 +201,10 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		a.Manager = f.ask(ctx, q.partition, d)
 	}
 	if err := f.print(out, a, q); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if a.Limits >= grid.MaxTime {
-		return failed(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failure.Of(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}
 	return nil
 }
@@ -234,7 +215,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 	for i, w := range q.state.Queue {
 		waiting[i] = q.job(w.ID)
 	}
-	place, err := placeIn(f.priority, waiting)
+	place, err := flags.PlaceIn(f.priority, waiting)
 	if err != nil {
 		panic(err) // read has checked it
 	}
@@ -253,7 +234,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 		}
 		return j.User, j.Limit > 0 && j.Reservation == ""
 	}
-	bar := newProgress(messages, "draws")
+	bar := flags.NewProgress(messages, "draws")
 	var spread forecast.Spread
 	pieces := (f.draws + drawsAPiece - 1) / drawsAPiece
 	_ = parallel.Do(pieces, func() func(int) forecast.Spread {
@@ -263,10 +244,10 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 		}
 	}, func(piece int, s forecast.Spread) error {
 		spread = append(spread, s...)
-		bar.set(piece+1, pieces)
+		bar.Set(piece+1, pieces)
 		return nil
 	})
-	bar.clear()
+	bar.Clear()
 	slices.Sort(spread)
 	a.History = &forecastSpread{Jobs: past.history.Jobs(), Users: past.history.Users(), From: past.from, Draws: len(spread)}
 	for _, share := range shownShares {
@@ -299,11 +280,11 @@ func (f *forecasting) ask(ctx context.Context, partition string, d grid.Duration
 // print writes the answer.
 func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) error {
 	if f.json {
-		return writeJSON(out, a)
+		return flags.WriteJSON(out, a)
 	}
 	fmt.Fprintf(out, "%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
 		nodeCount(a.Nodes), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
-		q.up, nodeCount(q.group.Nodes), plural(a.Waiting, "job waits", "jobs wait"), plural(a.Before, "of them", "of them"))
+		q.up, nodeCount(q.group.Nodes), flags.Plural(a.Waiting, "job waits", "jobs wait"), flags.Plural(a.Before, "of them", "of them"))
 	w := report.NewTable("<starts", "at", "in")
 	row := func(what string, at grid.Time) {
 		if at >= grid.MaxTime {
@@ -332,7 +313,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		notes = append(notes, "No history, so no spread: name a log or saved snapshots with --history.")
 	} else {
 		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
-			plural(a.History.Jobs, "job", "jobs"), plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
+			flags.Plural(a.History.Jobs, "job", "jobs"), flags.Plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
 	}
 	for _, n := range notes {
 		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, tableWidth-5))

@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/report"
@@ -54,10 +55,10 @@ a message says so where it cannot, as after a restart of the broker.`,
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	addFlag(cmd, &c.user, asUser, "user", "", "only this user's jobs (operators only)")
-	addFlag(cmd, &c.state, asJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
-	addFlag(cmd, &c.batch, asName, "batch", "", "only the jobs of this batch")
-	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
+	flags.AddFlag(cmd, &c.user, flags.AsUser, "user", "", "only this user's jobs (operators only)")
+	flags.AddFlag(cmd, &c.state, flags.AsJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
+	flags.AddFlag(cmd, &c.batch, flags.AsName, "batch", "", "only the jobs of this batch")
+	flags.AddFlag(cmd, &c.most, flags.AsNumber, "most", 100, "how many to list at most")
 	f.BoolVar(&c.follow, "follow", false, "print every event as it happens")
 	return cmd
 }
@@ -83,7 +84,7 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 			return refused(err)
 		}
 		if c.json {
-			return writeJSON(out, j)
+			return flags.WriteJSON(out, j)
 		}
 		printJob(out, &j, time.Now())
 		return nil
@@ -93,7 +94,7 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, struct {
+		return flags.WriteJSON(out, struct {
 			Jobs []web.Job `json:"jobs"`
 		}{append([]web.Job{}, list...)})
 	}
@@ -165,10 +166,10 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	}
 	if j.Submitted != 0 {
 		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
-			plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+			flags.Plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
 		if n := len(j.Sizes); n > 0 {
-			line("or", "%d sizes in all, from %s for %s to %s for %s", n, plural(j.Sizes[0].Nodes, "node", "nodes"), span(j.Sizes[0].Length),
-				plural(j.Sizes[n-1].Nodes, "node", "nodes"), span(j.Sizes[n-1].Length))
+			line("or", "%d sizes in all, from %s for %s to %s for %s", n, flags.Plural(j.Sizes[0].Nodes, "node", "nodes"), span(j.Sizes[0].Length),
+				flags.Plural(j.Sizes[n-1].Nodes, "node", "nodes"), span(j.Sizes[n-1].Length))
 		}
 		line("submitted", "%s", moment(j.Submitted, now))
 	} else {
@@ -245,7 +246,7 @@ func windowLine(l *web.Leg, now time.Time) string {
 		text = "its times are fixed"
 	}
 	if l.Shifts > 0 {
-		text += fmt.Sprintf("; moved or fixed %s so far", plural(int(l.Shifts), "time", "times"))
+		text += fmt.Sprintf("; moved or fixed %s so far", flags.Plural(int(l.Shifts), "time", "times"))
 	}
 	if l.Version > 1 {
 		text += fmt.Sprintf("; version %d", l.Version)
@@ -264,7 +265,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	}
 	var last web.Job
 	if id == "" { // of one job, the state that follows says all that counts
-		api.Missed = func(why string) { fmt.Fprintln(messages, visible(why)) }
+		api.Missed = func(why string) { fmt.Fprintln(messages, flags.Visible(why)) }
 	}
 	err := api.Follow(ctx, id, func(e client.Event) error {
 		if err := c.show(out, e); err != nil {
@@ -291,9 +292,9 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	now := time.Now()
 	if c.json {
 		if e.Job != nil {
-			return writeLine(out, web.Turn{At: web.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
+			return flags.WriteLine(out, web.Turn{At: web.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
 		}
-		return writeLine(out, e.Turn)
+		return flags.WriteLine(out, e.Turn)
 	}
 	if e.Job != nil {
 		_, err := fmt.Fprintln(out, turnLine(web.Instant(now.UnixMilli()), "is "+e.Job.State, nil, e.Job, now))
@@ -320,7 +321,7 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 	case why != nil:
 		s += ": " + why.String()
 	case slices.Contains(places, turn):
-		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
+		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", flags.Plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
 // newJournalCopy builds "bourse journal copy".
@@ -76,10 +77,10 @@ func (c *journalCopy) run(from, to string, out io.Writer) error {
 		list = append(list, one)
 	}
 	if c.json {
-		return writeJSON(out, list)
+		return flags.WriteJSON(out, list)
 	}
 	for _, one := range list {
-		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, plural(one.Segments, "segment", "segments"), one.Path)
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, flags.Plural(one.Segments, "segment", "segments"), one.Path)
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newJournalKeep builds "bourse journal keep".
@@ -34,11 +37,11 @@ The certificate must have the role mirror: bourse ca issue --role mirror --name 
 		Example: "  bourse journal keep /srv/mirror --listen 0.0.0.0:7420 \\\n      --certificate mirror-vault.pem",
 		Args:    arguments(1, 1, "the folder to keep them in"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.run(cmd.Context(), args[0], newLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
+			return k.run(cmd.Context(), args[0], process.NewLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
 		},
 	}
-	addFlag(cmd, &k.listen, asEndpoint, "listen", "", "address to listen on, HOST:PORT")
-	addFlag(cmd, &k.certificate, asFile, "certificate", "", "certificate of role mirror, with its key, ca.pem and revoked.txt beside it")
+	flags.AddFlag(cmd, &k.listen, flags.AsEndpoint, "listen", "", "address to listen on, HOST:PORT")
+	flags.AddFlag(cmd, &k.certificate, flags.AsFile, "certificate", "", "certificate of role mirror, with its key, ca.pem and revoked.txt beside it")
 	cmd.Flags().BoolVar(&k.plain, "plain", false, "use no certificates; only for processes on this machine")
 	_ = cmd.MarkFlagRequired("listen")
 	return cmd
@@ -57,12 +60,12 @@ func (k *journalKeep) run(ctx context.Context, dir string, log zerolog.Logger) e
 	}
 	whole, err := journal.OpenFolder(dir) // for one keeper at a time
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	defer func() { _ = whole.Close() }()
 	l, err := net.Listen("tcp", k.listen)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if a, ok := l.Addr().(*net.TCPAddr); store == nil && (!ok || !a.IP.IsLoopback()) {
 		return errors.Join(errors.New("--plain: --listen must be an address of this machine only, such as 127.0.0.1:7420"), l.Close())
@@ -70,7 +73,7 @@ func (k *journalKeep) run(ctx context.Context, dir string, log zerolog.Logger) e
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	log.Info().Str("address", l.Addr().String()).Str("folder", dir).Msg("ready")
-	return failed(mirror.NewKeeper(dir, store, log).Serve(ctx, l))
+	return failure.Of(mirror.NewKeeper(dir, store, log).Serve(ctx, l))
 }
 
 // store loads the certificate.
@@ -86,10 +89,10 @@ func (k *journalKeep) store(dir string, log zerolog.Logger) (*certificate.Store,
 		Key: strings.TrimSuffix(k.certificate, ".pem") + ".key", Revoked: filepath.Join(beside, "revoked.txt"), Kept: dir + ".revoked"},
 		certificate.Options{Log: func(line string) { log.Warn().Msg(line) }})
 	if err != nil {
-		return nil, failed(err)
+		return nil, failure.Of(err)
 	}
 	if id := store.Identity(); id.Role != certificate.Mirror {
-		return nil, failed(fmt.Errorf("%s is the certificate of %s; must have role mirror: bourse ca issue --role mirror", k.certificate, id))
+		return nil, failure.Of(fmt.Errorf("%s is the certificate of %s; must have role mirror: bourse ca issue --role mirror", k.certificate, id))
 	}
 	return store, nil
 }

@@ -11,13 +11,16 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newJournalRebase builds "bourse journal rebase".
 func newJournalRebase() *cobra.Command {
-	r := journalRebase{now: wallClock}
+	r := journalRebase{now: process.WallClock}
 	cmd := &cobra.Command{
 		Use:   "rebase PATH...",
 		Short: "Repair records that a fast clock dated in the future",
@@ -40,7 +43,7 @@ or cannot be read.`,
 		Args:    somePaths,
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &r.to, asStamp, "to", "", "date later records back to this time, RFC 3339 or seconds since 1970")
+	flags.AddFlag(cmd, &r.to, flags.AsStamp, "to", "", "date later records back to this time, RFC 3339 or seconds since 1970")
 	cmd.Flags().BoolVar(&r.apply, "apply", false, "make the changes (default: only show them)")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
@@ -102,7 +105,7 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 		list = append(list, one)
 	}
 	if r.json {
-		return writeJSON(out, struct {
+		return flags.WriteJSON(out, struct {
 			Applied  bool             `json:"applied"`
 			Journals []rebasedJournal `json:"journals"`
 		}{r.apply, list})
@@ -131,7 +134,7 @@ func (r *journalRebase) one(s journalSource, now, to grid.Time, ending string) (
 	}
 	disk, err := open(s.path)
 	if err != nil {
-		return one, failed(fmt.Errorf("%w; stop the process first", err))
+		return one, failure.Of(fmt.Errorf("%w; stop the process first", err))
 	}
 	defer func() { err = errors.Join(err, disk.Close()) }()
 	owner, err := s.owner()
@@ -176,11 +179,11 @@ func (j *rebasedJournal) print(out io.Writer) {
 	} else {
 		ahead := (time.Duration(j.Latest.Sub(j.To)) * time.Millisecond).Round(time.Second)
 		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: dated back to %s, in %s\n", j.Agent, j.Path,
-			plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), plural(len(j.Files), "file", "files"))
+			flags.Plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), flags.Plural(len(j.Files), "file", "files"))
 	}
 	for _, e := range j.Early {
 		fmt.Fprintf(out, "    leg %v of job %s, %s from %s on, is %v since %s, before its window began; it stays so\n", e.Leg, e.Job,
-			plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
+			flags.Plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process"
 )
 
 // writeAt writes facts into the journal of an agent, each of its instant.
@@ -97,7 +98,7 @@ func TestJournalRebase_SaysWhatItWouldChangeAndThenDoes(t *testing.T) {
 func TestJournalRebase_ToWhen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	future := grid.Time(wallClock().Add(2 * 3600e9).UnixMilli())
+	future := grid.Time(process.WallClock().Add(2 * 3600e9).UnixMilli())
 	b, s := story()
 	writeAt(t, filepath.Join(dir, "broker"), "broker:vo1", []grid.Time{0, 1000, future, future}, b...)
 	writeAt(t, filepath.Join(dir, "site"), "site:north", []grid.Time{0, 1000, future, future}, s...)

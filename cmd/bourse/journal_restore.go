@@ -15,7 +15,10 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newJournalRestore builds "bourse journal restore".
@@ -45,8 +48,8 @@ process: make sure that the agent is not running anywhere.`,
 			return r.run(cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &r.to, asFile, "to", "", "the folder to restore to (default: journal.dir of --config)")
-	addFlag(cmd, &r.config, asFile, "config", "", "the file of the site's or broker's process")
+	flags.AddFlag(cmd, &r.to, flags.AsFile, "to", "", "the folder to restore to (default: journal.dir of --config)")
+	flags.AddFlag(cmd, &r.config, flags.AsFile, "config", "", "the file of the site's or broker's process")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
 }
@@ -84,7 +87,7 @@ func (r *journalRestore) run(out io.Writer) error {
 	}
 	for _, one := range list { // check all before claiming any
 		if names, err := os.ReadDir(one.to); err == nil && (len(names) > 1 || len(names) == 1 && names[0].Name() != "lock") {
-			return failed(fmt.Errorf("%s is not empty; move the rest of the old journal aside", one.to))
+			return failure.Of(fmt.Errorf("%s is not empty; move the rest of the old journal aside", one.to))
 		}
 	}
 	said := make([]restoredJournal, 0, len(list))
@@ -100,10 +103,10 @@ func (r *journalRestore) run(out io.Writer) error {
 		return fmt.Errorf("restored, but with problems, see bourse journal verify %s: %w", strings.Join(paths, " "), err)
 	}
 	if r.json {
-		return writeJSON(out, said)
+		return flags.WriteJSON(out, said)
 	}
 	for _, one := range said {
-		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, plural(one.Segments, "segment", "segments"), one.Path)
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, flags.Plural(one.Segments, "segment", "segments"), one.Path)
 	}
 	return nil
 }
@@ -131,7 +134,7 @@ func (r *journalRestore) read() error {
 		default:
 			return fmt.Errorf("%s is not the file of a site's or broker's process", r.config)
 		}
-		r.from, r.to = cmp.Or(r.from, mirrorPlace(&r.cfg.Journal)), cmp.Or(r.to, r.cfg.Journal.Dir)
+		r.from, r.to = cmp.Or(r.from, process.MirrorPlace(&r.cfg.Journal)), cmp.Or(r.to, r.cfg.Journal.Dir)
 	}
 	switch {
 	case r.from == "":
@@ -157,25 +160,25 @@ func (r *journalRestore) sources() ([]restoring, error) {
 		var err error
 		files := certificate.Files{Authority: t.Authority, Certificate: t.Certificate, Key: t.Key, Revoked: t.Revoked}
 		if store, err = certificate.Load(files, certificate.Options{}); err != nil {
-			return nil, failed(err)
+			return nil, failure.Of(err)
 		}
 	}
-	host, err := mirror.Dial(r.from, store, mirrorWait)
+	host, err := mirror.Dial(r.from, store, process.MirrorWait)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failure.Of(err)
 	}
 	names, err := host.Journals()
 	if err = errors.Join(err, host.Close()); err != nil {
-		return nil, failed(err)
+		return nil, failure.Of(err)
 	}
 	var list []restoring
 	for _, name := range names {
 		if r.ours(name) {
-			list = append(list, restoring{filepath.Join(r.to, name), func() (journal.Disk, error) { return dialMirror(r.from, store, name, "") }})
+			list = append(list, restoring{filepath.Join(r.to, name), func() (journal.Disk, error) { return process.DialMirror(r.from, store, name, "") }})
 		}
 	}
 	if len(list) == 0 {
-		return nil, failed(fmt.Errorf("%s keeps no journal of %s", r.from, r.agent))
+		return nil, failure.Of(fmt.Errorf("%s keeps no journal of %s", r.from, r.agent))
 	}
 	return list, nil
 }
@@ -204,7 +207,7 @@ func (r *journalRestore) folders() ([]restoring, error) {
 		}})
 	}
 	if len(list) == 0 {
-		return nil, failed(fmt.Errorf("%s has no journal of %s", r.from, r.agent))
+		return nil, failure.Of(fmt.Errorf("%s has no journal of %s", r.from, r.agent))
 	}
 	return list, nil
 }
@@ -219,14 +222,14 @@ func (r *journalRestore) ours(folder string) bool {
 func (s *restoring) restore() (one restoredJournal, err error) {
 	from, err := s.open()
 	if err != nil {
-		return one, failed(err)
+		return one, failure.Of(err)
 	}
 	if c, ok := from.(io.Closer); ok {
 		defer func() { err = errors.Join(err, c.Close()) }()
 	}
 	to, err := journal.OpenFolder(s.to)
 	if err != nil {
-		return one, failed(err)
+		return one, failure.Of(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	run, err := journal.Restore(from, to)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
@@ -34,9 +35,9 @@ number, at (in Unix seconds), kind, image (if it is one) and fact.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(args, cmd.OutOrStdout()) },
 	}
 	f := cmd.Flags()
-	addList(cmd, &s.kinds, asFactKind, "kind", "only facts of this kind; may be repeated")
-	addFlag(cmd, &s.mention, asName, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or with .LEG of one leg of it")
-	addFlag(cmd, &s.last, asNumber, "last", 0, "only the last N matching records of each journal (0: all)")
+	flags.AddList(cmd, &s.kinds, flags.AsFactKind, "kind", "only facts of this kind; may be repeated")
+	flags.AddFlag(cmd, &s.mention, flags.AsName, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or with .LEG of one leg of it")
+	flags.AddFlag(cmd, &s.last, flags.AsNumber, "last", 0, "only the last N matching records of each journal (0: all)")
 	f.BoolVar(&s.json, "json", false, "print JSON, one object per line")
 	return cmd
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -47,9 +49,9 @@ cannot be read; the error names the file and the byte.`,
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take the groups, and which brokers cap the price of a node, from this scenario")
-	addList(cmd, &v.nodes, asSizeOf, "nodes", "nodes of a group: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
-	addList(cmd, &v.keys, asKeyOf, "key", "key with which a site proves its answers: SITE=FILE; may be repeated")
+	flags.AddFlag(cmd, &v.scenario, flags.AsFile, "scenario", "", "take the groups, and which brokers cap the price of a node, from this scenario")
+	flags.AddList(cmd, &v.nodes, flags.AsSizeOf, "nodes", "nodes of a group: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	flags.AddList(cmd, &v.keys, flags.AsKeyOf, "key", "key with which a site proves its answers: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
 }
@@ -132,7 +134,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		if found == nil {
 			found = []invariant.Finding{}
 		}
-		err = writeJSON(out, struct {
+		err = flags.WriteJSON(out, struct {
 			Journals []journalRow        `json:"journals"`
 			Counts   invariant.Counts    `json:"counts"`
 			Broken   int                 `json:"broken"`
@@ -143,7 +145,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		printVerified(out, rows, counts, broken, found, more)
 	}
 	if err == nil && broken > 0 {
-		err = failed(fmt.Errorf("invariants are broken, %s", plural(broken, "time", "times")))
+		err = failure.Of(fmt.Errorf("invariants are broken, %s", flags.Plural(broken, "time", "times")))
 	}
 	return err
 }
@@ -221,7 +223,7 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 		}
 		fmt.Fprintf(out, "%s  %s, %s, fact %d at %s:\n    %s\n", word, f.Agent, f.File, f.Number, onClock(f.At), f.What)
 		if f.Alike > 0 {
-			fmt.Fprintf(out, "    and %s of this kind\n", plural(f.Alike, "more note", "more notes"))
+			fmt.Fprintf(out, "    and %s of this kind\n", flags.Plural(f.Alike, "more note", "more notes"))
 		}
 	}
 	if more > 0 {
@@ -229,8 +231,8 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 	}
 	verdict := "no invariant is broken"
 	if broken > 0 {
-		verdict = "an invariant is broken, " + plural(broken, "time", "times")
+		verdict = "an invariant is broken, " + flags.Plural(broken, "time", "times")
 	}
-	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", plural(len(rows), "journal", "journals"),
-		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
+	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", flags.Plural(len(rows), "journal", "journals"),
+		flags.Plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, flags.Plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -50,29 +52,29 @@ needed and, if the issuer allows it, no code either.`,
 				})
 			}
 			if err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 			name, err := c.SaveToken(token, by)
 			if err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "The token is in %s.\n", name)
 			return nil
 		},
 	}
-	addFlag(cmd, &at, asContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
-	addFlag(cmd, &i.URL, asText, "issuer", "", "address of the issuer, as in the broker's [oidc] (default: of the last login)")
-	addFlag(cmd, &i.ClientID, asText, "client", "", "client ID of this program there: the audience in the broker's [oidc] (default: of the last login)")
-	addFlag(cmd, &scopes, asText, "scope", "profile", "what the token must contain besides your identity, such as \"profile groups\"")
+	flags.AddFlag(cmd, &at, flags.AsContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
+	flags.AddFlag(cmd, &i.URL, flags.AsText, "issuer", "", "address of the issuer, as in the broker's [oidc] (default: of the last login)")
+	flags.AddFlag(cmd, &i.ClientID, flags.AsText, "client", "", "client ID of this program there: the audience in the broker's [oidc] (default: of the last login)")
+	flags.AddFlag(cmd, &scopes, flags.AsText, "scope", "profile", "what the token must contain besides your identity, such as \"profile groups\"")
 	return cmd
 }
 
 // prompt says what to do in a browser. Whoever opens the address with the code in it compares the
 // code all the same (RFC 8628, section 3.3.1).
 func prompt(p client.Prompt) string {
-	s := fmt.Sprintf("Open %s and enter the code %s", visible(p.At), visible(p.Code))
+	s := fmt.Sprintf("Open %s and enter the code %s", flags.Visible(p.At), flags.Visible(p.Code))
 	if p.Whole != "" && p.Whole != p.At {
-		s += fmt.Sprintf(",\nor open %s and check that it shows this code", visible(p.Whole))
+		s += fmt.Sprintf(",\nor open %s and check that it shows this code", flags.Visible(p.Whole))
 	}
 	return s + "\n"
 }

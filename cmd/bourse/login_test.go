@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -19,7 +20,7 @@ func TestLogin_ShowsTheWholeAddressBesideTheCode(t *testing.T) {
 		{client.Prompt{At: "https://l.example/d", Code: "W"}, "Open https://l.example/d and enter the code W\n"},
 		{client.Prompt{At: "https://l.example/d", Code: "W", Whole: "https://l.example/d"}, "Open https://l.example/d and enter the code W\n"},
 		{client.Prompt{At: "https://l.example/d", Code: "W", Whole: "https://l.example/\x1b[2J"},
-			"Open https://l.example/d and enter the code W,\nor open " + visible("https://l.example/\x1b[2J") + " and check that it shows this code\n"},
+			"Open https://l.example/d and enter the code W,\nor open " + flags.Visible("https://l.example/\x1b[2J") + " and check that it shows this code\n"},
 	} {
 		if got := prompt(c.p); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

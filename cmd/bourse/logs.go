@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -46,7 +47,7 @@ yet or no command, or its site is unreachable or keeps no output.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.leg, asNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
+	flags.AddFlag(cmd, &c.leg, flags.AsNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the leg has ended")
 	return cmd
 }
@@ -96,7 +97,7 @@ func (c *logging) one(ctx context.Context, api *client.Client, id string, out io
 			return refused(err)
 		}
 		if c.json {
-			err = writeLine(out, o)
+			err = flags.WriteLine(out, o)
 		} else {
 			_, err = out.Write(append([]byte(c.head), o.Data...))
 			c.head = ""

@@ -13,8 +13,10 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // lookFlags say which cluster to look at, and which of its nodes.
@@ -27,13 +29,13 @@ type lookFlags struct {
 // addSource adds the flags that say which cluster to look at.
 func (l *lookFlags) addSource(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&l.slurm, "slurm", false, "look at this machine's Slurm cluster with Slurm's commands; needs no rights")
-	addFlag(cmd, &l.conf, asFile, "conf", "", "its slurm.conf, with --slurm (default: the one that Slurm's commands find)")
+	flags.AddFlag(cmd, &l.conf, flags.AsFile, "conf", "", "its slurm.conf, with --slurm (default: the one that Slurm's commands find)")
 }
 
 // add adds all flags: which cluster, and which of its nodes.
 func (l *lookFlags) add(cmd *cobra.Command) {
 	l.addSource(cmd)
-	addFlag(cmd, &l.partition, asName, "partition", "", "the partition (default: the only one)")
+	flags.AddFlag(cmd, &l.partition, flags.AsName, "partition", "", "the partition (default: the only one)")
 }
 
 // check returns an error if the flags contradict each other.
@@ -59,7 +61,7 @@ func (l *lookFlags) look(ctx context.Context) (*grid.Look, error) {
 	}
 	look, err := slurm.Look(ctx, l.commands())
 	if err != nil {
-		return nil, failed(fmt.Errorf("the cluster cannot be looked at: %w", err))
+		return nil, failure.Of(fmt.Errorf("the cluster cannot be looked at: %w", err))
 	}
 	return look, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -97,10 +98,10 @@ func (q *liveQueue) notes() (list []string) {
 		list = append(list, fmt.Sprintf("Partition %s is %s: no new job can start there until an administrator changes that.", p.Name, p.State))
 	}
 	if q.held > 0 {
-		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", plural(q.held, "job", "jobs"), of(func(w *waits) int { return w.Held })))
+		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", flags.Plural(q.held, "job", "jobs"), of(func(w *waits) int { return w.Held })))
 	}
 	if n := q.later(); n > 0 {
-		list = append(list, fmt.Sprintf("In the queue, but not to start yet: %s (%s).", plural(n, "job", "jobs"), of(func(w *waits) int { return w.Later })))
+		list = append(list, fmt.Sprintf("In the queue, but not to start yet: %s (%s).", flags.Plural(n, "job", "jobs"), of(func(w *waits) int { return w.Later })))
 	}
 	if words := of(func(w *waits) int { return w.Counts }); words != "" {
 		list = append(list, "Counted as ready because the reason is not known: "+words+".")
@@ -141,7 +142,7 @@ func unknownReasons(look *grid.Look) string {
 	}
 	var words []string
 	for why, n := range counts {
-		words = append(words, fmt.Sprintf("%s (%s)", why, plural(n, "job", "jobs")))
+		words = append(words, fmt.Sprintf("%s (%s)", why, flags.Plural(n, "job", "jobs")))
 	}
 	if slices.Sort(words); len(words) == 0 {
 		return ""

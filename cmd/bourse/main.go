@@ -8,19 +8,22 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 func main() {
-	out := &output{w: os.Stdout}
+	out := &flags.Output{W: os.Stdout}
 	root := newRoot()
 	root.SetOut(out)
 	err := root.Execute()
-	if out.err != nil {
-		err = failed(out.err)
+	if out.Err != nil {
+		err = failure.Of(out.Err)
 	}
-	out.flush()
+	out.Flush()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(os.Stderr, "bourse: %s\n", visible(wordsOf(err)))
+		fmt.Fprintf(os.Stderr, "bourse: %s\n", flags.Visible(wordsOf(err)))
 	}
 	os.Exit(exitCode(err))
 }
@@ -35,27 +38,13 @@ func wordsOf(err error) string {
 	return words
 }
 
-// failure is an error that is not the caller's fault: exit 1 instead of 2.
-type failure struct{ error }
-
-func (f failure) Unwrap() error { return f.error }
-
-// failed marks err as "refused or failed". Unmarked errors are bad usage or bad input.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return failure{err}
-}
-
 // exitCode follows the contract: 0 done, 1 refused or failed, 2 bad usage or
 // bad input.
 func exitCode(err error) int {
-	var f failure
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &f):
+	case failure.Is(err):
 		return 1
 	}
 	return 2

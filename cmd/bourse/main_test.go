@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/web"
 )
 
@@ -19,48 +18,38 @@ func TestOutput_LetsNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 	t.Parallel()
 	for size := 1; size < 40; size++ {
 		var b bytes.Buffer
-		o := &output{w: &b}
+		o := &flags.Output{W: &b}
 		for text := []byte("größe\x1b[2J\t\u009b1m日本\u202e\xff\n\xe2\x82"); len(text) > 0; text = text[min(size, len(text)):] {
 			if n, err := o.Write(text[:min(size, len(text))]); err != nil || n != min(size, len(text)) {
 				t.Fatal(n, err)
 			}
 		}
-		o.flush()
+		o.Flush()
 		if want := "größe\\u001b[2J\t\\u009b1m日本\\u202e\\xff\n\\xe2\\x82"; b.String() != want {
 			t.Errorf("in pieces of %d: %q, want %q", size, b.String(), want)
 		}
 	}
 	var b bytes.Buffer
 	j := web.Job{ID: "wave-\x1b]0;owned\x07", User: "ana\u009b2J", State: "waiting", Reason: &web.Reason{Detail: "no machine with \x1b[31mavx\u202e"}}
-	printJob(&output{w: &b}, &j, time.Now())
-	printJobs(&output{w: &b}, []web.Job{j, {User: "ben", State: "done"}}, time.Now())
+	printJob(&flags.Output{W: &b}, &j, time.Now())
+	printJobs(&flags.Output{W: &b}, []web.Job{j, {User: "ben", State: "done"}}, time.Now())
 	if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u009b\u202e") || !strings.Contains(s, `\u001b[31mavx\u202e`) {
 		t.Errorf("shown as %q", s)
-	}
-}
-
-func TestLog_ShowsAConsoleNoCommandsOfPeers(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	log := zerolog.New(zerolog.ConsoleWriter{Out: &b, NoColor: true, FormatPrepare: visibleMessage})
-	log.Warn().Str("peer", "x\x1b[2J").Msg("refused: by a\x1b[2Jb\u009b")
-	if strings.ContainsAny(b.String(), "\x1b\u009b") || !strings.Contains(b.String(), `a\u001b[2Jb\u009b`) {
-		t.Errorf("%q", b.String())
 	}
 }
 
 func TestOutput_FailsForGoodAtTheFirstError(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	o := &output{w: &b}
+	o := &flags.Output{W: &b}
 	if _, err := o.Write([]byte("whole")); err != nil || b.String() != "whole" {
 		t.Fatalf("%v, %q", err, b.String())
 	}
-	o.w = broken{}
+	o.W = broken{}
 	if _, err := o.Write([]byte("lost")); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v, want the writer's error", err)
 	}
-	o.w = &b
+	o.W = &b
 	if _, err := o.Write([]byte("more")); !errors.Is(err, os.ErrClosed) || b.String() != "whole" {
 		t.Errorf("after an error %v and %q, want the error and nothing more written", err, b.String())
 	}

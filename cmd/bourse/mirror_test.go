@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -28,7 +29,7 @@ type agentProcess struct {
 func startAgent(t *testing.T, args ...string) *agentProcess {
 	t.Helper()
 	p := &agentProcess{cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), childMark+"=1")
+	p.cmd.Env = append(os.Environ(), federation.ChildMark+"=1")
 	p.cmd.Stderr = &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -69,29 +70,29 @@ func TestMirror_ASiteWhoseDiskIsLostComesBackWithAllThatItHasAnswered(t *testing
 	t.Parallel()
 	dir := t.TempDir()
 	port := testPort(14)
-	members, err := layOut(dir, 2, 0, port, upSimulated)
+	members, err := federation.LayOut(dir, 2, 0, port, federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
+	ca, err := federation.OpenAuthority(filepath.Join(dir, federation.CaFolder), federation.VO)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := issue(ca, certificate.Mirror, "vault", upHost); err != nil {
+	if err := federation.Issue(ca, certificate.Mirror, "vault", federation.Host); err != nil {
 		t.Fatal(err)
 	}
-	vault := fmt.Sprintf("%s:%d", upHost, port+19)
-	north := members[1].file
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	vault := fmt.Sprintf("%s:%d", federation.Host, port+19)
+	north := members[1].File
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
 	change(t, north, `dir = "journal"`, fmt.Sprintf("dir = \"journal\"\nmirror = %q\nmirror_required = true", vault))
 
-	startAgent(t, "journal", "keep", filepath.Join(dir, "vault"), "--listen", vault, "--certificate", filepath.Join(dir, caFolder, "mirror-vault.pem")).ready(t)
-	broker, south := startAgent(t, "broker", members[0].file), startAgent(t, "site", members[2].file)
+	startAgent(t, "journal", "keep", filepath.Join(dir, "vault"), "--listen", vault, "--certificate", filepath.Join(dir, federation.CaFolder, "mirror-vault.pem")).ready(t)
+	broker, south := startAgent(t, "broker", members[0].File), startAgent(t, "site", members[2].File)
 	site := startAgent(t, "site", north)
 	for _, p := range []*agentProcess{broker, south, site} {
 		p.ready(t)
 	}
-	use := filepath.Join(dir, contextFile)
+	use := filepath.Join(dir, federation.ContextFile)
 	submit := func(name string, nodes int) {
 		t.Helper()
 		batch := filepath.Join(dir, name+".toml")
@@ -162,8 +163,8 @@ func TestMirror_ASiteWhoseDiskIsLostComesBackWithAllThatItHasAnswered(t *testing
 	if err := os.RemoveAll(journals); err != nil {
 		t.Fatal(err)
 	}
-	brokers := filepath.Dir(members[0].file)
-	all := []string{"journal", "verify", filepath.Join(dir, "restored"), brokers, filepath.Dir(members[2].file)}
+	brokers := filepath.Dir(members[0].File)
+	all := []string{"journal", "verify", filepath.Join(dir, "restored"), brokers, filepath.Dir(members[2].File)}
 	if out, _, err := runCommand(t.Context(), all...); err != nil || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
 		t.Errorf("%v\n%s", err, out)
 	}

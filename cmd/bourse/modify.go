@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -48,15 +49,15 @@ ID is a job's identity, or its name if no other job has it.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.flexible, optional(asDuration), "flexible", nil, "the site may start it up to this much later")
-	addFlag(cmd, &c.fix, optional(asPart), "fix", nil, "share of its wait after which its start is fixed, above 0, at most 1")
-	addFlag(cmd, &c.alternatives, optional(asPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
-	addFlag(cmd, &c.ready, asMoment, "ready", "", "earliest start: a span from now, or RFC 3339")
-	addFlag(cmd, &c.deadline, asMoment, "deadline", "", "latest end: a span from now, or RFC 3339")
-	addFlag(cmd, &c.length, optional(asSpan), "length", nil, "runtime at performance 1")
-	addFlag(cmd, &c.budget, optional(asCredits), "budget", nil, "credits for the whole job")
-	addFlag(cmd, &c.price, optional(asPrice), "max-price", nil, "credits per node-hour")
-	addFlag(cmd, &c.nodes, optional(asNodes), "nodes", nil, "number of nodes")
+	flags.AddFlag(cmd, &c.flexible, flags.Optional(flags.AsDuration), "flexible", nil, "the site may start it up to this much later")
+	flags.AddFlag(cmd, &c.fix, flags.Optional(flags.AsPart), "fix", nil, "share of its wait after which its start is fixed, above 0, at most 1")
+	flags.AddFlag(cmd, &c.alternatives, flags.Optional(flags.AsPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
+	flags.AddFlag(cmd, &c.ready, flags.AsMoment, "ready", "", "earliest start: a span from now, or RFC 3339")
+	flags.AddFlag(cmd, &c.deadline, flags.AsMoment, "deadline", "", "latest end: a span from now, or RFC 3339")
+	flags.AddFlag(cmd, &c.length, flags.Optional(flags.AsSpan), "length", nil, "runtime at performance 1")
+	flags.AddFlag(cmd, &c.budget, flags.Optional(flags.AsCredits), "budget", nil, "credits for the whole job")
+	flags.AddFlag(cmd, &c.price, flags.Optional(flags.AsPrice), "max-price", nil, "credits per node-hour")
+	flags.AddFlag(cmd, &c.nodes, flags.Optional(flags.AsNodes), "nodes", nil, "number of nodes")
 	return cmd
 }
 
@@ -74,7 +75,7 @@ func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, j)
+		return flags.WriteJSON(out, j)
 	}
 	printJob(out, &j, time.Now())
 	return nil

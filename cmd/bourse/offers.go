@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -55,9 +57,9 @@ given.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &steps, asNumber, "steps", steps, "time steps to show for each group")
-	addFlag(cmd, &accept, asNumber, "accept", 0, "accept the offer of this number for a job")
-	addFlag(cmd, &reject, asNumber, "reject", 0, "reject the offer of this number for a job")
+	flags.AddFlag(cmd, &steps, flags.AsNumber, "steps", steps, "time steps to show for each group")
+	flags.AddFlag(cmd, &accept, flags.AsNumber, "accept", 0, "accept the offer of this number for a job")
+	flags.AddFlag(cmd, &reject, flags.AsNumber, "reject", 0, "reject the offer of this number for a job")
 	return cmd
 }
 
@@ -74,7 +76,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, list)
+		return flags.WriteJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
 		_, err := fmt.Fprintln(out, "No offers yet: the broker asks sites when it has a job to place.")
@@ -123,13 +125,13 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 	list, err := api.ShiftOffers(ctx, id)
 	var p *client.Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound {
-		return failed(fmt.Errorf("no site and no job of yours is named %q", id))
+		return failure.Of(fmt.Errorf("no site and no job of yours is named %q", id))
 	}
 	if err != nil {
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, list)
+		return flags.WriteJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
 		_, err := fmt.Fprintf(out, "No site has asked to shift %s.\n", id)
@@ -172,7 +174,7 @@ func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, j)
+		return flags.WriteJSON(out, j)
 	}
 	printJob(out, &j, time.Now())
 	return nil

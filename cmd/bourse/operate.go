@@ -15,6 +15,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -35,7 +37,7 @@ func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *cli
 			return refused(err)
 		}
 		if c.json {
-			return writeJSON(cmd.OutOrStdout(), s)
+			return flags.WriteJSON(cmd.OutOrStdout(), s)
 		}
 		printSite(cmd.OutOrStdout(), &s, time.Now())
 		return nil
@@ -63,8 +65,8 @@ site.`,
 		}
 		return api.Drain(ctx, w)
 	})
-	addFlag(cmd, &w.Until, asMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
-	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
+	flags.AddFlag(cmd, &w.Until, flags.AsMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
+	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
 	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
 	return cmd
 }
@@ -98,11 +100,11 @@ You choose NAME; until the window ends, the same name means the same window. Wit
 		return api.Maintain(ctx, w)
 	})
 	f := cmd.Flags()
-	addFlag(cmd, &w.Group, asNodeGroup, "group", "", "group of nodes")
-	addFlag(cmd, &w.Nodes, asNumber, "nodes", 0, "number of nodes (default: all of the group)")
-	addFlag(cmd, &w.Start, asMoment, "start", "", "a span from now such as 2h, or RFC 3339 (default: now)")
-	addFlag(cmd, &w.End, asMoment, "end", "", "a span from now such as 6h, or RFC 3339")
-	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
+	flags.AddFlag(cmd, &w.Group, flags.AsNodeGroup, "group", "", "group of nodes")
+	flags.AddFlag(cmd, &w.Nodes, flags.AsNumber, "nodes", 0, "number of nodes (default: all of the group)")
+	flags.AddFlag(cmd, &w.Start, flags.AsMoment, "start", "", "a span from now such as 2h, or RFC 3339 (default: now)")
+	flags.AddFlag(cmd, &w.End, flags.AsMoment, "end", "", "a span from now such as 6h, or RFC 3339")
+	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
 	f.BoolVar(&w.Force, "force", false, "kill or drop the work that is in the way")
 	f.BoolVar(&cancel, "cancel", false, "return the nodes to service")
 	return cmd
@@ -130,9 +132,9 @@ you add --ahead for a VO that is yet to come.`,
 		}
 		return api.CloseTo(ctx, w)
 	})
-	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
-	addFlag(cmd, &w.User, asUser, "user", "", "the user")
-	addFlag(cmd, &w.Why, asText, "why", "", "reason, shown to whoever is refused")
+	flags.AddFlag(cmd, &w.VO, flags.AsVO, "vo", "", "the VO, by the name of its broker")
+	flags.AddFlag(cmd, &w.User, flags.AsUser, "user", "", "the user")
+	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
 	cmd.Flags().BoolVar(&w.Ahead, "ahead", false, "allow a VO that the site does not know yet")
 	return cmd
 }
@@ -161,8 +163,8 @@ bourse drain --resume.`,
 		}
 		return api.OpenTo(ctx, w)
 	})
-	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
-	addFlag(cmd, &w.User, asUser, "user", "", "the user")
+	flags.AddFlag(cmd, &w.VO, flags.AsVO, "vo", "", "the VO, by the name of its broker")
+	flags.AddFlag(cmd, &w.User, flags.AsUser, "user", "", "the user")
 	return cmd
 }
 
@@ -179,7 +181,7 @@ func notClosed(s *web.SiteState, w web.OpenWish) error {
 	if len(list) == 0 {
 		list = []string{"nobody"}
 	}
-	return failed(fmt.Errorf("%s is not closed to %s; it is closed to %s", s.Name, name(w.VO, w.User), strings.Join(list, ", ")))
+	return failure.Of(fmt.Errorf("%s is not closed to %s; it is closed to %s", s.Name, name(w.VO, w.User), strings.Join(list, ", ")))
 }
 
 func flagged(before, s string) string {

@@ -10,10 +10,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -53,16 +55,16 @@ Exit status 1 if no selection is within a given limit.`,
 				return err
 			}
 			if v.result.Reason.Refused() {
-				return failed(errors.New(v.result.Reason.String()))
+				return failure.Of(errors.New(v.result.Reason.String()))
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	find.add(cmd)
-	addFlag(cmd, &goal, asGoal, "minimize", selection.MinTime, names.Or(names.Of(selection.Goals())))
-	addFlag(cmd, &budget, optional(asCredits), "budget", nil, "budget limit B* in credits (default: by formula)")
-	addFlag(cmd, &timeLimit, optional(asDuration), "time-limit", nil, "time limit T*, such as 160 or 2h (default: by formula)")
+	flags.AddFlag(cmd, &goal, flags.AsGoal, "minimize", selection.MinTime, names.Or(names.Of(selection.Goals())))
+	flags.AddFlag(cmd, &budget, flags.Optional(flags.AsCredits), "budget", nil, "budget limit B* in credits (default: by formula)")
+	flags.AddFlag(cmd, &timeLimit, flags.Optional(flags.AsDuration), "time-limit", nil, "time limit T*, such as 160 or 2h (default: by formula)")
 	f.BoolVar(&pareto, "pareto", false, "also print every point of the Pareto front of cost, time and finish")
 	f.BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd
@@ -121,7 +123,7 @@ type pointAnswer struct {
 
 func (v *planning) write(out io.Writer, asJSON bool) error {
 	if asJSON {
-		return writeJSON(out, v.answer())
+		return flags.WriteJSON(out, v.answer())
 	}
 	v.print(out)
 	return nil

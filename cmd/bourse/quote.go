@@ -11,12 +11,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -58,18 +60,18 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 		},
 	}
 	f := cmd.Flags()
-	addFlag(cmd, &q.nodes, asNumber, "nodes", 0, "number of nodes")
-	addFlag(cmd, &q.duration, asSpan, "duration", 0, "how long: 90, 90s, 30m, 2h, 1d")
-	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
+	flags.AddFlag(cmd, &q.nodes, flags.AsNumber, "nodes", 0, "number of nodes")
+	flags.AddFlag(cmd, &q.duration, flags.AsSpan, "duration", 0, "how long: 90, 90s, 30m, 2h, 1d")
+	flags.AddFlag(cmd, &q.start, flags.Optional(flags.AsInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
-	addFlag(cmd, &q.price, asPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
-	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, names.Or(names.Of(backfill.PricedPolicies()))+" (default: the site's; live: "+livePolicy().String()+")")
-	addFlag(cmd, &q.group, asName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
-	addFlag(cmd, &q.user, asName, "user", "", "user, for the operator's limit per user")
+	flags.AddFlag(cmd, &q.price, flags.AsPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
+	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsPolicy), "policy", nil, names.Or(names.Of(backfill.PricedPolicies()))+" (default: the site's; live: "+livePolicy().String()+")")
+	flags.AddFlag(cmd, &q.group, flags.AsName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
+	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
-	addFlag(cmd, &q.alpha, optional(asAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
-	addFlag(cmd, &q.before, optional(asInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
-	addFlag(cmd, &q.within, optional(asCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	flags.AddFlag(cmd, &q.alpha, flags.Optional(flags.AsAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
+	flags.AddFlag(cmd, &q.before, flags.Optional(flags.AsInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
+	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
 	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other offer beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
@@ -83,7 +85,7 @@ type quote struct {
 	live               lookFlags
 	nodes              int
 	duration           grid.Duration
-	start, before      *instant
+	start, before      *flags.Instant
 	policy             *backfill.Policy
 	price              grid.Price
 	alpha              *choice.Alpha
@@ -152,7 +154,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 		return err
 	}
 	if pick != nil && taken == nil {
-		return failed(errors.New("no offer is suitable; try a later deadline, a larger budget, fewer nodes or --more-starts"))
+		return failure.Of(errors.New("no offer is suitable; try a later deadline, a larger budget, fewer nodes or --more-starts"))
 	}
 	return nil
 }
@@ -169,7 +171,7 @@ func (q *quote) picker(d grid.Duration, zero grid.Time) picker {
 		}
 	case q.before != nil:
 		return func(offers []pricing.Offer, g *grid.Group) int {
-			return choice.CheapestBefore(q.whole(offers, g, d), d, q.before.from(zero))
+			return choice.CheapestBefore(q.whole(offers, g, d), d, q.before.From(zero))
 		}
 	case q.within != nil:
 		return func(offers []pricing.Offer, g *grid.Group) int { return q.earliestWithin(offers, g, d, *q.within) }
@@ -182,7 +184,7 @@ func (q *quote) offers(book *pricing.Book, of *quoted, d grid.Duration) []pricin
 	if q.start == nil {
 		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
 	}
-	at := q.start.from(of.zero)
+	at := q.start.From(of.zero)
 	f, ok := book.Additive(at, q.nodes, d)
 	return []pricing.Offer{{Start: at, Feasible: ok, Additive: f}}
 }
@@ -233,12 +235,12 @@ func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of 
 func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d grid.Duration) error {
 	if q.json {
 		if q.alpha != nil || q.before != nil || q.within != nil {
-			return writeJSON(out, struct {
+			return flags.WriteJSON(out, struct {
 				Offers []quoteOffer `json:"offers"`
 				Chosen *quoteOffer  `json:"chosen"`
 			}{list, taken})
 		}
-		return writeJSON(out, struct {
+		return flags.WriteJSON(out, struct {
 			Offers []quoteOffer `json:"offers"`
 		}{list})
 	}

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/process"
 )
 
 // quoted is the subject of a quote: a group's queue, with names for what is in it.
@@ -40,7 +42,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	if args[0] == "-" || isLook(args[0]) {
 		look, err := input.ReadLook(args[0], in)
-		err = ofKind(args[0], configs.KindLook, err)
+		err = flags.OfKind(args[0], configs.KindLook, err)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +105,7 @@ func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	}
 	return &quoted{
 		site: look.Source, group: live.group, state: &live.state, zero: look.At,
-		running: live.called, queued: live.called, reserved: live.taken, clock: timeOfDay,
+		running: live.called, queued: live.called, reserved: live.taken, clock: process.TimeOfDay,
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -31,15 +32,15 @@ type sharedUp struct {
 func startShared(t *testing.T, port int) *sharedUp {
 	t.Helper()
 	u := &sharedUp{dir: t.TempDir(), of: map[string]string{}}
-	members, err := layOutVOs(u.dir, 1, 2, 0, testPort(port), upSimulated)
+	members, err := federation.LayOutVOs(u.dir, 1, 2, 0, testPort(port), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.file, u.own = members[2].file, filepath.Join(u.dir, contextFile)
+	u.file, u.own = members[2].File, filepath.Join(u.dir, federation.ContextFile)
 	change(t, u.file, "name = \"vo2\"\n", "name = \"vo2\"\nlet_go = true\n")
 	for i, m := range members[:2] {
-		change(t, m.file, `cycle = "5s"`, `cycle = "1s"`)
-		u.of[upVOName(i)] = contextOf(u.dir, upVOName(i))
+		change(t, m.File, `cycle = "5s"`, `cycle = "1s"`)
+		u.of[federation.VOName(i)] = federation.ContextOf(u.dir, federation.VOName(i))
 	}
 	stdout, _, _ := startUp(t, u.dir)
 	var up struct {
@@ -166,11 +167,11 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 		t.Errorf("the site keeps %v\n%s", err, out)
 	}
 
-	ca, err := certificate.OpenAuthority(filepath.Join(u.dir, "vo1", caFolder), nil)
+	ca, err := certificate.OpenAuthority(filepath.Join(u.dir, "vo1", federation.CaFolder), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ca.Revoke(certificate.Broker, upBroker); err != nil {
+	if _, err := ca.Revoke(certificate.Broker, federation.SharedBroker); err != nil {
 		t.Fatal(err)
 	}
 	if r := u.reload(t); !slices.Equal(r.Changed, []string{"certificates of vo1"}) {

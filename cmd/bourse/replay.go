@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/policy/fairshare"
 	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -66,27 +68,27 @@ backfilled, reserved (started in its turn) or reservation.`,
 		},
 	}
 	f := cmd.Flags()
-	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: from the trace's header)")
-	addFlag(cmd, &r.policy, asReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
-	addFlag(cmd, &r.halfLife, asDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
-	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
-	addFlag(cmd, &r.estimates, asEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
-	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
-	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
-	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
-	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records to skip at the start of the file")
-	addFrom(cmd, &r.from, "TRACE")
-	addZone(cmd, &r.zone)
+	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
+	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
+	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
+	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
+	flags.AddFlag(cmd, &r.estimates, flags.AsEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
+	flags.AddFlag(cmd, &r.neverRan, flags.OneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
+	flags.AddFlag(cmd, &r.jobsOut, flags.AsFile, "jobs-out", "", "write a row for each job to this CSV file")
+	flags.AddFlag(cmd, &r.days, flags.AsDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
+	flags.AddFlag(cmd, &r.skip, flags.AsNumber, "skip", 0, "records to skip at the start of the file")
+	flags.AddFrom(cmd, &r.from, "TRACE")
+	flags.AddZone(cmd, &r.zone)
 	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records out of order, which are otherwise mended and counted")
-	addFlag(cmd, &r.copy, asShare, "copy", 0, "raise the load by copying this share of the jobs")
-	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "make this share of the jobs, 0 to 1, priced reservations")
-	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "preference of reservations, from 0 (earliest start) to 1 (lowest price)")
-	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "stop with an error if more jobs wait: demand is above capacity (default: 100000, with --reservations 2000)")
-	addFlag(cmd, &r.limits.Length, asDuration, "longest", 0, "longest time that a job may request; longer jobs are refused")
-	addFlag(cmd, &r.limits.UserRunning, asNumber, "user-running", 0, "jobs that a user may run at once; more wait without holding up others")
-	addFlag(cmd, &r.limits.UserWaiting, asNumber, "user-waiting", 0, "jobs that a user may have waiting; more are refused")
-	addFlag(cmd, &r.limits.UserNodes, asNumber, "user-procs", 0, "processors that a user may use at once; more jobs wait, larger jobs are refused")
-	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the draws for --copy and --reservations")
+	flags.AddFlag(cmd, &r.copy, flags.AsShare, "copy", 0, "raise the load by copying this share of the jobs")
+	flags.AddFlag(cmd, &r.reservations, flags.AsShare, "reservations", 0, "make this share of the jobs, 0 to 1, priced reservations")
+	flags.AddFlag(cmd, &r.alpha, flags.AsAlpha, "alpha", 0, "preference of reservations, from 0 (earliest start) to 1 (lowest price)")
+	flags.AddFlag(cmd, &r.maxQueue, flags.AsNumber, "max-queue", 0, "stop with an error if more jobs wait: demand is above capacity (default: 100000, with --reservations 2000)")
+	flags.AddFlag(cmd, &r.limits.Length, flags.AsDuration, "longest", 0, "longest time that a job may request; longer jobs are refused")
+	flags.AddFlag(cmd, &r.limits.UserRunning, flags.AsNumber, "user-running", 0, "jobs that a user may run at once; more wait without holding up others")
+	flags.AddFlag(cmd, &r.limits.UserWaiting, flags.AsNumber, "user-waiting", 0, "jobs that a user may have waiting; more are refused")
+	flags.AddFlag(cmd, &r.limits.UserNodes, flags.AsNumber, "user-procs", 0, "processors that a user may use at once; more jobs wait, larger jobs are refused")
+	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy and --reservations")
 	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
@@ -136,7 +138,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		return err
 	}
 	if err := r.tryJobsOut(); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if r.streams(file) {
 		if err := r.stream(file, opt, read, out, messages); !errors.Is(err, workload.ErrNotInOrder) {
@@ -154,16 +156,16 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if len(jobs) == 0 {
 		return r.noJobs(file, trace, len(trace.Records), tally, messages)
 	}
-	bar := newProgress(messages, "replayed")
-	opt.Submits = func(jobs, all int) { bar.part(int64(jobs), int64(all)) }
+	bar := flags.NewProgress(messages, "replayed")
+	opt.Submits = func(jobs, all int) { bar.Part(int64(jobs), int64(all)) }
 	began := time.Now()
 	result, err := simulation.RunReplay(jobs, opt)
 	took := time.Since(began)
-	bar.clear()
+	bar.Clear()
 	if err != nil {
 		var over *simulation.OverloadError
 		if errors.As(err, &over) {
-			return failed(fmt.Errorf("%s: %w", file, err))
+			return failure.Of(fmt.Errorf("%s: %w", file, err))
 		}
 		return err
 	}
@@ -174,14 +176,14 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		answer.SimulatedPerSecond = &speed
 	}
 	if r.json {
-		err = writeJSON(out, answer)
+		err = flags.WriteJSON(out, answer)
 	} else {
 		err = r.print(out, &answer, result.Classes())
 	}
 	if r.jobsOut != "" { // last, because it may fail and the figures are worth printing anyway
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // noJobs is the error of a trace whose records all fall away, and says why they do.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -32,8 +34,8 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	var refused int
 	var log *logged
 	var said delayed
-	bar := newProgress(messages, "replayed")
-	defer bar.clear()
+	bar := flags.NewProgress(messages, "replayed")
+	defer bar.Clear()
 	replay := func(rows *bufio.Writer) error {
 		first, some := feed.Next()
 		if some { // else End says why there is no job
@@ -43,7 +45,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			refused, err = simulation.StreamReplay(from(first, watched(feed, bar)), opt, rowsOf(&figures, rows))
 		}
 		trace, records, tally, broken := feed.End()
-		bar.clear()
+		bar.Clear()
 		var over *simulation.OverloadError
 		switch {
 		case broken != nil: // a problem of the trace goes before others, though found later
@@ -56,7 +58,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			return r.noJobs(file, trace, records, tally, messages)
 		case errors.As(err, &over):
 			said.to(messages)
-			return failed(fmt.Errorf("%s: %w", file, err))
+			return failure.Of(fmt.Errorf("%s: %w", file, err))
 		case err != nil:
 			said.to(messages)
 			return err
@@ -91,11 +93,11 @@ func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Fi
 	a := replayAnswer{ReplaySummary: figures.Summary(r.procs), Log: *log}
 	var err error
 	if r.json {
-		err = writeJSON(out, a)
+		err = flags.WriteJSON(out, a)
 	} else {
 		err = r.print(out, &a, figures.Classes())
 	}
-	return failed(errors.Join(err, unwritten))
+	return failure.Of(errors.Join(err, unwritten))
 }
 
 // rowsOf adds outcomes to the figures and writes their rows, unless rows is nil.
@@ -110,12 +112,12 @@ func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Ou
 }
 
 // watched is the feed's Next, and shows how much of the file has been read.
-func watched(feed *workload.Feed, bar *progress) func() (grid.LocalJob, bool) {
+func watched(feed *workload.Feed, bar *flags.Progress) func() (grid.LocalJob, bool) {
 	const each = 4096 // jobs
 	n := 0
 	return func() (grid.LocalJob, bool) {
 		if n++; n%each == 0 {
-			bar.part(feed.Read())
+			bar.Part(feed.Read())
 		}
 		return feed.Next()
 	}

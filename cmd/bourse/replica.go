@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -77,8 +78,8 @@ use it.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &by.Address, asText, "address", "", "HOST:PORT at which the other replicas reach the new one")
-	addFlag(cmd, &by.API, asText, "api", "", "URL of its API, for users while it leads")
+	flags.AddFlag(cmd, &by.Address, flags.AsText, "address", "", "HOST:PORT at which the other replicas reach the new one")
+	flags.AddFlag(cmd, &by.API, flags.AsText, "api", "", "URL of its API, for users while it leads")
 	if err := cmd.MarkFlagRequired("address"); err != nil {
 		panic(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -24,7 +25,7 @@ import (
 // heldBroker is a broker that three processes hold, and a site, each a process of its own.
 type heldBroker struct {
 	dir     string
-	members []member // the replicas first
+	members []federation.Member // the replicas first
 	running map[string]*agentProcess
 }
 
@@ -33,17 +34,17 @@ func startHeld(t *testing.T, port int, edit func(k int, file string)) *heldBroke
 	t.Helper()
 	h := &heldBroker{dir: t.TempDir(), running: map[string]*agentProcess{}}
 	var err error
-	if h.members, err = layOut(h.dir, 1, 3, port, upSimulated); err != nil {
+	if h.members, err = federation.LayOut(h.dir, 1, 3, port, federation.Simulated); err != nil {
 		t.Fatal(err)
 	}
 	for k := range 3 {
-		change(t, h.members[k].file, `cycle = "5s"`, `cycle = "1s"`)
+		change(t, h.members[k].File, `cycle = "5s"`, `cycle = "1s"`)
 		if edit != nil {
-			edit(k, h.members[k].file)
+			edit(k, h.members[k].File)
 		}
 	}
 	for k := range h.members {
-		h.start(t, h.name(k), h.members[k].file)
+		h.start(t, h.name(k), h.members[k].File)
 	}
 	for _, p := range h.running {
 		p.ready(t)
@@ -53,10 +54,10 @@ func startHeld(t *testing.T, port int, edit func(k int, file string)) *heldBroke
 
 // name is that of a replica, or of the site.
 func (h *heldBroker) name(k int) string {
-	if h.members[k].role == "site" {
+	if h.members[k].Role == "site" {
 		return "site"
 	}
-	return fmt.Sprintf("replica:%s/%d", upVO, k+1)
+	return fmt.Sprintf("replica:%s/%d", federation.VO, k+1)
 }
 
 func (h *heldBroker) start(t *testing.T, name, file string) {
@@ -73,7 +74,7 @@ func (h *heldBroker) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	out, messages, err := runCommand(ctx, append(args, "--context", filepath.Join(h.dir, contextFile))...)
+	out, messages, err := runCommand(ctx, append(args, "--context", filepath.Join(h.dir, federation.ContextFile))...)
 	return out + messages, err
 }
 
@@ -140,7 +141,7 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 		lost = 1
 	}
 	h.running[h.name(lost)].end(t, syscall.SIGKILL)
-	if err := os.RemoveAll(filepath.Join(filepath.Dir(h.members[lost].file), "journal")); err != nil {
+	if err := os.RemoveAll(filepath.Join(filepath.Dir(h.members[lost].File), "journal")); err != nil {
 		t.Fatal(err)
 	}
 
@@ -181,7 +182,7 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 		if k != lost && h.name(k) != leader {
 			left = h.name(k)
 			h.running[left].end(t, syscall.SIGKILL)
-			h.start(t, left, h.members[k].file)
+			h.start(t, left, h.members[k].File)
 		}
 	}
 	h.place(t, "three")
@@ -197,7 +198,7 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 func (h *heldBroker) metrics(t *testing.T, api string) (list string) {
 	t.Helper()
 	var use client.Context
-	text, err := os.ReadFile(filepath.Join(h.dir, contextFile))
+	text, err := os.ReadFile(filepath.Join(h.dir, federation.ContextFile))
 	if err == nil {
 		err = json.Unmarshal(text, &use)
 	}
@@ -237,27 +238,27 @@ func (h *heldBroker) metrics(t *testing.T, api string) (list string) {
 // fourth writes the file of a replica that comes in the place of another.
 func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api string) {
 	t.Helper()
-	text, err := os.ReadFile(h.members[lost].file)
+	text, err := os.ReadFile(h.members[lost].File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports := &ports{next: port}
-	if err := ports.reserve(h.dir); err != nil {
+	ports := &federation.Ports{Next: port}
+	if err := ports.Reserve(h.dir); err != nil {
 		t.Fatal(err)
 	}
-	a, err := ports.take(4)
+	a, err := ports.Take(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(k int) string { return fmt.Sprintf("%s:%d", upHost, a[k]) }
+	at := func(k int) string { return fmt.Sprintf("%s:%d", federation.Host, a[k]) }
 	address, api = at(3), "https://"+at(2)
 	was := h.members[lost]
 	from, to, _ := strings.Cut(string(text), "[[replica.member]]")
-	cfg, err := configs.ReadBrokerProcess(was.file)
+	cfg, err := configs.ReadBrokerProcess(was.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	from = strings.NewReplacer(was.listen, at(0), cfg.Gossip.Address, at(1), was.http, at(2), cfg.Replica.Listen.Address, address,
+	from = strings.NewReplacer(was.Listen, at(0), cfg.Gossip.Address, at(1), was.HTTP, at(2), cfg.Replica.Listen.Address, address,
 		fmt.Sprintf("id = %d", lost+1), "id = 4\njoins = true").Replace(from)
 	var list []string
 	for _, m := range strings.Split("[[replica.member]]"+to, "[[replica.member]]")[1:] {
@@ -266,7 +267,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 		}
 	}
 	list = append(list, fmt.Sprintf("[[replica.member]]\nid = 4\naddress = %q\napi = %q\n", address, api))
-	file = replicaFile(h.dir, upVO, 3)
+	file = federation.ReplicaFile(h.dir, federation.VO, 3)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +338,7 @@ func TestReplica_AllComeToTheSameTermsWhoeverLeads(t *testing.T) {
 		write(k, file, before, "")
 	})
 	var use client.Context
-	text, err := os.ReadFile(filepath.Join(h.dir, contextFile))
+	text, err := os.ReadFile(filepath.Join(h.dir, federation.ContextFile))
 	if err == nil {
 		err = json.Unmarshal(text, &use)
 	}
@@ -360,7 +361,7 @@ func TestReplica_AllComeToTheSameTermsWhoeverLeads(t *testing.T) {
 	reread := func(nodes int) {
 		t.Helper()
 		for k := range 3 {
-			write(k, h.members[k].file, after, tenants(nodes))
+			write(k, h.members[k].File, after, tenants(nodes))
 		}
 		for k := range 3 {
 			p := h.running[h.name(k)]
@@ -399,7 +400,7 @@ func TestReplica_AllComeToTheSameTermsWhoeverLeads(t *testing.T) {
 		same(now, 7)
 		for k := range 3 {
 			if h.name(k) == led {
-				h.start(t, led, h.members[k].file)
+				h.start(t, led, h.members[k].File)
 			}
 		}
 		h.running[led].ready(t)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -42,10 +44,10 @@ CSV, into a folder named figures. For two runs, the names begin with a- and b-.`
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(args, cmd.OutOrStdout()) },
 	}
-	flags := cmd.Flags()
-	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file: svg or png")
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files (default: that of the first run)")
-	flags.BoolVar(&f.json, "json", false, "print only the names of the files, as JSON")
+	own := cmd.Flags()
+	flags.AddFlag(cmd, &f.figures, flags.AsFigureStyle, "figures", "", "also write each figure as a file: svg or png")
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files (default: that of the first run)")
+	own.BoolVar(&f.json, "json", false, "print only the names of the files, as JSON")
 	return cmd
 }
 
@@ -70,7 +72,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	if f.out != "" {
 		out = f.out
 		if err := os.MkdirAll(out, 0o755); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	var apart []report.Apart
@@ -86,19 +88,19 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	}
 	written, err := f.write(out, runs, apart)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.json {
-		return failed(writeJSON(stdout, written))
+		return failure.Of(flags.WriteJSON(stdout, written))
 	}
 	if len(dirs) == 2 {
 		if err := tellApart(stdout, apart); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	for _, file := range written {
 		if _, err := fmt.Fprintln(stdout, file); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	return nil

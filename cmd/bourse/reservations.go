@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
@@ -37,9 +38,9 @@ their own legs, operators all.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.user, asUser, "user", "", "only this user's legs (operators only)")
-	addFlag(cmd, &c.site, asSiteName, "at", "", "ask this site instead of the broker")
-	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
+	flags.AddFlag(cmd, &c.user, flags.AsUser, "user", "", "only this user's legs (operators only)")
+	flags.AddFlag(cmd, &c.site, flags.AsSiteName, "at", "", "ask this site instead of the broker")
+	flags.AddFlag(cmd, &c.most, flags.AsNumber, "most", 100, "how many to list at most")
 	return cmd
 }
 
@@ -65,7 +66,7 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 		fmt.Fprintf(messages, "only the first %d are shown; --most shows more\n", len(list))
 	}
 	if c.json {
-		return writeJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
+		return flags.WriteJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No open reservations.")

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/file"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -27,7 +27,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(badFlag)
+	root.SetFlagErrorFunc(flags.BadFlag)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
@@ -61,7 +61,7 @@ func groups() []group {
 		{"study", "Simulate and study, without a network:", []*cobra.Command{
 			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newExport(), newTorture()}},
 		{"one", "Examine one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
-		{"file", "Files:", []*cobra.Command{newCheck(), newGenerate(), newConvert()}},
+		{"file", "Files:", []*cobra.Command{file.NewCheck(), file.NewGenerate(), file.NewConvert()}},
 		{"use", "Run jobs on a federation:", []*cobra.Command{
 			newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}},
 		{"operate", "Watch and operate a federation:", []*cobra.Command{
@@ -87,19 +87,4 @@ func wrapHelp(cmd *cobra.Command) {
 		}
 	}
 	cmd.Long = strings.Join(paragraphs, "\n\n")
-}
-
-// writeJSON writes v as indented JSON with a newline, the form of every --json.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// writeLine writes v as JSON on one line, the form for results that come piece by piece.
-func writeLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -33,7 +34,7 @@ func (f *runFolder) write(first *report.Report, all []report.Summary) error {
 	if len(all) > 1 {
 		more = append(more,
 			report.File{Name: report.SummariesFile, Write: func(w io.Writer) error { return writeLines(w, all) }},
-			report.File{Name: report.MeansFile, Write: func(w io.Writer) error { return writeJSON(w, report.Means(all)) }})
+			report.File{Name: report.MeansFile, Write: func(w io.Writer) error { return flags.WriteJSON(w, report.Means(all)) }})
 	}
 	return f.Write(first, more...)
 }
@@ -41,7 +42,7 @@ func (f *runFolder) write(first *report.Report, all []report.Summary) error {
 // writeLines writes each summary as a line of JSON.
 func writeLines(w io.Writer, all []report.Summary) error {
 	for i := range all {
-		if err := writeLine(w, &all[i]); err != nil {
+		if err := flags.WriteLine(w, &all[i]); err != nil {
 			return err
 		}
 	}

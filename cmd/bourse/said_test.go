@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 )
 
@@ -52,7 +53,7 @@ func TestCommands_SignpostsLeadToACommand(t *testing.T) {
 	if signposts < 20 {
 		t.Errorf("only %d messages with a signpost were seen", signposts)
 	}
-	for _, dir := range []string{".", "input", "../../web", "../../web/client", "../../configs", "../../workload", "../../agents/certificate"} {
+	for _, dir := range []string{".", "file", "flags", "input", "../../process", "../../process/federation", "../../web", "../../web/client", "../../configs", "../../workload", "../../agents/certificate"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +88,7 @@ func ofEachKind(t *testing.T) map[configs.Kind]string {
 		list[kind] = file
 	}
 	for kind, file := range list {
-		if got := kindOfFile(file); got != kind {
+		if got := flags.KindOfFile(file); got != kind {
 			t.Fatalf("%s is a %q, want %q", file, got, kind)
 		}
 	}

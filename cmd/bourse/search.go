@@ -3,18 +3,18 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -42,7 +42,7 @@ fails if the windows have more than 1,000,000 parts in total.`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), searchAnswer{p.alternatives(r), r.Passes})
+				return flags.WriteJSON(cmd.OutOrStdout(), searchAnswer{p.alternatives(r), r.Passes})
 			}
 			p.writeAlternatives(cmd.OutOrStdout(), r)
 			return nil
@@ -72,10 +72,10 @@ type searchFlags struct {
 const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
-	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, names.Or(configs.Words("broker.algorithm")))
-	addFlag(cmd, &f.weights, asWeights, "weights", search.Weights{},
+	flags.AddFlag(cmd, &f.algorithm, flags.AsAlgorithm, "algorithm", search.AMP, names.Or(configs.Words("broker.algorithm")))
+	flags.AddFlag(cmd, &f.weights, flags.AsWeights, "weights", search.Weights{},
 		"weights for "+names.Or(search.Weighing())+", such as time=1,cost=0.3,finish=0; without time and cost they vary from pass to pass")
-	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
+	flags.AddFlag(cmd, &f.alternatives, flags.AsNumber, "max-alternatives", 0, "alternatives for each job at most (default: no limit)")
 }
 
 // options checks the flags.
@@ -91,23 +91,6 @@ func (f *searchFlags) options() (o search.Options, err error) {
 	return o, nil
 }
 
-// parseWeights reads time=1,cost=0.3,finish=0; each may be left out.
-func parseWeights(s string) (w search.Weights, err error) {
-	for part := range strings.SplitSeq(s, ",") {
-		name, figure, _ := strings.Cut(part, "=")
-		at := map[string]*int64{"time": &w.Time, "cost": &w.Cost, "finish": &w.Finish}[name]
-		if at == nil {
-			return w, fmt.Errorf("%q is unknown; must be time, cost or finish, such as time=1,cost=0.3", name)
-		}
-		v, err := strconv.ParseFloat(figure, 64)
-		if err != nil || !(v >= 0 && v <= 1e6) {
-			return w, fmt.Errorf("%s must be a number from 0 to 1000000, such as %s=0.3", name, name)
-		}
-		*at = int64(math.Round(v * 1000))
-	}
-	return w, nil
-}
-
 // problem is a batch and its slots, with what the commands print of it.
 type problem input.Problem
 
@@ -118,7 +101,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 		return nil, search.Result{}, err
 	}
 	p, err := input.ReadProblem(file, cmd.InOrStdin())
-	err = ofKind(file, configs.KindProblem, err)
+	err = flags.OfKind(file, configs.KindProblem, err)
 	if err != nil {
 		return nil, search.Result{}, err
 	}
@@ -128,7 +111,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	}
 	r := search.Batch(l, p.Jobs, o)
 	if r.Cut {
-		return nil, r, failed(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
+		return nil, r, failure.Of(fmt.Errorf("%s: the windows have more than %d parts; limit the alternatives of each job with --max-alternatives", file, mostParts))
 	}
 	return (*problem)(p), r, nil
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -64,19 +66,19 @@ folder. A folder that holds another run is refused, unless you give --force.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	flags := cmd.Flags()
-	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the first run")
-	addFlag(cmd, &f.runs, asNumber, "runs", 1, "number of seeds to run, from --seed on")
-	addFlag(cmd, &f.workers, asNumber, "workers", 0, "processors to use at most (default: all); the results do not depend on it")
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	addFlag(cmd, &f.preset, asPreset, "preset", "", "run an embedded scenario")
-	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
-	flags.BoolVar(&f.print, "print", false, "print the scenario instead of running it, to start your own from")
-	addFlag(cmd, &f.again, asFolder, "again", "", "repeat the run of this folder")
-	flags.BoolVar(&f.force, "force", false, "replace another run in the folder of --out")
-	addFlag(cmd, &f.traces, asFolder, "traces", "", "folder of the traces that the scenario names")
-	flags.BoolVar(&f.check, "check", false, "check the invariants after every step (slower)")
-	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
+	own := cmd.Flags()
+	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "seed of the first run")
+	flags.AddFlag(cmd, &f.runs, flags.AsNumber, "runs", 1, "number of seeds to run, from --seed on")
+	flags.AddFlag(cmd, &f.workers, flags.AsNumber, "workers", 0, "processors to use at most (default: all); the results do not depend on it")
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
+	flags.AddFlag(cmd, &f.preset, flags.AsPreset, "preset", "", "run an embedded scenario")
+	own.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
+	own.BoolVar(&f.print, "print", false, "print the scenario instead of running it, to start your own from")
+	flags.AddFlag(cmd, &f.again, flags.AsFolder, "again", "", "repeat the run of this folder")
+	own.BoolVar(&f.force, "force", false, "replace another run in the folder of --out")
+	flags.AddFlag(cmd, &f.traces, flags.AsFolder, "traces", "", "folder of the traces that the scenario names")
+	own.BoolVar(&f.check, "check", false, "check the invariants after every step (slower)")
+	own.BoolVar(&f.json, "json", false, "print the summary as JSON")
 	return cmd
 }
 
@@ -120,7 +122,7 @@ func (f *simulateFlags) list(stdout io.Writer) error {
 		list = append(list, preset{p.Name, p.About})
 	}
 	if f.json {
-		return writeJSON(stdout, list)
+		return flags.WriteJSON(stdout, list)
 	}
 	for _, p := range list {
 		const left = 15
@@ -168,7 +170,7 @@ func (f *simulateFlags) write(args []string, stdout io.Writer) error {
 		text = s.Source.Text
 	}
 	_, err := io.WriteString(stdout, text)
-	return failed(err)
+	return failure.Of(err)
 }
 
 // recall takes the scenario and the seeds from the run of a folder.
@@ -202,17 +204,17 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	if folder != nil {
 		rec = simulation.Record{Keep: true, Events: folder.Events()}
 	}
-	defer onInterrupt(stderr, func() string {
+	defer flags.OnInterrupt(stderr, func() string {
 		if folder != nil {
 			folder.abandon()
 		}
 		return "no file was written. The same command starts over and gives the same bytes"
 	})()
-	bar := newProgress(stderr, "seeds")
-	defer bar.clear()
-	if bar.start(0, f.runs); f.runs == 1 {
-		bar.what = "simulated"
-		rec.Hook = bar.through(grid.Time(sim.Scenario.Until))
+	bar := flags.NewProgress(stderr, "seeds")
+	defer bar.Clear()
+	if bar.Start(0, f.runs); f.runs == 1 {
+		bar.What = "simulated"
+		rec.Hook = bar.Through(grid.Time(sim.Scenario.Until))
 	}
 	var first *report.Report
 	var all []report.Summary
@@ -221,7 +223,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 			first = r
 		}
 		all = append(all, r.Summary)
-		bar.set(len(all), f.runs)
+		bar.Set(len(all), f.runs)
 		return nil
 	})
 	if err != nil {
@@ -231,17 +233,17 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 		var broken *simulation.Violation
 		var file *fs.PathError
 		if errors.As(err, &broken) || errors.As(err, &file) && file.Op == "write" {
-			return failed(err)
+			return failure.Of(err)
 		}
 		return err
 	}
-	bar.clear()
+	bar.Clear()
 	for _, remark := range append(sim.Workloads.Remarks(), first.Summary.TurnedAway()...) {
 		fmt.Fprintln(stderr, remark)
 	}
 	err = f.show(first, all, stdout) // before the files, because writing them may fail
 	if folder != nil {
-		err = errors.Join(err, failed(folder.write(first, all)))
+		err = errors.Join(err, failure.Of(folder.write(first, all)))
 	}
 	if err != nil {
 		return err
@@ -260,12 +262,12 @@ func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 	}
 	if !f.force {
 		if err := run.Free(f.out); err != nil {
-			return nil, failed(err)
+			return nil, failure.Of(err)
 		}
 	}
 	folder, err := report.OpenFolder(f.out)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failure.Of(err)
 	}
 	return &runFolder{Folder: folder, run: run}, nil
 }
@@ -274,9 +276,9 @@ func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout io.Writer) error {
 	switch {
 	case f.json && f.runs == 1:
-		return writeJSON(stdout, first.Summary)
+		return flags.WriteJSON(stdout, first.Summary)
 	case f.json:
-		return writeJSON(stdout, report.Means(all))
+		return flags.WriteJSON(stdout, report.Means(all))
 	case f.runs > 1:
 		if err := report.WriteMeans(stdout, all); err != nil {
 			return err

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/agents"
-	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster"
-	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/sites"
-	"github.com/bourse-grid/bourse/web"
 )
 
 // newSite builds "bourse site".
@@ -49,82 +44,45 @@ come back.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSite(cmd, f, args[0])
+			return process.RunSite(cmd.Context(), args[0], f.options(cmd))
 		},
 	})
 	cmd.AddCommand(newSiteLost(), newSiteReload())
 	return cmd
 }
 
-func runSite(cmd *cobra.Command, f processFlags, file string) error {
-	text, cfg, err := readSite(file)
-	if err != nil {
-		return err
+// processFlags are the flags of both kinds of processes.
+type processFlags struct{ untilEOF bool }
+
+func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&f.untilEOF, "until-eof", false, "stop when standard input ends, not on Ctrl-C")
+	if err := cmd.Flags().MarkHidden("until-eof"); err != nil { // for bourse up
+		panic(err)
 	}
-	site, clusterID := agents.ID("site:"+cfg.Name), agents.ID("cluster:"+cfg.Name)
-	agent, err := cfg.Agent(clusterID, cfg.ShareSpan, cfg.Lead)
-	if err != nil {
-		return err
-	}
-	p, err := f.newProcess(cmd, &cfg.Process, site, cfg.VOs...)
-	if err != nil {
-		return err
-	}
-	made := false
-	if agent.Key, made, err = certificate.ProofKey(cfg.ProofKey); err != nil {
-		return failed(err)
-	}
-	if made {
-		p.proofKeyMade(cfg.ProofKey)
-	}
-	nodes, err := clusters[cfg.Cluster.Kind](p, cfg, &agent)
-	if err != nil {
-		return err
-	}
-	watch := newSiteWatch(p, cfg)
-	if b, ok := nodes.backend.(*managed.Backend); ok {
-		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
-		watch.cluster, watch.troubles = clusterID, b.Troubles
-	}
-	watch.try(cmd.Context())
-	p.lacks, p.after = watch.lacking, watch.begin
-	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
-	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
-	if meets := cfg.Rendezvous; meets.Address != "" {
-		agent.Meeting = meets.Advertise
-		stop, err := p.meet(meets.Address, agent.Key)
-		if err != nil {
-			return failed(err)
-		}
-		defer stop()
-	}
-	return p.run(cmd.Context(), func() error {
-		if nodes.driver != nil {
-			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {
-				return err
-			}
-		}
-		err := p.add(clusterID, behind)
-		if err != nil {
-			return err
-		}
-		return p.add(site, sites.New(agent))
-	}, func(o web.Options) (api, error) {
-		if b, ok := nodes.backend.(*managed.Backend); ok {
-			before := o.Ready
-			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, b)) }
-		}
-		return web.NewSite(o)
-	})
+	return cmd
 }
 
-// proofKeyMade logs that a key was made. If the site has a journal, this is a warning: the
-// site may have sold windows under another key.
-func (p *process) proofKeyMade(file string) {
-	const words = "made the key by which this site recognises its own answers; keep a copy of it"
-	if files, err := os.ReadDir(p.folder(p.name)); err == nil && len(files) == 0 || errors.Is(err, fs.ErrNotExist) {
-		p.log.Info().Str("file", file).Msg(words)
-		return
+// options are what the process of a command gets.
+func (f *processFlags) options(cmd *cobra.Command) process.Options {
+	o := process.Options{Stderr: cmd.ErrOrStderr(), Supervisor: supervise.Command, Simulated: simulatedCluster}
+	if f.untilEOF {
+		o.Child = cmd.InOrStdin()
 	}
-	p.log.Warn().Str("file", file).Msg(words + ". If there was another key before, windows sold until now cannot be restored if the journal is lost")
+	return o
+}
+
+// simulatedCluster makes simulated nodes with local jobs from a trace or a model.
+func simulatedCluster(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Backend, []string, error) {
+	var work simulation.LocalWork
+	var remarks []string
+	if w := cfg.Workload; w != nil {
+		work.Seed = w.Seed
+		loads := simulation.NewWorkloads()
+		var err error
+		if work.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
+			return nil, nil, err
+		}
+		remarks = loads.Remarks()
+	}
+	return simulation.NewBackend(&cfg.Site, work, agent), remarks, nil
 }

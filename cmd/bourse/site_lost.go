@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -53,7 +55,7 @@ windows there.`,
 		},
 	}
 	c.flags(cmd)
-	addFlag(cmd, &c.wish.Why, asText, "why", "", "reason, shown to the owners of the jobs")
+	flags.AddFlag(cmd, &c.wish.Why, flags.AsText, "why", "", "reason, shown to the owners of the jobs")
 	cmd.Flags().BoolVar(&c.undo, "undo", false, "use the site again")
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask whether to go on")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what it would do")
@@ -81,7 +83,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 	}
 	if c.dryRun {
 		if c.json {
-			return writeJSON(out, stake)
+			return flags.WriteJSON(out, stake)
 		}
 		fmt.Fprint(out, stakeWords(stake))
 		return nil
@@ -90,7 +92,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 		fmt.Fprint(stderr, stakeWords(stake))
 	}
 	if f, ok := in.(*os.File); ok && !c.yes && term.IsTerminal(int(f.Fd())) && !agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
-		return failed(errors.New("nothing was done"))
+		return failure.Of(errors.New("nothing was done"))
 	}
 	list, err := api.LoseSite(ctx, name, c.wish)
 	if err != nil {
@@ -119,7 +121,7 @@ func stakeWords(s *web.SiteStake) string {
 	}
 	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
 		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
-		s.Site, plural(s.Legs, "leg", "legs"), plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, roughly(s.Horizon.Duration))
+		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, roughly(s.Horizon.Duration))
 }
 
 // agrees asks a question, and reports whether the answer is yes.

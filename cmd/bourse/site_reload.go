@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
 // newSiteReload builds "bourse site reload".
@@ -32,16 +34,16 @@ end. Leave the VO's table in the file, with let_go = true, until then.`,
 				return refused(err)
 			}
 			if c.json {
-				return writeJSON(cmd.OutOrStdout(), r)
+				return flags.WriteJSON(cmd.OutOrStdout(), r)
 			}
 			if len(r.Changed) == 0 {
 				fmt.Fprintln(cmd.OutOrStdout(), "nothing changed")
 			}
 			for _, what := range r.Changed {
-				fmt.Fprintln(cmd.OutOrStdout(), "changed:", visible(what))
+				fmt.Fprintln(cmd.OutOrStdout(), "changed:", flags.Visible(what))
 			}
 			for _, what := range r.Restart {
-				fmt.Fprintln(cmd.OutOrStdout(), "needs a restart:", visible(what))
+				fmt.Fprintln(cmd.OutOrStdout(), "needs a restart:", flags.Visible(what))
 			}
 			return nil
 		},

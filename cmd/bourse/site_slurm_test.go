@@ -7,23 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
-func TestSlurmPrefix_IsOneSitesOnly(t *testing.T) {
-	t.Parallel()
-	odd := slurmPrefix("nörd site")
-	if slurmPrefix("north") != "bourse.north." || slurmPrefix("north-2") != "bourse.north-2." || odd == slurmPrefix("nörd sitf") || !regexp.MustCompile(`^bourse\.[0-9a-f]{16}\.$`).MatchString(odd) {
-		t.Errorf("prefixes %s, %s", slurmPrefix("north"), odd)
-	}
-}
-
 // slurmFederation lays out two sites beside two real Slurm clusters of four nodes.
-func slurmFederation(t *testing.T) (dir, managers string, members []member) {
+func slurmFederation(t *testing.T) (dir, managers string, members []federation.Member) {
 	t.Helper()
 	if os.Getenv("BOURSE_SLURM") != "1" {
 		t.Skip("needs a real Slurm: install slurmctld, slurmd, slurm-client and munge, and set BOURSE_SLURM=1")
@@ -45,19 +38,19 @@ func slurmFederation(t *testing.T) (dir, managers string, members []member) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(managers, "federation")
-	if members, err = layOut(dir, 2, 0, testPort(6), upLocal); err != nil {
+	if members, err = federation.LayOut(dir, 2, 0, testPort(6), federation.Local); err != nil {
 		t.Fatal(err)
 	}
-	as, err := workAccount()
+	as, err := federation.WorkAccount()
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
 	for i, m := range members[1:] {
-		change(t, m.file, `name = "main"`, `name = "batch"`)
-		change(t, m.file, fmt.Sprintf("nodes = %d", upSites[i].nodes), "nodes = 4")
-		change(t, m.file, `kind = "local"`, fmt.Sprintf("kind = \"slurm\"\nconf = %q\npartition = \"batch\"\nholder = \"mail\"\nfolder = %q", filepath.Join(managers, fmt.Sprintf("c%d/slurm.conf", i+1)), filepath.Join(managers, "work-"+m.name)))
-		change(t, m.file, fmt.Sprintf("as = %q", as), fmt.Sprintf("as = %q", slurmUser(t)))
+		change(t, m.File, `name = "main"`, `name = "batch"`)
+		change(t, m.File, fmt.Sprintf("nodes = %d", federation.Sites[i].Nodes), "nodes = 4")
+		change(t, m.File, `kind = "local"`, fmt.Sprintf("kind = \"slurm\"\nconf = %q\npartition = \"batch\"\nholder = \"mail\"\nfolder = %q", filepath.Join(managers, fmt.Sprintf("c%d/slurm.conf", i+1)), filepath.Join(managers, "work-"+m.Name)))
+		change(t, m.File, fmt.Sprintf("as = %q", as), fmt.Sprintf("as = %q", slurmUser(t)))
 	}
 	return dir, managers, members
 }
@@ -74,7 +67,7 @@ func slurmUser(t *testing.T) string {
 	if os.Geteuid() == 0 {
 		return "games"
 	}
-	as, err := workAccount()
+	as, err := federation.WorkAccount()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +86,7 @@ func newSlurmUp(t *testing.T) *slurmUp {
 	t.Helper()
 	dir, managers, _ := slurmFederation(t)
 	stdout, _, _ := startUp(t, dir)
-	u := &slurmUp{T: t, managers: managers, context: filepath.Join(dir, contextFile), begun: filepath.Join(managers, "begun")}
+	u := &slurmUp{T: t, managers: managers, context: filepath.Join(dir, federation.ContextFile), begun: filepath.Join(managers, "begun")}
 	var said struct {
 		Agents []struct {
 			Agent string
@@ -150,7 +143,7 @@ func (u *slurmUp) over() (state string) {
 	eventually(u.T, 2*time.Minute, "over", func() bool {
 		time.Sleep(300 * time.Millisecond)                                  // a process each time,
 		ask := exec.Command(self, "jobs", "--json", "--context", u.context) // whose end closes its connection
-		ask.Env = append(os.Environ(), childMark+"=1")
+		ask.Env = append(os.Environ(), federation.ChildMark+"=1")
 		out, err := ask.Output()
 		var said struct {
 			Jobs []struct{ State string } `json:"jobs"`
@@ -265,11 +258,11 @@ func TestSlurm_AJobAsLongAsItsPartitionAllows(t *testing.T) {
 	t.Setenv("SLURM_EXTRA", "PartitionName=short Nodes=ALL MaxTime=1:00:00 State=UP")
 	dir, managers, members := slurmFederation(t)
 	for _, m := range members[1:] {
-		change(t, m.file, `name = "batch"`, `name = "short"`)
-		change(t, m.file, `partition = "batch"`, `partition = "short"`)
+		change(t, m.File, `name = "batch"`, `name = "short"`)
+		change(t, m.File, `partition = "batch"`, `partition = "short"`)
 	}
 	startUp(t, dir)
-	context := filepath.Join(dir, contextFile)
+	context := filepath.Join(dir, federation.ContextFile)
 	submit := func(name, length string) string {
 		batch := filepath.Join(managers, name+".toml")
 		text := fmt.Sprintf("[[job]]\nname = %q\nnodes = 1\nlength = %q\nmin_performance = 1.0\nmax_price = 9.0\ncommand = [\"sleep\", \"600\"]\n", name, length)

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -65,7 +66,7 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 // printSites shows the sites that a broker knows.
 func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 	if c.json {
-		return writeJSON(out, list)
+		return flags.WriteJSON(out, list)
 	}
 	now := time.Now()
 	bounded := slices.ContainsFunc(list.Sites, func(s web.Site) bool { return anyBounded(s.Groups) })
@@ -92,7 +93,7 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}
 		if s := &list.Sites[i]; s.Last > 0 {
-			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, both(s.Last, now), plural(int(s.Broken), "time", "times"))
+			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, both(s.Last, now), flags.Plural(int(s.Broken), "time", "times"))
 		}
 	}
 	return nil
@@ -132,7 +133,7 @@ func (c *calling) oneSite(ctx context.Context, name string, out io.Writer) error
 		return refused(err)
 	}
 	if c.json {
-		return writeJSON(out, s)
+		return flags.WriteJSON(out, s)
 	}
 	printSite(out, &s, time.Now())
 	return nil

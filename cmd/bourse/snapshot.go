@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newSnapshot builds "bourse snapshot".
@@ -40,7 +41,7 @@ saved snapshots, forecast also learns how much of their limits jobs use.`,
 			if n := unknownReasons(look); n != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), n)
 			}
-			return failed(input.WriteLook(cmd.OutOrStdout(), look))
+			return failure.Of(input.WriteLook(cmd.OutOrStdout(), look))
 		},
 	}
 	l.addSource(cmd)

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
 // mostAtStart bounds the allocations by which our packages are initialised, before any
@@ -21,7 +23,7 @@ func TestStart_MakesLittleBeforeACommandIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "--help")
-	cmd.Env = append(os.Environ(), childMark+"=1", "GODEBUG=inittrace=1")
+	cmd.Env = append(os.Environ(), federation.ChildMark+"=1", "GODEBUG=inittrace=1")
 	var trace strings.Builder
 	cmd.Stderr = &trace
 	if err := cmd.Run(); err != nil {

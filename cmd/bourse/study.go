@@ -14,6 +14,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -94,16 +96,16 @@ NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.
 			return f.run(args[0], cmd.Flags().Changed("runs"), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	addList(cmd, &f.traces, asFile, "trace", "a trace that the study uses; repeat for the next one")
-	addFlag(cmd, &f.folder, asFolder, "traces", "", "folder of the presets' traces, for study planning")
-	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default: the study's own)")
-	addFlag(cmd, &f.seed, asSeed, "seed", 1, "the first seed")
-	flags.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in 2 to 40 s of processor time")
-	addFlag(cmd, &f.blocks, asBlocks, "resample", studies.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	own := cmd.Flags()
+	flags.AddList(cmd, &f.traces, flags.AsFile, "trace", "a trace that the study uses; repeat for the next one")
+	flags.AddFlag(cmd, &f.folder, flags.AsFolder, "traces", "", "folder of the presets' traces, for study planning")
+	flags.AddFlag(cmd, &f.runs, flags.AsNumber, "runs", 0, "seeds for each setting (default: the study's own)")
+	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "the first seed")
+	own.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in 2 to 40 s of processor time")
+	flags.AddFlag(cmd, &f.blocks, flags.AsBlocks, "resample", studies.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
+	flags.AddFlag(cmd, &f.figures, flags.AsFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
+	own.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -162,12 +164,12 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if runsGiven {
 		s.runs = f.runs
 	}
-	bar := newProgress(stderr, "runs")
-	s.done = bar.set
-	deaf := onInterrupt(stderr, func() string { return "no file was written. The same command starts over and gives the same figures" })
+	bar := flags.NewProgress(stderr, "runs")
+	s.done = bar.Set
+	deaf := flags.OnInterrupt(stderr, func() string { return "no file was written. The same command starts over and gives the same figures" })
 	rows, err := e.run(s)
 	deaf()
-	bar.clear()
+	bar.Clear()
 	if err != nil {
 		return err
 	}
@@ -186,23 +188,23 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 			page.Fronts = e.fronts(rows)
 		}
 		if err := writeStudy(f.out, page); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		if f.figures != "" {
 			add := func(name string, write func(io.Writer) error) error {
 				return files.Replace(filepath.Join(f.out, name), write)
 			}
 			if err := writeFigures(f.out, "", f.figures, page.Plots(), add); err != nil {
-				return failed(err)
+				return failure.Of(err)
 			}
 		}
 	}
 	if f.json {
 		s.say("%s", tests)
-		return failed(writeJSON(stdout, rows))
+		return failure.Of(flags.WriteJSON(stdout, rows))
 	}
 	if err := f.show(name, rows, stdout); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	said := append([]string{tests.String()}, studies.VerdictRules...)
 	if e.finding != nil {
@@ -210,7 +212,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	for _, words := range said {
 		if err := paragraph(stdout, words); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	return nil
@@ -309,7 +311,7 @@ func writeStudy(dir string, page *studies.Page) error {
 		ending string
 		write  func(io.Writer) error
 	}{
-		{".json", func(w io.Writer) error { return writeJSON(w, page.Rows) }},
+		{".json", func(w io.Writer) error { return flags.WriteJSON(w, page.Rows) }},
 		{".csv", func(w io.Writer) error { return studies.WriteRows(w, page.Rows) }},
 		{"-values.csv", func(w io.Writer) error { return studies.WriteValues(w, page.Rows) }},
 		{".html", page.Write},

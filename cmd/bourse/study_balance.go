@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -19,7 +20,7 @@ func studyBalance() experiment {
 				return nil, err
 			}
 			rows, err := studies.LoadBalancing(studies.BalanceOptions{Seed: s.seed, Runs: s.runs, Traces: traces, Done: s.done})
-			return rows, failed(err)
+			return rows, failure.Of(err)
 		},
 		finding: studies.BalanceFinding,
 	}

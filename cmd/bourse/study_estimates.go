@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload"
@@ -35,7 +36,7 @@ func studyEstimates() experiment {
 			rows, err := studies.Estimates(traces, opt)
 			var over *simulation.OverloadError
 			if errors.As(err, &over) {
-				return nil, failed(err)
+				return nil, failure.Of(err)
 			}
 			return rows, err
 		},

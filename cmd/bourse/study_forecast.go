@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
 	"github.com/bourse-grid/bourse/workload"
@@ -26,7 +27,7 @@ func studyForecast() experiment {
 			rows, err := studies.Forecast(traces, opt)
 			var over *simulation.OverloadError
 			if errors.As(err, &over) {
-				return nil, failed(err)
+				return nil, failure.Of(err)
 			}
 			return rows, err
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
 )
@@ -30,7 +31,7 @@ func studyPricing() experiment {
 			rows, err := studies.AdaptivePricing(traces, studies.PricingOptions{Seed: s.seed, Runs: s.runs, By: s.blocks, Sample: sample, Done: s.done})
 			var over *simulation.OverloadError
 			if errors.As(err, &over) {
-				return nil, failed(err)
+				return nil, failure.Of(err)
 			}
 			return rows, err
 		},

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
@@ -77,15 +79,15 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	addFlag(cmd, &c.id, asName, "id", "", "the batch's identity: 8 to 64 letters, digits, - and _ (default: random)")
-	addFlag(cmd, &c.notify, asURL, "notify", "", "https address that receives every event of these jobs")
-	addFlag(cmd, &c.wait, oneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
+	flags.AddFlag(cmd, &c.id, flags.AsName, "id", "", "the batch's identity: 8 to 64 letters, digits, - and _ (default: random)")
+	flags.AddFlag(cmd, &c.notify, flags.AsURL, "notify", "", "https address that receives every event of these jobs")
+	flags.AddFlag(cmd, &c.wait, flags.OneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
-	addFlag(cmd, &c.timeout, asSpan, "timeout", grid.Day, "longest time that --wait waits")
-	addFlag(cmd, &c.most, asNumber, "max-jobs", 100, "for a trace: number of jobs to take, up to 5000")
-	addFlag(cmd, &c.skip, asNumber, "skip", 0, "for a trace: records to skip at its start")
-	addFlag(cmd, &c.maxPrice, optional(asPrice), "max-price", nil, "for a trace: most that each job may cost, in credits per node-hour")
-	addFlag(cmd, &c.deadline, optional(asDuration), "deadline", nil, "for a trace: each job's deadline, a span after submission such as 2d")
+	flags.AddFlag(cmd, &c.timeout, flags.AsSpan, "timeout", grid.Day, "longest time that --wait waits")
+	flags.AddFlag(cmd, &c.most, flags.AsNumber, "max-jobs", 100, "for a trace: number of jobs to take, up to 5000")
+	flags.AddFlag(cmd, &c.skip, flags.AsNumber, "skip", 0, "for a trace: records to skip at its start")
+	flags.AddFlag(cmd, &c.maxPrice, flags.Optional(flags.AsPrice), "max-price", nil, "for a trace: most that each job may cost, in credits per node-hour")
+	flags.AddFlag(cmd, &c.deadline, flags.Optional(flags.AsDuration), "deadline", nil, "for a trace: each job's deadline, a span after submission such as 2d")
 	f.BoolVar(&c.atOnce, "at-once", false, "for a trace: make all jobs ready now")
 	return cmd
 }
@@ -116,7 +118,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if batch.ID == "" {
 		batch.ID = client.NewBatchID()
 	}
-	messages = &output{w: messages}               // escapes: messages have names and words of the broker
+	messages = &flags.Output{W: messages}         // escapes: messages have names and words of the broker
 	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call, so that the user can repeat it without its answer
 	answer, err := api.Submit(ctx, batch)
 	if err != nil {
@@ -151,14 +153,14 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	}
 	switch {
 	case c.json && list != nil:
-		if err := writeJSON(out, struct {
+		if err := flags.WriteJSON(out, struct {
 			web.BatchAnswer
 			State []web.Job `json:"state"`
 		}{answer, list}); err != nil {
 			return err
 		}
 	case c.json:
-		if err := writeJSON(out, answer); err != nil {
+		if err := flags.WriteJSON(out, answer); err != nil {
 			return err
 		}
 	case list != nil:
@@ -174,8 +176,8 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return refused(late)
 	}
 	if lost > 0 {
-		return failed(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
-			lost, plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
+		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
+			lost, flags.Plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	given := 0
 	for i := range list {
@@ -184,7 +186,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		}
 	}
 	if given > 0 {
-		return failed(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
+		return failure.Of(fmt.Errorf("%s abandoned or withdrawn", flags.Plural(given, "job is", "jobs are")))
 	}
 	return nil
 }
@@ -249,7 +251,7 @@ const mostInput = 64 << 20
 // twice.
 func (c *submitting) look(file string) (text []byte, kind configs.Kind, err error) {
 	if file != workload.Stdin {
-		return nil, kindOfFile(file), fileThere(file)
+		return nil, flags.KindOfFile(file), flags.FileThere(file)
 	}
 	if text, err = io.ReadAll(io.LimitReader(c.in, mostInput+1)); err != nil {
 		return nil, "", fmt.Errorf("standard input: %w", err)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newSupervise builds "bourse supervise", which only sites call. Called as they do, the
@@ -17,7 +18,7 @@ func newSupervise() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(*cobra.Command, []string) error {
-			return failed(errors.New("supervise takes one folder and no options, on Linux only"))
+			return failure.Of(errors.New("supervise takes one folder and no options, on Linux only"))
 		},
 	}
 }

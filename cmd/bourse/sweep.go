@@ -11,7 +11,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -68,11 +70,11 @@ BOURSE_PARTS); plan prints a script for either.`,
 			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
-	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted sweep in that folder")
-	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
-	addFlag(cmd, &f.part, asName, "part", "", "run only the I-th of N parts, I/N, or auto in a job array")
+	own := cmd.Flags()
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
+	own.BoolVar(&f.resume, "resume", false, "continue the interrupted sweep in that folder")
+	own.BoolVar(&f.json, "json", false, "print the means as JSON")
+	flags.AddFlag(cmd, &f.part, flags.AsName, "part", "", "run only the I-th of N parts, I/N, or auto in a job array")
 	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }
@@ -124,24 +126,24 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		defer sheet.close()
 		remedy = "finished runs are kept; to continue, repeat the command with --resume"
 	}
-	defer onInterrupt(stderr, func() string { return remedy })()
+	defer flags.OnInterrupt(stderr, func() string { return remedy })()
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}
-	bar := newProgress(stderr, "runs")
-	bar.start(sheet.finished(), sheet.wanted())
+	bar := flags.NewProgress(stderr, "runs")
+	bar.Start(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
-		bar.set(sheet.finished(), sheet.wanted())
+		bar.Set(sheet.finished(), sheet.wanted())
 		return nil
 	})
-	bar.clear()
+	bar.Clear()
 	if err != nil {
 		var broken *simulation.Violation
 		if errors.As(err, &broken) {
-			return failed(err)
+			return failure.Of(err)
 		}
 		return err
 	}
@@ -150,7 +152,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	}
 	if f.out != "" {
 		if err := sheet.write(); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	if part.of > 0 {
@@ -162,28 +164,28 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 // tellPart says what was done of a part of a sweep, which has no means yet.
 func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 	if f.json {
-		return failed(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
+		return failure.Of(flags.WriteJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
 	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
 		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
-	return failed(err)
+	return failure.Of(err)
 }
 
 // tell shows the means of all runs and where the files are.
 func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	means := sheet.means()
 	if f.json {
-		return failed(writeJSON(stdout, means))
+		return failure.Of(flags.WriteJSON(stdout, means))
 	}
 	if err := f.show(sheet, means, stdout); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
 		err = folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // show prints a row for each point and VO, with some measures: means, and below them the

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -192,7 +193,7 @@ func within(format string, mean, half float64) string {
 // few warns of an interval over too few seeds.
 func (s *sweepSheet) few() string {
 	if n := s.sweep.Config.Runs; n < report.FewSeeds {
-		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", plural(n, "seed", "seeds"), report.FewSeeds)
+		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", flags.Plural(n, "seed", "seeds"), report.FewSeeds)
 	}
 	return ""
 }

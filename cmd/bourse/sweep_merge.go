@@ -7,6 +7,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // newSweepMerge builds "bourse sweep merge".
@@ -23,7 +26,7 @@ missing, merge names it and writes nothing: exit status 1.`,
 			return f.merge(args, cmd.OutOrStdout())
 		},
 	}
-	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files")
+	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the means as JSON")
 	return cmd
 }
@@ -39,14 +42,14 @@ func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
 		}
 	}
 	if lacks := parts.lacks(); lacks != "" {
-		return failed(fmt.Errorf("of the %d parts these are missing: %s; nothing was written", parts.of, lacks))
+		return failure.Of(fmt.Errorf("of the %d parts these are missing: %s; nothing was written", parts.of, lacks))
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	parts.sheet.dir = f.out
 	if err := parts.sheet.write(); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	return f.tell(parts.sheet, stdout)
 }

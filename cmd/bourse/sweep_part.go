@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
@@ -116,7 +118,7 @@ func (s *sweepSheet) over(dir string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, failed(err)
+		return false, failure.Of(err)
 	}
 	_, err = s.read(path, old)
 	return err == nil && s.done == s.wanted(), err
@@ -124,12 +126,12 @@ func (s *sweepSheet) over(dir string) (bool, error) {
 
 // writePart writes the runs of a part.
 func (s *sweepSheet) writePart(w io.Writer) error {
-	if err := writeLine(w, s.head()); err != nil {
+	if err := flags.WriteLine(w, s.head()); err != nil {
 		return err
 	}
 	for run, figures := range s.runs {
 		if figures != nil {
-			if err := writeLine(w, simulation.SweepRun{Run: run, Figures: figures}); err != nil {
+			if err := flags.WriteLine(w, simulation.SweepRun{Run: run, Figures: figures}); err != nil {
 				return err
 			}
 		}
@@ -156,7 +158,7 @@ func (p *sweepParts) add(dir string) error {
 		return fmt.Errorf("%w; must be the folder of a part, as \"bourse sweep --part\" writes it", err)
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var head sweepHead
@@ -190,7 +192,7 @@ func (p *sweepParts) keep(path string, part int, runs [][]report.Figure) error {
 			continue
 		}
 		if old := p.sheet.runs[run]; old != nil && fmt.Sprint(old) != fmt.Sprint(figures) {
-			return failed(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
+			return failure.Of(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
 		}
 		p.sheet.keep(simulation.SweepRun{Run: run, Figures: figures})
 	}

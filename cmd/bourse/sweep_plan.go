@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // sweepPlan holds the values for a script or a manifest.
@@ -53,13 +55,13 @@ same script again, and it continues.`,
 		Args: arguments(1, 1, "one file, SWEEP.toml"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(args[0], cmd.OutOrStdout()) },
 	}
-	addFlag(cmd, &p.engine, oneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")
-	addFlag(cmd, &p.Parts, asNumber, "parts", 0, "number of parts")
-	addFlag(cmd, &p.Out, asFolder, "out", "out", "folder for the results, with the parts below it")
-	addFlag(cmd, &p.CPUs, asNumber, "cpus", 2, "processors of each task, and runs at once in it")
-	addFlag(cmd, &p.memory, asText, "memory", "4G", "memory of each task, as 512M or 4G (powers of 1024); for slurm also 0: all of its node")
-	addFlag(cmd, &p.time, asDuration, "time", 4*grid.Hour, "how long each task may run")
-	addFlag(cmd, &p.Image, asName, "image", "ghcr.io/bourse-grid/bourse:latest", "for kubernetes: the container's image, with bourse in its PATH; needs no shell")
+	flags.AddFlag(cmd, &p.engine, flags.OneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")
+	flags.AddFlag(cmd, &p.Parts, flags.AsNumber, "parts", 0, "number of parts")
+	flags.AddFlag(cmd, &p.Out, flags.AsFolder, "out", "out", "folder for the results, with the parts below it")
+	flags.AddFlag(cmd, &p.CPUs, flags.AsNumber, "cpus", 2, "processors of each task, and runs at once in it")
+	flags.AddFlag(cmd, &p.memory, flags.AsText, "memory", "4G", "memory of each task, as 512M or 4G (powers of 1024); for slurm also 0: all of its node")
+	flags.AddFlag(cmd, &p.time, flags.AsDuration, "time", 4*grid.Hour, "how long each task may run")
+	flags.AddFlag(cmd, &p.Image, flags.AsName, "image", "ghcr.io/bourse-grid/bourse:latest", "for kubernetes: the container's image, with bourse in its PATH; needs no shell")
 	return cmd
 }
 
@@ -89,7 +91,7 @@ func (p *sweepPlan) run(file string, stdout io.Writer) error {
 		}
 	}
 	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted, "yaml": yamlQuoted}).Parse(text))
-	return failed(t.Execute(stdout, p))
+	return failure.Of(t.Execute(stdout, p))
 }
 
 // task checks what each task asks for.

@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -49,19 +51,19 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	}
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 		if err := files.Try(filepath.Join(f.out, seekFile)); err != nil {
-			return failed(err)
+			return failure.Of(err)
 		}
 	}
 	name := config.Parameters[0].Name
 	answer := sought{Parameter: name, Target: config.Target.Text}
 	var tries []simulation.Try
-	bar := newProgress(stderr, "runs")
-	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads(), Each: bar.set}
+	bar := flags.NewProgress(stderr, "runs")
+	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads(), Each: bar.Set}
 	found, err := s.Run(func(t simulation.Try) error {
-		bar.clear()
+		bar.Clear()
 		tries = append(tries, t)
 		one := soughtTry{Value: t.Value, Met: t.Met, Runs: len(t.Seen)}
 		if !t.Cut() {
@@ -78,7 +80,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	}
 	answer.Least, answer.Below = known(found.Least), known(found.Below)
 	if f.json {
-		err = writeJSON(stdout, answer)
+		err = flags.WriteJSON(stdout, answer)
 	} else {
 		err = answer.print(stdout, config)
 	}
@@ -88,13 +90,13 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	if err == nil && answer.Least == nil {
 		err = fmt.Errorf("not even %s = %v meets the target", name, found.Below)
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // words says how many seeds meet the bound, and whether the try was cut short.
 func (t *soughtTry) words() string {
 	if t.Share == nil {
-		return fmt.Sprintf("%d of the first %s, too few", t.Met, plural(t.Runs, "seed", "seeds"))
+		return fmt.Sprintf("%d of the first %s, too few", t.Met, flags.Plural(t.Runs, "seed", "seeds"))
 	}
 	return fmt.Sprintf("%d of %d seeds", t.Met, t.Runs)
 }
@@ -132,7 +134,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 		said += " It is the least value of the range: smaller values may do too."
 	}
 	if config.Runs < report.FewSeeds {
-		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", plural(config.Runs, "seed", "seeds"), report.FewSeeds)
+		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", flags.Plural(config.Runs, "seed", "seeds"), report.FewSeeds)
 	}
 	return folded(out, said)
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -60,7 +62,7 @@ type sweepHead struct {
 // open opens the folder: a new one or, with resume, that of an interrupted sweep.
 func (s *sweepSheet) open(dir string, resume bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	s.dir = dir
 	path := filepath.Join(dir, sweepPartial)
@@ -69,7 +71,7 @@ func (s *sweepSheet) open(dir string, resume bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		old = nil
 	case err != nil:
-		return failed(err)
+		return failure.Of(err)
 	case !resume:
 		return fmt.Errorf("%s is left from an interrupted sweep; continue it with --resume, or remove the file", path)
 	}
@@ -78,16 +80,16 @@ func (s *sweepSheet) open(dir string, resume bool) error {
 		return err
 	}
 	if s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if err := s.file.Truncate(int64(whole)); err != nil { // a line that was cut short
-		return failed(err)
+		return failure.Of(err)
 	}
 	if _, err := s.file.Seek(int64(whole), io.SeekStart); err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if whole == 0 {
-		return failed(s.line(s.head()))
+		return failure.Of(s.line(s.head()))
 	}
 	return nil
 }
@@ -221,7 +223,7 @@ func (s *sweepSheet) writeConfig(w io.Writer) error {
 		doc.Parameters = append(doc.Parameters, parameter{p.Name, p.Values})
 	}
 	b := bufio.NewWriter(w)
-	if err := writeJSON(b, doc); err != nil {
+	if err := flags.WriteJSON(b, doc); err != nil {
 		return err
 	}
 	return b.Flush()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bourse-grid/bourse/process/federation"
 )
 
 // The array that plan prints runs on a real Slurm cluster, and the merge that it names
@@ -38,7 +40,7 @@ func TestSlurm_SweepOfAnArrayIsThatOfOneMachine(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	bourse := "#!/bin/sh\n" + childMark + "=1 exec " + shellQuoted(self) + " \"$@\"\n"
+	bourse := "#!/bin/sh\n" + federation.ChildMark + "=1 exec " + shellQuoted(self) + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "bin", "bourse"), []byte(bourse), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/plant"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation/torture"
 )
@@ -54,17 +56,17 @@ Exit status 1: an invariant is broken.`,
 			return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	addFlag(cmd, &f.seeds, asNumber, "seeds", 100, "number of seeds to run")
-	addFlag(cmd, &f.start, asSeed, "start", 1, "the first seed")
-	addFlag(cmd, &f.plant, asName, "plant", "", "enable a planted bug (needs a build with the tag plants)")
-	flags.BoolVar(&f.plants, "plants", false, "list the planted bugs")
-	flags.BoolVar(&f.rows, "rows", false, "print how often each row of docs/TRANSACTION.md was taken")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	addFlag(cmd, &f.faults, asFile, "faults", "", "file of faults to inject instead of the seed's own, one per line as printed")
-	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; only for one seed")
-	addFlag(cmd, &f.shrink, asNumber, "shrink", 60, "runs to spend on finding a small set of faults for each violation")
-	addWords(cmd, &f.kinds, "kinds", "kinds", "only these kinds of faults, separated by commas", offerAll(faultKinds))
+	own := cmd.Flags()
+	flags.AddFlag(cmd, &f.seeds, flags.AsNumber, "seeds", 100, "number of seeds to run")
+	flags.AddFlag(cmd, &f.start, flags.AsSeed, "start", 1, "the first seed")
+	flags.AddFlag(cmd, &f.plant, flags.AsName, "plant", "", "enable a planted bug (needs a build with the tag plants)")
+	own.BoolVar(&f.plants, "plants", false, "list the planted bugs")
+	own.BoolVar(&f.rows, "rows", false, "print how often each row of docs/TRANSACTION.md was taken")
+	own.BoolVar(&f.json, "json", false, "print JSON")
+	flags.AddFlag(cmd, &f.faults, flags.AsFile, "faults", "", "file of faults to inject instead of the seed's own, one per line as printed")
+	own.BoolVar(&f.trace, "trace", false, "print everything that happens; only for one seed")
+	flags.AddFlag(cmd, &f.shrink, flags.AsNumber, "shrink", 60, "runs to spend on finding a small set of faults for each violation")
+	flags.AddWords(cmd, &f.kinds, "kinds", "kinds", "only these kinds of faults, separated by commas", flags.OfferAll(flags.FaultKinds))
 	return cmd
 }
 
@@ -77,23 +79,23 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	sum := torture.NewReport(f.again())
-	bar := newProgress(stderr, "seeds")
+	bar := flags.NewProgress(stderr, "seeds")
 	var done, broken atomic.Int64 // seeds
 	seeds := 0
-	defer onInterrupt(stderr, func() string { return f.left(int(done.Load()), int(broken.Load())) })()
+	defer flags.OnInterrupt(stderr, func() string { return f.left(int(done.Load()), int(broken.Load())) })()
 	err = torture.Each(f.start, f.seeds, opt, func(r torture.Result) error {
 		sum.Add(r)
 		seeds++
 		done.Store(int64(seeds))
 		broken.Store(int64(len(sum.Violations)))
 		if !f.trace {
-			bar.set(seeds, f.seeds)
+			bar.Set(seeds, f.seeds)
 		}
 		return nil
 	})
-	bar.clear()
+	bar.Clear()
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	if f.faults == "" && f.shrink > 0 {
 		for i := range sum.Violations[:min(3, len(sum.Violations))] {
@@ -104,10 +106,10 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if n := len(sum.Violations); n > 0 {
-		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
+		return failure.Of(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
 	}
 	if rare := sum.Rare(); len(rare) > 0 {
-		return failed(fmt.Errorf("rows %s were taken less often than required for this many seeds (see bourse torture --rows): the worlds no longer lead to them often enough",
+		return failure.Of(fmt.Errorf("rows %s were taken less often than required for this many seeds (see bourse torture --rows): the worlds no longer lead to them often enough",
 			strings.Join(rare, ", ")))
 	}
 	return nil
@@ -115,7 +117,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 
 // left says how to continue an interrupted torture, and how to see the violations so far.
 func (f *torturing) left(done, broken int) string {
-	words := fmt.Sprintf("%s done, %d with violations", plural(done, "seed is", "seeds are"), broken)
+	words := fmt.Sprintf("%s done, %d with violations", flags.Plural(done, "seed is", "seeds are"), broken)
 	if broken > 0 {
 		words += fmt.Sprintf("; to see them: bourse torture --start %d --seeds %d%s", f.start, done, f.again())
 	}
@@ -124,17 +126,17 @@ func (f *torturing) left(done, broken int) string {
 
 // again returns the flags, other than the seed, that are needed to repeat a run.
 func (f *torturing) again() string {
-	flags := ""
+	own := ""
 	if f.plant != "" {
-		flags += " --plant " + f.plant
+		own += " --plant " + f.plant
 	}
 	if len(f.kinds) > 0 {
-		flags += " --kinds " + strings.Join(f.kinds, ",")
+		own += " --kinds " + strings.Join(f.kinds, ",")
 	}
 	if f.faults != "" {
-		flags += " --faults " + f.faults
+		own += " --faults " + f.faults
 	}
-	return flags
+	return own
 }
 
 // options reads the flags.
@@ -174,7 +176,7 @@ func (f *torturing) options(stdout io.Writer) (torture.Options, error) {
 func (f *torturing) list(stdout io.Writer) error {
 	bugs := plant.List()
 	if f.json {
-		return writeJSON(stdout, bugs)
+		return flags.WriteJSON(stdout, bugs)
 	}
 	for _, b := range bugs {
 		fmt.Fprintf(stdout, "%-24s %s\n", b.Name, b.Breaks)
@@ -205,7 +207,7 @@ func (f *torturing) showRows(r *torture.Report, stdout io.Writer) {
 // show prints the result.
 func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 	if f.json {
-		return writeJSON(stdout, r)
+		return flags.WriteJSON(stdout, r)
 	}
 	fmt.Fprintf(stdout, "%d seeds from %d: %d transactions decided (%.1f per seed), %d committed, %d faults (%.1f per seed)\n\n",
 		r.Seeds, f.start, r.Transactions, float64(r.Transactions)/float64(r.Seeds), r.Committed,

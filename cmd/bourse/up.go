@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/dash"
 )
@@ -30,9 +32,6 @@ type upFlags struct {
 	cluster  string
 	json     bool
 }
-
-// maxUpSites bounds the processes on one machine.
-const maxUpSites = 50
 
 // newUp builds "bourse up".
 func newUp() *cobra.Command {
@@ -74,83 +73,83 @@ to stderr, each line with the name of the agent.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("sites") && f.sites < 1 {
-				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for the sites that %s has, or 3", f.sites, maxUpSites, f.dir)
+				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for the sites that %s has, or 3", f.sites, federation.MaxSites, f.dir)
 			}
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	addFlag(cmd, &f.sites, asNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
-	addFlag(cmd, &f.vos, asNumber, "vos", 0, "number of VOs that the sites serve, each with its own authority and broker (default: 1, or those in DIR)")
-	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "number of brokers of the only VO (default: 1, or those in DIR)")
-	addFlag(cmd, &f.replicas, asNumber, "replicas", 0, "number of processes that hold the broker (default: 1, or those in DIR)")
-	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
-	addFlag(cmd, &f.port, asNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
-	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
+	flags.AddFlag(cmd, &f.sites, flags.AsNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
+	flags.AddFlag(cmd, &f.vos, flags.AsNumber, "vos", 0, "number of VOs that the sites serve, each with its own authority and broker (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.brokers, flags.AsNumber, "brokers", 0, "number of brokers of the only VO (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.replicas, flags.AsNumber, "replicas", 0, "number of processes that hold the broker (default: 1, or those in DIR)")
+	flags.AddFlag(cmd, &f.dir, flags.AsFolder, "dir", ".bourse", "folder for certificates, files and journals")
+	flags.AddFlag(cmd, &f.port, flags.AsNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
+	flags.AddFlag(cmd, &f.cluster, flags.OneOf("cluster", federation.Local, federation.Simulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as one JSON document")
 	return cmd
 }
 
 func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if f.sites > maxUpSites {
-		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, maxUpSites)
+	if f.sites > federation.MaxSites {
+		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, federation.MaxSites)
 	}
-	if f.vos < 0 || f.vos > maxUpVOs {
-		return fmt.Errorf("--vos %d: must be 1 to %d", f.vos, maxUpVOs)
+	if f.vos < 0 || f.vos > federation.MaxVOs {
+		return fmt.Errorf("--vos %d: must be 1 to %d", f.vos, federation.MaxVOs)
 	}
-	if f.brokers < 0 || f.brokers > maxUpBrokers {
-		return fmt.Errorf("--brokers %d: must be 1 to %d", f.brokers, maxUpBrokers)
+	if f.brokers < 0 || f.brokers > federation.MaxBrokers {
+		return fmt.Errorf("--brokers %d: must be 1 to %d", f.brokers, federation.MaxBrokers)
 	}
-	if f.replicas < 0 || f.replicas > maxUpReplicas || f.replicas > 1 && f.replicas%2 == 0 {
+	if f.replicas < 0 || f.replicas > federation.MaxReplicas || f.replicas > 1 && f.replicas%2 == 0 {
 		return fmt.Errorf("--replicas %d: must be 1, 3, 5 or 7", f.replicas)
 	}
 	if f.replicas > 1 && f.brokers > 1 {
 		return fmt.Errorf("--replicas %d: with several brokers each is a single process; leave --brokers out", f.replicas)
 	}
-	if f.port < 1 || f.port > maxPort {
-		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
+	if f.port < 1 || f.port > federation.MaxPort {
+		return fmt.Errorf("--port %d: must be 1 to %d", f.port, federation.MaxPort)
 	}
-	if err := alreadyUp(f.dir); err != nil {
-		return failed(err)
+	if err := federation.AlreadyUp(f.dir); err != nil {
+		return failure.Of(err)
 	}
 	if f.vos == 0 {
-		f.vos = vosOf(f.dir)
+		f.vos = federation.VOsOf(f.dir)
 	}
-	var members []member
+	var members []federation.Member
 	var err error
 	switch {
 	case f.vos > 1 && f.brokers > 1:
 		return errors.New("--brokers is for one VO; with --vos each has one broker")
 	case f.vos > 1:
-		members, err = layOutVOs(f.dir, f.sites, f.vos, f.replicas, f.port, f.cluster)
+		members, err = federation.LayOutVOs(f.dir, f.sites, f.vos, f.replicas, f.port, f.cluster)
 	default:
-		if members, err = layOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
-			members, err = addBrokers(f.dir, members, f.brokers, f.port)
+		if members, err = federation.LayOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
+			members, err = federation.AddBrokers(f.dir, members, f.brokers, f.port)
 		}
 	}
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
-	if err := writePID(f.dir); err != nil {
-		return failed(err)
+	if err := federation.WritePID(f.dir); err != nil {
+		return failure.Of(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer unhook()
-	family, err := newFamily(stderr)
+	family, err := federation.NewFamily(stderr)
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	pages, err := f.livePages()
 	if err != nil {
-		return failed(err)
+		return failure.Of(err)
 	}
 	for i := range pages {
 		defer pages[i].serve(ctx)()
 	}
-	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family, pages) })
+	err = family.Run(ctx, members, func() error { return f.announce(stdout, members, family, pages) })
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return failed(err)
+	return failure.Of(err)
 }
 
 // livePage is the live page of a VO.
@@ -161,11 +160,11 @@ type livePage struct {
 
 // livePages opens a page for each broker, because no VO may see another's jobs.
 func (f *upFlags) livePages() ([]livePage, error) {
-	files := map[string]string{"": filepath.Join(f.dir, contextFile)}
+	files := map[string]string{"": filepath.Join(f.dir, federation.ContextFile)}
 	if f.vos > 1 {
 		clear(files)
 		for i := range f.vos {
-			files[upVOName(i)] = contextOf(f.dir, upVOName(i))
+			files[federation.VOName(i)] = federation.ContextOf(f.dir, federation.VOName(i))
 		}
 	}
 	var pages []livePage
@@ -183,7 +182,7 @@ func (f *upFlags) livePages() ([]livePage, error) {
 }
 
 // announce prints where everything is, once everything is ready.
-func (f *upFlags) announce(stdout io.Writer, members []member, family *family, pages []livePage) error {
+func (f *upFlags) announce(stdout io.Writer, members []federation.Member, family *federation.Family, pages []livePage) error {
 	type row struct {
 		Agent  string `json:"agent"`
 		API    string `json:"api"`
@@ -193,7 +192,7 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 	}
 	rows := make([]row, len(members))
 	for i, m := range members {
-		rows[i] = row{m.role + ":" + m.name, "https://" + m.http, m.listen, family.pid(m), filepath.Dir(m.file)}
+		rows[i] = row{m.Role + ":" + m.Name, "https://" + m.HTTP, m.Listen, family.PID(m), filepath.Dir(m.File)}
 	}
 	type link struct {
 		VO   string `json:"vo"`
@@ -210,11 +209,11 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 			Agents  []row  `json:"agents"`
 			Link    string `json:"link"`            // one-time link to the live page; with several VOs, to the first one's
 			Links   []link `json:"links,omitempty"` // with several VOs
-		}{filepath.Join(f.dir, contextFile), rows, links[0].Link, nil}
+		}{filepath.Join(f.dir, federation.ContextFile), rows, links[0].Link, nil}
 		if len(links) > 1 {
 			said.Links = links
 		}
-		return writeJSON(stdout, said)
+		return flags.WriteJSON(stdout, said)
 	}
 	w := report.NewTable("agent", "<API", "pid", "<folder")
 	for _, r := range rows {
@@ -223,18 +222,18 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 	fmt.Fprintln(stdout, w.Render())
 	try := ""
 	if f.vos > 1 {
-		try = " --context " + contextOf(f.dir, upVOName(0))
+		try = " --context " + federation.ContextOf(f.dir, federation.VOName(0))
 	} else if f.dir != ".bourse" {
-		try = " --context " + filepath.Join(f.dir, contextFile)
+		try = " --context " + filepath.Join(f.dir, federation.ContextFile)
 	}
-	if slices.ContainsFunc(members, func(m member) bool { return m.kind == upLocal }) {
-		as, err := workAccount()
+	if slices.ContainsFunc(members, func(m federation.Member) bool { return m.Kind == federation.Local }) {
+		as, err := federation.WorkAccount()
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(stdout)
 		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
-			"%s", as, commonAccount(as)))
+			"%s", as, federation.CommonAccount(as)))
 	}
 	if len(links) == 1 {
 		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
@@ -247,13 +246,3 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 	_, err := fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse dash%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, try, f.dir)
 	return err
 }
-
-// The waits of a family.
-const (
-	readyWithin = time.Minute              // of a child, from its start
-	stopWithin  = patience + 5*time.Second // for a child that is told to stop; then it is killed
-	restartWait = time.Second              // before a child is restarted; doubles each time it fails again
-	longestWait = time.Minute              // upper bound of that wait; a child that ran this long starts over with restartWait
-	mostKills   = 5                        // of one child within killsWithin; then all are stopped
-	killsWithin = time.Minute
-)

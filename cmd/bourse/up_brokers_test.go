@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -18,19 +19,19 @@ func TestUp_TwoBrokersOfOneVO(t *testing.T) {
 	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, 0, testPort(32), upSimulated)
+	members, err := federation.LayOut(dir, 1, 0, testPort(32), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := addBrokers(dir, members, 2, testPort(32))
-	if err != nil || len(all) != 3 || all[0].name != upVO || all[1].name != "broker2" || all[2].role != "site" {
+	all, err := federation.AddBrokers(dir, members, 2, testPort(32))
+	if err != nil || len(all) != 3 || all[0].Name != federation.VO || all[1].Name != "broker2" || all[2].Role != "site" {
 		t.Fatal(all, err)
 	}
-	if again, err := addBrokers(dir, members, 0, testPort(32)); err != nil || len(again) != 3 || again[1] != all[1] {
+	if again, err := federation.AddBrokers(dir, members, 0, testPort(32)); err != nil || len(again) != 3 || again[1] != all[1] {
 		t.Errorf("without --brokers: %v, %v; want those that are there", again, err)
 	}
 	for _, m := range all[:2] {
-		change(t, m.file, `cycle = "5s"`, `cycle = "1s"`)
+		change(t, m.File, `cycle = "5s"`, `cycle = "1s"`)
 	}
 	startUp(t, dir)
 	run := func(args ...string) (string, error) {
@@ -40,7 +41,7 @@ func TestUp_TwoBrokersOfOneVO(t *testing.T) {
 		out, messages, err := runCommand(ctx, args...)
 		return out + messages, err
 	}
-	contexts := []string{filepath.Join(dir, contextFile), brokerContext(dir, "broker2")}
+	contexts := []string{filepath.Join(dir, federation.ContextFile), federation.BrokerContext(dir, "broker2")}
 	for i, file := range contexts {
 		eventually(t, time.Minute, "the site known", func() bool {
 			out, err := run("sites", "--json", "--context", file)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -28,14 +29,14 @@ type running struct {
 // runUp starts a federation in which work really runs. What it has started is killed
 // at the end: work goes on when a site stops. The files of its members are changed
 // before.
-func runUp(t *testing.T, sites, port int, changes func(members []member)) *running {
+func runUp(t *testing.T, sites, port int, changes func(members []federation.Member)) *running {
 	t.Helper()
 	r := &running{T: t, dir: t.TempDir(), pids: map[string]int{}}
-	members, err := layOut(r.dir, sites, 0, port, upLocal)
+	members, err := federation.LayOut(r.dir, sites, 0, port, federation.Local)
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
 	changes(members)
 	t.Cleanup(func() { // after the federation has stopped
 		claims, _ := filepath.Glob(filepath.Join(r.dir, "*", "work", "*", "claim.json"))
@@ -71,7 +72,7 @@ func runUp(t *testing.T, sites, port int, changes func(members []member)) *runni
 // bourse runs a user's command, which must succeed.
 func (r *running) bourse(args ...string) string {
 	r.Helper()
-	out, messages, err := runCommand(r.Context(), append(args, "--context", filepath.Join(r.dir, contextFile))...)
+	out, messages, err := runCommand(r.Context(), append(args, "--context", filepath.Join(r.dir, federation.ContextFile))...)
 	if err != nil {
 		r.Fatalf("%q: %v\n%s%s", args, err, out, messages)
 	}
@@ -110,7 +111,7 @@ func (r *running) job(name string) (j jobShown) {
 
 // logs is what the work of a leg has printed as yet, "" if it has not begun.
 func (r *running) logs(job string, leg int) string {
-	out, _, _ := runCommand(r.Context(), "logs", job, "--leg", strconv.Itoa(leg), "--context", filepath.Join(r.dir, contextFile))
+	out, _, _ := runCommand(r.Context(), "logs", job, "--leg", strconv.Itoa(leg), "--context", filepath.Join(r.dir, federation.ContextFile))
 	return out
 }
 
@@ -166,7 +167,7 @@ func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
 		t.Skip("needs Linux")
 	}
 	t.Parallel()
-	r := runUp(t, 2, testPort(6), func([]member) {})
+	r := runUp(t, 2, testPort(6), func([]federation.Member) {})
 	const size = "nodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\n" // more than either site has
 	r.submit("[[job]]\nname = \"both\"\n" + size + `command = ["sh", "-c", '''
 echo begun $(date +%s.%N); echo meet http://$BOURSE_RENDEZVOUS/v1/rendezvous/$BOURSE_TOKEN; echo $BOURSE_JOB leg $BOURSE_LEG of $BOURSE_LEGS at $BOURSE_SITE with $COLOUR
@@ -213,7 +214,7 @@ func TestUp_AUserWithoutAnAccountIsRefusedBeforeMoneyMoves(t *testing.T) {
 		t.Skip("needs Linux")
 	}
 	t.Parallel()
-	r := runUp(t, 2, testPort(18), func(members []member) { change(t, members[1].file, `user = "*"`, `user = "somebody"`) })
+	r := runUp(t, 2, testPort(18), func(members []federation.Member) { change(t, members[1].File, `user = "*"`, `user = "somebody"`) })
 	file := filepath.Join(r.dir, "batch.toml")
 	batch := "[[job]]\nname = \"both\"\nnodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"true\"]\n"
 	if err := os.WriteFile(file, []byte(batch), 0o600); err != nil {

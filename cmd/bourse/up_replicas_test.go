@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -54,12 +55,12 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, 0, testPort(3), upSimulated)
+	members, err := federation.LayOut(dir, 2, 0, testPort(3), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
-	at := filepath.Join(dir, contextFile)
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
+	at := filepath.Join(dir, federation.ContextFile)
 	var taken []string
 	submit := func(name string) time.Duration {
 		t.Helper()
@@ -133,7 +134,7 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without what the broker alone has left: that is in the replicas' journals.
-	if err := os.RemoveAll(filepath.Join(filepath.Dir(members[0].file), "journal", "broker-vo1")); err != nil {
+	if err := os.RemoveAll(filepath.Join(filepath.Dir(members[0].File), "journal", "broker-vo1")); err != nil {
 		t.Fatal(err)
 	}
 	out, _, err := runCommand(t.Context(), "journal", "verify", dir)
@@ -144,41 +145,41 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 
 // replicate turns the file of a single broker into the files of several replicas that take
 // it over.
-func replicate(t *testing.T, dir string, m member, n int) {
+func replicate(t *testing.T, dir string, m federation.Member, n int) {
 	t.Helper()
-	text, err := os.ReadFile(m.file)
+	text, err := os.ReadFile(m.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports := &ports{next: testPort(4)}
-	if err := ports.reserve(dir); err != nil {
+	ports := &federation.Ports{Next: testPort(4)}
+	if err := ports.Reserve(dir); err != nil {
 		t.Fatal(err)
 	}
-	a, err := ports.take(4 * n)
+	a, err := ports.Take(4 * n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var list strings.Builder
 	files := []string{string(text)}
 	for k := range n {
-		http := m.http
+		http := m.HTTP
 		if k > 0 {
-			http = fmt.Sprintf("%s:%d", upHost, a[4*k+3])
-			other := strings.NewReplacer(m.listen, fmt.Sprintf("%s:%d", upHost, a[4*k+1]), m.http, http).Replace(string(text))
+			http = fmt.Sprintf("%s:%d", federation.Host, a[4*k+3])
+			other := strings.NewReplacer(m.Listen, fmt.Sprintf("%s:%d", federation.Host, a[4*k+1]), m.HTTP, http).Replace(string(text))
 			at := strings.Index(other, "[gossip]\naddress = \"")
 			end := strings.Index(other[at:], "\nvo = ")
 			gossip := strings.TrimPrefix(other[at:at+end], "[gossip]\naddress = ")
-			other = other[:at] + fmt.Sprintf("[gossip]\naddress = \"%s:%d\"\nseeds = [%s]", upHost, a[4*k+2], gossip) + other[at+end:]
+			other = other[:at] + fmt.Sprintf("[gossip]\naddress = \"%s:%d\"\nseeds = [%s]", federation.Host, a[4*k+2], gossip) + other[at+end:]
 			files = append(files, other)
 		}
-		fmt.Fprintf(&list, "[[replica.member]]\nid = %d\naddress = \"%s:%d\"\napi = \"https://%s\"\n", k+1, upHost, a[4*k], http)
+		fmt.Fprintf(&list, "[[replica.member]]\nid = %d\naddress = \"%s:%d\"\napi = \"https://%s\"\n", k+1, federation.Host, a[4*k], http)
 	}
 	for k, text := range files {
-		file := m.file
+		file := m.File
 		if k > 0 {
-			file = replicaFile(dir, upVO, k)
+			file = federation.ReplicaFile(dir, federation.VO, k)
 		}
-		text += fmt.Sprintf("[replica]\nid = %d\npast = 1\naddress = \"%s:%d\"\n%s", k+1, upHost, a[4*k], list.String())
+		text += fmt.Sprintf("[replica]\nid = %d\npast = 1\naddress = \"%s:%d\"\n%s", k+1, federation.Host, a[4*k], list.String())
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}

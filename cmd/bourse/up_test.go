@@ -18,13 +18,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // TestMain lets this binary be bourse, for the processes that up starts.
 func TestMain(m *testing.M) {
-	if os.Getenv(childMark) != "" {
+	if os.Getenv(federation.ChildMark) != "" {
 		main()
 	}
 	status := m.Run()
@@ -51,8 +52,8 @@ func runCommand(ctx context.Context, args ...string) (out, messages string, err 
 func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "fed")
-	members, err := layOut(dir, 0, 0, testPort(0), upSimulated)
-	if err != nil || len(members) != 4 || members[0].role != "broker" || members[3].name != "east" {
+	members, err := federation.LayOut(dir, 0, 0, testPort(0), federation.Simulated)
+	if err != nil || len(members) != 4 || members[0].Role != "broker" || members[3].Name != "east" {
 		t.Fatal(members, err)
 	}
 	read := func() map[string]string {
@@ -67,7 +68,7 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 		return all
 	}
 	before := read()
-	more, err := layOut(dir, 5, 0, testPort(0), upSimulated)
+	more, err := federation.LayOut(dir, 5, 0, testPort(0), federation.Simulated)
 	if err != nil || len(more) != 6 {
 		t.Fatal(more, err)
 	}
@@ -77,26 +78,26 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 			t.Errorf("%s has been written again", name)
 		}
 	}
-	if again, err := layOut(dir, 0, 0, testPort(0), upSimulated); err != nil || len(again) != 6 {
+	if again, err := federation.LayOut(dir, 0, 0, testPort(0), federation.Simulated); err != nil || len(again) != 6 {
 		t.Errorf("without --sites: %v, %v; want the five that are there", again, err)
 	}
-	if fewer, err := layOut(dir, 2, 0, testPort(0), upSimulated); err != nil || len(fewer) != 3 {
+	if fewer, err := federation.LayOut(dir, 2, 0, testPort(0), federation.Simulated); err != nil || len(fewer) != 3 {
 		t.Errorf("with --sites 2: %v, %v", fewer, err)
 	}
 	seen := map[string]string{}
 	for _, m := range more {
-		if c, err := configs.Check(m.file); err != nil || c.Name != m.name {
-			t.Errorf("%s: %v, %v", m.file, c, err)
+		if c, err := configs.Check(m.File); err != nil || c.Name != m.Name {
+			t.Errorf("%s: %v, %v", m.File, c, err)
 		}
-		for _, a := range []string{m.listen, m.http} {
+		for _, a := range []string{m.Listen, m.HTTP} {
 			if seen[a] != "" {
-				t.Errorf("%s and %s have both %s", seen[a], m.name, a)
+				t.Errorf("%s and %s have both %s", seen[a], m.Name, a)
 			}
-			seen[a] = m.name
+			seen[a] = m.Name
 		}
 	}
-	c, err := client.Read(filepath.Join(dir, contextFile))
-	if err != nil || c.Broker != "https://"+more[0].http || len(c.Sites) != 2 {
+	c, err := client.Read(filepath.Join(dir, federation.ContextFile))
+	if err != nil || c.Broker != "https://"+more[0].HTTP || len(c.Sites) != 2 {
 		t.Errorf("%v, %+v", err, c)
 	}
 }
@@ -105,17 +106,17 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 // has is not changed by a flag.
 func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
 	t.Parallel()
-	as, err := workAccount()
+	as, err := federation.WorkAccount()
 	if err != nil || as == "root" {
 		t.Fatalf("%q, %v", as, err)
 	}
 	read := func(dir string, site int, kind string) *configs.SiteProcess {
 		t.Helper()
-		members, err := layOut(dir, site, 0, testPort(5), kind)
+		members, err := federation.LayOut(dir, site, 0, testPort(5), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := configs.ReadSiteProcess(members[site].file)
+		cfg, err := configs.ReadSiteProcess(members[site].File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,11 +126,11 @@ func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
 	if c := read(dir, 1, ""); c.Cluster.Kind != "local" || c.Workload != nil || !slices.EqualFunc(c.Accounts, []configs.Account{{User: "*", As: as}}, configs.Account.Same) {
 		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
 	}
-	if _, err := layOut(dir, 2, 0, testPort(5), upSimulated); err == nil || !strings.Contains(err.Error(), "--dir") {
+	if _, err := federation.LayOut(dir, 2, 0, testPort(5), federation.Simulated); err == nil || !strings.Contains(err.Error(), "--dir") {
 		t.Errorf("a folder of the other kind: %v", err)
 	}
 	dir = filepath.Join(t.TempDir(), "simulated")
-	if c := read(dir, 1, upSimulated); c.Cluster.Kind != "simulated" || c.Workload == nil || c.Accounts != nil {
+	if c := read(dir, 1, federation.Simulated); c.Cluster.Kind != "simulated" || c.Workload == nil || c.Accounts != nil {
 		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
 	}
 	if c := read(dir, 2, ""); c.Cluster.Kind != "simulated" {
@@ -199,11 +200,11 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, 0, testPort(1), upSimulated)
+	members, err := federation.LayOut(dir, 2, 0, testPort(1), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	change(t, members[0].File, `cycle = "5s"`, `cycle = "1s"`)
 	stdout, stderr, stop := startUp(t, dir)
 	var said struct {
 		Agents []struct {
@@ -226,7 +227,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		if out, messages, err := runCommand(ctx, "submit", batch, "--wait", "--context", filepath.Join(dir, contextFile)); err != nil || !strings.Contains(out, "placed") {
+		if out, messages, err := runCommand(ctx, "submit", batch, "--wait", "--context", filepath.Join(dir, federation.ContextFile)); err != nil || !strings.Contains(out, "placed") {
 			t.Fatalf("%s: %v\n%s%s", name, err, out, messages)
 		}
 	}
@@ -251,13 +252,13 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	if err != nil || !strings.Contains(out, "5 journals") || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	change(t, members[1].file, "nodes = 64", "nodes = 63") // verify takes the sizes from the sites' files
+	change(t, members[1].File, "nodes = 64", "nodes = 63") // verify takes the sizes from the sites' files
 	if out, _, err := runCommand(t.Context(), "journal", "verify", dir); exitCode(err) != 1 || !strings.Contains(out, "I1 ") {
 		t.Errorf("with a node less: exit %d\n%s", exitCode(err), out)
 	}
-	change(t, members[1].file, "nodes = 63", "nodes = 64")
+	change(t, members[1].File, "nodes = 63", "nodes = 64")
 	startUp(t, dir)
-	out, _, err = runCommand(t.Context(), "jobs", "--context", filepath.Join(dir, contextFile))
+	out, _, err = runCommand(t.Context(), "jobs", "--context", filepath.Join(dir, federation.ContextFile))
 	if err != nil || !strings.Contains(out, "tide") || !strings.Contains(out, "wave") {
 		t.Errorf("after all: %v\n%s", err, out)
 	}
@@ -279,11 +280,11 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, 0, testPort(2), upSimulated)
+	members, err := federation.LayOut(dir, 1, 0, testPort(2), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", members[1].http)
+	l, err := net.Listen("tcp", members[1].HTTP)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +295,7 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "site north ended by itself (exit status 1)") || out != "" {
 		t.Errorf("exit %d, %v\n%s", exitCode(err), err, out)
 	}
-	if want := regexp.MustCompile(`north +bourse: the API cannot listen: listen tcp ` + members[1].http + `: .*in use`); !want.MatchString(messages) {
+	if want := regexp.MustCompile(`north +bourse: the API cannot listen: listen tcp ` + members[1].HTTP + `: .*in use`); !want.MatchString(messages) {
 		t.Errorf("no line of the child says why:\n%s", messages)
 	}
 }
@@ -322,33 +323,33 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, want string
-		spoil      func(t *testing.T, dir string, site member)
+		spoil      func(t *testing.T, dir string, site federation.Member)
 	}{
-		{"another's certificate", "is the certificate of broker:vo1, but this is the process of site:north", func(t *testing.T, _ string, m member) {
-			change(t, m.file, "site-north.pem", "broker-vo1.pem")
-			change(t, m.file, "site-north.key", "broker-vo1.key")
+		{"another's certificate", "is the certificate of broker:vo1, but this is the process of site:north", func(t *testing.T, _ string, m federation.Member) {
+			change(t, m.File, "site-north.pem", "broker-vo1.pem")
+			change(t, m.File, "site-north.key", "broker-vo1.key")
 		}},
-		{"another VO", `is a certificate of the VO vo1, but gossip.vo is "vo2"`, func(t *testing.T, _ string, m member) {
-			change(t, m.file, `vo = "vo1"`, `vo = "vo2"`)
+		{"another VO", `is a certificate of the VO vo1, but gossip.vo is "vo2"`, func(t *testing.T, _ string, m federation.Member) {
+			change(t, m.File, `vo = "vo1"`, `vo = "vo2"`)
 		}},
-		{"no certificate", "bourse ca issue makes it", func(t *testing.T, dir string, _ member) {
+		{"no certificate", "bourse ca issue makes it", func(t *testing.T, dir string, _ federation.Member) {
 			if err := os.Remove(filepath.Join(dir, "ca", "site-north.pem")); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"no gossip key", "gossip.key: no such file", func(t *testing.T, dir string, _ member) {
+		{"no gossip key", "gossip.key: no such file", func(t *testing.T, dir string, _ federation.Member) {
 			if err := os.Remove(filepath.Join(dir, "ca", "gossip.key")); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"a journal in use", "is in use by process", func(t *testing.T, dir string, _ member) {
+		{"a journal in use", "is in use by process", func(t *testing.T, dir string, _ federation.Member) {
 			folder, err := journal.OpenFolder(filepath.Join(dir, "site-north", "journal", "site-north"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = folder.Close() })
 		}},
-		{"another's journal", "is the journal of site:south, not of site:north", func(t *testing.T, dir string, _ member) {
+		{"another's journal", "is the journal of site:south, not of site:north", func(t *testing.T, dir string, _ federation.Member) {
 			folder, err := journal.OpenFolder(filepath.Join(dir, "site-north", "journal", "site-north"))
 			if err != nil {
 				t.Fatal(err)
@@ -358,15 +359,15 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"the API's port taken", "the API cannot listen: listen tcp", func(t *testing.T, _ string, m member) {
-			l, err := net.Listen("tcp", m.http)
+		{"the API's port taken", "the API cannot listen: listen tcp", func(t *testing.T, _ string, m federation.Member) {
+			l, err := net.Listen("tcp", m.HTTP)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = l.Close() })
 		}},
-		{"the agents' port taken", "in use", func(t *testing.T, _ string, m member) {
-			l, err := net.Listen("tcp", m.listen)
+		{"the agents' port taken", "in use", func(t *testing.T, _ string, m federation.Member) {
+			l, err := net.Listen("tcp", m.Listen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -375,17 +376,29 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			members, err := layOut(dir, 1, 0, testPort(3), upSimulated)
+			members, err := federation.LayOut(dir, 1, 0, testPort(3), federation.Simulated)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.spoil(t, dir, members[1])
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			_, messages, err := runCommand(ctx, "site", members[1].file)
+			_, messages, err := runCommand(ctx, "site", members[1].File)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || strings.Contains(messages, `"ready"`) {
 				t.Errorf("exit %d, %v; want %s\n%s", exitCode(err), err, c.want, messages)
 			}
 		})
+	}
+}
+
+func TestUp_OfNoSitesIsRefusedWithTheRemedy(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "none")
+	_, _, err := runCommand(t.Context(), "up", "--sites", "0", "--dir", dir)
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--sites 0: must be 1 to 50; leave it out for the sites that "+dir+" has, or 3") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder is made all the same")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -25,15 +26,15 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 	thorough.Only(t, "starts processes")
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOutVOs(dir, 2, 2, 0, testPort(17), upSimulated)
-	if err != nil || len(members) != 4 || members[1].name != "vo2/main" || members[3].name != "south" {
+	members, err := federation.LayOutVOs(dir, 2, 2, 0, testPort(17), federation.Simulated)
+	if err != nil || len(members) != 4 || members[1].Name != "vo2/main" || members[3].Name != "south" {
 		t.Fatal(members, err)
 	}
-	if _, err := layOutVOs(dir, 2, 3, 0, testPort(17), upSimulated); err == nil || !strings.Contains(err.Error(), "2 VOs") {
+	if _, err := federation.LayOutVOs(dir, 2, 3, 0, testPort(17), federation.Simulated); err == nil || !strings.Contains(err.Error(), "2 VOs") {
 		t.Errorf("another number of VOs: %v", err)
 	}
 	for _, m := range members[:2] {
-		change(t, m.file, `cycle = "5s"`, `cycle = "1s"`)
+		change(t, m.File, `cycle = "5s"`, `cycle = "1s"`)
 	}
 	startUp(t, dir)
 	run := func(file string, args ...string) (string, error) {
@@ -43,7 +44,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 		out, messages, err := runCommand(ctx, append(args, "--context", file)...)
 		return out + messages, err
 	}
-	contexts := []string{contextOf(dir, "vo1"), contextOf(dir, "vo2")}
+	contexts := []string{federation.ContextOf(dir, "vo1"), federation.ContextOf(dir, "vo2")}
 	for i, file := range contexts {
 		eventually(t, time.Minute, "both sites known", func() bool {
 			out, err := run(file, "sites", "--json")
@@ -58,7 +59,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 			t.Fatalf("vo%d: %v\n%s", i+1, err, out)
 		}
 	}
-	for file, want := range map[string]string{contexts[0]: "vo1", contexts[1]: "vo2", filepath.Join(dir, contextFile): "vo1 vo2"} { // by which their live pages are told apart
+	for file, want := range map[string]string{contexts[0]: "vo1", contexts[1]: "vo2", filepath.Join(dir, federation.ContextFile): "vo1 vo2"} { // by which their live pages are told apart
 		if who, err := (&calling{context: file}).whoami(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
 			t.Errorf("%s: %+v, %v; want the VOs %s", file, who, err, want)
 		}
@@ -72,7 +73,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 			}
 		}
 	}
-	sites := filepath.Join(dir, contextFile)
+	sites := filepath.Join(dir, federation.ContextFile)
 	c, err := client.Read(sites)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 func TestUpVOs_EachHasALivePage(t *testing.T) {
 	t.Parallel()
 	f := upFlags{dir: t.TempDir(), vos: 2}
-	members, err := layOutVOs(f.dir, 1, f.vos, 0, testPort(18), upSimulated)
+	members, err := federation.LayOutVOs(f.dir, 1, f.vos, 0, testPort(18), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestUpVOs_EachHasALivePage(t *testing.T) {
 	for _, p := range pages {
 		defer p.serve(t.Context())()
 	}
-	family, err := newFamily(io.Discard)
+	family, err := federation.NewFamily(io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,39 +143,39 @@ func TestUpVOs_EachHasALivePage(t *testing.T) {
 func TestUpVOs_EachBrokerMayHaveReplicas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOutVOs(dir, 2, 2, 3, testPort(40), upSimulated)
+	members, err := federation.LayOutVOs(dir, 2, 2, 3, testPort(40), federation.Simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	taken := map[string]string{}
 	for _, m := range members {
-		names = append(names, m.role+":"+m.name)
-		for _, address := range []string{m.listen, m.http} {
+		names = append(names, m.Role+":"+m.Name)
+		for _, address := range []string{m.Listen, m.HTTP} {
 			if by := taken[address]; by != "" {
-				t.Errorf("%s and %s are both at %s", by, m.name, address)
+				t.Errorf("%s and %s are both at %s", by, m.Name, address)
 			}
-			taken[address] = m.name
+			taken[address] = m.Name
 		}
 	}
 	want := []string{"broker:vo1/main-1", "broker:vo1/main-2", "broker:vo1/main-3", "broker:vo2/main-1", "broker:vo2/main-2", "broker:vo2/main-3"}
-	if len(names) != 8 || !slices.Equal(names[:6], want) || members[6].role != "site" {
+	if len(names) != 8 || !slices.Equal(names[:6], want) || members[6].Role != "site" {
 		t.Errorf("%q", names)
 	}
 	for i := range 2 {
-		c, err := client.Read(contextOf(dir, upVOName(i)))
+		c, err := client.Read(federation.ContextOf(dir, federation.VOName(i)))
 		if err != nil || c.Broker == "" || len(c.Replicas) != 2 || len(c.Sites) != 0 {
-			t.Errorf("the context of %s: %+v, %v", upVOName(i), c, err)
+			t.Errorf("the context of %s: %+v, %v", federation.VOName(i), c, err)
 		}
-		b, err := configs.ReadBrokerProcess(members[3*i].file)
-		if err != nil || len(b.Replica.Members) != 3 || b.Gossip.VO != upVOName(i) {
-			t.Errorf("%s: %+v, %v", members[3*i].file, b, err)
+		b, err := configs.ReadBrokerProcess(members[3*i].File)
+		if err != nil || len(b.Replica.Members) != 3 || b.Gossip.VO != federation.VOName(i) {
+			t.Errorf("%s: %+v, %v", members[3*i].File, b, err)
 		}
 	}
-	if c, err := client.Read(filepath.Join(dir, contextFile)); err != nil || c.Broker != "" || len(c.Sites) != 2 {
+	if c, err := client.Read(filepath.Join(dir, federation.ContextFile)); err != nil || c.Broker != "" || len(c.Sites) != 2 {
 		t.Errorf("the operator's context: %+v, %v", c, err)
 	}
-	again, err := layOutVOs(dir, 0, 2, 0, testPort(40), "")
+	again, err := federation.LayOutVOs(dir, 0, 2, 0, testPort(40), "")
 	if err != nil || len(again) != len(members) {
 		t.Errorf("a second time: %d members, %v", len(again), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
@@ -92,7 +93,7 @@ it.
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
-	addFlag(cmd, &in, asName, "in", "", `put the user into this tenant; "-": no tenant`)
+	flags.AddFlag(cmd, &in, flags.AsName, "in", "", `put the user into this tenant; "-": no tenant`)
 	return cmd
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process/failure"
 )
 
 // Set by the linker: the version of a release, and the commit if Go has not recorded it.
@@ -95,10 +97,10 @@ each other; a journal can be read by builds with its version.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return failed(writeJSON(cmd.OutOrStdout(), versionOf()))
+				return failure.Of(flags.WriteJSON(cmd.OutOrStdout(), versionOf()))
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionOf())
-			return failed(err)
+			return failure.Of(err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

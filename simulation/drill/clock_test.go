@@ -30,7 +30,7 @@ import (
 // clockVariable names that file.
 const clockVariable = "BOURSE_DRILL_CLOCK"
 
-const wrongWall = `package main
+const wrongWall = `package process
 
 import (
 	"os"
@@ -45,7 +45,8 @@ var ahead struct {
 	by   time.Duration
 }
 
-func wallClock() time.Time {
+// WallClock is a clock that is wrong by what a file says.
+func WallClock() time.Time {
 	ahead.Lock()
 	defer ahead.Unlock()
 	if time.Since(ahead.read) > 20*time.Millisecond {
@@ -74,7 +75,7 @@ func wrongClocked(t *testing.T) string {
 	w.Do(func() {
 		dir := filepath.Dir(binary)
 		w.program = filepath.Join(dir, "bourse-wrong-clock")
-		wall, err := filepath.Abs("../../cmd/bourse/wall.go")
+		wall, err := filepath.Abs("../../process/wall.go")
 		if err != nil {
 			w.err = err
 			return

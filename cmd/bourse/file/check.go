@@ -1,0 +1,68 @@
+// Package file holds the commands about files: check, generate and convert.
+package file
+
+import (
+	"fmt"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/configs"
+
+	"github.com/spf13/cobra"
+)
+
+// NewCheck builds "bourse check". Any problem in the file is bad input: exit 2.
+func NewCheck() *cobra.Command {
+	var asJSON, live bool
+	var traces string
+	cmd := &cobra.Command{
+		Use:   "check FILE.toml",
+		Short: "Validate a scenario, site, broker or batch",
+		Long: `Validates a TOML file and says what it holds. The tables tell the kind of file:
+[[site]] a scenario, [[group]] a site, [broker] or [[broker]] a broker, [[job]] a
+batch of jobs. Batch files that a scenario names are read too. Its traces are not
+read: they only have to exist, in the folder of --traces or beside the scenario.
+
+All problems are reported at once, each with its line, its key and the remedy. What is
+valid and hardly meant, such as a job that takes longer than the horizon, is a warning
+on stderr, with exit status 0.
+
+--live also tries what a site's process needs of its machine and its cluster, as the
+account that runs the command, which should be that of the site: certificates, ports,
+folders and the clock; of Slurm, that the controller answers, that a reservation can be
+made and deleted, and that it would take work of each account (sbatch --test-only). It
+leaves nothing behind, and a site may run meanwhile. Each line says ok, warning or
+missing; if something is missing, the exit status is 1.`,
+		Example: "  bourse check grid.toml\n  bourse check --json wave.toml\n  sudo bourse check --live /etc/bourse/site.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := configs.Check(args[0])
+			if err != nil {
+				return err
+			}
+			if found.Kind == configs.KindScenario && found.Traces > 0 {
+				s, err := configs.ReadScenario(args[0])
+				if err == nil {
+					err = s.ResolveTraces(traces)
+				}
+				if err != nil {
+					return fmt.Errorf("%s: the file is valid, but a file that it names is missing: %w", args[0], err)
+				}
+			}
+			for _, warning := range found.Warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], flags.Visible(warning))
+			}
+			if live {
+				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
+			}
+			if asJSON {
+				return flags.WriteJSON(cmd.OutOrStdout(), found)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n", args[0], found)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
+	cmd.Flags().BoolVar(&live, "live", false, "also try what a site's process needs of its machine and its cluster")
+	flags.AddFlag(cmd, &traces, flags.AsFolder, "traces", "", "folder of the traces that the scenario names")
+	return cmd
+}

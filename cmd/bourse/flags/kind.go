@@ -1,0 +1,52 @@
+package flags
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// A file of the wrong kind is answered with what it is and who takes it, not with all that
+// is wrong with it as something else.
+
+// maxLooked bounds how much of a file is looked at for its kind: 16 MiB, like a TOML file.
+const maxLooked = 16 << 20
+
+// KindOfFile says what a file holds, KindUnknown if it cannot be read or is nothing known.
+func KindOfFile(file string) configs.Kind {
+	f, err := os.Open(file)
+	if err != nil {
+		return configs.KindUnknown
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxLooked))
+	if err != nil {
+		return configs.KindUnknown
+	}
+	return configs.KindOf(text)
+}
+
+// FileThere is the error of a file that cannot be opened, or is a folder.
+func FileThere(file string) error {
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a folder; must be a file", file)
+	}
+	return err
+}
+
+// OfKind says instead of an error about a file's content that it is of another kind, if it
+// is. JSON that cannot be read any further may be meant to be what is wanted.
+func OfKind(file string, want configs.Kind, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch is := KindOfFile(file); is {
+	case want, configs.KindUnknown, configs.KindJSON:
+		return err
+	default:
+		return fmt.Errorf("%s: %s", file, configs.WrongKind(is, want))
+	}
+}

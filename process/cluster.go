@@ -1,0 +1,128 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/local"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/process/failure"
+	"github.com/bourse-grid/bourse/sites"
+)
+
+// behind is what a site's process has behind it: the nodes and, if they are real, the
+// driver that reaches them.
+type behind struct {
+	backend cluster.Backend
+	driver  live.Driver // nil: the nodes are simulated
+	// account returns an error if no work can run as a local account, and otherwise what the
+	// operator should know about it; nil: no work runs.
+	account func(as string) (remark string, err error)
+}
+
+// accounts tries the accounts of a mapping, each once, and returns remarks for the operator.
+func (b *behind) accounts(list []configs.Account) (remarks []string, err error) {
+	tried := map[string]bool{}
+	for _, a := range list {
+		if b.account == nil || tried[a.As] {
+			continue
+		}
+		tried[a.As] = true
+		remark, err := b.account(a.As)
+		if err != nil {
+			return nil, err
+		}
+		if remark != "" {
+			remarks = append(remarks, remark)
+		}
+	}
+	return remarks, nil
+}
+
+// clusters makes a cluster, by [cluster] kind.
+var clusters = map[string]func(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error){
+	"simulated": simulatedNodes,
+	"local":     localCluster,
+	"slurm":     slurmCluster,
+}
+
+// driverOf is the name of the driver of a site's cluster.
+func driverOf(site string) agents.ID { return agents.ID(string(agents.Driver) + ":" + site) }
+
+// simulatedNodes makes simulated nodes.
+func simulatedNodes(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
+	nodes, remarks, err := o.Simulated(cfg, agent)
+	if err != nil {
+		return behind{}, err
+	}
+	for _, remark := range remarks {
+		p.log.Warn().Msg(remark)
+	}
+	return behind{backend: nodes}, nil
+}
+
+// managedConfig is the common configuration of clusters with real nodes.
+func managedConfig(cfg *configs.SiteProcess) managed.Config {
+	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
+	c.Accounts = mapped(cfg)
+	return c
+}
+
+// pad makes a site offer its groups with the padding that its cluster leaves after a
+// window.
+func pad(agent *sites.Config, by grid.Duration) {
+	agent.Groups = slices.Clone(agent.Groups)
+	for i := range agent.Groups {
+		agent.Groups[i].Padding = by
+	}
+}
+
+// mapped lists the local accounts of users.
+func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
+	for _, a := range cfg.Mapping() {
+		list = append(list, managed.Account{User: a.User, As: a.As, Options: a.Submission()})
+	}
+	return list
+}
+
+// localCluster makes a cluster of processes of this machine. The machine answers at once,
+// so looks are more frequent than with a resource manager.
+func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
+	c := managedConfig(cfg)
+	for _, g := range cfg.Groups {
+		names := make([]string, g.Nodes)
+		for i := range names {
+			names[i] = fmt.Sprintf("%s-%d", g.Name, i+1)
+		}
+		c.Nodes = append(c.Nodes, names)
+	}
+	c.Limits = managed.Limits{LookEvery: 500 * grid.Millisecond, LookWithin: 2 * grid.Second, CommandTimeout: grid.Minute,
+		Late: 2 * grid.Second, RetryEvery: 2 * grid.Second, Padding: grid.Second}
+	pad(agent, c.Limits.Padding)
+	binary, err := os.Executable()
+	if err != nil {
+		return behind{}, failure.Of(err)
+	}
+	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, o.Supervisor},
+		Warn: func(words string) { p.log.Error().Msg(words) },
+		Now:  func() grid.Time { return p.host.Now() }})
+	if err != nil {
+		return behind{}, failure.Of(err)
+	}
+	b := behind{managed.New(c), d, keptApart(cfg, d.Check)}
+	p.tells = append(p.tells, workMetrics{d})
+	remarks, err := b.accounts(cfg.Mapping())
+	if err != nil {
+		return behind{}, failure.Of(err)
+	}
+	for _, remark := range remarks {
+		p.log.Warn().Msg(remark)
+	}
+	return b, nil
+}

@@ -1,0 +1,319 @@
+// Package process hosts agents on a machine: a site with its cluster, or the broker of a VO,
+// alone or as one of several replicas, with journals, the wire, gossip, the API, metrics and
+// what a signal changes. It reads clocks, files and the network; the agents do not. It makes
+// no simulation: the nodes of a simulated cluster are handed in.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/local/supervisor"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
+	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web"
+)
+
+// Patience is how long a process that is told to stop has to finish what its agents have
+// begun.
+const Patience = 20 * time.Second
+
+// Options are what a process gets from the program that it is part of.
+type Options struct {
+	Stderr io.Writer // the log
+	Child  io.Reader // of a child process: its end means stop; nil: not a child
+	// Supervisor is the word after which this program supervises the work of one leg, for
+	// sites of kind local.
+	Supervisor string
+	// Simulated makes the simulated nodes of a site's cluster and returns remarks for the
+	// operator. It may change the agent's configuration.
+	Simulated func(*configs.SiteProcess, *sites.Config) (backend cluster.Backend, remarks []string, err error)
+}
+
+// process is the common part of the processes of sites and brokers: a host with its
+// agents, their journals, the node through which others reach it, the API.
+type process struct {
+	cfg    *configs.Process
+	name   agents.ID // of the agent that others talk to
+	log    zerolog.Logger
+	store  *certificate.Store // of the API; nil: plain text on loopback
+	host   *live.Host
+	in     []*membership // at least one; members hands it out
+	vos    *live.VOs     // between the host and several VOs; nil: there is only one
+	api    api
+	peers  *live.Peers           // of a replica; nil: not a replica
+	after  func(context.Context) // runs while the agents live; nil: nothing
+	before func()                // the first step of leaving; nil: nothing
+	lacks  func() error          // what it cannot serve without, although its agents live; nil: nothing
+	disks  []*journal.Folder
+	twice  []*mirrored                // journals with a second copy
+	fence  chan error                 // receives an error when a second copy belongs to another process
+	known  []agents.ID                // sites that a broker remembers
+	tells  []prometheus.Collector     // further metrics
+	token  atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
+	child  io.Reader                  // of a child process: its end means stop; nil: not a child
+
+	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it cannot
+	changing sync.Mutex                                  // guards in
+	rereads  sync.Mutex                                  // held while the file is read again; guards begun and ending
+	begun    bool                                        // the agents have begun
+	ending   bool                                        // the process is stopping: no more rereading
+}
+
+// run starts the process and keeps it going until it is told to stop or fails.
+// begin adds its agents, serve makes its API.
+func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (api, error)) error {
+	ctx, unhook := p.untilTold(ctx)
+	defer unhook()
+	defer p.closeDisks()
+	hangups := p.hangups() // a SIGHUP before the agents have begun waits for them
+	defer signal.Stop(hangups)
+	listener, err := p.listen()
+	if err != nil {
+		return failure.Of(err)
+	}
+	if listener != nil {
+		defer func() { _ = listener.Close() }()
+	}
+	tuned := os.Getenv("GOGC") == ""
+	if tuned {
+		debug.SetGCPercent(gcPercent(0))
+	}
+	debug.SetTraceback("crash") // a panic ends the process by a signal: exit status 2 would mean a bad file
+	p.host = live.NewHost(live.Options{Log: p.log, Now: WallClock, Wait: true})
+	if err := p.start(ctx, begin); err != nil {
+		_ = p.host.Stop(ctx)
+		return failure.Of(err)
+	}
+	served := make(chan error, 1)
+	if listener != nil {
+		answers, err := serve(p.webOptions())
+		if err != nil {
+			return failure.Of(errors.Join(err, p.leave()))
+		}
+		p.api = answers
+		go func() { served <- answers.Serve(listener) }()
+	}
+	if p.after != nil {
+		p.after(ctx)
+	}
+	if err := p.begin(ctx); err != nil {
+		p.log.Info().Msg("stopping before the agents have begun")
+		return failure.Of(p.leave())
+	}
+	p.rereads.Lock()
+	p.begun = true
+	p.rereads.Unlock()
+	debug.FreeOSMemory() // the replay takes several times the memory of its result
+	if tuned {
+		tuneCollector(ctx)
+	}
+	in := p.members()
+	for _, m := range in[1:] {
+		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
+	}
+	line, words := p.log.Info(), "ready"
+	if err := p.lacking(); err != nil {
+		line, words = p.log.Warn().Err(err), "serving, but not ready"
+	}
+	line.Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg(words)
+	return p.goOn(ctx, unhook, hangups, served)
+}
+
+// goOn keeps the process going until it is told to stop or fails.
+func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Signal, served <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			unhook() // a second signal ends the process at once
+			p.log.Info().Msg("stopping")
+			return failure.Of(p.leave())
+		case <-hangups:
+			_, _ = p.reload(ctx) // it logs its error
+		case err := <-p.host.Failed():
+			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
+			p.abandon()
+			return failure.Of(err)
+		case err := <-p.fence:
+			p.log.Error().Err(err).Msg("the process stops without telling its peers")
+			p.abandon()
+			return failure.Of(err)
+		case err := <-served:
+			return failure.Of(errors.Join(err, p.leave()))
+		case m := <-p.superseded():
+			err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
+				m.Agent, m.Address, m.Life, p.folder(p.name))
+			p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
+			p.noteDisplaced(m)
+			p.abandon()
+			return failure.Of(err)
+		}
+	}
+}
+
+// superseded receives a later process with the same broker's name. For sites it is nil:
+// the later process may be the wrong one, and the protocol cannot tell, so that case is
+// logged and left to the operator.
+func (p *process) superseded() <-chan live.Member {
+	if strings.HasPrefix(string(p.name), "broker:") && p.peers == nil {
+		return p.in[0].node.Superseded()
+	}
+	return nil
+}
+
+// untilTold ends the context when the process is told to stop: by a signal or, if it is
+// a child process, by the end of its standard input. Ctrl-C in a terminal reaches
+// children too; they ignore it and leave it to the parent.
+func (p *process) untilTold(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.child == nil {
+		return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	}
+	signal.Ignore(syscall.SIGINT)
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, p.child)
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// start starts the agents and joins the other processes.
+func (p *process) start(ctx context.Context, begin func() error) error {
+	if err := begin(); err != nil {
+		return err
+	}
+	if p.in[0].vo != "" {
+		p.vos = live.NewVOs(p.host, p.log)
+	}
+	return p.enterAll()
+}
+
+// newProcess makes the process of an agent and loads its certificates. vos are the VOs of
+// a site that serves several.
+func newProcess(o Options, cfg *configs.Process, name agents.ID, vos ...configs.VO) (*process, error) {
+	p := &process{cfg: cfg, name: name, child: o.Child}
+	if err := supervisor.SealDescriptors(); err != nil { // what this process has inherited, nothing that it starts does
+		return nil, failure.Of(err)
+	}
+	level, err := zerolog.ParseLevel(cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	p.log = NewLog(o.Stderr, level)
+	if len(vos) > 0 {
+		return p, p.ofSeveral(vos)
+	}
+	one := p.membership()
+	p.in = []*membership{one}
+	err = p.certified(one)
+	p.store = one.store
+	return p, err
+}
+
+// logOf is the log for one VO.
+func (p *process) logOf(m *membership) zerolog.Logger {
+	if m.vo == "" {
+		return p.log
+	}
+	return p.log.With().Str("vo", m.vo).Logger()
+}
+
+// add starts an agent with a journal in a folder of its own.
+func (p *process) add(id agents.ID, a agents.Durable) error {
+	folder, err := journal.OpenFolder(p.folder(id))
+	if err != nil {
+		return err
+	}
+	p.disks = append(p.disks, folder)
+	if err := private(p.folder(id)); err != nil {
+		return err
+	}
+	disk, err := p.mirror(id, folder)
+	if err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	return p.host.Add(id, a, disk, journal.Options{Keep: p.cfg.Journal.Keep})
+}
+
+// folder is the folder of an agent's journal: "site-north" for site:north.
+func (p *process) folder(id agents.ID) string {
+	role, name, _ := strings.Cut(string(id), ":")
+	return filepath.Join(p.cfg.Journal.Dir, role+"-"+url.PathEscape(name))
+}
+
+func (p *process) closeDisks() {
+	p.closeMirrors()
+	for _, d := range p.disks {
+		if err := d.Close(); err != nil {
+			p.log.Error().Err(err).Msg("closing a journal")
+		}
+	}
+}
+
+// leave stops taking requests, tells the other processes that this one leaves, and lets
+// the agents finish what they have begun.
+func (p *process) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	p.rereads.Lock()
+	p.ending = true
+	p.rereads.Unlock()
+	if p.before != nil {
+		p.before()
+	}
+	if p.api != nil {
+		p.api.Close(ctx)
+	}
+	err := p.leaveAll(ctx)
+	if p.peers != nil {
+		p.peers.Close()
+	}
+	if err == nil {
+		p.log.Info().Msg("stopped")
+	}
+	return err
+}
+
+// abandon stops everything at once, without telling the peers.
+func (p *process) abandon() {
+	if p.api != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.api.Close(now)
+	}
+	for _, m := range p.members() {
+		m.node.Close()
+	}
+	if p.peers != nil {
+		p.peers.Close()
+	}
+}
+
+// lacking is what the process cannot serve without; nil: nothing.
+func (p *process) lacking() error {
+	if p.lacks == nil {
+		return nil
+	}
+	return p.lacks()
+}

@@ -1,0 +1,92 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/process/failure"
+	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web"
+)
+
+// RunSite runs the process of a site by its file until ctx ends, it is told to stop, or it
+// fails. An error of its file is not marked as a failure.
+func RunSite(ctx context.Context, file string, o Options) error {
+	text, cfg, err := readSite(file)
+	if err != nil {
+		return err
+	}
+	site, clusterID := agents.ID("site:"+cfg.Name), agents.ID("cluster:"+cfg.Name)
+	agent, err := cfg.Agent(clusterID, cfg.ShareSpan, cfg.Lead)
+	if err != nil {
+		return err
+	}
+	p, err := newProcess(o, &cfg.Process, site, cfg.VOs...)
+	if err != nil {
+		return err
+	}
+	made := false
+	if agent.Key, made, err = certificate.ProofKey(cfg.ProofKey); err != nil {
+		return failure.Of(err)
+	}
+	if made {
+		p.proofKeyMade(cfg.ProofKey)
+	}
+	nodes, err := clusters[cfg.Cluster.Kind](p, o, cfg, &agent)
+	if err != nil {
+		return err
+	}
+	watch := newSiteWatch(p, cfg)
+	if b, ok := nodes.backend.(*managed.Backend); ok {
+		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
+		watch.cluster, watch.troubles = clusterID, b.Troubles
+	}
+	watch.try(ctx)
+	p.lacks, p.after = watch.lacking, watch.begin
+	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
+	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
+	if meets := cfg.Rendezvous; meets.Address != "" {
+		agent.Meeting = meets.Advertise
+		stop, err := p.meet(meets.Address, agent.Key)
+		if err != nil {
+			return failure.Of(err)
+		}
+		defer stop()
+	}
+	return p.run(ctx, func() error {
+		if nodes.driver != nil {
+			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {
+				return err
+			}
+		}
+		err := p.add(clusterID, behind)
+		if err != nil {
+			return err
+		}
+		return p.add(site, sites.New(agent))
+	}, func(o web.Options) (api, error) {
+		if b, ok := nodes.backend.(*managed.Backend); ok {
+			before := o.Ready
+			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, b)) }
+		}
+		return web.NewSite(o)
+	})
+}
+
+// proofKeyMade logs that a key was made. If the site has a journal, this is a warning: the
+// site may have sold windows under another key.
+func (p *process) proofKeyMade(file string) {
+	const words = "made the key by which this site recognises its own answers; keep a copy of it"
+	if files, err := os.ReadDir(p.folder(p.name)); err == nil && len(files) == 0 || errors.Is(err, fs.ErrNotExist) {
+		p.log.Info().Str("file", file).Msg(words)
+		return
+	}
+	p.log.Warn().Str("file", file).Msg(words + ". If there was another key before, windows sold until now cannot be restored if the journal is lost")
+}

@@ -1,0 +1,269 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"syscall"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web"
+)
+
+// hangups receives the signals that ask a process to read its file again.
+func (p *process) hangups() chan os.Signal {
+	c := make(chan os.Signal, 1)
+	if p.reread != nil {
+		signal.Notify(c, syscall.SIGHUP)
+	}
+	return c
+}
+
+// reload reads the file again. Only one reload runs at a time.
+func (p *process) reload(ctx context.Context) (r web.Reloaded, err error) {
+	p.rereads.Lock()
+	defer p.rereads.Unlock()
+	switch {
+	case p.ending:
+		return r, errors.New("the process is stopping")
+	case !p.begun:
+		return r, errors.New("the agents have not begun; try again once the process is ready")
+	}
+	if r, err = p.reread(ctx); err != nil {
+		p.log.Error().Err(err).Msg("the file was read again but cannot be used: nothing was changed")
+		return r, err
+	}
+	p.log.Info().Strs("changed", r.Changed).Strs("restart", r.Restart).Msg("the file was read again")
+	return r, nil
+}
+
+// siteFile is the file of a site's process. It can be read again while the process runs.
+type siteFile struct {
+	*process
+	file    string
+	text    []byte               // as it was when the process started
+	cfg     *configs.SiteProcess // what applies now; its VOs, shares and accounts may be newer than text
+	cluster agents.ID
+	nodes   behind
+	seen    map[*certificate.Store]uint64 // the reading of each that was last reported; none: the first
+}
+
+// readSite reads the file of a site's process, and returns its text too.
+func readSite(file string) ([]byte, *configs.SiteProcess, error) {
+	if _, err := configs.ReadSiteProcess(file); err != nil { // which bounds its size
+		return nil, nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, err := configs.ParseSiteProcess(file, text)
+	return text, cfg, err
+}
+
+// atRunTime are the keys at the top level of the file that a reload applies at once.
+var atRunTime = []string{"vo", "vo_share", "vo_shares", "account"}
+
+// again reads the file again and applies it. It checks all it can before it changes
+// anything; if a VO then cannot be joined, it takes the rest back.
+func (f *siteFile) again(ctx context.Context) (r web.Reloaded, err error) {
+	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
+	text, cfg, err := readSite(f.file)
+	if err != nil {
+		return r, err
+	}
+	keys, err := configs.Changed(f.text, text)
+	if err != nil {
+		return r, err
+	}
+	several := f.vos != nil && len(cfg.VOs) > 0
+	for _, key := range keys {
+		if !slices.Contains(atRunTime, key) || key == "vo" && !several {
+			r.Restart = append(r.Restart, key)
+		}
+	}
+	if (f.vos != nil) != (len(cfg.VOs) > 0) { // names of brokers and users would be others
+		return r, nil
+	}
+	c, err := f.compare(ctx, cfg)
+	if err != nil {
+		return r, err
+	}
+	r.Restart = append(r.Restart, c.moved...)
+	if err := c.check(); err != nil {
+		return r, err
+	}
+	if err := c.carryOut(ctx); err != nil {
+		return r, err
+	}
+	r.Changed = append(r.Changed, c.words...)
+	f.cfg = cfg
+	return r, nil
+}
+
+// rereading is the change that a new reading of the file asks for.
+type rereading struct {
+	*siteFile
+	to      *configs.SiteProcess
+	in, out []*membership
+	moved   []string // VOs with other addresses or certificates, which need a restart
+	words   []string // what changes, in words
+}
+
+// compare finds what changes. A VO with open legs can be let go only by let_go = true:
+// without its table, a restart of the site would find no account for their work.
+func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rereading, error) {
+	c := &rereading{siteFile: f, to: to}
+	named := func(vo string) int { return slices.IndexFunc(to.VOs, func(v configs.VO) bool { return v.Name == vo }) }
+	for i := range f.cfg.VOs {
+		vo := f.cfg.VOs[i].Name
+		if named(vo) >= 0 {
+			continue
+		}
+		n, err := f.openOf(ctx, vo)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			return nil, fmt.Errorf("%s has %d legs that are not over, and their work needs its accounts: set let_go = true in its [[vo]], and remove the table when they are over", vo, n)
+		}
+	}
+	for _, m := range f.members() {
+		if m.vo == "" {
+			continue
+		}
+		i := named(m.vo)
+		switch {
+		case i < 0 || to.VOs[i].LetGo:
+			c.out = append(c.out, m)
+			c.words = append(c.words, "VO "+m.vo+" is let go")
+		case to.VOs[i].Listen != m.listen || to.VOs[i].TLS != m.tls || !reflect.DeepEqual(to.VOs[i].Gossip, m.gossip):
+			c.moved = append(c.moved, "vo "+m.vo+" (listen, gossip and certificate files; or let it go and take it in again)")
+		}
+	}
+	for i := range to.VOs {
+		v := &to.VOs[i]
+		if v.LetGo || slices.ContainsFunc(f.members(), func(m *membership) bool { return m.vo == v.Name }) {
+			continue
+		}
+		c.in = append(c.in, ofVO(v))
+		c.words = append(c.words, "VO "+v.Name+" is taken in")
+	}
+	if f.cfg.VOShare != to.VOShare || !slices.Equal(f.cfg.VOShares, to.VOShares) {
+		c.words = append(c.words, "shares of VOs")
+	}
+	if !slices.EqualFunc(f.cfg.Mapping(), to.Mapping(), configs.Account.Same) {
+		c.words = append(c.words, "accounts")
+	}
+	return c, nil
+}
+
+// openOf counts the legs of a VO that hold nodes.
+func (f *siteFile) openOf(ctx context.Context, vo string) (n int, err error) {
+	err = f.host.View(ctx, f.name, func(_ grid.Time, a agents.Agent) {
+		for _, l := range a.(*sites.Site).OpenLegs() {
+			if grid.VOOf(l.Leg.Tx.Broker) == vo {
+				n++
+			}
+		}
+	})
+	return n, err
+}
+
+// check tries the new settings without applying them, and reads certificates and
+// revocations again.
+func (c *rereading) check() error {
+	for _, m := range c.in {
+		if err := c.notOwn(m.vo); err != nil {
+			return err
+		}
+		if err := c.certified(m); err != nil {
+			return fmt.Errorf("VO %s: %w", m.vo, err)
+		}
+		if _, err := certificate.GossipKeys(m.gossip.Key); err != nil {
+			return fmt.Errorf("VO %s: %w", m.vo, err)
+		}
+	}
+	remarks, err := c.nodes.accounts(c.to.Mapping())
+	if err != nil {
+		return err
+	}
+	for _, remark := range remarks {
+		c.log.Warn().Msg(remark)
+	}
+	stores := []*certificate.Store{c.store}
+	for _, m := range c.members() {
+		if m.store != c.store {
+			stores = append(stores, m.store)
+		}
+	}
+	for _, s := range stores {
+		if s == nil {
+			continue
+		}
+		if err := s.Reload(); err != nil {
+			return err
+		}
+		if n := s.Current(); n != max(c.seen[s], 1) { // a peer's message may already have caused the reading
+			c.seen[s] = n
+			c.words = append(c.words, "certificates of "+s.Identity().VO)
+		}
+	}
+	return nil
+}
+
+// carryOut reconfigures the agents, joins new VOs, and leaves those that are let go, whose
+// brokers are told.
+func (c *rereading) carryOut(ctx context.Context) error {
+	if err := c.configure(ctx, c.to); err != nil {
+		return err
+	}
+	in := slices.Clone(c.members())
+	for _, m := range c.in {
+		if err := c.enter(m); err != nil {
+			for _, entered := range in[len(c.members()):] {
+				c.part(ctx, entered)
+			}
+			return errors.Join(fmt.Errorf("VO %s: %w", m.vo, err), c.configure(ctx, c.cfg))
+		}
+		in = append(in, m)
+	}
+	c.become(slices.DeleteFunc(in, func(m *membership) bool { return slices.Contains(c.out, m) }))
+	for _, m := range c.out {
+		c.part(ctx, m)
+	}
+	return nil
+}
+
+// part makes the site leave a VO.
+func (c *rereading) part(ctx context.Context, m *membership) {
+	c.vos.LetGo(m.vo)
+	if err := m.node.Leave(ctx); err != nil {
+		c.log.Warn().Str("vo", m.vo).Err(err).Msg("leaving the VO")
+	}
+}
+
+// configure gives the agents the shares and accounts of a reading.
+func (f *siteFile) configure(ctx context.Context, by *configs.SiteProcess) error {
+	agent, err := by.Agent(f.cluster, by.ShareSpan, by.Lead)
+	if err != nil {
+		return err
+	}
+	if err := f.host.Configure(ctx, f.name, func(a agents.Agent) { a.(*sites.Site).Share(agent.VOShare, agent.VOShares) }); err != nil {
+		return err
+	}
+	b, ok := f.nodes.backend.(*managed.Backend)
+	if !ok {
+		return nil
+	}
+	return f.host.Configure(ctx, f.cluster, func(agents.Agent) { b.SetAccounts(mapped(by)) })
+}
