@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 //go:generate go test -run TestReference -update
@@ -152,7 +155,7 @@ func row(k Key) string {
 
 func TestWords_AreThoseThatAKeyTakes(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string][]string{"broker.algorithm": {"amp", "alp", "amp-literal", "best"}, "site.pricing": {"adaptive", "fixed"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
+	for path, want := range map[string][]string{"broker.algorithm": names.Of(search.Algorithms()), "site.pricing": {"adaptive", "fixed"}, "log.level": {"debug", "info", "warn", "error"}, "until": nil, "no.such": nil} {
 		if got := Words(path); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
