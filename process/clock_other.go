@@ -3,6 +3,6 @@
 package process
 
 // tryClock cannot ask the kernel here.
-func tryClock() finding {
+func tryClock() Finding {
 	return warning("whether the clock of this machine is synchronised is not known; sites and brokers must agree to 2 s")
 }
