@@ -23,7 +23,7 @@ import (
 func newQuote() *cobra.Command {
 	var q quote
 	cmd := &cobra.Command{
-		Use:   "quote SNAPSHOT.toml|SNAPSHOT.json|--slurm --nodes N --duration D",
+		Use:   "quote SNAPSHOT|--slurm --nodes N --duration D",
 		Short: "Price a reservation on a snapshot of a site, or on a live cluster",
 		Long: `Prices a reservation of N nodes for D at every start time worth considering, or at
 one. Base is the plain cost. Additive is the cost of delaying the waiting jobs:
