@@ -95,15 +95,15 @@ const (
 // TermList lists all terms, in the order in which they are shown.
 func TermList() []Term {
 	return []Term{
-		{TermShare, Number, 1, 1000, false, "of the places in the broker's batches, beside the others' shares"},
+		{TermShare, Number, 1, 1000, false, "share of the places in the broker's batches, relative to the others' shares"},
 		{TermPriority, Number, -1000, 1000, false, "those with a higher one come first in every batch; a user's and the tenant's are added"},
-		{TermMaxPriority, Number, 0, 1000, false, "granted: the most `priority` that a job may ask for. Up to it a job's priority counts beside other users' jobs; without it, only among the user's own"},
-		{TermMaxWaiting, Number, 1, 100_000, false, "so many jobs wait; more are refused"},
-		{TermMaxNodes, Number, 1, 1_000_000, false, "so many nodes are reserved at any one time"},
-		{TermNodeHours, NodeHours, 0, 1_000_000_000 * NodeHour, false, "so many node-hours are reserved in windows that begin in one `period`"},
-		{TermCredits, CreditUnits, 0, int64(MaxBudget), false, "so many credits are spent or promised for windows that begin in one `period`"},
-		{TermPeriod, Days, int64(Day), int64(MaxPeriod), false, "of `node_hours` and `credits`: whole days, counted from 1970-01-01 UTC, in a simulation from its start"},
-		{TermQuota, CreditUnits, 0, int64(MaxBudget), true, "so many credits are spent over the broker's life"},
+		{TermMaxPriority, Number, 0, 1000, false, "granted: highest `priority` that a job may request. Up to it a job's priority counts against other users' jobs; without it, only among the user's own"},
+		{TermMaxWaiting, Number, 1, 100_000, false, "limit on waiting jobs; further ones are refused"},
+		{TermMaxNodes, Number, 1, 1_000_000, false, "limit on nodes that are reserved at any one time"},
+		{TermNodeHours, NodeHours, 0, 1_000_000_000 * NodeHour, false, "limit on node-hours that are reserved in windows that begin in one `period`"},
+		{TermCredits, CreditUnits, 0, int64(MaxBudget), false, "limit on credits that are spent or promised for windows that begin in one `period`"},
+		{TermPeriod, Days, int64(Day), int64(MaxPeriod), false, "period of `node_hours` and `credits`: whole days, counted from 1970-01-01 UTC, in a simulation from its start"},
+		{TermQuota, CreditUnits, 0, int64(MaxBudget), true, "limit on credits that are spent over the broker's life"},
 	}
 }
 

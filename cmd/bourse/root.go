@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
@@ -73,8 +72,8 @@ func groups() []group {
 
 // definition explains a word in the help, with the text from a column on.
 func definition(word, is string, column int) string {
-	is = text.WrapSoft(is, helpWidth-column)
-	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.ReplaceAll(is, "\n", "\n"+strings.Repeat(" ", column)))
+	lines := report.Wrapped(is, helpWidth-column)
+	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.Join(lines, "\n"+strings.Repeat(" ", column)))
 }
 
 // wrapHelp wraps a command's description to helpWidth. Indented paragraphs, such as

@@ -40,7 +40,8 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Run a whole federation on this machine, for trying it",
 		Long: `Runs sites and a broker, each as a process of its own, in the foreground until
-Ctrl-C. The broker looks for windows every 5 seconds. The nodes of a site are places
+Ctrl-C. The broker looks for windows every 5 seconds, and none starts sooner than 10
+seconds from then. The nodes of a site are places
 on this machine: the command or script of a job really runs, on all sites of its
 window at once, under your account. There are no containers and no memory limits. If
 you run bourse up as root, work runs as nobody, never as root. Work that is running
