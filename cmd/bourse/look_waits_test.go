@@ -214,11 +214,29 @@ func TestForecast_OfAPartitionThatStartsNothing(t *testing.T) {
 		if code != 1 || !strings.Contains(messages, words) {
 			t.Errorf("%s: exit %d, %s %s", partition, code, out, messages)
 		}
+		offersNothing(t, words, waitingCluster(t, partition), "2")
 	}
+	offersNothing(t, "9 nodes are asked", waitingCluster(t, ""), "9")
 	if out, _, code := workloadCommand("quote", waitingCluster(t, "PartitionName=main State=DOWN"), "--nodes", "2", "--duration", "1h"); code != 0 || !strings.Contains(out, "Partition main is down") {
 		t.Errorf("a quote: exit %d, %s", code, out)
 	}
 	if a := waitingForecast(t, waitingCluster(t, "PartitionName=main State=UP MaxTime=01:00:00 MaxNodes=2")); a.Limits != a.At {
 		t.Errorf("what just fits: %+v", a)
+	}
+}
+
+// offersNothing quotes that many nodes for an hour, and fails if an offer is feasible, or none
+// says why it is not in these words.
+func offersNothing(t *testing.T, words, file, nodes string) {
+	t.Helper()
+	out, messages, code := workloadCommand("quote", file, "--nodes", nodes, "--duration", "1h", "--json")
+	var a struct{ Offers []quoteOffer }
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || len(a.Offers) == 0 {
+		t.Fatalf("a quote: exit %d, %v, %s %s", code, err, out, messages)
+	}
+	for _, o := range a.Offers {
+		if o.Feasible || o.Additive != nil || !strings.Contains(o.Reason, words) {
+			t.Errorf("a quote must say %q: %+v", words, o)
+		}
 	}
 }
