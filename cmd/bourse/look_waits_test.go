@@ -240,3 +240,18 @@ func offersNothing(t *testing.T, words, file, nodes string) {
 		}
 	}
 }
+
+// Nodes that a job without an end keeps are up; the forecast says what keeps them.
+func TestForecast_OfNodesThatAreKeptWithoutEnd(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "look.json")
+	text := `{"at": 1700000000, "source": "slurm 24.05.1", "nodes": [{"name": "n1", "state": "up", "cpus": 4, "partitions": ["main"]}],
+		"jobs": [{"number": "1", "state": "running", "partition": "main", "count": 1, "nodes": ["n1"], "start": 1699999000}], "reservations": []}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, said, code := workloadCommand("forecast", file, "--nodes", "1", "--duration", "1h")
+	if code != 1 || !strings.Contains(said, "jobs and reservations without an end keep too many of them") || strings.Contains(said, "only 1 of 1") {
+		t.Errorf("exit %d, %s", code, said)
+	}
+}

@@ -106,7 +106,10 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 		{"simulate FILE", []configs.Kind{configs.KindScenario}},
 		{"sweep FILE", []configs.Kind{configs.KindSweep}},
 		{"quote FILE --nodes 1 --duration 1h", []configs.Kind{configs.KindSite, configs.KindLook, configs.KindProblem, configs.KindContext}}, // JSON is read as a look
-		{"site FILE", []configs.Kind{configs.KindSiteProcess, configs.KindSite}},
+		{"site FILE", []configs.Kind{configs.KindSiteProcess}},
+		{"journal verify FILE", []configs.Kind{configs.KindJournal}},
+		{"journal show FILE", []configs.Kind{configs.KindJournal}},
+		{"export FILE --to evalys", []configs.Kind{configs.KindJournal}},
 		{"broker FILE", []configs.Kind{configs.KindBrokerProcess, configs.KindBroker}},
 		{"submit FILE", []configs.Kind{configs.KindBatch, configs.KindTrace, configs.KindPacked}},
 		{"search FILE", []configs.Kind{configs.KindProblem}},
@@ -128,6 +131,23 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 			if by := kind.For(); !strings.Contains(said, by) {
 				t.Errorf("%s with a %s does not say who takes it, %q: %s", c.args, kind, by, said)
 			}
+		}
+	}
+}
+
+// A file where the folder of a run must be is answered with what must be there.
+func TestCommands_SayWhichFolderMustBeThere(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "..", "docs", "examples", "batch.toml")
+	for args, want := range map[string]string{
+		"report " + file:                                    "must be the folder of a run",
+		"report " + t.TempDir() + " " + file:                "must be the folder of a run",
+		"simulate --again " + file:                          "must be the folder of a run",
+		"sweep merge --out " + t.TempDir() + "/o " + file:   "must be the folder of a part",
+		"sweep merge --out " + t.TempDir() + "/o " + "none": "must be the folder of a part",
+	} {
+		if _, said, code := workloadCommand(strings.Fields(args)...); code != 2 || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %s", args, code, said)
 		}
 	}
 }
