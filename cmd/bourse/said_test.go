@@ -152,6 +152,29 @@ func TestCommands_SayWhichFolderMustBeThere(t *testing.T) {
 	}
 }
 
+// replay says which of its flags have no effect on a trace, and goes on.
+func TestReplay_SaysWhichFlagsHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.swf")
+	if err := os.WriteFile(file, []byte("1 0 0 50 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"":                       "",
+		"--seed 1":               "",
+		"--alpha 0.5":            "--alpha has no effect",
+		"--seed 3":               "--seed has no effect",
+		"--seed 3 --copy 0.5":    "",
+		"--zone Europe/Berlin":   "--zone has no effect",
+		"--zone UTC --copy 0.01": "",
+	} {
+		_, said, code := workloadCommand(strings.Fields("replay " + file + " --procs 8 " + args)...)
+		if code != 0 || want == "" && strings.Contains(said, "no effect") || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %s", args, code, said)
+		}
+	}
+}
+
 // The words that a message lists are those that the flag takes, all of them.
 func TestCommands_ListsOfWordsAreThoseTaken(t *testing.T) {
 	t.Parallel()
