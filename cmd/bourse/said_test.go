@@ -354,6 +354,15 @@ func TestConvert_NeverSucceedsWithNothingUsable(t *testing.T) {
 	if _, said, code := workloadCommand("replay", sizeless, "--procs", "8"); code != 2 || !strings.Contains(said, "no jobs are left of 2 records: no column says how many processors") {
 		t.Errorf("replay: exit %d, %s", code, said)
 	}
+	look := write("look.json", `{"at": 1700000000, "source": "slurm 24.05.1", "nodes": [{"name": "n1", "state": "up", "partitions": ["main"]}], "jobs": [], "reservations": []}`)
+	scenario := write("s.toml", "name = \"s\"\nuntil = \"1d\"\n[[site]]\nname = \"north\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n[site.workload]\ntrace = \"a.csv\"\n")
+	broker := write("b.toml", "name = \"s\"\nuntil = \"1d\"\n[[site]]\nname = \"north\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n"+
+		"[[broker]]\nname = \"vo\"\nbudget = 5.0\ncycle = \"1h\"\nhorizon = \"1d\"\n[broker.workload]\ntrace = \"a.csv\"\n")
+	for _, args := range []string{"simulate " + scenario, "simulate " + broker, "forecast " + look + " --nodes 1 --duration 1h --history " + sizeless, "study forecast --trace " + sizeless} {
+		if _, said, code := workloadCommand(strings.Fields(args)...); code != 2 || !strings.Contains(said, "no column says how many processors") || !strings.Contains(said, "bourse convert LOG OUT.swf --map nodes=COLUMN") {
+			t.Errorf("%s: exit %d, %s", args, code, said)
+		}
+	}
 	if _, said, code := workloadCommand("replay", write("log", "Submit,Start,End,NCPUS\n1614556800,1614556800,1614556860,4\n"), "--procs", "8"); code != 0 {
 		t.Errorf("a table is known by what it holds: exit %d, %s", code, said)
 	}
