@@ -229,14 +229,16 @@ func TestForecast_OfAPartitionThatStartsNothing(t *testing.T) {
 // says why it is not in these words.
 func offersNothing(t *testing.T, words, file, nodes string) {
 	t.Helper()
-	out, messages, code := workloadCommand("quote", file, "--nodes", nodes, "--duration", "1h", "--json")
-	var a struct{ Offers []quoteOffer }
-	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || len(a.Offers) == 0 {
-		t.Fatalf("a quote: exit %d, %v, %s %s", code, err, out, messages)
-	}
-	for _, o := range a.Offers {
-		if o.Feasible || o.Additive != nil || !strings.Contains(o.Reason, words) {
-			t.Errorf("a quote must say %q: %+v", words, o)
+	for _, pareto := range []string{"false", "true"} {
+		out, messages, code := workloadCommand("quote", file, "--nodes", nodes, "--duration", "1h", "--json", "--pareto="+pareto)
+		var a struct{ Offers []quoteOffer }
+		if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || len(a.Offers) == 0 {
+			t.Fatalf("a quote: exit %d, %v, %s %s", code, err, out, messages)
+		}
+		for _, o := range a.Offers {
+			if o.Feasible || o.Additive != nil || !strings.Contains(o.Reason, words) {
+				t.Errorf("a quote must say %q: %+v", words, o)
+			}
 		}
 	}
 }

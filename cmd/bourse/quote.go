@@ -137,7 +137,8 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	shown := make([]int, 0, len(offers))
 	if q.pareto {
 		shown = choice.Pareto(shown, q.whole(offers, g, d))
-	} else {
+	}
+	if len(shown) == 0 { // all, or none is feasible: then each says why
 		for i := range offers {
 			shown = append(shown, i)
 		}
