@@ -159,7 +159,11 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindSiteProcess, KindSite); err != nil {
+	near := []Kind{KindSite}
+	if slices.ContainsFunc([]string{"now", "running", "reserved", "queued"}, func(name string) bool { _, ok := t.keys[name]; return ok }) {
+		near = nil // without [listen] it is a snapshot
+	}
+	if err := t.must(KindSiteProcess, near...); err != nil {
 		return nil, err
 	}
 	t.in = inProcess

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // RunFile is the file in a run's folder that says how to repeat the run.
@@ -69,6 +70,12 @@ func (r *Run) Write(w io.Writer) error {
 	return enc.Encode(r)
 }
 
+// NoFolder reports whether a file of a folder cannot be read because it is not there, or because
+// what should be the folder is a file.
+func NoFolder(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // ReadRun reads how the run in a folder was made. dir may also be the RunFile in it.
 func ReadRun(dir string) (*Run, error) {
 	if filepath.Base(dir) == RunFile {
@@ -76,7 +83,7 @@ func ReadRun(dir string) (*Run, error) {
 	}
 	path := filepath.Join(dir, RunFile)
 	text, err := readFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if NoFolder(err) {
 		return nil, fmt.Errorf("%w; must be the folder of a run, as \"bourse simulate --out DIR\" writes it", err)
 	}
 	if err != nil {

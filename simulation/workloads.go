@@ -72,6 +72,10 @@ func (l *Workloads) trace(file string, skip, partition int, zone *time.Location)
 		if e.err != nil {
 			return
 		}
+		if why := e.trace.Useless(); why != "" {
+			e.err = fmt.Errorf("%s: %s", file, why)
+			return
+		}
 		e.parts = map[int64]*workload.Trace{}
 		for _, p := range e.trace.Partitions() {
 			e.parts[p.Number] = p.Trace

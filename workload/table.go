@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A table is a log with the names of its columns in the first line: the output of Slurm's
@@ -99,10 +100,31 @@ func (t *table) title(line []byte) error {
 	if cells := cellsBy(line); !namesSubmit(names, t.mapped) && len(cells) > 1 {
 		names = cells
 	}
+	if bytes.HasPrefix(line, []byte(";")) && !namesSubmit(names, t.mapped) {
+		return errors.New("is a comment of SWF, where the names of columns must be; if it is a log in SWF, read it with --from swf")
+	}
+	if by := partedBy(string(line)); by != "" && (!namesSubmit(names, t.mapped) || strings.Contains(by, t.delim)) {
+		return fmt.Errorf("has columns parted by %q; must be parted by a bar, a tab, a semicolon or a comma, as sacct --parsable2 (-P) prints them", by)
+	}
 	if words := strings.Fields(string(line)); !namesSubmit(names, t.mapped) && len(words) > 2 && namesSubmit(words, nil) {
 		return errors.New("has columns parted by blanks, which cuts values short and leaves gaps; print them with sacct --parsable2 (-P)")
 	}
 	return t.head(names)
+}
+
+// partedBy returns what stands between the names of a line if that is no delimiter, such as
+// "||"; "" if it is one, or blanks.
+func partedBy(line string) string {
+	inName := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	rest := strings.TrimLeftFunc(line, inName)
+	by := rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return !inName(r) }))]
+	if strings.TrimSpace(by) == "" || slices.Contains(delimiters[:], by) {
+		return ""
+	}
+	if names := strings.Split(line, by); len(names) < 3 || !namesSubmit(names, nil) {
+		return ""
+	}
+	return by
 }
 
 // head takes the names of the columns.

@@ -30,7 +30,7 @@ func (t *table) notes(name string) (lines []string) {
 	}
 	var other []string
 	for i, c := range t.names {
-		if !read[i] {
+		if !read[i] && c != "" { // some write the numbers of rows under no name
 			other = append(other, c)
 		}
 	}

@@ -119,6 +119,9 @@ func TestTable_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"101|ana|COMPLETED\n":                                       "x.sacct:1: names no column Submit",
+		"JobID^Submit^AllocCPUS\n1^2^3\n":                           "x.sacct:1: has columns parted by \"^\"; must be",
+		"JobID||Submit||AllocCPUS\n1||2||3\n":                       "x.sacct:1: has columns parted by \"||\"; must be",
+		"; MaxProcs: 8\n1 0 5 100 4 -1\n":                           "read it with --from swf",
 		"Submit|submit\n1|2\n":                                      "x.sacct:1: has the column \"submit\" twice",
 		"Submit|User\n2026-01-31T12:00:00\n":                        "x.sacct:2: has 1 columns, must have the 2",
 		"Submit|AllocCPUS\n31.1.2026|4\n":                           "x.sacct:2: Submit \"31.1.2026\" is no time",
@@ -217,4 +220,13 @@ func FuzzParquet(f *testing.F) {
 			t.Fatal("no record and no error")
 		}
 	})
+}
+
+// A column without a name, as of row numbers, is passed over in silence.
+func TestTable_AColumnWithoutANameIsPassedOver(t *testing.T) {
+	t.Parallel()
+	trace := readTable(t, "x.csv", ",submit,run,cores,colour\n0,1767222000,60,8,red\n", Options{Strict: true})
+	if said := strings.Join(trace.Remarks(), "\n"); !strings.Contains(said, "not read: colour") || len(trace.Records) != 1 {
+		t.Errorf("%d records, %s", len(trace.Records), said)
+	}
 }

@@ -85,9 +85,9 @@ func (t *Trace) Useless() string {
 	n := counted(len(t.Records), "record")
 	switch {
 	case sizes == 0 && t.Table:
-		return fmt.Sprintf("no column says how many processors, so none of its %s can be used; say which does: --map nodes=COLUMN", n)
+		return fmt.Sprintf("no column says how many processors, so none of its %s can be used; say which does: bourse convert LOG OUT.swf --map nodes=COLUMN", n)
 	case runs == 0 && t.Table:
-		return fmt.Sprintf("no column says how long jobs ran, so none of its %s can be used; say which does: --map run=COLUMN, or start=COLUMN,end=COLUMN", n)
+		return fmt.Sprintf("no column says how long jobs ran, so none of its %s can be used; say which does: bourse convert LOG OUT.swf --map run=COLUMN, or start=COLUMN,end=COLUMN", n)
 	case sizes == 0:
 		return fmt.Sprintf("none of its %s has a number of processors, allocated (field 5) or requested (field 8)", n)
 	case runs == 0:

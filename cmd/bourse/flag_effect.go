@@ -24,7 +24,7 @@ type effect struct {
 // effects lists flags that have an effect only together with something else. Some commands
 // check more themselves, where that takes more than flags and arguments to know: the ones
 // for a trace of submit, --half-life of replay, --weights of search and plan. replay says so
-// of --alpha without --reservations, and goes on.
+// of --alpha, --seed and --zone, and goes on.
 var effects = []effect{
 	{command: "simulate", flags: []string{"force"}, needs: []string{"out"}},
 	{command: "quote", flags: []string{"conf"}, needs: []string{"slurm"}},

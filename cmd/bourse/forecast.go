@@ -203,6 +203,9 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if err := f.print(out, a, q); err != nil {
 		return failure.Of(err)
 	}
+	if a.Limits >= grid.MaxTime && q.up >= f.nodes {
+		return failure.Of(fmt.Errorf("the job can never start by the snapshot: %d of %s in %s are up, but jobs and reservations without an end keep too many of them", q.up, nodeCount(q.group.Nodes), q.group.Name))
+	}
 	if a.Limits >= grid.MaxTime {
 		return failure.Of(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
 	}

@@ -112,6 +112,9 @@ func (p *past) log(name string, messages io.Writer) error {
 	for _, remark := range trace.Remarks() {
 		fmt.Fprintln(messages, remark)
 	}
+	if why := trace.Useless(); why != "" {
+		return fmt.Errorf("%s: %s", name, why)
+	}
 	jobs, tally := trace.Jobs(workload.JobOptions{})
 	for _, j := range jobs {
 		p.history.Add("", j.Estimate, j.Run)

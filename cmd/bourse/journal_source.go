@@ -10,6 +10,8 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 )
@@ -113,7 +115,7 @@ func (s journalSource) owner() (agents.ID, error) {
 	}
 	defer func() { _ = f.Close() }()
 	h, err := journal.ReadHeader(name, f)
-	return h.Agent, err
+	return h.Agent, flags.OfKind(name, configs.KindJournal, err)
 }
 
 // read hands every record to visit.
@@ -125,7 +127,7 @@ func (s journalSource) read(visit func(journal.Record) error) ([]journal.Segment
 			return nil, err
 		}
 		seg, err := journal.ReadFile(s.path, data, codec, visit)
-		return []journal.Segment{seg}, err
+		return []journal.Segment{seg}, flags.OfKind(s.path, configs.KindJournal, err)
 	}
 	folder, err := journal.LookInto(s.path)
 	if err != nil {

@@ -214,11 +214,46 @@ func TestForecast_OfAPartitionThatStartsNothing(t *testing.T) {
 		if code != 1 || !strings.Contains(messages, words) {
 			t.Errorf("%s: exit %d, %s %s", partition, code, out, messages)
 		}
+		offersNothing(t, words, waitingCluster(t, partition), "2")
 	}
+	offersNothing(t, "9 nodes are asked", waitingCluster(t, ""), "9")
 	if out, _, code := workloadCommand("quote", waitingCluster(t, "PartitionName=main State=DOWN"), "--nodes", "2", "--duration", "1h"); code != 0 || !strings.Contains(out, "Partition main is down") {
 		t.Errorf("a quote: exit %d, %s", code, out)
 	}
 	if a := waitingForecast(t, waitingCluster(t, "PartitionName=main State=UP MaxTime=01:00:00 MaxNodes=2")); a.Limits != a.At {
 		t.Errorf("what just fits: %+v", a)
+	}
+}
+
+// offersNothing quotes that many nodes for an hour, and fails if an offer is feasible, or none
+// says why it is not in these words.
+func offersNothing(t *testing.T, words, file, nodes string) {
+	t.Helper()
+	for _, pareto := range []string{"false", "true"} {
+		out, messages, code := workloadCommand("quote", file, "--nodes", nodes, "--duration", "1h", "--json", "--pareto="+pareto)
+		var a struct{ Offers []quoteOffer }
+		if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || len(a.Offers) == 0 {
+			t.Fatalf("a quote: exit %d, %v, %s %s", code, err, out, messages)
+		}
+		for _, o := range a.Offers {
+			if o.Feasible || o.Additive != nil || !strings.Contains(o.Reason, words) {
+				t.Errorf("a quote must say %q: %+v", words, o)
+			}
+		}
+	}
+}
+
+// Nodes that a job without an end keeps are up; the forecast says what keeps them.
+func TestForecast_OfNodesThatAreKeptWithoutEnd(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "look.json")
+	text := `{"at": 1700000000, "source": "slurm 24.05.1", "nodes": [{"name": "n1", "state": "up", "cpus": 4, "partitions": ["main"]}],
+		"jobs": [{"number": "1", "state": "running", "partition": "main", "count": 1, "nodes": ["n1"], "start": 1699999000}], "reservations": []}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, said, code := workloadCommand("forecast", file, "--nodes", "1", "--duration", "1h")
+	if code != 1 || !strings.Contains(said, "jobs and reservations without an end keep too many of them") || strings.Contains(said, "only 1 of 1") {
+		t.Errorf("exit %d, %s", code, said)
 	}
 }

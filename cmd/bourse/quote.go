@@ -137,7 +137,8 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	shown := make([]int, 0, len(offers))
 	if q.pareto {
 		shown = choice.Pareto(shown, q.whole(offers, g, d))
-	} else {
+	}
+	if len(shown) == 0 { // all, or none is feasible: then each says why
 		for i := range offers {
 			shown = append(shown, i)
 		}
@@ -179,10 +180,15 @@ func (q *quote) picker(d grid.Duration, zero grid.Time) picker {
 	return nil
 }
 
-// offers prices the given start, or all starts.
+// offers prices the given start, or all starts. Where there is none, it is now, which refuse
+// says the reason for.
 func (q *quote) offers(book *pricing.Book, of *quoted, d grid.Duration) []pricing.Offer {
 	if q.start == nil {
-		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
+		list := q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
+		if len(list) == 0 {
+			list = []pricing.Offer{{Start: of.state.Now}}
+		}
+		return list
 	}
 	at := q.start.From(of.zero)
 	f, ok := book.Additive(at, q.nodes, d)
@@ -190,7 +196,7 @@ func (q *quote) offers(book *pricing.Book, of *quoted, d grid.Duration) []pricin
 }
 
 // refuse returns for each offer why it is not feasible, "" if it is. Offers that an
-// operator's limit forbids become infeasible.
+// operator's limit or the partition forbids become infeasible.
 func (q *quote) refuse(offers []pricing.Offer, of *quoted, d grid.Duration) []string {
 	limits, s := of.limits, of.state
 	if !q.given("user") {
@@ -199,6 +205,10 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d grid.Duration) []st
 	reasons := make([]string, len(offers))
 	for i := range offers {
 		o := &offers[i]
+		if of.barred != "" {
+			*o, reasons[i] = pricing.Offer{Start: o.Start}, of.barred
+			continue
+		}
 		if o.Feasible {
 			if r := limits.Check(q.user, s.Now, o.Start, q.nodes, d, s.Nodes, s.Reserved); r.Refused() {
 				*o = pricing.Offer{Start: o.Start}

@@ -28,6 +28,7 @@ type quoted struct {
 	running, queued func(id int64) string
 	reserved        func(*backfill.Reserved) string
 	clock           func(grid.Time) string // shows an instant
+	barred          string                 // why no job of this size can start at any time; "" if one can
 }
 
 // of reads the subject of the quote: a live cluster, a saved look, or the snapshot of a
@@ -103,10 +104,14 @@ func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	if !q.json {
 		q.notes = live.notes()
 	}
-	return &quoted{
+	of := &quoted{
 		site: look.Source, group: live.group, state: &live.state, zero: look.At,
 		running: live.called, queued: live.called, reserved: live.taken, clock: process.TimeOfDay,
-	}, nil
+	}
+	if err := live.refuses(q.nodes, q.duration); err != nil {
+		of.barred = err.Error()
+	}
+	return of, nil
 }
 
 // findGroup returns the named group, or else the first that is large enough, or else the

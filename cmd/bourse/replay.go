@@ -262,6 +262,12 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha has no effect without reservations; add --reservations SHARE")
 	}
+	if r.seed != 1 && r.reservations == 0 && r.copy == 0 {
+		fmt.Fprintln(w, "--seed has no effect where nothing is drawn; add --copy or --reservations SHARE")
+	}
+	if r.zone != time.UTC && !t.Table {
+		fmt.Fprintf(w, "--zone has no effect on %s, whose times are in seconds\n", file)
+	}
 	say := func(n int, what string) {
 		if n > 0 {
 			fmt.Fprintf(w, "%s: %d %s\n", file, n, what)

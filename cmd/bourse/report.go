@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -60,7 +60,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	var runs []*report.Report
 	for _, dir := range dirs {
 		r, err := report.ReadDir(dir)
-		if errors.Is(err, os.ErrNotExist) {
+		if configs.NoFolder(err) {
 			return fmt.Errorf("%w; must be the folder of a run, as \"bourse simulate --out DIR\" writes it", err)
 		}
 		if err != nil {

@@ -106,7 +106,10 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 		{"simulate FILE", []configs.Kind{configs.KindScenario}},
 		{"sweep FILE", []configs.Kind{configs.KindSweep}},
 		{"quote FILE --nodes 1 --duration 1h", []configs.Kind{configs.KindSite, configs.KindLook, configs.KindProblem, configs.KindContext}}, // JSON is read as a look
-		{"site FILE", []configs.Kind{configs.KindSiteProcess, configs.KindSite}},
+		{"site FILE", []configs.Kind{configs.KindSiteProcess}},
+		{"journal verify FILE", []configs.Kind{configs.KindJournal}},
+		{"journal show FILE", []configs.Kind{configs.KindJournal}},
+		{"export FILE --to evalys", []configs.Kind{configs.KindJournal}},
 		{"broker FILE", []configs.Kind{configs.KindBrokerProcess, configs.KindBroker}},
 		{"submit FILE", []configs.Kind{configs.KindBatch, configs.KindTrace, configs.KindPacked}},
 		{"search FILE", []configs.Kind{configs.KindProblem}},
@@ -128,6 +131,46 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 			if by := kind.For(); !strings.Contains(said, by) {
 				t.Errorf("%s with a %s does not say who takes it, %q: %s", c.args, kind, by, said)
 			}
+		}
+	}
+}
+
+// A file where the folder of a run must be is answered with what must be there.
+func TestCommands_SayWhichFolderMustBeThere(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "..", "docs", "examples", "batch.toml")
+	for args, want := range map[string]string{
+		"report " + file:                                    "must be the folder of a run",
+		"report " + t.TempDir() + " " + file:                "must be the folder of a run",
+		"simulate --again " + file:                          "must be the folder of a run",
+		"sweep merge --out " + t.TempDir() + "/o " + file:   "must be the folder of a part",
+		"sweep merge --out " + t.TempDir() + "/o " + "none": "must be the folder of a part",
+	} {
+		if _, said, code := workloadCommand(strings.Fields(args)...); code != 2 || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %s", args, code, said)
+		}
+	}
+}
+
+// replay says which of its flags have no effect on a trace, and goes on.
+func TestReplay_SaysWhichFlagsHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.swf")
+	if err := os.WriteFile(file, []byte("1 0 0 50 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"":                       "",
+		"--seed 1":               "",
+		"--alpha 0.5":            "--alpha has no effect",
+		"--seed 3":               "--seed has no effect",
+		"--seed 3 --copy 0.5":    "",
+		"--zone Europe/Berlin":   "--zone has no effect",
+		"--zone UTC --copy 0.01": "",
+	} {
+		_, said, code := workloadCommand(strings.Fields("replay " + file + " --procs 8 " + args)...)
+		if code != 0 || want == "" && strings.Contains(said, "no effect") || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %s", args, code, said)
 		}
 	}
 }
@@ -310,6 +353,15 @@ func TestConvert_NeverSucceedsWithNothingUsable(t *testing.T) {
 	}
 	if _, said, code := workloadCommand("replay", sizeless, "--procs", "8"); code != 2 || !strings.Contains(said, "no jobs are left of 2 records: no column says how many processors") {
 		t.Errorf("replay: exit %d, %s", code, said)
+	}
+	look := write("look.json", `{"at": 1700000000, "source": "slurm 24.05.1", "nodes": [{"name": "n1", "state": "up", "partitions": ["main"]}], "jobs": [], "reservations": []}`)
+	scenario := write("s.toml", "name = \"s\"\nuntil = \"1d\"\n[[site]]\nname = \"north\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n[site.workload]\ntrace = \"a.csv\"\n")
+	broker := write("b.toml", "name = \"s\"\nuntil = \"1d\"\n[[site]]\nname = \"north\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n"+
+		"[[broker]]\nname = \"vo\"\nbudget = 5.0\ncycle = \"1h\"\nhorizon = \"1d\"\n[broker.workload]\ntrace = \"a.csv\"\n")
+	for _, args := range []string{"simulate " + scenario, "simulate " + broker, "forecast " + look + " --nodes 1 --duration 1h --history " + sizeless, "study forecast --trace " + sizeless} {
+		if _, said, code := workloadCommand(strings.Fields(args)...); code != 2 || !strings.Contains(said, "no column says how many processors") || !strings.Contains(said, "bourse convert LOG OUT.swf --map nodes=COLUMN") {
+			t.Errorf("%s: exit %d, %s", args, code, said)
+		}
 	}
 	if _, said, code := workloadCommand("replay", write("log", "Submit,Start,End,NCPUS\n1614556800,1614556800,1614556860,4\n"), "--procs", "8"); code != 0 {
 		t.Errorf("a table is known by what it holds: exit %d, %s", code, said)

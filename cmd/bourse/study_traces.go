@@ -63,6 +63,9 @@ func (s *studying) open(file string, skip int) (*workload.Trace, error) {
 	for _, remark := range trace.Remarks() {
 		s.say("%s", remark)
 	}
+	if why := trace.Useless(); why != "" {
+		return nil, fmt.Errorf("%s: %s", file, why)
+	}
 	return trace, nil
 }
 

@@ -328,6 +328,9 @@ func (c *submitting) trace(file string, text []byte, messages io.Writer) ([]web.
 	for _, remark := range log.Remarks() {
 		fmt.Fprintln(messages, remark)
 	}
+	if why := log.Useless(); why != "" {
+		return nil, fmt.Errorf("%s: %s", nameOf(file), why)
+	}
 	local, _ := log.Jobs(workload.JobOptions{})
 	if len(local) == 0 {
 		return nil, fmt.Errorf("%s: no jobs are left of %d records", file, len(log.Records))

@@ -151,7 +151,7 @@ type sweepParts struct {
 func (p *sweepParts) add(dir string) error {
 	path := filepath.Join(dir, sweepPartFile)
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if configs.NoFolder(err) {
 		if _, e := os.Stat(filepath.Join(dir, sweepPartial)); e == nil {
 			return fmt.Errorf("%s holds an interrupted part; run it again with --resume", dir)
 		}

@@ -76,6 +76,11 @@ to stderr, each line with the name of the agent.`,
 			if cmd.Flags().Changed("sites") && f.sites < 1 {
 				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for the sites that %s has, or 3", f.sites, federation.MaxSites, f.dir)
 			}
+			for flag, n := range map[string]int{"vos": f.vos, "brokers": f.brokers, "replicas": f.replicas} {
+				if cmd.Flags().Changed(flag) && n == 0 {
+					return fmt.Errorf("--%s 0: must be 1 or more; leave it out for those that %s has, or 1", flag, f.dir)
+				}
+			}
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -402,3 +402,13 @@ func TestUp_OfNoSitesIsRefusedWithTheRemedy(t *testing.T) {
 		t.Error("a folder is made all the same")
 	}
 }
+
+// A number of 0 is no way to say the default.
+func TestUp_RefusesNumbersOfNone(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"sites", "vos", "brokers", "replicas"} {
+		if _, said, code := workloadCommand("up", "--dir", t.TempDir(), "--"+flag, "0", "--port", "0"); code != 2 || !strings.Contains(said, "--"+flag+" 0: must be 1") {
+			t.Errorf("--%s 0: exit %d, %s", flag, code, said)
+		}
+	}
+}
