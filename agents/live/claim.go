@@ -69,6 +69,17 @@ func (n *Node) call(node string, c *claim, now time.Time) {
 	}
 	c.calling = true
 	m := c.Member
+	n.askLife(m, func(life uint64, err error) {
+		if err == nil && life != 0 && life != m.Life {
+			err = fmt.Errorf("life %d of it answers there, not %d", life, m.Life)
+		}
+		n.called(node, m, life, err)
+	})
+}
+
+// askLife calls a process beside the caller, at most maxCalls at a time, and hands on which
+// life answered. It hands on nothing if the node ends first.
+func (n *Node) askLife(m Member, heard func(life uint64, err error)) {
 	n.ends.Go(func() {
 		select {
 		case n.calls <- struct{}{}:
@@ -79,10 +90,7 @@ func (n *Node) call(node string, c *claim, now time.Time) {
 		life, err := n.lane.call(ctx, m)
 		cancel()
 		<-n.calls
-		if err == nil && life != 0 && life != m.Life {
-			err = fmt.Errorf("life %d of it answers there, not %d", life, m.Life)
-		}
-		n.called(node, m, life, err)
+		heard(life, err)
 	})
 }
 

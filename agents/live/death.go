@@ -1,9 +1,6 @@
 package live
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // On a busy machine, or a network that loses packets, gossip takes a process for dead that is
 // well: its answers come late. So a life in use that gossip reports as failed, and that has
@@ -46,18 +43,7 @@ func (n *Node) verify(node string, d *death, now time.Time) {
 	}
 	d.calling = true
 	m := d.Member
-	n.ends.Go(func() {
-		select {
-		case n.calls <- struct{}{}:
-		case <-n.base.Done():
-			return
-		}
-		ctx, cancel := context.WithTimeout(n.base, callTime)
-		life, err := n.lane.call(ctx, m)
-		cancel()
-		<-n.calls
-		n.verified(node, m, err == nil && life == m.Life)
-	})
+	n.askLife(m, func(life uint64, err error) { n.verified(node, m, err == nil && life == m.Life) })
 }
 
 // verifyAgain makes the calls that are due.
