@@ -211,9 +211,7 @@ func (d *fakeHost) halted() (yes bool) {
 }
 
 // A killed process announces nothing. With ten sites the others find out within 1 s with
-// the fast profile and within 10 s with LAN timings, and sends to it then fail at once. Whom
-// gossip probes next is drawn, so now and then, 1 in 1,000, it takes longer: the median of
-// five must hold to the bound, and each to three times that.
+// the fast profile and within 10 s with LAN timings, and sends to it then fail at once.
 func TestNode_AKilledSiteIsMissed(t *testing.T) {
 	t.Parallel()
 	for profile, bound := range map[string]time.Duration{"fast": time.Second, "lan": 10 * time.Second} {
@@ -221,19 +219,14 @@ func TestNode_AKilledSiteIsMissed(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
 				broker, sites := federation(t, newMemory(), 10, profile)
-				var list []time.Duration
 				for i, s := range sites[:5] {
 					s.Close()
-					took := eventually(t, 3*bound, "the broker is told", func() bool { return broker.heard(agents.SiteLeft{Site: s.opt.Name}) == 1 })
+					took := eventually(t, bound, "the broker is told", func() bool { return broker.heard(agents.SiteLeft{Site: s.opt.Name}) == 1 })
 					t.Logf("missed after %v", took)
-					list = append(list, took)
 					broker.send(t, "broker:vo", s.opt.Name, agents.OfferRequest{})
 					if l := broker.Node.Stats().Links; l.Unknown != uint64(i+1) || len(l.Peers) != 0 {
 						t.Errorf("a send to the dead: %+v", l)
 					}
-				}
-				if slices.Sort(list); list[2] > bound {
-					t.Errorf("missed after %v, the median within %v", list, bound)
 				}
 			})
 		})
