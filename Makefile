@@ -31,7 +31,7 @@ check:
 		echo "check: all passed, but nobody has looked for known vulnerabilities: the database cannot be reached"; fi
 
 build:
-	go build -ldflags "-X main.commit=$$(git rev-parse HEAD 2>/dev/null)" -o bourse ./cmd/bourse
+	go build -ldflags "-X github.com/bourse-grid/bourse/cmd/bourse/version.commit=$$(git rev-parse HEAD 2>/dev/null)" -o bourse ./cmd/bourse
 
 fmt:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; fi

@@ -114,7 +114,9 @@ var rooms = []room{
 	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},                                                                                            // laid out on one machine, and supervised
 	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web", "web/client", "workload", "process/failure"}, world}, // words that all commands share: no command
 	{"cmd/bourse/file", []string{"grid", "configs", "process", "process/failure", "workload/...", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/input", []string{"grid"}, world},
+	{"cmd/bourse/display", []string{"grid", "report", "web"}, world}, // how people see times, amounts and tables: no command
+	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
 

@@ -3,6 +3,7 @@ package tree
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -121,5 +122,21 @@ func TestDevcontainer_HasTheGoOfTheTools(t *testing.T) {
 	m := regexp.MustCompile(`(?m)^go (.*)$`).FindStringSubmatch(read(t, "tools/go.mod"))
 	if m == nil || !strings.Contains(read(t, ".devcontainer/Dockerfile"), "\nFROM golang:"+m[1]+"-") {
 		t.Errorf("tools/go.mod asks for Go %q, .devcontainer/Dockerfile for another", m)
+	}
+}
+
+// The linker sets variables that exist; it says nothing of others.
+func TestRelease_WhatTheLinkerSetsExists(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"Makefile", ".goreleaser.yaml"} {
+		set := regexp.MustCompile(`-X "?`+module+`/([a-z/]+)\.(\w+)=`).FindAllStringSubmatch(read(t, file), -1)
+		if len(set) == 0 {
+			t.Errorf("%s sets nothing", file)
+		}
+		for _, m := range set {
+			if dir := m[1]; !regexp.MustCompile(`(?m)^\t?(var )?` + m[2] + ` += "`).MatchString(read(t, dir+"/"+path.Base(dir)+".go")) {
+				t.Errorf("%s sets %s of %s, which has none", file, m[2], dir)
+			}
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -32,12 +33,12 @@ the user's quota. Users see only their own account. If the budget has to last fo
 some time, it also shows how much a credit weighs in the choice of windows now, and
 why.`,
 		Example: "  bourse accounts\n  bourse accounts deposit 5000 --note \"second half-year\"\n  bourse accounts statement --from 2026-03-01T00:00:00Z",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Accounts(ctx) })
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.AddCommand(newDeposit(), newStatement())
 	return cmd
 }
@@ -53,7 +54,7 @@ func newDeposit() *cobra.Command {
 deposit. Deposits with the same key (--key) count once, so you can safely repeat
 one when you do not know whether it arrived.`,
 		Example: "  bourse accounts deposit 5000 --note \"second half-year\"",
-		Args:    arguments(1, 1, "how many credits"),
+		Args:    flags.Arguments(1, 1, "how many credits"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			amount, err := grid.ParseCredits(args[0])
 			switch {
@@ -69,7 +70,7 @@ one when you do not know whether it arrived.`,
 			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Deposit(ctx, d) })
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &d.Note, flags.AsText, "note", "", "text for the statement")
 	flags.AddFlag(cmd, &d.Key, flags.AsName, "key", "", "key that makes a repeated deposit count once, 1 to 64 bytes (default: random)")
 	return cmd
@@ -88,10 +89,10 @@ refunds, penalties and claims, each with the balance of the VO's account after i
 broker's journal, and says from what time on it is complete. Users see only the
 lines of their own jobs; their balance is the sum of those lines.`,
 		Example: "  bourse accounts statement --from 2026-03-01T00:00:00Z \\\n      --to 2026-04-01T00:00:00Z\n  bourse accounts statement --user ana --csv > ana.csv",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.statement(cmd.Context(), s, cmd.OutOrStdout()) },
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &s.from, flags.AsDate, "from", 0, "only lines from this instant on, such as 2026-03-01T00:00:00Z")
 	flags.AddFlag(cmd, &s.to, flags.AsDate, "to", 0, "only lines before this instant")
@@ -103,7 +104,7 @@ lines of their own jobs; their balance is the sum of those lines.`,
 
 // accounts prints the accounts that get returns.
 func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Accounts, error)) error {
-	return told(ctx, c, out, get, accountsTable)
+	return flags.PrintAnswer(ctx, &c.Calling, out, get, accountsTable)
 }
 
 // accountsTable renders a row for the VO's account, a row for each user's, and how fast
@@ -121,7 +122,7 @@ func accountsTable(a *web.Accounts) string {
 	}
 	w := report.NewTable(append(heads, "budget or quota", "spent", "pending", "left")...)
 	if m := a.Money; m != nil {
-		w.AppendRow(row("VO "+a.VO, "", credits(&m.Budget), credits(&m.Spent), credits(&m.Pending), credits(&m.Left)))
+		w.AppendRow(row("VO "+a.VO, "", display.Credits(&m.Budget), display.Credits(&m.Spent), display.Credits(&m.Pending), display.Credits(&m.Left)))
 	}
 	for i := range a.Users {
 		u := &a.Users[i]
@@ -129,7 +130,7 @@ func accountsTable(a *web.Accounts) string {
 		if name == "" {
 			name = "(no user)"
 		}
-		w.AppendRow(row(name, u.Tenant, credits(u.Quota), credits(&u.Spent), credits(&u.Pending), credits(u.Left)))
+		w.AppendRow(row(name, u.Tenant, display.Credits(u.Quota), display.Credits(&u.Spent), display.Credits(&u.Pending), display.Credits(u.Left)))
 	}
 	text := w.Render() + unshown(a.More)
 	if a.Money != nil && a.Money.Pace != nil {
@@ -148,15 +149,15 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 	if s.from > 0 && s.to > 0 && s.to <= s.from {
 		return fmt.Errorf("--to %v is not after --from %v", s.to, s.from)
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	list, err := api.Statement(ctx, s.from, s.to, s.user)
 	switch {
 	case err != nil:
-		return refused(err)
-	case c.json:
+		return flags.Refused(err)
+	case c.JSON:
 		return flags.WriteJSON(out, list)
 	case s.csv:
 		return failure.Of(writeStatement(out, &list))

@@ -23,25 +23,25 @@ Cancelling again changes nothing, and shows the refund once it is known.
 
 ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse cancel wave\n  bourse cancel wave-k3f9m2q7",
-		Args:    arguments(1, 1, "one job"),
+		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.cancel(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	return cmd
 }
 
 func (c *calling) cancel(ctx context.Context, id string, out io.Writer) error {
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	a, err := api.Cancel(ctx, id)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, a)
 	}
 	_, err = fmt.Fprintln(out, a.Sentence())

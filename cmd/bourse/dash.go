@@ -5,22 +5,20 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
-	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/web/dash"
 )
 
@@ -52,7 +50,7 @@ On a machine without a browser: give --port, forward that port with ssh
 			return c.dash(cmd.Context(), port, only, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &port, flags.AsNumber, "port", 0, "port to listen on (default: any free port)")
 	cmd.Flags().BoolVar(&only, "print", false, "print the link, do not open a browser")
 	return cmd
@@ -61,17 +59,17 @@ On a machine without a browser: give --port, forward that port with ssh
 func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr io.Writer) error {
 	who, err := c.whoami(ctx)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	page, err := openDash(c.context, port)
+	page, err := dash.Open(c.Context, port)
 	if err != nil {
 		return failure.Of(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer unhook()
-	defer page.serve(ctx)()
+	defer page.Start(ctx)()
 	link, until := page.Link()
-	if c.json {
+	if c.JSON {
 		err = flags.WriteLine(stdout, struct {
 			Link  string    `json:"link"`
 			Until time.Time `json:"until"` // it opens the page
@@ -82,14 +80,14 @@ func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr 
 	if err != nil {
 		return failure.Of(err)
 	}
-	if !only && !c.json {
+	if !only && !c.JSON {
 		defer browse(link, stderr)()
 	}
-	fmt.Fprintf(stderr, "The live page%s. The link admits one browser, once, within %s. Ctrl-C ends the page.\n", as(who), minutes(dash.LinkLife))
+	fmt.Fprintf(stderr, "The live page%s. The link admits one browser, once, within %s. Ctrl-C ends the page.\n", as(who), display.Minutes(dash.LinkLife))
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-page.ended:
+	case err := <-page.Ended:
 		return failure.Of(err)
 	}
 }
@@ -102,12 +100,10 @@ func as(who web.Who) string {
 	return fmt.Sprintf(" as %s %s", who.Role, who.Name)
 }
 
-func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
-
 // whoami asks the broker, or a site if the context names no broker, who is calling. If
 // nobody answers there is no link, because its page could show nothing.
 func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
-	found, err := c.find()
+	found, err := c.Find()
 	if err != nil {
 		return who, err
 	}
@@ -121,45 +117,6 @@ func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
 		return who, err
 	}
 	return api.Who(ctx)
-}
-
-// dashServer serves the live page on a port of this machine.
-type dashServer struct {
-	*dash.Server
-	listener net.Listener
-	ended    chan error
-}
-
-// openDash listens on a port (0: any) to serve the live page of a context file.
-func openDash(file string, port int) (*dashServer, error) {
-	found, err := client.Find(file)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return nil, fmt.Errorf("the live page cannot listen: %w", err)
-	}
-	s, err := dash.New(l, found)
-	if err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return &dashServer{s, l, make(chan error, 1)}, nil
-}
-
-// serve serves until ctx ends or stop is called. stop waits for the server to finish.
-func (d *dashServer) serve(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		d.ended <- d.Serve(ctx, d.listener)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
 }
 
 // browse opens a link in the desktop's browser, if there is one. Other users of this

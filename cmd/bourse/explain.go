@@ -25,25 +25,25 @@ earliest start by the current quotes.
 
 ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse explain wave",
-		Args:    arguments(1, 1, "one job"),
+		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.explain(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	return cmd
 }
 
 func (c *calling) explain(ctx context.Context, id string, out io.Writer) error {
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	e, err := api.Explain(ctx, id)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, e.Value)
 	}
 	_, err = fmt.Fprintln(out, strings.TrimRight(e.Words, "\n"))

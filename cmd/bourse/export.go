@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -87,25 +88,25 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 	case runs > 0:
 		return nil, errors.New("export takes one run, or journals; export several runs one by one")
 	}
-	sources, err := journalSources(paths)
+	sources, err := input.Journals(paths)
 	if err != nil {
 		return nil, fmt.Errorf("%w; PATH must be the folder of a run, as \"bourse simulate --out\" writes it, or of journals", err)
 	}
-	if sources, err = inOrder(sources); err != nil {
+	if sources, err = input.InOrder(sources); err != nil {
 		return nil, err
 	}
 	return func(w io.Writer) error { return x.journals(sources, w) }, nil
 }
 
 // journals exports journals. A first pass finds the nodes of their sites.
-func (x *export) journals(sources []journalSource, w io.Writer) error {
-	sources, err := ofGroups(sources)
+func (x *export) journals(sources []input.Journal, w io.Writer) error {
+	sources, err := input.OfGroups(sources)
 	if err != nil {
 		return err
 	}
 	var own []report.Site
 	for _, s := range sources {
-		owner, err := s.owner()
+		owner, err := s.Owner()
 		if err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (x *export) journals(sources []journalSource, w io.Writer) error {
 }
 
 // feedJournals hands the records of several journals to an export, in order of time.
-func feedJournals(sources []journalSource, e *report.Export) error {
+func feedJournals(sources []input.Journal, e *report.Export) error {
 	type head struct {
 		record journal.Record
 		next   func() (journal.Record, bool)
@@ -131,7 +132,7 @@ func feedJournals(sources []journalSource, e *report.Export) error {
 	var failure error
 	for _, s := range sources {
 		next, stop := iter.Pull(func(yield func(journal.Record) bool) {
-			_, err := s.read(func(r journal.Record) error {
+			_, err := s.Read(func(r journal.Record) error {
 				if !yield(r) {
 					return errStopped
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
@@ -294,7 +295,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 			w.AppendRow(table.Row{what, "never", "-"})
 			return
 		}
-		w.AppendRow(table.Row{what, dateTime(at), roughly(max(0, at.Sub(a.At)))})
+		w.AppendRow(table.Row{what, dateTime(at), display.Roughly(max(0, at.Sub(a.At)))})
 	}
 	row("by limits", a.Limits)
 	if a.History != nil {
@@ -319,7 +320,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 			flags.Plural(a.History.Jobs, "job", "jobs"), flags.Plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
 	}
 	for _, n := range notes {
-		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, tableWidth-5))
+		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, display.TableWidth-5))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
@@ -48,12 +49,12 @@ of JSON). With an ID it ends when the job does, with exit status 1 if the job wa
 abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
 a message says so where it cannot, as after a restart of the broker.`,
 		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
-		Args:    arguments(0, 1, "at most one job"),
+		Args:    flags.Arguments(0, 1, "at most one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &c.user, flags.AsUser, "user", "", "only this user's jobs (operators only)")
 	flags.AddFlag(cmd, &c.state, flags.AsJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
@@ -67,7 +68,7 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	if c.most < 1 || c.most > 100_000 {
 		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
@@ -81,9 +82,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	case id != "":
 		j, err := api.Job(ctx, id)
 		if err != nil {
-			return refused(err)
+			return flags.Refused(err)
 		}
-		if c.json {
+		if c.JSON {
 			return flags.WriteJSON(out, j)
 		}
 		printJob(out, &j, time.Now())
@@ -91,9 +92,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	}
 	list, err := api.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Most: c.most})
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, struct {
 			Jobs []web.Job `json:"jobs"`
 		}{append([]web.Job{}, list...)})
@@ -121,19 +122,19 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 		w := report.NewTable(head...)
 		for i := range list {
 			j := &list[i]
-			row := table.Row{cutMiddle(j.ID, width), j.State, j.Nodes, cut(strings.Join(j.Sites, ","), siteWidth), both(j.Start, now), day(j.End, now), credits(j.Cost)}
+			row := table.Row{display.CutMiddle(j.ID, width), j.State, j.Nodes, display.Cut(strings.Join(j.Sites, ","), display.SiteWidth), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost)}
 			if brief {
-				row[4] = day(j.Start, now) // there is less room
+				row[4] = display.Day(j.Start, now) // there is less room
 			}
 			if users {
-				row = slices.Insert(row, 1, any(cut(j.User, userWidth)))
+				row = slices.Insert(row, 1, any(display.Cut(j.User, display.UserWidth)))
 			}
 			w.AppendRow(row)
 		}
 		return w
 	}
-	brief = brief || text.LongestLineLen(report.Unfitted(rows(jobLeast))) > tableWidth
-	fmt.Fprintln(out, fitting(rows))
+	brief = brief || text.LongestLineLen(report.Unfitted(rows(display.JobLeast))) > display.TableWidth
+	fmt.Fprintln(out, display.Fitting(rows))
 	blank := "\n"
 	for i := range list {
 		if j := &list[i]; unplaced(j) {
@@ -159,24 +160,24 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	}
 	line("state", "%s", j.State)
 	if j.Since != 0 && j.Since != j.Submitted {
-		line("since", "%s", moment(j.Since, now))
+		line("since", "%s", display.Moment(j.Since, now))
 	}
 	if unplaced(j) {
 		line("why", "%s", j.Reason)
 	}
 	if j.Submitted != 0 {
 		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
-			flags.Plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+			flags.Plural(j.Nodes, "node", "nodes"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
 		if n := len(j.Sizes); n > 0 {
-			line("or", "%d sizes in all, from %s for %s to %s for %s", n, flags.Plural(j.Sizes[0].Nodes, "node", "nodes"), span(j.Sizes[0].Length),
-				flags.Plural(j.Sizes[n-1].Nodes, "node", "nodes"), span(j.Sizes[n-1].Length))
+			line("or", "%d sizes in all, from %s for %s to %s for %s", n, flags.Plural(j.Sizes[0].Nodes, "node", "nodes"), display.Span(j.Sizes[0].Length),
+				flags.Plural(j.Sizes[n-1].Nodes, "node", "nodes"), display.Span(j.Sizes[n-1].Length))
 		}
-		line("submitted", "%s", moment(j.Submitted, now))
+		line("submitted", "%s", display.Moment(j.Submitted, now))
 	} else {
 		line("asks for", "unknown: the broker lost its memory of the job and learned its legs from the sites")
 	}
 	if j.Deadline != 0 {
-		line("deadline", "%s", moment(j.Deadline, now))
+		line("deadline", "%s", display.Moment(j.Deadline, now))
 	}
 	if j.Batch != "" {
 		line("batch", "%s", j.Batch)
@@ -187,9 +188,9 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	if len(j.Legs) == 0 {
 		return
 	}
-	line("start", "%s", moment(j.Start, now))
-	line("end", "%s", moment(j.End, now))
-	line("cost", "%s credits", credits(j.Cost))
+	line("start", "%s", display.Moment(j.Start, now))
+	line("end", "%s", display.Moment(j.End, now))
+	line("cost", "%s credits", display.Credits(j.Cost))
 	for i := range j.Legs {
 		if l := &j.Legs[i]; l.Closes != 0 {
 			line("window", "%s", windowLine(l, now))
@@ -203,7 +204,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	w := report.NewTable(head...)
 	for i := range j.Legs {
 		l := &j.Legs[i]
-		row := table.Row{l.Site, cut(l.Group, groupWidth), l.Nodes, day(l.Start, now), day(l.End, now), l.State, credits(&l.Cost)}
+		row := table.Row{l.Site, display.Cut(l.Group, display.GroupWidth), l.Nodes, display.Day(l.Start, now), display.Day(l.End, now), l.State, display.Credits(&l.Cost)}
 		if ran {
 			row = append(row, began(l, now), exit(l))
 		}
@@ -227,7 +228,7 @@ func began(l *web.Leg, now time.Time) string {
 	if l.Begin == 0 {
 		return ""
 	}
-	return day(l.Begin, now)
+	return display.Day(l.Begin, now)
 }
 
 // exit is the exit status of a leg's work, "" if unknown.
@@ -241,7 +242,7 @@ func exit(l *web.Leg) string {
 // windowLine says between which times a site may move a leg, or that it can no longer
 // move it.
 func windowLine(l *web.Leg, now time.Time) string {
-	text := fmt.Sprintf("%s may move it between %s and %s", l.Site, moment(l.Opens, now), moment(l.Closes, now))
+	text := fmt.Sprintf("%s may move it between %s and %s", l.Site, display.Moment(l.Opens, now), display.Moment(l.Closes, now))
 	if l.Opens == l.Start && l.Closes == l.End {
 		text = "its times are fixed"
 	}
@@ -259,7 +260,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	if id != "" { // follow the identity: a later job may have the same name
 		j, err := api.Job(ctx, id)
 		if err != nil {
-			return refused(err)
+			return flags.Refused(err)
 		}
 		id = j.ID
 	}
@@ -284,13 +285,13 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	if err == nil && id != "" && last.State != grid.JobDone.String() {
 		err = fmt.Errorf("%s is %s", last.ID, last.State)
 	}
-	return refused(err)
+	return flags.Refused(err)
 }
 
 // show prints one event as a line.
 func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	now := time.Now()
-	if c.json {
+	if c.JSON {
 		if e.Job != nil {
 			return flags.WriteLine(out, web.Turn{At: web.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
 		}
@@ -305,7 +306,7 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 		words += ": " + e.Turn.Ended
 	}
 	if e.Turn.Refund != nil {
-		words += fmt.Sprintf(", %s credits refunded", credits(e.Turn.Refund))
+		words += fmt.Sprintf(", %s credits refunded", display.Credits(e.Turn.Refund))
 	}
 	_, err := fmt.Fprintln(out, turnLine(e.Turn.At, words, e.Turn.Reason, &e.Turn.Job, now))
 	return err
@@ -316,12 +317,12 @@ var places = []string{string(history.Placed), string(history.Repaired), string(h
 
 // turnLine writes a turn as a line, with the job's window if the turn gave it one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
-	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
+	s := fmt.Sprintf("%s  %s  %s", display.Day(at, now), j.ID, turn)
 	switch {
 	case why != nil:
 		s += ": " + why.String()
 	case slices.Contains(places, turn):
-		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", flags.Plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
+		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", flags.Plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 )
 
 // newJournalCopy builds "bourse journal copy".
@@ -57,20 +58,20 @@ type copiedJournal struct {
 }
 
 func (c *journalCopy) run(from, to string, out io.Writer) error {
-	sources, err := journalSources([]string{from})
+	sources, err := input.Journals([]string{from})
 	if err != nil {
 		return err
 	}
 	list := make([]copiedJournal, 0, len(sources))
 	for _, s := range sources {
-		if s.file {
+		if s.File {
 			return fmt.Errorf("%s is a file; must be the folder of a journal, or a folder with journals below it", from)
 		}
-		place, err := filepath.Rel(from, s.path)
+		place, err := filepath.Rel(from, s.Path)
 		if err != nil {
 			return err
 		}
-		one, err := c.one(s.path, filepath.Join(to, place))
+		one, err := c.one(s.Path, filepath.Join(to, place))
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ else.
 The certificate must have the role mirror: bourse ca issue --role mirror --name NAME
 --host HOST. Its key, ca.pem and revoked.txt must lie beside it.`,
 		Example: "  bourse journal keep /srv/mirror --listen 0.0.0.0:7420 \\\n      --certificate mirror-vault.pem",
-		Args:    arguments(1, 1, "the folder to keep them in"),
+		Args:    flags.Arguments(1, 1, "the folder to keep them in"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.run(cmd.Context(), args[0], process.NewLog(cmd.ErrOrStderr(), zerolog.InfoLevel))
 		},

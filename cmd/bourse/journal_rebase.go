@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process"
@@ -88,15 +89,15 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 			return err
 		}
 	}
-	sources, err := journalSources(paths)
+	sources, err := input.Journals(paths)
 	if err != nil {
 		return err
 	}
 	ending := ".before-rebase-" + r.now().UTC().Format("20060102T150405.000Z")
 	var list []rebasedJournal
 	for _, s := range sources {
-		if s.file {
-			return fmt.Errorf("%s is a file; must be the folder of a journal, or a folder with journals below it", s.path)
+		if s.File {
+			return fmt.Errorf("%s is a file; must be the folder of a journal, or a folder with journals below it", s.Path)
 		}
 		one, err := r.one(s, now, to, ending)
 		if err != nil {
@@ -127,22 +128,22 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 }
 
 // one rebases one journal, or says what that would change.
-func (r *journalRebase) one(s journalSource, now, to grid.Time, ending string) (one rebasedJournal, err error) {
+func (r *journalRebase) one(s input.Journal, now, to grid.Time, ending string) (one rebasedJournal, err error) {
 	open := journal.LookInto
 	if r.apply {
 		open = journal.OpenFolder
 	}
-	disk, err := open(s.path)
+	disk, err := open(s.Path)
 	if err != nil {
 		return one, failure.Of(fmt.Errorf("%w; stop the process first", err))
 	}
 	defer func() { err = errors.Join(err, disk.Close()) }()
-	owner, err := s.owner()
+	owner, err := s.Owner()
 	if err != nil {
 		return one, err
 	}
 	if journal.Within(owner) != owner {
-		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be rebased alone", s.path, owner)
+		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be rebased alone", s.Path, owner)
 	}
 	if to == grid.Never {
 		to = now
@@ -167,7 +168,7 @@ func (r *journalRebase) one(s journalSource, now, to grid.Time, ending string) (
 		one.Early = append(one.Early, e)
 		return nil
 	})
-	one.Agent, one.Path, one.To, one.Latest = done.Agent, s.path, done.To, done.Latest
+	one.Agent, one.Path, one.To, one.Latest = done.Agent, s.Path, done.To, done.Latest
 	one.First, one.Records, one.Files, one.Torn = done.First, done.Records, done.Files, done.Torn
 	return one, err
 }

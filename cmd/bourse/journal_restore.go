@@ -16,6 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/mirror"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -40,7 +41,7 @@ again. The restored journal is verified.
 DIR may also be a copy made by other means. Such a copy does not stop the old
 process: make sure that the agent is not running anywhere.`,
 		Example: "  bourse journal restore --config /etc/bourse/site.toml\n  bourse journal restore /mnt/second/bourse --to /var/lib/bourse/journal",
-		Args:    arguments(0, 1, "at most one mirror"),
+		Args:    flags.Arguments(0, 1, "at most one mirror"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				r.from = args[0]
@@ -185,21 +186,21 @@ func (r *journalRestore) sources() ([]restoring, error) {
 
 // folders finds the journals of a mirror that is a folder.
 func (r *journalRestore) folders() ([]restoring, error) {
-	found, err := journalSources([]string{r.from})
+	found, err := input.Journals([]string{r.from})
 	if err != nil {
 		return nil, err
 	}
 	var list []restoring
 	for _, s := range found {
-		place, err := filepath.Rel(r.from, s.path)
+		place, err := filepath.Rel(r.from, s.Path)
 		if err != nil {
 			return nil, err
 		}
-		if r.cfg != nil && !r.ours(filepath.Base(s.path)) {
+		if r.cfg != nil && !r.ours(filepath.Base(s.Path)) {
 			continue
 		}
 		list = append(list, restoring{filepath.Join(r.to, place), func() (journal.Disk, error) {
-			f, err := journal.OpenFolder(s.path)
+			f, err := journal.OpenFolder(s.Path)
 			if err != nil {
 				return nil, err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
@@ -76,7 +77,7 @@ func (s *journalShow) run(paths []string, out io.Writer) error {
 	if s.last < 0 {
 		return fmt.Errorf("--last %d: must not be negative", s.last)
 	}
-	sources, err := journalSources(paths)
+	sources, err := input.Journals(paths)
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,11 @@ func sortedNames(m map[string]bool) []string {
 }
 
 // journal prints one journal.
-func (s *journalShow) journal(source journalSource, w *bufio.Writer) error {
+func (s *journalShow) journal(source input.Journal, w *bufio.Writer) error {
 	s.headed = false
 	var kept []journal.Record // the last ones, oldest at next
 	next := 0
-	segments, err := source.read(func(r journal.Record) error {
+	segments, err := source.Read(func(r journal.Record) error {
 		if !s.matches(r.Fact) {
 			return nil
 		}

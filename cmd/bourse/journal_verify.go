@@ -13,7 +13,9 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
@@ -83,7 +85,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sources, err := journalSources(paths)
+	sources, err := input.Journals(paths)
 	if err != nil {
 		return err
 	}
@@ -92,9 +94,9 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		return err
 	}
 	for i := range sources {
-		sources[i].vo = vos[filepath.Dir(filepath.Clean(sources[i].path))]
+		sources[i].VO = vos[filepath.Dir(filepath.Clean(sources[i].Path))]
 	}
-	if sources, err = inOrder(sources); err != nil {
+	if sources, err = input.InOrder(sources); err != nil {
 		return err
 	}
 	check := invariant.New(nodes)
@@ -117,7 +119,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	}
 	rows := make([]journalRow, 0, len(sources))
 	for _, s := range sources {
-		row, err := s.audit(check)
+		row, err := audit(s, check)
 		if err != nil {
 			return err
 		}
@@ -148,6 +150,32 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		err = failure.Of(fmt.Errorf("invariants are broken, %s", flags.Plural(broken, "time", "times")))
 	}
 	return err
+}
+
+// audit reads the journal into an audit.
+func audit(s input.Journal, check *invariant.Audit) (journalRow, error) {
+	row := journalRow{Path: s.Path}
+	begun := false
+	segments, err := s.Read(func(r journal.Record) error {
+		if s.VO != "" {
+			r.Fact = inVO(s.VO, r.Fact)
+		}
+		check.Trail(s.As(r.Agent)).Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
+		if !r.Image {
+			row.Facts++
+		}
+		if !begun {
+			begun, row.First = true, r.At
+		}
+		row.Last = r.At
+		return nil
+	})
+	row.Segments = len(segments)
+	if len(segments) > 0 {
+		last := segments[len(segments)-1]
+		row.Agent, row.Torn = s.As(last.Agent), last.Torn
+	}
+	return row, err
 }
 
 // sizes returns the number of nodes of each known group, by SITE/GROUP: from the sites'

@@ -27,7 +27,7 @@ machine, and writes the token to the token_file of the context. The other comman
 Login keeps the issuer and the client in token_file.login, so next time no flags are
 needed and, if the issuer allows it, no code either.`,
 		Example: "  bourse login --issuer https://login.example.org/realms/vo1 --client bourse-vo1\n  bourse login",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := client.Find(at)
 			if err != nil {

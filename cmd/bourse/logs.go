@@ -40,13 +40,13 @@ Unprintable characters are shown as escapes. When the leg has ended, bourse jobs
 says where on the cluster the output file is. Exit status 1: the job has no window
 yet or no command, or its site is unreachable or keeps no output.`,
 		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
-		Args:    arguments(1, 1, "one job"),
+		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.all = !c.follow && !cmd.Flags().Changed("leg")
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &c.leg, flags.AsNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the leg has ended")
 	return cmd
@@ -56,7 +56,7 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	if c.leg < 0 || c.leg > 10_000 {
 		return fmt.Errorf("--leg %d: must be 0 to 10,000", c.leg)
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	}
 	j, err := api.Job(ctx, id)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
 	var failures []error
 	for k := range max(len(j.Legs), 1) { // without legs the broker says why
-		if c.leg = k; len(j.Legs) > 1 && !c.json {
+		if c.leg = k; len(j.Legs) > 1 && !c.JSON {
 			c.head = fmt.Sprintf("==> leg %d, on %s <==\n", k, j.Legs[k].Site)
 		}
 		err := c.one(ctx, api, j.ID, out)
@@ -94,9 +94,9 @@ func (c *logging) one(ctx context.Context, api *client.Client, id string, out io
 			}
 		}
 		if err != nil {
-			return refused(err)
+			return flags.Refused(err)
 		}
-		if c.json {
+		if c.JSON {
 			err = flags.WriteLine(out, o)
 		} else {
 			_, err = out.Write(append([]byte(c.head), o.Data...))

@@ -164,22 +164,3 @@ func dateTime(t grid.Time) string {
 	}
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
 }
-
-// roughly shows a span in its two largest units, "2d 3h", "1h 5m", "42s".
-func roughly(d grid.Duration) string {
-	units := []struct {
-		span grid.Duration
-		name string
-	}{{grid.Day, "d"}, {grid.Hour, "h"}, {grid.Minute, "m"}, {grid.Second, "s"}}
-	for i, u := range units {
-		if d < u.span && u.span > grid.Second {
-			continue
-		}
-		words := fmt.Sprintf("%d%s", d/u.span, u.name)
-		if i+1 < len(units) && d%u.span >= units[i+1].span {
-			words += fmt.Sprintf(" %d%s", d%u.span/units[i+1].span, units[i+1].name)
-		}
-		return words
-	}
-	panic("unreachable: the last unit fits")
-}

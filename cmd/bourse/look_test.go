@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -194,7 +195,7 @@ func TestQuote_OfALookNamesItsJobs(t *testing.T) {
 	}
 	table, _, _ := workloadCommand("quote", file, "--nodes", "4", "--duration", "1h")
 	for line := range strings.Lines(table) {
-		if n := len([]rune(strings.TrimRight(line, "\n "))); n > tableWidth {
+		if n := len([]rune(strings.TrimRight(line, "\n "))); n > display.TableWidth {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
@@ -265,16 +266,5 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	l.folder = t.TempDir()
 	if _, err := l.look(context.Background()); exitCode(err) != 1 || !strings.Contains(err.Error(), "not found; install Slurm's commands") {
 		t.Errorf("without Slurm: %v", err)
-	}
-}
-
-func TestRoughly_IsTheTwoLargestUnits(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[grid.Duration]string{
-		0: "0s", 42_300: "42s", 90 * grid.Second: "1m 30s", grid.Hour: "1h", 25*grid.Hour + 59*grid.Minute: "1d 1h", grid.Day + grid.Minute: "1d",
-	} {
-		if got := roughly(d); got != want {
-			t.Errorf("%v is %q, not %q", d, got, want)
-		}
 	}
 }

@@ -43,12 +43,12 @@ most the job's budget.
 
 ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse modify wave --flexible 4h\n  bourse modify wave --flexible 0s\n  bourse modify wave --deadline 12h --budget 120",
-		Args:    arguments(1, 1, "one job"),
+		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &c.flexible, flags.Optional(flags.AsDuration), "flexible", nil, "the site may start it up to this much later")
 	flags.AddFlag(cmd, &c.fix, flags.Optional(flags.AsPart), "fix", nil, "share of its wait after which its start is fixed, above 0, at most 1")
 	flags.AddFlag(cmd, &c.alternatives, flags.Optional(flags.AsPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
@@ -66,15 +66,15 @@ func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error
 	if m == (web.Modification{}) {
 		return errors.New("nothing to change; give a flag, such as --flexible 4h")
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	j, err := api.Modify(ctx, id, m)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, j)
 	}
 	printJob(out, &j, time.Now())

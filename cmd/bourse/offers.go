@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -38,7 +39,7 @@ A site may offer a payment and another window nearby to make room for someone el
 have the same name, the argument means the site, unless --accept or --reject is
 given.`,
 		Example: "  bourse offers\n  bourse offers north --steps 50\n  bourse offers wave\n  bourse offers wave --accept 1",
-		Args:    arguments(0, 1, "at most one site or job"),
+		Args:    flags.Arguments(0, 1, "at most one site or job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			site := ""
 			if len(args) > 0 {
@@ -56,7 +57,7 @@ given.`,
 			return err
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &steps, flags.AsNumber, "steps", steps, "time steps to show for each group")
 	flags.AddFlag(cmd, &accept, flags.AsNumber, "accept", 0, "accept the offer of this number for a job")
 	flags.AddFlag(cmd, &reject, flags.AsNumber, "reject", 0, "reject the offer of this number for a job")
@@ -67,15 +68,15 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	if steps < 1 {
 		return fmt.Errorf("--steps %d: must be 1 or more", steps)
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	list, err := api.Offers(ctx, site)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
@@ -87,7 +88,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	for i := range list.Offers {
 		o := &list.Offers[i]
 		for k, step := range o.Free[:min(steps, len(o.Free))] {
-			row := table.Row{cut(o.Site, siteWidth), cut(o.Group, groupWidth), o.Nodes, o.Price, both(step.From, now), step.Free, step.Clear}
+			row := table.Row{display.Cut(o.Site, display.SiteWidth), display.Cut(o.Group, display.GroupWidth), o.Nodes, o.Price, display.Both(step.From, now), step.Free, step.Clear}
 			if k > 0 {
 				row[0], row[1], row[2], row[3] = "", "", "", priceThen(o, step.From)
 			}
@@ -118,7 +119,7 @@ func priceThen(o *web.Offer, at web.Instant) any {
 
 // jobOffers shows what sites offer for shifting a job.
 func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error {
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
@@ -128,9 +129,9 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 		return failure.Of(fmt.Errorf("no site and no job of yours is named %q", id))
 	}
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, list)
 	}
 	if len(list.Offers) == 0 {
@@ -141,7 +142,7 @@ func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error
 	w := report.NewTable("offer", "<site", "<start", "<end", "<no later than", "pays", "<answer by", "<state")
 	for i := range list.Offers {
 		o := &list.Offers[i]
-		w.AppendRow(table.Row{o.N, cut(o.Site, siteWidth), day(o.Start, now), day(o.End, now), day(o.Closes, now), credits(&o.Pay), day(o.Expires, now), o.State})
+		w.AppendRow(table.Row{o.N, display.Cut(o.Site, display.SiteWidth), display.Day(o.Start, now), display.Day(o.End, now), display.Day(o.Closes, now), display.Credits(&o.Pay), display.Day(o.Expires, now), o.State})
 	}
 	if _, err = fmt.Fprintln(out, w.Render()); err != nil {
 		return err
@@ -165,15 +166,15 @@ func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int
 	case n < 1:
 		return fmt.Errorf("offer %d: must be the number of an offer that bourse offers %s shows", min(accept, reject), id)
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	j, err := api.AnswerShift(ctx, id, web.ShiftAnswer{N: n, Accept: accept > 0})
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, j)
 	}
 	printJob(out, &j, time.Now())

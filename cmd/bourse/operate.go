@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -26,17 +27,17 @@ import (
 
 // wish builds a command that asks something of the site named first.
 func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error)) *cobra.Command {
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := c.site(args[0])
+		api, err := c.Site(args[0])
 		if err != nil {
 			return err
 		}
 		s, err := ask(cmd.Context(), api, args[1:])
 		if err != nil {
-			return refused(err)
+			return flags.Refused(err)
 		}
-		if c.json {
+		if c.JSON {
 			return flags.WriteJSON(cmd.OutOrStdout(), s)
 		}
 		printSite(cmd.OutOrStdout(), &s, time.Now())
@@ -58,7 +59,7 @@ time, or until --resume. Legs that are held, committed or running go on, and so 
 local jobs. A later drain replaces an earlier one. A drain survives a restart of the
 site.`,
 		Example: "  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
-		Args:    arguments(1, 1, "one site"),
+		Args:    flags.Arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if resume {
 			return api.Resume(ctx)
@@ -89,13 +90,13 @@ You choose NAME; until the window ends, the same name means the same window. Wit
 --cancel the nodes return to service, before or during the window.`,
 		Example: "  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
 			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
-		Args: arguments(2, 2, "a site and a name for the window"),
+		Args: flags.Arguments(2, 2, "a site and a name for the window"),
 	}, func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error) {
 		if cancel {
 			return api.EndMaintenance(ctx, args[0])
 		}
 		if w.Name = args[0]; w.Group == "" || w.End == "" {
-			return web.SiteState{}, misuse{errors.New("give --group and --end, or --cancel")}
+			return web.SiteState{}, flags.Misuse(errors.New("give --group and --end, or --cancel"))
 		}
 		return api.Maintain(ctx, w)
 	})
@@ -125,10 +126,10 @@ same names.
 If the site does not know the VO, close fails and lists the VOs that it knows, unless
 you add --ahead for a VO that is yet to come.`,
 		Example: "  bourse close north --vo vo2 --why \"unpaid\"\n  bourse close north --user ben",
-		Args:    arguments(1, 1, "one site"),
+		Args:    flags.Arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("give --vo, --user or both; bourse drain closes a site to all")}
+			return web.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both; bourse drain closes a site to all"))
 		}
 		return api.CloseTo(ctx, w)
 	})
@@ -149,10 +150,10 @@ func newOpen() *cobra.Command {
 		Long: `Open undoes bourse close with the same --vo and --user. To end a drain, use
 bourse drain --resume.`,
 		Example: "  bourse open north --vo vo2",
-		Args:    arguments(1, 1, "one site"),
+		Args:    flags.Arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, the same as for bourse close; to end a drain, use bourse drain --resume")}
+			return web.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both, the same as for bourse close; to end a drain, use bourse drain --resume"))
 		}
 		s, err := api.Site(ctx)
 		if err != nil {
@@ -193,16 +194,16 @@ func flagged(before, s string) string {
 
 // printSite shows the state of a site.
 func printSite(out io.Writer, s *web.SiteState, now time.Time) {
-	for _, line := range s.Sentences(func(i web.Instant) string { return moment(i, now) }) {
+	for _, line := range s.Sentences(func(i web.Instant) string { return display.Moment(i, now) }) {
 		fmt.Fprintln(out, line)
 	}
 	for _, m := range s.Maintenance {
-		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, both(m.Start, now), day(m.End, now), because(m.Why))
+		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, display.Both(m.Start, now), display.Day(m.End, now), because(m.Why))
 	}
 	if m := s.Mirror; m != nil && m.Current {
 		fmt.Fprintf(out, "its journal is mirrored to %s\n", m.Place)
 	} else if m != nil {
-		fmt.Fprintf(out, "its journal has ONE COPY since %s: the mirror %s is behind: %s\n", both(m.Since, now), m.Place, m.Why)
+		fmt.Fprintf(out, "its journal has ONE COPY since %s: the mirror %s is behind: %s\n", display.Both(m.Since, now), m.Place, m.Why)
 	}
 	if len(s.Groups) == 0 {
 		fmt.Fprintln(out, "its cluster has not answered yet")
@@ -211,7 +212,7 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 	bounded := anyBounded(s.Groups)
 	w := report.NewTable(withLongest([]string{"group", "nodes", "free", "clear", "performance", "price"}, bounded)...)
 	for _, g := range s.Groups {
-		w.AppendRow(longestIn(table.Row{cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price}, g.Longest, bounded))
+		w.AppendRow(longestIn(table.Row{display.Cut(g.Name, display.GroupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price}, g.Longest, bounded))
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
 	if len(s.Shares) > 0 {
@@ -229,7 +230,7 @@ func printSite(out io.Writer, s *web.SiteState, now time.Time) {
 		w := report.NewTable("broker", "paid", "pending")
 		for i := range s.Brokers {
 			b := &s.Brokers[i]
-			w.AppendRow(table.Row{b.Broker, credits(&b.Paid), credits(&b.Pending)})
+			w.AppendRow(table.Row{b.Broker, display.Credits(&b.Paid), display.Credits(&b.Pending)})
 		}
 		fmt.Fprintf(out, "\n%s\n", w.Render())
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/grid"
@@ -261,7 +262,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	}
 	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
 		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.state.Policy, base)
-	_ = folded(out, head)
+	_ = display.Folded(out, head)
 	fmt.Fprintln(out)
 	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
 	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
@@ -279,7 +280,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	}
 	fmt.Fprintln(out, w.Render())
 	for _, n := range q.notes {
-		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, tableWidth-5))
+		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, display.TableWidth-5))
 	}
 	if taken != nil {
 		fmt.Fprintf(out, "\n* chosen: start %v at %v credits\n", of.clock(taken.Start), taken.Base.Plus(*taken.AdditiveCredits))

@@ -36,12 +36,12 @@ Without a majority there is no leader. Then each process is asked for its own st
 those that answer are shown as heard, and the exit status is 1. Start the processes
 that are down.`,
 		Example: "  bourse replica\n  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showReplicas(cmd.Context(), &c, cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.AddCommand(newReplace())
 	return cmd
 }
@@ -63,7 +63,7 @@ This command tells the other replicas where the new one is. Still, put it into t
 files in the place of the old one, and into the contexts of users. Only operators may
 use it.`,
 		Example: "  bourse replica replace 3 4 --address four.org:7402 --api https://four.org:7480",
-		Args:    arguments(2, 2, "the ids of the lost member and of the new one"),
+		Args:    flags.Arguments(2, 2, "the ids of the lost member and of the new one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for i, to := range []*int{&by.Out, &by.In} {
 				n, err := memberID(args[i])
@@ -72,12 +72,12 @@ use it.`,
 				}
 				*to = n
 			}
-			return told(cmd.Context(), &c, cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Replicas, error) {
+			return flags.PrintAnswer(cmd.Context(), &c.Calling, cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Replicas, error) {
 				return api.ReplaceReplica(ctx, by)
 			}, replicaTable)
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &by.Address, flags.AsText, "address", "", "HOST:PORT at which the other replicas reach the new one")
 	flags.AddFlag(cmd, &by.API, flags.AsText, "api", "", "URL of its API, for users while it leads")
 	if err := cmd.MarkFlagRequired("address"); err != nil {
@@ -108,16 +108,16 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 		}
 		return r, err
 	}
-	if err := told(ctx, c, out, led, replicaTable); err != nil {
+	if err := flags.PrintAnswer(ctx, &c.Calling, out, led, replicaTable); err != nil {
 		return err
 	}
-	return refused(none)
+	return flags.Refused(none)
 }
 
 // leaderless asks each process of the context for its own state. none says why there is no
 // leader, with the errors of the processes that do not answer.
 func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err error) {
-	found, err := c.find()
+	found, err := c.Find()
 	if err != nil {
 		return group, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -54,7 +55,7 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 	if sites > 0 {
 		said += fmt.Sprintf(" * is beyond the interval. Of the other %d differences, %d are beyond theirs; the files have them.", sites, differ)
 	}
-	if err := folded(out, said); err != nil {
+	if err := display.Folded(out, said); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out)

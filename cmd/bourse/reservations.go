@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
@@ -32,12 +33,12 @@ func newReservations() *cobra.Command {
 knows them. With --at it asks a site, which knows those of all brokers. Users see
 their own legs, operators all.`,
 		Example: "  bourse reservations\n  bourse reservations --user ana\n  bourse reservations --at north",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &c.user, flags.AsUser, "user", "", "only this user's legs (operators only)")
 	flags.AddFlag(cmd, &c.site, flags.AsSiteName, "at", "", "ask this site instead of the broker")
 	flags.AddFlag(cmd, &c.most, flags.AsNumber, "most", 100, "how many to list at most")
@@ -51,21 +52,21 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 	var api *client.Client
 	var err error
 	if c.site != "" {
-		api, err = c.calling.site(c.site)
+		api, err = c.calling.Site(c.site)
 	} else {
-		api, err = c.broker()
+		api, err = c.Broker()
 	}
 	if err != nil {
 		return err
 	}
 	list, more, err := api.Reservations(ctx, c.user, c.most)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
 	if more {
 		fmt.Fprintf(messages, "only the first %d are shown; --most shows more\n", len(list))
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
 	}
 	if len(list) == 0 {
@@ -76,8 +77,8 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 	w := report.NewTable("job", "<user", "<site", "<group", "nodes", "<start", "<end", "<state", "cost")
 	for i := range list {
 		r := &list[i]
-		w.AppendRow(table.Row{r.Job, cut(r.User, userWidth), cut(r.Site, siteWidth), cut(r.Group, groupWidth), r.Nodes,
-			day(r.Start, now), day(r.End, now), r.State, credits(&r.Cost)})
+		w.AppendRow(table.Row{r.Job, display.Cut(r.User, display.UserWidth), display.Cut(r.Site, display.SiteWidth), display.Cut(r.Group, display.GroupWidth), r.Nodes,
+			display.Day(r.Start, now), display.Day(r.End, now), r.State, display.Credits(&r.Cost)})
 	}
 	_, err = fmt.Fprintln(out, w.Render())
 	return err

@@ -6,8 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -22,7 +24,7 @@ clusters: sites with queues and prices, brokers with budgets.
 Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 1 refused or failed, 2 bad usage or bad input.`,
 		Example:       "  bourse simulate\n  bourse replay SDSC-SP2.swf.gz --procs 128 --policy easy",
-		Version:       versionOf().String(),
+		Version:       version.Of().String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -44,7 +46,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		wrapHelp(cmd)
 		help(cmd, args)
 	})
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", display.HelpWidth)))
 	return root
 }
 
@@ -66,23 +68,17 @@ func groups() []group {
 		{"operate", "Watch and operate a federation:", []*cobra.Command{
 			newLogin(), newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newReplica(), newDrain(), newMaintenance(), newClose(), newOpen()}},
 		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
-		{"other", "Other:", []*cobra.Command{newVersion()}},
+		{"other", "Other:", []*cobra.Command{version.New()}},
 	}
 }
 
-// definition explains a word in the help, with the text from a column on.
-func definition(word, is string, column int) string {
-	lines := report.Wrapped(is, helpWidth-column)
-	return fmt.Sprintf("  %-*s%s\n", column-2, word, strings.Join(lines, "\n"+strings.Repeat(" ", column)))
-}
-
-// wrapHelp wraps a command's description to helpWidth. Indented paragraphs, such as
+// wrapHelp wraps a command's description to HelpWidth. Indented paragraphs, such as
 // lists, stay as they are.
 func wrapHelp(cmd *cobra.Command) {
 	paragraphs := strings.Split(cmd.Long, "\n\n")
 	for i, p := range paragraphs {
 		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "\n ") {
-			paragraphs[i] = strings.Join(report.Wrapped(strings.ReplaceAll(p, "\n", " "), helpWidth), "\n")
+			paragraphs[i] = strings.Join(report.Wrapped(strings.ReplaceAll(p, "\n", " "), display.HelpWidth), "\n")
 		}
 	}
 	cmd.Long = strings.Join(paragraphs, "\n\n")

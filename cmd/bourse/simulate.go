@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -188,7 +190,7 @@ func (f *simulateFlags) recall(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.seed, f.runs = f.earlier.Seed, f.earlier.Runs
-	if now := versionOf().brief(); now != f.earlier.Version {
+	if now := version.Of().Brief(); now != f.earlier.Version {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the run was made by version %s, this is %s: the figures may differ\n", f.earlier.Version, now)
 	}
 	return nil
@@ -256,7 +258,7 @@ func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 	if f.out == "" {
 		return nil, nil
 	}
-	run, err := configs.NewRun(s, versionOf().brief(), f.seed, f.runs)
+	run, err := configs.NewRun(s, version.Of().Brief(), f.seed, f.runs)
 	if err != nil {
 		return nil, err
 	}
@@ -301,5 +303,5 @@ func (f *simulateFlags) tell(folder *runFolder, stdout io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(stdout)
-	return folded(stdout, fmt.Sprintf("Files in %s: %s", f.out, strings.Join(folder.names(), ", ")))
+	return display.Folded(stdout, fmt.Sprintf("Files in %s: %s", f.out, strings.Join(folder.names(), ", ")))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web"
@@ -49,12 +50,12 @@ If the site comes back after all, it is told to release what it still holds. Wit
 that the broker gave up stay so; their jobs, if they still wait, may get new
 windows there.`,
 		Example: "  bourse site lost north --dry-run\n  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
-		Args:    arguments(1, 1, "one site"),
+		Args:    flags.Arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	flags.AddFlag(cmd, &c.wish.Why, flags.AsText, "why", "", "reason, shown to the owners of the jobs")
 	cmd.Flags().BoolVar(&c.undo, "undo", false, "use the site again")
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask whether to go on")
@@ -66,14 +67,14 @@ windows there.`,
 }
 
 func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stderr io.Writer) error {
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	if c.undo {
 		list, err := api.FindSite(ctx, name)
 		if err != nil {
-			return refused(err)
+			return flags.Refused(err)
 		}
 		return c.printSites(&list, out)
 	}
@@ -82,7 +83,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 		return err
 	}
 	if c.dryRun {
-		if c.json {
+		if c.JSON {
 			return flags.WriteJSON(out, stake)
 		}
 		fmt.Fprint(out, stakeWords(stake))
@@ -96,7 +97,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 	}
 	list, err := api.LoseSite(ctx, name, c.wish)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
 	return c.printSites(&list, out)
 }
@@ -109,7 +110,7 @@ func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refused(err)
+		return nil, flags.Refused(err)
 	}
 	return &s, nil
 }
@@ -117,11 +118,11 @@ func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (
 // stakeWords say what declaring a site lost does.
 func stakeWords(s *web.SiteStake) string {
 	if s.Legs == 0 {
-		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then abandoned.\n", s.Site, roughly(s.Horizon.Duration))
+		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then abandoned.\n", s.Site, display.Roughly(s.Horizon.Duration))
 	}
 	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
 		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
-		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, roughly(s.Horizon.Duration))
+		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
 }
 
 // agrees asks a question, and reports whether the answer is yes.

@@ -23,17 +23,17 @@ listed.
 The site no longer listens to a VO that it has let go, but keeps its legs until they
 end. Leave the VO's table in the file, with let_go = true, until then.`,
 		Example: "  bourse site reload north",
-		Args:    arguments(1, 1, "one site"),
+		Args:    flags.Arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := c.site(args[0])
+			api, err := c.Site(args[0])
 			if err != nil {
 				return err
 			}
 			r, err := api.Reload(cmd.Context())
 			if err != nil {
-				return refused(err)
+				return flags.Refused(err)
 			}
-			if c.json {
+			if c.JSON {
 				return flags.WriteJSON(cmd.OutOrStdout(), r)
 			}
 			if len(r.Changed) == 0 {
@@ -48,6 +48,6 @@ end. Leave the VO's table in the file, with let_go = true, until then.`,
 			return nil
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	return cmd
 }

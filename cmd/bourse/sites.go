@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
@@ -39,7 +40,7 @@ no window of any length, a column says how long one may be. The state of a site 
 With SITE it asks that site itself: its state, what is out of service, and what
 brokers have paid.`,
 		Example: "  bourse sites\n  bourse sites north",
-		Args:    arguments(0, 1, "at most one site"),
+		Args:    flags.Arguments(0, 1, "at most one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return c.oneSite(cmd.Context(), args[0], cmd.OutOrStdout())
@@ -47,25 +48,25 @@ brokers have paid.`,
 			return c.sites(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	return cmd
 }
 
 func (c *calling) sites(ctx context.Context, out io.Writer) error {
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	list, err := api.Sites(ctx)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
 	return c.printSites(&list, out)
 }
 
 // printSites shows the sites that a broker knows.
 func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, list)
 	}
 	now := time.Now()
@@ -75,10 +76,10 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		s := &list.Sites[i]
 		said := strings.ReplaceAll(s.State, "-", " ")
 		if len(s.Groups) == 0 {
-			w.AppendRow(longestIn(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), "-", "", "", "", "", ""}, web.Seconds{}, bounded))
+			w.AppendRow(longestIn(table.Row{display.Cut(s.Name, display.SiteWidth), said, display.Both(s.Asked, now), "-", "", "", "", "", ""}, web.Seconds{}, bounded))
 		}
 		for _, g := range s.Groups {
-			w.AppendRow(longestIn(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear,
+			w.AppendRow(longestIn(table.Row{display.Cut(s.Name, display.SiteWidth), said, display.Both(s.Asked, now), display.Cut(g.Name, display.GroupWidth), g.Nodes, g.Free, g.Clear,
 				g.Performance, g.Price}, g.Longest, bounded))
 		}
 	}
@@ -86,14 +87,14 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 	for i := range list.Sites {
 		switch s := &list.Sites[i]; {
 		case s.Lost != nil && s.Lost.Operator:
-			fmt.Fprintf(out, "%s (since %s); to use it again: bourse site lost %s --undo\n", s.Lost.Reason, both(s.Lost.Since, now), s.Name)
+			fmt.Fprintf(out, "%s (since %s); to use it again: bourse site lost %s --undo\n", s.Lost.Reason, display.Both(s.Lost.Since, now), s.Name)
 		case s.Lost != nil:
-			fmt.Fprintf(out, "%s (since %s); the broker will use it again once it answers\n", s.Lost.Reason, both(s.Lost.Since, now))
+			fmt.Fprintf(out, "%s (since %s); the broker will use it again once it answers\n", s.Lost.Reason, display.Both(s.Lost.Since, now))
 		case s.Refusal != nil:
 			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}
 		if s := &list.Sites[i]; s.Last > 0 {
-			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, both(s.Last, now), flags.Plural(int(s.Broken), "time", "times"))
+			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, display.Both(s.Last, now), flags.Plural(int(s.Broken), "time", "times"))
 		}
 	}
 	return nil
@@ -124,15 +125,15 @@ func longestIn(row table.Row, longest web.Seconds, bounded bool) table.Row {
 }
 
 func (c *calling) oneSite(ctx context.Context, name string, out io.Writer) error {
-	api, err := c.site(name)
+	api, err := c.Site(name)
 	if err != nil {
 		return err
 	}
 	s, err := api.Site(ctx)
 	if err != nil {
-		return refused(err)
+		return flags.Refused(err)
 	}
-	if c.json {
+	if c.JSON {
 		return flags.WriteJSON(out, s)
 	}
 	printSite(out, &s, time.Now())

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
@@ -70,7 +71,7 @@ func newStudy() *cobra.Command {
 	var f studyFlags
 	var list strings.Builder
 	for _, e := range experiments() {
-		list.WriteString(definition(e.name, e.about, nameColumn))
+		list.WriteString(display.Definition(e.name, e.about, nameColumn))
 	}
 	cmd := &cobra.Command{
 		Use:   "study NAME",

@@ -68,7 +68,7 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 		Example: "  bourse submit jobs.toml --wait\n" +
 			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
 			"  bourse submit SDSC-SP2.swf.gz --max-jobs 20 --max-price 2.5 --at-once",
-		Args: arguments(1, 2, "one batch file or trace"),
+		Args: flags.Arguments(1, 2, "one batch file or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.waitWord(args); err != nil {
 				return err
@@ -77,7 +77,7 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &c.id, flags.AsName, "id", "", "the batch's identity: 8 to 64 letters, digits, - and _ (default: random)")
 	flags.AddFlag(cmd, &c.notify, flags.AsURL, "notify", "", "https address that receives every event of these jobs")
@@ -110,7 +110,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if err != nil {
 		return err
 	}
-	api, err := c.broker()
+	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call, so that the user can repeat it without its answer
 	answer, err := api.Submit(ctx, batch)
 	if err != nil {
-		return refused(fmt.Errorf("%s: %w", file, err))
+		return flags.Refused(fmt.Errorf("%s: %w", file, err))
 	}
 	if c.wait != "" {
 		bounded, cancel := context.WithTimeoutCause(ctx, time.Duration(c.timeout)*time.Millisecond,
@@ -147,19 +147,19 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	if c.wait != "" && lost < len(answer.Jobs) {
 		var err error
 		if list, err = c.settle(ctx, api, answer, messages); err != nil && len(list) == 0 {
-			return refused(err)
+			return flags.Refused(err)
 		}
 		late = err
 	}
 	switch {
-	case c.json && list != nil:
+	case c.JSON && list != nil:
 		if err := flags.WriteJSON(out, struct {
 			web.BatchAnswer
 			State []web.Job `json:"state"`
 		}{answer, list}); err != nil {
 			return err
 		}
-	case c.json:
+	case c.JSON:
 		if err := flags.WriteJSON(out, answer); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		}
 	}
 	if late != nil {
-		return refused(late)
+		return flags.Refused(late)
 	}
 	if lost > 0 {
 		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",

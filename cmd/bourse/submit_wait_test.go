@@ -24,8 +24,8 @@ func waitFor(t *testing.T, h http.HandlerFunc) ([]web.Job, error) {
 		t.Fatal(err)
 	}
 	c := submitting{wait: "placed"}
-	c.context = name
-	api, err := c.broker()
+	c.Context = name
+	api, err := c.Broker()
 	if err != nil {
 		t.Fatal(err)
 	}

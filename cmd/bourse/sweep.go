@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -183,7 +184,7 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
-		err = folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
+		err = display.Folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
 	}
 	return failure.Of(err)
 }
@@ -215,7 +216,7 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) e
 			return err
 		}
 	}
-	return folded(out, sheet.finding())
+	return display.Folded(out, sheet.finding())
 }
 
 // table has a row for each point and VO whose cells are not empty.

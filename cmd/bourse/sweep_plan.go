@@ -52,7 +52,7 @@ time is not done: Kubernetes starts it again up to three times, for Slurm submit
 same script again, and it continues.`,
 		Example: "  bourse sweep plan algorithms.toml --engine slurm --parts 20 --out out \\\n      > sweep.sh && sbatch sweep.sh\n" +
 			"  bourse sweep plan algorithms.toml --engine kubernetes --parts 20 \\\n      | kubectl apply -f -",
-		Args: arguments(1, 1, "one file, SWEEP.toml"),
+		Args: flags.Arguments(1, 1, "one file, SWEEP.toml"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(args[0], cmd.OutOrStdout()) },
 	}
 	flags.AddFlag(cmd, &p.engine, flags.OneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -136,7 +137,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	if config.Runs < report.FewSeeds {
 		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", flags.Plural(config.Runs, "seed", "seeds"), report.FewSeeds)
 	}
-	return folded(out, said)
+	return display.Folded(out, said)
 }
 
 // interval is the interval of the share of seeds. A try that was cut short has none.

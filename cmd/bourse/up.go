@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/process/federation"
@@ -149,7 +150,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return failure.Of(err)
 	}
 	for i := range pages {
-		defer pages[i].serve(ctx)()
+		defer pages[i].Start(ctx)()
 	}
 	err = family.Run(ctx, members, func() error { return f.announce(stdout, members, family, pages) })
 	if errors.Is(err, context.Canceled) {
@@ -161,7 +162,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 // livePage is the live page of a VO.
 type livePage struct {
 	vo string
-	*dashServer
+	*dash.Page
 }
 
 // livePages opens a page for each broker, because no VO may see another's jobs.
@@ -175,10 +176,10 @@ func (f *upFlags) livePages() ([]livePage, error) {
 	}
 	var pages []livePage
 	for _, vo := range slices.Sorted(maps.Keys(files)) {
-		page, err := openDash(files[vo], 0)
+		page, err := dash.Open(files[vo], 0)
 		if err != nil {
 			for _, p := range pages {
-				_ = p.listener.Close()
+				_ = p.Close()
 			}
 			return nil, err
 		}
@@ -238,13 +239,13 @@ func (f *upFlags) announce(stdout io.Writer, members []federation.Member, family
 			return err
 		}
 		fmt.Fprintln(stdout)
-		_ = folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
+		_ = display.Folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
 			"%s", as, federation.CommonAccount(as)))
 	}
 	if len(links) == 1 {
-		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", minutes(dash.LinkLife), links[0].Link)
+		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", display.Minutes(dash.LinkLife), links[0].Link)
 	} else {
-		fmt.Fprintf(stdout, "\nThe live page of each VO; a link admits one browser, once, within %s:\n", minutes(dash.LinkLife))
+		fmt.Fprintf(stdout, "\nThe live page of each VO; a link admits one browser, once, within %s:\n", display.Minutes(dash.LinkLife))
 		for _, l := range links {
 			fmt.Fprintf(stdout, "  %-5s  %s\n", l.VO, l.Link)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
@@ -60,7 +61,7 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{contexts[0]: "vo1", contexts[1]: "vo2", filepath.Join(dir, federation.ContextFile): "vo1 vo2"} { // by which their live pages are told apart
-		if who, err := (&calling{context: file}).whoami(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
+		if who, err := (&calling{flags.Calling{Context: file}}).whoami(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
 			t.Errorf("%s: %+v, %v; want the VOs %s", file, who, err, want)
 		}
 	}
@@ -118,7 +119,7 @@ func TestUpVOs_EachHasALivePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pages {
-		defer p.serve(t.Context())()
+		defer p.Start(t.Context())()
 	}
 	family, err := federation.NewFamily(io.Discard)
 	if err != nil {

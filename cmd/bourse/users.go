@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
@@ -29,12 +30,12 @@ tenant. "*" stands for all users without terms of their own.
 
 ` + termsHelp(),
 		Example: "  bourse users\n  bourse users grant ana max_priority=10 max_nodes=64\n  bourse users reset ana max_nodes",
-		Args:    arguments(0, 0, "no arguments"),
+		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Tenancy(ctx) })
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.AddCommand(newGrant(), newReset())
 	return cmd
 }
@@ -44,7 +45,7 @@ func termsHelp() string {
 	var b strings.Builder
 	b.WriteString("Terms:\n")
 	for _, t := range grid.TermList() {
-		b.WriteString(definition(t.Name, strings.ReplaceAll(t.Doc, "`", ""), 15))
+		b.WriteString(display.Definition(t.Name, strings.ReplaceAll(t.Doc, "`", ""), 15))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -64,7 +65,7 @@ it.
 
 ` + termsHelp(),
 		Example: "  bourse users grant ana max_priority=10\n  bourse users grant --tenant physics share=3 max_nodes=256 \\\n      node_hours=5000 period=7d\n  bourse users grant ben --in physics",
-		Args:    arguments(1, 20, "a user or tenant and its terms"),
+		Args:    flags.Arguments(1, 20, "a user or tenant and its terms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g := grantOf(args[0], tenant)
 			g.In = in
@@ -91,7 +92,7 @@ it.
 			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
 	flags.AddFlag(cmd, &in, flags.AsName, "in", "", `put the user into this tenant; "-": no tenant`)
 	return cmd
@@ -107,7 +108,7 @@ func newReset() *cobra.Command {
 		Long: `Reset makes the terms of the broker's file apply again: the named terms, or all. The
 term "in" is the tenant of a user. Only operators may use it.`,
 		Example: "  bourse users reset ana max_priority\n  bourse users reset --tenant physics",
-		Args:    arguments(1, 20, "a user or tenant, and terms"),
+		Args:    flags.Arguments(1, 20, "a user or tenant, and terms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g := grantOf(args[0], tenant)
 			if g.Drop = args[1:]; len(g.Drop) == 0 {
@@ -119,7 +120,7 @@ term "in" is the tenant of a user. Only operators may use it.`,
 			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
 		},
 	}
-	c.flags(cmd)
+	c.AddFlags(cmd)
 	cmd.Flags().BoolVar(&tenant, "tenant", false, "NAME is a tenant")
 	return cmd
 }
@@ -133,7 +134,7 @@ func grantOf(name string, tenant bool) web.Grant {
 
 // users prints the users and tenants that get returns.
 func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Tenancy, error)) error {
-	return told(ctx, c, out, get, usersTable)
+	return flags.PrintAnswer(ctx, &c.Calling, out, get, usersTable)
 }
 
 // usersTable renders a row for each tenant, then one for each user.
@@ -144,7 +145,7 @@ func usersTable(t *web.Tenancy) string {
 		for i, x := range h.Terms {
 			terms[i] = x.Name + "=" + x.Value + mark(x.Source)
 		}
-		w.AppendRow(table.Row{name, h.Tenant + mark(h.Source), strings.Join(terms, " "), h.Waiting, h.Hours, credits(&h.Credits), h.Until.Time().UTC().Format("2006-01-02")})
+		w.AppendRow(table.Row{name, h.Tenant + mark(h.Source), strings.Join(terms, " "), h.Waiting, h.Hours, display.Credits(&h.Credits), h.Until.Time().UTC().Format("2006-01-02")})
 	}
 	for i := range t.Tenants {
 		row(&t.Tenants[i], "tenant "+t.Tenants[i].Name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -52,30 +53,11 @@ func TestJobs_FitATerminalWithLongNames(t *testing.T) {
 	var out bytes.Buffer
 	printJobs(&out, list, now)
 	for line := range strings.Lines(out.String()) {
-		if n := len([]rune(strings.TrimSpace(line))); n > tableWidth {
+		if n := len([]rune(strings.TrimSpace(line))); n > display.TableWidth {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 	if !strings.Contains(out.String(), "k3f9m2q2 ") || !strings.Contains(out.String(), "long") {
 		t.Errorf("an identity has lost an end:\n%s", out.String())
-	}
-}
-
-// A sentence is folded, and never between a mean and its interval.
-func TestFolded_AMeanStaysWithItsInterval(t *testing.T) {
-	t.Parallel()
-	for pad := range 20 {
-		var out bytes.Buffer
-		if err := folded(&out, strings.Repeat("x", 50+pad)+" has +7395 ± 5478 value lost, and so on to the end"); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(out.String(), "+7395 ± 5478") || strings.Count(out.String(), "\n") != 2 {
-			t.Errorf("it is\n%s", out.String())
-		}
-		for line := range strings.Lines(out.String()) {
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > tableWidth {
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
 	}
 }

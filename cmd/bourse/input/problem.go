@@ -1,5 +1,5 @@
-// Package input reads the JSON files that commands take: a problem to search and plan, and
-// a saved look at a cluster. An error names the place in the file, such as jobs[2].nodes, the
+// Package input reads what several commands take: a problem to search and plan, a saved look
+// at a cluster, and journals. An error names the place in the file, such as jobs[2].nodes, the
 // problem and the remedy.
 package input
 

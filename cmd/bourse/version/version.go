@@ -1,4 +1,5 @@
-package main
+// Package version tells which build of bourse this is, by its command and to other commands.
+package version
 
 import (
 	"cmp"
@@ -23,8 +24,8 @@ var (
 	commit  = ""
 )
 
-// version describes this binary.
-type version struct {
+// Version describes this binary.
+type Version struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"` // "" if the build does not know it
 	Modified bool   `json:"modified"`
@@ -34,9 +35,9 @@ type version struct {
 	Journal  int    `json:"journal"`
 }
 
-// versionOf reads the version of this binary.
-func versionOf() version {
-	v := version{Version: release, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Wire: wire.Version, Journal: journal.Version}
+// Of reads the version of this binary.
+func Of() Version {
+	v := Version{Version: release, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Wire: wire.Version, Journal: journal.Version}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.built(info)
 	}
@@ -49,7 +50,7 @@ var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`)
 
 // built takes what Go has recorded in the binary. A commit without a tag is not a release,
 // whatever Go calls it.
-func (v *version) built(info *debug.BuildInfo) {
+func (v *Version) built(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -67,7 +68,7 @@ func (v *version) built(info *debug.BuildInfo) {
 }
 
 // String returns the version as one line.
-func (v version) String() string {
+func (v Version) String() string {
 	commit := cmp.Or(v.Commit, "unknown")
 	if v.Modified {
 		commit += ", with changes"
@@ -75,16 +76,16 @@ func (v version) String() string {
 	return fmt.Sprintf("bourse %s (commit %s, %s, %s, wire %d, journal %d)", v.Version, commit, v.Go, v.Platform, v.Wire, v.Journal)
 }
 
-// brief is the version for the files of a run.
-func (v version) brief() string {
+// Brief is the version for the files of a run.
+func (v Version) Brief() string {
 	if v.Version == "unreleased" && v.Commit != "" {
 		return v.Version + " " + v.Commit[:min(12, len(v.Commit))]
 	}
 	return v.Version
 }
 
-// newVersion builds "bourse version".
-func newVersion() *cobra.Command {
+// New builds "bourse version".
+func New() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -97,9 +98,9 @@ each other; a journal can be read by builds with its version.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return failure.Of(flags.WriteJSON(cmd.OutOrStdout(), versionOf()))
+				return failure.Of(flags.WriteJSON(cmd.OutOrStdout(), Of()))
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionOf())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), Of())
 			return failure.Of(err)
 		},
 	}
