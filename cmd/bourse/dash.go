@@ -57,7 +57,11 @@ On a machine without a browser: give --port, forward that port with ssh
 }
 
 func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr io.Writer) error {
-	who, err := c.whoami(ctx)
+	found, err := c.Find()
+	if err != nil {
+		return flags.Refused(err)
+	}
+	who, err := found.Who(ctx)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -98,25 +102,6 @@ func as(who web.Who) string {
 		return ""
 	}
 	return fmt.Sprintf(" as %s %s", who.Role, who.Name)
-}
-
-// whoami asks the broker, or a site if the context names no broker, who is calling. If
-// nobody answers there is no link, because its page could show nothing.
-func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
-	found, err := c.Find()
-	if err != nil {
-		return who, err
-	}
-	api, err := found.ToBroker()
-	if found.Broker == "" {
-		for name := range found.Sites { // any
-			api, err = found.ToSite(name)
-		}
-	}
-	if err != nil {
-		return who, err
-	}
-	return api.Who(ctx)
 }
 
 // browse opens a link in the desktop's browser, if there is one. Other users of this

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
-	"github.com/bourse-grid/bourse/web"
 )
 
 // What users and peers say reaches a terminal as text, whatever is in it and
@@ -28,13 +25,6 @@ func TestOutput_LetsNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 		if want := "größe\\u001b[2J\t\\u009b1m日本\\u202e\\xff\n\\xe2\\x82"; b.String() != want {
 			t.Errorf("in pieces of %d: %q, want %q", size, b.String(), want)
 		}
-	}
-	var b bytes.Buffer
-	j := web.Job{ID: "wave-\x1b]0;owned\x07", User: "ana\u009b2J", State: "waiting", Reason: &web.Reason{Detail: "no machine with \x1b[31mavx\u202e"}}
-	printJob(&flags.Output{W: &b}, &j, time.Now())
-	printJobs(&flags.Output{W: &b}, []web.Job{j, {User: "ben", State: "done"}}, time.Now())
-	if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u009b\u202e") || !strings.Contains(s, `\u001b[31mavx\u202e`) {
-		t.Errorf("shown as %q", s)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/use"
 	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/report"
 )
@@ -56,18 +57,16 @@ type group struct {
 	commands  []*cobra.Command
 }
 
-// groups lists the commands by purpose, in the order of the help.
+// groups lists the groups by purpose, in the order of the help. Each is a package that lists
+// its commands.
 func groups() []group {
 	return []group{
-		{"study", "Simulate and study, without a network:", []*cobra.Command{
-			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newExport(), newTorture()}},
-		{"one", "Examine one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
-		{"file", "Files:", []*cobra.Command{file.NewCheck(), file.NewGenerate(), file.NewConvert()}},
-		{"use", "Run jobs on a federation:", []*cobra.Command{
-			newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}},
-		{"operate", "Watch and operate a federation:", []*cobra.Command{
-			newLogin(), newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newReplica(), newDrain(), newMaintenance(), newClose(), newOpen()}},
-		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
+		{"study", "Simulate and study, without a network:", studyCommands()},
+		{"one", "Examine one decision:", examineCommands()},
+		{"file", "Files:", file.Commands()},
+		{"use", "Run jobs on a federation:", use.Commands()},
+		{"operate", "Watch and operate a federation:", operateCommands()},
+		{"run", "Run a federation:", runCommands()},
 		{"other", "Other:", []*cobra.Command{version.New()}},
 	}
 }

@@ -254,7 +254,7 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	said := regexp.MustCompile(`^(its slurm.conf, with|with --|needs |for a trace|for a scenario|for kubernetes|continue the interrupted|run only the I-th|replace another run|longest time that --wait)|; needs --`)
 	elsewhere := map[string]bool{"replay --half-life": true, "sweep --resume": true, "sweep --part": true, "study --figures": true, "sweep plan --image": true,
 		"snapshot --conf": true} // it takes nothing else
-	for _, flag := range ofTraces {
+	for _, flag := range flagsForTraces(t) {
 		elsewhere["submit --"+flag] = true // TestSubmit_FlagsOfTracesAreRefusedWithABatch
 	}
 	for _, c := range everyCommand(newRoot()) {
@@ -280,46 +280,31 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	}
 }
 
-func TestSubmit_FlagsOfTracesAreRefusedWithABatch(t *testing.T) {
-	t.Parallel()
-	batch := filepath.Join("..", "..", "docs", "examples", "batch.toml")
-	for _, flag := range ofTraces {
-		value := map[string]string{"max-jobs": "2", "skip": "1", "max-price": "3", "deadline": "1d", "at-once": "true"}[flag]
-		if _, said, code := workloadCommand("submit", batch, "--"+flag+"="+value); code != 2 || !strings.Contains(said, "--"+flag+": is for a trace and has no effect on a batch") {
-			t.Errorf("--%s: exit %d, %s", flag, code, said)
-		}
-	}
-}
-
-// A batch is known by its tables, whatever its name, and may come from a pipe. What is no
-// batch is told what it is.
-func TestSubmit_KnowsABatchByItsTables(t *testing.T) {
-	t.Parallel()
-	batch, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples", "batch.toml"))
+// flagsForTraces lists the flags of submit whose help says that they are for a trace.
+func flagsForTraces(t *testing.T) (names []string) {
+	t.Helper()
+	cmd, _, err := newRoot().Find([]string{"submit"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	for name, c := range map[string]struct{ text, want string }{
-		"jobs.txt":  {string(batch), ""},
-		"run.sh":    {"#!/bin/sh\n", "this is a script"},
-		"notes.txt": {"remember the milk\n", "is neither a batch, a TOML file with [[job]] tables, nor a log of jobs"},
-		"log.swf":   {"1 100 -1 50 2 -1 -1 2 40 -1 1 1 1 1 1 -1 -1 -1\n", "a trace has no prices; add --max-price"},
-		"job.json":  {`{"nodes": 4}`, "this is JSON"},
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Usage, "for a trace") {
+			names = append(names, f.Name)
 		}
-		for _, from := range []string{file, "-"} {
-			s := submitting{in: strings.NewReader(c.text)}
-			list, err := s.read(from, &strings.Builder{})
-			switch {
-			case c.want == "" && (err != nil || len(list) == 0) && from == file:
-				t.Errorf("%s: %v", from, err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("%s as %s: %v, want %q", name, from, err, c.want)
-			}
+	})
+	if len(names) < 5 {
+		t.Errorf("only %q are for a trace", names)
+	}
+	return names
+}
+
+func TestSubmit_FlagsOfTracesAreRefusedWithABatch(t *testing.T) {
+	t.Parallel()
+	batch := filepath.Join("..", "..", "docs", "examples", "batch.toml")
+	for _, flag := range flagsForTraces(t) {
+		value := map[string]string{"max-jobs": "2", "skip": "1", "max-price": "3", "deadline": "1d", "at-once": "true"}[flag]
+		if _, said, code := workloadCommand("submit", batch, "--"+flag+"="+value); code != 2 || !strings.Contains(said, "--"+flag+": is for a trace and has no effect on a batch") {
+			t.Errorf("--%s: exit %d, %s", flag, code, said)
 		}
 	}
 }

@@ -47,7 +47,7 @@ come back.`,
 			return process.RunSite(cmd.Context(), args[0], f.options(cmd))
 		},
 	})
-	cmd.AddCommand(newSiteLost(), newSiteReload())
+	cmd.AddCommand(OfSite()...)
 	return cmd
 }
 

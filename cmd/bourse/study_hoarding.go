@@ -1,8 +1,6 @@
 package main
 
-import (
-	"github.com/bourse-grid/bourse/studies"
-)
+import "github.com/bourse-grid/bourse/studies"
 
 // studyHoarding is our own experiment on bookings that are later given up.
 func studyHoarding() experiment {

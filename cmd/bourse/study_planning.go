@@ -1,8 +1,6 @@
 package main
 
-import (
-	"github.com/bourse-grid/bourse/studies"
-)
+import "github.com/bourse-grid/bourse/studies"
 
 // studyPlanning is our own experiment on a broker's goals.
 func studyPlanning() experiment {

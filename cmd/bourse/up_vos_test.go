@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
@@ -61,7 +60,11 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{contexts[0]: "vo1", contexts[1]: "vo2", filepath.Join(dir, federation.ContextFile): "vo1 vo2"} { // by which their live pages are told apart
-		if who, err := (&calling{flags.Calling{Context: file}}).whoami(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
+		found, err := client.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if who, err := found.Who(t.Context()); err != nil || strings.Join(who.VOs, " ") != want {
 			t.Errorf("%s: %+v, %v; want the VOs %s", file, who, err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // Context says where a federation is and who calls it. Files are relative to
@@ -186,6 +188,20 @@ func (c *Context) ToSite(name string) (*Client, error) {
 		return nil, fmt.Errorf("%s: knows no address of site %q; %s", c.file, name, known)
 	}
 	return c.to(address, certificate.Site, name, "site "+name)
+}
+
+// Who asks the broker, or a site if the context names no broker, who is calling.
+func (c *Context) Who(ctx context.Context) (who web.Who, err error) {
+	api, err := c.ToBroker()
+	if c.Broker == "" {
+		for name := range c.Sites { // any
+			api, err = c.ToSite(name)
+		}
+	}
+	if err != nil {
+		return who, err
+	}
+	return api.Who(ctx)
 }
 
 func (c *Context) path(name string) string {

@@ -1,4 +1,3 @@
-// Package file holds the commands about files: check, generate and convert.
 package file
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewCheck builds "bourse check". Any problem in the file is bad input: exit 2.
-func NewCheck() *cobra.Command {
+// newCheck builds "bourse check". Any problem in the file is bad input: exit 2.
+func newCheck() *cobra.Command {
 	var asJSON, live bool
 	var traces string
 	cmd := &cobra.Command{

@@ -18,8 +18,8 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// NewConvert builds "bourse convert".
-func NewConvert() *cobra.Command {
+// newConvert builds "bourse convert".
+func newConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",

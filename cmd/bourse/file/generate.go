@@ -13,8 +13,8 @@ import (
 	"github.com/bourse-grid/bourse/workload"
 )
 
-// NewGenerate builds "bourse generate".
-func NewGenerate() *cobra.Command {
+// newGenerate builds "bourse generate".
+func newGenerate() *cobra.Command {
 	var g generate
 	cmd := &cobra.Command{
 		Use:   "generate --model lublin|uniform --jobs N --procs P",
