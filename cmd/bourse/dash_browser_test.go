@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bourse-grid/bourse/process/federation"
-	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // The live page of real processes, by its link: what is there, what is new, and what an

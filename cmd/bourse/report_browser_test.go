@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/tree/thorough"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -27,8 +29,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // browser is a page open in a real one.

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/operate"
 	"github.com/bourse-grid/bourse/cmd/bourse/use"
 	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/report"
@@ -65,7 +66,7 @@ func groups() []group {
 		{"one", "Examine one decision:", examineCommands()},
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},
-		{"operate", "Watch and operate a federation:", operateCommands()},
+		{"operate", "Watch and operate a federation:", operate.Commands()},
 		{"run", "Run a federation:", runCommands()},
 		{"other", "Other:", []*cobra.Command{version.New()}},
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cmd/bourse/operate"
 	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process"
@@ -47,7 +48,7 @@ come back.`,
 			return process.RunSite(cmd.Context(), args[0], f.options(cmd))
 		},
 	})
-	cmd.AddCommand(OfSite()...)
+	cmd.AddCommand(operate.OfSite()...)
 	return cmd
 }
 

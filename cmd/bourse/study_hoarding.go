@@ -1,6 +1,8 @@
 package main
 
-import "github.com/bourse-grid/bourse/studies"
+import (
+	"github.com/bourse-grid/bourse/studies"
+)
 
 // studyHoarding is our own experiment on bookings that are later given up.
 func studyHoarding() experiment {

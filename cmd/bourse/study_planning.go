@@ -1,6 +1,8 @@
 package main
 
-import "github.com/bourse-grid/bourse/studies"
+import (
+	"github.com/bourse-grid/bourse/studies"
+)
 
 // studyPlanning is our own experiment on a broker's goals.
 func studyPlanning() experiment {

@@ -1,7 +1,7 @@
 // Package operate holds the commands that watch and operate a federation: login, dash,
 // sites, reservations, accounts, users, replica, drain, maintenance, close and open, and
 // those below "bourse site" that call a site or its broker.
-package main
+package operate
 
 import (
 	"github.com/spf13/cobra"
@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
-// operateCommands lists the commands of the group, in the order of the help.
-func operateCommands() []*cobra.Command {
+// Commands lists the commands of the group, in the order of the help.
+func Commands() []*cobra.Command {
 	return []*cobra.Command{newLogin(), newDash(), newSites(), newReservations(), newAccounts(), newUsers(), newReplica(), newDrain(), newMaintenance(), newClose(), newOpen()}
 }
 
