@@ -19,8 +19,11 @@ func TestJournalCopy_IsWhatTheJournalsAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []copiedJournal
-	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said) != 2 || said[0].Facts != uint64(len(broker)) || said[1].Agent != "site:north" {
+	var said []struct {
+		Agent string
+		Facts int
+	}
+	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said) != 2 || said[0].Facts != len(broker) || said[1].Agent != "site:north" {
 		t.Errorf("%s: %v", out, err)
 	}
 	was, err := runJournal(t, "show", dir)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
-	"github.com/bourse-grid/bourse/grid"
 )
 
 // busyLook is a cluster of four nodes in one partition at 1,000,000 s. Job 1 of ana has
@@ -223,48 +220,5 @@ func TestQuote_OfALookNamesReservationsAndOutages(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s nodes: %s; want %q", nodes, out, want)
 		}
-	}
-}
-
-// The forecast asks a live cluster by its commands and shows the cluster's own answer too.
-// If the cluster keeps no accounting, it says so.
-func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	recorded, err := filepath.Abs(filepath.Join("..", "..", "cluster", "slurm", "testdata", "22.05"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, script := range map[string]string{
-		"squeue":   "cat " + recorded + "/squeue.json",
-		"sinfo":    "cat " + recorded + "/sinfo.json",
-		"scontrol": "cat " + recorded + "/reservations.txt",
-		"sbatch":   `echo "sbatch: Job 12 to start at 1795364741 using 1 processors on nodes site1n1 in partition batch" >&2`,
-		"sacct":    `echo "Slurm accounting storage is disabled" >&2; exit 1`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l := lookFlags{slurm: true, folder: dir}
-	look, err := l.look(context.Background())
-	if err != nil || len(look.Nodes) == 0 {
-		t.Fatalf("look %+v, %v", look, err)
-	}
-	f := forecasting{lookFlags: l, nodes: 1, duration: grid.Hour, policy: livePolicy(), priority: "last", days: 1, draws: 20}
-	f.partition = look.Nodes[0].Partitions[0]
-	var out, messages bytes.Buffer
-	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {
-		t.Fatal(err)
-	}
-	if own := strings.Fields(out.String()[strings.Index(out.String(), "Slurm itself")+12:]); own[0] != "2026-11-22" || own[1] != "16:25:41Z" {
-		t.Errorf("printed %s", &out)
-	}
-	if !strings.Contains(messages.String(), "no history from accounting: sacct --allusers: Slurm accounting storage is disabled") {
-		t.Errorf("said %q", &messages)
-	}
-	l.folder = t.TempDir()
-	if _, err := l.look(context.Background()); exitCode(err) != 1 || !strings.Contains(err.Error(), "not found; install Slurm's commands") {
-		t.Errorf("without Slurm: %v", err)
 	}
 }

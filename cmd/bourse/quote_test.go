@@ -64,11 +64,10 @@ func quoteOf(t *testing.T, site string, flags ...string) (a quoteAnswer, exit in
 	if err := os.WriteFile(file, []byte(site), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd, out := newQuote(), new(bytes.Buffer)
+	cmd, out := newRoot(), new(bytes.Buffer)
 	cmd.SetOut(out)
 	cmd.SetErr(new(bytes.Buffer))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(append([]string{file, "--json"}, flags...))
+	cmd.SetArgs(append([]string{"quote", file, "--json"}, flags...))
 	exit = exitCode(cmd.Execute())
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &a); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
+	"github.com/bourse-grid/bourse/cmd/bourse/examine"
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/operate"
@@ -63,7 +64,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", studyCommands()},
-		{"one", "Examine one decision:", examineCommands()},
+		{"one", "Examine one decision:", examine.Commands()},
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},
 		{"operate", "Watch and operate a federation:", operate.Commands()},

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,40 +103,6 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 	out, _, err := runCommand(t.Context(), "journal", "verify", dir, "--json")
 	if err != nil || !strings.Contains(out, `"broken": 0`) || !strings.Contains(out, `"broker:vo1/main"`) || !strings.Contains(out, `"broker:vo2/main"`) || strings.Contains(out, `"committed": 0`) {
 		t.Errorf("the journals: %v\n%s", err, out)
-	}
-}
-
-// Each VO has a live page of its own, whose link up prints.
-func TestUpVOs_EachHasALivePage(t *testing.T) {
-	t.Parallel()
-	f := upFlags{dir: t.TempDir(), vos: 2}
-	members, err := federation.LayOutVOs(f.dir, 1, f.vos, 0, testPort(18), federation.Simulated)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := f.livePages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pages {
-		defer p.Start(t.Context())()
-	}
-	family, err := federation.NewFamily(io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	if err := f.announce(&text, members, family, pages); err != nil {
-		t.Fatal(err)
-	}
-	links := regexp.MustCompile(`(?m)^  (vo[12])    (http://127\.0\.0\.1:\d+/#\S+)$`).FindAllStringSubmatch(text.String(), -1)
-	if len(links) != 2 || links[0][1] != "vo1" || links[1][1] != "vo2" || links[0][2] == links[1][2] || !strings.Contains(text.String(), "live page of each VO") {
-		t.Errorf("it says\n%s", text.String())
-	}
-	f.json = true
-	text.Reset()
-	if err := f.announce(&text, members, family, pages); err != nil || strings.Count(text.String(), `"vo": "vo`) != 2 {
-		t.Errorf("as JSON, %v: %s", err, text.String())
 	}
 }
 
