@@ -35,7 +35,7 @@ func TestNotebook_DrawsASweep(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "budgets.toml"), []byte(sweep), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "sweep", filepath.Join(dir, "budgets.toml"), "--out", filepath.Join(dir, "budgets"))
+	runBourse(t, "sweep", filepath.Join(dir, "budgets.toml"), "--out", filepath.Join(dir, "budgets"))
 	out := filepath.Join(dir, "run.ipynb")
 	cmd := exec.CommandContext(t.Context(), python, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", out, notebook)
 	cmd.Env = append(os.Environ(), "BOURSE_SWEEP="+filepath.Join(dir, "budgets"), "JUPYTER_RUNTIME_DIR="+dir)

@@ -51,18 +51,18 @@ func TestReference_HasEveryColumnThatIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	trace := run(t, "generate", "--model", "lublin", "--jobs", "50", "--procs", "64")
+	trace := runBourse(t, "generate", "--model", "lublin", "--jobs", "50", "--procs", "64")
 	if err := os.WriteFile(in("log.swf"), []byte(trace), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "simulate", "--preset", "sla", "--runs", "2", "--out", in("a"))
-	run(t, "simulate", in("base.toml"), "--runs", "2", "--out", in("b"))
-	run(t, "report", in("b"), in("b"), "--out", in("both"))
-	run(t, "sweep", in("sweep.toml"), "--out", in("sweep"))
-	run(t, "sweep", in("seek.toml"), "--out", in("seek"))
-	run(t, "replay", in("log.swf"), "--procs", "64", "--policy", "easy", "--reservations", "0.1", "--alpha", "0", "--jobs-out", in("replay.csv"))
-	run(t, "study", "admission", "--quick", "--runs", "1", "--out", in("study"))
-	run(t, "export", in("a"), "--to", "evalys", "--out", in("evalys.csv"))
+	runBourse(t, "simulate", "--preset", "sla", "--runs", "2", "--out", in("a"))
+	runBourse(t, "simulate", in("base.toml"), "--runs", "2", "--out", in("b"))
+	runBourse(t, "report", in("b"), in("b"), "--out", in("both"))
+	runBourse(t, "sweep", in("sweep.toml"), "--out", in("sweep"))
+	runBourse(t, "sweep", in("seek.toml"), "--out", in("seek"))
+	runBourse(t, "replay", in("log.swf"), "--procs", "64", "--policy", "easy", "--reservations", "0.1", "--alpha", "0", "--jobs-out", in("replay.csv"))
+	runBourse(t, "study", "admission", "--quick", "--runs", "1", "--out", in("study"))
+	runBourse(t, "export", in("a"), "--to", "evalys", "--out", in("evalys.csv"))
 
 	names, kinds := documented(t)
 	must := func(section, name string) {
@@ -117,7 +117,7 @@ func TestReference_HasEveryColumnThatIsWritten(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, args ...string) string {
+func runBourse(t *testing.T, args ...string) string {
 	t.Helper()
 	out, msg, code := workloadCommand(args...)
 	if code != 0 {

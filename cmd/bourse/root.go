@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/file"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/operate"
+	"github.com/bourse-grid/bourse/cmd/bourse/run"
 	"github.com/bourse-grid/bourse/cmd/bourse/use"
 	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/report"
@@ -68,7 +69,7 @@ func groups() []group {
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},
 		{"operate", "Watch and operate a federation:", operate.Commands()},
-		{"run", "Run a federation:", runCommands()},
+		{"run", "Run a federation:", run.Commands()},
 		{"other", "Other:", []*cobra.Command{version.New()}},
 	}
 }

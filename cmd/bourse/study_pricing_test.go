@@ -16,7 +16,7 @@ func TestStudy_PricingLeavesOutTheTraceThatIsNotGiven(t *testing.T) {
 	if _, err := os.Stat(trace); err != nil {
 		t.Skipf("the trace is absent: %v", err)
 	}
-	stdout, stderr, err := study(t, "adaptive-pricing", "--trace", trace, "--quick", "--runs", "1", "--json")
+	stdout, stderr, err := runStudy(t, "adaptive-pricing", "--trace", trace, "--quick", "--runs", "1", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestStudy_PricingLeavesOutTheTraceThatIsNotGiven(t *testing.T) {
 // other traces, are not shown.
 func TestStudy_PricingWithoutATraceDrawsOne(t *testing.T) {
 	t.Parallel()
-	stdout, stderr, err := study(t, "adaptive-pricing", "--runs", "1", "--quick", "--json")
+	stdout, stderr, err := runStudy(t, "adaptive-pricing", "--runs", "1", "--quick", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestStudy_BadTracesOfThePapersOfPrices(t *testing.T) {
 		{[]string{"adaptive-pricing", "--trace", short, "--trace", short, "--trace", "c.swf"}, "--trace c.swf: the study takes 2 traces, SDSC SP2, CTC SP2; 3 given"},
 		{[]string{"slot-search", "--trace", short}, "takes no trace"},
 	} {
-		_, _, err := study(t, c.args...)
+		_, _, err := runStudy(t, c.args...)
 		if err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q with exit 2", c.args, err, c.want)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/bourse-grid/bourse/studies"
 )
 
-// study runs the command and returns what it prints.
-func study(t *testing.T, args ...string) (stdout, stderr string, err error) {
+// runStudy runs the command and returns what it prints.
+func runStudy(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, messages strings.Builder
 	root := newRoot()
@@ -32,7 +32,7 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 		t.Skip("a second of simulations")
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	stdout, stderr, err := study(t, "admission", "--runs", "1", "--seed", "5", "--json", "--out", dir, "--figures", "svg")
+	stdout, stderr, err := runStudy(t, "admission", "--runs", "1", "--seed", "5", "--json", "--out", dir, "--figures", "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		{[]string{"planning", "--traces", t.TempDir()}, "SDSC-SP2-1998-4.2-cln.swf.gz; give the folder of the traces with --traces DIR"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
 	} {
-		_, _, err := study(t, c.args...)
+		_, _, err := runStudy(t, c.args...)
 		if err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q with exit 2", c.args, err, c.want)
 		}
@@ -151,11 +151,11 @@ func TestStudy_ForecastOfOneLog(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	args := []string{"forecast", "--trace", log, "--quick", "--runs", "3"}
-	first, stderr, err := study(t, append(args, "--json")...)
+	first, stderr, err := runStudy(t, append(args, "--json")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, _ := study(t, append(args, "--json")...)
+	again, _, _ := runStudy(t, append(args, "--json")...)
 	if first != again {
 		t.Error("one seed gives other rows")
 	}
@@ -171,11 +171,11 @@ func TestStudy_ForecastOfOneLog(t *testing.T) {
 	if len(list) != 2*(1+3*(4+2+4)+4+4+2) || !strings.Contains(stderr, "no --trace for CTC SP2 given") {
 		t.Errorf("%d rows, said %q", len(list), stderr)
 	}
-	shown, _, _ := study(t, args...)
+	shown, _, _ := runStudy(t, args...)
 	if words := strings.Join(strings.Fields(shown), " "); !strings.Contains(words, "SP2, easy: of the jobs that wait, history puts ") {
 		t.Errorf("no finding in %s", shown)
 	}
-	if _, _, err := study(t, "forecast", "--trace", log, "--trace", log, "--trace", log); exitCode(err) != 2 {
+	if _, _, err := runStudy(t, "forecast", "--trace", log, "--trace", log, "--trace", log); exitCode(err) != 2 {
 		t.Errorf("three logs: %v", err)
 	}
 }

@@ -1,10 +1,10 @@
 // Package run holds the commands that run a federation: up, site, broker, ca, journal and
 // supervise. What hosts agents is in package process.
-package main
+package run
 
 import "github.com/spf13/cobra"
 
-// runCommands lists the commands of the group, in the order of the help.
-func runCommands() []*cobra.Command {
+// Commands lists the commands of the group, in the order of the help.
+func Commands() []*cobra.Command {
 	return []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}
 }
