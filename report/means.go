@@ -53,6 +53,17 @@ func Interval(values []float64) (mean, half float64) {
 	return mean, half
 }
 
+// WithInterval shows a mean and the half-width of its interval, with as many decimals as are
+// meaningful for such an interval. format is for the mean, and takes the decimals as well:
+// "%.*f".
+func WithInterval(format string, mean, half float64) string {
+	decimals := 2
+	for bound := 1.; decimals > 0 && half >= bound; bound *= 10 {
+		decimals--
+	}
+	return fmt.Sprintf(format+" ± %.*f", decimals, mean, decimals, half)
+}
+
 // Means sums several runs of one scenario up: for each site and each VO the
 // measures of Figures. The runs must be of the same scenario.
 func Means(runs []Summary) []Mean {

@@ -1,9 +1,12 @@
 package simulation
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"strconv"
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
@@ -154,4 +157,17 @@ func (t *Try) Interval() (low, high float64) {
 	p := k / n
 	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max((middle-half)/(1+z*z/n), 0), min((middle+half)/(1+z*z/n), 1)
+}
+
+// WriteTries writes a row for each value that was tried and each of its seeds, as CSV.
+func WriteTries(w io.Writer, config *configs.Sweep, tries []Try) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{config.Parameters[0].Name, "seed", config.Target.Measure, "met"})
+	for _, t := range tries {
+		for i, v := range t.Seen {
+			out.Write([]string{decimal(t.Value), strconv.FormatUint(config.Seed+uint64(i), 10), decimal(v), strconv.FormatBool(config.Target.Met(v))})
+		}
+	}
+	out.Flush()
+	return out.Error()
 }

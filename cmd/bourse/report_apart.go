@@ -68,7 +68,7 @@ func apartCells(d *report.Apart) (cells [3]string) {
 	for k, m := range []report.Mean{d.A, d.B} {
 		switch {
 		case m.Runs > 1:
-			cells[k] = within("%.*f", m.Mean, m.CI95)
+			cells[k] = report.WithInterval("%.*f", m.Mean, m.CI95)
 		case m.Runs == 1:
 			cells[k] = fmt.Sprintf("%.2f", m.Mean)
 		}
@@ -78,7 +78,7 @@ func apartCells(d *report.Apart) (cells [3]string) {
 	case math.IsNaN(d.CI95):
 		cells[2] = fmt.Sprintf("%+.2f", d.Less)
 	default:
-		cells[2] = within("%+.*f", d.Less, d.CI95)
+		cells[2] = report.WithInterval("%+.*f", d.Less, d.CI95)
 		if d.Beyond() {
 			cells[2] += " *"
 		}

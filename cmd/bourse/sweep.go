@@ -128,16 +128,16 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		remedy = "finished runs are kept; to continue, repeat the command with --resume"
 	}
 	defer flags.OnInterrupt(stderr, func() string { return remedy })()
-	if n := sheet.finished(); n > 0 {
+	if n := sheet.Finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}
 	bar := flags.NewProgress(stderr, "runs")
-	bar.Start(sheet.finished(), sheet.wanted())
+	bar.Start(sheet.Finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failure.Of(err)
 		}
-		bar.Set(sheet.finished(), sheet.wanted())
+		bar.Set(sheet.Finished(), sheet.wanted())
 		return nil
 	})
 	bar.Clear()
@@ -168,13 +168,13 @@ func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 		return failure.Of(flags.WriteJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
 	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
-		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
+		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.Sweep.Runs(), f.out)
 	return failure.Of(err)
 }
 
 // tell shows the means of all runs and where the files are.
 func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
-	means := sheet.means()
+	means := sheet.Means()
 	if f.json {
 		return failure.Of(flags.WriteJSON(stdout, means))
 	}
@@ -191,9 +191,9 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 
 // show prints a row for each point and VO, with some measures: means, and below them the
 // differences from the first point. The files have all measures, and those of the sites.
-func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) error {
-	config := sheet.sweep.Config
-	mean := f.table(config, means, func(m *sweepMean) string { return within("%.*f", m.Mean, m.CI95) })
+func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out io.Writer) error {
+	config := sheet.Sweep.Config
+	mean := f.table(config, means, func(m *simulation.SweepMean) string { return report.WithInterval("%.*f", m.Mean, m.CI95) })
 	if mean.Length() == 0 {
 		fmt.Fprintln(out, "The scenario has no broker. The files have the figures of its sites.")
 		return nil
@@ -201,26 +201,26 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) e
 	if _, err := fmt.Fprintf(out, "%s\n\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n", mean.Render(), config.Points(), config.Runs, config.Seed); err != nil {
 		return err
 	}
-	apart := f.table(config, means, func(m *sweepMean) string {
+	apart := f.table(config, means, func(m *simulation.SweepMean) string {
 		if m.Apart == nil {
 			return ""
 		}
 		star := ""
-		if m.Apart.beyond() {
+		if m.Apart.Beyond() {
 			star = " *"
 		}
-		return within("%+.*f", m.Apart.Mean, m.Apart.CI95) + star
+		return report.WithInterval("%+.*f", m.Apart.Mean, m.Apart.CI95) + star
 	})
 	if apart.Length() > 0 {
 		if _, err := fmt.Fprintf(out, "\n%s\n\nDifferences from the first combination, seed by seed; * is beyond the interval.\n", apart.Render()); err != nil {
 			return err
 		}
 	}
-	return display.Folded(out, sheet.finding())
+	return display.Folded(out, sheet.Finding())
 }
 
 // table has a row for each point and VO whose cells are not empty.
-func (f *sweepFlags) table(config *configs.Sweep, means []sweepMean, cell func(*sweepMean) string) table.Writer {
+func (f *sweepFlags) table(config *configs.Sweep, means []simulation.SweepMean, cell func(*simulation.SweepMean) string) table.Writer {
 	header := []string{"#"}
 	for _, p := range config.Parameters {
 		header = append(header, "<"+p.Name)

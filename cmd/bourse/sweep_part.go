@@ -82,17 +82,17 @@ func arrayPart(env func(string) string) (p sweepPart, err error) {
 // take restricts the sheet to a part.
 func (s *sweepSheet) take(p sweepPart) {
 	if s.part = p; p.of > 0 {
-		s.own = s.sweep.Part(p.i, p.of)
+		s.own = s.Sweep.Part(p.i, p.of)
 	}
 }
 
 // wanted is how many runs the sheet needs.
 func (s *sweepSheet) wanted() int {
 	if s.own == nil {
-		return s.sweep.Runs()
+		return s.Sweep.Runs()
 	}
 	n := 0
-	for run := range s.runs {
+	for run := range s.Figures {
 		if s.own(run) {
 			n++
 		}
@@ -104,7 +104,7 @@ func (s *sweepSheet) wanted() int {
 func (s *sweepSheet) head() sweepHead {
 	h := sweepHead{Sweep: s.print, Part: s.part.i, Of: s.part.of}
 	if s.part.of > 0 {
-		h.Text = s.sweep.Config.Text()
+		h.Text = s.Sweep.Config.Text()
 	}
 	return h
 }
@@ -121,7 +121,7 @@ func (s *sweepSheet) over(dir string) (bool, error) {
 		return false, failure.Of(err)
 	}
 	_, err = s.read(path, old)
-	return err == nil && s.done == s.wanted(), err
+	return err == nil && s.Finished() == s.wanted(), err
 }
 
 // writePart writes the runs of a part.
@@ -129,7 +129,7 @@ func (s *sweepSheet) writePart(w io.Writer) error {
 	if err := flags.WriteLine(w, s.head()); err != nil {
 		return err
 	}
-	for run, figures := range s.runs {
+	for run, figures := range s.Figures {
 		if figures != nil {
 			if err := flags.WriteLine(w, simulation.SweepRun{Run: run, Figures: figures}); err != nil {
 				return err
@@ -172,17 +172,17 @@ func (p *sweepParts) add(dir string) error {
 		}
 		p.sheet, p.first, p.of, p.have = newSweepSheet(&simulation.Sweep{Config: config}, head.Sweep), path, head.Of, map[int]bool{}
 	}
-	if head.Of != p.of || head.Sweep != p.sheet.print || head.Text != p.sheet.sweep.Config.Text() {
+	if head.Of != p.of || head.Sweep != p.sheet.print || head.Text != p.sheet.Sweep.Config.Text() {
 		return fmt.Errorf("%s and %s are parts of different sweeps, or of different numbers of parts", p.first, path)
 	}
-	one := newSweepSheet(p.sheet.sweep, head.Sweep)
+	one := newSweepSheet(p.sheet.Sweep, head.Sweep)
 	one.take(sweepPart{head.Part, head.Of})
 	if whole, err := one.read(path, text); err != nil {
 		return err
-	} else if whole != len(text) || one.done != one.wanted() {
-		return fmt.Errorf("%s has %d of its %d runs; run the part again", path, one.done, one.wanted())
+	} else if whole != len(text) || one.Finished() != one.wanted() {
+		return fmt.Errorf("%s has %d of its %d runs; run the part again", path, one.Finished(), one.wanted())
 	}
-	return p.keep(path, head.Part, one.runs)
+	return p.keep(path, head.Part, one.Figures)
 }
 
 // keep adds the runs of a part. Two folders with the same run must agree on its figures.
@@ -191,10 +191,10 @@ func (p *sweepParts) keep(path string, part int, runs [][]report.Figure) error {
 		if figures == nil {
 			continue
 		}
-		if old := p.sheet.runs[run]; old != nil && fmt.Sprint(old) != fmt.Sprint(figures) {
+		if old := p.sheet.Figures[run]; old != nil && fmt.Sprint(old) != fmt.Sprint(figures) {
 			return failure.Of(fmt.Errorf("%s: run %d has different figures in another folder of part %d; they come from different versions of the program", path, run, part))
 		}
-		p.sheet.keep(simulation.SweepRun{Run: run, Figures: figures})
+		p.sheet.Keep(simulation.SweepRun{Run: run, Figures: figures})
 	}
 	p.have[part] = true
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
@@ -86,7 +84,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 		err = answer.print(stdout, config)
 	}
 	if f.out != "" {
-		err = errors.Join(err, files.Replace(filepath.Join(f.out, seekFile), func(w io.Writer) error { return writeTries(w, config, tries) }))
+		err = errors.Join(err, files.Replace(filepath.Join(f.out, seekFile), func(w io.Writer) error { return simulation.WriteTries(w, config, tries) }))
 	}
 	if err == nil && answer.Least == nil {
 		err = fmt.Errorf("not even %s = %v meets the target", name, found.Below)
@@ -153,17 +151,5 @@ func (t *soughtTry) mean() string {
 	if t.Runs < 2 {
 		return fmt.Sprintf("%.2f", t.Mean)
 	}
-	return within("%.*f", t.Mean, t.CI95)
-}
-
-func writeTries(w io.Writer, config *configs.Sweep, tries []simulation.Try) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{config.Parameters[0].Name, "seed", config.Target.Measure, "met"})
-	for _, t := range tries {
-		for i, v := range t.Seen {
-			out.Write([]string{decimal(t.Value), strconv.FormatUint(config.Seed+uint64(i), 10), decimal(v), strconv.FormatBool(config.Target.Met(v))})
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return report.WithInterval("%.*f", t.Mean, t.CI95)
 }

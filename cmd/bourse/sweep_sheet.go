@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -34,22 +32,19 @@ const (
 // sweepSheet holds the results of a sweep's runs, in memory and in the progress file of
 // its folder.
 type sweepSheet struct {
-	sweep *simulation.Sweep
+	*simulation.SweepResults
 	print string // fingerprint
 	dir   string
 	file  *os.File
-	runs  [][]report.Figure // by run; nil: not done yet
-	done  int
 	part  sweepPart
 	own   func(run int) bool // whether a run belongs to the part; nil: all do
 }
 
 func newSweepSheet(sweep *simulation.Sweep, print string) *sweepSheet {
-	return &sweepSheet{sweep: sweep, print: print, runs: make([][]report.Figure, sweep.Runs())}
+	return &sweepSheet{SweepResults: simulation.NewSweepResults(sweep), print: print}
 }
 
-func (s *sweepSheet) has(run int) bool { return s.runs[run] != nil || s.own != nil && !s.own(run) }
-func (s *sweepSheet) finished() int    { return s.done }
+func (s *sweepSheet) has(run int) bool { return s.Figures[run] != nil || s.own != nil && !s.own(run) }
 
 // sweepHead begins the progress file and identifies the sweep.
 type sweepHead struct {
@@ -107,24 +102,17 @@ func (s *sweepSheet) read(path string, old []byte) (whole int, err error) {
 			continue
 		}
 		var r simulation.SweepRun
-		if err := json.Unmarshal(line, &r); err != nil || r.Run < 0 || r.Run >= len(s.runs) || r.Figures == nil {
+		if err := json.Unmarshal(line, &r); err != nil || r.Run < 0 || r.Run >= len(s.Figures) || r.Figures == nil {
 			return 0, fmt.Errorf("%s:%d: not a run of this sweep; remove the file and start over", path, i+1)
 		}
-		s.keep(r)
+		s.Keep(r)
 	}
 	return whole, nil
 }
 
-func (s *sweepSheet) keep(r simulation.SweepRun) {
-	if s.runs[r.Run] == nil {
-		s.done++
-	}
-	s.runs[r.Run] = r.Figures
-}
-
 // add keeps a run and appends it to the progress file.
 func (s *sweepSheet) add(r simulation.SweepRun) error {
-	s.keep(r)
+	s.Keep(r)
 	if s.file == nil {
 		return nil
 	}
@@ -149,8 +137,8 @@ func (s *sweepSheet) close() {
 
 // write writes the files of a finished sweep, each whole, and removes its progress file.
 func (s *sweepSheet) write() error {
-	list := []report.File{{Name: sweepRuns, Write: s.writeRuns}, {Name: sweepSummary, Write: s.writeSummary}, {Name: sweepFile, Write: s.writeConfig},
-		{Name: sweepApart, Write: s.writeDifferences}, {Name: sweepPage, Write: s.writePage}}
+	list := []report.File{{Name: sweepRuns, Write: s.WriteRuns}, {Name: sweepSummary, Write: s.WriteSummary}, {Name: sweepFile, Write: s.writeConfig},
+		{Name: sweepApart, Write: s.WriteDifferences}, {Name: sweepPage, Write: s.WritePage}}
 	if s.part.of > 0 {
 		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
 	}
@@ -167,47 +155,9 @@ func (s *sweepSheet) write() error {
 	return os.Remove(filepath.Join(s.dir, sweepPartial))
 }
 
-// settings returns the columns that identify a point.
-func (s *sweepSheet) settings(point int) []string {
-	row := []string{strconv.Itoa(point + 1)}
-	for _, v := range s.sweep.Config.Values(point) {
-		row = append(row, fmt.Sprint(v))
-	}
-	return row
-}
-
-// names returns the headings of settings.
-func (s *sweepSheet) names() []string {
-	row := []string{"point"}
-	for _, p := range s.sweep.Config.Parameters {
-		row = append(row, p.Name)
-	}
-	return row
-}
-
-// writeRuns writes a row for each run. All runs of a sweep have the same sites and VOs, so
-// they have the same columns.
-func (s *sweepSheet) writeRuns(w io.Writer) error {
-	out := csv.NewWriter(w)
-	header := append(s.names(), "seed")
-	for _, f := range s.runs[0] {
-		header = append(header, f.Owner+": "+f.Measure)
-	}
-	out.Write(header)
-	for n, figures := range s.runs {
-		row := append(s.settings(s.sweep.Point(n)), strconv.FormatUint(s.sweep.Seed(n), 10))
-		for _, f := range figures {
-			row = append(row, strconv.FormatFloat(f.Value, 'g', -1, 64))
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
-}
-
 // writeConfig writes the settings of the sweep.
 func (s *sweepSheet) writeConfig(w io.Writer) error {
-	config := s.sweep.Config
+	config := s.Sweep.Config
 	type parameter struct {
 		Key    string `json:"key"`
 		Values []any  `json:"values"`

@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -148,7 +146,7 @@ func interrupt(t *testing.T, config *configs.Sweep, out string, after int, torn 
 	defer sheet.close()
 	stop := errors.New("interrupted")
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
-		if sheet.finished() == after {
+		if sheet.Finished() == after {
 			return stop
 		}
 		return sheet.add(r)
@@ -180,37 +178,5 @@ func TestSweep_RefusesTheProgressOfAnother(t *testing.T) {
 	}
 	if _, msg, code := workloadCommand("sweep"); code != 2 || !strings.Contains(msg, "one file") {
 		t.Errorf("exit %d: %s", code, msg)
-	}
-}
-
-// Differences are taken seed by seed: what all points of a seed share drops out.
-func TestSweep_DifferencesAreSeedBySeed(t *testing.T) {
-	t.Parallel()
-	file, _ := sweepFiles(t)
-	config, err := configs.ReadSweep(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSweepSheet(&simulation.Sweep{Config: config}, "")
-	// Seeds differ by hundreds, point 2 from point 1 by 1 and 3.
-	for run, v := range []float64{100, 900, 101, 903, 100, 900, 100, 900} {
-		s.keep(simulation.SweepRun{Run: run, Figures: []report.Figure{{Owner: "vo1", Measure: "jobs placed", Value: v}}})
-	}
-	means := s.means()
-	if means[0].Apart != nil {
-		t.Errorf("the first point differs from itself by %+v", means[0].Apart)
-	}
-	// The half-width of 1 and 3 is t(0.975, 1) x sqrt(2) / sqrt(2) = 12.706.
-	if a := means[1].Apart; a.Mean != 2 || math.Abs(a.CI95-12.706) > .001 || a.beyond() {
-		t.Errorf("the second point differs by %+v", a)
-	}
-	if a := means[2].Apart; a.Mean != 0 || a.CI95 != 0 {
-		t.Errorf("the third point differs by %+v", a)
-	}
-	if q := means[1].Quantiles; q["min"] != 101 || q["median"] != 502 || q["max"] != 903 {
-		t.Errorf("quantiles are %v", q)
-	}
-	if f := s.finding(); !strings.Contains(f, "nothing differs") || !strings.Contains(f, "2 seeds: too few") {
-		t.Error(f)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"encoding/csv"
@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
 )
 
-// sweepMean is a row of the summary and of the differences: a point's figures, and the
+// SweepMean is a row of the summary and of the differences: a point's figures, and the
 // same less those of the first point with the same seeds.
-type sweepMean struct {
+type SweepMean struct {
 	Point     int                `json:"-"`
 	Settings  map[string]any     `json:"settings"`
 	Owner     string             `json:"owner"`
@@ -24,18 +23,18 @@ type sweepMean struct {
 	CI95      float64            `json:"ci95"`
 	Runs      int                `json:"runs"`
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
-	Apart     *apart             `json:"difference,omitempty"` // from the first point; nil there
+	Apart     *Difference        `json:"difference,omitempty"` // from the first point; nil there
 }
 
-// apart is a paired difference: its mean over the seeds and the half-width of its 95 %
+// Difference is a paired difference: its mean over the seeds and the half-width of its 95 %
 // interval.
-type apart struct {
+type Difference struct {
 	Mean float64 `json:"mean"`
 	CI95 float64 `json:"ci95"`
 }
 
-// beyond reports whether the difference is beyond its interval.
-func (a *apart) beyond() bool { return a != nil && math.Abs(a.Mean) > a.CI95 }
+// Beyond reports whether the difference is beyond its interval.
+func (a *Difference) Beyond() bool { return a != nil && math.Abs(a.Mean) > a.CI95 }
 
 // quantiles lists the quantiles of the summary.
 var quantiles = []struct {
@@ -43,27 +42,27 @@ var quantiles = []struct {
 	at   float64
 }{{"min", 0}, {"p10", .1}, {"median", .5}, {"p90", .9}, {"max", 1}}
 
-// means averages the seeds of every point.
-func (s *sweepSheet) means() []sweepMean {
-	var list []sweepMean
-	config := s.sweep.Config
-	first := s.runs[:config.Runs]
+// Means averages the seeds of every point.
+func (s *SweepResults) Means() []SweepMean {
+	var list []SweepMean
+	config := s.Sweep.Config
+	first := s.Figures[:config.Runs]
 	for point := range config.Points() {
 		settings := map[string]any{}
 		for i, v := range config.Values(point) {
 			settings[config.Parameters[i].Name] = v
 		}
-		runs := s.runs[point*config.Runs : (point+1)*config.Runs]
+		runs := s.Figures[point*config.Runs : (point+1)*config.Runs]
 		for k, f := range runs[0] {
 			values, less := make([]float64, len(runs)), make([]float64, len(runs))
 			for i := range runs {
 				values[i] = runs[i][k].Value
 				less[i] = values[i] - figure(first[i], k, f)
 			}
-			m := sweepMean{Point: point, Settings: settings, Owner: f.Owner, Measure: f.Measure, Runs: len(runs), Quantiles: quantilesOf(values)}
+			m := SweepMean{Point: point, Settings: settings, Owner: f.Owner, Measure: f.Measure, Runs: len(runs), Quantiles: quantilesOf(values)}
 			m.Mean, m.CI95 = report.Interval(values)
 			if point > 0 && !math.IsNaN(less[0]) {
-				m.Apart = &apart{}
+				m.Apart = &Difference{}
 				m.Apart.Mean, m.Apart.CI95 = report.Interval(less)
 			}
 			list = append(list, m)
@@ -100,14 +99,15 @@ func quantilesOf(values []float64) map[string]float64 {
 	return out
 }
 
-func (s *sweepSheet) writeSummary(w io.Writer) error {
+// WriteSummary writes the mean, the interval and the quantiles of each measure at each point.
+func (s *SweepResults) WriteSummary(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(s.names(), "owner", "measure", "mean", "ci95", "runs")
 	for _, q := range quantiles {
 		head = append(head, q.name)
 	}
 	out.Write(head)
-	for _, m := range s.means() {
+	for _, m := range s.Means() {
 		row := append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Mean), decimal(m.CI95), strconv.Itoa(m.Runs))
 		for _, q := range quantiles {
 			row = append(row, decimal(m.Quantiles[q.name]))
@@ -118,11 +118,11 @@ func (s *sweepSheet) writeSummary(w io.Writer) error {
 	return out.Error()
 }
 
-// writeDifferences writes the differences of each point from the first, seed by seed.
-func (s *sweepSheet) writeDifferences(w io.Writer) error {
+// WriteDifferences writes the differences of each point from the first, seed by seed.
+func (s *SweepResults) WriteDifferences(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(append(s.names(), "owner", "measure", "difference", "ci95", "runs"))
-	for _, m := range s.means() {
+	for _, m := range s.Means() {
 		if m.Apart != nil {
 			out.Write(append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Apart.Mean), decimal(m.Apart.CI95), strconv.Itoa(m.Runs)))
 		}
@@ -131,23 +131,24 @@ func (s *sweepSheet) writeDifferences(w io.Writer) error {
 	return out.Error()
 }
 
+// decimal writes a figure in full.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// writePage draws the measures of the VOs, point by point, and the differences.
-func (s *sweepSheet) writePage(w io.Writer) error {
-	config := s.sweep.Config
-	page := report.Study{Title: "Sweep: " + config.Name, Seed: config.Seed, Plain: true, Finding: s.finding(),
+// WritePage draws the measures of the VOs, point by point, and the differences.
+func (s *SweepResults) WritePage(w io.Writer) error {
+	config := s.Sweep.Config
+	page := report.Study{Title: "Sweep: " + config.Name, Seed: config.Seed, Plain: true, Finding: s.Finding(),
 		Notes: []string{"Differences are from the first combination, taken seed by seed."}}
 	vos := s.owners()
 	for _, less := range []bool{false, true} {
-		for _, m := range s.means() {
+		for _, m := range s.Means() {
 			if !vos[m.Owner] || less && m.Apart == nil {
 				continue
 			}
 			row := report.StudyRow{Measure: m.Owner + ": " + m.Measure, Setting: config.Words(m.Point), Here: m.Mean, CI95: m.CI95, Runs: m.Runs}
 			if less {
 				row.Measure, row.Here, row.CI95 = row.Measure+", difference", m.Apart.Mean, m.Apart.CI95
-				row.Verdict = map[bool]string{true: "beyond the interval", false: "within the interval"}[m.Apart.beyond()]
+				row.Verdict = map[bool]string{true: "beyond the interval", false: "within the interval"}[m.Apart.Beyond()]
 			}
 			page.Rows = append(page.Rows, row)
 		}
@@ -156,10 +157,10 @@ func (s *sweepSheet) writePage(w io.Writer) error {
 }
 
 // owners returns the VOs: the owners of a measure that only VOs have.
-func (s *sweepSheet) owners() map[string]bool {
+func (s *SweepResults) owners() map[string]bool {
 	names, _ := report.SweepColumns()
 	vos := map[string]bool{}
-	for _, f := range s.runs[0] {
+	for _, f := range s.Figures[0] {
 		if slices.Contains(names, f.Measure) {
 			vos[f.Owner] = true
 		}
@@ -168,8 +169,8 @@ func (s *sweepSheet) owners() map[string]bool {
 }
 
 // unlike says in which parameters a point differs from the first.
-func (s *sweepSheet) unlike(point int) string {
-	config := s.sweep.Config
+func (s *SweepResults) unlike(point int) string {
+	config := s.Sweep.Config
 	first, values := config.Values(0), config.Values(point)
 	var list []string
 	for i, v := range values {
@@ -180,20 +181,18 @@ func (s *sweepSheet) unlike(point int) string {
 	return strings.Join(list, ", ")
 }
 
-// within shows a mean and the half-width of its interval, with as many decimals as are
-// meaningful for such an interval. format is for the mean.
-func within(format string, mean, half float64) string {
-	decimals := 2
-	for bound := 1.; decimals > 0 && half >= bound; bound *= 10 {
-		decimals--
-	}
-	return fmt.Sprintf(format+" ± %.*f", decimals, mean, decimals, half)
-}
-
 // few warns of an interval over too few seeds.
-func (s *sweepSheet) few() string {
-	if n := s.sweep.Config.Runs; n < report.FewSeeds {
-		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", flags.Plural(n, "seed", "seeds"), report.FewSeeds)
+func (s *SweepResults) few() string {
+	if n := s.Sweep.Config.Runs; n < report.FewSeeds {
+		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", seeds(n), report.FewSeeds)
 	}
 	return ""
+}
+
+// seeds counts seeds in words.
+func seeds(n int) string {
+	if n == 1 {
+		return "1 seed"
+	}
+	return fmt.Sprintf("%d seeds", n)
 }

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 // findingNames is how many differences of each kind a finding names.
 const findingNames = 3
 
-// finding says in sentences what differs from the first combination: for VOs, in the
+// Finding says in sentences what differs from the first combination: for VOs, in the
 // measures of the table; for sites, in their balance and their users' waits. It also names
 // parameters that have no effect at all.
-func (s *sweepSheet) finding() string {
-	means := s.means()
+func (s *SweepResults) Finding() string {
+	means := s.Means()
 	names, _ := report.SweepColumns()
-	vos := beyond(means, func(m *sweepMean) bool { return slices.Contains(names, m.Measure) })
+	vos := beyond(means, func(m *SweepMean) bool { return slices.Contains(names, m.Measure) })
 	said := "Against the first combination, seed by seed: "
 	if len(vos) == 0 {
 		said += "for the VOs nothing differs beyond its interval."
@@ -28,12 +28,12 @@ func (s *sweepSheet) finding() string {
 	}
 	var sites []string
 	for _, measure := range []string{report.SpreadOfUse, report.LocalWait} {
-		is := func(m *sweepMean) bool { return m.Measure == measure }
+		is := func(m *SweepMean) bool { return m.Measure == measure }
 		list := beyond(means, is)
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortStableFunc(list, func(a, b sweepMean) int { return cmp.Compare(math.Abs(b.Apart.Mean), math.Abs(a.Apart.Mean)) })
+		slices.SortStableFunc(list, func(a, b SweepMean) int { return cmp.Compare(math.Abs(b.Apart.Mean), math.Abs(a.Apart.Mean)) })
 		words := s.differences(list)
 		if of := compared(means, is); of > 1 {
 			words += fmt.Sprintf(" (%d of %d such differences are beyond their intervals)", len(list), of)
@@ -43,16 +43,16 @@ func (s *sweepSheet) finding() string {
 	if len(sites) > 0 {
 		said += " For the sites: " + strings.Join(sites, "; ") + "."
 	}
-	for i := range s.sweep.Config.Parameters {
+	for i := range s.Sweep.Config.Parameters {
 		if s.idle(i) {
-			said += " " + s.sweep.Config.Parameters[i].Name + " changed nothing in any seed" + s.whyIdle(i) + "."
+			said += " " + s.Sweep.Config.Parameters[i].Name + " changed nothing in any seed" + s.whyIdle(i) + "."
 		}
 	}
 	return said + s.placed(means) + s.few()
 }
 
 // placed says between which numbers the combinations differ in the jobs that VOs placed.
-func (s *sweepSheet) placed(means []sweepMean) string {
+func (s *SweepResults) placed(means []SweepMean) string {
 	least, most := map[string]float64{}, map[string]float64{}
 	var vos []string
 	for i := range means {
@@ -79,10 +79,10 @@ func (s *sweepSheet) placed(means []sweepMean) string {
 }
 
 // beyond lists the means whose differences are beyond their intervals.
-func beyond(means []sweepMean, of func(*sweepMean) bool) []sweepMean {
-	var list []sweepMean
+func beyond(means []SweepMean, of func(*SweepMean) bool) []SweepMean {
+	var list []SweepMean
 	for i := range means {
-		if m := &means[i]; of(m) && m.Apart.beyond() {
+		if m := &means[i]; of(m) && m.Apart.Beyond() {
 			list = append(list, *m)
 		}
 	}
@@ -90,7 +90,7 @@ func beyond(means []sweepMean, of func(*sweepMean) bool) []sweepMean {
 }
 
 // compared counts the means that have a difference.
-func compared(means []sweepMean, of func(*sweepMean) bool) int {
+func compared(means []SweepMean, of func(*SweepMean) bool) int {
 	n := 0
 	for i := range means {
 		if m := &means[i]; of(m) && m.Apart != nil {
@@ -101,18 +101,18 @@ func compared(means []sweepMean, of func(*sweepMean) bool) int {
 }
 
 // differences puts the first few differences into words.
-func (s *sweepSheet) differences(list []sweepMean) string {
+func (s *SweepResults) differences(list []SweepMean) string {
 	var words []string
 	for _, m := range list[:min(len(list), findingNames)] {
-		words = append(words, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
+		words = append(words, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), report.WithInterval("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
 	}
 	return strings.Join(words, "; ")
 }
 
 // idle reports whether a parameter has several values but no effect: combinations that
 // differ only in it have the same figures with every seed.
-func (s *sweepSheet) idle(parameter int) bool {
-	config := s.sweep.Config
+func (s *SweepResults) idle(parameter int) bool {
+	config := s.Sweep.Config
 	if len(config.Parameters[parameter].Values) < 2 {
 		return false
 	}
@@ -125,7 +125,7 @@ func (s *sweepSheet) idle(parameter int) bool {
 			continue
 		}
 		for i := range config.Runs {
-			if !slices.Equal(s.runs[like*config.Runs+i], s.runs[point*config.Runs+i]) {
+			if !slices.Equal(s.Figures[like*config.Runs+i], s.Figures[point*config.Runs+i]) {
 				return false
 			}
 		}
@@ -134,8 +134,8 @@ func (s *sweepSheet) idle(parameter int) bool {
 }
 
 // whyIdle says why a parameter has no effect, if the figures show it.
-func (s *sweepSheet) whyIdle(parameter int) string {
-	key := s.sweep.Config.Parameters[parameter].Key
+func (s *SweepResults) whyIdle(parameter int) string {
+	key := s.Sweep.Config.Parameters[parameter].Key
 	switch {
 	case key[0] == "site" && s.allZero(report.LocalWait):
 		return ": no local job waited, so there were no queues; smaller sites or more load would make some"
@@ -146,9 +146,9 @@ func (s *sweepSheet) whyIdle(parameter int) string {
 }
 
 // allZero reports whether a measure exists and is 0 in every run, for every site and VO.
-func (s *sweepSheet) allZero(measure string) bool {
+func (s *SweepResults) allZero(measure string) bool {
 	there := false
-	for _, run := range s.runs {
+	for _, run := range s.Figures {
 		for _, f := range run {
 			if f.Measure != measure || math.IsNaN(f.Value) {
 				continue
