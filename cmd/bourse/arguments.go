@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/cmd/bourse/study"
 )
 
 // firstArguments completes the first argument, by command.
@@ -14,7 +15,7 @@ var firstArguments = map[string]flags.Completer{
 	"cancel": flags.Offer(flags.JobsIn("open")), "modify": flags.Offer(flags.JobsIn("placed")), "offers": flags.Offer(flags.SitesAndJobs),
 	"sites": flags.Offer(flags.SitesHere), "drain": flags.Offer(flags.SitesHere), "close": flags.Offer(flags.SitesHere), "open": flags.Offer(flags.SitesHere),
 	"maintenance": flags.Offer(flags.SitesHere), "site lost": flags.Offer(flags.BrokersSites),
-	"study": flags.OfferAll(studyNames), "export": flags.OfferFolders, "report": flags.OfferFolders,
+	"study": flags.OfferAll(study.Names), "export": flags.OfferFolders, "report": flags.OfferFolders,
 	"accounts deposit": flags.OfferNothing,
 }
 
@@ -34,12 +35,4 @@ func completeArguments(root *cobra.Command) {
 			return c(cmd, args, begun)
 		}
 	}
-}
-
-func studyNames() []string {
-	var names []string
-	for _, e := range experiments() {
-		names = append(names, e.name+"\t"+e.about)
-	}
-	return names
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"os"
@@ -10,6 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+)
+
+// smallSweep is four combinations of two seeds each, of smallScenario.
+var (
+	//go:embed study/testdata/sweep/sweep.toml
+	smallSweep string
+	//go:embed study/testdata/sweep/base.toml
+	smallScenario string
 )
 
 // documented reads docs/OUTPUT.md: by heading, the names in the first column of its

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // tiny is a trace of four processors: a job that runs past its estimate, one
@@ -29,12 +26,11 @@ func replayTiny(t *testing.T, args ...string) (out, messages string, err error) 
 	if err := os.WriteFile(file, []byte(tiny), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := newReplay()
+	cmd := newRoot()
 	var o, m bytes.Buffer
 	cmd.SetOut(&o)
 	cmd.SetErr(&m)
-	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	cmd.SetArgs(append([]string{file}, args...))
+	cmd.SetArgs(append([]string{"replay", file}, args...))
 	err = cmd.Execute()
 	return o.String(), m.String(), err
 }
@@ -139,9 +135,7 @@ func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.TrimPrefix(tiny, "; MaxProcs: 4\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var r replay
-	r.policy, r.overrun, r.neverRan = backfill.EASY, "kill", "drop"
-	if err := r.run(file, io.Discard, io.Discard); exitCode(err) != 2 || !strings.Contains(err.Error(), "--procs P") {
+	if _, _, err := runCommand(t.Context(), "replay", file); exitCode(err) != 2 || !strings.Contains(err.Error(), "--procs P") {
 		t.Errorf("without a header: %v", err)
 	}
 }
@@ -214,8 +208,8 @@ func TestReplay_StreamedIsWhole(t *testing.T) {
 		for i, more := range [][]string{nil, {"--timing"}} {
 			csv := filepath.Join(dir, name+".csv")
 			var out, messages strings.Builder
-			cmd := newReplay()
-			cmd.SetArgs(append([]string{file, "--jobs-out", csv}, more...))
+			cmd := newRoot()
+			cmd.SetArgs(append([]string{"replay", file, "--jobs-out", csv}, more...))
 			cmd.SetOut(&out)
 			cmd.SetErr(&messages)
 			if err := cmd.Execute(); err != nil {

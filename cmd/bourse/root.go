@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/operate"
 	"github.com/bourse-grid/bourse/cmd/bourse/run"
+	"github.com/bourse-grid/bourse/cmd/bourse/study"
 	"github.com/bourse-grid/bourse/cmd/bourse/use"
 	"github.com/bourse-grid/bourse/cmd/bourse/version"
 	"github.com/bourse-grid/bourse/report"
@@ -64,7 +65,7 @@ type group struct {
 // its commands.
 func groups() []group {
 	return []group{
-		{"study", "Simulate and study, without a network:", studyCommands()},
+		{"study", "Simulate and study, without a network:", study.Commands()},
 		{"one", "Examine one decision:", examine.Commands()},
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},

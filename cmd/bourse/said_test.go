@@ -53,7 +53,7 @@ func TestCommands_SignpostsLeadToACommand(t *testing.T) {
 	if signposts < 20 {
 		t.Errorf("only %d messages with a signpost were seen", signposts)
 	}
-	for _, dir := range []string{".", "file", "flags", "input", "../../process", "../../process/federation", "../../web", "../../web/client", "../../configs", "../../workload", "../../agents/certificate"} {
+	for _, dir := range []string{".", "display", "examine", "file", "flags", "input", "operate", "run", "study", "use", "version", "../../process", "../../process/federation", "../../web", "../../web/client", "../../configs", "../../workload", "../../agents/certificate"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/simulation"
 )
 
 // oneSite is a scenario whose site runs the trace beside it.
@@ -202,28 +201,6 @@ func TestSimulate_WorkersBoundTheProcessorsAndDoNotShow(t *testing.T) {
 	_, _, _, err := simulate(t, tiny, "DIR/one.toml", "--workers", "-1")
 	if exitCode(err) != 2 || !strings.Contains(err.Error(), "1 to 1,024") {
 		t.Errorf("-1 workers: %v", err)
-	}
-}
-
-// A full disk costs the files, not the work.
-func TestSimulate_WhatWasFoundIsShownThoughTheFilesFail(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var out bytes.Buffer
-	f := simulateFlags{seed: 1, runs: 1, out: filepath.Join(dir, "out")}
-	scenario, err := f.scenario(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim := &simulation.Simulation{Scenario: scenario, Workloads: simulation.NewWorkloads()}
-	err = f.simulate(sim, writeFunc(func(b []byte) (int, error) {
-		if err := os.MkdirAll(filepath.Join(dir, "out", "gantt.svg", "in the way"), 0o700); err != nil {
-			t.Error(err)
-		}
-		return out.Write(b)
-	}), io.Discard)
-	if exitCode(err) != 1 || !strings.Contains(out.String(), "vo1 placed") {
-		t.Errorf("%v, printed %q", err, out.String())
 	}
 }
 

@@ -40,7 +40,7 @@ func TestSlurm_SweepOfAnArrayIsThatOfOneMachine(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	bourse := "#!/bin/sh\n" + federation.ChildMark + "=1 exec " + shellQuoted(self) + " \"$@\"\n"
+	bourse := "#!/bin/sh\n" + federation.ChildMark + "=1 exec " + "'" + strings.ReplaceAll(self, "'", `'\''`) + "'" + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "bin", "bourse"), []byte(bourse), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSlurm_SweepOfAnArrayIsThatOfOneMachine(t *testing.T) {
 	after := commentOf(t, filepath.Join(work, "array.sh"), "#   sbatch ")
 	run("sbatch " + strings.Replace(after, "afterok:J", "afterok:"+array, 1))
 	run(`until [ -z "$(squeue -h -t PD,R,CG -o %A)" ]; do sleep 0.1; done`)
-	parts, err := filepath.Glob(filepath.Join(work, "all", "part-*", sweepPartFile))
+	parts, err := filepath.Glob(filepath.Join(work, "all", "part-*", "part.jsonl"))
 	if err != nil || len(parts) != 4 {
 		run("false # to show the logs")
 	}

@@ -1,0 +1,14 @@
+package study
+
+import "github.com/bourse-grid/bourse/studies"
+
+// studySlots is the experiment of Toporkov and others.
+func studySlots() experiment {
+	return experiment{
+		name: "slot-search", about: "ALP, AMP and selection under a VO's limits (Toporkov and others)",
+		runs: 8, quick: 1,
+		run: func(s *studying) ([]studies.Row, error) {
+			return studies.SlotSearch(studies.SlotSearchOptions{Seed: s.seed, Runs: s.runs, Done: s.done})
+		},
+	}
+}
