@@ -17,6 +17,10 @@ func main() {
 	out := &flags.Output{W: os.Stdout}
 	root := newRoot()
 	root.SetOut(out)
+	go func() {
+		<-flags.Interrupted()
+		os.Exit(1)
+	}()
 	err := root.Execute()
 	if out.Err != nil {
 		err = failure.Of(out.Err)

@@ -5,10 +5,20 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
-// OnInterrupt ends the program on Ctrl-C or SIGTERM, until stop is called. First it calls
+var (
+	interrupted = make(chan struct{})
+	interrupt   = sync.OnceFunc(func() { close(interrupted) })
+)
+
+// Interrupted is closed when an interrupted command has said its last words: then the program
+// must end at once, with exit status 1. Only main ends it.
+func Interrupted() <-chan struct{} { return interrupted }
+
+// OnInterrupt has the program end on Ctrl-C or SIGTERM, until stop is called. First it calls
 // last, which may clean up, and prints what that returns: what is left, and how to go on.
 func OnInterrupt(stderr io.Writer, last func() string) (stop func()) {
 	hear := make(chan os.Signal, 1)
@@ -19,7 +29,7 @@ func OnInterrupt(stderr io.Writer, last func() string) (stop func()) {
 		case <-over:
 		case <-hear:
 			fmt.Fprintf(stderr, "\nbourse: interrupted; %s\n", last())
-			os.Exit(1)
+			interrupt()
 		}
 	}()
 	return func() {
