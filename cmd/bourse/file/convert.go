@@ -74,15 +74,7 @@ folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
 			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert year.sacct year.swf.gz --zone Europe/Berlin\n  bourse convert LCG-2005-1.swf.gz lcg.toml\n" +
 			"  bourse convert log.csv log.swf --map submit=Queued,run=Took:min,nodes=Cores",
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case c.split != "" && len(args) != 1:
-				return fmt.Errorf("convert --split takes one file, IN; %d given", len(args))
-			case c.split == "" && len(args) != 2:
-				return fmt.Errorf("convert takes two files, IN and OUT; %d given", len(args))
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return c.takes(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.split != "" {
 				return c.parts(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -90,6 +82,12 @@ folder instead of OUT.`,
 			return c.run(args[0], args[1], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	c.addFlags(cmd)
+	return cmd
+}
+
+// addFlags adds the flags of convert.
+func (c *convert) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records out of order")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
@@ -99,7 +97,17 @@ folder instead of OUT.`,
 	flags.AddZone(cmd, &c.zone)
 	flags.AddFlag(cmd, &c.partition, flags.AsNumber, "partition", 0, "only the records of this partition (default: all)")
 	flags.AddFlag(cmd, &c.size, flags.AsShare, "size", 0.99, "for a scenario: share of the time for which a site must be large enough, above 0 to 1")
-	return cmd
+}
+
+// takes refuses another number of files than a conversion has.
+func (c *convert) takes(args []string) error {
+	switch {
+	case c.split != "" && len(args) != 1:
+		return fmt.Errorf("convert --split takes one file, IN; %d given", len(args))
+	case c.split == "" && len(args) != 2:
+		return fmt.Errorf("convert takes two files, IN and OUT; %d given", len(args))
+	}
+	return nil
 }
 
 // asColumns is the kind of --map. Its text is read again with the file (columnsOf).

@@ -85,18 +85,8 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sources, err := input.Journals(paths)
+	sources, err := journalsOf(paths)
 	if err != nil {
-		return err
-	}
-	vos, err := voFolders(paths)
-	if err != nil {
-		return err
-	}
-	for i := range sources {
-		sources[i].VO = vos[filepath.Dir(filepath.Clean(sources[i].Path))]
-	}
-	if sources, err = input.InOrder(sources); err != nil {
 		return err
 	}
 	check := invariant.New(nodes)
@@ -176,6 +166,23 @@ func audit(s input.Journal, check *invariant.Audit) (journalRow, error) {
 		row.Agent, row.Torn = s.As(last.Agent), last.Torn
 	}
 	return row, err
+}
+
+// journalsOf finds the journals under the paths in the order in which they are checked, with
+// the VOs of their brokers.
+func journalsOf(paths []string) ([]input.Journal, error) {
+	list, err := input.Journals(paths)
+	if err != nil {
+		return nil, err
+	}
+	vos, err := voFolders(paths)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].VO = vos[filepath.Dir(filepath.Clean(list[i].Path))]
+	}
+	return input.InOrder(list)
 }
 
 // sizes returns the number of nodes of each known group, by SITE/GROUP: from the sites'

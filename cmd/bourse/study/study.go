@@ -143,25 +143,9 @@ func Names() []string {
 const maxStudyRuns = 10_000
 
 func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) error {
-	var e experiment
-	for _, x := range experiments() {
-		if x.name == name {
-			e = x
-		}
-	}
-	switch {
-	case e.run == nil:
-		return fmt.Errorf("study %q is unknown; must be one of %s", name, experimentNames())
-	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
-		return fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
-	case f.figures != "" && f.out == "":
-		return errors.New("--figures needs a folder for the files; add --out DIR")
-	case e.presets && len(f.traces) > 0:
-		return fmt.Errorf("--trace %s: study %s runs presets; give the folder of their traces with --traces DIR", f.traces[0], name)
-	case !e.presets && f.folder != "":
-		return fmt.Errorf("--traces %s: study %s runs no presets with traces; give a log with --trace FILE", f.folder, name)
-	case e.traces == "" && len(f.traces) > 0:
-		return fmt.Errorf("--trace %s: study %s draws its workload and takes no trace", f.traces[0], name)
+	e, err := f.experiment(name, runsGiven)
+	if err != nil {
+		return err
 	}
 	blocks, err := studies.ParseBlocks(f.blocks)
 	if err != nil {
@@ -188,25 +172,8 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	tests := studies.CountTests(rows)
 	if f.out != "" {
-		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
-			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: f.traceNames()}}}
-		if e.finding != nil {
-			page.Finding = e.finding(rows)
-		}
-		page.Notes = append([]string{tests.String()}, studies.VerdictRules...)
-		if e.fronts != nil {
-			page.Fronts = e.fronts(rows)
-		}
-		if err := writeStudy(f.out, page); err != nil {
+		if err := f.write(&e, rows, s.runs); err != nil {
 			return failure.Of(err)
-		}
-		if f.figures != "" {
-			add := func(name string, write func(io.Writer) error) error {
-				return files.Replace(filepath.Join(f.out, name), write)
-			}
-			if err := writeFigures(f.out, "", f.figures, page.Plots(), add); err != nil {
-				return failure.Of(err)
-			}
 		}
 	}
 	if f.json {
@@ -226,6 +193,49 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		}
 	}
 	return nil
+}
+
+// experiment finds a study by its name, and refuses flags that do not go with it.
+func (f *studyFlags) experiment(name string, runsGiven bool) (e experiment, err error) {
+	for _, x := range experiments() {
+		if x.name == name {
+			e = x
+		}
+	}
+	switch {
+	case e.run == nil:
+		err = fmt.Errorf("study %q is unknown; must be one of %s", name, experimentNames())
+	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
+		err = fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
+	case f.figures != "" && f.out == "":
+		err = errors.New("--figures needs a folder for the files; add --out DIR")
+	case e.presets && len(f.traces) > 0:
+		err = fmt.Errorf("--trace %s: study %s runs presets; give the folder of their traces with --traces DIR", f.traces[0], name)
+	case !e.presets && f.folder != "":
+		err = fmt.Errorf("--traces %s: study %s runs no presets with traces; give a log with --trace FILE", f.folder, name)
+	case e.traces == "" && len(f.traces) > 0:
+		err = fmt.Errorf("--trace %s: study %s draws its workload and takes no trace", f.traces[0], name)
+	}
+	return e, err
+}
+
+// write writes the files of a study of that many runs.
+func (f *studyFlags) write(e *experiment, rows []studies.Row, runs int) error {
+	page := &studies.Page{Name: e.name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
+		{Key: "runs", Value: strconv.Itoa(runs)}, {Key: "traces", Value: f.traceNames()}}}
+	if e.finding != nil {
+		page.Finding = e.finding(rows)
+	}
+	page.Notes = append([]string{studies.CountTests(rows).String()}, studies.VerdictRules...)
+	if e.fronts != nil {
+		page.Fronts = e.fronts(rows)
+	}
+	if err := writeStudy(f.out, page); err != nil || f.figures == "" {
+		return err
+	}
+	return writeFigures(f.out, "", f.figures, page.Plots(), func(name string, write func(io.Writer) error) error {
+		return files.Replace(filepath.Join(f.out, name), write)
+	})
 }
 
 // paragraph writes a paragraph below a study's table.

@@ -131,25 +131,8 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if n := sheet.Finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}
-	bar := flags.NewProgress(stderr, "runs")
-	bar.Start(sheet.Finished(), sheet.wanted())
-	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
-		if err := sheet.add(r); err != nil {
-			return failure.Of(err)
-		}
-		bar.Set(sheet.Finished(), sheet.wanted())
-		return nil
-	})
-	bar.Clear()
-	if err != nil {
-		var broken *simulation.Violation
-		if errors.As(err, &broken) {
-			return failure.Of(err)
-		}
+	if err := sheet.fill(stderr); err != nil {
 		return err
-	}
-	for _, remark := range sweep.Workloads.Remarks() {
-		fmt.Fprintln(stderr, remark)
 	}
 	if f.out != "" {
 		if err := sheet.write(); err != nil {
@@ -160,6 +143,31 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		return f.tellPart(sheet, stdout)
 	}
 	return f.tell(sheet, stdout)
+}
+
+// fill carries out the runs that the sheet lacks.
+func (s *sweepSheet) fill(stderr io.Writer) error {
+	bar := flags.NewProgress(stderr, "runs")
+	bar.Start(s.Finished(), s.wanted())
+	err := s.Sweep.Run(s.has, func(r simulation.SweepRun) error {
+		if err := s.add(r); err != nil {
+			return failure.Of(err)
+		}
+		bar.Set(s.Finished(), s.wanted())
+		return nil
+	})
+	bar.Clear()
+	if err != nil {
+		var broken *simulation.Violation
+		if errors.As(err, &broken) {
+			return failure.Of(err)
+		}
+		return err
+	}
+	for _, remark := range s.Sweep.Workloads.Remarks() {
+		fmt.Fprintln(stderr, remark)
+	}
+	return nil
 }
 
 // tellPart says what was done of a part of a sweep, which has no means yet.

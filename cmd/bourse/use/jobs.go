@@ -196,6 +196,21 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 			line("window", "%s", windowLine(l, now))
 		}
 	}
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Ended != nil {
+			line("ended", "at %s: %s", l.Site, l.Ended)
+		}
+	}
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Output != "" {
+			line("output", "at %s: %s", l.Site, l.Output)
+		}
+	}
+	fmt.Fprintf(out, "\n%s\n", legTable(j, now).Render())
+}
+
+// legTable has a row for each leg of a job.
+func legTable(j *web.Job, now time.Time) table.Writer {
 	head := []string{"site", "<group", "nodes", "<start", "<end", "<state", "cost"}
 	ran := slices.ContainsFunc(j.Legs, func(l web.Leg) bool { return l.Begin != 0 || l.Exit != nil })
 	if ran {
@@ -210,17 +225,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		}
 		w.AppendRow(row)
 	}
-	for i := range j.Legs {
-		if l := &j.Legs[i]; l.Ended != nil {
-			line("ended", "at %s: %s", l.Site, l.Ended)
-		}
-	}
-	for i := range j.Legs {
-		if l := &j.Legs[i]; l.Output != "" {
-			line("output", "at %s: %s", l.Site, l.Output)
-		}
-	}
-	fmt.Fprintf(out, "\n%s\n", w.Render())
+	return w
 }
 
 // began is when the work of a leg really began, "" if unknown.
