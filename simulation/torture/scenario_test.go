@@ -178,7 +178,7 @@ var brief = story.NewWords(`
 	JobReply: JobReply {{.Job}}{{template "verdict" .Reason}}, {{.Refund}} back
 	Noted: Noted {{.Step}} {{.Leg}}
 	verdict: {{if .Refused}} refused: {{.}}{{else}} granted{{end}}
-	Started JobCancel List NodesLost ClusterLost: {{.Kind}} {{printf "%+v" .}}
+	Started JobCancel GiveUp List NodesLost ClusterLost: {{.Kind}} {{printf "%+v" .}}
 `, nil)
 
 // state tells of the jobs and the accounts of the brokers that live.
