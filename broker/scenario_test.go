@@ -2,12 +2,12 @@ package broker
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -15,22 +15,23 @@ import (
 // the golden output is the whole trace of messages and facts.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
+	story.Walk(t, "testdata/scenarios", func(t *testing.T) func(*testing.T, *datadriven.TestData) string {
 		var w *testWorld
 		sites := map[string]*fakeSite{}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		return func(t *testing.T, d *datadriven.TestData) string {
+			a := story.Args{T: t, TestData: d}
 			switch d.Cmd {
 			case "world":
-				w = scenarioWorld(t, d, sites)
+				w = scenarioWorld(a, sites)
 			case "rule":
-				scenarioRule(t, d, sites)
+				scenarioRule(a, sites)
 			case "submit":
 				for line := range strings.Lines(d.Input) {
-					w.submit(grid.Time(seconds(t, d, "at", 0)), scenarioJob(t, line))
+					w.submit(a.At("at"), story.Job(t, storyJob, line))
 				}
 			case "run":
 				w.trace = nil
-				w.Run(grid.Time(seconds(t, d, "until", 0)))
+				w.Run(a.At("until"))
 				return strings.Join(w.trace, "\n") + "\n"
 			case "rest":
 				w.check.rest()
@@ -42,163 +43,79 @@ func TestScenarios(t *testing.T) {
 				d.Fatalf(t, "unknown command %q", d.Cmd)
 			}
 			return ""
-		})
+		}
 	})
-}
-
-func seconds(t *testing.T, d *datadriven.TestData, key string, def grid.Duration) grid.Duration {
-	if !d.HasArg(key) {
-		return def
-	}
-	var s string
-	d.ScanArgs(t, key, &s)
-	v, err := grid.ParseDuration(s)
-	if err != nil {
-		d.Fatalf(t, "%s: %v", key, err)
-	}
-	return v
-}
-
-func credits(t *testing.T, s string) grid.Credits {
-	v, err := grid.ParseCredits(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func number(t *testing.T, s string) int {
-	v, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // scenarioWorld reads "world key=value..." and a line for each site:
 // "north nodes=8 price=36 busy=4@0-1000".
-func scenarioWorld(t *testing.T, d *datadriven.TestData, sites map[string]*fakeSite) *testWorld {
+func scenarioWorld(a story.Args, sites map[string]*fakeSite) *testWorld {
 	var list []*fakeSite
-	for line := range strings.Lines(d.Input) {
-		f := strings.Fields(line)
-		s := newFakeSite(f[0], 1, 0)
-		for _, kv := range f[1:] {
-			key, value, _ := strings.Cut(kv, "=")
-			switch key {
-			case "nodes":
-				n := number(t, value)
-				s.groups[0].Nodes = n
-				s.free[0] = grid.NewProfile(0, n)
-			case "price":
-				s.groups[0].Price = grid.Price(credits(t, value))
+	for line := range strings.Lines(a.Input) {
+		name, pairs := story.Line(line)
+		s := newFakeSite(name, 1, 0)
+		for _, p := range pairs {
+			switch p.Key {
 			case "busy":
-				n, span, _ := strings.Cut(value, "@")
-				from, to, _ := strings.Cut(span, "-")
-				s.busy[0].Add(grid.Time(number(t, from))*1000, grid.Time(number(t, to))*1000, number(t, n))
-			default:
-				t.Fatalf("unknown key %q", key)
+				var n int
+				var from, to grid.Time
+				if _, err := fmt.Sscanf(p.Value, "%d@%d-%d", &n, &from, &to); err != nil {
+					a.T.Fatalf("%q: %v", line, err)
+				}
+				s.busy[0].Add(from*sec, to*sec, n)
+			default: // nodes and price
+				if err := story.Set(&s.groups[0], nil, p.Key, p.Value); err != nil {
+					a.T.Fatalf("%q: %v", line, err)
+				}
+				s.free[0] = grid.NewProfile(0, s.groups[0].Nodes)
 			}
 		}
 		sites[s.name] = s
 		list = append(list, s)
 	}
 	cfg := testConfig(list...)
-	for _, a := range d.CmdArgs {
-		switch v := a.Vals[0]; a.Key {
-		case "budget":
-			cfg.Budget = credits(t, v)
-		case "quota":
-			user, amount, _ := strings.Cut(v, ":")
-			cfg.Quotas = map[string]grid.Credits{user: credits(t, amount)}
-		case "limit":
-			cfg.BudgetLimit = credits(t, v)
-		case "minimize":
-			cfg.Minimize, _ = grid.ParseGoal(v)
-		case "batch":
-			cfg.BatchSize = number(t, v)
-		case "alternatives":
-			cfg.MaxAlternatives = number(t, v)
-		default:
-			t.Fatalf("unknown key %q", a.Key)
-		}
+	for _, x := range a.CmdArgs {
+		configure(a.T, &cfg, x)
 	}
-	return newTestWorld(t, cfg, list...)
+	return newTestWorld(a.T, cfg, list...)
+}
+
+// configWords are the words of stories for what brokers are told by files.
+var configWords = map[string]string{"limit": "BudgetLimit", "batch": "BatchSize", "alternatives": "MaxAlternatives", "waiting": "MaxWaiting"}
+
+// configure reads one argument of a broker; "quota=(ben,5)" and "quota=ben:5" are of a user.
+func configure(t testing.TB, cfg *Config, x datadriven.CmdArg) {
+	text := strings.Join(x.Vals, ":")
+	if x.Key != "quota" && x.Key != "share" {
+		if err := story.Set(cfg, configWords, x.Key, text); err != nil {
+			t.Fatalf("%s: %v", x, err)
+		}
+		return
+	}
+	user, text, _ := strings.Cut(text, ":")
+	if x.Key == "share" {
+		var n int
+		story.Value(t, x.String(), &n, text)
+		cfg.Users = map[string]UserTerms{user: {Share: n}}
+		return
+	}
+	var c grid.Credits
+	story.Value(t, x.String(), &c, text)
+	cfg.Quotas = map[string]grid.Credits{user: c}
 }
 
 // scenarioRule reads "rule site=north kind=Hold nth=1 refuse=busy add=3".
-func scenarioRule(t *testing.T, d *datadriven.TestData, sites map[string]*fakeSite) {
-	var site, kind, text string
-	var how fakeAnswer
-	nth := 0
-	d.ScanArgs(t, "site", &site)
-	d.ScanArgs(t, "kind", &kind)
-	d.MaybeScanArgs(t, "nth", &nth)
-	if d.MaybeScanArgs(t, "refuse", &text) {
-		how.refuse = grid.Code(text)
+func scenarioRule(a story.Args, sites map[string]*fakeSite) {
+	how := fakeAnswer{refuse: grid.Code(a.Text("refuse", "")), add: a.Credits("add", 0), late: a.Seconds("late"), silent: a.HasArg("silent")}
+	site, rule := sites[a.Text("site", "")], onNth(a.Text("kind", ""), a.Number("nth", 0), how)
+	if site.rule != nil {
+		rule = rules(site.rule, rule)
 	}
-	if d.MaybeScanArgs(t, "add", &text) {
-		how.add = credits(t, text)
-	}
-	how.late = seconds(t, d, "late", 0)
-	how.silent = d.HasArg("silent")
-	if old := sites[site].rule; old != nil {
-		sites[site].rule = rules(old, onNth(kind, nth, how))
-		return
-	}
-	sites[site].rule = onNth(kind, nth, how)
+	site.rule = rule
 }
 
-// scenarioJob reads "a nodes=2 length=600 budget=50 user=ana priority=1"; a moldable
-// job has "sizes=2:600,4:300".
-func scenarioJob(t *testing.T, line string) grid.Job {
-	f := strings.Fields(line)
-	j := testJob(f[0], 1, grid.Hour, 100*grid.Credit)
-	for _, kv := range f[1:] {
-		key, value, _ := strings.Cut(kv, "=")
-		switch key {
-		case "nodes":
-			j.Nodes = number(t, value)
-		case "length":
-			j.Length = grid.Duration(number(t, value)) * grid.Second
-		case "sizes": // sizes=4:2000,8:1200
-			var sizes []grid.Size
-			for _, z := range strings.Split(value, ",") {
-				nodes, length, _ := strings.Cut(z, ":")
-				sizes = append(sizes, grid.Size{Nodes: number(t, nodes), Length: grid.Duration(number(t, length)) * grid.Second})
-			}
-			j.Mold(sizes)
-		case "budget":
-			j.Budget = credits(t, value)
-		case "user":
-			j.User = value
-		case "priority":
-			j.Priority = number(t, value)
-		case "ready":
-			j.Ready = grid.Time(number(t, value)) * 1000
-		case "flexible":
-			j.Flexible = grid.Duration(number(t, value)) * grid.Second
-		case "phi":
-			j.Phi = number(t, value)
-		case "deadline":
-			j.Deadline = grid.Time(number(t, value)) * 1000
-		case "after":
-			j.After = strings.Split(value, "+")
-		case "performance":
-			j.MinPerformance = grid.Performance(number(t, value))
-		case "price": // of a node for 1000 s
-			j.MaxPrice = grid.Price(credits(t, value) * 36 / 10)
-		case "gpus":
-			j.Require.GPUs = number(t, value)
-		case "onesite":
-			j.OneSite = true
-		case "gap":
-			j.Gap = grid.Duration(number(t, value)) * grid.Second
-		default:
-			t.Fatalf("unknown key %q", key)
-		}
-	}
-	return j
-}
+// storyJob is what a job of a story is unless the story says otherwise.
+var storyJob = testJob("", 1, grid.Hour, 100*grid.Credit)
 
 func accountWords(b *Broker) string {
 	var s strings.Builder
@@ -217,7 +134,7 @@ func jobWords(b *Broker) string {
 		}
 		if j.Last != nil && j.Last.Commit {
 			for _, l := range j.Last.Legs {
-				fmt.Fprintf(&s, ", %s %s at %v", l.Site, legWords(l.Leg), l.Fare.Total())
+				fmt.Fprintf(&s, ", %s %s at %v", l.Site, story.Leg(l.Leg), l.Fare.Total())
 			}
 		}
 		s.WriteString("\n")

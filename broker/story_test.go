@@ -2,9 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +9,21 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/policy/search"
 )
 
-// story is a broker alone with a clock: the sites' words are the script's, but
+// siteWords is how sites speak in the stories.
+var siteWords = story.Language{
+	Kinds:  map[string]string{"Started": "LegStarted"},
+	Orders: map[string]string{"Held": "Leg Fare Start End", "Settled": "Leg Charged", "Refused": "Leg Step Reason DecidedBy"},
+	Usual:  map[string]agents.Message{"Held": agents.Held{Version: 1}},
+}
+
+// tale is a broker alone with a clock: the sites' words are the script's, but
 // for offers, which every site of the story answers at once.
-type story struct {
+type tale struct {
 	t      *testing.T
 	cfg    Config
 	b      *Broker
@@ -46,75 +50,50 @@ type story struct {
 // a broker's: what it is told, and all that it records, sends and books.
 func TestTransactionRows(t *testing.T) {
 	t.Parallel()
-	datadriven.Walk(t, "testdata/transaction", func(t *testing.T, path string) {
-		s := &story{t: t}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+	story.Walk(t, "testdata/transaction", func(t *testing.T) func(*testing.T, *datadriven.TestData) string {
+		s := &tale{t: t}
+		return func(_ *testing.T, d *datadriven.TestData) string {
 			s.trace.Reset()
 			s.command(d)
 			s.remembersAll()
 			return s.trace.String()
-		})
+		}
 	})
 }
 
-// TestTransactionRows_EachRowHasItsStory holds the table and the stories
-// together.
+// Each row of the table has its story, and each story its row.
 func TestTransactionRows_EachRowHasItsStory(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../docs/TRANSACTION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\| (B\d+) \|`).FindAllStringSubmatch(string(doc), -1) {
-		rows[m[1]] = true
-	}
-	files, err := filepath.Glob("testdata/transaction/*")
-	if err != nil || len(rows) < 39 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
-	told := map[string]bool{}
-	for _, f := range files {
-		row, _, _ := strings.Cut(filepath.Base(f), "-")
-		if told[row] = true; !rows[row] {
-			t.Errorf("%s tells of a row that the table does not have", f)
-		}
-	}
-	for row := range rows {
-		if !told[row] {
-			t.Errorf("row %s has no story in testdata/transaction", row)
-		}
-	}
+	story.Rows(t, "../docs/TRANSACTION.md", "B", "testdata/transaction")
 }
 
-func (s *story) command(d *datadriven.TestData) {
+func (s *tale) command(d *datadriven.TestData) {
+	a := story.Args{T: s.t, TestData: d}
 	switch d.Cmd {
 	case "broker":
 		s.begin(d)
 	case "submit":
 		for line := range strings.Lines(d.Input) {
-			j := scenarioJob(s.t, line)
-			s.step("users", agents.Submit{Job: j})
+			s.step("users", agents.Submit{Job: story.Job(s.t, storyJob, line)})
 		}
 		s.step("", cycleDue{s.b.scheduler.next})
 	case "after":
-		s.after(seconds(s.t, d, "wait", 0))
+		s.after(a.Seconds("wait"))
 	case "pause": // the process stands still: what is due meanwhile comes late
-		s.now = s.now.Add(seconds(s.t, d, "wait", 0))
+		s.now = s.now.Add(a.Seconds("wait"))
 	case "crash":
 		s.crash(d)
 	case "group": // of what nodes a site offers are: "north performance=500 price=8 gpus=1"
 		s.group(d)
 	case "grant": // an operator grants "ana max_nodes=4", or drops "ana -max_nodes"
-		f := strings.Fields(d.Input)
-		m := agents.GrantTerms{Holder: grid.Holder{User: f[0], Terms: grid.Grants{}}}
-		for _, x := range f[1:] {
-			if name, ok := strings.CutPrefix(x, "-"); ok {
+		user, terms := story.Line(d.Input)
+		m := agents.GrantTerms{Holder: grid.Holder{User: user, Terms: grid.Grants{}}}
+		for _, x := range terms {
+			if name, ok := strings.CutPrefix(x.Key, "-"); ok {
 				m.Drop = append(m.Drop, name)
 				continue
 			}
-			name, value, _ := strings.Cut(x, "=")
-			m.Holder.Terms[name] = int64(number(s.t, value))
+			m.Holder.Terms[x.Key] = int64(s.number(x.Value))
 		}
 		s.step("operator:olga", m)
 	case "silent": // a site makes no offers any more
@@ -140,10 +119,10 @@ func (s *story) command(d *datadriven.TestData) {
 		}
 	case "offer":
 		for _, a := range d.CmdArgs {
-			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
+			s.free[siteID(a.Key)] = s.number(a.Vals[0])
 		}
 	case "skew": // all sites' clocks
-		s.skew = seconds(s.t, d, "by", 0)
+		s.skew = a.Seconds("by")
 	case "state": // of the legs, as their sites last said
 		for _, t := range s.b.txs.all() {
 			for i := range t.legs {
@@ -183,7 +162,7 @@ func (s *story) command(d *datadriven.TestData) {
 		for _, j := range s.b.jobs {
 			for _, o := range j.asks() {
 				fmt.Fprintf(&s.trace, "%s %d: %v of %s to [%v, %v) within [%v, %v) for %v until %v: %s%s\n", j.Name, o.N, o.Leg, o.Site,
-					o.Start, o.End, o.Ready, o.Due, o.Pay, o.Expires, o.State, because(o.Reason))
+					o.Start, o.End, o.Ready, o.Due, o.Pay, o.Expires, o.State, story.Also(", ", o.Reason))
 			}
 		}
 	default: // a site speaks
@@ -199,48 +178,37 @@ func (s *story) command(d *datadriven.TestData) {
 // begin reads "broker sites=(north,south) nodes=4": a broker 1000 s into its
 // first life, with a cycle every 1000 s and a lead of 60 s. "lost=auto": sites that
 // are silent are lost, as they are by default; or after so many seconds.
-func (s *story) begin(d *datadriven.TestData) {
+func (s *tale) begin(d *datadriven.TestData) {
 	s.cfg = Defaults("vo1")
 	s.cfg.Minimize = grid.GoalTime // the papers' rule: of few alternatives the first is known by hand
 	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*grid.Second, 0, 10_000*grid.Second
 	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives, s.cfg.LostAfter = 100*grid.Credit, grid.Minute, 3, NeverLost
 	s.free, s.seq, s.from = map[agents.ID]int{}, map[agents.ID]uint64{}, map[agents.ID]uint64{}
-	for _, a := range d.CmdArgs {
-		switch a.Key {
+	for _, x := range d.CmdArgs {
+		switch x.Key {
 		case "sites":
-			for _, name := range a.Vals {
+			for _, name := range x.Vals {
 				s.cfg.Sites = append(s.cfg.Sites, siteID(name))
 				s.free[siteID(name)] = 4
 			}
-		case "minimize":
-			s.cfg.Minimize, _ = grid.ParseGoal(a.Vals[0])
-		case "budget":
-			s.cfg.Budget = credits(s.t, a.Vals[0])
-		case "alternatives":
-			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
 		case "lost":
-			if s.cfg.LostAfter = 0; a.Vals[0] != "auto" {
-				s.cfg.LostAfter = grid.Duration(number(s.t, a.Vals[0])) * grid.Second
+			if s.cfg.LostAfter = 0; x.Vals[0] != "auto" {
+				story.Value(s.t, x.String(), &s.cfg.LostAfter, x.Vals[0])
 			}
 		case "asserts":
-			s.asserts = number(s.t, a.Vals[0])
-		case "batch":
-			s.cfg.BatchSize, s.cfg.MaxCycles = number(s.t, a.Vals[0]), 1
-		case "waiting": // jobs of one user
-			s.cfg.MaxWaiting = number(s.t, a.Vals[0])
-		case "algorithm":
-			s.cfg.Algorithm, _ = search.ParseAlgorithm(a.Vals[0])
-		case "quota": // "quota=(ben,5)"
-			s.cfg.Quotas = map[string]grid.Credits{a.Vals[0]: credits(s.t, a.Vals[1])}
-		case "share": // "share=(ben,3)"
-			s.cfg.Users = map[string]UserTerms{a.Vals[0]: {Share: number(s.t, a.Vals[1])}}
+			s.asserts = s.number(x.Vals[0])
+		default:
+			configure(s.t, &s.cfg, x)
+		}
+		if x.Key == "batch" {
+			s.cfg.MaxCycles = 1
 		}
 	}
 	s.start()
 }
 
 // start begins a life; its nonce is its number.
-func (s *story) start() {
+func (s *tale) start() {
 	s.lives++
 	s.alarms = nil
 	s.b = New(s.cfg)
@@ -260,7 +228,7 @@ func (s *story) start() {
 
 // crash kills the broker and begins the next life from its facts; "forget=n": the
 // last n are lost, an older journal.
-func (s *story) crash(d *datadriven.TestData) {
+func (s *tale) crash(d *datadriven.TestData) {
 	n := 0
 	if d.MaybeScanArgs(s.t, "forget", &n) {
 		s.facts = s.facts[:len(s.facts)-n]
@@ -272,35 +240,28 @@ func (s *story) crash(d *datadriven.TestData) {
 }
 
 // group reads what nodes sites offer.
-func (s *story) group(d *datadriven.TestData) {
+func (s *tale) group(d *datadriven.TestData) {
 	if s.groups == nil {
 		s.groups = map[agents.ID]grid.Group{}
 	}
 	for line := range strings.Lines(d.Input) {
-		f := strings.Fields(line)
+		name, pairs := story.Line(line)
 		g := grid.Group{Performance: grid.Unit, Price: 3_600_000}
-		for _, kv := range f[1:] {
-			key, value, _ := strings.Cut(kv, "=")
-			switch key {
-			case "performance":
-				g.Performance = grid.Performance(number(s.t, value))
-			case "price": // of a node for 1000 s
-				g.Price = grid.Price(credits(s.t, value) * 36 / 10)
-			case "gpus":
-				g.Machine.GPUs = number(s.t, value)
-			case "second": // a group of so many nodes, beside
-				g.Nodes = number(s.t, value)
-			default:
-				s.t.Fatalf("unknown key %q", key)
+		for _, p := range pairs {
+			if err := story.Set(&g, map[string]string{"second": "Nodes"}, p.Key, p.Value); err != nil { // a group of so many nodes, beside
+				s.t.Fatalf("%q: %v", line, err)
+			}
+			if p.Key == "price" { // of a node for 1000 s
+				g.Price = g.Price * 36 / 10
 			}
 		}
-		s.groups[siteID(f[0])] = g
+		s.groups[siteID(name)] = g
 	}
 }
 
 // remembersAll holds what the broker would be from its facts against what it would be
 // from its image: of the jobs and of all legs the same is known.
-func (s *story) remembersAll() {
+func (s *tale) remembersAll() {
 	replayed, loaded := New(s.cfg), New(s.cfg)
 	for _, f := range s.facts {
 		replayed.Replay(0, f)
@@ -347,7 +308,7 @@ func remembered(b *Broker) (lines []string) {
 }
 
 // after lets time pass.
-func (s *story) after(d grid.Duration) {
+func (s *tale) after(d grid.Duration) {
 	until := s.now.Add(d)
 	for {
 		first := -1
@@ -368,13 +329,13 @@ func (s *story) after(d grid.Duration) {
 }
 
 // step hands the broker a message, and answers what it asks for offers.
-func (s *story) step(from agents.ID, m agents.Message) {
+func (s *tale) step(from agents.ID, m agents.Message) {
 	var out agents.Outbox
 	s.b.Step(s.now, from, m, &out)
 	s.facts = append(s.facts, out.Facts...)
 	s.alarms = append(s.alarms, out.Alarms...)
 	for _, f := range out.Facts {
-		fmt.Fprintf(&s.trace, "%v * %s\n", s.now, factWords(f))
+		fmt.Fprintf(&s.trace, "%v * %s\n", s.now, traced.Say(f))
 	}
 	var offers []agents.Send
 	for _, x := range out.Sends {
@@ -397,10 +358,10 @@ func (s *story) step(from agents.ID, m agents.Message) {
 			continue
 		}
 		if c, ok := x.Message.(agents.Confirm); ok && s.sure[x.To] {
-			offers = append(offers, agents.Send{To: x.To, Message: agents.Confirmed{Leg: c.Leg, Stamp: s.stamp(x.To, nil)}})
+			offers = append(offers, agents.Send{To: x.To, Message: agents.Confirmed{Leg: c.Leg, Stamp: s.stamp(x.To, []string{""})}})
 			continue
 		}
-		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), words(x.Message))
+		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), traced.Say(x.Message))
 	}
 	for _, x := range offers {
 		s.step(x.To, x.Message)
@@ -411,7 +372,7 @@ func (s *story) step(from agents.ID, m agents.Message) {
 }
 
 // offer shows what a site has free, at a credit per node and 1000 s.
-func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
+func (s *tale) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	p := grid.NewProfile(s.now, s.free[id])
 	g := grid.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
 	if other, ok := s.groups[id]; ok {
@@ -419,14 +380,14 @@ func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	}
 	if s.shared[id] {
 		none := grid.NewProfile(s.now, 0)
-		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
+		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, []string{""}),
 			Groups: []agents.GroupOffer{{Group: g, Admissible: none, Clear: none, Shared: true}}}
 	}
 	clear := p
 	if s.queued[id] {
 		clear = grid.NewProfile(s.now, 0)
 	}
-	m := agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
+	m := agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, []string{""}),
 		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: clear}}}
 	if n := s.groups[id].Nodes; n > 0 && s.free[id] > 0 {
 		g.Name, g.Nodes = "second", n
@@ -438,22 +399,17 @@ func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 
 // stamp counts a site's replies; "@5/3" says epoch and sequence from now on,
 // "~5/3" those of a reply that was long under way.
-func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
-	if n := len(f); n > 0 && strings.HasPrefix(f[n-1], "~") {
+func (s *tale) stamp(id agents.ID, f []string) agents.Stamp {
+	if last := f[len(f)-1]; strings.ContainsAny(last, "@~") {
 		var st agents.Stamp
-		if _, err := fmt.Sscanf(f[n-1], "~%d/%d", &st.Epoch, &st.Seq); err != nil {
+		if _, err := fmt.Sscanf(last[1:], "%d/%d", &st.Epoch, &st.Seq); err != nil {
 			s.t.Fatal(err)
 		}
-		return st
-	}
-	if n := len(f); n > 0 && strings.HasPrefix(f[n-1], "@") {
-		var st agents.Stamp
-		if _, err := fmt.Sscanf(f[n-1], "@%d/%d", &st.Epoch, &st.Seq); err != nil {
-			s.t.Fatal(err)
+		if last[0] == '@' {
+			st.From = st.Seq // it has just begun
+			s.from[id] = st.Seq
+			s.seq[id] = st.Epoch<<32 | st.Seq
 		}
-		st.From = st.Seq // it has just begun
-		s.from[id] = st.Seq
-		s.seq[id] = st.Epoch<<32 | st.Seq
 		return st
 	}
 	if s.seq[id] == 0 {
@@ -464,36 +420,35 @@ func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
 }
 
 // leg reads "1.0": leg 0 of the transaction of that sequence; "2/7.0": of life 2.
-func (s *story) leg(text string) grid.LegID {
+func (s *tale) leg(text string) (grid.LegID, error) {
 	life, rest, found := strings.Cut(text, "/")
 	if !found {
 		life, rest = "", text
 	}
 	var id grid.LegID
 	if _, err := fmt.Sscanf(rest, "%d.%d", &id.Tx.Seq, &id.Leg); err != nil {
-		s.t.Fatalf("leg %q: %v", text, err)
+		return id, fmt.Errorf("leg %q: %w", text, err)
 	}
 	if life != "" { // "2/5.0", or "2@9/5.0": of a process with another nonce
 		life, nonce, other := strings.Cut(life, "@")
 		if !other {
 			nonce = life
 		}
-		id.Tx = grid.TxID{Broker: "vo1", Incarnation: uint32(number(s.t, life)), Nonce: uint64(number(s.t, nonce)), Seq: id.Tx.Seq}
-		return id
+		id.Tx = grid.TxID{Broker: "vo1", Incarnation: uint32(s.number(life)), Nonce: uint64(s.number(nonce)), Seq: id.Tx.Seq}
+		return id, nil
 	}
 	for _, t := range s.b.txs.all() {
 		if t.id.Seq == id.Tx.Seq {
 			id.Tx = t.id
-			return id
+			return id, nil
 		}
 	}
-	s.t.Fatalf("no transaction of sequence %d", id.Tx.Seq)
-	return id
+	return id, fmt.Errorf("no transaction of sequence %d", id.Tx.Seq)
 }
 
 // user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west";
 // "cancel wave ben": as another user, "cancel wave from=2": from another address.
-func (s *story) user(d *datadriven.TestData) {
+func (s *tale) user(d *datadriven.TestData) {
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
 		fmt.Fprintf(&s.trace, "%v %s\n", s.now, strings.TrimSpace(line))
@@ -509,10 +464,10 @@ func (s *story) user(d *datadriven.TestData) {
 			}
 			s.step(from, m)
 		case "modify":
-			j := scenarioJob(s.t, strings.Join(f[1:], " "))
+			j := story.Job(s.t, storyJob, strings.Join(f[1:], " "))
 			s.step("users", agents.JobModify{Job: f[1], User: j.User, Request: j.Request})
 		case "accept", "reject": // "accept wave 1"
-			m := agents.OfferAnswer{Job: f[1], N: number(s.t, f[2]), Accept: f[0] == "accept"}
+			m := agents.OfferAnswer{Job: f[1], N: s.number(f[2]), Accept: f[0] == "accept"}
 			if len(f) > 3 {
 				m.User = f[3]
 			}
@@ -536,14 +491,14 @@ func (s *story) user(d *datadriven.TestData) {
 }
 
 // who speaks: an operator, unless another one is named.
-func (s *story) who(d *datadriven.TestData) agents.ID {
+func (s *tale) who(d *datadriven.TestData) agents.ID {
 	from := "operator:olga"
 	d.MaybeScanArgs(s.t, "as", &from)
 	return agents.ID(from)
 }
 
 // parse reads what a site says, such as "Held 1.0 4" or "Refused 1.0 Hold busy".
-func (s *story) parse(id agents.ID, f []string) agents.Message {
+func (s *tale) parse(id agents.ID, f []string) agents.Message {
 	st := s.stamp(id, f)
 	if strings.ContainsAny(f[len(f)-1], "@~") {
 		f = f[:len(f)-1]
@@ -552,7 +507,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		if i >= len(f) {
 			return 0
 		}
-		return credits(s.t, f[i])
+		return s.credits(f[i])
 	}
 	if f[0] == "Quotes" { // what each of the legs asked for costs
 		m := agents.Quotes{Ref: s.b.scheduler.cycle.quoteRef(), Stamp: st}
@@ -572,7 +527,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		m := agents.Listing{Incarnation: s.b.lives.current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
 			if life, ok := strings.CutPrefix(text, "life="); ok { // to the List of an earlier one
-				m.Incarnation = uint32(number(s.t, life))
+				m.Incarnation = uint32(s.number(life))
 				continue
 			}
 			if text == "fenced" { // "fenced 7": by life 7
@@ -592,135 +547,104 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Offers" && len(f) > 1 && strings.HasPrefix(f[1], "probe=") { // "Offers probe=1": to the first one
-		return agents.Offers{Cycle: s.probes[number(s.t, f[1][len("probe="):])-1], Now: s.now, Stamp: st}
+		return agents.Offers{Cycle: s.probes[s.number(f[1][len("probe="):])-1], Now: s.now, Stamp: st}
 	}
 	if f[0] == "Offers" { // "Offers fenced": the last request is refused
 		m := agents.Offers{Cycle: s.b.scheduler.cycle.number, Now: s.now, Stamp: st, Refusal: reason(grid.Fenced, "another one has spoken")}
 		m.Nonce, m.Latest = s.fenced(f)
 		return m
 	}
-	leg := s.leg(f[1])
 	var proof, replaced grid.Proof // "Held 1.0 4 #7"; of a Confirmed "#9#8" with that of the leg replaced
 	if last := f[len(f)-1]; strings.HasPrefix(last, "#") {
-		state := map[string]grid.LegState{"Held": grid.Held, "Confirmed": grid.Confirmed, "Shifted": grid.Confirmed,
-			"Released": grid.Released, "Degraded": grid.Lost}[f[0]]
 		first, second, _ := strings.Cut(last[1:], "#")
-		proof = storyProof(s.t, state, first)
-		replaced = storyProof(s.t, grid.Released, second)
+		proof, replaced = s.proof(proves[f[0]], first), s.proof(grid.Released, second)
 		f = f[:len(f)-1]
 	}
-	switch f[0] {
-	case "Held":
-		m := agents.Held{Leg: leg, Fare: grid.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
-		if len(f) > 4 { // "Held 1.0 4 160 1160"
-			m.Start, m.End = grid.Time(money(3)/1000), grid.Time(money(4)/1000)
-		}
-		return m
-	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
-		return agents.Shifted{Leg: leg, Start: grid.Time(money(2) / 1000), End: grid.Time(money(3) / 1000),
-			Shifts: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
-	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
-		at := func(i int) grid.Time { return grid.Time(money(i) / 1000) }
-		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),
-			Ready: at(6), Due: at(7), Pay: money(8), For: grid.Duration(money(9) / 1000), Stamp: st}
-	case "Prepared":
-		return agents.Prepared{Leg: leg, Stamp: st}
-	case "Refused":
-		m := agents.Refused{Leg: leg, Step: f[2], Reason: reason(grid.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
-		for _, place := range f[4:] { // "260:1260:3": instead, for a price
-			if from, rest, ok := strings.Cut(place, ":"); ok {
-				to, price, _ := strings.Cut(rest, ":")
-				m.Instead = append(m.Instead, grid.Place{Start: grid.Time(credits(s.t, from) / 1000), End: grid.Time(credits(s.t, to) / 1000),
-					Fare: grid.Fare{Base: credits(s.t, price)}})
-				continue
-			}
-			if latest, ok := strings.CutPrefix(place, "latest="); ok {
-				m.Latest = uint32(number(s.t, latest))
-				continue
-			}
-			m.DecidedBy = uint32(number(s.t, place))
-		}
-		return m
-	case "Confirmed":
-		return agents.Confirmed{Leg: leg, Refund: money(2), Stamp: st, Proof: proof, Replaced: replaced}
-	case "Cancelled":
-		return agents.Cancelled{Leg: leg, Stamp: st}
-	case "Released":
-		return agents.Released{Leg: leg, Refund: money(2), Stamp: st, Proof: proof}
-	case "Heuristic":
-		return agents.Heuristic{Leg: leg, Stamp: st}
-	case "Degraded":
-		m := agents.Degraded{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st, Proof: proof}
-		if len(f) > 4 { // in the site's own words
-			m.Reason = reason(grid.Busy, "%s", strings.Join(f[4:], " "))
-		}
-		return m
-	case "Started":
-		return agents.LegStarted{Leg: leg, Stamp: st}
-	case "Settled":
-		return agents.Settled{Leg: leg, End: s.now, Charged: money(2), Stamp: st}
-	case "Inquire":
-		return agents.Inquire{Leg: leg, Stamp: st}
-	case "Reasserted":
-		m := agents.Reasserted{Leg: leg, Stamp: st}
-		if len(f) > 2 {
-			m.Reason = reason(grid.Code(f[2]), "%s", f[2])
-		}
-		return m
+	language := siteWords
+	language.Leg = s.leg
+	m, err := language.Line(f)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	s.t.Fatalf("unknown word %q", f[0])
-	return nil
+	if x, ok := m.(agents.Settled); ok {
+		x.End = s.now
+		m = x
+	}
+	return story.With(story.With(story.With(m, "Stamp", st), "Proof", proof), "Replaced", replaced)
 }
+
+// proves says which state a message proves.
+var proves = map[string]grid.LegState{"Held": grid.Held, "Confirmed": grid.Confirmed, "Shifted": grid.Confirmed,
+	"Released": grid.Released, "Degraded": grid.Lost}
 
 // fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
 // of this life if it does not say, and the life that has fenced it.
-func (s *story) fenced(f []string) (nonce uint64, latest uint32) {
+func (s *tale) fenced(f []string) (nonce uint64, latest uint32) {
 	nonce = s.b.lives.current().Nonce
 	for i, word := range f {
 		if word == "to" {
-			nonce = uint64(number(s.t, f[i+1]))
+			nonce = uint64(s.number(f[i+1]))
 		} else if i > 1 && f[i-1] == "fenced" {
-			latest = uint32(number(s.t, word))
+			latest = uint32(s.number(word))
 		}
 	}
 	return nonce, latest
 }
 
-// storyProof is a proof of a state, told from others by a number; none for "".
-func storyProof(t *testing.T, state grid.LegState, text string) grid.Proof {
+// proof is a proof of a state, told from others by a number; none for "".
+func (s *tale) proof(state grid.LegState, text string) grid.Proof {
 	if text == "" {
 		return grid.Proof{}
 	}
-	n := number(t, text)
+	n := s.number(text)
 	return grid.Proof{State: state, Epoch: 1, Seq: uint64(n), MAC: [grid.ProofMAC]byte{byte(n)}}
+}
+
+func (s *tale) number(text string) (n int) {
+	story.Value(s.t, text, &n, text)
+	return n
+}
+
+func (s *tale) credits(text string) (c grid.Credits) {
+	story.Value(s.t, text, &c, text)
+	return c
+}
+
+func (s *tale) at(text string) (at grid.Time) {
+	story.Value(s.t, text, &at, text)
+	return at
 }
 
 // listed reads "1.0=prepared:900:4:7": a leg, its state, the seconds left, its price
 // and the number of its proof; "1.0=confirmed:0:4::160:1160" says also where it lies,
 // "1.0=lost:0:4::::4:0.4" what came back and what was added. "+2:60:3060" behind that:
 // its last shift and the window that it may move in.
-func (s *story) listed(text string) agents.ListedLeg {
+func (s *tale) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
 	rest, moved, flexible := strings.Cut(rest, "+")
 	f := strings.Split(rest, ":")
-	l := agents.ListedLeg{Leg: s.leg(name), Job: "wave", Version: 1}
+	leg, err := s.leg(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	l := agents.ListedLeg{Leg: leg, Job: "wave", Version: 1}
 	if err := l.State.UnmarshalText([]byte(f[0])); err != nil {
 		s.t.Fatal(err)
 	}
 	if len(f) > 1 {
-		l.Left = grid.Duration(number(s.t, f[1])) * grid.Second
+		l.Left = grid.Duration(s.number(f[1])) * grid.Second
 	}
 	if len(f) > 2 {
-		l.Fare.Base = credits(s.t, f[2])
+		l.Fare.Base = s.credits(f[2])
 	}
 	if len(f) > 3 && f[3] != "" {
-		l.Proof = storyProof(s.t, l.State, f[3])
+		l.Proof = s.proof(l.State, f[3])
 		if l.State == grid.Prepared || l.State == grid.Running {
 			l.Proof.State--
 		}
 	}
 	if len(f) > 7 {
-		l.Refund, l.Penalty = credits(s.t, f[6]), credits(s.t, f[7])
+		l.Refund, l.Penalty = s.credits(f[6]), s.credits(f[7])
 	}
 	l.Limit, l.What = 5*grid.Credit, grid.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if own := s.b.txs.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
@@ -730,11 +654,11 @@ func (s *story) listed(text string) agents.ListedLeg {
 		}
 	}
 	if len(f) > 5 && f[4] != "" { // where its site has placed it
-		l.What.Start, l.What.End = grid.Time(credits(s.t, f[4])/1000), grid.Time(credits(s.t, f[5])/1000)
+		l.What.Start, l.What.End = s.at(f[4]), s.at(f[5])
 	}
 	if f := strings.Split(moved, ":"); flexible {
-		l.Shifts = uint32(number(s.t, f[0]))
-		l.Flex = grid.Flex{Ready: grid.Time(credits(s.t, f[1]) / 1000), Due: grid.Time(credits(s.t, f[2]) / 1000)}
+		l.Shifts = uint32(s.number(f[0]))
+		l.Flex = grid.Flex{Ready: s.at(f[1]), Due: s.at(f[2])}
 	}
 	return l
 }

@@ -59,7 +59,7 @@ func newTestWorld(t interface{ Fatalf(string, ...any) }, cfg Config, sites ...*f
 		for _, f := range out.Facts {
 			w.facts = append(w.facts, f)
 			if first, ok := f.(facts.LifeBegun); !w.quiet && !(ok && first.Incarnation == 1) {
-				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s * %s", now, short(id), factWords(f)))
+				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s * %s", now, short(id), traced.Say(f)))
 			}
 			if !w.check.off {
 				w.check.fact(now, f)
@@ -67,7 +67,7 @@ func newTestWorld(t interface{ Fatalf(string, ...any) }, cfg Config, sites ...*f
 		}
 		for _, s := range out.Sends {
 			if !w.quiet {
-				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s -> %s: %s", now, short(id), short(s.To), words(s.Message)))
+				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s -> %s: %s", now, short(id), short(s.To), traced.Say(s.Message)))
 			}
 			if !w.check.off {
 				w.check.send(s.Message)

@@ -27,7 +27,7 @@ func TestNegotiation_MoneyIsConservedAndNoPromiseBroken(t *testing.T) {
 		cfg := storyConfig(4)
 		opt.Price = cfg.Groups[0].Price
 		cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Ask: 1000}
-		h := &haggle{story: newStory(cfg, backfill.EASY, nil, &queue.PromiseOptions{Schedule: opt, Deadline: 1000}), t: t}
+		h := &haggle{tale: newStory(cfg, backfill.EASY, nil, &queue.PromiseOptions{Schedule: opt, Deadline: 1000}), t: t}
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			h.act()
 			h.rest()
@@ -49,7 +49,7 @@ func TestNegotiation_MoneyIsConservedAndNoPromiseBroken(t *testing.T) {
 
 // haggle is a story of legs whose owners are asked.
 type haggle struct {
-	*story
+	*tale
 	t   *rapid.T
 	seq uint64
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // heard has somebody ask the site and returns what it answers.
-func (s *story) heard(m agents.Message) agents.Message {
+func (s *tale) heard(m agents.Message) agents.Message {
 	var answer agents.Message
 	s.check = func(id agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {
@@ -28,7 +28,7 @@ func (s *story) heard(m agents.Message) agents.Message {
 
 // busySite has 4 nodes, 3 of them in use until 100; a job of 4 nodes waits and
 // is planned for [100, 150).
-func busySite(change func(*Config)) *story {
+func busySite(change func(*Config)) *tale {
 	cfg := storyConfig(4)
 	if change != nil {
 		change(&cfg)

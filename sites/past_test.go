@@ -19,8 +19,8 @@ type clusterDisk struct {
 }
 
 // durableStory is a story whose cluster has a journal.
-func durableStory(cfg Config, promises *queue.PromiseOptions) *story {
-	s := &story{cfg: cfg}
+func durableStory(cfg Config, promises *queue.PromiseOptions) *tale {
+	s := &tale{cfg: cfg}
 	s.disk.nodes = func() cluster.Backend {
 		options := make([]queue.Options, len(cfg.Groups))
 		for i, g := range cfg.Groups {
@@ -34,7 +34,7 @@ func durableStory(cfg Config, promises *queue.PromiseOptions) *story {
 }
 
 // clusterBorn begins a life of the cluster.
-func (s *story) clusterBorn() {
+func (s *tale) clusterBorn() {
 	s.cluster = cluster.New(cluster.Config{Site: theSite}, s.disk.nodes())
 	for _, f := range s.disk.facts {
 		s.cluster.Replay(f.at, f.fact)
@@ -45,7 +45,7 @@ func (s *story) clusterBorn() {
 }
 
 // restored has the process of site and cluster begin again, the cluster with its copy.
-func (s *story) restored() {
+func (s *tale) restored() {
 	s.disk.facts = s.disk.facts[:s.disk.copied]
 	s.clusterBorn()
 }

@@ -136,7 +136,7 @@ func FuzzSite_Step(f *testing.F) {
 			var seed [8]byte
 			copy(seed[:], data[min(8*i, len(data)):])
 			broken := drawn(binary.LittleEndian.Uint64(seed[:]), func(t *rapid.T) {
-				if w.t = t; w.story == nil {
+				if w.t = t; w.tale == nil {
 					w = newWild(t)
 				}
 				if w.anything(); i == steps-1 {
@@ -182,7 +182,7 @@ func newWild(t *rapid.T) *wild {
 	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	cfg.VOShares, cfg.VOShare = map[string]int{"vo1": rapid.SampledFrom([]int{0, 500, 1000}).Draw(t, "share")}, 900
 	cfg.Cap, cfg.MaxKept, cfg.MaxWork = 4_000_000, 40, 10
-	return &wild{story: newStory(cfg, backfill.EASY, []grid.LocalJob{{ID: 1, Nodes: 2, Run: 60 * grid.Second, Estimate: 90 * grid.Second}}), t: t}
+	return &wild{tale: newStory(cfg, backfill.EASY, []grid.LocalJob{{ID: 1, Nodes: 2, Run: 60 * grid.Second, Estimate: 90 * grid.Second}}), t: t}
 }
 
 // anything is one thing that happens or is said, by anybody.

@@ -16,7 +16,7 @@ import (
 
 // keeping is a cluster of promises with local jobs, and what has been promised.
 type keeping struct {
-	*story
+	*tale
 	t     *rapid.T
 	legs  []grid.LegID
 	flex  map[grid.LegID]grid.Flex
@@ -50,7 +50,7 @@ func TestPromises_AreKeptWhateverComes(t *testing.T) {
 			j.Run = j.Estimate * grid.Duration(rapid.IntRange(0, 13).Draw(t, "run")) / 10
 			jobs = append(jobs, j)
 		}
-		k := &keeping{story: newStory(cfg, backfill.EASY, jobs, p), t: t, flex: map[grid.LegID]grid.Flex{},
+		k := &keeping{tale: newStory(cfg, backfill.EASY, jobs, p), t: t, flex: map[grid.LegID]grid.Flex{},
 			lying: map[grid.LegID]grid.Leg{}, runs: map[grid.LegID]grid.Leg{}}
 		k.check = k.audit
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {

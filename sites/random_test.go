@@ -39,7 +39,7 @@ func wildLife(t *rapid.T, name string) {
 	case "crowded":
 		cfg.MaxWork, cfg.MaxKept = 2, 12
 	}
-	w := &wild{story: newStory(cfg, backfill.EASY, []grid.LocalJob{
+	w := &wild{tale: newStory(cfg, backfill.EASY, []grid.LocalJob{
 		{ID: 1, Nodes: 2, Run: 60 * grid.Second, Estimate: 90 * grid.Second},
 		{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * grid.Second, Estimate: 60 * grid.Second}}),
 		t: t, states: map[grid.LegID]grid.LegState{}, held: map[grid.LegID]grid.Fare{}}
@@ -53,7 +53,7 @@ func wildLife(t *rapid.T, name string) {
 
 // wild is a story in which anything is said.
 type wild struct {
-	*story
+	*tale
 	t       *rapid.T
 	counted int
 	states  map[grid.LegID]grid.LegState // as the facts have them
@@ -86,7 +86,7 @@ func (w *wild) act() {
 		before := len(w.facts)
 		w.say(from, m)
 		if len(w.facts) != before && !w.silent && !w.lossy {
-			w.t.Fatalf("I6: the second %s has facts of its own: %s", m.Kind(), factWords(w.facts[before].fact))
+			w.t.Fatalf("I6: the second %s has facts of its own: %s", m.Kind(), traced.Say(w.facts[before].fact))
 		}
 	}
 }

@@ -1,12 +1,12 @@
 package sites
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/facts"
@@ -15,9 +15,9 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
-// story is a site with its cluster and nobody else. The test sends what others would say,
+// tale is a site with its cluster and nobody else. The test sends what others would say,
 // and writes down what is said to them.
-type story struct {
+type tale struct {
 	cfg     Config
 	now     grid.Time
 	site    *Site
@@ -57,7 +57,7 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(cfg Config, policy backfill.Policy, jobs []grid.LocalJob, promises ...*queue.PromiseOptions) *story {
+func newStory(cfg Config, policy backfill.Policy, jobs []grid.LocalJob, promises ...*queue.PromiseOptions) *tale {
 	options := make([]queue.Options, len(cfg.Groups))
 	for i, g := range cfg.Groups {
 		options[i] = queue.Options{Nodes: g.Nodes, Policy: policy}
@@ -73,8 +73,8 @@ func newStory(cfg Config, policy backfill.Policy, jobs []grid.LocalJob, promises
 	}))
 }
 
-func storyOf(cfg Config, nodes cluster.Backend) *story {
-	s := &story{cfg: cfg, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, nodes)}
+func storyOf(cfg Config, nodes cluster.Backend) *tale {
+	s := &tale{cfg: cfg, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, nodes)}
 	s.put(theCluster, theCluster, agents.Started{})
 	s.settle()
 	s.born()
@@ -90,7 +90,7 @@ func storyConfig(nodes int) Config {
 }
 
 // born begins a life of the site: the facts so far, then Started.
-func (s *story) born() {
+func (s *tale) born() {
 	s.nonce++
 	s.site = New(s.cfg)
 	for _, f := range s.facts {
@@ -100,18 +100,18 @@ func (s *story) born() {
 	s.settle()
 }
 
-func (s *story) put(to, from agents.ID, m agents.Message) {
+func (s *tale) put(to, from agents.ID, m agents.Message) {
 	s.soon = append(s.soon, delivery{to: to, from: from, m: m})
 }
 
 // say sends the site a message, and waits for what follows from it.
-func (s *story) say(from agents.ID, m agents.Message) {
+func (s *tale) say(from agents.ID, m agents.Message) {
 	s.put(theSite, from, m)
 	s.settle()
 }
 
 // settle delivers all that is said in this instant.
-func (s *story) settle() {
+func (s *tale) settle() {
 	for len(s.soon) > 0 {
 		d := s.soon[0]
 		s.soon = s.soon[1:]
@@ -119,7 +119,7 @@ func (s *story) settle() {
 	}
 }
 
-func (s *story) deliver(d delivery) {
+func (s *tale) deliver(d delivery) {
 	var out agents.Outbox
 	switch d.to {
 	case theSite:
@@ -130,7 +130,7 @@ func (s *story) deliver(d delivery) {
 		s.step(s.site, d, &out)
 		for _, f := range out.Facts {
 			s.facts = append(s.facts, recorded{s.now, f})
-			s.note("  fact %s", factWords(f))
+			s.note("  fact %s", traced.Say(f))
 		}
 		s.money(before)
 	case theCluster:
@@ -149,7 +149,7 @@ func (s *story) deliver(d delivery) {
 		for _, f := range out.Facts {
 			s.disk.facts = append(s.disk.facts, recorded{s.now, f})
 			if _, down := f.(facts.NodesDown); down {
-				s.note("  fact %s", factWords(f))
+				s.note("  fact %s", traced.Say(f))
 			}
 			if x, ok := f.(facts.JobRefused); ok {
 				s.note("  cluster refuses local job %d: %s", x.Job, x.Reason.Code)
@@ -179,7 +179,7 @@ func (s *story) deliver(d delivery) {
 
 // step hands an agent a message, or has it refuse one of a kind that its runtime
 // does not hand to it any more.
-func (s *story) step(a agents.Agent, d delivery, out *agents.Outbox) {
+func (s *tale) step(a agents.Agent, d delivery, out *agents.Outbox) {
 	if d.m.Kind() != s.fails {
 		a.Step(s.now, d.from, d.m, out)
 		return
@@ -191,7 +191,7 @@ func (s *story) step(a agents.Agent, d delivery, out *agents.Outbox) {
 }
 
 // locks is what the cluster keeps, by leg.
-func (s *story) locks() map[grid.LegID]agents.ClusterLock {
+func (s *tale) locks() map[grid.LegID]agents.ClusterLock {
 	var out agents.Outbox
 	s.cluster.Step(s.now, theSite, agents.ClusterInventory{}, &out)
 	locks := map[grid.LegID]agents.ClusterLock{}
@@ -205,51 +205,43 @@ func (s *story) locks() map[grid.LegID]agents.ClusterLock {
 func gives(l agents.ClusterLock) bool { return l.Leg != grid.LegID{} && !l.Lost && !l.Ended }
 
 // forget has the cluster give up what it keeps for a leg, unasked.
-func (s *story) forget(id grid.LegID) {
+func (s *tale) forget(id grid.LegID) {
 	s.cluster.Step(s.now, theSite, agents.ClusterRelease{Leg: id}, &agents.Outbox{})
 }
 
 // sent writes a message down and passes it on.
-func (s *story) sent(from agents.ID, x agents.Send) {
+func (s *tale) sent(from agents.ID, x agents.Send) {
 	switch {
 	case x.To == theCluster || x.To == theSite:
 		switch x.Message.(type) {
 		case agents.SnapshotRequest, agents.Snapshot, agents.ClusterInventory, agents.ClusterLocks, agents.ClusterDone, agents.ClusterHeard:
 		default:
-			s.note("  %s: %s", from, words(x.Message))
+			s.note("  %s: %s", from, traced.Say(x.Message))
 		}
 		s.put(x.To, from, x.Message)
 	default:
-		s.note("  to %s: %s", x.To, words(x.Message))
+		s.note("  to %s: %s", x.To, traced.Say(x.Message))
 		s.prove(x.Message)
 	}
 }
 
 // prove keeps the proofs that a message carries.
-func (s *story) prove(m agents.Message) {
+func (s *tale) prove(m agents.Message) {
 	keep := func(id grid.LegID, p grid.Proof) {
-		if p == (grid.Proof{}) {
-			return
-		}
 		if s.proofs == nil {
 			s.proofs = map[grid.LegID][]grid.Proof{}
 		}
-		s.proofs[id] = append(s.proofs[id], p)
+		if p != (grid.Proof{}) {
+			s.proofs[id] = append(s.proofs[id], p)
+		}
 	}
 	switch m := m.(type) {
-	case agents.Held:
-		keep(m.Leg, m.Proof)
-	case agents.Confirmed:
-		keep(m.Leg, m.Proof)
-		if l := s.site.legs[m.Leg]; l != nil {
-			keep(l.Replaces, m.Replaced)
+	case agents.OfLeg:
+		proofs := story.Proofs(m)
+		keep(m.LegID(), proofs["Proof"])
+		if l := s.site.legs[m.LegID()]; l != nil {
+			keep(l.Replaces, proofs["Replaced"])
 		}
-	case agents.Shifted:
-		keep(m.Leg, m.Proof)
-	case agents.Released:
-		keep(m.Leg, m.Proof)
-	case agents.Degraded:
-		keep(m.Leg, m.Proof)
 	case agents.Listing:
 		for i := range m.Legs {
 			keep(m.Legs[i].Leg, m.Legs[i].Proof)
@@ -258,7 +250,7 @@ func (s *story) prove(m agents.Message) {
 }
 
 // advance lets time pass.
-func (s *story) advance(to grid.Time) {
+func (s *tale) advance(to grid.Time) {
 	for len(s.later) > 0 && s.later[0].at <= to {
 		d := s.later[0]
 		s.later = s.later[1:]
@@ -272,12 +264,12 @@ func (s *story) advance(to grid.Time) {
 	s.now = to
 }
 
-func (s *story) note(format string, args ...any) {
+func (s *tale) note(format string, args ...any) {
 	s.trace = append(s.trace, fmt.Sprintf("%7v ", s.now)+fmt.Sprintf(format, args...))
 }
 
 // money writes down what a step did to the site's accounts.
-func (s *story) money(before []grid.Account) {
+func (s *tale) money(before []grid.Account) {
 	old := map[string]grid.Account{}
 	for _, a := range before {
 		old[a.Name] = a
@@ -299,182 +291,6 @@ func (s *story) money(before []grid.Account) {
 		}
 		s.note("  %s: %s", a.Name, strings.Join(changes, ", "))
 	}
-}
-
-// words shows a message as its kind and what it says.
-func words(m agents.Message) string {
-	stamp := func(x agents.Stamp) string { return fmt.Sprintf("[%d:%d]", x.Epoch, x.Seq) }
-	switch m := m.(type) {
-	case agents.Held:
-		where := ""
-		if m.End > 0 {
-			where = fmt.Sprintf(" over [%v, %v)", m.Start, m.End)
-		}
-		return fmt.Sprintf("Held %v at %v version %d%s %s", m.Leg, fareWords(m.Fare), m.Version, where, stamp(m.Stamp))
-	case agents.Shifted:
-		return fmt.Sprintf("Shifted %v to [%v, %v), shift %d%s %s", m.Leg, m.Start, m.End, m.Shifts, fixedWords(m.Fixed), stamp(m.Stamp))
-	case agents.ShiftOffer:
-		return fmt.Sprintf("ShiftOffer %d for %v, version %d: [%v, %v) within [%v, %v) for %v, open %v %s", m.Number, m.Leg, m.Version,
-			m.Start, m.End, m.Ready, m.Due, m.Pay, m.For.Words(), stamp(m.Stamp))
-	case agents.ClusterMoved:
-		return fmt.Sprintf("moved %v to [%v, %v)%s", m.Leg, m.Start, m.End, fixedWords(m.Fixed))
-	case agents.Refused:
-		text := fmt.Sprintf("Refused %s of %v: %s%s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), latestWords(m.Latest), fareWords(m.Fare), stamp(m.Stamp))
-		for _, p := range m.Instead {
-			text += fmt.Sprintf("\n            instead [%v, %v) at %v", p.Start, p.End, fareWords(p.Fare))
-		}
-		return text
-	case agents.Prepared:
-		return fmt.Sprintf("Prepared %v %s", m.Leg, stamp(m.Stamp))
-	case agents.Confirmed:
-		return fmt.Sprintf("Confirmed %v%s %s", m.Leg, amount(", refund of the old ", m.Refund), stamp(m.Stamp))
-	case agents.Cancelled:
-		return fmt.Sprintf("Cancelled %v %s", m.Leg, stamp(m.Stamp))
-	case agents.Released:
-		return fmt.Sprintf("Released %v, refund %v %s", m.Leg, m.Refund, stamp(m.Stamp))
-	case agents.LegStarted:
-		return fmt.Sprintf("LegStarted %v %s", m.Leg, stamp(m.Stamp))
-	case agents.Settled:
-		return fmt.Sprintf("Settled %v at %v, charged %v %s", m.Leg, m.End, m.Charged, stamp(m.Stamp))
-	case agents.Heuristic:
-		return fmt.Sprintf("Heuristic %v %s", m.Leg, stamp(m.Stamp))
-	case agents.Degraded:
-		return fmt.Sprintf("Degraded %v, refund %v, penalty %v%s %s", m.Leg, m.Refund, m.Penalty, because(m.Reason.Detail), stamp(m.Stamp))
-	case agents.Inquire:
-		return fmt.Sprintf("Inquire %v %s", m.Leg, stamp(m.Stamp))
-	case agents.Reasserted:
-		return fmt.Sprintf("Reasserted %v%s %s", m.Leg, reasonWords(m.Reason), stamp(m.Stamp))
-	case agents.Listing:
-		var b strings.Builder
-		fmt.Fprintf(&b, "Listing for incarnation %d%s%s %s", m.Incarnation, reasonWords(m.Refusal), latestWords(m.Latest), stamp(m.Stamp))
-		for _, l := range m.Legs {
-			fmt.Fprintf(&b, "\n            %v %v, %d nodes over [%v, %v) at %v", l.Leg, l.State, l.What.Nodes, l.What.Start, l.What.End, fareWords(l.Fare))
-			if l.Left > 0 {
-				fmt.Fprintf(&b, ", %v left", l.Left.Words())
-			}
-			if l.Flex.Due > 0 {
-				fmt.Fprintf(&b, ", shift %d within [%v, %v)", l.Shifts, l.Flex.Ready, l.Flex.Due)
-			}
-		}
-		return b.String()
-	case agents.ClusterHold:
-		more := ""
-		if m.Replaces != (grid.LegID{}) {
-			more = " beside " + m.Replaces.String()
-		}
-		return fmt.Sprintf("hold %v%s", m.Leg, more)
-	case agents.ClusterHeld:
-		return fmt.Sprintf("held %v%s", m.Leg, reasonWords(m.Refusal))
-	case agents.ClusterConfirm:
-		return fmt.Sprintf("confirm %v", m.Leg)
-	case agents.ClusterRelease:
-		return fmt.Sprintf("release %v", m.Leg)
-	case agents.ClusterStarted:
-		return fmt.Sprintf("started %v", m.Leg)
-	case agents.ClusterEnded:
-		return fmt.Sprintf("ended %v", m.Leg)
-	case agents.ClusterLost:
-		return fmt.Sprintf("lost %v", m.Leg)
-	case agents.Quotes:
-		var b strings.Builder
-		b.WriteString("Quotes")
-		for _, q := range m.Quotes {
-			fmt.Fprintf(&b, " %s%s", fareWords(q.Fare), reasonWords(q.Refusal))
-		}
-		return b.String()
-	case agents.OperatorReply:
-		return fmt.Sprintf("OperatorReply to %s%s", m.To, reasonWords(m.Reason))
-	case agents.Offers:
-		return fmt.Sprintf("Offers of %d groups%s%s", len(m.Groups), reasonWords(m.Refusal), latestWords(m.Latest))
-	}
-	b, _ := json.Marshal(m)
-	return m.Kind() + " " + string(b)
-}
-
-// latestWords shows the life that a fenced one is told of.
-func latestWords(latest uint32) string {
-	if latest == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", the latest is %d", latest)
-}
-
-func reasonWords(r grid.Reason) string {
-	if !r.Refused() {
-		return ""
-	}
-	return ", refused: " + whyWords(r)
-}
-
-// whyWords leaves out who is in the way: another package's words.
-func whyWords(r grid.Reason) string {
-	if r.Code == grid.Busy {
-		return string(r.Code)
-	}
-	return fmt.Sprintf("%s (%v)", r.Code, r)
-}
-
-func fareWords(f grid.Fare) string {
-	if f.Additive == 0 {
-		return f.Base.String()
-	}
-	return f.Base.String() + "+" + f.Additive.String()
-}
-
-func fixedWords(fixed bool) string {
-	if fixed {
-		return ", fixed"
-	}
-	return ""
-}
-
-func amount(what string, c grid.Credits) string {
-	if c == 0 {
-		return ""
-	}
-	return what + c.String()
-}
-
-func factWords(f agents.Fact) string {
-	switch f := f.(type) {
-	case facts.LegMoved:
-		kept := ""
-		if f.State == grid.Confirmed {
-			kept = amount(", kept ", f.Kept)
-		}
-		return fmt.Sprintf("%s %v %v%s%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty), kept)
-	case facts.ShiftOffered:
-		return fmt.Sprintf("%s %v, %d for %s", f.Kind(), f.Leg, f.Number, f.For)
-	case facts.OfferClosed:
-		return fmt.Sprintf("%s %v, %d: %s%s", f.Kind(), f.Leg, f.Number, f.State, reasonWords(f.Reason))
-	case facts.LegRestored:
-		return fmt.Sprintf("%s %v %v", f.Kind(), f.Was.Leg, f.Was.State)
-	case facts.SiteBegun:
-		return fmt.Sprintf("%s %d", f.Kind(), f.Epoch)
-	case facts.LifeSeen:
-		return fmt.Sprintf("%s %s/%d nonce %d", f.Kind(), f.Broker, f.Incarnation, f.Nonce)
-	case facts.LifeListed:
-		return fmt.Sprintf("%s %s/%d", f.Kind(), f.Broker, f.Incarnation)
-	case facts.Tombstone:
-		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
-	case facts.NoticeNoted:
-		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
-	case facts.SiteDrained:
-		return fmt.Sprintf("%s until %v", f.Kind(), f.Until)
-	case facts.SiteClosed:
-		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
-	case facts.SiteOpened:
-		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
-	case facts.MaintenanceSet:
-		return fmt.Sprintf("%s %s as %v: %d nodes of %s over [%v, %v)", f.Kind(), f.Name, f.Leg, f.What.Nodes, f.What.Group, f.What.Start, f.What.End)
-	case facts.MaintenanceOver:
-		return fmt.Sprintf("%s %s", f.Kind(), f.Name)
-	case facts.LegsForgotten:
-		return fmt.Sprintf("%s %v", f.Kind(), f.Legs)
-	case facts.NodesDown:
-		return fmt.Sprintf("%s %d of %s until %v", f.Kind(), f.Nodes, f.Group, f.Until)
-	}
-	return f.Kind()
 }
 
 func testLeg(seq uint64) grid.LegID {

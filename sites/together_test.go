@@ -73,7 +73,7 @@ func TestTogether_NamesWhatBindsWhenTheLegsAreHeldOneAfterTheOther(t *testing.T)
 }
 
 // running is how many jobs of the queue ran when the site last looked.
-func running(s *story) int {
+func running(s *tale) int {
 	n := 0
 	for _, g := range s.site.offers.states {
 		n += len(g.Running)

@@ -19,7 +19,7 @@ func legIn(broker string, seq uint64) grid.LegID {
 }
 
 // asks has a broker ask the site for a leg, and returns why it is refused.
-func (s *story) asks(broker string, seq uint64, l grid.Leg) grid.Reason {
+func (s *tale) asks(broker string, seq uint64, l grid.Leg) grid.Reason {
 	var why grid.Reason
 	s.check = func(id agents.ID, out *agents.Outbox) {
 		for _, x := range out.Sends {

@@ -18,7 +18,7 @@ var (
 
 // confirmedStory is a story in which a leg with work is confirmed and the cluster has
 // not heard of it.
-func confirmedStory() (*story, *[]agents.ClusterConfirm) {
+func confirmedStory() (*tale, *[]agents.ClusterConfirm) {
 	s := newStory(storyConfig(4), backfill.EASY, nil)
 	var told []agents.ClusterConfirm
 	s.check = func(_ agents.ID, out *agents.Outbox) {

@@ -73,6 +73,7 @@ var rooms = []room{
 	{"agents", []string{"grid", "policy/..."}, core},
 	{"agents/plant", nil, core},
 	{"agents/plant/planttest", []string{"agents/plant"}, world},
+	{"agents/story", []string{"grid", "agents"}, world}, // the language of scenario files, for tests alone
 	{"agents/retry", []string{"grid", "agents"}, core},
 	{"agents/replica", []string{"grid", "agents"}, core},               // around the state machine of go.etcd.io/raft
 	{"agents/sim", []string{"grid", "agents", "agents/journal"}, core}, // a disk in memory behind each agent

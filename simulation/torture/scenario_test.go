@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/grid"
@@ -31,23 +32,18 @@ import (
 //	state                            what has become of the jobs, and of the money
 func TestFaults_Scenarios(t *testing.T) {
 	t.Parallel()
-	datadriven.Walk(t, filepath.Join("testdata", "faults"), func(t *testing.T, path string) {
+	story.Walk(t, filepath.Join("testdata", "faults"), func(t *testing.T) func(*testing.T, *datadriven.TestData) string {
 		t.Parallel()
 		var s *tiny
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		return func(t *testing.T, d *datadriven.TestData) string {
+			a := story.Args{T: t, TestData: d}
 			switch d.Cmd {
 			case "world":
-				s = newTiny(t, d)
+				s = newTiny(t, a)
 				return ""
 			case "run":
-				var until string
-				d.ScanArgs(t, "until", &until)
-				at, err := grid.ParseTime(until)
-				if err == nil {
-					s.trace.Reset()
-					err = s.Run(at)
-				}
-				if err != nil {
+				s.trace.Reset()
+				if err := s.Run(a.At("until")); err != nil {
 					d.Fatalf(t, "%v\n%s", err, s.trace.String())
 				}
 				return s.trace.String()
@@ -56,7 +52,7 @@ func TestFaults_Scenarios(t *testing.T) {
 			}
 			t.Fatalf("%s: no command %s", d.Pos, d.Cmd)
 			return ""
-		})
+		}
 	})
 }
 
@@ -85,34 +81,30 @@ type tiny struct {
 	trace strings.Builder
 }
 
-func newTiny(t *testing.T, d *datadriven.TestData) *tiny {
+func newTiny(t *testing.T, a story.Args) *tiny {
 	t.Helper()
-	var seed uint64
-	var hosts, brokers int
-	d.ScanArgs(t, "seed", &seed)
-	d.ScanArgs(t, "sites", &hosts)
-	d.ScanArgs(t, "brokers", &brokers)
+	seed := uint64(a.Number("seed", 0))
 	s := &tiny{world: &world{seed: seed, cluster: map[agents.ID]*cluster.Agent{}, users: map[agents.ID]*users{}}}
-	for _, name := range siteNames[:hosts] {
+	for _, name := range siteNames[:a.Number("sites", 0)] {
 		s.sites = append(s.sites, tinySite(name))
 	}
-	for _, name := range brokerNames[:brokers] {
+	for _, name := range brokerNames[:a.Number("brokers", 0)] {
 		s.brokers = append(s.brokers, s.vo(name))
 	}
 	var faults []sim.Fault
-	for line := range strings.Lines(d.Input) {
+	for line := range strings.Lines(a.Input) {
 		if rest, ok := strings.CutPrefix(line, "job "); ok {
 			s.job(t, rest)
 			continue
 		}
 		f, err := sim.ParseFault(line)
 		if err != nil {
-			d.Fatalf(t, "%v", err)
+			a.Fatalf(t, "%v", err)
 		}
 		faults = append(faults, f)
 	}
 	s.Faulty = sim.NewFaulty(sim.Options{Seed: seed, Start: start, Faults: faults, Lo: 10, Hi: 40,
-		Strike: s.strike, Tamper: s.tamper, Trace: s.tell, Describe: brief})
+		Strike: s.strike, Tamper: s.tamper, Trace: s.tell, Describe: func(m agents.Message) string { return brief.Say(m) }})
 	for i := range s.sites {
 		s.addSite(&s.sites[i])
 	}
@@ -145,23 +137,15 @@ func (s *tiny) vo(name string) vo {
 // job reads a job; it may cost twice what it does at the base price.
 func (s *tiny) job(t *testing.T, line string) {
 	t.Helper()
-	j := grid.Job{User: "ana"}
-	var name string
-	var submit, seconds int64
-	line = strings.ReplaceAll(strings.TrimSpace(line), "=", " = ")
-	if _, err := fmt.Sscanf(line, "%s broker = %s submit = %d nodes = %d length = %d", &j.Name, &name, &submit, &j.Nodes, &seconds); err != nil {
-		t.Fatalf("job %s: %v", line, err)
+	at := slices.IndexFunc(s.brokers, func(v vo) bool { return strings.Contains(line, " broker="+v.config.Name+" ") })
+	if at < 0 {
+		t.Fatalf("job %s: it names no broker of the world", line)
 	}
-	j.Length, j.MinPerformance, j.MaxPrice = grid.Duration(seconds)*grid.Second, 1000, 2_000_000
-	j.Submit = grid.Time(submit * int64(grid.Second))
+	v := &s.brokers[at]
+	j := story.Job(t, grid.Job{User: "ana", Request: grid.Request{MinPerformance: 1000, MaxPrice: 2_000_000}},
+		strings.Replace(line, " broker="+v.config.Name, "", 1))
 	j.Deadline = j.Submit.Add(2 * grid.Hour)
-	for i := range s.brokers {
-		if s.brokers[i].config.Name == name {
-			s.brokers[i].jobs = append(s.brokers[i].jobs, j)
-			return
-		}
-	}
-	t.Fatalf("job %s: no broker %s", line, name)
+	v.jobs = append(v.jobs, j)
 }
 
 // tell takes a line of the trace, but for alarms and for what sites and their
@@ -177,79 +161,25 @@ func (s *tiny) tell(line string) {
 }
 
 // brief shows what a message says in a few words.
-func brief(m agents.Message) string {
-	says := func(format string, args ...any) string {
-		return m.Kind() + " " + fmt.Sprintf(format, args...)
-	}
-	switch m := m.(type) {
-	case agents.Submit:
-		return says("%s, %d nodes for %v", m.Job.Name, m.Job.Nodes, m.Job.Length)
-	case agents.SubmitReply:
-		return says("%s", verdict(m.Job, m.Reason))
-	case agents.OfferRequest:
-		return says("until %v", m.Horizon)
-	case agents.Offers:
-		if len(m.Groups) == 0 {
-			return says("of nothing, as of %v", m.Now)
-		}
-		g := m.Groups[0]
-		return says("as of %v, %d nodes at %v:%s", m.Now, g.Group.Nodes, g.Group.Price, free(g.Admissible))
-	case agents.Hold:
-		return says("%v, %d nodes from %v for at most %v", m.Leg, m.What.Nodes, m.What.Start, m.Limit)
-	case agents.Held:
-		return says("%v for %v", m.Leg, m.Fare.Total())
-	case agents.Refused:
-		return says("%s %v: %v", m.Step, m.Leg, m.Reason)
-	case agents.Prepare:
-		return says("%v", m.Leg)
-	case agents.Prepared:
-		return says("%v", m.Leg)
-	case agents.Confirm:
-		return says("%v", m.Leg)
-	case agents.Confirmed:
-		return says("%v", m.Leg)
-	case agents.Cancel:
-		return says("%v", m.Leg)
-	case agents.Cancelled:
-		return says("%v", m.Leg)
-	case agents.LegStarted:
-		return says("%v", m.Leg)
-	case agents.Release:
-		return says("%v", m.Leg)
-	case agents.Released:
-		return says("%v, %v back", m.Leg, m.Refund)
-	case agents.Degraded:
-		return says("%v, %v back and %v added", m.Leg, m.Refund, m.Penalty)
-	case agents.Reassert:
-		return says("%v was %v: %d nodes at %v", m.Leg.Leg, m.Leg.State, m.Leg.What.Nodes, m.Leg.Fare.Total())
-	case agents.Reasserted:
-		return says("%s", verdict(m.Leg.String(), m.Reason))
-	case agents.JobReply:
-		return says("%s, %v back", verdict(m.Job, m.Reason), m.Refund)
-	case agents.Settled:
-		return says("%v", m.Leg)
-	case agents.Noted:
-		return says("%s %v", m.Step, m.Leg)
-	}
-	return says("%+v", m)
-}
-
-// verdict says what a broker answers to a user.
-func verdict(job string, r grid.Reason) string {
-	if r.Refused() {
-		return fmt.Sprintf("%s refused: %v", job, r)
-	}
-	return job + " granted"
-}
-
-// free shows how many nodes are free from which instants on.
-func free(p grid.Profile) string {
-	var b strings.Builder
-	for _, step := range p {
-		fmt.Fprintf(&b, " %d from %v", step.Free, step.At)
-	}
-	return b.String()
-}
+var brief = story.NewWords(`
+	Submit: Submit {{.Job.Name}}, {{.Job.Nodes}} nodes for {{.Job.Length}}
+	SubmitReply: SubmitReply {{.Job}}{{template "verdict" .Reason}}
+	OfferRequest: OfferRequest until {{.Horizon}}
+	Offers: Offers {{if .Groups}}as of {{.Now}}, {{with index .Groups 0}}{{.Group.Nodes}} nodes at {{.Group.Price}}:
+		{{range .Admissible}} {{.Free}} from {{.At}}{{end}}{{end}}{{else}}of nothing, as of {{.Now}}{{end}}
+	Hold: Hold {{.Leg}}, {{.What.Nodes}} nodes from {{.What.Start}} for at most {{.Limit}}
+	Held: Held {{.Leg}} for {{.Fare.Total}}
+	Refused: Refused {{.Step}} {{.Leg}}: {{.Reason}}
+	Prepare Prepared Confirm Confirmed Cancel Cancelled LegStarted Release Settled: {{.Kind}} {{.Leg}}
+	Released: Released {{.Leg}}, {{.Refund}} back
+	Degraded: Degraded {{.Leg}}, {{.Refund}} back and {{.Penalty}} added
+	Reassert: Reassert {{.Leg.Leg}} was {{.Leg.State}}: {{.Leg.What.Nodes}} nodes at {{.Leg.Fare.Total}}
+	Reasserted: Reasserted {{.Leg}}{{template "verdict" .Reason}}
+	JobReply: JobReply {{.Job}}{{template "verdict" .Reason}}, {{.Refund}} back
+	Noted: Noted {{.Step}} {{.Leg}}
+	verdict: {{if .Refused}} refused: {{.}}{{else}} granted{{end}}
+	Started JobCancel GiveUp List NodesLost ClusterLost: {{.Kind}} {{printf "%+v" .}}
+`, nil)
 
 // state tells of the jobs and the accounts of the brokers that live.
 func (s *tiny) state() string {
