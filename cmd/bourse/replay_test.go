@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
@@ -140,7 +141,7 @@ func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r replay
-	r.policy, r.overrun, r.neverRan = backfill.EASY, "kill", "drop"
+	r.policy, r.overrun, r.neverRan = flags.Replayed{Policy: backfill.EASY}, "kill", "drop"
 	if err := r.run(file, io.Discard, io.Discard); exitCode(err) != 2 || !strings.Contains(err.Error(), "--procs P") {
 		t.Errorf("without a header: %v", err)
 	}

@@ -58,7 +58,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", []*cobra.Command{
-			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newExport(), newTorture()}},
+			newSimulate(), newSweep(), newStudy(), newReplay(), newTwin(), newReport(), newExport(), newTorture()}},
 		{"one", "Examine one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
 		{"file", "Files:", []*cobra.Command{file.NewCheck(), file.NewGenerate(), file.NewConvert()}},
 		{"use", "Run jobs on a federation:", []*cobra.Command{

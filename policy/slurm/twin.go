@@ -452,3 +452,6 @@ func (t *Twin) Waiting(i int) bool {
 	p := t.of(i).phase
 	return p == unready || p == ready
 }
+
+// Over reports whether nothing can happen any more.
+func (t *Twin) Over() bool { return t.next() >= grid.Never }
