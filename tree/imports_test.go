@@ -92,6 +92,7 @@ var rooms = []room{
 	{"sites", []string{"grid", "facts", "policy/...", "agents", "agents/retry"}, core},
 	{"workload/files", nil, world},
 	{"workload", []string{"grid", "workload/files"}, world},
+	{"workload/slurmdump", []string{"grid", "policy/slurm", "cluster/slurm", "workload", "workload/files"}, world}, // what Slurm's files say, for its twin
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/workload"
@@ -25,6 +26,34 @@ func AddFrom(cmd *cobra.Command, to *string, of string) {
 // AddZone adds --zone, for commands that read traces.
 func AddZone(cmd *cobra.Command, to **time.Location) {
 	AddFlag(cmd, to, asZone, "zone", time.UTC, "for sacct, csv and parquet: zone of times that name none, such as Europe/Berlin")
+}
+
+// Replayed is how a replay serves the queue: by a policy of a site's queue, or by the rules
+// of Slurm.
+type Replayed struct {
+	backfill.Policy
+	Slurm bool
+}
+
+// String is its name.
+func (r Replayed) String() string {
+	if r.Slurm {
+		return slurmPolicy
+	}
+	return r.Policy.String()
+}
+
+const slurmPolicy = "slurm"
+
+// ReplayedPolicies are the words of Replayed.
+func ReplayedPolicies() []string { return append(names.Of(backfill.Policies()), slurmPolicy) }
+
+func parseReplayed(s string) (Replayed, error) {
+	if s == slurmPolicy {
+		return Replayed{Slurm: true}, nil
+	}
+	p, err := backfill.ParsePolicy(s)
+	return Replayed{Policy: p}, err
 }
 
 // parseWeights reads time=1,cost=0.3,finish=0; each may be left out.

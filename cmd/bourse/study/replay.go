@@ -46,11 +46,18 @@ reserves one by its preference --alpha, from 0 (earliest) to 1 (cheapest).
 
 --jobs-out writes a row for each job that ran, in the order of the trace and by its
 clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
-backfilled, reserved (started in its turn) or reservation.`,
+backfilled, reserved (started in its turn) or reservation.
+
+--policy slurm schedules a dump of sacct by the rules of Slurm itself, with the nodes,
+partitions, priorities and limits of your cluster's own files: --slurm-conf and, where
+you have them, --qos, --assoc, --slurm-reservations and --usage. Its rows have three more
+columns: partition; by, main or backfill; and why, what the job last waited for. See
+bourse twin for what a change of the configuration would do.`,
 		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
 			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative \\\n      --jobs-out jobs.csv\n" +
 			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json\n" +
-			"  bourse replay year.sacct --zone Europe/Berlin --procs 4096",
+			"  bourse replay year.sacct --zone Europe/Berlin --procs 4096\n" +
+			"  bourse replay year.sacct --policy slurm --slurm-conf slurm.conf --qos qos.txt",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("replay takes one trace; %d files given", len(args))
@@ -64,12 +71,19 @@ backfilled, reserved (started in its turn) or reservation.`,
 			if r.days == 0 && cmd.Flags().Changed("days") {
 				return errors.New("--days 0: must be above 0; leave it out for all days")
 			}
+			if err := r.slurm.check(cmd, r.policy.Slurm); err != nil {
+				return err
+			}
+			if r.policy.Slurm {
+				return r.runSlurm(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
-	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
+	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", flags.Replayed{Policy: backfill.EASY}, "how the queue is served: "+names.Or(flags.ReplayedPolicies()))
+	r.slurm.add(cmd)
 	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
 	flags.AddFlag(cmd, &r.estimates, flags.AsEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
@@ -97,7 +111,8 @@ backfilled, reserved (started in its turn) or reservation.`,
 // replay holds the flags.
 type replay struct {
 	procs, skip, maxQueue      int
-	policy                     backfill.Policy
+	policy                     flags.Replayed
+	slurm                      slurmFiles
 	estimates                  estimates.Rule
 	overrun, neverRan, jobsOut string
 	from                       string
@@ -240,7 +255,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits, opt.HalfLife = r.policy, r.alpha, r.estimates, r.limits, r.halfLife
+	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits, opt.HalfLife = r.policy.Policy, r.alpha, r.estimates, r.limits, r.halfLife
 	opt.Extend = r.overrun == "extend"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(grid.MaxDuration / grid.Day)
