@@ -52,6 +52,9 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 			}
 			t, risen = start, false
 			c.fresh = grid.Duration(grid.Never)
+			if f.array && f.best.c > 0 {
+				f.lower(q, t)
+			}
 		}
 		if f.offer(q, x, t) {
 			risen = true
@@ -67,7 +70,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 // offer adds the first slot of a course to the pools of its parts, and reports whether the
 // job may have a new choice.
 func (f *Finder) offer(q *query, x *course, t grid.Time) (risen bool) {
-	s := x.cursors[0].at
+	c, s := &f.team, x.cursors[0].at
 	pos := int64(x.cursors[0].ci)<<32 | int64(x.cursors[0].i)
 	for _, i := range x.parts {
 		p := &q.pieces[i]
@@ -76,13 +79,14 @@ func (f *Finder) offer(q *query, x *course, t grid.Time) (risen bool) {
 			continue
 		}
 		risen = risen || !q.level
-		latest := min(s.end, q.Deadline) - grid.Time(p.last(fit.runtime))
-		if latest < t {
+		last := p.last(fit.runtime)
+		latest := min(s.end, q.Deadline) - grid.Time(last)
+		if latest < t || last > c.longest || fit.key > c.dearest[i] {
 			continue
 		}
 		risen = true
-		f.team.fresh = min(f.team.fresh, p.last(fit.runtime))
-		f.team.pools[i].add(kept{fit.key, latest, pos, s.count, s.class}, t)
+		c.fresh = min(c.fresh, last)
+		c.pools[i].add(kept{fit.key, latest, pos, s.count, s.class}, t)
 	}
 	return risen
 }

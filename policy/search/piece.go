@@ -1,6 +1,8 @@
 package search
 
 import (
+	"math"
+
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search/assign"
 )
@@ -135,7 +137,7 @@ func (f *Finder) bestComposed(q *query, w Weights) bool {
 	if !any {
 		return false
 	}
-	if floor.hi == 0 {
+	if f.team.floor = floor; floor.hi == 0 {
 		j.floor = j.rate(q.from, q.least, floor.lo)
 	}
 	f.team.best = f.team.best[:0]
@@ -163,9 +165,9 @@ func (f *Finder) weighTeam(q *query, t grid.Time) {
 	if !f.mayWin(q, t, shortest) {
 		return
 	}
-	longest := grid.Duration(grid.Never)
+	longest := c.longest
 	if j.started && j.b == 0 && j.c == 0 {
-		longest = j.time // only time counts
+		longest = min(longest, j.time) // only time counts
 	}
 	for longest >= shortest && f.settleTeam(q, t, longest) {
 		time, cost := c.time, c.cost
@@ -173,6 +175,7 @@ func (f *Finder) weighTeam(q *query, t grid.Time) {
 		if j.better(score, time, cost, t) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, time, cost, t
 			c.best = append(c.best[:0], c.chosen...)
+			f.lower(q, t)
 		}
 		if j.score.less(j.rate(t, shortest, cost.lo)) {
 			return
@@ -181,13 +184,44 @@ func (f *Finder) weighTeam(q *query, t grid.Time) {
 	}
 }
 
-// mayWin reports whether the least keys of all parts at t are within the limit, and could
-// beat the best so far if the window took only shortest.
-func (f *Finder) mayWin(q *query, t grid.Time, shortest grid.Duration) bool {
+// lower tightens the bounds on nodes once a window is known, for starts from t on. It assumes
+// that the rest of a window takes and costs as little as possible; with nodes beyond the
+// bounds it would still score worse.
+func (f *Finder) lower(q *query, t grid.Time) {
 	j, c := &f.best, &f.team
-	if !c.mayFit(q, t) {
+	if !j.started || c.floor.hi > 0 {
+		return
+	}
+	left := j.score
+	if t > q.from {
+		left = left.without(j.c, uint64(t-q.from))
+	}
+	c.longest = grid.Duration(min(left.without(j.b, c.floor.lo).over(j.a+j.c), int64(grid.Never)))
+	most := left.without(j.a+j.c, uint64(q.least)).over(j.b)
+	c.most = min(c.most, grid.Credits(most))
+	for i := range q.pieces {
+		if c.dearest[i] = most; most < math.MaxInt64 {
+			c.dearest[i] -= int64(c.floor.lo) - q.pieces[i].cheapest
+		}
+	}
+}
+
+// mayWin reports whether the least keys of all parts at t are within the limit, and could
+// beat the best so far if the window took only shortest. What has expired is dropped only if
+// even with it the window might win.
+func (f *Finder) mayWin(q *query, t grid.Time, shortest grid.Duration) bool {
+	c := &f.team
+	if !c.enough(q) || !f.beats(t, shortest) {
 		return false
 	}
+	c.expire(t)
+	return c.enough(q) && f.beats(t, shortest)
+}
+
+// beats reports whether a window at t could beat the best so far if it cost no more than the
+// least keys and took only shortest.
+func (f *Finder) beats(t grid.Time, shortest grid.Duration) bool {
+	j, c := &f.best, &f.team
 	if !j.started {
 		return true
 	}

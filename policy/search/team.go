@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -18,6 +19,12 @@ type team struct {
 	start    grid.Time
 	fresh    grid.Duration // of the nodes that came free at the start, the least time until the end of a part on them
 	sum      sum           // of the least keys of all parts
+	floor    sum           // of the least keys that they could ever have
+
+	// A window with nodes beyond these bounds cannot win, see lower.
+	longest grid.Duration
+	dearest [assign.MaxParts]int64 // a node of the part
+	most    grid.Credits           // all together
 
 	chosen []member // the choice: by part, then list order
 	best   []member
@@ -57,7 +64,11 @@ func (c *team) open(l *List, q *query) {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
 		c.pools[i].array = true
 	}
-	c.fresh = grid.Duration(grid.Never)
+	c.most = q.limit
+	c.fresh, c.longest = grid.Duration(grid.Never), grid.Duration(grid.Never)
+	for i := range c.dearest {
+		c.dearest[i] = math.MaxInt64
+	}
 	if n := len(l.groups); len(c.stamp) < n {
 		c.dense, c.stamp = make([]int32, n), make([]uint32, n)
 	}
@@ -69,10 +80,15 @@ func (c *team) mayFit(q *query, t grid.Time) bool {
 	if !c.enough(q) {
 		return false
 	}
+	c.expire(t)
+	return c.enough(q)
+}
+
+// expire drops what no longer serves at t.
+func (c *team) expire(t grid.Time) {
 	for i := range c.pools {
 		c.pools[i].expire(t)
 	}
-	return c.enough(q)
 }
 
 // enough is mayFit with what has expired.
@@ -113,6 +129,9 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 	sorted := c.pools[part].sorted
 	for i := range sorted {
 		k := sorted[i]
+		if k.key > c.dearest[part] {
+			break
+		}
 		if longest < grid.Duration(grid.Never) && p.last(p.fit(l, k.class).runtime) > longest {
 			continue
 		}
@@ -162,7 +181,7 @@ func (f *Finder) cheapest(q *query, t grid.Time, longest grid.Duration) (enough,
 		}
 		slices.SortFunc(c.chosen[first:], func(a, b member) int { return f.byList(a.kept, b.kept) })
 	}
-	if !c.cost.atMost(q.limit) {
+	if !c.cost.atMost(c.most) {
 		return false, false
 	}
 	return true, f.fit(q, t)
@@ -283,7 +302,7 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 		g.Site = l.siteOf[l.groups[u.group].Site]
 		p.Groups = append(p.Groups, g)
 	}
-	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, q.limit, maxFlows
+	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, c.most, maxFlows
 	_, found, bounded := c.solver.Solve(p)
 	q.bounded = q.bounded || bounded
 	if !found {
