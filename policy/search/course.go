@@ -13,6 +13,30 @@ type course struct {
 	parts  []int
 	ends   grid.Time     // a slot that ends earlier serves none of its parts
 	length grid.Duration // nor does a shorter one
+	serves []bool        // by class: whether its slots may serve one of the parts; nil: look
+}
+
+// advance moves on to the next slot that may serve.
+func (x *course) advance(deadline grid.Time) {
+	x.cursors[0].i++
+	if len(x.serves) > 0 {
+		x.cursors[0].skip(x.ends, x.serves)
+	}
+	x.goOn(x.ends, deadline)
+}
+
+// skip moves to the first slot of the chunk that does not end before ends and is of a class
+// that serves, or to its end.
+func (c *cursor) skip(ends grid.Time, serves []bool) {
+	for c.ci < len(c.lane.chunks) {
+		slots := c.lane.chunks[c.ci].slots
+		for ; c.i < len(slots); c.i++ {
+			if s := &slots[c.i]; s.end >= ends && serves[s.class] {
+				return
+			}
+		}
+		c.ci, c.i = c.ci+1, 0
+	}
 }
 
 // visit calls at for each start that a job of parts may have, in order, with what is free
@@ -33,6 +57,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 	}
 	f.list.renew()
 	f.courses(q)
+	f.narrow(q)
 	c := &f.team
 	t, risen := q.from, false
 	for {
@@ -59,8 +84,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 		if f.offer(q, x, t) {
 			risen = true
 		}
-		x.cursors[0].i++
-		x.goOn(x.ends, q.Deadline)
+		x.advance(q.Deadline)
 	}
 	if c.start = t; risen {
 		at(t)
@@ -78,10 +102,13 @@ func (f *Finder) offer(q *query, x *course, t grid.Time) (risen bool) {
 		if fit.runtime == 0 {
 			continue
 		}
-		risen = risen || !q.level
 		last := p.last(fit.runtime)
+		if last > c.longest || fit.key > c.dearest[i] {
+			continue
+		}
+		risen = risen || !q.level
 		latest := min(s.end, q.Deadline) - grid.Time(last)
-		if latest < t || last > c.longest || fit.key > c.dearest[i] {
+		if latest < t {
 			continue
 		}
 		risen = true
@@ -120,7 +147,7 @@ func (f *Finder) courses(q *query) {
 				c.walks = append(c.walks, course{})
 			}
 			x := &c.walks[k]
-			*x = course{cursors: x.cursors[:0], offset: p.offset, parts: x.parts[:0], length: p.least}
+			*x = course{cursors: x.cursors[:0], offset: p.offset, parts: x.parts[:0], length: p.least, serves: x.serves[:0]}
 		}
 		x := &c.walks[k]
 		x.parts, x.length = append(x.parts, i), min(x.length, p.least)

@@ -68,9 +68,21 @@ func (l *List) elsewhere(r *grid.Request) []bool {
 	if len(r.Sites) == 0 && len(r.Avoid) == 0 {
 		return nil
 	}
+	may := make([]bool, l.sites)
+	for i := range may {
+		may[i] = len(r.Sites) == 0
+	}
+	for k, list := range [][]string{r.Sites, r.Avoid} {
+		for _, name := range list {
+			if site, ok := l.siteOf[name]; ok {
+				may[site] = k == 0
+			}
+		}
+	}
 	barred := make([]bool, len(l.groups))
-	for g := range l.groups {
-		barred[g] = !grid.May(l.groups[g].Site, r.Sites, r.Avoid)
+	for i := range l.groups {
+		site, ok := l.siteOf[l.groups[i].Site]
+		barred[i] = ok && !may[site] // a node without slots has no site here
 	}
 	return barred
 }
@@ -119,6 +131,7 @@ func (f *Finder) findComposed(q *query, a Algorithm, w Weights) bool {
 	f.array = false
 	found := false
 	f.visit(q, func(t grid.Time) bool {
+		f.team.begin()
 		found = f.team.mayFit(q, t) && f.settleTeam(q, t, grid.Duration(grid.Never))
 		return found
 	})
@@ -169,18 +182,24 @@ func (f *Finder) weighTeam(q *query, t grid.Time) {
 	if j.started && j.b == 0 && j.c == 0 {
 		longest = min(longest, j.time) // only time counts
 	}
+	better := false
+	c.begin()
 	for longest >= shortest && f.settleTeam(q, t, longest) {
 		time, cost := c.time, c.cost
 		score := j.rate(t, time, cost.lo)
 		if j.better(score, time, cost, t) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, time, cost, t
 			c.best = append(c.best[:0], c.chosen...)
-			f.lower(q, t)
+			better = true
 		}
 		if j.score.less(j.rate(t, shortest, cost.lo)) {
-			return
+			break
 		}
 		longest = time - 1
+	}
+	if better {
+		f.lower(q, t)
+		f.narrow(q)
 	}
 }
 
@@ -205,6 +224,37 @@ func (f *Finder) lower(q *query, t grid.Time) {
 		}
 	}
 }
+
+// narrow drops what is beyond the bounds, and notes for each course which classes are still
+// within them.
+func (f *Finder) narrow(q *query) {
+	c, l := &f.team, f.list
+	for i := range c.pools {
+		p := &q.pieces[i]
+		c.pools[i].weed(func(k *kept) bool {
+			return k.key <= c.dearest[i] && p.last(p.fit(l, k.class).runtime) <= c.longest
+		})
+	}
+	if l.curved || len(l.classes) > maxNarrow {
+		return
+	}
+	for k := range c.walks {
+		x := &c.walks[k]
+		x.serves = append(x.serves[:0], make([]bool, len(l.classes))...)
+		for _, i := range x.parts {
+			p := &q.pieces[i]
+			for class := range l.classes {
+				fit := p.fit(l, int32(class))
+				if fit.runtime > 0 && fit.key <= c.dearest[i] && p.last(fit.runtime) <= c.longest {
+					x.serves[class] = true
+				}
+			}
+		}
+	}
+}
+
+// maxNarrow bounds the classes that are looked at whenever a better window is found.
+const maxNarrow = 1 << 11
 
 // mayWin reports whether the least keys of all parts at t are within the limit, and could
 // beat the best so far if the window took only shortest. What has expired is dropped only if

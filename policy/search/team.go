@@ -31,6 +31,7 @@ type team struct {
 	time   grid.Duration
 	cost   sum
 
+	picks   [assign.MaxParts]pick
 	offers  [assign.MaxParts][]kept // of each part, the cheapest first
 	solver  assign.Solver
 	problem assign.Problem
@@ -99,12 +100,16 @@ func (c *team) enough(q *query) bool {
 		if p.live < p.need {
 			return false
 		}
-		x := p.least()
-		hi, lo := c.sum.hi+x.hi, uint64(0)
-		lo, carry := bits.Add64(c.sum.lo, x.lo, 0)
-		c.sum = sum{hi + carry, lo}
+		c.sum = c.sum.with(p.least())
 	}
 	return c.sum.atMost(q.limit)
+}
+
+// begin forgets the picks of another start.
+func (c *team) begin() {
+	for i := range c.picks {
+		c.picks[i].chosen = c.picks[i].chosen[:0]
+	}
 }
 
 // settleTeam finds the choice at t among nodes on which no part ends later than longest after
@@ -160,31 +165,58 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 	return nodes
 }
 
+// pick is the cheapest nodes of one part at the present start.
+type pick struct {
+	chosen []member // in list order; none: not yet known
+	last   grid.Duration
+	cost   sum
+}
+
 // cheapest makes the cheapest nodes of each part the choice. It reports whether all have
-// enough, at a sum within the limit, and whether they fit together.
+// enough, at a sum within the limit, and whether they fit together. A pick that ends in time
+// is the cheapest of those that do too, so only others are made anew.
 func (f *Finder) cheapest(q *query, t grid.Time, longest grid.Duration) (enough, fits bool) {
 	c := &f.team
-	c.chosen, c.time, c.cost = c.chosen[:0], 0, sum{}
+	c.time, c.cost = 0, sum{}
 	for i := range q.pieces {
-		p := &q.pieces[i]
-		left := p.Nodes
-		if f.gather(q, i, left, longest) < left {
-			return false, false
-		}
-		first := len(c.chosen)
-		for _, k := range c.offers[i] {
-			n := min(left, int(k.count))
-			f.join(q, i, k, n)
-			if left -= n; left == 0 {
-				break
+		p := &c.picks[i]
+		if len(p.chosen) == 0 || p.last > longest {
+			if !f.pick(q, i, longest) {
+				return false, false
 			}
 		}
-		slices.SortFunc(c.chosen[first:], func(a, b member) int { return f.byList(a.kept, b.kept) })
+		c.time, c.cost = max(c.time, p.last), c.cost.with(p.cost)
 	}
 	if !c.cost.atMost(c.most) {
 		return false, false
 	}
+	c.chosen = c.chosen[:0]
+	for i := range q.pieces {
+		c.chosen = append(c.chosen, c.picks[i].chosen...)
+	}
 	return true, f.fit(q, t)
+}
+
+// pick finds the cheapest nodes of a part on which it ends no later than longest, and reports
+// whether there are enough.
+func (f *Finder) pick(q *query, part int, longest grid.Duration) bool {
+	c, x := &f.team, &q.pieces[part]
+	p, left := &c.picks[part], x.Nodes
+	p.chosen, p.last, p.cost = p.chosen[:0], 0, sum{}
+	if f.gather(q, part, left, longest) < left {
+		return false
+	}
+	for _, k := range c.offers[part] {
+		n, all := min(left, int(k.count)), k.count
+		k.count = int32(n)
+		p.chosen = append(p.chosen, member{k, int32(part), all})
+		p.last, p.cost = max(p.last, x.last(x.fit(f.list, k.class).runtime)), p.cost.plus(k.key, n)
+		if left -= n; left == 0 {
+			break
+		}
+	}
+	slices.SortFunc(p.chosen, func(a, b member) int { return f.byList(a.kept, b.kept) })
+	return true
 }
 
 // join adds n of the nodes that a part could have to the choice.

@@ -17,7 +17,7 @@ import (
 // world is free nodes and a job of parts, so small that all can be tried.
 type world struct {
 	groups []grid.Group
-	slots  []grid.Slot      // of named nodes; none: free counts
+	slots  []grid.Slot // of named nodes; none: free counts
 	free   []grid.Profile
 	job    grid.Request
 	notice grid.Time
