@@ -70,13 +70,13 @@ func Check(file string) (*Checked, error) {
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return check(file, text, func(b *Broker, until grid.Duration) error {
-		_, err := b.loadBatch(filepath.Dir(file), until)
+	return check(file, text, func(b *Broker, until grid.Duration, sites []string) error {
+		_, err := b.loadBatch(filepath.Dir(file), until, sites)
 		return err
 	})
 }
 
-func check(file string, text []byte, load func(*Broker, grid.Duration) error) (*Checked, error) {
+func check(file string, text []byte, load func(*Broker, grid.Duration, []string) error) (*Checked, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func check(file string, text []byte, load func(*Broker, grid.Duration) error) (*
 			return nil, err
 		}
 		for i := range s.Brokers {
-			if err := load(&s.Brokers[i], s.Until); err != nil {
+			if err := load(&s.Brokers[i], s.Until, s.siteNames()); err != nil {
 				return nil, err
 			}
 		}
@@ -120,7 +120,7 @@ func check(file string, text []byte, load func(*Broker, grid.Duration) error) (*
 		if err != nil {
 			return nil, err
 		}
-		if err := load(b, 0); err != nil {
+		if err := load(b, 0, nil); err != nil {
 			return nil, err
 		}
 		c := &Checked{Kind: KindBroker, Name: b.Name}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload/files"
 )
 
@@ -20,6 +21,10 @@ type document struct {
 	where  *locator
 	wrong  []*Problem
 	faulty map[path]bool // paths with a problem, and the tables around them
+
+	// Of a scenario, what its jobs are held to.
+	sites   []string      // names; nil: any may be there
+	horizon grid.Duration // of the present broker; 0: not known
 }
 
 // readFile returns the text of a file of bounded size.

@@ -22,6 +22,7 @@ var (
 
 // shownAs is the one name of a table that several kinds of files have.
 func shownAs(file Kind, table string) string {
+	table = strings.Replace(table, "job.part.require", "job.require", 1)
 	switch {
 	case table == "" && file == KindSiteProcess:
 		return "site"

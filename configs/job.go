@@ -36,6 +36,11 @@ type Job struct {
 	Urgency        grid.Urgency     // what it is worth to end an hour earlier; default: the broker's
 	Runs           bool             // it has a command or a script
 	Work           *grid.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
+	Sites          []string         // the only sites that may carry it; default: any
+	Avoid          []string         // sites that must not carry it; default: none
+	Parts          []grid.JobPart   // of a job of unlike parts, complete; default: none
+	Together       bool             // one site carries all parts; default false
+	Apart          bool             // no site carries two parts; default false
 }
 
 // Moment is a span after a submission, or a date.
@@ -64,6 +69,7 @@ func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
 			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives), Sizes: j.Sizes,
 			Minimize: j.Minimize, Urgency: j.Urgency,
+			Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
 		After: j.After, Gap: j.Gap, Work: j.Work,
@@ -99,14 +105,15 @@ func ReadBatch(file string) (*Batch, error) {
 
 // ParseBatch is ReadBatch for a text; file is its name in errors.
 func ParseBatch(file string, text []byte) (*Batch, error) {
-	return parseBatch(file, text, false, 0)
+	return parseBatch(file, text, false, 0, nil, 0)
 }
 
-func parseBatch(file string, text []byte, simulated bool, until grid.Duration) (*Batch, error) {
+func parseBatch(file string, text []byte, simulated bool, until grid.Duration, sites []string, horizon grid.Duration) (*Batch, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
 	}
+	t.doc.sites, t.doc.horizon = sites, horizon
 	if err := t.must(KindBatch); err != nil {
 		return nil, err
 	}
@@ -199,12 +206,16 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	var least, most int
 	var fast speedup
-	return append(keys{
+	work := &grid.Work{}
+	return slices.Concat(keys{
 		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
-			"number of nodes at once").must("16"),
+			"number of nodes at once").byDefault("of its parts; must be given without any"),
 		rule(func(t *table) {
-			if !t.tabled() {
+			if !t.has("part") {
+				t.need("nodes", "16")
+			}
+			if !t.tabled() && !t.has("part") {
 				t.need("length", `"2h"`)
 			}
 		}),
@@ -215,7 +226,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 				t.wrong("user", "%v", err)
 			}
 		}),
-		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
+		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup` or its parts; must be given without a table there"),
 		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
 		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
 		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
@@ -243,10 +254,20 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			"its owner's goal, if the broker minimizes value").byDefault("the broker's"),
 		urgency(&j.Urgency, 0, "what it is worth to its owner to end an hour earlier").byDefault("the broker's"),
 		option("speedup", fast.keys, "how a job on a range of nodes gets faster; give one of its keys"),
-		rule(func(t *table) { t.mold(j, &fast, least, most) }),
+		rule(func(t *table) {
+			if !t.has("part") {
+				t.mold(j, &fast, least, most)
+			}
+		}),
+	}, siteKeys(&j.Sites, &j.Avoid), keys{
+		boolean("together", &j.Together, false, "one site carries all of its parts"),
+		boolean("apart", &j.Apart, false, "no site carries two of its parts"),
+	}, j.workKeys(work), keys{
+		j.partKey(work),
+		rule(func(t *table) { t.compose(j) }),
 		rule(func(t *table) { t.window(j) }),
 		rule(func(t *table) { t.money(j) }),
-	}, j.workKeys()...)
+	})
 }
 
 var spreads = []string{"any", "one-site"}
@@ -362,10 +383,10 @@ func (t *table) window(j *Job) {
 // money fills in the price or the budget, whichever is not given.
 func (t *table) money(j *Job) {
 	price, budget := t.has("max_price"), t.has("budget")
-	if !price && !budget {
+	if !price && !budget && !t.has("part") {
 		t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
 	}
-	if t.doc.faulty[t.path] {
+	if t.doc.faulty[t.path] || t.has("part") {
 		return
 	}
 	r := grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}

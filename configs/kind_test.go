@@ -16,14 +16,14 @@ func TestPolicy_AMessageListsWhatTheKeyTakes(t *testing.T) {
 		"name = \"x\"\nuntil = \"1d\"\n[[site]]\nname = \"a\"\npolicy = \"foo\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n": "site.policy",
 		"name = \"x\"\nnow = 0\npolicy = \"foo\"\n[[group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n":                                     "policy",
 	} {
-		_, err := check("f.toml", []byte(text), func(*Broker, grid.Duration) error { return nil })
+		_, err := check("f.toml", []byte(text), func(*Broker, grid.Duration, []string) error { return nil })
 		words := Words(key)
 		if err == nil || len(words) == 0 || !strings.Contains(err.Error(), "must be one of "+strings.Join(words, ", ")) {
 			t.Errorf("%s: %v, want all of %q", key, err, words)
 		}
 		for _, w := range words {
 			w = strings.Replace(w, "=K", "=2", 1)
-			if _, err := check("f.toml", []byte(strings.Replace(text, "foo", w, 1)), func(*Broker, grid.Duration) error { return nil }); err != nil && strings.Contains(err.Error(), "is unknown; must be one of") {
+			if _, err := check("f.toml", []byte(strings.Replace(text, "foo", w, 1)), func(*Broker, grid.Duration, []string) error { return nil }); err != nil && strings.Contains(err.Error(), "is unknown; must be one of") {
 				t.Errorf("%s lists %q and refuses it: %v", key, w, err)
 			}
 		}
@@ -64,7 +64,7 @@ user = "u"
 		strings.Replace(scenario, "LENGTH", "49h", 1):                                                              `job "long" of broker "v" takes 1470m at the least, the horizon allows 1d`,
 		strings.Replace(strings.Replace(scenario, "LENGTH", "2d", 1), "nodes = 4\nlength", "nodes = 5\nlength", 1): `takes 2d at the least`,
 	} {
-		got, err := check("f.toml", []byte(text), func(*Broker, grid.Duration) error { return nil })
+		got, err := check("f.toml", []byte(text), func(*Broker, grid.Duration, []string) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -392,5 +392,5 @@ func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
 
 // checkText is Check of a text, without the batch files that it names.
 func checkText(file string, text []byte) (*Checked, error) {
-	return check(file, text, func(*Broker, grid.Duration) error { return nil })
+	return check(file, text, func(*Broker, grid.Duration, []string) error { return nil })
 }

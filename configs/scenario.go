@@ -95,7 +95,7 @@ func ReadScenario(file string) (*Scenario, error) {
 	s.Dir = filepath.Dir(file)
 	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
 	for i := range s.Brokers {
-		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until)
+		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until, s.siteNames())
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +104,8 @@ func ReadScenario(file string) (*Scenario, error) {
 	return s, nil
 }
 
-// loadBatch reads the jobs of the batch that a broker names.
-func (b *Broker) loadBatch(dir string, until grid.Duration) (text []byte, err error) {
+// loadBatch reads the jobs of the batch that a broker names, for a scenario with these sites.
+func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (text []byte, err error) {
 	if b.Batch == "" {
 		return nil, nil
 	}
@@ -113,12 +113,12 @@ func (b *Broker) loadBatch(dir string, until grid.Duration) (text []byte, err er
 	if text, err = readFile(file); err != nil {
 		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
-	return text, b.takeBatch(file, text, until)
+	return text, b.takeBatch(file, text, until, sites)
 }
 
 // takeBatch makes the jobs of a batch the broker's.
-func (b *Broker) takeBatch(file string, text []byte, until grid.Duration) error {
-	batch, err := parseBatch(file, text, true, until)
+func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites []string) error {
+	batch, err := parseBatch(file, text, true, until, sites, b.Horizon)
 	if err != nil {
 		return err
 	}
@@ -161,9 +161,19 @@ func (s *Scenario) keys() keys {
 			if len(s.Sites) == 0 && t.clean("site") {
 				t.wrong("site", "missing; a scenario has at least one [[site]]")
 			}
+			t.doc.sites = s.siteNames()
 		}),
 		each("broker", &s.Brokers, 0, func(b *Broker) keys { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
 	}
+}
+
+// siteNames lists the names of the sites.
+func (s *Scenario) siteNames() []string {
+	names := make([]string, len(s.Sites))
+	for i := range s.Sites {
+		names[i] = s.Sites[i].Name
+	}
+	return names
 }
 
 // keys lists the keys of a site: of a [[site]] in a scenario of length until, or at the top

@@ -45,7 +45,7 @@ func (s Source) Scenario() (*Scenario, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%s: batch %q of broker %q is not on record", s.Name, b.Batch, b.Name)
 		}
-		if err := b.takeBatch(b.Batch, []byte(s.Batches[at].Text), out.Until); err != nil {
+		if err := b.takeBatch(b.Batch, []byte(s.Batches[at].Text), out.Until, out.siteNames()); err != nil {
 			return nil, err
 		}
 	}

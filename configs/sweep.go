@@ -282,7 +282,7 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	}
 	out.Dir = s.dir
 	for i := range out.Brokers {
-		if _, err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
+		if _, err := out.Brokers[i].loadBatch(s.dir, out.Until, out.siteNames()); err != nil {
 			return nil, err
 		}
 	}

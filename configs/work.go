@@ -12,9 +12,8 @@ import (
 )
 
 // workKeys lists the keys about what a job runs.
-func (j *Job) workKeys() keys {
-	w := &grid.Work{}
-	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") }}
+func (j *Job) workKeys(w *grid.Work) keys {
+	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") || t.has("part") }}
 	return keys{
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
 			"what to run on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
@@ -27,7 +26,9 @@ func (j *Job) workKeys() keys {
 		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
 		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its legs exchange their addresses").when(runs),
 		rule(func(t *table) {
-			j.Runs = runs.holds(t)
+			if j.Runs = t.has("command") || t.has("script"); t.has("part") {
+				return // its parts run it, each with what it adds
+			}
 			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts
 				return
 			}

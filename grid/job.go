@@ -63,12 +63,24 @@ type Request struct {
 	Sizes []Size `json:"sizes,omitempty"`
 
 	Urgency Urgency `json:"urgency,omitzero"`
+
+	// Sites are the only sites that may carry it, Avoid those that must not; none: any.
+	Sites []string `json:"sites,omitempty"`
+	Avoid []string `json:"avoid,omitempty"`
+
+	// Parts are those of a job of unlike parts; see Compose. None: the job is of one piece.
+	Parts    []JobPart `json:"parts,omitempty"`
+	Together bool      `json:"together,omitempty"` // one site carries all parts
+	Apart    bool      `json:"apart,omitempty"`    // no site carries two parts
 }
 
 // DefaultBudget is S = C x ceil(L/P) x N, computed node by node with Cost, so that a job
 // exactly at its price cap fits (Toporkov et al., section 3). For a moldable job it is that
-// of its dearest size.
+// of its dearest size, for one of parts the sum of theirs.
 func (r Request) DefaultBudget() Credits {
+	if len(r.Parts) > 0 {
+		return partsBudget(r.Parts)
+	}
 	most := Cost(r.MaxPrice, r.MinPerformance.Runtime(r.Length)).Times(r.Nodes)
 	for _, z := range r.Sizes {
 		most = max(most, Cost(r.MaxPrice, r.MinPerformance.Runtime(z.Length)).Times(z.Nodes))
@@ -77,8 +89,11 @@ func (r Request) DefaultBudget() Credits {
 }
 
 // PriceWithin is C = S / (N x L/P), rounded down: the price cap that a budget
-// alone implies.
+// alone implies. Parts have one cap together.
 func (r Request) PriceWithin() Price {
+	if len(r.Parts) > 0 {
+		return priceWithin(r.Budget, r.Parts)
+	}
 	rt := r.MinPerformance.Runtime(r.Length)
 	return Price(MulDiv(int64(r.Budget)/int64(r.Nodes), int64(Hour), int64(rt)))
 }

@@ -67,3 +67,9 @@ func (r Reason) String() string {
 
 // Refused reports whether anything was refused.
 func (r Reason) Refused() bool { return r.Code != None }
+
+// Before puts words, which are no phrase, before those of the reason.
+func (r Reason) Before(words string) Reason {
+	r.Detail = string(plain(words)) + r.String()
+	return r
+}

@@ -17,18 +17,23 @@ type Part struct {
 	Count      int32
 	Start, End Time
 	Cost       Credits // of all Count nodes
+	Of         int32   // the part of the job that they carry, an index; 0 for a job of one piece
 }
 
 // Window is a set of parts with one common start; the parts end when their own
-// nodes are done, so its right edge may be ragged (Toporkov et al., section 2).
+// nodes are done, so its right edge may be ragged (Toporkov et al., section 2). Those of a
+// job of unlike parts begin at the start plus their offsets; one has the offset 0.
 type Window struct {
 	Start Time
-	Time  Duration // the longest part
+	Time  Duration // from the start to the last end
 	Cost  Credits  // the sum of the parts, at base price
-	Parts []Part   // in list order
+	Parts []Part   // in list order; of a job of unlike parts, by its parts first
+
+	// Bounded says that the search for it reached its bound: there may be a better one.
+	Bounded bool
 }
 
-// End is the end of the longest part.
+// End is the last end.
 func (w *Window) End() Time { return w.Start.Add(w.Time) }
 
 // Nodes is the number of nodes over all parts.

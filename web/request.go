@@ -10,23 +10,28 @@ import (
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
 type JobRequest struct {
-	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
-	User           string       `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
-	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"number of nodes at once" example:"16"`
-	Length         Seconds      `json:"length" doc:"run time at performance 1, in seconds" example:"7200"`
-	Run            *Seconds     `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"least performance of every node; default 1"`
-	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is required"`
-	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
-	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
-	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
-	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
-	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
-	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
-	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
-	After          []string     `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must end before it starts: names in this batch, or identities of jobs submitted before"`
-	Minimize       string       `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
-	Urgency        string       `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
+	Name           string        `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
+	User           string        `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
+	Nodes          int           `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
+	Length         Seconds       `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
+	Run            *Seconds      `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance  `json:"minPerformance,omitempty" doc:"least performance of every node; default 1"`
+	MaxPrice       *Price        `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is required"`
+	Budget         *Credits      `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
+	Ready          string        `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       string        `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Priority       int           `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
+	OneSite        bool          `json:"oneSite,omitempty" doc:"all nodes on one site"`
+	Require        *Machine      `json:"require,omitempty" doc:"what every node must have"`
+	Sizes          []Size        `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
+	After          []string      `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must end before it starts: names in this batch, or identities of jobs submitted before"`
+	Minimize       string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
+	Urgency        string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
+	Sites          []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
+	Avoid          []string      `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
+	Parts          []PartRequest `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
+	Together       bool          `json:"together,omitempty" doc:"one site carries all parts"`
+	Apart          bool          `json:"apart,omitempty" doc:"no site carries two parts"`
 	Freedom
 	WorkRequest
 	Gap *Seconds `json:"gap,omitempty" doc:"time between the end of the last of them and the start, in seconds; default 0"`
@@ -63,11 +68,18 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
 	}
+	composed := len(r.Parts) > 0
+	if key := r.rival(); composed && key != "" {
+		return j, key, fmt.Errorf("stands beside parts; leave it out")
+	}
 	if err := r.mold(&j.Request); err != nil {
 		return j, "sizes", err
 	}
+	if j.Nodes < 1 && !composed {
+		return j, "nodes", fmt.Errorf("missing; must be 1 to 1,000,000, or give parts")
+	}
 	longest := max(j.Length, r.longest())
-	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > grid.MaxDuration {
+	if !composed && j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > grid.MaxDuration {
 		return j, "length", fmt.Errorf("%v seconds at performance %v: must be above 0, and not too long for a schedule", longest, j.MinPerformance)
 	}
 	if r.Run != nil {
@@ -77,6 +89,9 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	}
 	if r.Require != nil {
 		j.Require = grid.Requirement(*r.Require)
+	}
+	if key, err := r.compose(&j); err != nil {
+		return j, key, err
 	}
 	if j.Ready, err = moment(r.Ready, now, now); err != nil {
 		return j, "ready", err
@@ -107,6 +122,9 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	}
 	if err = j.Urgency.UnmarshalText([]byte(r.Urgency)); err != nil {
 		return j, "urgency", err
+	}
+	if composed {
+		return j, "", nil
 	}
 	if wrong := r.WorkRequest.put(&j); wrong != nil {
 		return j, wrong.Key, wrong.Err

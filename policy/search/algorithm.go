@@ -33,6 +33,8 @@ type properties struct {
 	anyStart bool
 	// weighs: what it looks for depends on Weights.
 	weighs bool
+	// onePiece: it has no windows for jobs of parts.
+	onePiece bool
 	// passes bounds its passes over a batch; 0: until a pass finds nothing.
 	passes int
 }
@@ -45,7 +47,7 @@ var algorithms = names.Table[Algorithm, properties]{Kind: "algorithm", Lines: []
 	ALP: {Name: "alp", Means: "earliest start at which every slot is within the price cap",
 		Is: properties{find: earliestFirst, capsPrice: true}},
 	AMPLiteral: {Name: "amp-literal", Means: "amp as printed in the paper",
-		Is: properties{find: earliestFirst}},
+		Is: properties{find: earliestFirst, onePiece: true}},
 	Best: {Name: "best", Means: "any start: windows good in time, in cost, and in between",
 		Is: properties{find: (*Finder).findBest, anyStart: true, weighs: true, passes: bestPasses}},
 }}
@@ -61,6 +63,12 @@ func (a Algorithm) CapsPrice() bool { return algorithms.Is(a).capsPrice }
 func (a Algorithm) Weighs() bool { return algorithms.Is(a).weighs }
 
 func (a Algorithm) anyStart() bool { return algorithms.Is(a).anyStart }
+
+// Composes reports whether a searches for jobs of parts.
+func (a Algorithm) Composes() bool { return !algorithms.Is(a).onePiece }
+
+// Composing returns the names of the algorithms that Composes holds for.
+func Composing() []string { return algorithms.With(func(p *properties) bool { return !p.onePiece }) }
 
 // ParseAlgorithm reads the name of an algorithm.
 func ParseAlgorithm(s string) (Algorithm, error) { return algorithms.Parse(s) }

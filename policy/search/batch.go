@@ -87,6 +87,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 				r.Reasons[job] = nearer(r.Reasons[job], f.refusal(q, o.Algorithm))
 			}
 			f.giveBack(q)
+			f.yield(q)
 			continue
 		}
 		if len(sizes) == 1 || !f.list.fungible {
@@ -146,7 +147,7 @@ func (f *Finder) prepare(jobs []grid.Request, o Options) (queries []query, first
 		first[i+1] = len(queries)
 		if o.Barred != nil {
 			for k := first[i]; k < len(queries); k++ {
-				queries[k].barred = o.Barred[i]
+				queries[k].bar(o.Barred[i])
 			}
 		}
 	}
@@ -155,13 +156,16 @@ func (f *Finder) prepare(jobs []grid.Request, o Options) (queries []query, first
 	if f.bounded(o.Algorithm) {
 		f.suits.reset(f.list, queries)
 		for i := range queries {
-			q := &queries[i]
-			q.suit = f.suitOf(q)
-			q.least = q.suit.least(q.Length)
+			if q := &queries[i]; q.pieces == nil {
+				q.suit = f.suitOf(q)
+				q.least = q.suit.least(q.Length)
+			}
 		}
 	} else if n := len(f.list.classes); n <= maxTable && n*len(queries) <= maxTables {
 		for i := range queries {
-			f.lend(&queries[i])
+			if queries[i].pieces == nil {
+				f.lend(&queries[i])
+			}
 		}
 	}
 	return queries, first

@@ -14,7 +14,7 @@ type Finder struct {
 	list     *List
 	pools    []pool  // one in all, or one for each site
 	dirty    []int32 // pools with slots added at the candidate start
-	cursors  []cursor
+	cursors  cursors
 	seen     []*slot // slots by position, if the list has lanes
 	chosen   []kept
 	taken    []slot                     // the found window's slots, in list order
@@ -32,6 +32,7 @@ type Finder struct {
 	said     map[said]string
 	since    since // of the last refusal
 	found    grid.Window
+	team     team // of a search for a job of parts
 }
 
 // NewFinder returns a Finder over l. From then on only the Finder may change l, until l is
@@ -48,7 +49,9 @@ func NewFinder(l *List) *Finder { return &Finder{list: l} }
 // logarithm of the slots free at once.
 func (f *Finder) Find(r grid.Request, a Algorithm, w Weights, notice grid.Time) (grid.Window, grid.Reason) {
 	q := f.list.prepare(r, a, notice)
-	if len(f.list.classes) <= maxTable {
+	if q.pieces != nil {
+		defer f.yield(&q)
+	} else if len(f.list.classes) <= maxTable {
 		f.spare = q.tabulate(f.list, f.spare[:0])
 	}
 	if !f.find(&q, a, w) {
@@ -57,7 +60,12 @@ func (f *Finder) Find(r grid.Request, a Algorithm, w Weights, notice grid.Time) 
 	return f.found, grid.Reason{}
 }
 
-func (f *Finder) find(q *query, a Algorithm, w Weights) bool { return algorithms.Is(a).find(f, q, w) }
+func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
+	if q.pieces != nil {
+		return f.findComposed(q, a, w)
+	}
+	return algorithms.Is(a).find(f, q, w)
+}
 
 // earliestWhole finds the window of AMP.
 func earliestWhole(f *Finder, q *query, _ Weights) bool { return f.findEarliest(q, true) }
@@ -82,7 +90,7 @@ func (f *Finder) findEarliest(q *query, whole bool) bool {
 // next is find for one job of a batch. It begins at the first start at which enough nodes
 // may be free.
 func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
-	if !f.bounded(a) {
+	if !f.bounded(a) || q.pieces != nil {
 		return f.find(q, a, w)
 	}
 	from, any := f.soonest(q)
@@ -120,7 +128,8 @@ func (f *Finder) scan(q *query, whole bool) int {
 		return -1 // no class suits the request
 	}
 	ends := q.from.Add(q.least)
-	for f.enter(q, ends); len(f.cursors) > 0; {
+	f.seen = f.seen[:0]
+	for f.cursors.enter(l.slots, q.least, ends, q.Deadline); len(f.cursors) > 0; {
 		c, other := &f.cursors[0], (*slot)(nil)
 		if len(f.cursors) > 1 {
 			other = f.cursors[1].at
@@ -181,7 +190,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 			}
 		}
 		c.i = i
-		f.goOn(ends, q.Deadline)
+		f.cursors.goOn(ends, q.Deadline)
 	}
 	return f.settle(t)
 }
@@ -290,8 +299,5 @@ func (f *Finder) Take() {
 		}
 		return
 	}
-	// From last to first: this determines the order of equal starts.
-	for i := len(w.Parts) - 1; i >= 0; i-- {
-		l.cut(f.taken[i], w.Parts[i].Start, w.Parts[i].End)
-	}
+	f.takeNamed(w.Parts)
 }

@@ -107,34 +107,37 @@ func (c *cursor) next(ends, deadline grid.Time) bool {
 	return false
 }
 
-// enter puts a cursor at the start of each lane that has slots for a query.
-func (f *Finder) enter(q *query, ends grid.Time) {
-	f.cursors, f.seen = f.cursors[:0], f.seen[:0]
-	lanes := f.list.slots
+// cursors are the cursors of a walk over all lanes, the one with the earliest slot first.
+type cursors []cursor
+
+// enter puts a cursor at the start of each lane that may have slots of a length that end no
+// earlier than ends and start before the deadline.
+func (c *cursors) enter(lanes lanes, length grid.Duration, ends, deadline grid.Time) {
+	*c = (*c)[:0]
 	first := 0
 	if len(lanes) > 1 {
-		first = laneOf(q.least)
+		first = laneOf(length)
 	}
 	for k := first; k < len(lanes); k++ {
-		if c := (cursor{lane: &lanes[k]}); c.next(ends, q.Deadline) {
-			f.cursors = append(f.cursors, c)
+		if x := (cursor{lane: &lanes[k]}); x.next(ends, deadline) {
+			*c = append(*c, x)
 		}
 	}
-	slices.SortFunc(f.cursors, func(a, b cursor) int { return a.at.compare(*b.at) })
+	slices.SortFunc(*c, func(a, b cursor) int { return a.at.compare(*b.at) })
 }
 
 // goOn advances the first cursor, drops it at the end of its lane, and reorders the cursors
 // so that the one with the earliest slot is first.
-func (f *Finder) goOn(ends, deadline grid.Time) {
-	list := f.cursors
+func (c *cursors) goOn(ends, deadline grid.Time) {
+	list := *c
 	if !list[0].next(ends, deadline) {
-		f.cursors = append(list[:0], list[1:]...)
+		*c = append(list[:0], list[1:]...)
 		return
 	}
-	c := list[0]
+	x := list[0]
 	i := 1
-	for ; i < len(list) && list[i].at.before(c.at); i++ {
+	for ; i < len(list) && list[i].at.before(x.at); i++ {
 		list[i-1] = list[i]
 	}
-	list[i-1] = c
+	list[i-1] = x
 }

@@ -20,6 +20,7 @@ type List struct {
 	fungible bool  // of groups, not nodes: see levels
 	curved   bool  // prices of some groups change over time: see curved.go
 	bounded  bool  // some groups allow no window of any length
+	padding  bool  // some groups have padding
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
 	stale    []int32 // groups whose slots are out of date
@@ -177,6 +178,7 @@ func (l *List) merge() {
 func (l *List) reset(groups []grid.Group, fungible bool) {
 	l.groups, l.fungible, l.curved = groups, fungible, false
 	l.bounded = slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Longest > 0 })
+	l.padding = slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Padding > 0 })
 	l.epoch++
 	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {

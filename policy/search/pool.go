@@ -159,6 +159,25 @@ func (p *pool) expire(t grid.Time) {
 	}
 }
 
+// weed drops the slots of an array that no longer serve.
+func (p *pool) weed(serves func(k *kept) bool) {
+	w := 0
+	for i := range p.sorted {
+		if k := &p.sorted[i]; serves(k) {
+			p.sorted[w] = *k
+			w++
+		} else {
+			p.live -= int(k.count)
+		}
+	}
+	if p.sorted = p.sorted[:w]; w > 0 {
+		p.sumUp()
+		p.trim()
+		return
+	}
+	p.prefix, p.held, p.total = 0, 0, sum{}
+}
+
 // enough reports whether the pool has N nodes whose least keys sum to no more than the
 // limit. Expired slots count; see expire.
 func (p *pool) enough() bool { return p.live >= p.need && p.least().atMost(p.limit) }
@@ -223,6 +242,11 @@ func (s sum) plus(key int64, n int) sum {
 	hi, lo := bits.Mul64(uint64(key), uint64(n))
 	lo, carry := bits.Add64(s.lo, lo, 0)
 	return sum{s.hi + hi + carry, lo}
+}
+
+func (s sum) with(o sum) sum {
+	lo, carry := bits.Add64(s.lo, o.lo, 0)
+	return sum{s.hi + o.hi + carry, lo}
 }
 
 func (s sum) minus(key int64, n int) sum {

@@ -39,6 +39,11 @@ type query struct {
 	suit     *suit         // in a batch with bounds: the classes that serve it, at any price
 	suited   int           // number of suited classes
 	dear     bool          // before its last start enough nodes were free, but too dear
+
+	pieces  []piece // of a job of parts
+	level   bool    // they start together
+	ruled   bool    // one of them must be on one site
+	bounded bool    // the last search reached its bound on flows
 }
 
 // prepare makes r ready for an algorithm. Notice is the earliest start that the caller
@@ -50,6 +55,9 @@ func (l *List) prepare(r grid.Request, a Algorithm, notice grid.Time) query {
 	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice), least: 1}
 	if a.CapsPrice() {
 		q.sums, q.limit = byCount, 0
+	}
+	if q.barred = l.elsewhere(&r); r.Composed() {
+		q.compose(l, a, notice)
 	}
 	return q
 }

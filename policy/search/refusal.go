@@ -8,6 +8,9 @@ import (
 
 // refusal says why q found nothing in the list as it is.
 func (f *Finder) refusal(q *query, a Algorithm) grid.Reason {
+	if q.pieces != nil {
+		return f.refuseTeam(q, a)
+	}
 	if q.suit == nil || !q.suit.holds(q) {
 		if r := f.list.unsuited(q); r.Refused() {
 			return r
@@ -156,6 +159,13 @@ func (l *List) unsuited(q *query) grid.Reason {
 	for _, n := range nodes {
 		most = max(most, n)
 	}
+	where, are := "", "are"
+	if len(q.Sites)+len(q.Avoid) > 0 {
+		where = " at the sites it allows"
+		if most == 1 {
+			are = "is"
+		}
+	}
 	less := ""
 	if short >= 0 {
 		less = l.tooShort(&l.classes[short], q)
@@ -166,13 +176,13 @@ func (l *List) unsuited(q *query) grid.Reason {
 	case suited && q.OneSite:
 		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited%s", q.Nodes, most, also(less))}
 	case suited:
-		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited%s", q.Nodes, most, also(less))}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d %s suited%s%s", q.Nodes, most, are, where, also(less))}
 	case fastest > 0:
 		return grid.Reason{Code: grid.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
 	case lacks != "":
 		return grid.Reason{Code: grid.NoNode, Detail: fmt.Sprintf("no node has what is required (%s)", lacks)}
 	}
-	return grid.Reason{Code: grid.NoNode, Detail: "there are no nodes"}
+	return grid.Reason{Code: grid.NoNode, Detail: "there are no nodes" + where}
 }
 
 // tooShort says that a request is longer than any group with suited nodes allows; c is of

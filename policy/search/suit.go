@@ -35,6 +35,9 @@ type suits struct {
 func (x *suits) reset(l *List, queries []query) {
 	x.nodes, x.lengths, x.cells = classes{}, classes{}, 0
 	for i := range queries {
+		if queries[i].pieces != nil {
+			continue
+		}
 		x.nodes.cover(uint64(queries[i].Nodes))
 		x.lengths.cover(uint64(queries[i].Length))
 	}

@@ -3,6 +3,7 @@ package examine
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -105,6 +106,9 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	if err != nil {
 		return nil, search.Result{}, err
 	}
+	if i := slices.IndexFunc(p.Jobs, func(r grid.Request) bool { return r.Composed() }); i >= 0 && !o.Algorithm.Composes() {
+		return nil, search.Result{}, fmt.Errorf("%s: jobs[%d] has parts, which --algorithm %v does not search for; use %s", file, i, o.Algorithm, names.Or(search.Composing()))
+	}
 	l, err := search.Named(p.Nodes, p.Slots)
 	if err != nil {
 		return nil, search.Result{}, fmt.Errorf("%s: %w", file, err)
@@ -127,9 +131,12 @@ type windowAnswer struct {
 	Time  grid.Duration `json:"time"`
 	Cost  grid.Credits  `json:"cost"`
 	Parts []partAnswer  `json:"parts"`
+	// Bounded says that the search for it gave up before it had looked at all choices.
+	Bounded bool `json:"bounded,omitempty"`
 }
 
 type partAnswer struct {
+	Part  string       `json:"part,omitempty"` // of the job, if it has parts
 	Node  string       `json:"node"`
 	Start grid.Time    `json:"start"`
 	End   grid.Time    `json:"end"`
@@ -142,15 +149,23 @@ func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
 		list := make([]windowAnswer, 0, len(windows))
 		for i := range windows {
 			w := &windows[i]
-			a := windowAnswer{w.Start, w.End(), w.Time, w.Cost, nil}
+			a := windowAnswer{w.Start, w.End(), w.Time, w.Cost, nil, w.Bounded}
 			for _, part := range w.Parts {
-				a.Parts = append(a.Parts, partAnswer{p.Nodes[part.Group].Name, part.Start, part.End, part.Cost})
+				a.Parts = append(a.Parts, partAnswer{p.partOf(j, part.Of), p.Nodes[part.Group].Name, part.Start, part.End, part.Cost})
 			}
 			list = append(list, a)
 		}
 		out.add(p.Names[j], list)
 	}
 	return out
+}
+
+// partOf is the name of a part of a job; "" if the job has none.
+func (p *problem) partOf(job int, of int32) string {
+	if parts := p.Jobs[job].Parts; len(parts) > 0 {
+		return parts[of].Name
+	}
+	return ""
 }
 
 // writeAlternatives prints a row for each alternative, and why jobs have none.
@@ -161,7 +176,10 @@ func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 		for i := range windows {
 			w := &windows[i]
 			var nodes []string
-			for _, part := range w.Parts {
+			for k, part := range w.Parts {
+				if name := p.partOf(j, part.Of); name != "" && (k == 0 || part.Of != w.Parts[k-1].Of) {
+					nodes = append(nodes, name+":")
+				}
 				nodes = append(nodes, p.Nodes[part.Group].Name)
 			}
 			t.AppendRow(table.Row{p.Names[j], i + 1, w.Start, w.End(), w.Time, w.Cost, clip(strings.Join(nodes, " "), 36)})
@@ -172,6 +190,7 @@ func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 		fmt.Fprintln(out, t.Render())
 	}
 	p.writePostponed(out, r)
+	p.writeBounded(out, r)
 	fmt.Fprintf(out, "%d alternatives for %d jobs in %d passes (times in seconds, costs in credits)\n", found, len(p.Jobs), r.Passes)
 }
 
@@ -179,6 +198,17 @@ func (p *problem) writePostponed(out io.Writer, r search.Result) {
 	for j, why := range r.Reasons {
 		if why.Refused() {
 			fmt.Fprintf(out, "%s is postponed: %v\n", p.Names[j], why)
+		}
+	}
+}
+
+// writeBounded says which jobs may have better windows than those found.
+func (p *problem) writeBounded(out io.Writer, r search.Result) {
+	for j, windows := range r.Alternatives {
+		for i := range windows {
+			if windows[i].Bounded {
+				fmt.Fprintf(out, "alternative %d of %s is bounded: there may be a better choice of nodes, or an earlier start\n", i+1, p.Names[j])
+			}
 		}
 	}
 }

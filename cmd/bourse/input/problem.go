@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -21,6 +20,7 @@ type Problem struct {
 	Jobs  []grid.Request
 
 	named map[string]bool // the jobs so far
+	sited map[string]bool // the nodes whose slots name a site
 	most  grid.Credits    // what all jobs together could cost at most
 }
 
@@ -60,7 +60,7 @@ func parseProblem(b []byte) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{named: make(map[string]bool)}
+	p := &Problem{named: make(map[string]bool), sited: make(map[string]bool)}
 	index := make(map[string]int32)
 	err = top.each("slots", func(o *object) error { return p.addSlot(o, index) })
 	if err == nil {
@@ -70,7 +70,7 @@ func parseProblem(b []byte) (*Problem, error) {
 }
 
 func (p *Problem) addSlot(o *object, index map[string]int32) error {
-	if err := o.keys("node", "start", "end", "performance", "price"); err != nil {
+	if err := o.keys("node", "start", "end", "performance", "price", "site"); err != nil {
 		return err
 	}
 	s := grid.Slot{Count: 1}
@@ -94,44 +94,61 @@ func (p *Problem) addSlot(o *object, index map[string]int32) error {
 		index[node] = g
 		p.Nodes = append(p.Nodes, grid.Group{Name: node, Nodes: 1})
 	}
+	if err := p.place(o, g); err != nil {
+		return err
+	}
 	s.Group = g
 	p.Slots = append(p.Slots, s)
 	return nil
 }
 
-func (p *Problem) addJob(o *object) error {
-	if err := o.keys("name", "nodes", "length", "minPerformance", "maxPrice", "budget", "ready", "deadline"); err != nil {
-		return err
-	}
-	r := grid.Request{MinPerformance: grid.Unit, Deadline: grid.Never, Ready: -grid.MaxTime}
-	name := o.text("name")
-	o.value("nodes", "a whole number of nodes", func(v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > MaxNodes {
-			return fmt.Errorf("%s: must be a whole number, 1 to %d", v, MaxNodes)
-		}
-		r.Nodes = n
+// place notes the site of a slot's node. A node is at one site, and a slot that names none is
+// wherever the others say.
+func (p *Problem) place(o *object, node int32) error {
+	if !o.has("site") {
 		return nil
-	})
-	o.value("length", "seconds at performance 1", func(v string) error {
-		d, err := grid.ParseDuration(v)
-		if err == nil && d <= 0 {
-			err = fmt.Errorf("%s: must be at least one millisecond", v)
-		}
-		r.Length = d
-		return err
-	})
-	if o.has("minPerformance") {
-		o.value("minPerformance", "", func(v string) (err error) { r.MinPerformance, err = grid.ParsePerformance(v); return })
 	}
+	site, n := o.text("site"), &p.Nodes[node]
+	switch {
+	case o.err != nil:
+	case p.sited[n.Name] && n.Site != site:
+		o.err = fmt.Errorf("%s.site: %q, but an earlier slot of node %q is at %q; a node is at one site", o.path, site, n.Name, n.Site)
+	default:
+		p.sited[n.Name], n.Site = true, site
+	}
+	return o.err
+}
+
+func (p *Problem) addJob(o *object) error {
+	if err := o.keys(append(wantKeys, "budget", "ready", "deadline", "parts", "together", "apart")...); err != nil {
+		return err
+	}
+	r := grid.Request{Deadline: grid.Never, Ready: -grid.MaxTime}
+	job := want{JobPart: grid.JobPart{MinPerformance: grid.Unit}}
+	composed := o.has("parts")
+	job.read(o, !composed, !composed)
+	name := job.Name
 	if o.has("ready") {
 		o.value("ready", "", func(v string) (err error) { r.Ready, err = grid.ParseTime(v); return })
 	}
 	if o.has("deadline") {
 		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = grid.ParseTime(v); return })
 	}
-	if o.has("maxPrice") || !o.has("budget") {
-		o.value("maxPrice", "credits per node-hour (or a budget)", func(v string) (err error) { r.MaxPrice, err = grid.ParsePrice(v); return })
+	r.Together, r.Apart = o.flag("together"), o.flag("apart")
+	parts, unpriced := []grid.JobPart{job.JobPart}, []int(nil)
+	switch {
+	case o.err != nil:
+	case composed:
+		parts, unpriced = o.parts(&job)
+	case !job.priced:
+		unpriced = []int{0}
+	}
+	if len(unpriced) > 0 && !o.has("budget") && o.err == nil {
+		if composed {
+			o.value("budget", "credits for the whole job (or a maxPrice for every part)", nil)
+		} else {
+			o.value("maxPrice", "credits per node-hour (or a budget)", nil)
+		}
 	}
 	if o.has("budget") {
 		o.value("budget", "", func(v string) (err error) { r.Budget, err = grid.ParseCredits(v); return })
@@ -139,11 +156,15 @@ func (p *Problem) addJob(o *object) error {
 	if o.err != nil {
 		return o.err
 	}
-	switch {
-	case !o.has("maxPrice"):
-		r.MaxPrice = r.PriceWithin()
-	case !o.has("budget"):
-		r.Budget = r.DefaultBudget()
+	r.Sites, r.Avoid = job.Sites, job.Avoid
+	if composed {
+		r.Parts = parts
+	}
+	if err := o.check(&r); err != nil {
+		return err
+	}
+	if r.Money(parts, o.has("budget"), unpriced); !composed {
+		r.Parts = nil
 	}
 	if p.named[name] {
 		return fmt.Errorf("%s.name: an earlier job is also named %q; names in a batch must differ", o.path, name)

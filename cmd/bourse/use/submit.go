@@ -273,6 +273,15 @@ func request(j *configs.Job) web.JobRequest {
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
 		After: j.After, Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
 	}
+	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
+	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
+		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, web.Seconds{}, nil, nil, false
+		r.WorkRequest, r.Sites, r.Avoid = web.WorkRequest{}, nil, nil
+		for i := range j.Parts {
+			r.Parts = append(r.Parts, web.PartRequestOf(&j.Parts[i]))
+			r.Rendezvous = r.Rendezvous || j.Parts[i].Work != nil && j.Parts[i].Work.Rendezvous
+		}
+	}
 	for _, z := range j.Sizes {
 		r.Sizes = append(r.Sizes, web.Size{Nodes: z.Nodes, Length: web.Seconds{Duration: z.Length}})
 	}
@@ -286,10 +295,10 @@ func request(j *configs.Job) web.JobRequest {
 	if j.Alternatives > 0 {
 		r.Alternatives = &web.Performance{Performance: grid.Performance(j.Alternatives)}
 	}
-	if j.Run > 0 {
+	if j.Run > 0 && len(j.Parts) == 0 {
 		r.Run = &web.Seconds{Duration: j.Run}
 	}
-	if text, err := json.Marshal(j.Require); err == nil && string(text) != "{}" {
+	if text, err := json.Marshal(j.Require); err == nil && string(text) != "{}" && len(j.Parts) == 0 {
 		m := web.Machine(j.Require)
 		r.Require = &m
 	}
