@@ -16,7 +16,7 @@ func ofPolicies(list []names.Policy) about {
 // serve than a queue's among them, for messages.
 func (t *table) policy(key string, all []names.Policy) backfill.Policy {
 	s := t.text(key, backfill.EASY.String())
-	p, err := backfill.ParsePriced(s)
+	p, err := backfill.ParsePolicy(s)
 	switch {
 	case err == nil:
 		return p
@@ -30,7 +30,7 @@ func (t *table) policy(key string, all []names.Policy) backfill.Policy {
 
 // allPolicies lists the ways in which a site can serve its local jobs.
 func allPolicies() []names.Policy {
-	list := backfill.PricedPolicies()
+	list := backfill.Policies()
 	for _, o := range sla.Orders() {
 		list = append(list, names.Policy{Name: promised + o.Name, Means: "agreements on windows; jobs choose their slots " + o.Means})
 	}

@@ -80,7 +80,7 @@ func (s *Snapshot) keys() keys {
 	return slices.Concat(keys{
 		title("name", &s.Name, "site", "name of the site"),
 		amount("now", &s.Now, 0, "time of the snapshot"),
-		custom("policy", ofPolicies(backfill.PricedPolicies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.PricedPolicies()) }, "how the queue is served"),
+		custom("policy", ofPolicies(backfill.Policies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.Policies()) }, "how the queue is served"),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
 		queues(&s.Queues),
 		section("limits", s.Limits.keys, "the operator's limits on reservations"),

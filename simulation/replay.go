@@ -173,8 +173,6 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
 		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
-	case o.Reservations > 0 && !o.Policy.Priced():
-		return fmt.Errorf("reservations and policy %v do not go together: prices are planned in queue order", o.Policy)
 	case o.HalfLife != 0 && o.HalfLife < fairshare.LeastHalfLife:
 		return fmt.Errorf("half-life %v s: must be %s or more", o.HalfLife, fairshare.LeastHalfLife.Words())
 	case o.Reservations > 0 && o.Extend:

@@ -51,9 +51,8 @@ var (
 	AsPart        = Kind[grid.Performance]{"share", grid.ParsePerformance, OfferNothing}
 	AsAlpha       = Kind[choice.Alpha]{"share", choice.ParseAlpha, OfferNothing}
 	AsGoal        = Kind[selection.Goal]{"goal", selection.ParseGoal, OfferAll(func() []string { return names.Of(selection.Goals()) })}
-	AsReplayed    = Kind[backfill.Policy]{"policy", backfill.ParsePolicy, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
+	AsPolicy      = Kind[backfill.Policy]{"policy", backfill.ParsePolicy, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
 	AsEstimates   = Kind[estimates.Rule]{"rule", estimates.ParseRule, OfferAll(estimates.Names)}
-	AsPolicy      = Kind[backfill.Policy]{"policy", backfill.ParsePriced, OfferAll(func() []string { return names.Of(backfill.PricedPolicies()) })}
 	AsAlgorithm   = Kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, OfferAll(func() []string { return configs.Words("broker.algorithm") })}
 	AsWeights     = Kind[search.Weights]{"weights", parseWeights, OfferNothing}
 	AsPriority    = Kind[string]{"priority", parsePriority, offerWords("last", "first")}
