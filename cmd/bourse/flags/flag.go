@@ -19,6 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/formula"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -52,6 +53,7 @@ var (
 	AsAlpha       = Kind[choice.Alpha]{"share", choice.ParseAlpha, OfferNothing}
 	AsGoal        = Kind[selection.Goal]{"goal", selection.ParseGoal, OfferAll(func() []string { return names.Of(selection.Goals()) })}
 	AsPolicy      = Kind[backfill.Policy]{"policy", backfill.ParsePolicy, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
+	AsOrder       = Kind[string]{"formula", anyText, OfferAll(func() []string { return names.Of(formula.Orders()) })}
 	AsEstimates   = Kind[estimates.Rule]{"rule", estimates.ParseRule, OfferAll(estimates.Names)}
 	AsAlgorithm   = Kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, OfferAll(func() []string { return configs.Words("broker.algorithm") })}
 	AsWeights     = Kind[search.Weights]{"weights", parseWeights, OfferNothing}
