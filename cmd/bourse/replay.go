@@ -76,7 +76,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 	}
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
-	flags.AddFlag(cmd, &r.policy, flags.AsPolicy, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
+	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
 	r.orders.flags(cmd)
 	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+", or an order by usage: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")

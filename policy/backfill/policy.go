@@ -147,19 +147,32 @@ func given(text string, is bool) string {
 // What goes before the formulas in a policy's name.
 const orderBy, fillBy = " order=", " backfill_order="
 
+// KeyError is what is wrong with the formula of a key, "order" or "backfill_order".
+type KeyError struct {
+	Key string
+	Err error
+}
+
+func (e *KeyError) Error() string { return e.Key + ": " + e.Err.Error() }
+func (e *KeyError) Unwrap() error { return e.Err }
+
+func wrongKey(key, format string, args ...any) *KeyError {
+	return &KeyError{key, fmt.Errorf(format, args...)}
+}
+
 // Ordered returns p with the queue and the backfilling in the orders of two formulas; "" is
-// none. Its errors begin with the key in question, "order" or "backfill_order".
+// none. Its error is a *KeyError.
 func (p Policy) Ordered(order, fill string) (Policy, error) {
 	with := p
 	if order != "" {
 		by, err := formula.Parse(order)
 		switch {
 		case err != nil:
-			return p, fmt.Errorf("order: %w", err)
+			return p, wrongKey("order", "%w", err)
 		case p.Conservative():
-			return p, fmt.Errorf("order: with policy %v it would change guarantees; use reserve=K", p)
+			return p, wrongKey("order", "with policy %v it would change guarantees; use reserve=K", p)
 		case p.Order != ByArrival || p.Filling > InOrder:
-			return p, fmt.Errorf("order: policy %v has an order of its own; use %v", p, p.plain())
+			return p, wrongKey("order", "policy %v has an order of its own; use %v", p, p.plain())
 		case by.Is(formula.Submit):
 			// as it is
 		case by.Is(formula.Usage):
@@ -172,20 +185,20 @@ func (p Policy) Ordered(order, fill string) (Policy, error) {
 		by, err := formula.Parse(fill)
 		switch {
 		case err != nil:
-			return p, fmt.Errorf("backfill_order: %w", err)
+			return p, wrongKey("backfill_order", "%w", err)
 		case p.Conservative():
-			return p, fmt.Errorf("backfill_order: with policy %v it would change guarantees; use reserve=K", p)
+			return p, wrongKey("backfill_order", "with policy %v it would change guarantees; use reserve=K", p)
 		case !p.Backfills():
-			return p, fmt.Errorf("backfill_order: under policy %v nothing overtakes; use easy", p)
+			return p, wrongKey("backfill_order", "under policy %v nothing overtakes; use easy", p)
 		case p.Order != ByArrival || p.Filling > InOrder:
-			return p, fmt.Errorf("backfill_order: policy %v has an order of its own; use %v", p, p.plain())
+			return p, wrongKey("backfill_order", "policy %v has an order of its own; use %v", p, p.plain())
 		case by.Is(formula.Predicted):
 			with.Filling = ShortestFirst
 		default:
 			with.Filling, with.FillBy = FillByFormula, by
 		}
 	}
-	return with, with.Check()
+	return with, nil
 }
 
 // plain is p without orders of its own.

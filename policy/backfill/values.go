@@ -1,6 +1,8 @@
 package backfill
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/formula"
 )
@@ -24,6 +26,24 @@ func (g *Group) Value(zero grid.Time, more func(q *Queued, v *formula.Values)) {
 	}
 }
 
+// Rank brings the queue of a state that is not a group's into the orders by formula of its
+// policy; zero and more are those of Group.Value.
+func (s *State) Rank(zero grid.Time, more func(q *Queued, v *formula.Values)) {
+	v := values{zero: zero, more: more, odd: map[int64]struct{}{}}
+	for i := range s.Queue {
+		q := &s.Queue[i]
+		if s.Policy.By != nil {
+			q.Score = v.at(s.Now, s.Nodes, s.Policy.By, q)
+		}
+		if s.Policy.FillBy != nil {
+			q.Turn = v.at(s.Now, s.Nodes, s.Policy.FillBy, q)
+		}
+	}
+	if s.Policy.By != nil {
+		slices.SortStableFunc(s.Queue, func(a, b Queued) int { return compareRank(&a, &b) })
+	}
+}
+
 // NoNumber is how many jobs have had a value, in any order by formula, that was no number.
 // They came last while it was.
 func (g *Group) NoNumber() int { return g.values.count }
@@ -39,16 +59,21 @@ func valueBy(g *Group, q *Queued) uint64 { return g.values.of(g, g.policy.By, q)
 
 // of is the key of a job by a formula at the group's instant.
 func (v *values) of(g *Group, f *formula.Formula, q *Queued) uint64 {
+	return v.at(g.now, g.nodes, f, q)
+}
+
+// at is the same without a group.
+func (v *values) at(now grid.Time, nodes int, f *formula.Formula, q *Queued) uint64 {
 	const seconds = 1000
 	v.job = formula.Values{
-		formula.Wait:      float64(g.now-q.Submit) / seconds,
+		formula.Wait:      float64(now-q.Submit) / seconds,
 		formula.Estimate:  float64(q.Longest()) / seconds,
 		formula.Predicted: float64(q.Estimate) / seconds,
 		formula.Nodes:     float64(q.Nodes),
 		formula.Submit:    float64(q.Submit-v.zero) / seconds,
-		formula.Now:       float64(g.now-v.zero) / seconds,
+		formula.Now:       float64(now-v.zero) / seconds,
 		formula.Priority:  float64(q.Priority),
-		formula.Capacity:  float64(g.nodes),
+		formula.Capacity:  float64(nodes),
 	}
 	v.more(q, &v.job)
 	key := f.Key(&v.job)

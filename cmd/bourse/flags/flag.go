@@ -52,7 +52,8 @@ var (
 	AsPart        = Kind[grid.Performance]{"share", grid.ParsePerformance, OfferNothing}
 	AsAlpha       = Kind[choice.Alpha]{"share", choice.ParseAlpha, OfferNothing}
 	AsGoal        = Kind[selection.Goal]{"goal", selection.ParseGoal, OfferAll(func() []string { return names.Of(selection.Goals()) })}
-	AsPolicy      = Kind[backfill.Policy]{"policy", backfill.ParsePolicy, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
+	AsReplayed    = Kind[backfill.Policy]{"policy", backfill.ParsePolicy, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
+	AsPolicy      = Kind[backfill.Policy]{"policy", parseUnordered, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
 	AsOrder       = Kind[string]{"formula", anyText, OfferAll(func() []string { return names.Of(formula.Orders()) })}
 	AsEstimates   = Kind[estimates.Rule]{"rule", estimates.ParseRule, OfferAll(estimates.Names)}
 	AsAlgorithm   = Kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, OfferAll(func() []string { return configs.Words("broker.algorithm") })}
@@ -261,6 +262,16 @@ func parseMoment(s string) (string, error) {
 		return "", errors.New("must be a span from now, such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z")
 	}
 	return s, nil
+}
+
+// parseUnordered reads a policy where no order by formula can be had: nobody knows the values
+// of the jobs that wait.
+func parseUnordered(s string) (backfill.Policy, error) {
+	p, err := backfill.ParsePolicy(s)
+	if err == nil && p.ByFormula() {
+		err = errors.New("orders by formula are for replays, and for simulated sites by the keys order and backfill_order")
+	}
+	return p, err
 }
 
 func parseDate(s string) (web.Instant, error) {
