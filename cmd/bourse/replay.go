@@ -78,6 +78,10 @@ backfilled, reserved (started in its turn) or reservation.`,
 	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
 	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", backfill.EASY, "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
 	r.orders.flags(cmd)
+	flags.AddFlag(cmd, &r.compare, flags.AsText, "compare", "", "compare policies with the first, with intervals over the weeks of the log: easy,conservative,order=wfp3 (order=F is under easy)")
+	cmd.MarkFlagsMutuallyExclusive("compare", "policy")
+	cmd.MarkFlagsMutuallyExclusive("compare", "order")
+	cmd.MarkFlagsMutuallyExclusive("compare", "backfill-order")
 	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+", or an order by usage: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
 	flags.AddFlag(cmd, &r.estimates, flags.AsEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
@@ -117,6 +121,7 @@ type replay struct {
 	limits                     queue.JobLimits
 	halfLife                   grid.Duration
 	orders                     replayOrders
+	compare                    string
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -145,6 +150,9 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	opt, read, err := r.options()
 	if err != nil {
 		return err
+	}
+	if r.compare != "" {
+		return r.compared(file, opt, read, out, messages)
 	}
 	if err := r.tryJobsOut(); err != nil {
 		return failure.Of(err)
@@ -245,7 +253,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
 		return opt, read, errors.New("limits of users and jobs must be above 0, or 0 for none")
-	case r.halfLife != 0 && !r.policy.ByOwner():
+	case r.halfLife != 0 && !r.policy.ByOwner() && r.compare == "":
 		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %s, or an order by usage", r.halfLife.Words(), r.policy, names.Or(backfill.FairPolicies()))
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be above 0", r.maxQueue)
