@@ -71,6 +71,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 			if r.days == 0 && cmd.Flags().Changed("days") {
 				return errors.New("--days 0: must be above 0; leave it out for all days")
 			}
+			r.outside.in, r.outside.out = cmd.InOrStdin(), cmd.OutOrStdout()
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -103,6 +104,7 @@ backfilled, reserved (started in its turn) or reservation.`,
 	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy and --reservations")
 	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
+	r.outside.flags(cmd)
 	return cmd
 }
 
@@ -122,6 +124,7 @@ type replay struct {
 	halfLife                   grid.Duration
 	orders                     replayOrders
 	compare                    string
+	outside                    replayScheduler
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -150,6 +153,15 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	opt, read, err := r.options()
 	if err != nil {
 		return err
+	}
+	if err := r.outside.check(file, r.jobsOut, r.json); err != nil {
+		return err
+	}
+	if r.outside.command != "" {
+		if err := r.tryJobsOut(); err != nil {
+			return failure.Of(err)
+		}
+		return r.scheduled(file, opt, read, out, messages)
 	}
 	if r.compare != "" {
 		return r.compared(file, opt, read, out, messages)
@@ -282,7 +294,7 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha has no effect without reservations; add --reservations SHARE")
 	}
-	if r.seed != 1 && r.reservations == 0 && r.copy == 0 {
+	if r.seed != 1 && r.reservations == 0 && r.copy == 0 && r.outside.command == "" {
 		fmt.Fprintln(w, "--seed has no effect where nothing is drawn; add --copy or --reservations SHARE")
 	}
 	if r.zone != time.UTC && !t.Table {
