@@ -60,6 +60,15 @@ const (
 // maxAccounts bounds the [[account]] tables of a site.
 const maxAccounts = 10_000
 
+// ordersItself refuses orders by formula where a manager orders its own queue.
+func (s *SiteProcess) ordersItself(t *table) {
+	for _, key := range []string{"order", "backfill_order"} {
+		if s.Cluster.Real() && t.has(key) && t.clean(key) {
+			t.wrong(key, "only with a simulated cluster: on real nodes the manager orders its queue; leave it out")
+		}
+	}
+}
+
 // clusterKeys lists the keys of a site's process that concern running work.
 func (s *SiteProcess) clusterKeys() keys {
 	return keys{
@@ -67,6 +76,7 @@ func (s *SiteProcess) clusterKeys() keys {
 		each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
 		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the legs of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
 		rule(s.mapped),
+		rule(s.ordersItself),
 		rule(s.served),
 	}
 }

@@ -37,7 +37,7 @@ type Site struct {
 	Pricing    pricing.Scheme  // default adaptive
 	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
 	Estimates  estimates.Rule  // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
-	HalfLife   grid.Duration   // of the users' past usage, with policy easy-fair; default 7 days
+	HalfLife   grid.Duration   // of the users' past usage, with policy easy-fair or an order by usage; default 7 days
 	Groups     []grid.Group    // at least one, in order of the file
 	PriceFile  string          // the file of their price curve; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
@@ -205,7 +205,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
+	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/formula"
 )
 
 // Snapshot is a site at one instant, the basis of a quote. The names of jobs and
@@ -80,7 +81,15 @@ func (s *Snapshot) keys() keys {
 	return slices.Concat(keys{
 		title("name", &s.Name, "site", "name of the site"),
 		amount("now", &s.Now, 0, "time of the snapshot"),
-		custom("policy", ofPolicies(backfill.PricedPolicies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.PricedPolicies()) }, "how the queue is served"),
+		custom("policy", ofPolicies(backfill.Policies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.Policies()) }, "how the queue is served"),
+	}, ordersBy(&s.Policy, func() bool { return true }), keys{
+		rule(func(t *table) {
+			for i, f := range []*formula.Formula{s.Policy.By, s.Policy.FillBy} {
+				if f != nil && f.Uses(formula.Usage) {
+					t.wrong([]string{"order", "backfill_order"}[i], "%q: a snapshot does not say what users have had; leave usage out", f)
+				}
+			}
+		}),
 	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
 		queues(&s.Queues),
 		section("limits", s.Limits.keys, "the operator's limits on reservations"),

@@ -23,7 +23,7 @@ type ReplayOptions struct {
 	// Estimates says by which run times jobs are planned. They are killed at their own
 	// estimates.
 	Estimates estimates.Rule
-	// HalfLife is that of a fair policy; 0: fairshare.HalfLife.
+	// HalfLife is that of the users' past use, if the policy asks for it; 0: fairshare.HalfLife.
 	HalfLife grid.Duration
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
@@ -69,12 +69,18 @@ const (
 type Replay struct {
 	Nodes    int
 	Outcomes []Outcome // in record order, refused jobs included
-	Refused  int       // jobs of more nodes than the group has, or beyond limits
 	Passes   int       // scheduling passes
+	Counts
 
 	// Delays are the delays that each reservation was charged for, by its place in Outcomes.
 	// Job of a delay is a place too, from 1. Nil unless asked for.
 	Delays [][]grid.Delay
+}
+
+// Counts are what a replay says beside the outcomes.
+type Counts struct {
+	Refused  int // jobs of more nodes than the group has, or beyond limits
+	NoNumber int // jobs whose value by a formula was no number at some time: they came last
 }
 
 // Outcome is the outcome of one job.
@@ -155,12 +161,14 @@ func RunReplay(jobs []grid.LocalJob, opt ReplayOptions) (*Replay, error) {
 			return nil, r.overload
 		}
 	}
-	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes(), Delays: r.delays}, nil
+	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Passes: r.queue.Passes(), Counts: countsOf(r.queue), Delays: r.delays}, nil
 }
+
+func countsOf(q *queue.Queue) Counts { return Counts{Refused: q.Refused(), NoNumber: q.NoNumber()} }
 
 // queue returns the options of the site's queue.
 func (o *ReplayOptions) queue(start grid.Time) queue.Options {
-	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Zero: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
 }
 
 func (o *ReplayOptions) check() error {
@@ -173,8 +181,6 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
 		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
-	case o.Reservations > 0 && !o.Policy.Priced():
-		return fmt.Errorf("reservations and policy %v do not go together: prices are planned in queue order", o.Policy)
 	case o.HalfLife != 0 && o.HalfLife < fairshare.LeastHalfLife:
 		return fmt.Errorf("half-life %v s: must be %s or more", o.HalfLife, fairshare.LeastHalfLife.Words())
 	case o.Reservations > 0 && o.Extend:

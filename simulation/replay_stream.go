@@ -12,18 +12,18 @@ import (
 // is passed to told once it is final, in the order of the jobs, and then forgotten. So a
 // replay keeps only the outcomes from the oldest job that waits or runs onward, and not
 // those of the whole trace. Options that look at the whole list (copies, reservations,
-// Submitted, Without) are refused. It returns the number of refused jobs.
-func StreamReplay(next func() (grid.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (refused int, err error) {
+// Submitted, Without) are refused. It returns its counts.
+func StreamReplay(next func() (grid.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (counts Counts, err error) {
 	if err := opt.check(); err != nil {
-		return 0, err
+		return counts, err
 	}
 	if opt.Copy != 0 || opt.Reservations > 0 || opt.Submitted != nil || opt.Without > 0 {
-		return 0, errors.New("a streamed replay takes jobs as they come: no copies, no reservations")
+		return counts, errors.New("a streamed replay takes jobs as they come: no copies, no reservations")
 	}
 	s := &streamer{told: told, next: next, limit: opt.Limit}
 	first, ok := next()
 	if !ok {
-		return 0, nil
+		return counts, nil
 	}
 	s.queue = queue.New(opt.queue(first.Submit))
 	s.queue.Watch(s)
@@ -40,10 +40,10 @@ func StreamReplay(next func() (grid.LocalJob, bool), opt ReplayOptions, told fun
 	})
 	for t := s.queue.Next(); t < grid.Never; t = s.queue.Next() {
 		if s.queue.Advance(t); s.overload != nil {
-			return 0, s.overload
+			return counts, s.overload
 		}
 	}
-	return s.queue.Refused(), nil
+	return countsOf(s.queue), nil
 }
 
 // streamer carries out one streamed replay. A job's ID is its place in the list, from 1.

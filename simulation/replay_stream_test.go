@@ -34,12 +34,12 @@ func TestStreamReplay_TellsTheOutcomesOfTheWholeListInItsOrder(t *testing.T) {
 			whole := replay(t, jobs, opt)
 			var told []Outcome
 			var figures Figures
-			refused, err := StreamReplay(queue.Jobs(jobs), opt, func(o *Outcome) {
+			counts, err := StreamReplay(queue.Jobs(jobs), opt, func(o *Outcome) {
 				told = append(told, *o)
 				figures.Add(o)
 			})
-			if err != nil || refused != whole.Refused || !slices.Equal(told, whole.Outcomes) {
-				t.Fatalf("%v, extend %v: error %v, %d of %d refused, %d of %d outcomes, or other ones", p, extend, err, refused, whole.Refused, len(told), len(whole.Outcomes))
+			if err != nil || counts != whole.Counts || !slices.Equal(told, whole.Outcomes) {
+				t.Fatalf("%v, extend %v: error %v, %d of %d refused, %d of %d outcomes, or other ones", p, extend, err, counts.Refused, whole.Refused, len(told), len(whole.Outcomes))
 			}
 			if got, want := figures.Summary(64), whole.Summary(false); got != want || figures.Classes() != whole.Classes() {
 				t.Errorf("%v, extend %v: the figures are %+v, of the whole list %+v", p, extend, got, want)

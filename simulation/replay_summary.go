@@ -51,7 +51,7 @@ func (f *Figures) Add(o *Outcome) {
 	run := o.End.Sub(o.Start)
 	f.s.Jobs++
 	f.s.MeanWait += o.Wait().Seconds()
-	f.s.BoundedSlowdown += max(1, (o.Wait()+run).Seconds()/max(run, SlowdownThreshold).Seconds())
+	f.s.BoundedSlowdown += o.slowdown()
 	f.work += float64(o.Job.Nodes) * run.Seconds()
 	f.first, f.last = min(f.first, o.Job.Submit), max(f.last, o.End)
 	f.classes[o.Class]++

@@ -125,7 +125,8 @@ func asImage(f agents.Fact, now grid.Time) string {
 // nodes are locked, and what its facts or its image say is what it was.
 func TestDurable_ADeathChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.EASYFair, backfill.Conservative} {
+	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.EASYFair, backfill.Conservative,
+		byName("easy order=wfp3 backfill_order=usage"), byName("reserve=2 order=saf"), byName("easy backfill_order=submit * nodes")} {
 		for _, extend := range []bool{false, true} {
 			t.Run(fmt.Sprint(policy, extend), func(t *testing.T) {
 				t.Parallel()
@@ -437,4 +438,12 @@ func TestDurable_BeginsAnewAfterItsJournalIsBroughtBack(t *testing.T) {
 			t.Fatalf("what was confirmed for tomorrow is %+v", x)
 		}
 	})
+}
+
+func byName(name string) backfill.Policy {
+	p, err := backfill.ParsePolicy(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

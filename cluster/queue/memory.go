@@ -33,7 +33,8 @@ type groupMemory struct {
 	number   int
 
 	predictor *estimates.Predictor
-	past      *fairshare.Past // nil: the policy is not fair
+	past      *fairshare.Past // nil: the policy does not ask for it
+	ranked    bool            // the queue has an order other than that of arrival
 }
 
 // waitingJob is a job that waits, and its place in the order of arrival.
@@ -50,6 +51,7 @@ func newMemory(groups []grid.Group, options []Options) *memory {
 		if options[i].Policy.ByOwner() && options[i].Promises == nil {
 			x.past = fairshare.New(options[i].HalfLife)
 		}
+		x.ranked = !options[i].Policy.InOrderOfArrival()
 		for _, q := range options[i].Queues {
 			x.priority = append(x.priority, q.Priority)
 		}
@@ -161,8 +163,8 @@ func (g *groupMemory) promise(f facts.JobPromised) {
 	g.promised[f.Job.ID] = f
 }
 
-// inQueueOrder lists the waiting jobs by priority, then arrival. With a fair policy, whose
-// order changes all the time, it lists them by submission, then id.
+// inQueueOrder lists the waiting jobs by priority, then arrival. With an order of
+// its own, which may change all the time, it lists them by submission, then id.
 func (g *groupMemory) inQueueOrder() []grid.LocalJob {
 	priority := func(j waitingJob) int {
 		switch {
@@ -174,7 +176,7 @@ func (g *groupMemory) inQueueOrder() []grid.LocalJob {
 		return g.priority[0]
 	}
 	sorted := slices.SortedFunc(maps.Values(g.waiting), func(a, b waitingJob) int {
-		if g.past != nil {
+		if g.ranked {
 			return compareSubmit(a.LocalJob, b.LocalJob)
 		}
 		return cmp.Or(cmp.Compare(priority(b), priority(a)), cmp.Compare(a.number, b.number))

@@ -23,6 +23,7 @@ type Options struct {
 	Nodes  int
 	Policy backfill.Policy
 	Start  grid.Time // when the queue opens; no job is submitted earlier
+	Zero   grid.Time // of the clock that orders by formula read
 	// Queues are the named queues, indexed by LocalJob.Queue; an index beyond them
 	// means the first. None: one queue of priority 0 and delay cost 1.
 	Queues []Named
@@ -37,7 +38,7 @@ type Options struct {
 	// their own estimates.
 	Estimates estimates.Rule
 	// HalfLife is the time after which only half of a user's past use counts, if the
-	// policy is fair; 0: fairshare.HalfLife.
+	// policy asks for it; 0: fairshare.HalfLife.
 	HalfLife grid.Duration
 	// Limits are for all local jobs together; each queue has its own too. The price of
 	// a reservation ignores them: it plans the queue as if there were none.

@@ -59,7 +59,7 @@ type Queue struct {
 
 	predictor *estimates.Predictor // nil: users' own estimates
 	limiter   *limiter             // nil: no limits
-	past      *fairshare.Past      // of the users, if the policy is fair; otherwise nil
+	past      *fairshare.Past      // of the users, if the policy asks for it; otherwise nil
 
 	passes  int
 	refused int
@@ -100,6 +100,9 @@ func New(opt Options) *Queue {
 	if opt.Policy.ByOwner() && opt.Promises == nil {
 		q.past = fairshare.New(opt.HalfLife)
 		q.group.Rank(q.owner, q.had)
+	}
+	if opt.Promises == nil {
+		q.group.Value(opt.Zero, q.values)
 	}
 	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
 		q.group.Limit(q.limiter)
@@ -159,6 +162,9 @@ func (q *Queue) Passes() int { return q.passes }
 
 // Refused is the number of jobs refused so far.
 func (q *Queue) Refused() int { return q.refused }
+
+// NoNumber is how many jobs have had a value of an order by formula that was no number.
+func (q *Queue) NoNumber() int { return q.group.NoNumber() }
 
 // Next is the next instant at which something is due, or Never when all jobs have ended and
 // the feed has no more.

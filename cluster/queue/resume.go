@@ -21,7 +21,7 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.memory, b.host, b.now = nil, h, l.Now
 	b.version = l.Nonce + 1 // no earlier life has had it
 	for i, opt := range b.options {
-		opt.Start = l.At
+		opt.Start, opt.Zero = l.At, l.Begun
 		q := New(opt)
 		q.Watch(watch{b, b.groups[i].Name})
 		if q.promises != nil {
@@ -233,6 +233,8 @@ func (q *Queue) memory() (g facts.GroupMemory) {
 	}
 	if q.past != nil {
 		g.Shares = q.past.Save()
+	}
+	if !q.opt.Policy.InOrderOfArrival() {
 		slices.SortFunc(g.Waiting, compareSubmit)
 	}
 	return g

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // tiny is a trace of four processors: a job that runs past its estimate, one
@@ -222,5 +224,67 @@ func TestReplay_StreamedIsWhole(t *testing.T) {
 		if len(rows[0]) < 5000 || !bytes.Equal(rows[0], rows[1]) || said[0] != said[1] {
 			t.Errorf("%s: streamed it gives %d bytes of rows and\n%swhole %d and\n%s", name, len(rows[0]), said[0], len(rows[1]), said[1])
 		}
+	}
+}
+
+func TestReplay_OrdersByFormula(t *testing.T) {
+	t.Parallel()
+	out, _, err := replayTiny(t, "--orders")
+	if err != nil || !strings.Contains(out, "wfp3 ") || !strings.Contains(out, "capacity") || !strings.Contains(out, "cbrt") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	_, messages, err := replayTiny(t, "--procs=4", "--order=1 / wait", "--policy=fcfs")
+	if err != nil || strings.Contains(messages, "no number") {
+		t.Errorf("%v\n%s", err, messages)
+	}
+	_, messages, err = replayTiny(t, "--procs=4", "--order=sqrt(nodes - 3)")
+	if err != nil || !strings.Contains(messages, "2 jobs had a value in the given order that was no number") {
+		t.Errorf("%v\n%s", err, messages)
+	}
+	for args, want := range map[string]string{
+		"--order=nodes+waits":                     `order: column 7: "waits" is unknown; variables are wait, estimate,`,
+		"--backfill-order=":                       "backfill_order: column 2: a value is expected, not the end",
+		"--policy=conservative --order=fcfs":      "order: with policy conservative it would change guarantees; use reserve=K",
+		"--half-life=7d --order=sjf":              "has no effect",
+		"--compare=easy,conservative --order=sjf": "none of the others can be",
+		"--compare=easy":                          "--compare: must be 2 to 20 policies",
+		"--compare=easy,order=fcfs":               "--compare: easy is there twice",
+		"--compare=easy,order=max(1,waits)":       `"waits" is unknown`,
+		"--compare=easy,fcfs --jobs-out=x.csv":    "are about one schedule",
+		"--compare=easy,fcfs --half-life=7d":      "has no effect without a policy by usage",
+	} {
+		if _, _, err := replayTiny(t, append([]string{"--procs=4"}, strings.Fields(args)...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+func TestReplay_ComparesWithTheFirst(t *testing.T) {
+	t.Parallel()
+	out, _, err := replayTiny(t, "--procs=4", "--json", "--compare=easy,fcfs,order=max(estimate, 9),reserve=2 order=saf backfill_order=nodes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		First    string
+		Compared []struct {
+			Second string
+			Jobs   int
+			Wait   simulation.Paired
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.First != "easy" || len(got.Compared) != 3 || got.Compared[1].Second != "easy order=max(estimate, 9)" {
+		t.Fatalf("%s", out)
+	}
+	// Job 2 waits 39 s under both, job 3 none under EASY and 48 s under FCFS.
+	if w := got.Compared[0].Wait; got.Compared[0].Jobs != 3 || w.First != 13 || w.Second != 29 || w.Difference != 16 || w.Weeks != 1 || w.CI95 != nil {
+		t.Errorf("%+v", got.Compared[0])
+	}
+	out, _, err = replayTiny(t, "--procs=4", "--compare=easy,fcfs")
+	if err != nil || !strings.Contains(out, "+16 (no interval: 1 weeks)") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -82,7 +82,7 @@ func (c *changes) more() { c.known, c.list = false, c.list[:0] }
 // State. That includes waiting jobs if their rank or guarantee depends on the time.
 func (g *Group) Changes() (d Delta, ok bool) {
 	c := &g.changed
-	d.Now, ok = g.now, c.known && (g.Waiting() == 0 || !g.policy.Conservative() && g.owners == nil)
+	d.Now, ok = g.now, c.known && (g.Waiting() == 0 || !g.policy.Conservative() && g.owners == nil && !g.values.change(g.policy))
 	if ok {
 		d.Changes = slices.Clone(c.list)
 	}

@@ -26,9 +26,11 @@ func (g *Group) passLimited() []Start {
 			continue
 		}
 		g.rise()
-		if i, fill := g.startOpen(), fillings.Is(g.policy.Filling).fill; fill != nil {
-			fill(g, i)
+		from := g.line.head
+		if !g.policy.turnsAtOnce() {
+			from = g.startOpen()
 		}
+		g.overtake(from)
 		g.again = false
 		g.seen = len(g.line.jobs)
 	}

@@ -39,6 +39,7 @@ type Group struct {
 
 	gate   Gate    // nil: no limits
 	owners *owners // nil: the queue is in order of arrival
+	values values  // of orders by formula
 
 	held                int       // number of holds in work
 	firstHold, lastHold grid.Time // starts of the earliest and the latest of them
@@ -51,6 +52,7 @@ type Group struct {
 	horizon horizon
 	time    timeline
 	moved   []moved // by displace
+	turns   []turn
 	starts  []Start
 	state   State
 	changed changes
@@ -201,7 +203,7 @@ func (g *Group) Arrive(q Queued) bool {
 		g.owners.add(q)
 		return true
 	}
-	i := g.line.add(q)
+	i := g.line.add(q, g.values.arrive(g, &q))
 	if g.policy.Conservative() {
 		g.time.arrive(i, &q)
 	}
@@ -299,6 +301,7 @@ func (g *Group) Cancel(id int64) bool {
 		}
 		g.line.remove(i)
 		delete(g.ids, id)
+		g.values.gone(id)
 		g.changed.more()
 		g.rise()
 		return true
@@ -359,6 +362,7 @@ func (g *Group) Release(id int64) bool {
 func (g *Group) State() *State {
 	g.settle()
 	g.rank()
+	g.values.turn(g)
 	if g.line.dead > 0 {
 		g.compact()
 	}

@@ -61,11 +61,12 @@ func (b *block) take(q *Queued) {
 // len is the number of live jobs.
 func (l *line) len() int { return len(l.jobs) - l.head - l.dead }
 
-// add puts q behind all jobs of its own or a higher priority and returns its index. Dead
-// entries keep their priority, so all entries from head on are in order.
-func (l *line) add(q Queued) int {
+// add puts q behind all jobs of its own or a higher priority and returns its index; if they
+// are ranked, also by their scores. Dead entries keep their priority and score, so all
+// entries from head on are in order.
+func (l *line) add(q Queued, ranked bool) int {
 	i := len(l.jobs)
-	for i > l.head && l.jobs[i-1].Priority < q.Priority {
+	for i > l.head && (l.jobs[i-1].Priority < q.Priority || ranked && compareRank(&q, &l.jobs[i-1]) < 0) {
 		i--
 	}
 	l.insert(i, q)

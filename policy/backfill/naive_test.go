@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/formula"
 )
 
 // naive is the twin that the engine is tested against: a cluster on an array
@@ -123,11 +124,19 @@ func (v *naive) arrive(q Queued) {
 
 // rank orders the queue of a fair policy, place by place.
 func (v *naive) rank(now grid.Time) {
-	if !v.policy.ByOwner() {
-		return
-	}
 	for i := range v.queue {
-		v.queue[i].Score = had(owner(&v.queue[i]), now)
+		switch q := &v.queue[i]; {
+		case v.policy.By != nil:
+			q.Score = v.value(v.policy.By, q, now)
+		case v.policy.ByOwner():
+			q.Score = had(owner(q), now)
+		}
+		if v.policy.FillBy != nil {
+			v.queue[i].Turn = v.value(v.policy.FillBy, &v.queue[i], now)
+		}
+	}
+	if v.policy.InOrderOfArrival() {
+		return
 	}
 	for i := range v.queue {
 		for k := i + 1; k < len(v.queue); k++ {
@@ -145,6 +154,24 @@ func (v *naive) rank(now grid.Time) {
 				v.queue[i], v.queue[k] = b, a
 			}
 		}
+	}
+}
+
+// value is what a formula has for a job.
+func (v *naive) value(f *formula.Formula, q *Queued, now grid.Time) uint64 {
+	x := formula.Values{formula.Wait: float64(now-q.Submit) / 1000, formula.Estimate: float64(q.Longest()) / 1000, formula.Predicted: float64(q.Estimate) / 1000,
+		formula.Nodes: float64(q.Nodes), formula.Submit: float64(q.Submit-zero) / 1000, formula.Now: float64(now-zero) / 1000,
+		formula.Priority: float64(q.Priority), formula.Capacity: float64(v.nodes)}
+	beyond(now)(q, &x)
+	return f.Key(&x)
+}
+
+// zero is that of the clock that formulas read, and beyond what a group is told of its jobs.
+const zero = -7
+
+func beyond(now grid.Time) func(q *Queued, x *formula.Values) {
+	return func(q *Queued, x *formula.Values) {
+		x[formula.Usage], x[formula.Queue] = float64(had(owner(q), now)), float64(q.ID%3)
 	}
 }
 
@@ -213,8 +240,8 @@ func (v *naive) pass(now grid.Time) []Start {
 }
 
 func (v *naive) passOnce(now grid.Time) []Start {
-	if v.policy.Filling == ShortestFirst {
-		return v.passShortest(now)
+	if v.policy.Turn() != nil {
+		return v.passByTurn(now)
 	}
 	v.settle(now)
 	v.rank(now)
@@ -270,13 +297,15 @@ func (v *naive) passOnce(now grid.Time) []Start {
 	return starts
 }
 
-// passShortest is pass where the shortest of the jobs that fit beside the hold of the
-// head overtakes first.
-func (v *naive) passShortest(now grid.Time) (starts []Start) {
+// passByTurn is pass where, once as many heads hold as may, the others overtake in an order of
+// their own.
+func (v *naive) passByTurn(now grid.Time) (starts []Start) {
 	v.rank(now)
 	work := v.free(now)
-	start := func(i int, kind Class) {
-		q := v.queue[i]
+	start := func(q Queued, kind Class) {
+		if kind == Waited && q.Submit == now {
+			kind = Immediate
+		}
 		starts = append(starts, Start{Queued: q, Class: kind, End: now.Add(q.Estimate)})
 		r := Running{ID: q.ID, Nodes: q.Nodes, Start: now, End: now.Add(q.Estimate)}
 		if v.predicts {
@@ -284,31 +313,37 @@ func (v *naive) passShortest(now grid.Time) (starts []Start) {
 		}
 		v.running = append(v.running, r)
 		take(work, now, r.End, q.Nodes)
-		v.queue = slices.Delete(v.queue, i, i+1)
+		v.queue = slices.DeleteFunc(v.queue, func(x Queued) bool { return x.ID == q.ID })
 	}
-	for len(v.queue) > 0 && v.earliest(work, now, v.queue[0]) == now {
-		kind := Waited
-		if v.queue[0].Submit == now {
-			kind = Immediate
+	queue, holds, rest := slices.Clone(v.queue), 0, 0
+	for ; rest < len(queue) && holds < v.policy.Reserve; rest++ {
+		q := queue[rest]
+		if v.barred(q) {
+			continue
 		}
-		start(0, kind)
-	}
-	if len(v.queue) == 0 {
-		return starts
-	}
-	head := v.queue[0]
-	hold := v.earliest(work, now, head)
-	take(work, hold, hold.Add(head.Estimate), head.Nodes)
-	for {
-		best := -1
-		for i, q := range v.queue[1:] {
-			if v.earliest(work, now, q) == now && (best < 0 || q.Estimate < v.queue[best].Estimate) {
-				best = i + 1
-			}
+		at := v.earliest(work, now, q)
+		switch {
+		case at > now:
+			holds++
+			take(work, at, at.Add(q.Estimate), q.Nodes)
+		case holds > 0:
+			start(q, Backfilled)
+		default:
+			start(q, Waited)
 		}
-		if best < 0 {
-			return starts
-		}
-		start(best, Backfilled)
 	}
+	turn := v.policy.Turn()
+	others := queue[rest:]
+	slices.SortStableFunc(others, func(a, b Queued) int { return cmp.Compare(turn(&a), turn(&b)) })
+	for _, q := range others {
+		if v.barred(q) || v.earliest(work, now, q) > now {
+			continue
+		}
+		kind := Backfilled
+		if v.queue[0].ID == q.ID {
+			kind = Waited
+		}
+		start(q, kind)
+	}
+	return starts
 }

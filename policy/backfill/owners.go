@@ -39,7 +39,7 @@ type lane struct {
 // must be called before anything arrives. A pass asks once for each owner who waits, and of
 // is asked once for each job.
 func (g *Group) Rank(of func(q *Queued) int64, had func(owner int64) uint64) {
-	if g.policy.ByOwner() {
+	if orders.Is(g.policy.Order).byOwner {
 		g.owners = &owners{of: of, had: had, lanes: map[laneKey]*lane{}}
 	}
 }

@@ -13,7 +13,8 @@ import (
 //
 // In queue order, a job starts if its nodes stay free for its estimate from now on, beside
 // the holds of the blocked jobs before it. The first Policy.Reserve blocked jobs hold their
-// earliest fit. Under FCFS the first blocked job ends the pass. Under the conservative
+// earliest fit; once they do, the rest may have an order of its own, and start in it. Under
+// FCFS the first blocked job ends the pass. Under the conservative
 // policy guarantees are compressed if something ended early, new jobs get theirs, and jobs
 // guaranteed this instant start.
 func (g *Group) Pass() []Start {
@@ -23,6 +24,9 @@ func (g *Group) Pass() []Start {
 	}
 	if g.byLanes() {
 		return g.passByLanes()
+	}
+	if g.values.change(g.policy) && !g.someFits() {
+		return g.starts // in whatever order
 	}
 	g.rank()
 	if g.gate != nil {
@@ -37,9 +41,10 @@ func (g *Group) Pass() []Start {
 	if g.again {
 		from = g.line.head
 	}
-	if i, fill := g.startHeads(from), fillings.Is(g.policy.Filling).fill; fill != nil {
-		fill(g, i)
+	if !g.policy.turnsAtOnce() {
+		from = g.startHeads(from)
 	}
+	g.overtake(from)
 	g.again = false
 	g.seen = len(g.line.jobs)
 	if g.line.len() == 0 && len(g.reserved) == 0 {
@@ -61,6 +66,18 @@ func (g *Group) startHeads(i int) int {
 		g.start(i, g.inTurn(q.Submit))
 	}
 	return i
+}
+
+// overtake starts the jobs from line index i on that may overtake those before it, which are
+// all blocked.
+func (g *Group) overtake(i int) {
+	switch turn := g.policy.Turn(); {
+	case !g.policy.Backfills():
+	case turn == nil:
+		g.fill(i)
+	default:
+		g.fillByTurn(i, turn)
+	}
 }
 
 // lasts reports whether the nodes that q needs and that are free now stay free for its
@@ -102,36 +119,19 @@ func (g *Group) look() {
 // falls returns the earliest and the latest instant at which the number of free nodes may
 // fall: the starts of reservations and holds.
 func (g *Group) falls() (first, last grid.Time) {
-	first, last = grid.Never, g.now
-	if n := len(g.reserved); n > 0 {
-		first, last = g.reserved[0].Start, g.reserved[n-1].Start
-	}
+	first, last = g.taken()
 	if g.workOK {
 		first, last = min(first, g.firstHold), max(last, g.lastHold)
 	}
 	return first, last
 }
 
-// fillShortest is fill, except that of the jobs that fit the one with the shortest estimate
-// starts first. Each start costs a walk over the queue.
-func (g *Group) fillShortest(from int) {
-	for from < len(g.line.jobs) {
-		work, best := *g.free(), -1
-		if g.hold(from); g.workOK {
-			work = g.work
-		}
-		for i := from; i < len(g.line.jobs); i++ {
-			q := &g.line.jobs[i]
-			if q.Nodes <= work[0].Free && (best < 0 || q.Estimate < g.line.jobs[best].Estimate) &&
-				work.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes && g.mayRun(q) {
-				best = i
-			}
-		}
-		if best < 0 {
-			return
-		}
-		g.start(best, Backfilled)
+// taken returns the starts of the first and the last reservation.
+func (g *Group) taken() (first, last grid.Time) {
+	if n := len(g.reserved); n > 0 {
+		return g.reserved[0].Start, g.reserved[n-1].Start
 	}
+	return grid.Never, g.now
 }
 
 func (g *Group) fitsBesideHolds(i int) bool {
@@ -204,6 +204,7 @@ func (g *Group) begin(q Queued, kind Class) {
 		g.sure.Add(g.now, r.Limit, -q.Nodes)
 	}
 	g.running.put(r)
+	g.values.gone(q.ID)
 	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
 	if g.gate != nil {
 		g.gate.Started(&g.starts[len(g.starts)-1].Queued)

@@ -1,11 +1,13 @@
 package backfill
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/policy/formula"
 	"github.com/bourse-grid/bourse/policy/names"
 )
 
@@ -16,6 +18,10 @@ type Policy struct {
 	Order   Order
 	Reserve int // how many blocked heads hold a reservation, 0..All; All for conservative
 	Filling Filling
+
+	// By and FillBy are the formulas of ByFormula and FillByFormula; nil otherwise. With sets
+	// them.
+	By, FillBy *formula.Formula
 }
 
 // All gives every blocked job a reservation.
@@ -49,21 +55,28 @@ const (
 	// InOrder lets the first job in queue order overtake that fits.
 	InOrder
 	// ShortestFirst lets the job with the shortest estimate overtake first, ties in queue
-	// order. Prices ignore it: a book plans the queue in its order.
+	// order.
 	ShortestFirst
+	// FillByFormula lets the job with the least value of Policy.FillBy overtake first, ties
+	// in queue order.
+	FillByFormula
 )
 
 type fillingIs struct {
-	fill     func(g *Group, i int) // starts the jobs from line index i on that may overtake; nil: none may
-	oneHead  bool                  // it knows the hold of one head only
-	unpriced bool                  // prices do not know it: it is for replays alone
+	overtakes bool // jobs may
+	// turn is what goes first once all heads hold that may, least first, ties in queue order.
+	// nil: queue order.
+	turn    func(q *Queued) uint64
+	like    string // the formula that orders likewise
+	formula bool   // it needs Policy.FillBy, and no name of a policy ends with it
 }
 
 // fillings is the table of them. Those behind InOrder are named in a policy: "easy-sjbf".
 var fillings = names.Table[Filling, fillingIs]{Kind: "filling", Lines: []names.Line[fillingIs]{
 	Nothing:       {Name: "nothing", Means: "nothing overtaking"},
-	InOrder:       {Name: "in-order", Means: "the first that fits overtaking", Is: fillingIs{fill: (*Group).fill}},
-	ShortestFirst: {Name: "sjbf", Means: "the shortest job that fits overtaking first", Is: fillingIs{fill: (*Group).fillShortest, oneHead: true, unpriced: true}},
+	InOrder:       {Name: "in-order", Means: "the first that fits overtaking", Is: fillingIs{overtakes: true}},
+	ShortestFirst: {Name: "sjbf", Means: "the shortest job that fits overtaking first", Is: fillingIs{overtakes: true, turn: func(q *Queued) uint64 { return uint64(q.Estimate) }, like: "predicted"}},
+	FillByFormula: {Name: "formula", Means: "the least value of a formula overtaking first", Is: fillingIs{overtakes: true, turn: func(q *Queued) uint64 { return q.Turn }, formula: true}},
 }}
 
 // bases are the policies in order of arrival, by name. "reserve=K" stands for all other
@@ -88,26 +101,19 @@ func Policies() []names.Policy {
 		if bases[i].is != EASY {
 			continue
 		}
-		for k, o := range orders.Policies()[ByArrival+1:] {
+		for k, o := range orders.Policies() {
 			p := EASY
-			p.Order = ByArrival + 1 + Order(k)
+			if p.Order = Order(k); p.Order == ByArrival || orders.Is(p.Order).formula {
+				continue
+			}
 			list = append(list, names.Policy{Name: p.String(), Means: "easy, with " + o.Means})
 		}
-		for k, f := range fillings.Policies()[InOrder+1:] {
+		for k, f := range fillings.Policies() {
 			p := EASY
-			p.Filling = InOrder + 1 + Filling(k)
+			if p.Filling = Filling(k); p.Filling <= InOrder || fillings.Is(p.Filling).formula {
+				continue
+			}
 			list = append(list, names.Policy{Name: p.String(), Means: "easy, with " + f.Means})
-		}
-	}
-	return list
-}
-
-// PricedPolicies are those of Policies that a site may have, since its prices know them.
-func PricedPolicies() []names.Policy {
-	var list []names.Policy
-	for _, x := range Policies() {
-		if p, err := ParsePolicy(x.Name); err != nil || p.Priced() { // "reserve=K" is none to be read
-			list = append(list, x)
 		}
 	}
 	return list
@@ -115,11 +121,97 @@ func PricedPolicies() []names.Policy {
 
 // ParsePolicy reads the name of a policy: "fcfs", "first-fit", "easy", "conservative" or
 // "reserve=K" with 0 <= K < All, then "-" and the name of an order, then "-" and that of a
-// filling, as in "easy-fair", "reserve=8-fair", "easy-sjbf". Anything else is an error, and
-// so is a policy that Check refuses.
+// filling, as in "easy-fair", "reserve=8-fair", "easy-sjbf"; or instead of these, formulas,
+// as in "easy order=wfp3 backfill_order=estimate * nodes". Anything else is an error, and so
+// is a policy that Check refuses.
 func ParsePolicy(s string) (Policy, error) {
-	base, filling := cutName(s, &fillings, InOrder)
-	base, order := cutName(base, &orders, ByArrival)
+	base, fill, filled := strings.Cut(s, fillBy)
+	base, by, ordered := strings.Cut(base, orderBy)
+	p, err := parseNamed(base)
+	if err == nil && (ordered || filled) {
+		if p, err = p.Ordered(given(by, ordered), given(fill, filled)); err != nil {
+			err = fmt.Errorf("policy %q: %w", s, err)
+		}
+	}
+	return p, err
+}
+
+// given is the text of a formula, which must not be empty if there is one.
+func given(text string, is bool) string {
+	if is && text == "" {
+		return " "
+	}
+	return text
+}
+
+// What goes before the formulas in a policy's name.
+const orderBy, fillBy = " order=", " backfill_order="
+
+// KeyError is what is wrong with the formula of a key, "order" or "backfill_order".
+type KeyError struct {
+	Key string
+	Err error
+}
+
+func (e *KeyError) Error() string { return e.Key + ": " + e.Err.Error() }
+func (e *KeyError) Unwrap() error { return e.Err }
+
+func wrongKey(key, format string, args ...any) *KeyError {
+	return &KeyError{key, fmt.Errorf(format, args...)}
+}
+
+// Ordered returns p with the queue and the backfilling in the orders of two formulas; "" is
+// none. Its error is a *KeyError.
+func (p Policy) Ordered(order, fill string) (Policy, error) {
+	with := p
+	if order != "" {
+		by, err := formula.Parse(order)
+		switch {
+		case err != nil:
+			return p, wrongKey("order", "%w", err)
+		case p.Conservative():
+			return p, wrongKey("order", "with policy %v it would change guarantees; use reserve=K", p)
+		case p.Order != ByArrival || p.Filling > InOrder:
+			return p, wrongKey("order", "policy %v has an order of its own; use %v", p, p.plain())
+		case by.Is(formula.Submit):
+			// as it is
+		case by.Is(formula.Usage):
+			with.Order = ByShare
+		default:
+			with.Order, with.By = ByFormula, by
+		}
+	}
+	if fill != "" {
+		by, err := formula.Parse(fill)
+		switch {
+		case err != nil:
+			return p, wrongKey("backfill_order", "%w", err)
+		case p.Conservative():
+			return p, wrongKey("backfill_order", "with policy %v it would change guarantees; use reserve=K", p)
+		case !p.Backfills():
+			return p, wrongKey("backfill_order", "under policy %v nothing overtakes; use easy", p)
+		case p.Order != ByArrival || p.Filling > InOrder:
+			return p, wrongKey("backfill_order", "policy %v has an order of its own; use %v", p, p.plain())
+		case by.Is(formula.Predicted):
+			with.Filling = ShortestFirst
+		default:
+			with.Filling, with.FillBy = FillByFormula, by
+		}
+	}
+	return with, nil
+}
+
+// plain is p without orders of its own.
+func (p Policy) plain() Policy {
+	p.Order, p.By, p.FillBy = ByArrival, nil, nil
+	p.Filling = min(p.Filling, InOrder)
+	return p
+}
+
+// parseNamed reads a policy without formulas.
+func parseNamed(s string) (Policy, error) {
+	base, filling := cutName(s, &fillings, InOrder, func(is *fillingIs) bool { return is.formula })
+	base, order := cutName(base, &orders, ByArrival, func(is *orderIs) bool { return is.formula })
 	p, err := parseBase(s, base)
 	if err != nil {
 		return Policy{}, err
@@ -137,9 +229,13 @@ func ParsePolicy(s string) (Policy, error) {
 	return p, nil
 }
 
-// cutName cuts "-" and a name of a table behind the line implied from the end of s.
-func cutName[K ~uint8, P any](s string, t *names.Table[K, P], implied K) (string, K) {
+// cutName cuts "-" and a name of a table behind the line implied from the end of s. It
+// leaves out the lines that are not named.
+func cutName[K ~uint8, P any](s string, t *names.Table[K, P], implied K, unnamed func(*P) bool) (string, K) {
 	for k := implied + 1; t.Known(k); k++ {
+		if unnamed(t.Is(k)) {
+			continue
+		}
 		if base, ok := strings.CutSuffix(s, "-"+t.Name(k)); ok {
 			return base, k
 		}
@@ -172,11 +268,22 @@ func (p Policy) String() string {
 			name = bases[i].Name
 		}
 	}
-	if p.Order > ByArrival {
+	byName := p.By == nil && p.FillBy == nil
+	switch {
+	case p.By != nil:
+		name += orderBy + p.By.String()
+	case p.Order > ByArrival && byName:
 		name += "-" + orders.Name(p.Order)
+	case p.Order > ByArrival:
+		name += orderBy + orders.Is(p.Order).like
 	}
-	if p.Filling > InOrder {
+	switch {
+	case p.FillBy != nil:
+		name += fillBy + p.FillBy.String()
+	case p.Filling > InOrder && byName:
 		name += "-" + fillings.Name(p.Filling)
+	case p.Filling > InOrder:
+		name += fillBy + fillings.Is(p.Filling).like
 	}
 	return name
 }
@@ -188,23 +295,35 @@ func (p Policy) Check() error {
 		return fmt.Errorf("%d heads hold reservations, but nothing may overtake them", p.Reserve)
 	case p.Conservative() && p.Order != ByArrival:
 		return fmt.Errorf("guarantees must not change with the order of the queue; leave -%s out", orders.Name(p.Order))
-	case fillings.Is(p.Filling).oneHead && p.Reserve != 1:
-		return fmt.Errorf("with -%s one head holds a reservation; must be easy-%s", fillings.Name(p.Filling), fillings.Name(p.Filling))
+	case p.Conservative() && p.Filling > InOrder:
+		return fmt.Errorf("guarantees must not change with the order of backfilling; leave -%s out", fillings.Name(p.Filling))
+	case (p.By != nil) != orders.Is(p.Order).formula || (p.FillBy != nil) != fillings.Is(p.Filling).formula:
+		return errors.New("an order by formula needs its formula, and no other has one")
 	}
 	return nil
 }
 
 // Backfills reports whether jobs may overtake.
-func (p Policy) Backfills() bool { return fillings.Is(p.Filling).fill != nil }
+func (p Policy) Backfills() bool { return fillings.Is(p.Filling).overtakes }
 
 // Conservative reports whether every job keeps the start it was guaranteed.
 func (p Policy) Conservative() bool { return p.Reserve == All }
 
-// Priced reports whether prices know how the policy serves a queue. A site has no other.
-func (p Policy) Priced() bool { return !fillings.Is(p.Filling).unpriced }
+// Turn returns what the jobs that overtake go by, least first, ties in queue order; nil if
+// they go in queue order.
+func (p Policy) Turn() func(q *Queued) uint64 { return fillings.Is(p.Filling).turn }
 
-// ByOwner reports whether the order depends on whom jobs belong to; see Group.Rank.
-func (p Policy) ByOwner() bool { return orders.Is(p.Order).byOwner }
+// ByOwner reports whether an order depends on whom jobs belong to; see Group.Rank and
+// Group.Value.
+func (p Policy) ByOwner() bool {
+	return orders.Is(p.Order).byOwner || p.By != nil && p.By.Uses(formula.Usage) || p.FillBy != nil && p.FillBy.Uses(formula.Usage)
+}
+
+// ByFormula reports whether an order is a formula's; see Group.Value.
+func (p Policy) ByFormula() bool { return p.By != nil || p.FillBy != nil }
+
+// InOrderOfArrival reports whether the queue stands as jobs arrive.
+func (p Policy) InOrderOfArrival() bool { return orders.Is(p.Order).score == nil }
 
 // FairPolicies are the names of those of Policies that ByOwner holds for.
 func FairPolicies() []string {
@@ -212,18 +331,6 @@ func FairPolicies() []string {
 		p, err := ParsePolicy(s)
 		return err != nil || !p.ByOwner()
 	})
-}
-
-// ParsePriced is ParsePolicy for those that a site may have.
-func ParsePriced(s string) (Policy, error) {
-	p, err := ParsePolicy(s)
-	switch {
-	case names.IsUnknown(err):
-		return Policy{}, names.Unknown("policy", s, names.Of(PricedPolicies()))
-	case err == nil && !p.Priced():
-		return Policy{}, fmt.Errorf("policy %q is for replays alone, as prices do not know its order; must be %s", s, names.Or(names.Of(PricedPolicies())))
-	}
-	return p, err
 }
 
 // MarshalText returns the policy's name. The error is always nil.

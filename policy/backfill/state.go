@@ -43,6 +43,7 @@ type Queued struct {
 	Guarantee grid.Time // conservative: its guaranteed start; Never if it has none yet
 	Ref       int32     // for the group's owner, returned when the job starts
 	Score     uint64    // what the order of the queue sorted by at the last pass or view; 0 if by arrival
+	Turn      uint64    // the same for the order of backfilling, if that is a formula's
 
 	Limit grid.Duration // the requested time, if Estimate is a prediction below it; else 0
 }

@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,10 +65,20 @@ func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time
 				holds++
 			}
 		}
-		for i, q := range s.Queue {
-			if starts[i] < grid.Never || from[i] > t {
-				continue
+		var left []int
+		for i := range s.Queue {
+			if starts[i] == grid.Never && from[i] <= t {
+				left = append(left, i)
 			}
+		}
+		turn := s.Policy.Turn()
+		for k := range left {
+			if turn != nil && holds == s.Policy.Reserve {
+				slices.SortStableFunc(left[k:], func(x, y int) int { return cmp.Compare(turn(&s.Queue[x]), turn(&s.Queue[y])) })
+				turn = nil
+			}
+			i := left[k]
+			q := s.Queue[i]
 			at := free.EarliestFit(t, q.Nodes, q.Estimate)
 			switch {
 			case at == t:

@@ -49,7 +49,8 @@ type Book struct {
 	paths    paths        // states that the trials of a list went through
 	masks                 // index of jobs that are small and short enough
 	ceiling  ceiling
-	awaits   awaits // which jobs cannot start yet
+	awaits   awaits  // which jobs cannot start yet
+	turns    []int32 // positions in the order of backfilling; empty: that of the queue
 	list     List
 
 	harm   uint128 // of the trial, in thousandths of a weighted node-millisecond

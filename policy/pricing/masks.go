@@ -169,9 +169,13 @@ func (m *masks) firstWithin(w *sweep, g int, span grid.Duration, from, before in
 	return before
 }
 
-// fill starts, in queue order, every job that fits from now on.
+// fill starts every job that fits from now on.
 func (b *Book) fill(w *sweep) {
-	if !b.masked(w) {
+	switch {
+	case len(b.turns) > 0:
+		b.fillByTurn(w)
+		return
+	case !b.masked(w):
 		b.fillByLooking(w)
 		return
 	}
@@ -187,7 +191,7 @@ func (b *Book) fill(w *sweep) {
 
 // masked reports whether a sweep uses the masks.
 func (b *Book) masked(w *sweep) bool {
-	return w.trial && len(b.jobs) >= worthMasks && len(b.jobs) < maxMasked
+	return w.trial && len(b.turns) == 0 && len(b.jobs) >= worthMasks && len(b.jobs) < maxMasked
 }
 
 // fillByLooking is fill without the masks.

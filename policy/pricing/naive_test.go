@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 
@@ -25,10 +26,8 @@ func naivePlan(s *backfill.State) []grid.Time {
 	for t := s.Now; t < grid.Never; {
 		work, holds := free.Clone(), 0
 		next := grid.Never
-		for i, q := range s.Queue {
-			if starts[i] < grid.Never {
-				continue
-			}
+		for _, i := range inTurn(s, starts, work, t) {
+			q := s.Queue[i]
 			at := work.EarliestFit(t, q.Nodes, q.Estimate)
 			if at == t {
 				starts[i] = t
@@ -58,6 +57,34 @@ func naivePlan(s *backfill.State) []grid.Time {
 		t = next
 	}
 	return starts
+}
+
+// inTurn lists the jobs without a start in the order in which a pass at t asks them: that of
+// the queue, and from the place at which as many hold as may, that of backfilling.
+func inTurn(s *backfill.State, starts []grid.Time, work grid.Profile, t grid.Time) (list []int) {
+	for i := range s.Queue {
+		if starts[i] == grid.Never {
+			list = append(list, i)
+		}
+	}
+	turn := s.Policy.Turn()
+	if turn == nil {
+		return list
+	}
+	work = work.Clone()
+	heads := 0
+	for holds := 0; heads < len(list) && holds < s.Policy.Reserve; heads++ {
+		q := s.Queue[list[heads]]
+		at := work.EarliestFit(t, q.Nodes, q.Estimate)
+		if at > t {
+			holds++
+		}
+		if at < grid.Never {
+			work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		}
+	}
+	slices.SortStableFunc(list[heads:], func(x, y int) int { return cmp.Compare(turn(&s.Queue[x]), turn(&s.Queue[y])) })
+	return list
 }
 
 // naivePlace walks over the guaranteed jobs in queue order: what fits stays, what

@@ -13,6 +13,15 @@ import (
 var policies = []backfill.Policy{
 	backfill.EASY, backfill.Conservative, backfill.FirstFit, backfill.FCFS,
 	backfill.Reserving(2), backfill.Reserving(5),
+	backfill.EASYShortest, named("reserve=3-sjbf"), named("first-fit backfill_order=nodes"), named("easy order=wfp3 backfill_order=saf"),
+}
+
+func named(name string) backfill.Policy {
+	p, err := backfill.ParsePolicy(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 // randomState draws a state. Small numbers of nodes and instants make ties and
@@ -48,6 +57,7 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 		s.Queue = append(s.Queue, backfill.Queued{
 			ID: int64(i), Nodes: 1 + r.IntN(nodes), Estimate: when(span), Submit: s.Now - 1,
 			Priority: r.IntN(3), Weight: weights[r.IntN(len(weights))], Guarantee: grid.Never,
+			Turn: uint64(i*7) % 5, // as a formula may have it
 		})
 		if r.IntN(2) == 0 {
 			q := &s.Queue[i]

@@ -95,6 +95,7 @@ func (b *Book) plan() {
 		w.rem = append(w.rem, word)
 	}
 	b.masks.made = false
+	b.takeTurns()
 	b.awaits.begin(b)
 	switch {
 	case s.Policy.Conservative():
@@ -163,7 +164,8 @@ func (b *Book) resume(w *sweep, k *mark) {
 }
 
 // pass serves the queue at w.at. The heads, as many as the policy reserves for, start or
-// hold their earliest fit; then all others that fit now start, in queue order.
+// hold their earliest fit; then all others that fit now start, in queue order or in an order
+// of their own.
 func (b *Book) pass(w *sweep) {
 	s := b.state
 	if !s.Policy.Backfills() {

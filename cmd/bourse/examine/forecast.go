@@ -75,7 +75,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	flags.AddFlag(cmd, &f.nodes, flags.AsNumber, "nodes", 0, "nodes of the job")
 	flags.AddFlag(cmd, &f.duration, flags.AsSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
 	flags.AddFlag(cmd, &f.group, flags.AsName, "group", "", "one group of the partition's nodes (default: any)")
-	flags.AddFlag(cmd, &f.policy, flags.AsPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.PricedPolicies())))
+	flags.AddFlag(cmd, &f.policy, flags.AsPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
 	flags.AddFlag(cmd, &f.priority, flags.AsPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
 	flags.AddList(cmd, &f.history, flags.AsFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
 	flags.AddFlag(cmd, &f.days, flags.AsNumber, "days", 30, "days of accounting to learn from; 0: none")

@@ -66,7 +66,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	flags.AddFlag(cmd, &q.start, flags.Optional(flags.AsInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
 	flags.AddFlag(cmd, &q.price, flags.AsPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
-	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsPolicy), "policy", nil, names.Or(names.Of(backfill.PricedPolicies()))+" (default: the site's; live: "+livePolicy().String()+")")
+	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsPolicy), "policy", nil, names.Or(names.Of(backfill.Policies()))+" (default: the site's; live: "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &q.group, flags.AsName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
 	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")

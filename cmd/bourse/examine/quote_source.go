@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/formula"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/process"
 )
@@ -157,6 +158,9 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 	slices.SortStableFunc(s.Running, func(a, b backfill.Running) int { return cmp.Compare(a.End, b.End) })
 	slices.SortStableFunc(s.Reserved, func(a, b backfill.Reserved) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortStableFunc(s.Queue, func(a, b backfill.Queued) int { return cmp.Compare(b.Priority, a.Priority) })
+	if s.Policy.ByFormula() {
+		s.Rank(0, func(q *backfill.Queued, v *formula.Values) { v[formula.Queue] = float64(snap.Queued[q.ID].Queue) })
+	}
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/estimates"
+	"github.com/bourse-grid/bourse/policy/formula"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
@@ -52,8 +53,9 @@ var (
 	AsAlpha       = Kind[choice.Alpha]{"share", choice.ParseAlpha, OfferNothing}
 	AsGoal        = Kind[selection.Goal]{"goal", selection.ParseGoal, OfferAll(func() []string { return names.Of(selection.Goals()) })}
 	AsReplayed    = Kind[Replayed]{"policy", parseReplayed, OfferAll(ReplayedPolicies)}
+	AsPolicy      = Kind[backfill.Policy]{"policy", parseUnordered, OfferAll(func() []string { return names.Of(backfill.Policies()) })}
+	AsOrder       = Kind[string]{"formula", anyText, OfferAll(func() []string { return names.Of(formula.Orders()) })}
 	AsEstimates   = Kind[estimates.Rule]{"rule", estimates.ParseRule, OfferAll(estimates.Names)}
-	AsPolicy      = Kind[backfill.Policy]{"policy", backfill.ParsePriced, OfferAll(func() []string { return names.Of(backfill.PricedPolicies()) })}
 	AsAlgorithm   = Kind[search.Algorithm]{"algorithm", search.ParseAlgorithm, OfferAll(func() []string { return configs.Words("broker.algorithm") })}
 	AsWeights     = Kind[search.Weights]{"weights", parseWeights, OfferNothing}
 	AsPriority    = Kind[string]{"priority", parsePriority, offerWords("last", "first")}
@@ -260,6 +262,16 @@ func parseMoment(s string) (string, error) {
 		return "", errors.New("must be a span from now, such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z")
 	}
 	return s, nil
+}
+
+// parseUnordered reads a policy where no order by formula can be had: nobody knows the values
+// of the jobs that wait.
+func parseUnordered(s string) (backfill.Policy, error) {
+	p, err := backfill.ParsePolicy(s)
+	if err == nil && p.ByFormula() {
+		err = errors.New("orders by formula are for replays, and for simulated sites by the keys order and backfill_order")
+	}
+	return p, err
 }
 
 func parseDate(s string) (web.Instant, error) {

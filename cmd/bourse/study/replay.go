@@ -40,7 +40,10 @@ three that state no zone are in the cluster's --zone, UTC by default.
 
 Jobs are killed at their estimates, unless --overrun extend extends the planned end
 by the same estimate again. With --estimates, jobs are planned by a prediction
-instead, which is corrected when a job outlives it. With --reservations, a share of
+instead, which is corrected when a job outlives it. --order sorts the queue by a
+formula, the least value first, and --backfill-order the jobs that overtake, once
+the heads hold their places; --orders lists the formulas with names, the variables
+and the functions. With --reservations, a share of
 the jobs, drawn at random, asks at submit for the prices of all start times and
 reserves one by its preference --alpha, from 0 (earliest) to 1 (cheapest).
 
@@ -53,18 +56,22 @@ partitions, priorities and limits of your cluster's own files: --slurm-conf and,
 you have them, --qos, --assoc, --slurm-reservations and --usage. Its rows have three more
 columns: partition; by, main or backfill; and why, what the job last waited for. See
 bourse twin for what a change of the configuration would do.`,
-		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
+		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --order wfp3 \\\n      --backfill-order 'estimate * nodes'\n" +
+			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
 			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative \\\n      --jobs-out jobs.csv\n" +
 			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 \\\n      --alpha 0.3 --json\n" +
 			"  bourse replay year.sacct --zone Europe/Berlin --procs 4096\n" +
 			"  bourse replay year.sacct --policy slurm --slurm-conf slurm.conf --qos qos.txt",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 && !r.orders.list {
 				return fmt.Errorf("replay takes one trace; %d files given", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.orders.list {
+				return r.orders.print(cmd.OutOrStdout())
+			}
 			if r.procs == 0 && cmd.Flags().Changed("procs") {
 				return errors.New("--procs 0: must be 1 or more, the processors of the site")
 			}
@@ -77,6 +84,7 @@ bourse twin for what a change of the configuration would do.`,
 			if r.policy.Slurm {
 				return r.runSlurm(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
+			r.outside.in, r.outside.out = cmd.InOrStdin(), cmd.OutOrStdout()
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -84,7 +92,12 @@ bourse twin for what a change of the configuration would do.`,
 	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
 	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", flags.Replayed{Policy: backfill.EASY}, "how the queue is served: "+names.Or(flags.ReplayedPolicies()))
 	r.slurm.add(cmd)
-	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+": time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
+	r.orders.flags(cmd)
+	flags.AddFlag(cmd, &r.compare, flags.AsText, "compare", "", "compare policies with the first, with intervals over the weeks of the log: easy,conservative,order=wfp3 (order=F is under easy)")
+	cmd.MarkFlagsMutuallyExclusive("compare", "policy")
+	cmd.MarkFlagsMutuallyExclusive("compare", "order")
+	cmd.MarkFlagsMutuallyExclusive("compare", "backfill-order")
+	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+", or an order by usage: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
 	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
 	flags.AddFlag(cmd, &r.estimates, flags.AsEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
 	flags.AddFlag(cmd, &r.neverRan, flags.OneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
@@ -105,6 +118,7 @@ bourse twin for what a change of the configuration would do.`,
 	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy and --reservations")
 	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
+	r.outside.flags(cmd)
 	return cmd
 }
 
@@ -123,6 +137,9 @@ type replay struct {
 	zone                       *time.Location
 	limits                     queue.JobLimits
 	halfLife                   grid.Duration
+	orders                     replayOrders
+	compare                    string
+	outside                    replayScheduler
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -151,6 +168,18 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	opt, read, err := r.options()
 	if err != nil {
 		return err
+	}
+	if err := r.outside.check(file, r.jobsOut, r.json); err != nil {
+		return err
+	}
+	if r.outside.command != "" {
+		if err := r.tryJobsOut(); err != nil {
+			return failure.Of(err)
+		}
+		return r.scheduled(file, opt, read, out, messages)
+	}
+	if r.compare != "" {
+		return r.compared(file, opt, read, out, messages)
 	}
 	if err := r.tryJobsOut(); err != nil {
 		return failure.Of(err)
@@ -184,7 +213,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		}
 		return err
 	}
-	r.tell(messages, file, trace, tally, result.Refused)
+	r.tell(messages, file, trace, tally, result.Counts)
 	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0), Log: logOf(&tally.Logged)}
 	if r.timing {
 		speed := float64(answer.Jobs) / max(took.Seconds(), 1e-9)
@@ -238,6 +267,9 @@ const pricedQueue = 2000
 
 // options checks the flags.
 func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptions, err error) {
+	if r.policy.Policy, err = r.orders.of(r.policy.Policy); err != nil {
+		return opt, read, err
+	}
 	opt = simulation.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
 	case r.procs < 0:
@@ -248,8 +280,8 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case min(r.limits.UserRunning, r.limits.UserWaiting, r.limits.UserNodes) < 0 || r.limits.Length < 0:
 		return opt, read, errors.New("limits of users and jobs must be above 0, or 0 for none")
-	case r.halfLife != 0 && !r.policy.ByOwner():
-		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %s", r.halfLife.Words(), r.policy, names.Or(backfill.FairPolicies()))
+	case r.halfLife != 0 && !r.policy.ByOwner() && r.compare == "":
+		return opt, read, fmt.Errorf("--half-life %s: has no effect with --policy %v; use --policy %s, or an order by usage", r.halfLife.Words(), r.policy, names.Or(backfill.FairPolicies()))
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: must be above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
@@ -273,11 +305,11 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 }
 
 // tell reports what was left out or mended.
-func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, refused int) {
+func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, counts simulation.Counts) {
 	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha has no effect without reservations; add --reservations SHARE")
 	}
-	if r.seed != 1 && r.reservations == 0 && r.copy == 0 {
+	if r.seed != 1 && r.reservations == 0 && r.copy == 0 && r.outside.command == "" {
 		fmt.Fprintln(w, "--seed has no effect where nothing is drawn; add --copy or --reservations SHARE")
 	}
 	if r.zone != time.UTC && !t.Table {
@@ -301,7 +333,8 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.limits != (queue.JobLimits{}) {
 		beyond = " or more than the limits allow"
 	}
-	say(refused, fmt.Sprintf("jobs refused: they need more than %d processors%s", r.procs, beyond))
+	say(counts.Refused, fmt.Sprintf("jobs refused: they need more than %d processors%s", r.procs, beyond))
+	say(counts.NoNumber, "jobs had a value in the given order that was no number, such as 0/0: they came last while it was")
 }
 
 // print writes the figures as text.

@@ -31,7 +31,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 	}
 	defer feed.Close()
 	var figures simulation.Figures
-	var refused int
+	var counts simulation.Counts
 	var log *logged
 	var said delayed
 	bar := flags.NewProgress(messages, "replayed")
@@ -42,7 +42,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			err = r.size(&opt, file, &feed.Header, &said)
 		}
 		if some && err == nil {
-			refused, err = simulation.StreamReplay(from(first, watched(feed, bar)), opt, rowsOf(&figures, rows))
+			counts, err = simulation.StreamReplay(from(first, watched(feed, bar)), opt, rowsOf(&figures, rows))
 		}
 		trace, records, tally, broken := feed.End()
 		bar.Clear()
@@ -64,7 +64,7 @@ func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload
 			return err
 		}
 		said.to(messages)
-		r.tell(messages, file, trace, tally, refused)
+		r.tell(messages, file, trace, tally, counts)
 		log = logOf(&tally.Logged)
 		return nil
 	}

@@ -3,6 +3,9 @@
 package backfilltest
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
@@ -14,7 +17,8 @@ import (
 // by its estimate, a reservation, or a job planned here. Each is the pass of
 // backfill.Group: in queue order a job starts if it fits from that instant on, beside the
 // holds of the blocked jobs before it; the first Policy.Reserve blocked jobs hold their
-// earliest fit; under FCFS the first blocked job ends the pass.
+// earliest fit; once they do, the rest goes by Policy.Turn; under FCFS the first blocked job
+// ends the pass.
 //
 // Under the conservative policy the planned starts are the guarantees. Jobs without one get
 // their earliest fit beside all guarantees, in queue order.
@@ -41,11 +45,20 @@ func Plan(s *backfill.State) []grid.Time {
 // planPass runs one pass at t over the jobs without a start. work is a copy of the free
 // profile that it uses up for holds; take is called for each start.
 func planPass(s *backfill.State, work grid.Profile, starts []grid.Time, t grid.Time, take func(backfill.Queued)) {
-	holds := 0
-	for i, q := range s.Queue {
-		if starts[i] < grid.Never {
-			continue
+	var left []int
+	for i := range s.Queue {
+		if starts[i] == grid.Never {
+			left = append(left, i)
 		}
+	}
+	turn, holds := s.Policy.Turn(), 0
+	for k := range left {
+		if turn != nil && holds == s.Policy.Reserve {
+			slices.SortStableFunc(left[k:], func(x, y int) int { return cmp.Compare(turn(&s.Queue[x]), turn(&s.Queue[y])) })
+			turn = nil
+		}
+		i := left[k]
+		q := s.Queue[i]
 		at := work.EarliestFit(t, q.Nodes, q.Estimate)
 		switch {
 		case at == t:
