@@ -45,7 +45,13 @@ type Outbox struct {
 	Sends  []Send
 	Alarms []Alarm
 	Facts  []Fact
+	Rows   []Row // taken, if they are wanted
+
+	WantRows bool // for traces and tests
 }
+
+// Row is a row of docs/TRANSACTION.md, such as "S41".
+type Row string
 
 // Send sends m to an agent.
 func (o *Outbox) Send(to ID, m Message) { o.Sends = append(o.Sends, Send{to, m}) }
@@ -57,9 +63,20 @@ func (o *Outbox) Alarm(at grid.Time, m Message) { o.Alarms = append(o.Alarms, Al
 // Record records a fact.
 func (o *Outbox) Record(f Fact) { o.Facts = append(o.Facts, f) }
 
+// Row notes that the step takes a row, if anybody wants to know; "" is none. An agent
+// calls it where it does what the row says.
+func (o *Outbox) Row(r Row) {
+	if o.WantRows && r != "" {
+		o.Rows = append(o.Rows, r)
+	}
+}
+
 // Reset empties the outbox for the next step.
 func (o *Outbox) Reset() {
 	o.Sends, o.Alarms, o.Facts = Emptied(o.Sends), Emptied(o.Alarms), Emptied(o.Facts)
+	if o.WantRows {
+		o.Rows = Emptied(o.Rows)
+	}
 }
 
 // maxKept is the largest capacity that an emptied buffer keeps, in elements. The first step

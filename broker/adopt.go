@@ -22,7 +22,7 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // the same leg, the one that says it was committed is believed, otherwise the first in
 // the list of sites. If leg numbers leave a gap, it counts against the site of the next
 // leg; see maxGaps. Legs that the record contradicts are disowned. Rows B90, B91, B142.
-func (rec *recovery) strays(no *disowned) []stray {
+func (rec *recovery) strays(no *disowned, out *agents.Outbox) []stray {
 	var found []stray
 	for p := range rec.peers.all() {
 		for _, l := range p.legs {
@@ -32,6 +32,7 @@ func (rec *recovery) strays(no *disowned) []stray {
 			x := stray{p.name, l}
 			if rec.contradicted(p, l.Leg.Tx) {
 				if x.matters() {
+					out.Row("B142")
 					no.add(&x, isOver)
 				}
 				continue
@@ -56,6 +57,12 @@ func (rec *recovery) strays(no *disowned) []stray {
 			next, again = max(next, list[n-1].leg.Leg.Leg+1), list[n-1].leg.Leg == x.leg.Leg
 		}
 		gap := max(0, x.leg.Leg.Leg-next)
+		switch {
+		case again:
+			out.Row("B90")
+		case gap > 0:
+			out.Row("B91")
+		}
 		if again || gaps[x.site]+gap > maxGaps {
 			rec.stray++
 			continue
@@ -89,7 +96,7 @@ func rank(yes bool) int {
 // B143.
 func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 	var no disowned
-	found := rec.strays(&no)
+	found := rec.strays(&no, out)
 	var so *adopted
 	if len(found) > 0 {
 		so = rec.adoptedSoFar()
@@ -111,6 +118,7 @@ func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 			continue // it is over everywhere, without effect
 		}
 		if why := so.doubts(group, commit); why != credible {
+			out.Row(so.disownedRow(group, why))
 			for i := range group {
 				no.add(&group[i], why)
 			}
@@ -136,6 +144,7 @@ func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *tr
 			f.Fare, f.Limit = l.Fare, l.Limit
 		}
 		if l.Leg.Leg == 0 && soundFlex(l) {
+			out.Row("B58")
 			f.Flex = l.Flex
 		}
 		rec.record(f, out)
@@ -156,6 +165,7 @@ func (rec *recovery) adoptTx(now grid.Time, group []stray, commit bool, out *age
 	}
 	rec.record(f, out)
 	for _, x := range group {
+		out.Row("B55")
 		rec.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
 	}
 	rec.co.tell(now, t, firstRepeat, out)
@@ -171,6 +181,7 @@ func (rec *recovery) adoptTx(now grid.Time, group []stray, commit bool, out *age
 func (rec *recovery) adoptLate(now grid.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
 	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
+		out.Row("B56")
 		i, s := x.leg.Leg.Leg, x.sighting()
 		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == grid.TxCommitted) {
 			why := reason(grid.NoOffer, "%s listed it after its window had been given up", x.site)

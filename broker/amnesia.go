@@ -68,6 +68,7 @@ func (m *siteMemory) set(s agents.Stamp) {
 func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
 	case outdated:
+		out.Row("B62")
 		return false
 	case doubtful:
 		if p.memory.probe == 0 {
@@ -86,6 +87,7 @@ func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.
 const probeRef = errandRef | 1<<62
 
 func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
+	out.Row("B60")
 	amn.askOffers(p.id, p.memory.probe, 0, out)
 }
 
@@ -115,6 +117,7 @@ func (amn *amnesia) unknown(now grid.Time, from agents.ID, t *transaction, l *tx
 	}
 	amn.lapsed(now, p, out)
 	if l.what.End <= now && l.charged { // over: too late to restore it
+		out.Row("B63")
 		amn.co.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(grid.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
 	}
 }
@@ -196,6 +199,10 @@ func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
 		if m.Leg.State == grid.Confirmed || m.Leg.State == grid.Running {
 			m.Work = amn.txs.handover(t, id.Leg)
 		}
+		out.Row("B60")
+		if m.Leg.Proof != (grid.Proof{}) {
+			out.Row("B97")
+		}
 		out.Send(p.id, m)
 	}
 }
@@ -239,11 +246,19 @@ func (amn *amnesia) reasserted(now grid.Time, p *peer, t *transaction, l *txLeg,
 	case !p.asserting[m.Leg]:
 		return
 	case m.Reason.Code == grid.Fenced:
+		out.Row("B61")
 		amn.askOffers(p.id, probeRef, 0, out)
 		return
 	}
+	out.Row("B61")
+	if m.Reason.Code == grid.Unproven {
+		out.Row("B98")
+	}
 	delete(p.asserting, m.Leg)
 	if p.told < len(p.owed) {
+		if len(p.asserting) >= amn.asserts {
+			out.Row("B66")
+		}
 		amn.sendAssert(now, p, out)
 	}
 	if !m.Reason.Refused() {

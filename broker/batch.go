@@ -31,6 +31,9 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 		out.Send(from, agents.SubmitReply{Job: j.Name, Reason: r})
 	}
 	if r.Refused() {
+		if r.Code == grid.QueueFull {
+			out.Row("B125")
+		}
 		in.notTaken(now, facts.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
@@ -39,6 +42,9 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 	}
 	j.Submit = now
 	in.record(facts.JobSubmitted{Job: j}, out)
+	if len(j.After) > 0 {
+		out.Row("B80")
+	}
 	in.callFull()
 }
 

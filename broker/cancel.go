@@ -32,10 +32,12 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 	}
 	waits := from == "" || j.heard(from)
 	if j.state != grid.JobWithdrawn {
+		out.Row("B27")
 		in.withdraw(now, j, grid.Reason{}, out)
 	}
 	in.answerCancel(j, out)
 	if !waits && j.askers != nil {
+		out.Row("B117")
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(grid.QueueFull, "job %q is withdrawn, and %d others wait for its refund", m.Job, maxAskers)})
 	}
 }

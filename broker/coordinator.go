@@ -93,7 +93,7 @@ func (co *coordinator) step(now grid.Time, from agents.ID, m agents.Message, out
 	case watchDue:
 		co.watcher.watchDue(now, m, out)
 	case lateDue:
-		co.watcher.lateDue(m)
+		co.watcher.lateDue(m, out)
 	default:
 		return co.reply(now, from, m, out)
 	}

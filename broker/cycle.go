@@ -126,6 +126,9 @@ func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
 	sch.queue.call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
 	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.tenancy.User)
+	if c.summary.Served != nil {
+		out.Row("B126")
+	}
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
@@ -172,7 +175,8 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 
 // offered takes one site's offers. The last awaited answer ends the wait.
 func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil { // row B110
+	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil {
+		out.Row("B110")
 		if m.Nonce == sch.lives.current().Nonce {
 			sch.fence(from, m.Refusal, m.Latest, out)
 		}
@@ -194,6 +198,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 	}
 	sch.peers.spoke(now, from, m.Cycle, sch.cfg.OfferWait)
 	if m.Cycle == 0 {
+		out.Row("B130")
 		sch.glances.offered(now, sch.peers.get(from), m, out)
 	}
 	c := &sch.cycle
@@ -216,8 +221,12 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 func (sch *scheduler) search(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
-	c.input = sch.makeInput(now)
-	c.draft = planWithoutLast(&sch.planner, &c.input, sch.trust.AllLast(now, namesOf(sch.sites)))
+	c.input = sch.makeInput(now, out)
+	last := sch.trust.AllLast(now, namesOf(sch.sites))
+	if len(last) > 0 {
+		out.Row("B145")
+	}
+	c.draft = planWithoutLast(&sch.planner, &c.input, last)
 	sch.recordSeen(now, out)
 	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
 	sch.postponed(c.draft.Postponed, out)
@@ -292,6 +301,7 @@ func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox
 		return
 	}
 	if c.phase == gathering {
+		out.Row("B67")
 		sch.peers.notHeard(&c.poll)
 	}
 	c.missing = 0
@@ -334,6 +344,7 @@ func (sch *scheduler) choose(now grid.Time, out *agents.Outbox) {
 	}
 	c.outcome = sch.planner.Choose(c.draft, &c.quotes)
 	if !again && sch.askQuotes(now, quotingSets, c.draft.Together(c.outcome), out) {
+		out.Row("B114")
 		return
 	}
 	sch.carryOut(now, out)

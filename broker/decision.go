@@ -32,13 +32,14 @@ const (
 // legs that are given up. Rows B21, B26, B27, B31. It sends nothing to a site that has
 // not listed its legs to this life.
 func (co *coordinator) tell(now grid.Time, t *transaction, first grid.Duration, out *agents.Outbox) {
-	co.sayDecision(t, out)
+	co.sayDecision(t, "", "", out)
 	if !t.atRest() {
 		co.repeatLater(now, t, first, out)
 	}
 }
 
-func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
+// sayDecision sends it; confirm and cancel are the rows by which it repeats that.
+func (co *coordinator) sayDecision(t *transaction, confirm, cancel agents.Row, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
 		p := co.peers.get(t.site(i))
@@ -47,6 +48,7 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 		}
 		switch {
 		case t.state == grid.TxCommitted && l.state <= grid.Prepared:
+			out.Row(confirm)
 			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Work: co.txs.handover(t, i)})
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
@@ -54,6 +56,7 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Full: t.givenUp == grid.GivenUpAsBroken || l.inFull})
 		case t.state != grid.TxAborted || l.state > grid.Prepared:
 		case i < t.sent:
+			out.Row(cancel)
 			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation})
 		default: // never asked
 			l.state = grid.Cancelled
@@ -75,7 +78,7 @@ func (co *coordinator) repeat(now grid.Time, t *transaction, out *agents.Outbox)
 		return false
 	case t.state.Decided():
 		if !t.atRest() {
-			co.sayDecision(t, out)
+			co.sayDecision(t, "B21", "B31", out)
 		}
 		return !t.atRest()
 	case t.late(now, co.cfg.Lead): // its alarm is on the way

@@ -171,6 +171,18 @@ func (d *disowned) record(mem *memory, out *agents.Outbox) {
 	}
 }
 
+// disownedRow is the row of legs that are doubted.
+func (so *adopted) disownedRow(group []stray, why disbelief) agents.Row {
+	var cost grid.Credits
+	for i := range group {
+		cost = cost.Plus(group[i].leg.Fare.Total())
+	}
+	if why == noMoney && !so.rec.accounts.Bears(cost) {
+		return "B99"
+	}
+	return "B143"
+}
+
 // deals notes that a life of the broker has begun a transaction with a leg at a site.
 func (p *peer) deals(life uint32) { p.dealt = max(p.dealt, life) }
 

@@ -10,11 +10,12 @@ import (
 // How legs end, as their sites report it. A leg's price is posted once, when Confirm is
 // acknowledged; its refund is posted once, with its end.
 
-// closed notes that a site has acknowledged the decision. Rows B20, B30.
-func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.LegID, commit bool, out *agents.Outbox) {
+// closed notes that a site has acknowledged the decision, and reports whether that is news.
+// Rows B20, B30.
+func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.LegID, commit bool, out *agents.Outbox) bool {
 	if t.state != decided(commit) || l.closed || l.state > grid.Prepared {
 		l.vouched = commit
-		return
+		return false
 	}
 	f := facts.LegClosed{Leg: id, Commit: commit}
 	if commit {
@@ -28,6 +29,7 @@ func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.L
 	if t.state == grid.TxCommitted && t.releases(l) {
 		co.tell(now, t, firstRepeat, out)
 	}
+	return true
 }
 
 func decided(commit bool) grid.TxState {
@@ -40,7 +42,9 @@ func decided(commit bool) grid.TxState {
 // confirmed takes the acknowledgement of a Confirm, and the site's refund for the leg
 // that this one replaces. Rows B20, B28.
 func (co *coordinator) confirmed(now grid.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
-	co.closed(now, t, l, m.Leg, true, out)
+	if co.closed(now, t, l, m.Leg, true, out) {
+		out.Row("B20")
+	}
 	co.listener.effective(t, grid.Reason{}, out)
 	if t.request == nil || t.state != grid.TxCommitted {
 		return
@@ -59,10 +63,13 @@ func (co *coordinator) started(now grid.Time, t *transaction, i int, out *agents
 	switch l := &t.legs[i]; {
 	case t.state != grid.TxCommitted || l.state != grid.Confirmed:
 	case t.flex.Early(l.what, now):
+		out.Row("B100")
 		co.early++
 	case co.cfg.Explain > 0:
+		out.Row("B24")
 		co.record(facts.LegStarted{Leg: t.leg(i)}, out)
 	default:
+		out.Row("B24")
 		l.state = grid.Running
 	}
 }
@@ -78,12 +85,15 @@ func (co *coordinator) settled(now grid.Time, t *transaction, l *txLeg, m agents
 	co.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
 	total := l.fare.Total()
 	if t.flex.Early(l.what, now) {
+		out.Row("B101")
+		out.Row("B144")
 		co.early++
 		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Early, "it says that a leg ended %s before its start", l.what.Start.Sub(now).Words())), out)
 		co.end(now, t, m.Leg.Leg, grid.Lost, total, 0, reason(grid.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
 			t.sites[m.Leg.Leg], l.what.Start.Sub(now).Words()), out)
 		return
 	}
+	out.Row("B25")
 	l.end = m.End
 	if m.Result != nil {
 		x := l.onNodes()
@@ -123,14 +133,30 @@ func (co *coordinator) degraded(now grid.Time, t *transaction, l *txLeg, m agent
 		why = reason(grid.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
 	}
 	if t.state == grid.TxCommitted && !l.state.Terminal() && t.since > 0 && now < min(t.since.Add(justNow), l.what.Start) {
+		out.Row("B144")
 		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Busy, "it has lost a leg that it had just sold: %v", why)), out)
 	}
+	out.Row(t.rowOfGone(l, "B23"))
 	co.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }
 
 // heuristic handles a leg that its site released in doubt. Rows B8, B22, B33.
 func (co *coordinator) heuristic(now grid.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
+	out.Row(t.rowOfGone(l, "B22"))
 	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(grid.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
+}
+
+// rowOfGone is the row of a leg that its site no longer has: sold, if it was sold.
+func (t *transaction) rowOfGone(l *txLeg, sold agents.Row) agents.Row {
+	switch {
+	case t.open():
+		return "B8"
+	case t.state == grid.TxCommitted && !l.state.Terminal():
+		return sold
+	case t.state == grid.TxAborted && !l.closed && l.state <= grid.Prepared:
+		return "B33"
+	}
+	return ""
 }
 
 // gone handles a leg that its site no longer has. If the transaction is undecided, that
@@ -195,7 +221,8 @@ const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
 func (co *coordinator) released(now grid.Time, t *transaction, l *txLeg, m agents.Released, out *agents.Outbox) {
-	if t.state == grid.TxCommitted && t.givenUp != grid.Kept {
+	if t.state == grid.TxCommitted && t.givenUp != grid.Kept && !l.state.Terminal() {
+		out.Row("B26")
 		co.end(now, t, m.Leg.Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
 	}
 }

@@ -105,6 +105,7 @@ func (ers *errands) errand(ref uint64) *errand {
 
 func (ers *errands) errandDue(now grid.Time, m errandDue, out *agents.Outbox) {
 	if e := ers.errand(m.Ref); e != nil && e.wait {
+		out.Row("B67")
 		ers.peers.notHeard(&e.poll)
 		ers.errandGathered(now, e, out)
 	}

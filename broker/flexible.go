@@ -143,6 +143,7 @@ func sameButFreedom(a, b *grid.Request) bool {
 func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
 	if !ers.peers.serves(t.sites[0]) {
+		out.Row("B115")
 		ers.moved(now, e, ers.away(t.sites[0]), out)
 		return
 	}
@@ -162,5 +163,6 @@ func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
 	f.Replaces, f.Versions = []grid.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
 	f.Flex = flex
+	out.Row("B73")
 	e.try = ers.co.open(now, f, t.run, false, out)
 }

@@ -35,6 +35,7 @@ func (op *operator) readTerms(from agents.ID, m agents.ReadTerms, out *agents.Ou
 		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(grid.Invalid, "%v", err)})
 		return
 	}
+	out.Row("B141")
 	op.recordFile(m.Holders, out)
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
@@ -47,6 +48,7 @@ func (op *operator) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.
 		return
 	}
 	f := facts.TermsGranted{Holder: m.Holder, Drop: m.Drop, By: by}
+	out.Row("B141")
 	why := op.tenancy.RefusesGrant(f)
 	if !why.Refused() && op.tenancy.Changes(f) {
 		op.record(f, out)

@@ -20,6 +20,13 @@ func (co *coordinator) newTx(j *job, legs int) facts.TxBegun {
 // only the first.
 func (co *coordinator) open(now grid.Time, f facts.TxBegun, run []grid.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
+	out.Row("B1")
+	if f.Replaces != nil {
+		out.Row("B28")
+	}
+	if co.peers.listening() {
+		out.Row("B64")
+	}
 	t := co.txs.get(f.Tx)
 	t.serial, t.resolved, t.sent = serial, true, 0
 	if run != nil {
@@ -87,15 +94,22 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 		return
 	}
 	if t.late(now, co.cfg.Lead) {
+		out.Row("B7")
 		co.abort(now, t, reason(grid.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
 	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
+		out.Row("B5")
+		out.Row("B144")
 		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.TooDear, "it holds a leg at %v credits, above the limit %v", m.Fare.Total(), l.limit)), out)
 		co.abort(now, t, reason(grid.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
+	if m.End > 0 {
+		out.Row("B70")
+	}
 	if !t.placed(l, m) {
+		out.Row("B144")
 		co.record(brokenWord(t.sites[m.Leg.Leg], m.Leg, reason(grid.Invalid, "it has placed a leg over [%v, %v), which was not asked for", m.Start, m.End)), out)
 		co.abort(now, t, reason(grid.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
@@ -103,6 +117,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 	co.record(l.pricing(t.job, m), out)
 	if t.sent < len(t.legs) {
 		if t.serial {
+			out.Row("B2")
 			co.hold(now, t, out)
 		}
 		return
@@ -113,6 +128,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 	// Each leg is within its limit, but the limits may add up to more than the job's
 	// budget: see scheduler.limits. They never exceed B* or the accounts.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
+		out.Row("B5")
 		co.abort(now, t, reason(grid.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
 	}
@@ -121,6 +137,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 		return
 	}
 	t.state = grid.TxPreparing
+	out.Row("B4")
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.InDoubt), out)
 	for i := range t.legs {
 		co.sendPrepare(now, t, i, out)
@@ -156,6 +173,7 @@ func (co *coordinator) lateGrant(t *transaction, l *txLeg, id grid.LegID, out *a
 	if t.state != grid.TxAborted || l.state > grid.Prepared && l.state != grid.Cancelled && l.state != grid.Refused {
 		return
 	}
+	out.Row("B32")
 	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.current().Incarnation})
 }
 
@@ -167,13 +185,16 @@ func (co *coordinator) prepared(now grid.Time, t *transaction, l *txLeg, m agent
 	}
 	if l.state = grid.Prepared; t.all(grid.Prepared) {
 		co.commitIfWhole(now, t, out)
+		return
 	}
+	out.Row("B10")
 }
 
 // commitIfWhole decides COMMIT if it is not too late and every site remembers its
 // leg: one that is being reasserted may be gone (I15).
 func (co *coordinator) commitIfWhole(now grid.Time, t *transaction, out *agents.Outbox) {
 	if t.late(now, co.cfg.Lead) {
+		out.Row(t.pick("B7", "B13"))
 		co.abort(now, t, reason(grid.NoOffer, "the sites answered too late to be relied on"), out)
 		return
 	}
@@ -182,7 +203,16 @@ func (co *coordinator) commitIfWhole(now grid.Time, t *transaction, out *agents.
 			return // until it is reasserted
 		}
 	}
+	out.Row(t.pick("B3", "B11"))
 	co.commit(now, t, out)
+}
+
+// pick picks the row of an undecided transaction by what it waits for.
+func (t *transaction) pick(holding, preparing agents.Row) agents.Row {
+	if t.state == grid.TxHolding {
+		return holding
+	}
+	return preparing
 }
 
 // refused ends a try after a site has refused a step. Rows B6, B12, B22, B44.
@@ -193,6 +223,7 @@ func (co *coordinator) refused(now grid.Time, from agents.ID, t *transaction, l 
 		tx, life := m.Leg.Tx, co.lives.current()
 		own := tx.Incarnation == life.Incarnation && tx.Nonce == life.Nonce
 		if m.DecidedBy == life.Incarnation && (own || m.Latest > life.Incarnation) {
+			out.Row("B44")
 			co.fence(from, m.Reason, m.Latest, out)
 		}
 		return
@@ -208,14 +239,19 @@ func (co *coordinator) refused(now grid.Time, from agents.ID, t *transaction, l 
 	r = reason(r.Code, "%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
 	case t.state == grid.TxCommitted && l.state <= grid.Prepared && m.Step == "Confirm":
+		out.Row("B22")
 		co.lose(now, t, m.Leg.Leg, 0, 0, r, out)
 	case t.state == grid.TxHolding && l.state == grid.Asked && m.Step == "Hold",
 		t.state == grid.TxPreparing && l.state == grid.Held && m.Step == "Prepare":
+		out.Row(t.pick("B6", "B12"))
 		if m.Step == "Hold" {
 			co.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
 		if l.state == grid.Asked && m.Reason.Code != grid.Conflict { // after a Conflict there is a leg, which must be cancelled
 			l.state = grid.Refused
+		}
+		if len(m.Instead) > 0 {
+			out.Row("B72")
 		}
 		co.listener.elsewhere(t, m.Instead)
 		co.abort(now, t, r, out)
@@ -231,6 +267,7 @@ func (co *coordinator) tryDue(now grid.Time, m tryDue, out *agents.Outbox) {
 	}
 	for i := range t.legs {
 		if s := t.legs[i].state; s == grid.Asked || t.state == grid.TxPreparing && s <= grid.Prepared {
+			out.Row(t.pick("B7", "B13"))
 			co.abort(now, t, reason(grid.NoOffer, "%s did not answer in time", t.sites[i]), out)
 			return
 		}

@@ -8,13 +8,16 @@ import (
 )
 
 // makeInput is everything that the current cycle knows when its search begins.
-func (sch *scheduler) makeInput(now grid.Time) planning.Input {
+func (sch *scheduler) makeInput(now grid.Time, out *agents.Outbox) planning.Input {
 	c := &sch.cycle
 	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
 		Jobs: make([]planning.Job, len(c.entries)), Away: sch.someAway()}
 	memo := map[*job]grid.Time{}
 	for i := range c.entries {
 		j := c.entries[i].job
+		if len(j.feeds()) > 0 {
+			out.Row("B81")
+		}
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
 			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.trust.Among(now, j.User, namesOf(sch.sites)), Bound: c.entries[i].bound}
 		in.Jobs[i].Request.Ready = max(in.Jobs[i].Request.Ready, c.entries[i].notBefore())

@@ -13,7 +13,9 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 		rec.stray++
 		return
 	}
-	v, life := rec.verdict(from, m.Leg), rec.lives.current().Incarnation
+	v, row := rec.verdict(from, m.Leg)
+	out.Row(row)
+	life := rec.lives.current().Incarnation
 	if v == agents.Commit {
 		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
 			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
@@ -23,24 +25,24 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: v, DecidedBy: life})
 }
 
-func (rec *recovery) verdict(from agents.ID, id grid.LegID) agents.Verdict {
+func (rec *recovery) verdict(from agents.ID, id grid.LegID) (agents.Verdict, agents.Row) {
 	if rec.peers.listening() {
 		if t := rec.txs.get(id.Tx); t == nil || !t.resolved {
-			return agents.Wait
+			return agents.Wait, "B41"
 		}
 	}
 	t, l := rec.txs.find(from, id)
 	switch {
 	case t == nil && rec.txs.get(id.Tx) != nil:
-		return agents.Unknown // a leg that is not this site's, or never existed
+		return agents.Unknown, "B43" // a leg that is not this site's, or never existed
 	case t == nil && rec.lives.presumes(id.Tx):
-		return agents.Abort
+		return agents.Abort, "B42"
 	case t == nil:
-		return agents.Unknown
+		return agents.Unknown, "B43"
 	case !t.resolved || t.open(), t.state == grid.TxCommitted && l.state.Terminal() && !l.confirmable():
-		return agents.Wait
+		return agents.Wait, "B41"
 	case t.state == grid.TxCommitted:
-		return agents.Commit
+		return agents.Commit, "B40"
 	}
-	return agents.Abort
+	return agents.Abort, "B40"
 }

@@ -29,8 +29,9 @@ func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
 }
 
 // lateDue makes jobs that come after late work wait until it has ended. Row B86.
-func (wat *watcher) lateDue(m lateDue) {
+func (wat *watcher) lateDue(m lateDue, out *agents.Outbox) {
 	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
+		out.Row("B86")
 		l.late = true
 		wat.touch(wat.txs.get(m.Leg.Tx).job)
 	}

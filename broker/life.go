@@ -44,6 +44,10 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	}
 	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
+		out.Row("B50")
+		if b.lives.ended() {
+			out.Row("B111")
+		}
 		f.Incarnation = b.lives.current().Incarnation + 1
 		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
@@ -58,6 +62,12 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 		for _, j := range b.jobs {
 			b.touch(j)
 		}
+		if len(b.touched) > 0 {
+			out.Row("B85")
+		}
+		if b.trust.Bars() {
+			out.Row("B129")
+		}
 		b.intake.callFull()
 	}
 	b.co.begin(now, again, out)
@@ -69,6 +79,9 @@ func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
 	rec.had, rec.regained = rec.accounts.Left(), 0
 	for p := range rec.peers.all() {
 		p.heard = now // earlier, nobody was listening
+		if p.lost != nil {
+			out.Row("B108")
+		}
 		p.listed = !again
 		if !p.listed {
 			rec.askList(now, p, firstRepeat, out)
@@ -179,6 +192,7 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 	}
 	if m.Refusal.Refused() {
 		if m.Refusal.Code == grid.Fenced {
+			out.Row("B44")
 			rec.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
@@ -194,6 +208,7 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 	}
 	p.memory.set(m.Stamp)
 	if p.lost != nil && !p.lost.Wish {
+		out.Row("B107")
 		rec.record(facts.SiteBack{Site: p.name}, out)
 	}
 	rec.co.losses.hearClaims(now, p, out)
@@ -222,6 +237,9 @@ func (rec *recovery) heard(now grid.Time, p *peer, t *transaction, out *agents.O
 		}
 	}
 	if here && !t.atRest() {
+		if t.state == grid.TxCommitted && t.unconfirmed() {
+			out.Row("B53")
+		}
 		rec.co.tell(now, t, firstRepeat, out)
 	}
 }
@@ -288,11 +306,12 @@ func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) 
 		return
 	}
 	seen := make([]sighting, len(t.legs))
-	effect, all, safe := false, true, true
+	effect, all, safe, lost := false, true, true, false
 	for i := range t.legs {
 		s := rec.sight(t, i)
 		seen[i] = s
 		away := !s.heard && rec.peers.isLost(t.sites[i]) // if COMMIT is on record it may have taken it; otherwise nobody was told
+		lost = lost || away
 		effect = effect || took(&s) || t.legs[i].charged || away && t.state == grid.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == grid.Prepared || s.State == grid.Held && len(t.legs) == 1)
@@ -302,15 +321,22 @@ func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) 
 		return
 	}
 	t.resolved = true
+	committed := t.state == grid.TxCommitted
+	if lost {
+		out.Row("B108")
+	}
 	switch {
 	case t.open() && effect:
+		out.Row("B51")
 		for i := range t.legs {
 			rec.priceSeen(t, i, &seen[i], out)
 		}
 		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
+		out.Row("B52")
 		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(grid.NoOffer, "the broker restarted before it was decided")}, out)
 	case t.state == grid.TxCommitted && !effect && !safe:
+		out.Row("B54")
 		rec.record(facts.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(grid.Expired, "the broker restarted, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
@@ -321,9 +347,17 @@ func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) 
 	for i := range t.legs {
 		rec.catchUp(now, t, i, &seen[i], out)
 	}
+	if committed && t.unconfirmed() {
+		out.Row("B53")
+	}
 	rec.co.tell(now, t, firstRepeat, out)
 	rec.co.losses.giveUpLost(now, t, out)
 	rec.co.listener.ended(t.job, out)
+}
+
+// unconfirmed reports whether a leg is yet to be confirmed.
+func (t *transaction) unconfirmed() bool {
+	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.state <= grid.Prepared })
 }
 
 // priceSeen records the price and the placement of a leg that its site has on record and
@@ -358,16 +392,19 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 		if over && !l.closed && l.state <= grid.Prepared {
 			rec.record(facts.LegClosed{Leg: t.leg(i)}, out)
 		}
-	case l.charged && !took(s) && l.what.End <= now: // too late to restore it, row B63
+	case l.charged && !took(s) && l.what.End <= now: // too late to restore it
+		out.Row("B63")
 		rec.co.gone(now, t, l, i, l.fare.Total(), 0, reason(grid.Unknown, "%s had forgotten it", t.sites[i]), out)
 	case l.charged && !took(s): // an amnesia: see compare
 	case !s.there, s.State == grid.Refused, s.State == grid.LegExpired, s.State == grid.Cancelled, s.State == grid.Heuristic,
 		s.State == grid.Lost && s.Refund == 0 && !l.charged:
+		out.Row("B54")
 		rec.co.lose(now, t, i, 0, 0, lost, out)
 	case s.State == grid.Lost:
 		if s.Reason.Refused() {
 			lost = s.Reason
 		}
+		out.Row("B54")
 		rec.co.lose(now, t, i, s.Refund, s.Penalty, lost, out)
 	case took(s):
 		rec.co.closed(now, t, l, t.leg(i), true, out)
@@ -382,7 +419,10 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 			rec.co.end(now, t, i, grid.Released, s.Refund, 0, grid.Reason{}, out)
 		}
 	}
-	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, out)
+	if l.shifts > shifts {
+		out.Row("B58")
+	}
+	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, "B96", out)
 }
 
 // givenBack handles a leg that a site lists as released although this broker has no
@@ -393,6 +433,7 @@ func (rec *recovery) givenBack(now grid.Time, t *transaction, i int, out *agents
 	if t.givenUp != grid.Kept || t.apart || j.state != grid.JobPlaced || t.legs[i].state.Terminal() {
 		return
 	}
+	out.Row("B57")
 	rec.record(facts.Amnesia{Legs: []grid.LegID{t.leg(i)}}, out)
 	txs := slices.Clone(j.txs)
 	rec.record(facts.JobBroken{Job: j.Name, Reason: reason(grid.Unknown, "its part at %s was given back, and why is not on record any more", t.sites[i])}, out)

@@ -56,6 +56,7 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 		return
 	}
 	if p.lost != nil {
+		out.Row("B106")
 		los.record(facts.SiteBack{Site: p.name}, out)
 		los.stale = true
 	}
@@ -84,6 +85,9 @@ func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbo
 func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agents.Outbox) {
 	before := p.lost != nil
 	los.record(f, out)
+	if f.Wish {
+		out.Row("B106")
+	}
 	if !before {
 		los.partWith(now, p, out)
 	}
@@ -103,6 +107,9 @@ func (los *losses) partWith(now grid.Time, p *peer, out *agents.Outbox) {
 	}
 	for i := 0; i < len(los.txs.all()); i++ {
 		if t := los.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
+			if p.lost.Wish {
+				out.Row("B106")
+			}
 			los.co.abort(now, t, p.lost.Reason, out)
 		}
 	}
@@ -157,6 +164,7 @@ func (los *losses) hearClaim(now grid.Time, t *transaction, i int, s *sighting, 
 	l := &t.legs[i]
 	switch {
 	case s.there && !s.State.Terminal():
+		out.Row("B107")
 		l.returns, l.vouched = true, s.State >= grid.Confirmed
 	case s.there && s.State == grid.Settled:
 		los.claimRun(now, t, i, out)
@@ -250,6 +258,7 @@ func (los *losses) claimRun(now grid.Time, t *transaction, i int, out *agents.Ou
 		los.settleClaim(t, i, grid.Settled, l.fare.Total(), out)
 		return
 	}
+	out.Row("B144")
 	los.early++
 	los.record(brokenWord(t.sites[i], t.leg(i), reason(grid.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
 	los.settleClaim(t, i, grid.Lost, 0, out)
@@ -266,6 +275,7 @@ func (los *losses) settleClaim(t *transaction, i int, state grid.LegState, cost 
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
+		out.Row("B107")
 		los.record(facts.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
 	}
 }

@@ -31,6 +31,7 @@ func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
 		b.peers.hear(now)
+		out.Row("B130")
 		p.stands.ask(id, out) // it may have restarted and forgotten whom to tell
 		return
 	}
@@ -40,6 +41,8 @@ func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	}
 	b.peers.hear(now)
 	met := p != nil
+	out.Row("B65")
+	out.Row("B130")
 	b.record(facts.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	b.co.member(now, b.peers.get(id), met, out)
@@ -79,6 +82,7 @@ func (sch *scheduler) someAway() bool {
 // not affected.
 func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
+		out.Row("B65")
 		b.record(facts.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
 		b.scheduler.goOnWithout(now, id, out)

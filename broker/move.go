@@ -24,6 +24,7 @@ func (ers *errands) jobModify(now grid.Time, from agents.ID, m agents.JobModify,
 	fill(&want)
 	if e := j.errand; e != nil {
 		if e.tx != nil || e.asker != from || !sameRequest(&want.Request, &e.request) {
+			out.Row("B116")
 			out.Send(from, agents.JobReply{Job: m.Job, Reason: e.busy()})
 		}
 		return // the same request again: the answer to the first is still to come

@@ -67,6 +67,7 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 	j := t.job
 	if o := j.offer(m.Leg, m.Number); o != nil {
 		if o.State == facts.OfferRejected || o.State == facts.OfferExpired {
+			out.Row("B77")
 			shi.decline(o, out)
 		}
 		return
@@ -80,10 +81,12 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 		why = j.crowded(m.Leg)
 	}
 	if why.Refused() {
+		out.Row("B77")
 		o.Reason = why
 		shi.decline(&o, out)
 		return
 	}
+	out.Row("B74")
 	shi.record(facts.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
 	out.Alarm(o.Expires, offerDue{m.Leg, m.Number})
 	if shi.cfg.AcceptShifts == 0 {
@@ -94,6 +97,7 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
 	}
 	if why.Refused() {
+		out.Row("B76")
 		shi.closeOffer(j.offer(m.Leg, m.Number), facts.OfferRejected, why, out)
 	}
 }
@@ -187,10 +191,12 @@ func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer,
 	case o.State != facts.OfferOpen:
 		return reason(grid.BadState, "offer %d is answered: %s", m.N, o.State), false
 	case j.errand != nil:
+		out.Row("B116")
 		return j.errand.busy(), false
 	case m.Accept:
 		return shi.accept(now, j, o, from, out), true
 	}
+	out.Row("B76")
 	shi.closeOffer(o, facts.OfferRejected, grid.Reason{}, out)
 	return grid.Reason{}, false
 }
@@ -208,6 +214,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 		return why
 	}
 	if !shi.peers.serves(t.sites[0]) {
+		out.Row("B115")
 		return shi.errands.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay
@@ -227,6 +234,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []grid.LegID{o.Leg}, []uint32{o.Version}
 	f.Flex = flex
+	out.Row("B75")
 	e.try = shi.co.open(now, f, t.run, false, out)
 	return grid.Reason{}
 }
@@ -238,6 +246,7 @@ func (shi *shifts) offerFailed(now grid.Time, t *transaction, out *agents.Outbox
 	if o == nil || o.State != facts.OfferOpen || t.reason.Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
+	out.Row("B75")
 	shi.closeOffer(o, facts.OfferRejected, t.reason, out)
 }
 
@@ -267,6 +276,7 @@ func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
 		return
 	}
 	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
+		out.Row("B77")
 		shi.closeOffer(o, facts.OfferExpired, grid.Reason{}, out)
 	}
 }

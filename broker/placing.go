@@ -53,6 +53,9 @@ func (sch *scheduler) postpone(j *job, r grid.Reason, final bool, out *agents.Ou
 	if r.Code == grid.Waits {
 		sch.cycle.summary.Deferred++
 	}
+	if r.Code == grid.Bound {
+		out.Row("B140")
+	}
 	sch.record(facts.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }
 

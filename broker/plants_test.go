@@ -63,7 +63,7 @@ func losesSilently(t *testing.T) bool {
 
 // lastOf is what the last command of a story leads to, with two sites.
 func lastOf(t *testing.T, commands [][2]string) string {
-	s := &tale{t: t}
+	s := &tale{t: t, taken: map[agents.Row]bool{}}
 	s.command(&datadriven.TestData{Cmd: "broker", CmdArgs: []datadriven.CmdArg{{Key: "sites", Vals: []string{"north", "south"}}}})
 	for _, c := range commands {
 		s.trace.Reset()

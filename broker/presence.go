@@ -127,9 +127,11 @@ func (wat *watcher) presenceDue(now grid.Time, m presenceDue, out *agents.Outbox
 		m.Asked, m.At = m.Asked+1, now
 		wat.lookLater(now.Add(max(limit/maxAsked, grid.Millisecond)), m, out)
 	case m.Look != afterEnd && !wat.hearsOthers(now, p, limit):
+		out.Row("B109")
 		m.Asked = maxAsked / 2
 		wat.lookLater(now, m, out)
 	default:
+		out.Row("B105")
 		why := p.notAnswered(now)
 		if p.lost == nil {
 			wat.co.losses.loseSite(now, p, facts.SiteLost{Site: p.name, Reason: why}, out)

@@ -15,28 +15,29 @@ import (
 func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Held:
-		co.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, "B95", out)
 	case agents.Confirmed:
-		co.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, "B95", out)
 		if l := co.txs.lookup(m.Leg); l != nil {
-			co.keepProof(l.replaces(), m.Replaced, false, out)
+			co.keepProof(l.replaces(), m.Replaced, false, "B95", out)
 		}
 	case agents.Shifted:
-		co.keepProof(m.Leg, m.Proof, moved, out)
+		co.keepProof(m.Leg, m.Proof, moved, "B95", out)
 	case agents.Released:
-		co.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, "B95", out)
 	case agents.Degraded:
-		co.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, "B95", out)
 	}
 }
 
 // keepProof keeps a proof of the state that a leg is in: the first for each state, and
 // the one for a new place. Proofs of repeated answers add nothing.
-func (co *coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, out *agents.Outbox) {
+func (co *coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, row agents.Row, out *agents.Outbox) {
 	l := co.txs.lookup(id)
 	if l == nil || p == (grid.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
 		return
 	}
+	out.Row(row)
 	co.record(facts.LegProved{Leg: id, Proof: p}, out)
 }
 

@@ -129,6 +129,9 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 			}
 		}
 	}
+	if slices.ContainsFunc(list, func(c choice) bool { return c.last }) {
+		out.Row("B145")
+	}
 	slices.SortStableFunc(list, func(x, y choice) int {
 		return cmp.Or(cmp.Compare(rank(x.last), rank(y.last)), cmp.Compare(x.price, y.price))
 	})

@@ -42,10 +42,14 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 		return true
 	}
 	if co.doubted(now, t, l, m) {
+		out.Row("B102")
 		return true
 	}
 	shifts := l.shifts
 	co.dispatch(now, p, t, l, m, out)
+	if l.shifts > shifts {
+		out.Row("B71")
+	}
 	co.keepProofs(m, l.shifts > shifts, out)
 	note(from, id, m, co.lives.current(), out)
 	return true
@@ -66,7 +70,9 @@ func (co *coordinator) dispatch(now grid.Time, p *peer, t *transaction, l *txLeg
 	case agents.Confirmed:
 		co.confirmed(now, t, l, m, out)
 	case agents.Cancelled:
-		co.closed(now, t, l, m.Leg, false, out)
+		if co.closed(now, t, l, m.Leg, false, out) {
+			out.Row("B30")
+		}
 	case agents.Released:
 		co.released(now, t, l, m, out)
 	case agents.LegStarted:

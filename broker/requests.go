@@ -66,6 +66,7 @@ func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outb
 	default:
 		for site, waits := range c.waits {
 			if waits {
+				out.Row("B112")
 				out.Send(sch.sites[site], c.quoteRequest(site))
 			}
 		}
@@ -77,6 +78,7 @@ func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outb
 func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
+			out.Row("B112")
 			sch.askOffers(id, ref, horizon, out)
 		}
 	}

@@ -62,6 +62,7 @@ func (d *directory) unheard() bool {
 func (sch *scheduler) askSilent(now grid.Time, out *agents.Outbox) {
 	for p := range sch.peers.all() {
 		if p.member && p.listed {
+			out.Row("B113")
 			p.silent.cycle, p.silent.asked = sch.cycles, now
 			sch.askOffers(p.id, sch.cycles, now, out)
 		}

@@ -12,8 +12,17 @@ import (
 // bar records that a site has refused something because of the user, if that was why.
 func (mem *memory) bar(now grid.Time, site, user string, why grid.Reason, out *agents.Outbox) {
 	if f, ok := mem.trust.Refused(now, site, user, why); ok {
+		out.Row(barRow(mem.trust.Until(site, user) > 0))
 		mem.record(f, out)
 	}
+}
+
+// barRow is the row by which a site is left out: the first time, or once more.
+func barRow(again bool) agents.Row {
+	if again {
+		return "B128"
+	}
+	return "B127"
 }
 
 // justNow, after COMMIT, is how soon a site breaks its word by losing what it has sold.

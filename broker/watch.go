@@ -169,6 +169,7 @@ func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
 		return
 	}
 	if p.listed && !p.asserts(m.Leg) {
+		out.Row("B63")
 		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.current().Incarnation})
 	}
 	m.Wait = min(2*m.Wait, grid.Hour)

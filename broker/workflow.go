@@ -182,6 +182,7 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 	}
 	for _, p := range j.needs() {
 		if p.state.GivenUp() {
+			out.Row("B84")
 			in.withdraw(now, j, given(p), out)
 			return
 		}
@@ -197,6 +198,7 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 	case grid.JobPlaced:
 		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != grid.Kept })
 		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
+			out.Row(slipRow(ok))
 			in.slip(now, j, j.slipped(at, ok), out)
 		}
 	}
@@ -219,6 +221,7 @@ func (in *intake) reviewWaiting(j *job, at grid.Time, ok bool, out *agents.Outbo
 
 // putOff aborts a try whose window would now start too early.
 func (in *intake) putOff(now grid.Time, j *job, t *transaction, why grid.Reason, again bool, out *agents.Outbox) {
+	out.Row("B82")
 	if in.scheduler.trying(t) {
 		j.again = again
 		in.scheduler.endPlan(j)
@@ -254,6 +257,15 @@ func (j *job) slipped(at grid.Time, ok bool) grid.Reason {
 		}
 	}
 	return reason(grid.After, "what it comes after has changed")
+}
+
+// slipRow is the row of a window that is given back: of what it comes after, either all are
+// placed, or one has lost its window.
+func slipRow(placed bool) agents.Row {
+	if placed {
+		return "B82"
+	}
+	return "B83"
 }
 
 // slip gives back a job's window that would now start too early. The refund is full,

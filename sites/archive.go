@@ -72,6 +72,7 @@ func (a *archive) forget(t step) {
 		}
 	}
 	if len(old) > 0 {
+		t.out.Row("S57")
 		a.record(t, facts.LegsForgotten{Legs: old})
 	}
 	if next < grid.Never {

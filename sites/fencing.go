@@ -13,10 +13,13 @@ func (p *participant) fence(t step, e event, id grid.LegID, decidedBy uint32) gr
 	inc := id.Tx.Incarnation
 	switch {
 	case f.twin(inc, id.Tx.Nonce):
+		t.out.Row("S1")
 		return fenced("%s has spoken to %s as incarnation %d before, with another nonce", id.Tx.Broker, p.cfg.Name, inc)
 	case (e == onHold || e == onPrepare) && inc < f.highest:
+		t.out.Row("S3")
 		return fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, id.Tx.Broker, p.cfg.Name, inc)
 	case e != onHold && e != onPrepare && decidedBy < f.listed:
+		t.out.Row("S4")
 		return fenced("incarnation %d of %s has listed its legs at %s, what %d decided is over", f.listed, id.Tx.Broker, p.cfg.Name, decidedBy)
 	}
 	return p.register(t, id.Tx.Broker, inc, id.Tx.Nonce)
@@ -33,6 +36,7 @@ func (p *participant) register(t step, broker string, incarnation uint32, nonce 
 		return refused(grid.QueueFull, "%s knows %d brokers of %s already, the most it remembers of a VO", p.cfg.Name, maxBrokersOfVO, vo).Refusal
 	}
 	if f == nil || incarnation > f.highest {
+		t.out.Row("S2")
 		p.record(t, facts.LifeSeen{Broker: broker, Address: string(t.from), Incarnation: incarnation, Nonce: nonce})
 	}
 	return grid.Reason{}
@@ -57,6 +61,11 @@ func fenced(format string, args ...any) grid.Reason {
 // stays true. Row S58.
 func (p *participant) list(t step, m agents.List) {
 	f := p.life(m.Broker)
+	if f.twin(m.Incarnation, m.Nonce) {
+		t.out.Row("S1")
+	} else {
+		t.out.Row("S58")
+	}
 	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
 		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Latest: f.highest, Stamp: p.stamp(),
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, p.cfg.Name)})
@@ -122,14 +131,19 @@ func (p *participant) answered(t step, m agents.Answer) {
 		return // the decision has already come another way
 	}
 	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {
-		return // S4; nobody waits for a refusal
+		t.out.Row("S4")
+		return // nobody waits for a refusal
 	}
 	switch {
 	case m.Verdict == agents.Commit:
 		t.m = agents.Confirm{Leg: m.Leg, DecidedBy: m.DecidedBy}
-		table[onConfirm][l.State](p, l, t)
+		t.out.Row("S33")
+		table[onConfirm][l.State].take(p, l, t)
 	case m.Verdict == agents.Abort:
 		t.m = agents.Cancel{Leg: m.Leg, DecidedBy: m.DecidedBy}
-		table[onCancel][l.State](p, l, t)
+		t.out.Row("S33")
+		table[onCancel][l.State].take(p, l, t)
+	default:
+		t.out.Row("S34")
 	}
 }

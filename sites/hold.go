@@ -14,21 +14,22 @@ func (p *participant) hold(t step, m agents.Hold) {
 		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
-	if why := senseless(m); why.Refused() { // S72
+	if why := senseless(m); why.Refused() {
+		t.out.Row("S72")
 		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
 	if l := p.legs[m.Leg]; l != nil {
-		switch do := table[onHold][l.State]; {
-		case !l.tomb && l.Digest != m.Digest(): // S6
+		if !l.tomb && l.Digest != m.Digest() {
+			t.out.Row("S6")
 			p.refusal(t, m.Leg, onHold, grid.Fare{}, grid.Reason{Code: grid.Conflict,
 				Detail: "leg " + m.Leg.String() + " was asked for before, on other terms"}, m.Leg.Tx.Incarnation)
-		case do != nil:
-			do(p, l, t)
+			return
 		}
+		table[onHold][l.State].take(p, l, t)
 		return
 	}
-	if why := p.crowded(t, m.Leg.Tx.Broker); why.Refused() { // S10
+	if why := p.crowded(t, m.Leg.Tx.Broker); why.Refused() { // S10, S73
 		p.refusal(t, m.Leg, onHold, grid.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
@@ -40,6 +41,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 	p.legs[m.Leg] = l
 	p.orders.known(m.Leg)
 	p.limit(t, l, l.For)
+	t.out.Row("S13")
 	p.requests.add(t, request{from: t.from, client: p, m: m, leg: l})
 }
 
@@ -68,9 +70,7 @@ func (p *participant) limitReached(t step, m limitReached) {
 	if l == nil || t.now < l.ends {
 		return // the alarm is out of date
 	}
-	if do := table[onLimit][l.State]; do != nil {
-		do(p, l, t)
-	}
+	table[onLimit][l.State].take(p, l, t)
 }
 
 // ready prices the leg on the state just received, and reports whether the cluster must be
@@ -91,10 +91,33 @@ func (p *participant) ready(t step, k *request) bool {
 	}
 	l.Fare = q.Fare
 	if q.Refusal.Refused() {
+		t.out.Row(refusedRow(l, q.Refusal.Code))
 		p.refuse(t, k.from, l, q.Refusal)
 		return false
 	}
 	return true
+}
+
+// refusedRow is the row of a Hold that is refused before the cluster is asked for nodes.
+func refusedRow(l *leg, why grid.Code) agents.Row {
+	switch why {
+	case grid.MinNotice, grid.Past, grid.MaxHorizon, grid.MaxShare, grid.TooLarge, grid.Cap:
+		return "S11"
+	case grid.TooDear, grid.Busy:
+		return "S12"
+	case grid.Stale, grid.Expired:
+		if l.Offer > 0 {
+			return "S88"
+		}
+		return "S44"
+	case grid.VOShare:
+		return "S74"
+	case grid.NoShare:
+		return "S91"
+	case grid.NoMoney:
+		return "S96"
+	}
+	return barredRow(why)
 }
 
 // nodes is the order to the cluster to lock nodes for the leg.
@@ -107,16 +130,28 @@ func (p *participant) nodes(k *request) agents.ClusterHold {
 // granted handles the cluster's answer to that order.
 func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	l := k.leg
-	if m.Refusal.Refused() { // S16
+	if m.Refusal.Refused() {
+		t.out.Row("S16")
 		why := p.offers.disclosed(p.negotiation.askOwner(t, l, m)) // S87
-		p.refuse(t, k.from, l, why, p.offers.places(l, m.Instead)...)
+		places := p.offers.places(l, m.Instead)
+		if len(places) > 0 {
+			t.out.Row("S84")
+		}
+		p.refuse(t, k.from, l, why, places...)
 		return
 	}
-	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version} // S15
-	if m.What.Nodes > 0 {                                          // S80
+	t.out.Row("S15")
+	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version}
+	switch {
+	case m.What.Nodes > 0:
+		t.out.Row("S80")
 		l.What = m.What
 		a.Start, a.End = m.What.Start, m.What.End
 		p.bound(t, l)
+	case l.Flex.Due > 0:
+		t.out.Row("S94")
+	case l.What.Work > 0:
+		t.out.Row("S90")
 	}
 	f := l.LegMoved
 	f.State = grid.Held
@@ -219,9 +254,14 @@ func (p *participant) inTheWay(l *leg, why grid.Reason) grid.Reason {
 // crowded says why a broker's Hold is not accepted: the line or the memory is full; no
 // reason: it is.
 func (p *participant) crowded(t step, broker string) grid.Reason {
-	if why := p.requests.full(t.from); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[grid.VOOf(broker)] < p.cfg.MaxKept {
+	if why := p.requests.full(t.from); why.Refused() {
+		t.out.Row("S10")
 		return why
 	}
+	if len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[grid.VOOf(broker)] < p.cfg.MaxKept {
+		return grid.Reason{}
+	}
+	t.out.Row("S73")
 	return grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf(
 		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
 		p.cfg.Name, len(p.kept), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}

@@ -51,6 +51,7 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 	if !v.requests.looking(m.Ref) {
 		return // it came twice or too late
 	}
+	t.out.Row("S60")
 	kept := make(map[grid.LegID]*agents.ClusterLock, len(m.Locks))
 	for i := range m.Locks {
 		kept[m.Locks[i].Leg] = &m.Locks[i]
@@ -101,6 +102,7 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 	lost, forgot := agents.ClusterLost{Leg: l.Leg}, k != nil && v.forgotten(l, k)
 	switch {
 	case forgot:
+		t.out.Row("S123")
 		lost.Reason = grid.Because(grid.Busy, "its cluster has begun again with an older journal")
 	case k != nil:
 		lost.Reason = k.Reason
@@ -108,14 +110,12 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 	t.m = lost
 	switch {
 	case k == nil, k.Lost, forgot:
-		if do := table[onLost][l.State]; do != nil {
-			do(v.participant, l, t)
+		if table[onLost][l.State].take(v.participant, l, t) {
 			v.orders.tell(t, l, releaseOrder)
 		}
 	case k.Ended:
 		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End, Result: k.Result}
-		if do := v.participant.credible(t, onEnded, l); do != nil {
-			do(v.participant, l, t)
+		if v.participant.credible(t, onEnded, l).take(v.participant, l, t) {
 			v.orders.tell(t, l, releaseOrder)
 		}
 	default:
@@ -125,9 +125,7 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 		}
 		v.notices.catchUp(t, l, k)
 		if k.Running && l.State == grid.Confirmed {
-			if do := v.participant.credible(t, onStarted, l); do != nil {
-				do(v.participant, l, t)
-			}
+			v.participant.credible(t, onStarted, l).take(v.participant, l, t)
 		}
 	}
 }

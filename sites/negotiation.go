@@ -51,6 +51,7 @@ func (n *negotiation) askOwner(t step, newcomer *leg, m agents.ClusterHeld) grid
 	if best == nil {
 		return m.Refusal
 	}
+	t.out.Row("S87")
 	n.record(t, facts.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
 	n.tellOffer(t, best)
 	n.beginOffer(t, best)
@@ -98,6 +99,7 @@ func (n *negotiation) beginOffer(t step, l *leg) {
 // expire ends an offer that was not answered in time. Row S89.
 func (n *negotiation) expire(t step, l *leg) {
 	if o := l.offer(); o.State == facts.OfferOpen {
+		t.out.Row("S89")
 		n.record(t, facts.OfferClosed{Leg: l.Leg, Number: o.Number, State: facts.OfferExpired})
 	}
 }
@@ -108,6 +110,7 @@ func (n *negotiation) declined(t step, m agents.ShiftDeclined) {
 	if l == nil || l.offer().State != facts.OfferOpen || l.offer().Number != m.Number || l.offer().Version != m.Version {
 		return
 	}
+	t.out.Row("S89")
 	n.record(t, facts.OfferClosed{Leg: l.Leg, Number: m.Number, State: facts.OfferRejected, Reason: m.Reason})
 }
 

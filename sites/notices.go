@@ -73,6 +73,7 @@ func (n *notices) beginNotice(t step, l *leg) {
 // S83.
 func (n *notices) noted(t step, m agents.Noted) {
 	if m.Incarnation > 0 && m.Incarnation < n.life(m.Leg.Tx.Broker).listed {
+		t.out.Row("S56")
 		return
 	}
 	l := n.legs[m.Leg]
@@ -84,6 +85,7 @@ func (n *notices) noted(t step, m agents.Noted) {
 		return
 	}
 	if said := n.notice(l); said != nil && (m.Step == "" || m.Step == said.Kind()) {
+		t.out.Row("S56")
 		n.record(t, facts.NoticeNoted{Leg: l.Leg})
 	}
 }

@@ -35,6 +35,7 @@ func newOffers(m *memory, groups map[string]int, l *limits, q *requests) offers 
 func (o *offers) add(t step, m agents.Message) {
 	k := request{from: t.from, client: o, m: m}
 	if o.requests.repeated(k) {
+		t.out.Row("S116")
 		return
 	}
 	if why := o.requests.full(t.from); why.Refused() {
@@ -49,8 +50,13 @@ func (o *offers) ready(t step, k *request) bool {
 	vo, _ := brokerOf(k.from)
 	switch m := k.m.(type) {
 	case agents.OfferRequest:
-		t.out.Send(k.from, o.offersTo(t.now, vo, m))
+		a := o.offersTo(t.now, vo, m)
+		t.out.Row(barredRow(a.Refusal.Code))
+		t.out.Send(k.from, a)
 	case agents.QuoteRequest:
+		if m.Together {
+			t.out.Row("S118")
+		}
 		t.out.Send(k.from, o.quotesTo(t.now, vo, m))
 	}
 	return false
@@ -62,11 +68,13 @@ func (o *offers) requested(t step, m agents.OfferRequest) {
 	vo, broker := brokerOf(t.from)
 	f := o.mem.life(vo)
 	if m.Incarnation != 0 && (f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest) {
+		t.out.Row("S115")
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Nonce: m.Nonce, Latest: f.highest, Stamp: o.mem.stamp(),
 			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, o.cfg.Name, m.Incarnation)})
 		return
 	}
 	if broker && m.Horizon <= t.now { // it only asks for the stamp, which needs no cluster
+		t.out.Row("S117")
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: o.mem.barred(t.now, vo, ""), Stamp: o.mem.stamp()})
 		return
 	}

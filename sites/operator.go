@@ -35,18 +35,22 @@ func (o *operator) step(t step) bool {
 	o.tidy(t)
 	switch m := t.m.(type) {
 	case agents.Drain:
+		t.out.Row("S62")
 		o.reply(t, o.drainUntil(t, m))
 		o.readers.tell(t)
 	case agents.Resume:
+		t.out.Row("S62")
 		if o.drain != (facts.SiteDrained{}) {
 			o.record(t, facts.SiteDrained{})
 			o.readers.tell(t)
 		}
 		o.reply(t, grid.Reason{})
 	case agents.Close:
+		t.out.Row("S64")
 		o.reply(t, o.closeTo(t, m))
 		o.readers.tell(t)
 	case agents.Open:
+		t.out.Row("S64")
 		if slices.ContainsFunc(o.closed, func(c facts.SiteClosed) bool { return c.VO == m.VO && c.User == m.User }) {
 			o.record(t, facts.SiteOpened{VO: m.VO, User: m.User})
 			o.readers.tell(t)
@@ -55,6 +59,7 @@ func (o *operator) step(t step) bool {
 	case agents.Maintenance:
 		o.maintain(t, m)
 	case agents.MaintenanceCancel:
+		t.out.Row("S67")
 		if x := o.named(m.Name); x != nil {
 			o.record(t, facts.MaintenanceOver{Name: x.Name})
 			o.orders.tell(t, x.leg, releaseOrder)
@@ -109,6 +114,7 @@ func tooLong(what, text string, most int) grid.Reason {
 func (o *operator) maintain(t step, m agents.Maintenance) {
 	what, why := o.window(t.now, m)
 	if x := o.named(m.Name); !why.Refused() && x != nil {
+		t.out.Row("S67")
 		if x.What != what {
 			why = refused(grid.Conflict, "maintenance %q is set already, for %d nodes of %s over [%v, %v)",
 				m.Name, x.What.Nodes, x.What.Group, x.What.Start, x.What.End).Refusal
@@ -180,6 +186,7 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	t.m = m
 	switch x := o.named(m.Name); {
 	case k.from != "" && !why.Refused():
+		t.out.Row(maintenanceRow(m))
 		o.record(t, facts.MaintenanceSet{Name: m.Name, Leg: k.leg.Leg, What: k.leg.What, Why: m.Why})
 	case k.from == "" && x == nil: // it was cancelled meanwhile
 		o.orders.tell(t, k.leg, releaseOrder)
@@ -190,6 +197,14 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 		t.from = k.from
 		o.reply(t, why)
 	}
+}
+
+// maintenanceRow is the row by which a maintenance is set.
+func maintenanceRow(m agents.Maintenance) agents.Row {
+	if m.Force {
+		return "S66"
+	}
+	return "S65"
 }
 
 // takenBy says which maintenance has taken a leg's nodes by force, if any: the cluster
@@ -215,6 +230,7 @@ func (o *operator) takenBy(l *leg) grid.Reason {
 func (o *operator) tidy(t step) {
 	for _, x := range slices.Clone(o.maintenance) {
 		if x.What.End <= t.now {
+			t.out.Row("S67")
 			o.record(t, facts.MaintenanceOver{Name: x.Name})
 		}
 	}
@@ -226,6 +242,7 @@ func (o *operator) again(t step, kept func(grid.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {
 		if !kept(x.Leg) && !o.requests.full(t.from).Refused() {
+			t.out.Row("S68")
 			o.requests.add(t, request{client: o, leg: x.leg, m: agents.Maintenance{Name: x.Name, Force: true}})
 		}
 	}

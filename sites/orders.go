@@ -50,6 +50,7 @@ func (o *orders) send(t step, l *leg) {
 // releaseUnknown orders the cluster to release the nodes of a leg that the site does not
 // know. Row S120.
 func (o *orders) releaseUnknown(t step, id grid.LegID) {
+	t.out.Row("S120")
 	l := o.unknown[id]
 	if l == nil {
 		l = &leg{LegMoved: facts.LegMoved{Leg: id}}

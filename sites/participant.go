@@ -48,14 +48,24 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 	l := p.legs[id]
 	switch {
 	case l != nil:
-		table[e][l.State](p, l, t)
-	case e == onCancel: // S52
+		table[e][l.State].take(p, l, t)
+	case e == onCancel:
+		t.out.Row("S52")
 		p.archive.tombstone(t, id)
 		t.reply(agents.Cancelled{Leg: id, Stamp: p.stamp()})
-	default: // S50, S51
+	default:
+		t.out.Row(unknownRow(e))
 		p.refusal(t, id, e, grid.Fare{}, grid.Reason{Code: grid.Unknown,
 			Detail: p.cfg.Name + " does not know leg " + id.String()}, decidedBy)
 	}
+}
+
+// unknownRow is the row of a step of an unknown leg that is refused.
+func unknownRow(e event) agents.Row {
+	if e == onPrepare {
+		return "S50"
+	}
+	return "S51"
 }
 
 // credible is the act for a report from the cluster. By the site's clock, work cannot run
@@ -64,14 +74,14 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 // S105, S106.
 func (p *participant) credible(t step, e event, l *leg) act {
 	do := table[e][l.State]
-	if do == nil || e != onStarted && e != onEnded || !l.Flex.Early(l.What, t.now) {
+	if do.do == nil || e != onStarted && e != onEnded || !l.Flex.Early(l.What, t.now) {
 		return do
 	}
 	p.early++
 	if e == onStarted {
-		return nil
+		return act{row: "S105"}
 	}
-	return endedEarly
+	return act{"S106", endedEarly}
 }
 
 // hear handles a report from the cluster about a leg. If the leg is over or was never known,
@@ -92,9 +102,7 @@ func (p *participant) hear(t step, e event, id grid.LegID) {
 	}
 	l := p.legs[id]
 	if l != nil {
-		if do := p.credible(t, e, l); do != nil {
-			do(p, l, t)
-		}
+		p.credible(t, e, l).take(p, l, t)
 	}
 	switch {
 	case e == onStarted: // if the leg does not run yet here, the cluster must repeat it

@@ -20,7 +20,7 @@ type clusterDisk struct {
 
 // durableStory is a story whose cluster has a journal.
 func durableStory(cfg Config, promises *queue.PromiseOptions) *tale {
-	s := &tale{cfg: cfg}
+	s := &tale{cfg: cfg, taken: map[agents.Row]bool{}}
 	s.disk.nodes = func() cluster.Backend {
 		options := make([]queue.Options, len(cfg.Groups))
 		for i, g := range cfg.Groups {

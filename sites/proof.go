@@ -49,23 +49,23 @@ func (m *memory) proof(l *leg) grid.Proof {
 
 // unproven says why a leg is not restored: nothing proves that the site had it and has lost
 // it; no reason: a proof does. Rows S100, S101, S104.
-func (r *recovery) unproven(a *agents.ListedLeg) grid.Reason {
-	no := func(format string, args ...any) grid.Reason {
-		return grid.Because(grid.Unproven, "leg %v: %v", a.Leg, grid.Say(format, args...))
+func (r *recovery) unproven(a *agents.ListedLeg) (grid.Reason, agents.Row) {
+	no := func(row agents.Row, format string, args ...any) (grid.Reason, agents.Row) {
+		return grid.Because(grid.Unproven, "leg %v: %v", a.Leg, grid.Say(format, args...)), row
 	}
 	switch p := &a.Proof; {
 	case len(r.cfg.Key) == 0:
-		return no("%s has no key to prove its own answers with, and restores nothing", r.cfg.Name)
+		return no("S104", "%s has no key to prove its own answers with, and restores nothing", r.cfg.Name)
 	case *p == grid.Proof{}:
-		return no("there is no proof that %s has answered so", r.cfg.Name)
+		return no("S100", "there is no proof that %s has answered so", r.cfg.Name)
 	case !vouches(p.State, a.State):
-		return no("%s has answered that it was %v, which is no proof that it is %v", r.cfg.Name, p.State, a.State)
+		return no("S100", "%s has answered that it was %v, which is no proof that it is %v", r.cfg.Name, p.State, a.State)
 	case !r.cfg.Key.Proves(a):
-		return no("its proof is of no answer of %s, or was made with a key that %s no longer has", r.cfg.Name, r.cfg.Name)
+		return no("S100", "its proof is of no answer of %s, or was made with a key that %s no longer has", r.cfg.Name, r.cfg.Name)
 	case r.reaches(p.Epoch, p.Seq):
-		return no("%s has forgotten nothing since it answered that", r.cfg.Name)
+		return no("S101", "%s has forgotten nothing since it answered that", r.cfg.Name)
 	}
-	return grid.Reason{}
+	return grid.Reason{}, "S102"
 }
 
 // vouches reports whether the proof of one state is enough to restore another: a state to

@@ -49,6 +49,7 @@ func (r *readers) ofVO(vo string) (n int) {
 
 // tell tells all readers whether the site accepts anything new from their VOs.
 func (r *readers) tell(t step) {
+	t.out.Row("S122")
 	r.watch(t)
 	for _, id := range r.list {
 		r.tellOne(t, id)
@@ -66,6 +67,7 @@ func (r *readers) watch(t step) {
 func (r *readers) begin(t step) {
 	r.add(t.from)
 	if vo, broker := brokerOf(t.from); broker && r.mem.barred(t.now, vo, "").Refused() {
+		t.out.Row("S122")
 		r.tellOne(t, t.from)
 	}
 }

@@ -19,6 +19,9 @@ type recovery struct {
 	archive     *archive
 }
 
+// restartRows are the rows of legs that a later life of their site finds on record.
+var restartRows = [grid.Lost + 1]agents.Row{grid.Held: "S25", grid.Prepared: "S37", grid.Confirmed: "S47", grid.Running: "S47"}
+
 // start begins a life: it sets the alarms again and asks the cluster what it keeps. The
 // limits of holds and prepared legs start afresh, though never past the leg's start, so
 // that they do not all expire after an outage of the site. Rows S19, S25, S37, S47.
@@ -29,6 +32,7 @@ func (r *recovery) start(t step, m agents.Started) {
 		r.record(t, facts.SiteBegun{Epoch: m.Nonce})
 	}
 	for l := range r.open.each {
+		t.out.Row(restartRows[l.State])
 		if l.State != grid.Held && l.State != grid.Prepared {
 			continue
 		}
@@ -74,6 +78,7 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	why := r.unsound(m.Leg)
 	switch {
 	case why.Refused():
+		t.out.Row(unsoundRow(why.Code))
 	case to == grid.Asked: // there is nothing to restore
 	case known && (l.State == to || l.State.Terminal() && to.Terminal() || to.Blocks() && to < l.State && !l.State.Terminal()):
 	case known && (l.State.Terminal() || l.State == grid.Asked):
@@ -81,9 +86,13 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	case !to.Blocks() && !paid(to):
 		why = r.abandon(t, l, m)
 	case to.Blocks() && m.Leg.What.End <= t.now:
+		t.out.Row("S103")
 		why = refused(grid.Expired, "leg %v ended at %v, it is %v", id, m.Leg.What.End, t.now).Refusal
 	default:
-		if why = r.unproven(&m.Leg); !why.Refused() {
+		var row agents.Row
+		why, row = r.unproven(&m.Leg)
+		t.out.Row(row)
+		if !why.Refused() {
 			r.takeBack(t, l, m, was)
 			return
 		}
@@ -111,6 +120,7 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) grid.Reason {
 	if why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
 		return why
 	}
+	t.out.Row("S59")
 	r.orders.known(id)
 	if l == nil {
 		r.archive.tombstone(t, id)
@@ -182,6 +192,14 @@ func (r *recovery) unsound(a agents.ListedLeg) grid.Reason {
 		return refused(grid.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
 	}
 	return grid.Reason{}
+}
+
+// unsoundRow is the row of an assertion that makes no sense.
+func unsoundRow(why grid.Code) agents.Row {
+	if why == grid.NoMoney {
+		return "S96"
+	}
+	return "S103"
 }
 
 // restoration is the fact that restores a leg as asserted. A running leg is restored as
@@ -259,6 +277,7 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 
 // restore records a leg as it was, and passes on to the cluster what it must know.
 func (r *recovery) restore(t step, to agents.ID, f facts.LegRestored) {
+	t.out.Row("S59")
 	r.record(t, f)
 	l := r.legs[f.Was.Leg]
 	switch {

@@ -13,6 +13,7 @@ func (s *Site) Refuse(now grid.Time, from agents.ID, m agents.Message, why grid.
 	if s.foreign(from, m) {
 		return
 	}
+	out.Row("S95")
 	t := step{now, from, m, out}
 	switch m := m.(type) {
 	case agents.Hold, agents.Prepare:

@@ -118,12 +118,16 @@ func (s *Site) sayAgain(t step, k owed) {
 	l := s.legs[k.leg]
 	switch k.what {
 	case theInquiry:
+		t.out.Row("S32")
 		s.notices.inquire(t, l)
 	case theNotice:
+		t.out.Row("S55")
 		s.notices.tellNotice(t, l)
 	case theShift:
+		t.out.Row("S82")
 		s.notices.tellShift(t, l)
 	case theOffer:
+		t.out.Row("S89")
 		s.negotiation.tellOffer(t, l)
 	case theQuestion:
 		s.requests.say(t)

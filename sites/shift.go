@@ -30,6 +30,7 @@ func (n *notices) shift(t step, l *leg, f facts.LegShifted) {
 	if !open || f.Shifts <= l.shifts || !l.Flex.Holds(f.Start, f.End) || f.End.Sub(f.Start) != l.What.Duration() {
 		return
 	}
+	t.out.Row("S81")
 	n.record(t, f)
 	n.tellShift(t, l)
 	n.beginShift(t, l)
@@ -47,6 +48,7 @@ func (n *notices) tellShift(t step, l *leg) {
 // notedShift stops repeating. Row S83.
 func (n *notices) notedShift(t step, l *leg, shifts uint32) {
 	if shifts = min(shifts, l.shifts); shifts > l.told {
+		t.out.Row("S83")
 		n.record(t, facts.ShiftNoted{Leg: l.Leg, Shifts: shifts})
 	}
 }

@@ -156,6 +156,7 @@ func (t step) reply(m agents.Message) { t.out.Send(t.from, m) }
 func (s *Site) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	t := step{now, from, m, out}
 	if s.foreign(from, m) {
+		out.Row("S70")
 		s.stray++
 		return
 	}
@@ -185,6 +186,7 @@ func (s *Site) Step(now grid.Time, from agents.ID, m agents.Message, out *agents
 		s.outputs.requested(t, m)
 	default:
 		if !s.participant.step(t) && !s.own(t) && !s.operator.step(t) {
+			out.Row("S71")
 			s.stray++
 		}
 	}

@@ -43,6 +43,8 @@ func toConfirmed(p *participant, l *leg, t step) {
 		confirmedAgain(p, l, t)
 		return
 	}
+	t.out.Row("S43")
+	t.out.Row(moveRow(old, l))
 	was := old.LegMoved
 	was.State = grid.Released
 	was.Refund, f.Kept = p.swapped(t.now, old, l)
@@ -52,6 +54,19 @@ func toConfirmed(p *participant, l *leg, t step) {
 	p.archive.remember(t, old)
 	p.orders.tell(t, old, releaseOrder)
 	confirmedAgain(p, l, t)
+}
+
+// moveRow is the row, beside S43, by which a leg takes the place of another.
+func moveRow(old, l *leg) agents.Row {
+	switch {
+	case l.Offer > 0:
+		return "S88"
+	case old.Kept > 0:
+		return "S121"
+	case old.What == l.What && old.Flex != l.Flex:
+		return "S86"
+	}
+	return ""
 }
 
 // swapped is the refund for a leg that is replaced: what the schedule says or, if
@@ -69,6 +84,9 @@ func (p *participant) swapped(now grid.Time, old, l *leg) (refund, kept grid.Cre
 
 func toCancelled(p *participant, l *leg, t step) {
 	held := l.State != grid.Asked
+	if held && l.What.Work > 0 {
+		t.out.Row("S92")
+	}
 	p.move(t, l, grid.Cancelled)
 	if held {
 		p.orders.tell(t, l, releaseOrder)
@@ -86,10 +104,24 @@ func toReleased(p *participant, l *leg, t step) {
 	if t.m.(agents.Release).Full && !p.cfg.ScheduleOnly {
 		f.Refund = l.Fare.Total()
 	}
+	t.out.Row(p.releaseRow(l, t.m.(agents.Release).Full))
 	p.record(t, f)
 	p.archive.remember(t, l)
 	p.orders.tell(t, l, releaseOrder)
 	releasedAgain(p, l, t)
+}
+
+// releaseRow is the row, beside S41, by which a leg is given up.
+func (p *participant) releaseRow(l *leg, full bool) agents.Row {
+	switch {
+	case l.What.Work > 0:
+		return "S92"
+	case full && p.cfg.ScheduleOnly:
+		return "S75"
+	case !full && l.Kept > 0:
+		return "S121"
+	}
+	return ""
 }
 
 // refund is what is refunded for a leg given up now.
@@ -126,6 +158,7 @@ func toRunning(p *participant, l *leg, t step) {
 // irrespective of its use, so an early end changes no money.
 func toSettled(p *participant, l *leg, t step) {
 	if l.State == grid.Confirmed {
+		t.out.Row("S40")
 		toRunning(p, l, t)
 	}
 	f, m := l.LegMoved, t.m.(agents.ClusterEnded)
@@ -204,9 +237,11 @@ func confirmedAgain(p *participant, l *leg, t step) {
 // lost the answer is still Confirmed; the notice of its loss is sent separately.
 func confirmedOnce(p *participant, l *leg, t step) {
 	if l.charged {
+		t.out.Row("S5")
 		confirmedAgain(p, l, t)
 		return
 	}
+	t.out.Row("S53")
 	over(p, l, t)
 }
 

@@ -35,6 +35,7 @@ type tale struct {
 	fails   string // messages of that kind are refused, for their receiver has failed over them
 	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
+	taken   map[agents.Row]bool         // rows, by the site
 	proofs  map[grid.LegID][]grid.Proof // that the site has given
 	disk    clusterDisk
 }
@@ -74,7 +75,7 @@ func newStory(cfg Config, policy backfill.Policy, jobs []grid.LocalJob, promises
 }
 
 func storyOf(cfg Config, nodes cluster.Backend) *tale {
-	s := &tale{cfg: cfg, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, nodes)}
+	s := &tale{cfg: cfg, taken: map[agents.Row]bool{}, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, nodes)}
 	s.put(theCluster, theCluster, agents.Started{})
 	s.settle()
 	s.born()
@@ -120,7 +121,7 @@ func (s *tale) settle() {
 }
 
 func (s *tale) deliver(d delivery) {
-	var out agents.Outbox
+	out := agents.Outbox{WantRows: true}
 	switch d.to {
 	case theSite:
 		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.lossy) {
@@ -128,6 +129,9 @@ func (s *tale) deliver(d delivery) {
 		}
 		before := s.site.Ledger().Accounts()
 		s.step(s.site, d, &out)
+		for _, row := range out.Rows {
+			s.taken[row] = true
+		}
 		for _, f := range out.Facts {
 			s.facts = append(s.facts, recorded{s.now, f})
 			s.note("  fact %s", traced.Say(f))

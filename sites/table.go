@@ -49,8 +49,20 @@ func decider(m agents.OfLeg) uint32 {
 	return m.LegID().Tx.Incarnation
 }
 
-// act is what a participant does in response to an event.
-type act func(p *participant, l *leg, t step)
+// act is what a participant does in response to an event, and the row that says so.
+type act struct {
+	row agents.Row
+	do  func(p *participant, l *leg, t step) // nil: nothing
+}
+
+// take does it, and reports whether there is anything to do.
+func (a act) take(p *participant, l *leg, t step) bool {
+	t.out.Row(a.row)
+	if a.do != nil {
+		a.do(p, l, t)
+	}
+	return a.do != nil
+}
 
 // states are the acts for one event, by the leg's state.
 type states [grid.Lost + 1]act
@@ -60,94 +72,94 @@ type states [grid.Lost + 1]act
 // table does not cover legs that the site does not know; see of.
 var table = [...]states{
 	onHold: {
-		grid.Asked:      nil, // S5: the answer is on its way
-		grid.Held:       heldAgain,
-		grid.Prepared:   heldAgain,
-		grid.Confirmed:  heldAgain,
-		grid.Running:    heldAgain,
-		grid.Settled:    withdrawn,
-		grid.Refused:    refusedAgain, // S5
-		grid.LegExpired: withdrawn,    // S14
-		grid.Cancelled:  withdrawn,
-		grid.Heuristic:  withdrawn,
-		grid.Released:   withdrawn,
-		grid.Lost:       withdrawn,
+		grid.Asked:      {"S5", nil}, // the answer is on its way
+		grid.Held:       {"S5", heldAgain},
+		grid.Prepared:   {"S5", heldAgain},
+		grid.Confirmed:  {"S5", heldAgain},
+		grid.Running:    {"S5", heldAgain},
+		grid.Settled:    {"S14", withdrawn},
+		grid.Refused:    {"S5", refusedAgain},
+		grid.LegExpired: {"S14", withdrawn},
+		grid.Cancelled:  {"S14", withdrawn},
+		grid.Heuristic:  {"S14", withdrawn},
+		grid.Released:   {"S14", withdrawn},
+		grid.Lost:       {"S14", withdrawn},
 	},
 	onPrepare: {
-		grid.Asked:      badState,
-		grid.Held:       toPrepared,    // S20
-		grid.Prepared:   preparedAgain, // S5
-		grid.Confirmed:  preparedAgain,
-		grid.Running:    preparedAgain,
-		grid.Settled:    over,
-		grid.Refused:    over, // S53
-		grid.LegExpired: over,
-		grid.Cancelled:  over,
-		grid.Heuristic:  over,
-		grid.Released:   over,
-		grid.Lost:       over,
+		grid.Asked:      {"S48", badState},
+		grid.Held:       {"S20", toPrepared},
+		grid.Prepared:   {"S5", preparedAgain},
+		grid.Confirmed:  {"S5", preparedAgain},
+		grid.Running:    {"S5", preparedAgain},
+		grid.Settled:    {"S53", over},
+		grid.Refused:    {"S53", over},
+		grid.LegExpired: {"S53", over},
+		grid.Cancelled:  {"S53", over},
+		grid.Heuristic:  {"S53", over},
+		grid.Released:   {"S53", over},
+		grid.Lost:       {"S53", over},
 	},
 	onConfirm: {
-		grid.Asked:      badState,
-		grid.Held:       toConfirmed,    // S21
-		grid.Prepared:   toConfirmed,    // S30, S43
-		grid.Confirmed:  confirmedAgain, // S5
-		grid.Running:    confirmedAgain,
-		grid.Settled:    confirmedAgain,
-		grid.Refused:    over, // S53
-		grid.LegExpired: over,
-		grid.Cancelled:  over,
-		grid.Heuristic:  over,
-		grid.Released:   confirmedAgain,
-		grid.Lost:       confirmedOnce, // S5 if it was confirmed, else S53
+		grid.Asked:      {"S48", badState},
+		grid.Held:       {"S21", toConfirmed},
+		grid.Prepared:   {"S30", toConfirmed}, // with what it replaces, S43
+		grid.Confirmed:  {"S5", confirmedAgain},
+		grid.Running:    {"S5", confirmedAgain},
+		grid.Settled:    {"S5", confirmedAgain},
+		grid.Refused:    {"S53", over},
+		grid.LegExpired: {"S53", over},
+		grid.Cancelled:  {"S53", over},
+		grid.Heuristic:  {"S53", over},
+		grid.Released:   {"S5", confirmedAgain},
+		grid.Lost:       {"", confirmedOnce}, // S5 if it was confirmed, else S53
 	},
 	onCancel: {
-		grid.Asked:      toCancelled, // S18
-		grid.Held:       toCancelled, // S22
-		grid.Prepared:   toCancelled, // S31
-		grid.Confirmed:  badState,    // S45
-		grid.Running:    badState,
-		grid.Settled:    cancelledAgain, // S54
-		grid.Refused:    cancelledAgain,
-		grid.LegExpired: cancelledAgain,
-		grid.Cancelled:  cancelledAgain,
-		grid.Heuristic:  cancelledAgain,
-		grid.Released:   cancelledAgain,
-		grid.Lost:       cancelledAgain,
+		grid.Asked:      {"S18", toCancelled},
+		grid.Held:       {"S22", toCancelled},
+		grid.Prepared:   {"S31", toCancelled},
+		grid.Confirmed:  {"S45", badState},
+		grid.Running:    {"S45", badState},
+		grid.Settled:    {"S54", cancelledAgain},
+		grid.Refused:    {"S54", cancelledAgain},
+		grid.LegExpired: {"S54", cancelledAgain},
+		grid.Cancelled:  {"S54", cancelledAgain},
+		grid.Heuristic:  {"S54", cancelledAgain},
+		grid.Released:   {"S54", cancelledAgain},
+		grid.Lost:       {"S54", cancelledAgain},
 	},
 	onRelease: {
-		grid.Asked:      badState, // it is confirmed first
-		grid.Held:       badState,
-		grid.Prepared:   badState,
-		grid.Confirmed:  toReleased, // S41
-		grid.Running:    toReleased,
-		grid.Settled:    releasedAgain, // S54
-		grid.Refused:    releasedAgain,
-		grid.LegExpired: releasedAgain,
-		grid.Cancelled:  releasedAgain,
-		grid.Heuristic:  releasedAgain,
-		grid.Released:   releasedAgain,
-		grid.Lost:       lostAgain, // S110
+		grid.Asked:      {"S48", badState}, // it is confirmed first
+		grid.Held:       {"S48", badState},
+		grid.Prepared:   {"S48", badState},
+		grid.Confirmed:  {"S41", toReleased},
+		grid.Running:    {"S41", toReleased},
+		grid.Settled:    {"S54", releasedAgain},
+		grid.Refused:    {"S54", releasedAgain},
+		grid.LegExpired: {"S54", releasedAgain},
+		grid.Cancelled:  {"S54", releasedAgain},
+		grid.Heuristic:  {"S54", releasedAgain},
+		grid.Released:   {"S54", releasedAgain},
+		grid.Lost:       {"S110", lostAgain},
 	},
 	onLimit: {
-		grid.Asked:    askedInVain, // S17
-		grid.Held:     toExpired,   // S23
-		grid.Prepared: toHeuristic, // S35
-		grid.Lost:     nil,
+		grid.Asked:    {"S17", askedInVain},
+		grid.Held:     {"S23", toExpired},
+		grid.Prepared: {"S35", toHeuristic},
+		grid.Lost:     {},
 	},
 	onStarted: {
-		grid.Confirmed: toRunning, // S40
-		grid.Lost:      nil,
+		grid.Confirmed: {"S40", toRunning},
+		grid.Lost:      {},
 	},
 	onEnded: {
-		grid.Confirmed: toSettled, // S46, where the report of S40 was lost
-		grid.Running:   toSettled,
-		grid.Lost:      nil,
+		grid.Confirmed: {"S46", toSettled}, // the report of S40 was lost
+		grid.Running:   {"S46", toSettled},
+		grid.Lost:      {},
 	},
 	onLost: {
-		grid.Held:      toLost, // S24
-		grid.Prepared:  toLost, // S36
-		grid.Confirmed: toLost, // S42
-		grid.Running:   toLost,
+		grid.Held:      {"S24", toLost},
+		grid.Prepared:  {"S36", toLost},
+		grid.Confirmed: {"S42", toLost},
+		grid.Running:   {"S42", toLost},
 	},
 }

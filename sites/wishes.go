@@ -3,6 +3,7 @@ package sites
 import (
 	"slices"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -87,6 +88,17 @@ func (m *memory) barred(now grid.Time, vo, user string) grid.Reason {
 		}
 	}
 	return grid.Reason{}
+}
+
+// barredRow is the row of what is refused because the site is barred.
+func barredRow(why grid.Code) agents.Row {
+	switch why {
+	case grid.Draining:
+		return "S61"
+	case grid.NotAllowed:
+		return "S63"
+	}
+	return ""
 }
 
 func because(why string) string {

@@ -39,7 +39,7 @@ func (b *batch) takes(now grid.Time, out *agents.Outbox) bool {
 // collect keeps a step for the next sync.
 func (p *process) collect(s Step, out *agents.Outbox) {
 	w, b := p.world, p.batch
-	s.Facts, s.Sends = slices.Clone(out.Facts), slices.Clone(out.Sends)
+	s.Facts, s.Sends, s.Rows = slices.Clone(out.Facts), slices.Clone(out.Sends), slices.Clone(out.Rows)
 	b.open = append(b.open, taken{s, slices.Clone(out.Alarms)})
 	if len(b.open) == 1 {
 		b.count++

@@ -122,6 +122,7 @@ func unwritten(steps []taken) {
 		s.Died = true
 		s.Facts = nil
 		s.Sends = nil
+		s.Rows = nil
 	}
 }
 

@@ -79,6 +79,8 @@ type Options struct {
 	Describe func(m agents.Message) string
 	// Record keeps what every process was given, for Rerun.
 	Record bool
+	// Rows has the agents name the rows of docs/TRANSACTION.md that they take.
+	Rows bool
 }
 
 // Host is a name with an agent behind it.
@@ -112,6 +114,7 @@ type Step struct {
 	Message agents.Message
 	Facts   []agents.Fact // which are durable now
 	Sends   []agents.Send // messages that left
+	Rows    []agents.Row  // taken, if Options.Rows is set
 	Died    bool          // the process died in this step
 	Open    bool          // the next step of the process shared its sync: the agent has taken that already
 	Late    bool          // a pause of the process has just ended, and what was due meanwhile comes now
@@ -131,7 +134,7 @@ type Life struct {
 // NewFaulty returns an empty world.
 func NewFaulty(opt Options) *Faulty {
 	w := &Faulty{opt: opt, now: opt.Start, index: map[agents.ID]int32{}, speaks: map[int32]int32{}, last: map[uint64]grid.Time{},
-		counts: map[Kind]int{}, base: streamOf(opt.Seed, 1)}
+		counts: map[Kind]int{}, base: streamOf(opt.Seed, 1), out: agents.Outbox{WantRows: opt.Rows}}
 	if w.opt.Codec == nil {
 		w.opt.Codec = journal.NewCodec()
 	}

@@ -246,7 +246,7 @@ func (p *process) step(from agents.ID, m agents.Message) {
 	if w.opt.Record {
 		p.lives[len(p.lives)-1].step(w, s.Now, from, m, out)
 	}
-	s.Facts, s.Sends = out.Facts, out.Sends
+	s.Facts, s.Sends, s.Rows = out.Facts, out.Sends, out.Rows
 	if p.batch.takes(w.now, out) {
 		p.collect(s, out)
 		return

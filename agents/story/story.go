@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -24,6 +25,21 @@ import (
 func Walk(t *testing.T, dir string, begin func(t *testing.T) func(t *testing.T, d *datadriven.TestData) string) {
 	t.Helper()
 	datadriven.Walk(t, dir, func(t *testing.T, path string) { datadriven.RunTest(t, path, begin(t)) })
+}
+
+// WalkRows is Walk for stories named after rows of a table. A player adds the rows that its
+// agent takes by its own word. It returns whether the row of each story was taken in one of
+// its stories.
+func WalkRows(t *testing.T, dir string, begin func(t *testing.T, taken map[agents.Row]bool) func(t *testing.T, d *datadriven.TestData) string) map[agents.Row]bool {
+	t.Helper()
+	told := map[agents.Row]bool{}
+	datadriven.Walk(t, dir, func(t *testing.T, path string) {
+		taken := map[agents.Row]bool{}
+		datadriven.RunTest(t, path, begin(t, taken))
+		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".txt"), "-")
+		told[agents.Row(name)] = told[agents.Row(name)] || taken[agents.Row(name)]
+	})
+	return told
 }
 
 // Rows fails unless each row of a document's table whose number begins with a letter has a

@@ -40,6 +40,9 @@ func (x *Trust) Refused(now grid.Time, site, user string, why grid.Reason) (fact
 	return facts.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait, Why: why.Detail}, true
 }
 
+// Bars reports whether any site is remembered as closed to a user.
+func (x *Trust) Bars() bool { return len(x.bars) > 0 }
+
 // Closed reports whether a site is left out for a user.
 func (x *Trust) Closed(now grid.Time, site, user string) bool { return x.Until(site, user) > now }
 

@@ -164,7 +164,7 @@ func (c *checker) process(n int, id agents.ID) *mirror {
 func (c *checker) step(s *sim.Step) error {
 	m := c.process(s.Process, s.ID)
 	c.hearsAgain(s)
-	c.rows.follow(c, m, s)
+	c.rows.step(s)
 	if err := c.talk.before(s, m); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (c *checker) life(l *sim.Life) error {
 		c.past[l.ID] = true
 		c.procs[l.Process] = m
 	}
-	c.rows.begin(m, l)
+	c.rows.begin(l.Process)
 	c.talk.begin(l)
 	c.behind.life(l)
 	c.begun[l.Process] = l.At

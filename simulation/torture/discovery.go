@@ -177,16 +177,6 @@ func (c *checker) member(m *mirror, site string) bool {
 	return said && is || !said && slices.Contains(siteNames, site) && knows(c.w.faults, m.id, siteID(site))
 }
 
-// members is how many sites a broker asks.
-func (c *checker) members(m *mirror) (n int) {
-	for _, name := range append([]string{siteName(ghostID)}, siteNames...) {
-		if c.member(m, name) {
-			n++
-		}
-	}
-	return n
-}
-
 func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), "site:") }
 
 // word is what a life of a broker has been told of sites.

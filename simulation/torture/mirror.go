@@ -44,8 +44,6 @@ type mirror struct {
 	fenced  bool
 	over    uint32          // the life that has fenced it
 	life    uint32          // the last that has begun
-	barred  bool            // a site was closed to some user
-	broken  int             // words of sites
 	member  map[string]bool // sites that have joined, or left
 
 	given     given
@@ -57,7 +55,6 @@ type mirror struct {
 	offers   map[offerOf]*offerMirror
 	asked    map[string]int // offers for each job
 	allowed  allowed
-	cycle    uint64              // of a broker, the last that is closed
 	jobs     map[string]grid.Job // what each asks for now, as far as this process knows
 }
 
@@ -139,9 +136,9 @@ func (m *mirror) reset() {
 	m.lost, m.settled = map[string]bool{}, map[grid.LegID]grid.Credits{}
 	m.done, m.named = map[grid.LegID]facts.LegDone{}, map[grid.LegID]bool{}
 	m.jobs, m.promised, m.paid = map[string]grid.Job{}, promised{legs: map[grid.LegID]grid.Credits{}}, newPayments()
-	m.fenced, m.over, m.life, m.barred, m.member = false, 0, 0, false, map[string]bool{}
+	m.fenced, m.over, m.life, m.member = false, 0, 0, map[string]bool{}
 	m.offers, m.asked = map[offerOf]*offerMirror{}, map[string]int{}
-	m.allowed, m.cycle = newAllowed(), 0
+	m.allowed = newAllowed()
 	m.given, m.withdrawn, m.undone = newGiven(), map[string]bool{}, map[grid.LegID]bool{}
 }
 
@@ -218,12 +215,6 @@ func (m *mirror) ofLife(f agents.Fact) error {
 		for _, leg := range f.Legs {
 			m.named[leg] = true
 		}
-	case facts.CycleClosed:
-		m.cycle = f.Cycle
-	case facts.WordBroken:
-		m.broken++
-	case facts.UserBarred:
-		m.barred = true
 	case facts.SiteJoined:
 		m.member[f.Site] = true
 	case facts.SiteLeft:

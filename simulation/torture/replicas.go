@@ -95,10 +95,11 @@ type watched struct {
 
 // Step hands the broker a message and keeps what came of it.
 func (b *watched) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	out.WantRows = true
 	b.Broker.Step(now, from, m, out)
 	term, _ := b.at.replica.Leads()
 	b.at.steps = append(b.at.steps, &innerStep{term: term, Step: sim.Step{Now: now, From: from, Message: m,
-		Facts: slices.Clone(out.Facts), Sends: slices.Clone(out.Sends)}})
+		Facts: slices.Clone(out.Facts), Sends: slices.Clone(out.Sends), Rows: slices.Clone(out.Rows)}})
 }
 
 // addReplicas adds the processes that hold a broker. To sites and users they are one

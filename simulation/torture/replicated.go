@@ -231,7 +231,7 @@ func (f *followed) leave(s *sim.Step, m *member) error {
 		}
 		done := x.Step
 		if done.Sends = x.Sends[:n]; x.told {
-			done.Facts = nil
+			done.Facts, done.Rows = nil, nil
 		}
 		done.Died = n < len(x.Sends)
 		out, f.steps[term] = out[n:], f.steps[term][1:]

@@ -6,11 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-
-	"github.com/bourse-grid/bourse/agents"
-	"github.com/bourse-grid/bourse/agents/sim"
-	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
 )
 
 // Every row of docs/TRANSACTION.md is counted, or it is said why these worlds have nothing
@@ -61,33 +56,5 @@ func TestReport_NamesRowsThatAreTooRare(t *testing.T) {
 	}
 	if r.Coverage() < len(Rows())*8/10 || r.Coverage() >= len(Rows()) {
 		t.Errorf("%d of %d rows are taken", r.Coverage(), len(Rows()))
-	}
-}
-
-// Row B57 is taken where a site lists a part as given back that the broker does not know to
-// be: not wherever a window breaks as a site lists, for another reason of that code.
-func TestRows_AWindowThatWasGivenBackAndForgotten(t *testing.T) {
-	t.Parallel()
-	listed := func(s grid.LegState) agents.Listing {
-		return agents.Listing{Legs: []agents.ListedLeg{{Leg: first(firstTx), State: s}}}
-	}
-	forgot, broken := facts.Amnesia{Legs: []grid.LegID{first(firstTx)}}, facts.JobBroken{Job: "wave", Reason: grid.Because(grid.Unknown, "not known")}
-	for name, c := range map[string]struct {
-		message agents.Message
-		facts   []agents.Fact
-		taken   int
-	}{
-		"given back":          {listed(grid.Released), []agents.Fact{forgot, broken}, 1},
-		"lost":                {listed(grid.Lost), []agents.Fact{forgot, broken}, 0},
-		"of another job":      {listed(grid.Released), []agents.Fact{forgot, facts.JobBroken{Job: "tide", Reason: broken.Reason}}, 0},
-		"not forgotten":       {listed(grid.Released), []agents.Fact{broken}, 0},
-		"forgotten by a site": {listed(grid.Released), []agents.Fact{facts.Amnesia{Site: "ash", Legs: forgot.Legs}, broken}, 0},
-		"said otherwise":      {agents.Refused{Leg: first(firstTx)}, []agents.Fact{forgot, broken}, 0},
-	} {
-		r := newRows()
-		r.follow(nil, record(t, newMirror("broker:vo1"), taken()...), &sim.Step{ID: "broker:vo1", Message: c.message, Facts: c.facts})
-		if r.taken["B57"] != c.taken {
-			t.Errorf("%s: B57 taken %d times, want %d", name, r.taken["B57"], c.taken)
-		}
 	}
 }

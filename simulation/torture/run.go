@@ -58,7 +58,7 @@ func Run(seed uint64, opt Options) (r Result) {
 	if !opt.Alone {
 		w.replicas = replicasOf(seed)
 	}
-	w.begin(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
+	w.begin(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Rows: true, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {

@@ -112,30 +112,3 @@ func (w *world) addInsistent() {
 
 // ofFewWorlds reports whether a kind of faults is drawn for worlds of its own alone.
 func ofFewWorlds(k sim.Kind) bool { return k == OperatorGrant || k == AllSilent || k == Insistence }
-
-// hearsNobody reports whether a broker calls the other sites for a leg once more, none of which it
-// has heard since it did so before (B109).
-func (x *taking) hearsNobody() bool {
-	if x.step.Message.Kind() != "PresenceDue" {
-		return false
-	}
-	calls, leg := false, grid.LegID{}
-	for _, s := range x.step.Sends {
-		switch m := s.Message.(type) {
-		case agents.OfferRequest:
-			calls = true
-		case agents.Confirm:
-			leg = m.Leg
-		}
-	}
-	if !calls || leg == (grid.LegID{}) {
-		return false
-	}
-	k := limitKey{x.step.Process, leg}
-	last, again := x.called[k]
-	x.called[k] = x.step.Now
-	for _, name := range siteNames {
-		again = again && x.c.heard[heardFrom{x.step.Process, siteID(name)}] < last
-	}
-	return again
-}

@@ -7,7 +7,6 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/sites"
 )
 
 // In a narrow world bounds are reached, moves are many, and after a day and a half nobody
@@ -118,28 +117,4 @@ func TestForgottenAtLast_NobodyRemembersAnything(t *testing.T) {
 	check, m := world()
 	m.set(facts.LegMoved{Leg: first(firstTx), State: grid.Settled})
 	holds(t, "a leg", check.sitesForget(), "S57: after a day "+string(m.id))
-}
-
-// A site is at its bound when half of what it may remember is one broker's, or all of it anybody's.
-func TestRows_ASiteIsCrowdedByOneBrokerOrByAll(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		most, own, others int
-		want              bool
-	}{{0, 9, 9, false}, {10, 4, 3, false}, {10, 5, 0, true}, {10, 2, 8, true}, {10, 2, 7, false}} {
-		w := newWorld(1, nil, sim.Options{})
-		w.sites[0].config = sites.Config{Name: siteNames[0], MaxKept: c.most}
-		m := newMirror(siteID(siteNames[0]))
-		for i := range c.own + c.others {
-			id := first(grid.TxID{Broker: "vo1", Seq: uint64(i)})
-			if i >= c.own {
-				id.Tx.Broker = "vo2"
-			}
-			m.set(facts.LegMoved{Leg: id, State: grid.Settled})
-		}
-		x := taking{rows: newRows(), c: &checker{w: w}, m: m, step: &sim.Step{ID: m.id}}
-		if got := x.crowded("vo1"); got != c.want {
-			t.Errorf("%d legs of its own and %d of others, of %d: %t", c.own, c.others, c.most, got)
-		}
-	}
 }
