@@ -72,7 +72,7 @@ func (rec *recovery) strays(no *disowned) []stray {
 // one is not believed: adopting it would take the number of the next transaction.
 func (rec *recovery) recorded(id grid.LegID) bool {
 	t := rec.txs.get(id.Tx)
-	return rec.lives.presumes(id.Tx) || rec.lives.ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	return rec.lives.Presumes(id.Tx) || rec.lives.Ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {

@@ -72,7 +72,7 @@ func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.
 	case doubtful:
 		if p.memory.probe == 0 {
 			amn.probeSeq++
-			p.memory.probe = probeRef | uint64(amn.lives.current().Incarnation)<<30 | amn.probeSeq
+			p.memory.probe = probeRef | uint64(amn.lives.Current().Incarnation)<<30 | amn.probeSeq
 			amn.probe(p, out)
 			amn.co.sayLater(now, owed{what: theProbe, site: p.id}, firstRepeat, out)
 		}
@@ -192,7 +192,7 @@ func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
 	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
-		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce}
+		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.Current().Incarnation, Nonce: amn.lives.Current().Nonce}
 		if m.Leg.State == grid.Confirmed || m.Leg.State == grid.Running {
 			m.Work = amn.txs.handover(t, id.Leg)
 		}

@@ -77,7 +77,7 @@ func New(cfg Config) *Broker {
 // counted; see Stray.
 func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
-	if b.lives.ended() {
+	if b.lives.Ended() {
 		if _, ok := m.(agents.Started); !ok {
 			return
 		}
@@ -126,7 +126,7 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 			b.stray++
 		}
 	}
-	if !b.lives.ended() {
+	if !b.lives.Ended() {
 		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
 		b.scheduler.wake(now, out)

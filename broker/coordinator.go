@@ -114,7 +114,7 @@ func (co *coordinator) member(now grid.Time, p *peer, met bool, out *agents.Outb
 	case !p.member && !p.listed:
 		co.recovery.resolveAll(now, p, out)
 	case !p.member:
-	case !met && co.lives.count() > 1:
+	case !met && co.lives.Count() > 1:
 		p.listed = false
 		co.recovery.askList(now, p, firstRepeat, out)
 	case !p.listed: // it is being asked for its legs, and may be back

@@ -173,7 +173,7 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 // offered takes one site's offers. The last awaited answer ends the wait.
 func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil { // row B110
-		if m.Nonce == sch.lives.current().Nonce {
+		if m.Nonce == sch.lives.Current().Nonce {
 			sch.fence(from, m.Refusal, m.Latest, out)
 		}
 		return

@@ -47,14 +47,14 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 		}
 		switch {
 		case t.state == grid.TxCommitted && l.state <= grid.Prepared:
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Work: co.txs.handover(t, i)})
+			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.Current().Incarnation, Work: co.txs.handover(t, i)})
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == grid.TxCommitted && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Full: t.givenUp == grid.GivenUpAsBroken || l.inFull})
+			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.Current().Incarnation, Full: t.givenUp == grid.GivenUpAsBroken || l.inFull})
 		case t.state != grid.TxAborted || l.state > grid.Prepared:
 		case i < t.sent:
-			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation})
+			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: co.lives.Current().Incarnation})
 		default: // never asked
 			l.state = grid.Cancelled
 		}

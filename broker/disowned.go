@@ -52,7 +52,7 @@ func (d disbelief) reason(f *facts.LegsDisowned) grid.Reason {
 // same number. Nor can a life on record have had another nonce, nor a later life than this
 // have spoken to a site that answers this one. Row B142.
 func (rec *recovery) contradicted(p *peer, id grid.TxID) bool {
-	return id.Incarnation >= rec.lives.current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.named(id) || rec.lives.denies(id)
+	return id.Incarnation >= rec.lives.Current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.Named(id) || rec.lives.Denies(id)
 }
 
 // matters reports whether a stray leg would bind the broker or its site.
@@ -73,7 +73,7 @@ type adopted struct {
 func (rec *recovery) adoptedSoFar() *adopted {
 	so := &adopted{rec: rec, jobs: map[string]int{}, sites: map[string]int{}, costs: map[string]grid.Credits{}, known: rec.regained}
 	for _, t := range rec.txs.all() {
-		if rec.lives.presumes(t.id) || rec.lives.ours(t.id) {
+		if rec.lives.Presumes(t.id) || rec.lives.Ours(t.id) {
 			continue
 		}
 		so.jobs[t.job.Name]++
@@ -119,7 +119,7 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 			return noMoney
 		}
 	}
-	if so.rec.lives.named(group[0].leg.Leg.Tx) && cost > books.Left() && so.known.Plus(cost) > so.rec.had {
+	if so.rec.lives.Named(group[0].leg.Leg.Tx) && cost > books.Left() && so.known.Plus(cost) > so.rec.had {
 		return noMoney
 	}
 	return credible
@@ -136,7 +136,7 @@ func (so *adopted) add(group []stray, commit, first bool) {
 			continue
 		}
 		so.costs[x.site] = so.costs[x.site].Plus(x.leg.Fare.Total())
-		if so.rec.lives.named(x.leg.Leg.Tx) {
+		if so.rec.lives.Named(x.leg.Leg.Tx) {
 			so.known = so.known.Plus(x.leg.Fare.Total())
 		}
 	}

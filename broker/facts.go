@@ -74,9 +74,9 @@ func (mem *memory) applyFact(f agents.Fact) {
 func (mem *memory) applyRare(f agents.Fact) {
 	switch f := f.(type) {
 	case facts.LifeBegun:
-		mem.lives.begin(f)
+		mem.lives.ApplyBegun(f)
 	case facts.LifeFenced:
-		mem.lives.fence(f.Latest)
+		mem.lives.ApplyFenced(f)
 	case facts.LegsDisowned:
 		if mem.trust.ApplyDisowned(mem.now, f) {
 			mem.peers.ensure(mem.now, siteID(f.Site))
@@ -174,7 +174,7 @@ func (mem *memory) applyBegun(f facts.TxBegun) {
 		mem.peers.ensure(mem.now, t.site(i)).deals(f.Tx.Incarnation)
 	}
 	mem.txs.begin(t)
-	mem.lives.raise(f.Tx.Seq)
+	mem.lives.Raise(f.Tx.Seq)
 	if t.job.state == grid.JobWaiting {
 		t.job.state = grid.JobTrying
 	}

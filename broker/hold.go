@@ -10,7 +10,7 @@ import (
 // newTx is the record that begins a transaction.
 func (co *coordinator) newTx(j *job, legs int) facts.TxBegun {
 	return facts.TxBegun{
-		Tx:    grid.TxID{Broker: co.cfg.Name, Incarnation: co.lives.current().Incarnation, Nonce: co.lives.current().Nonce, Seq: co.txs.next()},
+		Tx:    grid.TxID{Broker: co.cfg.Name, Incarnation: co.lives.Current().Incarnation, Nonce: co.lives.Current().Nonce, Seq: co.txs.next()},
 		Job:   j.Name,
 		Sites: make([]string, 0, legs), Legs: make([]grid.Leg, 0, legs),
 	}
@@ -156,7 +156,7 @@ func (co *coordinator) lateGrant(t *transaction, l *txLeg, id grid.LegID, out *a
 	if t.state != grid.TxAborted || l.state > grid.Prepared && l.state != grid.Cancelled && l.state != grid.Refused {
 		return
 	}
-	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.current().Incarnation})
+	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.Current().Incarnation})
 }
 
 // prepared notes that a site can no longer refuse a leg. Rows B10, B11, B32.
@@ -190,7 +190,7 @@ func (co *coordinator) refused(now grid.Time, from agents.ID, t *transaction, l 
 	if m.Reason.Code == grid.Fenced {
 		// Of a leg of another life its site may say so because it never sold that leg: that counts
 		// only if it names a life later than this.
-		tx, life := m.Leg.Tx, co.lives.current()
+		tx, life := m.Leg.Tx, co.lives.Current()
 		own := tx.Incarnation == life.Incarnation && tx.Nonce == life.Nonce
 		if m.DecidedBy == life.Incarnation && (own || m.Latest > life.Incarnation) {
 			co.fence(from, m.Reason, m.Latest, out)

@@ -47,7 +47,7 @@ func (mem *memory) common() facts.BrokerImage {
 	f.Tenancy.Lines = mem.queue.passes()
 	mem.accounts.Image(&f)
 	mem.trust.Image(&f)
-	mem.lives.image(&f)
+	mem.lives.Image(&f)
 	for p := range mem.peers.all() {
 		switch {
 		case p.member:
@@ -160,7 +160,7 @@ func (mem *memory) load(f facts.BrokerImage) {
 
 // loadCommon loads what an image has besides jobs and transactions.
 func (mem *memory) loadCommon(f facts.BrokerImage) {
-	mem.lives.load(&f)
+	mem.lives.Load(&f)
 	mem.txs.load(f.Seq)
 	mem.cycles = f.Cycles
 	for _, s := range f.Sites {
@@ -230,7 +230,7 @@ func (mem *memory) loadTx(m facts.TxMemory) {
 		if t.sites[i] == "" {
 			continue
 		}
-		if p := mem.peers.ensure(mem.now, t.site(i)); mem.lives.presumes(t.id) { // images of earlier versions do not say it elsewhere
+		if p := mem.peers.ensure(mem.now, t.site(i)); mem.lives.Presumes(t.id) { // images of earlier versions do not say it elsewhere
 			p.deals(t.id.Incarnation)
 		}
 		if !l.closed && t.state != grid.TxAborted {

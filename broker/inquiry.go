@@ -13,7 +13,7 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 		rec.stray++
 		return
 	}
-	v, life := rec.verdict(from, m.Leg), rec.lives.current().Incarnation
+	v, life := rec.verdict(from, m.Leg), rec.lives.Current().Incarnation
 	if v == agents.Commit {
 		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
 			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
@@ -33,7 +33,7 @@ func (rec *recovery) verdict(from agents.ID, id grid.LegID) agents.Verdict {
 	switch {
 	case t == nil && rec.txs.get(id.Tx) != nil:
 		return agents.Unknown // a leg that is not this site's, or never existed
-	case t == nil && rec.lives.presumes(id.Tx):
+	case t == nil && rec.lives.Presumes(id.Tx):
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown

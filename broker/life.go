@@ -22,11 +22,11 @@ import (
 
 // Stopped reports whether another process now acts for this broker. This one has then
 // recorded that, and does nothing more.
-func (b *Broker) Stopped() bool { return b.lives.ended() }
+func (b *Broker) Stopped() bool { return b.lives.Ended() }
 
 // fence stops this process. Rows B44, B110.
 func (mem *memory) fence(site agents.ID, why grid.Reason, latest uint32, out *agents.Outbox) {
-	if !mem.lives.ended() {
+	if !mem.lives.Ended() {
 		mem.record(facts.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
@@ -37,15 +37,15 @@ const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
 func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
-	again := b.lives.count() > 0
+	again := b.lives.Count() > 0
 	nonce := m.Nonce
 	if nonce == 0 {
 		nonce = b.cfg.Nonce
 	}
 	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
-		f.Incarnation = b.lives.current().Incarnation + 1
-		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
+		f.Incarnation = b.lives.Current().Incarnation + 1
+		f.Incarnation = max(f.Incarnation, min(b.lives.Successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
 	b.record(f, out)
 	if !b.cfg.TermsStay || !b.tenancy.OnRecord() {
@@ -130,7 +130,7 @@ func (rec *recovery) unsure(now grid.Time) bool {
 		for i := range p.legs {
 			l := &p.legs[i]
 			x := stray{p.name, *l}
-			if rec.txs.get(l.Leg.Tx) == nil && !rec.lives.presumes(l.Leg.Tx) && !rec.contradicted(p, l.Leg.Tx) && (l.State.Blocks() || x.matters()) {
+			if rec.txs.get(l.Leg.Tx) == nil && !rec.lives.Presumes(l.Leg.Tx) && !rec.contradicted(p, l.Leg.Tx) && (l.State.Blocks() || x.matters()) {
 				return true
 			}
 		}
@@ -147,7 +147,7 @@ func (rec *recovery) askList(now grid.Time, p *peer, wait grid.Duration, out *ag
 func (rec *recovery) sendList(now grid.Time, p *peer, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
-	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.current().Incarnation, Nonce: rec.lives.current().Nonce}
+	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.Current().Incarnation, Nonce: rec.lives.Current().Nonce}
 	for _, t := range rec.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
@@ -174,7 +174,7 @@ const lastList = grid.Minute
 // listing takes a site's answer to this life's List.
 func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
 	p := rec.peers.get(from)
-	if p == nil || p.listed || m.Incarnation != rec.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.current().Nonce {
+	if p == nil || p.listed || m.Incarnation != rec.lives.Current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.Current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
@@ -354,7 +354,7 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 	switch {
 	case t.state == grid.TxAborted:
 		// A Hold sent by this life may still be on its way to a site that does not know the leg.
-		over := s.there && s.State.Terminal() || !s.there && !rec.lives.ours(t.id)
+		over := s.there && s.State.Terminal() || !s.there && !rec.lives.Ours(t.id)
 		if over && !l.closed && l.state <= grid.Prepared {
 			rec.record(facts.LegClosed{Leg: t.leg(i)}, out)
 		}

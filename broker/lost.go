@@ -193,9 +193,9 @@ func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == grid.LegI
 func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
-		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation, Full: true})
+		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: los.lives.Current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: los.lives.Current().Incarnation})
 	}
 }
 

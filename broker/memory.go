@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/lives"
 	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/broker/trust"
 	"github.com/bourse-grid/bourse/facts"
@@ -13,7 +14,7 @@ import (
 // loading an image, gives the same memory again.
 type memory struct {
 	cfg      Config
-	lives    lives
+	lives    lives.Lives
 	peers    directory   // of sites
 	trust    trust.Trust // which sites are left out for which users, or come last
 	accounts accounts.Accounts
@@ -55,7 +56,7 @@ func newMemory(cfg Config) memory {
 
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
-	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives{nonce: mem.cfg.Nonce}
+	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives.New(mem.cfg.Nonce)
 	mem.trust = trust.New()
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil

@@ -146,7 +146,7 @@ func (wat *watcher) ask(now grid.Time, p *peer, t *transaction, leg grid.LegID, 
 	p.await(now)
 	switch {
 	case p.listed && t.resolved:
-		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.Current().Incarnation})
 	case p.listed:
 		out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
 	case now >= p.lists.Add(lastRepeat): // not more often, as a Listing may be long

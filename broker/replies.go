@@ -37,7 +37,7 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 			co.refused(now, from, nil, nil, r, out)
 		}
 		if t == nil && !co.peers.listening() { // long forgotten, or not worth adopting
-			note(from, id, m, co.lives.current(), out)
+			note(from, id, m, co.lives.Current(), out)
 		}
 		return true
 	}
@@ -47,7 +47,7 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 	shifts := l.shifts
 	co.dispatch(now, p, t, l, m, out)
 	co.keepProofs(m, l.shifts > shifts, out)
-	note(from, id, m, co.lives.current(), out)
+	note(from, id, m, co.lives.Current(), out)
 	return true
 }
 

@@ -24,7 +24,7 @@ func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
 func (mem *memory) askOffers(id agents.ID, ref uint64, horizon grid.Time, out *agents.Outbox) {
-	life := mem.lives.current()
+	life := mem.lives.Current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 

@@ -569,7 +569,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Listing" {
-		m := agents.Listing{Incarnation: s.b.lives.current().Incarnation, Stamp: st}
+		m := agents.Listing{Incarnation: s.b.lives.Current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
 			if life, ok := strings.CutPrefix(text, "life="); ok { // to the List of an earlier one
 				m.Incarnation = uint32(number(s.t, life))
@@ -675,7 +675,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 // fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
 // of this life if it does not say, and the life that has fenced it.
 func (s *story) fenced(f []string) (nonce uint64, latest uint32) {
-	nonce = s.b.lives.current().Nonce
+	nonce = s.b.lives.Current().Nonce
 	for i, word := range f {
 		if word == "to" {
 			nonce = uint64(number(s.t, f[i+1]))

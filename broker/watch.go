@@ -169,7 +169,7 @@ func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
 		return
 	}
 	if p.listed && !p.asserts(m.Leg) {
-		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.Current().Incarnation})
 	}
 	m.Wait = min(2*m.Wait, grid.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)

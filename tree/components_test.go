@@ -29,7 +29,7 @@ var houses = []house{
 		"co": "coordinator", "recovery": "recovery", "amnesia": "amnesia", "losses": "losses", "watcher": "watcher",
 		"scheduler": "scheduler", "asking": "asking", "errands": "errands", "shifts": "shifts", "intake": "intake",
 		"operator": "operator",
-		"lives":    "lives", "txs": "transactions", "peers": "directory", "queue": "queue",
+		"txs":      "transactions", "peers": "directory", "queue": "queue",
 	}, []string{"recovery", "amnesia", "losses", "watcher"}, []string{"listener"}},
 	{"sites", "Site", 40, 400, map[string]string{
 		"participant": "participant", "requests": "requests", "orders": "orders", "notices": "notices", "offers": "offers", "view": "view",
@@ -38,6 +38,7 @@ var houses = []house{
 	}, nil, nil},
 	// The compiler holds the walls of these: they are packages of their own.
 	{"broker/accounts", "Accounts", 40, 400, nil, nil, nil},
+	{"broker/lives", "Lives", 40, 400, nil, nil, nil},
 	{"broker/tenancy", "Tenancy", 40, 400, nil, nil, nil},
 	{"broker/trust", "Trust", 40, 400, nil, nil, nil},
 }

@@ -93,6 +93,7 @@ var rooms = []room{
 	{"workload", []string{"grid", "workload/files"}, world},
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
+	{"broker/lives", []string{"grid", "facts"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},
 	{"broker/trust", []string{"grid", "facts"}, core},
 	{"broker/planning", []string{"grid", "facts", "policy/...", "agents"}, core},                               // a cycle's decision, pure
