@@ -41,6 +41,7 @@ import (
 type Broker struct {
 	memory
 	co        *coordinator
+	asking    *asking
 	scheduler *scheduler
 	errands   *errands
 	shifts    *shifts
@@ -60,8 +61,9 @@ func New(cfg Config) *Broker {
 	mem := &b.memory
 	b.co = newCoordinator(mem, b)
 	b.operator = &operator{memory: mem}
-	b.scheduler = &scheduler{memory: mem, co: b.co, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, asking: b.scheduler.asking, scheduler: b.scheduler}
+	b.asking = &asking{memory: mem}
+	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler}
 	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}

@@ -51,8 +51,8 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
-	if sch.cycle.phase == idle && sch.queue.idle() && sch.peers.unheard() {
-		sch.askSilent(now, out)
+	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
+		sch.asking.askSilent(now, out)
 	}
 	sch.follow = max(sch.follow, sch.cfg.rounds())
 }

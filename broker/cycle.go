@@ -158,7 +158,7 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.phase = gathering
 	c.poll.reset()
-	c.missing = sch.peers.await(now, c.number, &c.poll, sch.cfg.OfferWait)
+	c.missing = sch.asking.await(now, c.number, &c.poll)
 	for _, id := range sch.sites {
 		sch.askOffers(id, c.number, c.horizon, out)
 	}
@@ -178,8 +178,8 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 		}
 		return
 	}
-	if p := sch.peers.get(from); p != nil {
-		p.stands.take(m.Refusal)
+	if sch.peers.get(from) != nil {
+		sch.glances.stands(from, m.Refusal)
 	}
 	if m.Cycle >= probeRef {
 		sch.co.probed(now, from, m, out)
@@ -192,7 +192,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 		sch.errands.errandOffered(now, from, m, out)
 		return
 	}
-	sch.peers.spoke(now, from, m.Cycle, sch.cfg.OfferWait)
+	sch.asking.spoke(now, from, m.Cycle)
 	if m.Cycle == 0 {
 		sch.glances.offered(now, sch.peers.get(from), m, out)
 	}
@@ -202,9 +202,9 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 		return
 	}
 	waited := c.poll.take(c.opened, now, site, m)
-	sch.asking.remember(sch.peers.get(from), &c.poll.sites[site])
+	sch.asking.remember(from, &c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
-		sch.peers.get(from).clock = a
+		sch.peers.get(from).keepsTime(a)
 	}
 	if waited {
 		c.missing--
@@ -292,7 +292,7 @@ func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox
 		return
 	}
 	if c.phase == gathering {
-		sch.peers.notHeard(&c.poll)
+		sch.asking.notHeard(&c.poll)
 	}
 	c.missing = 0
 	sch.goOn(now, out)
@@ -301,6 +301,7 @@ func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox
 // goOnWithout stops waiting for a site that has left. This cycle goes on without it
 // even if it comes back before the others have answered.
 func (sch *scheduler) goOnWithout(now grid.Time, id agents.ID, out *agents.Outbox) {
+	sch.asking.excuse(id)
 	c := &sch.cycle
 	site, asked := sch.index[id]
 	if !asked {

@@ -71,7 +71,7 @@ func (ers *errands) finish(e *errand) {
 func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox) {
 	e.sites = ers.asking.sitesFor(now, e.job, ers.scheduler.terms())
 	e.poll = newPoll(e.sites)
-	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.peers.await(now, 0, &e.poll, ers.cfg.OfferWait)
+	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.asking.await(now, 0, &e.poll)
 	for _, id := range e.sites {
 		ers.askOffers(id, e.ref, horizon, out)
 	}
@@ -105,7 +105,7 @@ func (ers *errands) errand(ref uint64) *errand {
 
 func (ers *errands) errandDue(now grid.Time, m errandDue, out *agents.Outbox) {
 	if e := ers.errand(m.Ref); e != nil && e.wait {
-		ers.peers.notHeard(&e.poll)
+		ers.asking.notHeard(&e.poll)
 		ers.errandGathered(now, e, out)
 	}
 }

@@ -95,7 +95,7 @@ func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agent
 // partWith goes on without a site. The site is sent nothing more until it has listed its
 // legs, and transactions that are undecided there are aborted.
 func (los *losses) partWith(now grid.Time, p *peer, out *agents.Outbox) {
-	los.stale, p.silent = true, silence{}
+	los.stale = true
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
 	if p.listed {
 		p.listed = false

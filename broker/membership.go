@@ -31,7 +31,7 @@ func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
 		b.peers.hear(now)
-		p.stands.ask(id, out) // it may have restarted and forgotten whom to tell
+		askStanding(id, out) // it may have restarted and forgotten whom to tell
 		return
 	}
 	if p == nil && !b.welcome(id) {
@@ -43,7 +43,7 @@ func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	b.record(facts.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	b.co.member(now, b.peers.get(id), met, out)
-	b.peers.get(id).stands.ask(id, out)
+	askStanding(id, out)
 }
 
 // welcome reports whether an unknown site may be added.
@@ -80,7 +80,7 @@ func (sch *scheduler) someAway() bool {
 func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
 		b.record(facts.SiteLeft{Site: siteName(id)}, out)
-		b.stale, p.silent = true, silence{}
+		b.stale = true
 		b.scheduler.goOnWithout(now, id, out)
 		b.co.member(now, p, true, out)
 	}

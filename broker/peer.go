@@ -19,15 +19,11 @@ type peer struct {
 	dealt uint32 // the latest life of the broker that has begun a transaction there; 0: none
 
 	// This life only.
-	heard     grid.Time // when it last sent anything
-	asked     grid.Time // when it was first asked, since then, something it must answer; 0: it was not
-	lists     grid.Time // when it was last asked for its legs
-	silent    silence
-	known     acquaintance
+	heard     grid.Time       // when it last sent anything
+	asked     grid.Time       // when it was first asked, since then, something it must answer; 0: it was not
+	lists     grid.Time       // when it was last asked for its legs
 	clock     planning.Answer // Usable or Skewed, by its last offers; otherwise Silent
 	listed    bool
-	stands    standing
-	glance    glance
 	legs      []agents.ListedLeg   // of its Listing, until all have listed
 	places    map[grid.LegID]int32 // in legs
 	memory    siteMemory
@@ -35,6 +31,9 @@ type peer struct {
 	told      int          // how many of them have been sent
 	asserting map[grid.LegID]bool
 }
+
+// keepsTime notes how the clock of its last offers compares with the broker's.
+func (p *peer) keepsTime(clock planning.Answer) { p.clock = clock }
 
 // usable reports whether a site may be asked for anything new.
 func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }

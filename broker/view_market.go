@@ -44,7 +44,8 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
-			if g := &p.glance; g.asked > v.Asked && g.site.Name != "" {
+			g := b.glances.of(p.id)
+			if g.asked > v.Asked && g.site.Name != "" {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
@@ -52,7 +53,7 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 			if until, last := b.trust.Last(b.now, p.name); last {
 				v.Last = until
 			}
-			p.stands.show(&v)
+			g.stands.show(&v)
 			if !yield(v) {
 				return
 			}
