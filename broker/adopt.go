@@ -123,7 +123,7 @@ func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 			rec.adoptTx(now, group, commit, out)
 		}
 	}
-	no.record(rec.memory, out)
+	no.record(rec.txState, out)
 }
 
 // adoptLegs records the legs, at their prices or, if they are given up at once, at none.
@@ -211,45 +211,3 @@ const maxLegs = 10_000
 // higher numbers, to some 2 MB. An honest window has at most one leg for each site, and
 // most of them are listed.
 const maxGaps = 10_000
-
-// applyAdopted puts a leg on record as if its transaction had been begun, at its price.
-// If the account does not cover that, because processes that did not know of each other
-// spent the money twice, an overdraft does, and the budget is used up.
-func (mem *memory) applyAdopted(f facts.LegAdopted) {
-	t := mem.txs.get(f.Leg.Tx)
-	if t == nil {
-		j := mem.names[f.Job]
-		if j == nil {
-			j = newJob(grid.Job{Name: f.Job, User: f.User})
-			j.state, j.stub = grid.JobAbandoned, true
-			j.Deadline = grid.Never
-			mem.jobs = append(mem.jobs, j)
-			mem.names[j.Name] = j
-		}
-		t = &transaction{id: mem.texts.id(f.Leg.Tx), job: j, few: &none}
-		mem.txs.keep(t)
-	}
-	t.sites = slices.Clone(t.sites) // they may be shared with a fact or an image
-	for len(t.legs) <= f.Leg.Leg {  // nothing is known of legs in between
-		t.legs = append(t.legs, txLeg{state: grid.Cancelled, closed: true, oddities: &noOddities})
-		t.sites = append(t.sites, "")
-	}
-	amount := f.Fare.Total()
-	t.sites[f.Leg.Leg] = mem.texts.one(f.Site)
-	f.What.Group = mem.texts.one(f.What.Group)
-	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: grid.Held, priced: true, version: f.Version, oddities: &noOddities}
-	if alone := len(t.legs) == 1; alone && f.Flex.Due > 0 {
-		t.own().flex = f.Flex
-	} else if !alone && t.flex.Due > 0 { // several legs have one start
-		t.own().flex = grid.Flex{}
-	}
-	if f.State == grid.Prepared {
-		t.legs[f.Leg.Leg].state = grid.Prepared
-	}
-	if left := mem.accounts.Available(); left < amount && t.state != grid.TxAborted {
-		mem.accounts.Overdraw(amount - left)
-	}
-	if t.state != grid.TxAborted { // its other legs may have been adopted and aborted before
-		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
-	}
-}

@@ -85,6 +85,9 @@ func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.
 // the life: an answer to an earlier one may be older than the doubt.
 const probeRef = errandRef | 1<<62
 
+// errandRef marks the requests for offers that are not of a cycle.
+const errandRef = 1 << 63
+
 func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
 	amn.askOffers(p.id, p.memory.probe, 0, out)
 }
@@ -194,7 +197,7 @@ func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
 	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
 		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.Current().Incarnation, Nonce: amn.lives.Current().Nonce}
 		if m.Leg.State == grid.Confirmed || m.Leg.State == grid.Running {
-			m.Work = amn.txs.handover(t, id.Leg)
+			m.Work = amn.handover(t, id.Leg)
 		}
 		out.Send(p.id, m)
 	}

@@ -39,7 +39,7 @@ import (
 // It consists of its memory and of the components that act on it; the package
 // documentation lists them. All transactions go through the coordinator.
 type Broker struct {
-	memory
+	*memory
 	co        *coordinator
 	asking    *asking
 	scheduler *scheduler
@@ -58,8 +58,8 @@ func New(cfg Config) *Broker {
 		panic(err)
 	}
 	b := &Broker{memory: newMemory(cfg)}
-	mem := &b.memory
-	b.co = newCoordinator(mem, b)
+	mem := b.memory
+	b.co = newCoordinator(mem.tx, outcomes{b})
 	b.operator = &operator{memory: mem}
 	b.asking = &asking{memory: mem}
 	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
@@ -137,10 +137,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 
 // Early counts the reports from sites that a leg's work was running, or over,
 // before its window began: a sign that two clocks disagree.
-func (b *Broker) Early() uint64 { return b.early }
+func (b *Broker) Early() uint64 { return b.tx.early }
 
 // Stray counts the messages that made no sense.
-func (b *Broker) Stray() uint64 { return b.stray }
+func (b *Broker) Stray() uint64 { return b.stray + b.tx.stray }
 
 // alarm handles an alarm that is not the coordinator's, and reports false if m is
 // no such alarm.
@@ -178,21 +178,11 @@ type (
 		Cycle uint64
 		Phase phase
 	}
-	// tryDue gives up a transaction that is still in State.
-	tryDue struct {
-		Tx    grid.TxID
-		State grid.TxState
-	}
 	// capDue tries an entry's alternative again.
 	capDue struct {
 		Cycle uint64
 		Entry int
 		Tries int
-	}
-	// listDue asks a site again to list its legs.
-	listDue struct {
-		Site agents.ID
-		Wait grid.Duration
 	}
 	// forgetDue drops jobs and transactions that ended long ago.
 	forgetDue struct{}
@@ -201,7 +191,5 @@ type (
 // Kind names the alarm.
 func (cycleDue) Kind() string   { return "CycleDue" }
 func (answersDue) Kind() string { return "AnswersDue" }
-func (tryDue) Kind() string     { return "TryDue" }
 func (capDue) Kind() string     { return "CapDue" }
-func (listDue) Kind() string    { return "ListDue" }
 func (forgetDue) Kind() string  { return "ForgetDue" }

@@ -64,7 +64,7 @@ func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles)
 // ends every step.
 func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
 	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
-		if !sch.asking.inTurn() && (sch.stale || sch.peers.listening()) {
+		if !sch.asking.inTurn() && (sch.peers.changed() || sch.peers.listening()) {
 			sch.listSites(sch.peers.usable(sch.sites[:0]))
 		}
 		sch.follow--

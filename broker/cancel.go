@@ -60,7 +60,7 @@ func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.O
 	}
 	for _, t := range in.txs.all() {
 		switch {
-		case t.job != j || !t.resolved:
+		case t.job != j.itself() || !t.resolved:
 		case t.open():
 			in.co.abort(now, t, gone, out)
 		case t.state == grid.TxCommitted:
@@ -94,7 +94,7 @@ func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 	}
 	var back grid.Credits
 	for _, t := range in.txs.all() {
-		if t.job != j {
+		if t.job != j.itself() {
 			continue
 		}
 		if t.open() || t.state == grid.TxCommitted && !t.over() {

@@ -13,7 +13,7 @@ import (
 // way in which a restart or a site disturbs that. The parts share the memory, and send
 // to sites only through the coordinator.
 type coordinator struct {
-	*memory
+	*txState
 	listener listener
 	recovery recovery
 	amnesia  amnesia
@@ -26,7 +26,7 @@ type coordinator struct {
 // sites list their legs, decides open transactions, and adopts legs that it has no
 // record of.
 type recovery struct {
-	*memory
+	*txState
 	co       *coordinator
 	had      grid.Credits // what the account could pay when this life began
 	regained grid.Credits // the cost of what this life has adopted of lives on record
@@ -35,7 +35,7 @@ type recovery struct {
 // amnesia notices when a site has lost recent memory, and tells it again what it has
 // forgotten.
 type amnesia struct {
-	*memory
+	*txState
 	co       *coordinator
 	asserts  int // maxAsserts, less in tests
 	probeSeq uint64
@@ -44,26 +44,26 @@ type amnesia struct {
 // losses lets the broker go on without sites declared lost, and settles what they
 // claim when they return.
 type losses struct {
-	*memory
+	*txState
 	co *coordinator
 }
 
 // watcher asks after a leg when its site should have reported on it, or must do so
 // soon enough that a replacement can still be found.
 type watcher struct {
-	*memory
+	*txState
 	co      *coordinator
 	watches watches
 }
 
 // newCoordinator returns a coordinator that works on mem and tells a listener what it
 // decides.
-func newCoordinator(mem *memory, to listener) *coordinator {
-	co := &coordinator{memory: mem, listener: to}
-	co.recovery = recovery{memory: mem, co: co}
-	co.amnesia = amnesia{memory: mem, co: co, asserts: maxAsserts}
-	co.losses = losses{memory: mem, co: co}
-	co.watcher = watcher{memory: mem, co: co}
+func newCoordinator(s *txState, to listener) *coordinator {
+	co := &coordinator{txState: s, listener: to}
+	co.recovery = recovery{txState: s, co: co}
+	co.amnesia = amnesia{txState: s, co: co, asserts: maxAsserts}
+	co.losses = losses{txState: s, co: co}
+	co.watcher = watcher{txState: s, co: co}
 	return co
 }
 
@@ -143,3 +143,28 @@ func (co *coordinator) mayBuy(now grid.Time) bool { return !co.recovery.unsure(n
 
 // done reports whether nothing more is expected of a transaction.
 func (co *coordinator) done(now grid.Time, t *transaction) bool { return co.losses.done(now, t) }
+
+// listener is told what happens to the coordinator's transactions. The broker passes that
+// on to the component that began the transaction by coordinator.open: the cycle, the
+// repairs, the moves or the offers.
+type listener interface {
+	// decided: a transaction was decided, COMMIT or ABORT.
+	decided(now grid.Time, t *transaction, out *agents.Outbox)
+	// lost: a part of a job's window may be gone, or can be repaired only now.
+	lost(now grid.Time, j *txJob, out *agents.Outbox)
+	// ended: a leg of a job has ended.
+	ended(j *txJob, out *agents.Outbox)
+	// effective: a site has confirmed a leg or, with a reason, none ever will.
+	effective(t *transaction, why grid.Reason, out *agents.Outbox)
+	// elsewhere: a site has refused a leg and names other places for it.
+	elsewhere(t *transaction, places []grid.Place)
+	// shiftOffered: a site asks to move a leg.
+	shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox)
+	// changed: something about a job's window is not as it was, or not known as well.
+	changed(j *txJob)
+	// listed: this life now knows what its sites carry, or goes on without knowing all of it.
+	// Windows that had to wait for that can be repaired.
+	listed(now grid.Time, out *agents.Outbox)
+	// goOnWithout: a site is lost, so nobody must wait for its answers.
+	goOnWithout(now grid.Time, site agents.ID, out *agents.Outbox)
+}

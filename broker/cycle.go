@@ -160,7 +160,7 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 	c.poll.reset()
 	c.missing = sch.asking.await(now, c.number, &c.poll)
 	for _, id := range sch.sites {
-		sch.askOffers(id, c.number, c.horizon, out)
+		sch.tx.askOffers(id, c.number, c.horizon, out)
 	}
 	if c.missing == 0 {
 		sch.search(now, out)
@@ -174,7 +174,7 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil { // row B110
 		if m.Nonce == sch.lives.Current().Nonce {
-			sch.fence(from, m.Refusal, m.Latest, out)
+			sch.tx.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
@@ -265,7 +265,7 @@ func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out
 	}
 	c.named[site], c.waits[site] = m.Quotes, false
 	for i, user := range c.wanted[site].Users {
-		sch.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
+		sch.tx.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
 	}
 	c.missing--
 	sch.goOn(now, out)

@@ -47,7 +47,7 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 		}
 		switch {
 		case t.state == grid.TxCommitted && l.state <= grid.Prepared:
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.Current().Incarnation, Work: co.txs.handover(t, i)})
+			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.Current().Incarnation, Work: co.handover(t, i)})
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == grid.TxCommitted && t.releases(l):
@@ -90,4 +90,14 @@ func (co *coordinator) repeat(now grid.Time, t *transaction, out *agents.Outbox)
 		}
 	}
 	return true
+}
+
+// tellReplaced releases the rest of the window that a move replaces, after its first
+// Confirmed. If the move failed, it releases what its job cannot use.
+func (co *coordinator) tellReplaced(now grid.Time, t *transaction, out *agents.Outbox) {
+	for _, old := range co.txs.all() {
+		if old.job == t.job && old != t && (old.apart || co.withdrawn(t.job)) && old.resolved && !old.open() && !old.atRest() {
+			co.tell(now, old, firstRepeat, out)
+		}
+	}
 }

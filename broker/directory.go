@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // directory holds the sites that a broker knows.
 type directory struct {
-	byID map[agents.ID]*peer
-	ids  []agents.ID // in order of name
-	word grid.Time   // when gossip last named a new site, in this life; 0: never
+	byID  map[agents.ID]*peer
+	ids   []agents.ID // in order of name
+	moved bool        // a site can be asked now, or no longer, since somebody looked
+	word  grid.Time   // when gossip last named a new site, in this life; 0: never
 }
 
 // get is the site of that address, or nil if it is not known.
@@ -103,3 +105,64 @@ func (d *directory) room(id agents.ID) bool {
 
 // maxSites bounds the sites that a broker knows, because gossip can name any.
 const maxSites = 16_384
+
+// change notes that a site can be asked now, or no longer can. changed reports whether one
+// has since unchanged was called.
+func (d *directory) change()       { d.moved = true }
+func (d *directory) changed() bool { return d.moved }
+func (d *directory) unchanged()    { d.moved = false }
+
+// applyJoined makes a site a member, and applyLeft makes it none.
+func (d *directory) applyJoined(at grid.Time, f facts.SiteJoined) {
+	d.ensure(at, siteID(f.Site)).member = true
+}
+
+func (d *directory) applyLeft(at grid.Time, f facts.SiteLeft) {
+	p := d.ensure(at, siteID(f.Site))
+	p.member, p.went, p.left = false, true, at
+}
+
+// applyLost makes a site lost, and applyBack makes it answer again.
+func (d *directory) applyLost(at grid.Time, f facts.SiteLost) {
+	d.ensure(at, siteID(f.Site)).lost = &loss{SiteLost: f, Since: at}
+}
+
+func (d *directory) applyBack(at grid.Time, f facts.SiteBack) {
+	d.ensure(at, siteID(f.Site)).lost = nil
+}
+
+// image writes the sites' part of an image.
+func (d *directory) image(f *facts.BrokerImage) {
+	for p := range d.all() {
+		switch {
+		case p.member:
+			f.Sites = append(f.Sites, p.name)
+		case p.went:
+			f.Left = append(f.Left, facts.LeftSite{Site: p.name, Since: p.left})
+		}
+		if p.lost != nil {
+			f.Lost = append(f.Lost, facts.LostSite(*p.lost))
+		}
+		if p.dealt > 0 {
+			f.Dealt = append(f.Dealt, facts.SiteDealt{Site: p.name, Incarnation: p.dealt})
+		}
+	}
+}
+
+// load adds the sites of an image.
+func (d *directory) load(at grid.Time, f *facts.BrokerImage) {
+	for _, s := range f.Sites {
+		d.ensure(at, siteID(s)).member = true
+	}
+	for _, x := range f.Lost {
+		lost := loss(x)
+		d.ensure(at, siteID(x.Site)).lost = &lost
+	}
+	for _, x := range f.Left {
+		p := d.ensure(at, siteID(x.Site))
+		p.went, p.left = true, x.Since
+	}
+	for _, x := range f.Dealt {
+		d.ensure(at, siteID(x.Site)).deals(x.Incarnation)
+	}
+}

@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"slices"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -110,7 +108,7 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 	if !commit {
 		return credible
 	}
-	books := &so.rec.accounts
+	books := so.rec.accounts
 	if !books.Bears(cost) {
 		return noMoney
 	}
@@ -163,23 +161,13 @@ func (d *disowned) add(x *stray, why disbelief) {
 }
 
 // record records them.
-func (d *disowned) record(mem *memory, out *agents.Outbox) {
+func (d *disowned) record(s *txState, out *agents.Outbox) {
 	for i := range d.facts {
 		f := d.facts[i]
 		f.Reason = d.why[i].reason(&f)
-		mem.record(f, out)
+		s.record(f, out)
 	}
 }
 
 // deals notes that a life of the broker has begun a transaction with a leg at a site.
 func (p *peer) deals(life uint32) { p.dealt = max(p.dealt, life) }
-
-// dealtImage lists, in order of site, which life has last bought where.
-func (d *directory) dealtImage() (list []facts.SiteDealt) {
-	for p := range d.all() {
-		if p.dealt > 0 {
-			list = append(list, facts.SiteDealt{Site: p.name, Incarnation: p.dealt})
-		}
-	}
-	return slices.Clip(list)
-}

@@ -60,7 +60,7 @@ func (co *coordinator) started(now grid.Time, t *transaction, i int, out *agents
 	case t.state != grid.TxCommitted || l.state != grid.Confirmed:
 	case t.flex.Early(l.what, now):
 		co.early++
-	case co.cfg.Explain > 0:
+	case co.cfg.Starts:
 		co.record(facts.LegStarted{Leg: t.leg(i)}, out)
 	default:
 		l.state = grid.Running

@@ -46,9 +46,6 @@ type errand struct {
 	missing int
 }
 
-// errandRef marks the requests for offers of errands among those of cycles.
-const errandRef = 1 << 63
-
 // errandDue ends an errand's wait for offers.
 type errandDue struct{ Ref uint64 }
 
@@ -73,7 +70,7 @@ func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.asking.await(now, 0, &e.poll)
 	for _, id := range e.sites {
-		ers.askOffers(id, e.ref, horizon, out)
+		ers.tx.askOffers(id, e.ref, horizon, out)
 	}
 	out.Alarm(now.Add(ers.cfg.OfferWait), errandDue{e.ref})
 	ers.scheduler.askAgainLater(now, e.ref, gathering, firstRepeat, out)
@@ -122,7 +119,8 @@ func (ers *errands) errandGathered(now grid.Time, e *errand, out *agents.Outbox)
 
 // decided goes on with an errand whose transaction is decided.
 func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
-	e := t.job.errand
+	j := ers.jobOf(t)
+	e := j.errand
 	if e == nil || e.try != t {
 		return
 	}
@@ -130,12 +128,12 @@ func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
 	switch {
 	case e.tx == nil && t.state == grid.TxCommitted:
 		ers.finish(e)
-		t.own().asker = e.asker // is answered at the first Confirmed
+		t.askedBy(e.asker) // who is answered at the first Confirmed
 	case e.tx == nil:
 		ers.moved(now, e, t.reason, out)
 	case t.state == grid.TxCommitted:
 		ers.finish(e)
-		ers.mend(now, t.job, out)
+		ers.mend(now, j, out)
 	default:
 		ers.mendNext(now, e, out)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
-	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -31,47 +30,6 @@ func flexOf(r *grid.Request, legs []grid.Leg) grid.Flex {
 func (j *job) flex(legs []grid.Leg) grid.Flex {
 	r := j.request()
 	return flexOf(&r, legs)
-}
-
-// placed reports whether a site has placed a leg within its window and at the length
-// asked for. Row B70.
-func (t *transaction) placed(l *txLeg, m agents.Held) bool {
-	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
-}
-
-// shifted handles a site's report that it has moved or fixed a leg. A place outside the
-// leg's window is not believed. Row B71.
-func (co *coordinator) shifted(now grid.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
-	switch {
-	case t.state != grid.TxCommitted || m.Shifts <= l.shifts:
-	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
-		co.stray++
-	default:
-		moves := m.Start != l.what.Start
-		co.record(facts.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
-		if moves && l.state == grid.Confirmed {
-			co.watcher.watch(t, m.Leg.Leg, out)
-		}
-	}
-}
-
-// shifted is a listed leg's place, as the site's latest report. The site stops repeating
-// a report once it is acknowledged, but a broker with an older journal has forgotten
-// that. Row B58.
-func (s *sighting) shifted() agents.Shifted {
-	return agents.Shifted{Leg: s.Leg, Start: s.What.Start, End: s.What.End, Shifts: s.Shifts, Fixed: s.Flex.Due > 0 && !s.Flex.Movable(s.What)}
-}
-
-// applyShifted moves a leg to where its site has moved it.
-func (mem *memory) applyShifted(f facts.LegShifted) {
-	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
-	l.what.Start, l.what.End = f.Start, f.End
-	l.own().shifts = f.Shifts
-	if f.Fixed {
-		flex := &t.own().flex
-		flex.Ready, flex.Due = f.Start, f.End
-	}
-	mem.touch(t.job)
 }
 
 // elsewhere adds to the plan, as alternatives, the places that a site has named for a
@@ -157,7 +115,7 @@ func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents
 		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
-	f := ers.co.newTx(e.job, 1)
+	f := ers.co.newTx(e.job.Name, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
 	f.Replaces, f.Versions = []grid.LegID{t.leg(0)}, []uint32{max(l.version, 1)}

@@ -37,19 +37,19 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 	if in.cfg.KeepJobs == 0 {
 		return
 	}
-	var busy map[*job]bool // filled when needed
+	var busy map[*txJob]bool // filled when needed
 	var old []string
 	for _, j := range in.jobs {
 		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
 		if busy == nil {
-			busy = map[*job]bool{}
+			busy = map[*txJob]bool{}
 			for _, t := range in.txs.all() {
 				busy[t.job] = true
 			}
 		}
-		if !busy[j] {
+		if !busy[j.itself()] {
 			old = append(old, j.Name)
 		}
 	}
@@ -81,5 +81,6 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 
 // wanted reports whether a transaction is part of a window that still counts.
 func (in *intake) wanted(t *transaction) bool {
-	return t.job.state == grid.JobPlaced && slices.Contains(t.job.txs, t)
+	j := in.jobOf(t)
+	return j.state == grid.JobPlaced && slices.Contains(j.txs, t)
 }

@@ -77,7 +77,7 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 		}
 		g.waits[p.id], g.of(p.id).asked = true, now
 		g.sent++
-		g.askOffers(p.id, 0, now.Add(g.cfg.Horizon), out)
+		g.tx.askOffers(p.id, 0, now.Add(g.cfg.Horizon), out)
 	}
 	g.lookers = append(g.lookers, from)
 	switch {

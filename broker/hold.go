@@ -8,10 +8,10 @@ import (
 )
 
 // newTx is the record that begins a transaction.
-func (co *coordinator) newTx(j *job, legs int) facts.TxBegun {
+func (co *coordinator) newTx(job string, legs int) facts.TxBegun {
 	return facts.TxBegun{
 		Tx:    grid.TxID{Broker: co.cfg.Name, Incarnation: co.lives.Current().Incarnation, Nonce: co.lives.Current().Nonce, Seq: co.txs.next()},
-		Job:   j.Name,
+		Job:   job,
 		Sites: make([]string, 0, legs), Legs: make([]grid.Leg, 0, legs),
 	}
 }
@@ -54,7 +54,7 @@ func (t *transaction) late(now grid.Time, lead grid.Duration) bool {
 // within cuts a lock's limit so that the lock ends by the window's start. Without a
 // lead there is no latency: the whole exchange ends within the instant, and nothing
 // is cut.
-func (c *Config) within(now grid.Time, t *transaction, limit grid.Duration) grid.Duration {
+func (c *txConfig) within(now grid.Time, t *transaction, limit grid.Duration) grid.Duration {
 	if c.Lead == 0 {
 		return limit
 	}
@@ -100,7 +100,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 		co.abort(now, t, reason(grid.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
-	co.record(l.pricing(t.job, m), out)
+	co.record(l.pricing(co.host.workOf(t.job), m), out)
 	if t.sent < len(t.legs) {
 		if t.serial {
 			co.hold(now, t, out)
@@ -112,7 +112,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 	}
 	// Each leg is within its limit, but the limits may add up to more than the job's
 	// budget: see scheduler.limits. They never exceed B* or the accounts.
-	if sum, most := t.price(), co.budgetOf(t); sum > most {
+	if sum, most := t.price(), t.mostPaid(); sum > most {
 		co.abort(now, t, reason(grid.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
 	}
@@ -129,7 +129,7 @@ func (co *coordinator) held(now grid.Time, t *transaction, l *txLeg, m agents.He
 
 // pricing is the record of the price at which a site holds a leg, and of where it lies
 // if the site has chosen.
-func (l *txLeg) pricing(j *job, m agents.Held) facts.LegPriced {
+func (l *txLeg) pricing(work *grid.Work, m agents.Held) facts.LegPriced {
 	f := facts.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
@@ -137,9 +137,9 @@ func (l *txLeg) pricing(j *job, m agents.Held) facts.LegPriced {
 	if m.Version > 1 {
 		f.Version = m.Version
 	}
-	if j.Work != nil {
+	if work != nil {
 		f.Names = m.Nodes
-		if j.Work.Rendezvous {
+		if work.Rendezvous {
 			f.Meeting, f.Token = m.Meeting, m.Token
 		}
 	}
@@ -236,3 +236,20 @@ func (co *coordinator) tryDue(now grid.Time, m tryDue, out *agents.Outbox) {
 		}
 	}
 }
+
+// patience is how long the broker waits, from its first send, for answers whose locks
+// last for limit: max(0.8 x limit - 2 s, 0.5 x limit). The site counts the limit from
+// when it first receives the request, so the broker never commits a leg whose lock may
+// have expired.
+func patience(limit grid.Duration) grid.Duration {
+	return max(limit*8/10-2*grid.Second, limit/2)
+}
+
+// tryDue is the alarm to give up a transaction that is still in State.
+type tryDue struct {
+	Tx    grid.TxID
+	State grid.TxState
+}
+
+// Kind names the alarm.
+func (tryDue) Kind() string { return "TryDue" }

@@ -15,7 +15,7 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	}
 	v, life := rec.verdict(from, m.Leg), rec.lives.Current().Incarnation
 	if v == agents.Commit {
-		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
+		if work := rec.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
 			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
 			return
 		}

@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"slices"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -32,13 +30,6 @@ func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
 func (wat *watcher) lateDue(m lateDue) {
 	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
 		l.late = true
-		wat.touch(wat.txs.get(m.Leg.Tx).job)
+		wat.co.listener.changed(wat.txs.get(m.Leg.Tx).job)
 	}
-}
-
-// overdue reports whether a job's window is late, so that nobody knows when it will end.
-func (j *job) overdue() bool {
-	return slices.ContainsFunc(j.txs, func(t *transaction) bool {
-		return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
-	})
 }

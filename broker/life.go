@@ -20,49 +20,6 @@ import (
 // within listWait takes no part in cycles until it does, and what it carries has to
 // wait. Rows B50 to B55 and B64.
 
-// Stopped reports whether another process now acts for this broker. This one has then
-// recorded that, and does nothing more.
-func (b *Broker) Stopped() bool { return b.lives.Ended() }
-
-// fence stops this process. Rows B44, B110.
-func (mem *memory) fence(site agents.ID, why grid.Reason, latest uint32, out *agents.Outbox) {
-	if !mem.lives.Ended() {
-		mem.record(facts.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
-	}
-}
-
-// maxAhead bounds how far a site may raise the incarnation, so that a faulty site
-// cannot use up the numbers.
-const maxAhead = 1_000_000
-
-// start begins a life. Rows B50, B111.
-func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
-	again := b.lives.Count() > 0
-	nonce := m.Nonce
-	if nonce == 0 {
-		nonce = b.cfg.Nonce
-	}
-	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
-	if again {
-		f.Incarnation = b.lives.Current().Incarnation + 1
-		f.Incarnation = max(f.Incarnation, min(b.lives.Successor(), f.Incarnation+maxAhead)+1) // row B111
-	}
-	b.record(f, out)
-	if !b.cfg.TermsStay || !b.tenancy.OnRecord() {
-		b.operator.recordFile(b.cfg.holders(), out)
-	}
-	b.openBudget(now, out)
-	b.scheduler.startCycles(now, out)
-	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	if again {
-		for _, j := range b.jobs {
-			b.touch(j)
-		}
-		b.intake.callFull()
-	}
-	b.co.begin(now, again, out)
-}
-
 // begin begins a life. If it is not the first, it asks the sites to list their legs and
 // resumes watching the transactions on record.
 func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
@@ -96,6 +53,15 @@ func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
 	rec.co.watcher.arm(out)
 }
 
+// listDue is the alarm to ask a site again to list its legs.
+type listDue struct {
+	Site agents.ID
+	Wait grid.Duration
+}
+
+// Kind names the alarm.
+func (listDue) Kind() string { return "ListDue" }
+
 // listWait is how long a life waits for every member to list its legs before it goes on
 // with those that have.
 const listWait = 30 * grid.Second
@@ -109,9 +75,7 @@ func (listenDue) Kind() string { return "ListenDue" }
 // listenDue repairs the windows that had to wait until the sites had listed.
 func (rec *recovery) listenDue(now grid.Time, out *agents.Outbox) {
 	if rec.peers.listening() && !rec.unsure(now) {
-		for _, j := range rec.jobs {
-			rec.co.listener.lost(now, j, out)
-		}
+		rec.co.listener.listed(now, out)
 	}
 }
 
@@ -187,7 +151,8 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 		return // delayed on its way: sent before the site was lost
 	}
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
-	p.listed, p.legs, rec.stale = true, m.Legs, true
+	p.listed, p.legs = true, m.Legs
+	rec.peers.change()
 	p.places = make(map[grid.LegID]int32, len(m.Legs))
 	for i := len(m.Legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
@@ -245,9 +210,7 @@ func (rec *recovery) resolveAll(now grid.Time, p *peer, out *agents.Outbox) {
 			p.legs, p.places = nil, nil
 		}
 	}
-	for _, j := range rec.jobs {
-		rec.co.listener.lost(now, j, out)
-	}
+	rec.co.listener.listed(now, out)
 }
 
 // sighting is what a site has listed about a leg.
@@ -282,7 +245,7 @@ func took(s *sighting) bool {
 
 // resolve decides one transaction afresh. Rows B51 to B54.
 func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) {
-	rec.touch(t.job)
+	rec.co.listener.changed(t.job)
 	if t.over() {
 		t.resolved = true
 		return
@@ -337,7 +300,7 @@ func (rec *recovery) priceSeen(t *transaction, i int, s *sighting, out *agents.O
 	if !t.placed(l, m) {
 		m.Start, m.End = 0, 0
 	}
-	rec.record(l.pricing(t.job, m), out)
+	rec.record(l.pricing(rec.host.workOf(t.job), m), out)
 }
 
 // catchUp brings the record of a leg up to what its site has listed.
@@ -390,7 +353,7 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 // given up, and the job waits again. Row B57.
 func (rec *recovery) givenBack(now grid.Time, t *transaction, i int, out *agents.Outbox) {
 	j := t.job
-	if t.givenUp != grid.Kept || t.apart || j.state != grid.JobPlaced || t.legs[i].state.Terminal() {
+	if t.givenUp != grid.Kept || t.apart || rec.host.stateOf(j) != grid.JobPlaced || t.legs[i].state.Terminal() {
 		return
 	}
 	rec.record(facts.Amnesia{Legs: []grid.LegID{t.leg(i)}}, out)

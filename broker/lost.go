@@ -57,7 +57,7 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 	}
 	if p.lost != nil {
 		los.record(facts.SiteBack{Site: p.name}, out)
-		los.stale = true
+		los.peers.change()
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
@@ -95,7 +95,7 @@ func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agent
 // partWith goes on without a site. The site is sent nothing more until it has listed its
 // legs, and transactions that are undecided there are aborted.
 func (los *losses) partWith(now grid.Time, p *peer, out *agents.Outbox) {
-	los.stale = true
+	los.peers.change()
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
 	if p.listed {
 		p.listed = false
@@ -280,12 +280,12 @@ func (l *txLeg) cost() grid.Credits {
 
 // applySettled books a leg at the cost in its site's books. If the VO's account does not
 // cover it, an overdraft does, and the budget is used up.
-func (mem *memory) applySettled(f facts.ClaimSettled) {
-	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
+func (s *txState) applySettled(f facts.ClaimSettled) {
+	t, l := s.txs.get(f.Leg.Tx), s.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.own().borne += more
-	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
+	s.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
 // done reports whether nothing more is expected of a transaction, except perhaps from

@@ -18,7 +18,7 @@ func (sch *scheduler) listSites(ids []agents.ID) {
 		sch.index[id] = int32(i)
 	}
 	sch.cycle.poll = newPoll(sch.sites)
-	sch.stale = false
+	sch.peers.unchanged()
 }
 
 // maxName bounds the name of a site that joins, in bytes.
@@ -41,7 +41,7 @@ func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
 	b.peers.hear(now)
 	met := p != nil
 	b.record(facts.SiteJoined{Site: siteName(id)}, out)
-	b.stale = true
+	b.peers.change()
 	b.co.member(now, b.peers.get(id), met, out)
 	askStanding(id, out)
 }
@@ -80,7 +80,7 @@ func (sch *scheduler) someAway() bool {
 func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
 		b.record(facts.SiteLeft{Site: siteName(id)}, out)
-		b.stale = true
+		b.peers.change()
 		b.scheduler.goOnWithout(now, id, out)
 		b.co.member(now, p, true, out)
 	}

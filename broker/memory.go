@@ -14,12 +14,13 @@ import (
 // loading an image, gives the same memory again.
 type memory struct {
 	cfg      Config
-	lives    lives.Lives
-	peers    directory   // of sites
-	trust    trust.Trust // which sites are left out for which users, or come last
-	accounts accounts.Accounts
-	txs      *transactions
-	jobs     []*job // in order of submission
+	lives    *lives.Lives
+	trust    *trust.Trust // which sites are left out for which users, or come last
+	accounts *accounts.Accounts
+	tx       *txState      // transactions, and the sites as they depend on them
+	txs      *transactions // of tx
+	peers    *directory    // of tx
+	jobs     []*job        // in order of submission
 	names    map[string]*job
 	queue    queue
 	tenancy  tenancy.Tenancy
@@ -30,10 +31,7 @@ type memory struct {
 
 	// This life only.
 	now     grid.Time        // of the current step, or of the fact being replayed
-	began   grid.Time        // when this life began
 	stray   uint64           // messages that made no sense
-	early   uint64           // reports from sites about work before its window
-	stale   bool             // a site has joined or left since a cycle last listed them
 	touched []*job           // jobs of workflows that this step has changed
 	fallen  []*job           // jobs that lost their window in this step though nobody gave it up, and every stub that did
 	lasts   []grid.TxID      // while an image is read: the latest try of each job
@@ -45,20 +43,23 @@ type memory struct {
 }
 
 // newMemory is the memory of a broker that has done nothing yet.
-func newMemory(cfg Config) memory {
-	mem := memory{cfg: cfg, part: maxPart, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
+func newMemory(cfg Config) *memory {
+	books := accounts.New(cfg.Name, cfg.Budget, nil)
+	mem := &memory{cfg: cfg, part: maxPart, lives: new(lives.Lives), trust: new(trust.Trust), accounts: &books}
+	mem.tx = newTxState(cfg.transactions(), rooms{mem}, mem.lives, mem.accounts, mem.trust)
+	mem.txs, mem.peers = mem.tx.txs, mem.tx.peers
 	mem.reset()
 	for _, id := range cfg.Sites {
-		mem.peers.ensure(0, id).member = true
+		mem.peers.applyJoined(0, facts.SiteJoined{Site: siteName(id)})
 	}
 	return mem
 }
 
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
-	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives.New(mem.cfg.Nonce)
-	mem.trust = trust.New()
-	mem.peers = directory{}
+	mem.names = map[string]*job{}
+	mem.tx.reset()
+	*mem.lives, *mem.trust = lives.New(mem.cfg.Nonce), trust.New()
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
@@ -75,19 +76,9 @@ func (mem *memory) settle(j *job) {
 	if j.state != grid.JobPlaced {
 		return
 	}
-	whole := len(j.txs) > 0
-	for _, t := range j.txs {
-		if t.givenUp != grid.Kept {
-			whole = false
-		}
-		for i := range t.legs {
-			switch l := &t.legs[i]; {
-			case !l.state.Terminal():
-				return
-			case l.gone(), l.state == grid.Cancelled:
-				whole = false
-			}
-		}
+	over, whole := j.carried()
+	if !over {
+		return
 	}
 	if whole {
 		j.because(grid.Reason{})
@@ -95,13 +86,7 @@ func (mem *memory) settle(j *job) {
 		mem.become(j, grid.JobDone)
 		return
 	}
-	kept := len(j.txs) > 0 // whether nobody gave it up
-	for _, t := range j.txs {
-		kept = kept && t.givenUp == grid.Kept
-		t.apart = true
-	}
-	j.txs = nil
-	if kept || j.stub {
+	if kept := j.part(); kept || j.stub {
 		mem.fallen = append(mem.fallen, j)
 	}
 	if j.stub {
@@ -129,3 +114,21 @@ func (mem *memory) become(j *job, s grid.JobState) {
 		mem.holdBack(j)
 	}
 }
+
+// rooms is the memory as the transactions know it.
+type rooms struct{ *memory }
+
+// jobNamed is a job on record, or nil.
+func (r rooms) jobNamed(name string) *txJob {
+	if j := r.names[name]; j != nil {
+		return j.itself()
+	}
+	return nil
+}
+
+// stateOf is a job's state, and workOf its work, nil if it has none.
+func (r rooms) stateOf(j *txJob) grid.JobState { return r.names[j.Name].state }
+func (r rooms) workOf(j *txJob) *grid.Work     { return r.names[j.Name].Work }
+
+// shared is the one copy of a string that many jobs and legs have.
+func (r rooms) shared(s string) string { return r.texts.one(s) }

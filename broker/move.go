@@ -118,7 +118,7 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
-	f := ers.co.newTx(e.job, len(a.Legs))
+	f := ers.co.newTx(e.job.Name, len(a.Legs))
 	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, siteName(e.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
@@ -126,35 +126,6 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 	f.Replaces, f.Versions = e.job.replaced(f.Sites, f.Legs)
 	f.Flex = flex
 	e.try = ers.co.open(now, f, nil, false, out)
-}
-
-// replaced picks, for each new leg, a leg at the same site for it to replace, preferably
-// in the same group: there the old leg may be in the way, by its nodes or by the site's
-// limits on a group.
-func (j *job) replaced(sites []string, legs []grid.Leg) ([]grid.LegID, []uint32) {
-	ids, versions := make([]grid.LegID, len(legs)), make([]uint32, len(legs))
-	for _, alike := range []bool{true, false} {
-		for i := range legs {
-			if ids[i] == (grid.LegID{}) {
-				ids[i], versions[i] = j.legAt(sites[i], func(old grid.LegID, group string) bool {
-					return (group == legs[i].Group) == alike && !slices.Contains(ids, old)
-				})
-			}
-		}
-	}
-	return ids, versions
-}
-
-// legAt is a job's first confirmed leg at a site for which suits is true, and its version.
-func (j *job) legAt(site string, suits func(id grid.LegID, group string) bool) (grid.LegID, uint32) {
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; t.sites[i] == site && l.state == grid.Confirmed && suits(t.leg(i), l.what.Group) {
-				return t.leg(i), max(l.version, 1)
-			}
-		}
-	}
-	return grid.LegID{}, 0
 }
 
 // giveBack adds to a site's offers the nodes that the job itself has there, including the
@@ -196,20 +167,9 @@ func (ers *errands) moved(now grid.Time, e *errand, r grid.Reason, out *agents.O
 	ers.mend(now, e.job, out)
 }
 
-// tellReplaced releases the rest of the window that a move replaces, after its first
-// Confirmed. If the move failed, it releases what its job cannot use.
-func (co *coordinator) tellReplaced(now grid.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range co.txs.all() {
-		if old.job == t.job && old != t && (old.apart || t.job.state == grid.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
-			co.tell(now, old, firstRepeat, out)
-		}
-	}
-}
-
 // answerMove tells the asker of a move that it has taken effect, or why it has not.
 func (ers *errands) answerMove(t *transaction, why grid.Reason, out *agents.Outbox) {
-	if t.asker != "" {
-		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
-		t.own().asker = ""
+	if asker := t.answered(); asker != "" {
+		out.Send(asker, agents.JobReply{Job: t.job.Name, Reason: why})
 	}
 }

@@ -17,7 +17,7 @@ func TestMove_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 		{what: grid.Leg{Group: "fat"}, state: grid.Confirmed, oddities: &noOddities},
 		{what: grid.Leg{Group: "thin"}, state: grid.Confirmed, oddities: &noOddities, version: 3},
 		{what: grid.Leg{Group: "main"}, state: grid.Confirmed, oddities: &noOddities}}}
-	j := &job{txs: []*transaction{old}}
+	j := &job{txJob: txJob{txs: []*transaction{old}}}
 	for name, c := range map[string]struct {
 		sites, groups []string
 		want          []int // legs of old; -1: none
@@ -54,7 +54,7 @@ func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
 	free := grid.NewProfile(0, 4)
 	free.Add(start.Add(-g.Padding), end.Add(g.Padding), -3)
 	held := &transaction{few: &none, sites: []string{"north"}, legs: []txLeg{{what: grid.Leg{Group: "main", Nodes: 3, Start: start, End: end}, state: grid.Confirmed, oddities: &noOddities}}}
-	e := &errand{job: &job{txs: []*transaction{held}}, sites: []agents.ID{"site:north"}}
+	e := &errand{job: &job{txJob: txJob{txs: []*transaction{held}}}, sites: []agents.ID{"site:north"}}
 	e.poll.sites = []planning.Site{{Name: "north", Answer: planning.Usable, Groups: []agents.GroupOffer{{Group: g, Admissible: free}}}}
 	new(errands).giveBack(e, 0, 0)
 	if p := e.poll.sites[0].Groups[0].Admissible; len(p) != 1 || p[0].Free != 4 {

@@ -64,7 +64,7 @@ type shifts struct {
 // shiftOffered takes a site's offer to move a leg. An offer that was declined before is
 // declined again, and one that cannot be accepted is declined at once. Rows B74, B77.
 func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
-	j := t.job
+	j := shi.jobOf(t)
 	if o := j.offer(m.Leg, m.Number); o != nil {
 		if o.State == facts.OfferRejected || o.State == facts.OfferExpired {
 			shi.decline(o, out)
@@ -100,10 +100,11 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 
 // unfit says why a leg cannot be moved as offered; no reason: it can.
 func (shi *shifts) unfit(now grid.Time, t *transaction, l *txLeg, o *facts.JobOffer) grid.Reason {
-	at, ok := t.job.follows()
+	j := shi.jobOf(t)
+	at, ok := j.follows()
 	w := grid.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
-	case len(t.legs) != 1 || t.state != grid.TxCommitted || t.apart || t.givenUp != grid.Kept || l.state != grid.Confirmed || l.moved || t.job.state != grid.JobPlaced:
+	case len(t.legs) != 1 || t.state != grid.TxCommitted || t.apart || t.givenUp != grid.Kept || l.state != grid.Confirmed || l.moved || j.state != grid.JobPlaced:
 		return reason(grid.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
 	case o.Version != max(l.version, 1):
 		return reason(grid.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)
@@ -113,7 +114,7 @@ func (shi *shifts) unfit(now grid.Time, t *transaction, l *txLeg, o *facts.JobOf
 		return reason(grid.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
 	case o.Start < now.Add(shi.cfg.Lead):
 		return reason(grid.Past, "%v is too soon to be had", o.Start)
-	case !w.Holds(o.Start, o.End) || o.Start < t.job.Ready || o.End > t.job.Deadline || ok && o.Start < at:
+	case !w.Holds(o.Start, o.End) || o.Start < j.Ready || o.End > j.Deadline || ok && o.Start < at:
 		return reason(grid.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
 	}
 	return grid.Reason{}
@@ -222,7 +223,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 	}
 	e := &errand{job: j, request: j.request(), asker: asker}
 	shi.errands.newErrand(e)
-	f := shi.co.newTx(j, 1)
+	f := shi.co.newTx(j.Name, 1)
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []grid.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []grid.LegID{o.Leg}, []uint32{o.Version}
@@ -234,7 +235,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 // offerFailed closes an offer whose transaction failed. If the site just did not answer,
 // the offer stays open for another try.
 func (shi *shifts) offerFailed(now grid.Time, t *transaction, out *agents.Outbox) {
-	o := t.accepted()
+	o := shi.accepted(t)
 	if o == nil || o.State != facts.OfferOpen || t.reason.Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
@@ -242,11 +243,11 @@ func (shi *shifts) offerFailed(now grid.Time, t *transaction, out *agents.Outbox
 }
 
 // accepted is the offer that a transaction accepts, or nil.
-func (t *transaction) accepted() *facts.JobOffer {
+func (mem *memory) accepted(t *transaction) *facts.JobOffer {
 	if t.offer == 0 {
 		return nil
 	}
-	return t.job.offer(t.legs[0].replaces(), t.offer)
+	return mem.jobOf(t).offer(t.legs[0].replaces(), t.offer)
 }
 
 // closeOffer ends an offer that is open, and tells its site.
@@ -266,7 +267,7 @@ func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
 	if t == nil {
 		return
 	}
-	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
+	if o := shi.jobOf(t).offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
 		shi.closeOffer(o, facts.OfferExpired, grid.Reason{}, out)
 	}
 }
@@ -285,7 +286,7 @@ func (shi *shifts) offersAgain(out *agents.Outbox) {
 // applyOffered adds an offer to its job.
 func (mem *memory) applyOffered(f facts.ShiftOffered) {
 	t := mem.txs.get(f.Leg.Tx)
-	j := t.job
+	j := mem.jobOf(t)
 	o := facts.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen}
 	if j.offers == nil {
 		j.own().offers = &offers{}
@@ -302,7 +303,7 @@ func (mem *memory) applyOffered(f facts.ShiftOffered) {
 }
 
 func (mem *memory) applyOfferClosed(f facts.OfferClosed) {
-	if o := mem.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
+	if o := mem.jobOf(mem.txs.get(f.Leg.Tx)).offer(f.Leg, f.Number); o != nil {
 		o.State, o.Reason = f.State, f.Reason
 	}
 }

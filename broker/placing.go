@@ -74,7 +74,7 @@ func (sch *scheduler) try(now grid.Time, e *entry, out *agents.Outbox) bool {
 func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
 	e.tries++
 	e.tried, e.last = append(e.tried, a.Number), a.Number
-	f := sch.co.newTx(e.job, len(a.Legs))
+	f := sch.co.newTx(e.job.Name, len(a.Legs))
 	f.Alternative, f.Limits = a.Number, sch.mostPaid(e, a)
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, siteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)

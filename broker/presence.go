@@ -48,7 +48,7 @@ func (presenceDue) Kind() string { return "PresenceDue" }
 
 // attend schedules the checks of a transaction's legs.
 func (wat *watcher) attend(now grid.Time, t *transaction, out *agents.Outbox) {
-	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost {
+	if wat.cfg.Lead == 0 || wat.cfg.LostAfter < 0 {
 		return
 	}
 	for i := range t.legs {

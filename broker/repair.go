@@ -53,7 +53,7 @@ func (e *errand) loss() string {
 // mendable reports whether repairing a leg still helps its job.
 func (ers *errands) mendable(id grid.LegID) bool {
 	t, l := ers.txs.get(id.Tx), ers.txs.lookup(id)
-	return l != nil && t.job.state == grid.JobPlaced && !t.apart && t.givenUp == grid.Kept && l.gone()
+	return l != nil && ers.jobOf(t).state == grid.JobPlaced && !t.apart && t.givenUp == grid.Kept && l.gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
@@ -101,7 +101,7 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 	type choice struct {
 		facts.SiteLeg
 		price grid.Credits // of a node
-		last  bool         // its site has broken its word
+		last  int          // 1: its site has broken its word
 	}
 	var list []choice
 	for i := range e.poll.sites {
@@ -113,7 +113,10 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.trust.Closed(now, site, e.job.User) {
 			continue
 		}
-		_, last := ers.trust.Last(now, site)
+		last := 0
+		if _, late := ers.trust.Last(now, site); late {
+			last = 1
+		}
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
@@ -130,7 +133,7 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y choice) int {
-		return cmp.Or(cmp.Compare(rank(x.last), rank(y.last)), cmp.Compare(x.price, y.price))
+		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.price, y.price))
 	})
 	var legs []facts.SiteLeg
 	var base []grid.Credits
@@ -171,13 +174,13 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
+	left := min(e.job.remaining(), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
-	f := ers.co.newTx(e.job, len(legs))
+	f := ers.co.newTx(e.job.Name, len(legs))
 	f.Repairs, f.Limits, f.Alternative = e.tx.leg(e.leg), limits, e.tx.number
 	for _, l := range legs {
 		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
@@ -222,31 +225,6 @@ func sumOf(list []grid.Credits) grid.Credits {
 	return sum
 }
 
-// remaining is what is left of a job's budget: the budget less what its legs cost, plus
-// refunds and penalties.
-func (mem *memory) remaining(j *job) grid.Credits {
-	left := j.Budget
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; l.charged || !l.state.Terminal() {
-				left -= l.fare.Total() - l.back
-			}
-		}
-	}
-	return left
-}
-
-// budgetOf is the most that a transaction's legs may cost together.
-func (mem *memory) budgetOf(t *transaction) grid.Credits {
-	switch {
-	case t.repairs != (grid.LegID{}):
-		return mem.remaining(t.job)
-	case t.request != nil:
-		return t.request.Budget
-	}
-	return t.job.Budget
-}
-
 // breakJob gives a window up. Its remaining legs are confirmed if they are not yet, and
 // released for their whole price.
 func (ers *errands) breakJob(now grid.Time, e *errand, why grid.Reason, out *agents.Outbox) {
@@ -273,6 +251,6 @@ func (mem *memory) sizeOf(t *transaction) grid.Size {
 	for i := range t.legs {
 		nodes += t.legs[i].what.Nodes
 	}
-	r := t.job.request()
+	r := mem.jobOf(t).request()
 	return r.SizeOn(nodes)
 }

@@ -1,25 +1,12 @@
 package broker
 
-import (
-	"cmp"
+import "github.com/bourse-grid/bourse/grid"
 
-	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
-)
+// What the facts about a move mean for the window that it replaces.
 
-// Applying facts to the windows that moves replace.
-
-// applyMoved makes a move's window the job's. The previous one is kept until the new one
-// is confirmed.
-func (mem *memory) applyMoved(t *transaction) {
-	j := t.job
-	if j.asked == nil {
-		was := j.whole()
-		j.own().asked = &was
-	}
-	was := j.request()
-	j.ask(*t.request, *j.wishes)
-	*t.request = was
+// setAside keeps the present window of a job until the window of this move, which takes its
+// place, is confirmed.
+func (t *transaction) setAside(j *txJob) {
 	for _, old := range j.txs {
 		old.apart, old.givenUp = true, max(old.givenUp, grid.GivenUpByUser)
 		for i := range old.legs {
@@ -29,11 +16,17 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.txs = nil
 }
 
+// exchange keeps the request that its job had before a move, and returns the new one.
+func (t *transaction) exchange(had grid.Request) (has grid.Request) {
+	has, *t.request = *t.request, had
+	return has
+}
+
 // replaceBy gives up legs of the windows that a move has replaced.
-func (mem *memory) replaceBy(t *transaction) {
-	for _, old := range mem.txs.all() {
+func (s *txState) replaceBy(t *transaction) {
+	for _, old := range s.txs.all() {
 		if old.job == t.job && old != t && old.apart {
-			t.replace(old)
+			t.replace(old, s.withdrawn(t.job))
 		}
 	}
 }
@@ -47,7 +40,7 @@ func (t *transaction) replaces() bool {
 // replace gives up those legs of an earlier window whose replacement in this move is
 // confirmed or lost, and those without a replacement. If the replacement is lost, the old
 // leg is given up through no fault of its user, for its whole price.
-func (t *transaction) replace(old *transaction) {
+func (t *transaction) replace(old *transaction, withdrawn bool) {
 	by := map[grid.LegID]*txLeg{}
 	for k := range t.legs {
 		by[t.legs[k].replaces()] = &t.legs[k]
@@ -59,30 +52,41 @@ func (t *transaction) replace(old *transaction) {
 			continue
 		}
 		l.moved = false
-		l.inFull = t.job.state != grid.JobWithdrawn && (!charged || x != nil && !x.charged)
+		l.inFull = !withdrawn && (!charged || x != nil && !x.charged)
 	}
 }
 
-// restore puts back the window and the request that a move was to replace.
-func (mem *memory) restore(t *transaction) {
+// restore puts back the window that a move was to replace. The transaction is no move then.
+func (s *txState) restore(t *transaction) {
 	j := t.job
-	if o := t.accepted(); o != nil {
-		o.State, o.Reason = facts.OfferRejected, cmp.Or(t.reason, j.reason)
-	}
-	j.ask(*t.request, *j.wishes)
 	t.own().request = nil
-	j.because(grid.Reason{})
-	for _, old := range mem.txs.all() {
+	for _, old := range s.txs.all() {
 		if old == t || old.job != j || !old.apart || old.state != grid.TxCommitted || old.over() {
 			continue
 		}
 		old.apart, old.givenUp = false, grid.Kept
-		if j.state == grid.JobWithdrawn { // withdrawn before the move was known to have failed
+		if s.withdrawn(j) { // withdrawn before the move was known to have failed
 			old.givenUp = grid.GivenUpByUser
 		}
 		for i := range old.legs {
 			old.legs[i].moved = false
 		}
 		j.txs = append(j.txs, old)
+	}
+}
+
+// replaceAll gives up the windows that moves on record have replaced. Images of earlier
+// versions may still keep legs that no other leg replaced, or whose replacement was lost.
+func (s *txState) replaceAll() {
+	before := map[*txJob][]*transaction{} // windows that were to be replaced
+	for _, t := range s.txs.all() {
+		if t.replaces() {
+			for _, old := range before[t.job] {
+				t.replace(old, s.withdrawn(t.job))
+			}
+		}
+		if t.apart {
+			before[t.job] = append(before[t.job], t)
+		}
 	}
 }

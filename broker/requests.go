@@ -22,12 +22,6 @@ type askAgainDue struct {
 // Kind names the alarm.
 func (askAgainDue) Kind() string { return "AskAgainDue" }
 
-// askOffers asks a site for offers in the name of this life.
-func (mem *memory) askOffers(id agents.ID, ref uint64, horizon grid.Time, out *agents.Outbox) {
-	life := mem.lives.Current()
-	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
-}
-
 // quoteRequest is the request for the quotes that the cycle wants from a site.
 func (c *cycle) quoteRequest(site int) agents.QuoteRequest {
 	w := &c.wanted[site]
@@ -77,7 +71,7 @@ func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outb
 func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
-			sch.askOffers(id, ref, horizon, out)
+			sch.tx.askOffers(id, ref, horizon, out)
 		}
 	}
 }

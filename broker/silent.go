@@ -64,7 +64,7 @@ func (ask *asking) askSilent(now grid.Time, out *agents.Outbox) {
 		if p.member && p.listed {
 			s := &ask.of(p.id).silent
 			s.cycle, s.asked = ask.cycles, now
-			ask.askOffers(p.id, ask.cycles, now, out)
+			ask.tx.askOffers(p.id, ask.cycles, now, out)
 		}
 	}
 }

@@ -34,7 +34,7 @@ import (
 // docs/TRANSACTION.md have the details.
 type transaction struct {
 	id      grid.TxID
-	job     *job
+	job     *txJob
 	state   grid.TxState
 	givenUp grid.GivenUp
 	apart   bool // its job waits again, or has moved on to other windows
@@ -124,6 +124,16 @@ func (l *txLeg) own() *oddities {
 		l.oddities = &oddities{}
 	}
 	return l.oddities
+}
+
+// askedBy notes who is told the result of a move, and answered returns that once.
+func (t *transaction) askedBy(id agents.ID) { t.own().asker = id }
+
+func (t *transaction) answered() (asker agents.ID) {
+	if asker = t.asker; asker != "" {
+		t.own().asker = ""
+	}
+	return asker
 }
 
 // because sets the reason why the transaction was aborted.
@@ -257,5 +267,3 @@ func (t *transaction) touches(p *peer) bool {
 	}
 	return false
 }
-
-func siteID(name string) agents.ID { return agents.ID(sitePrefix + name) }

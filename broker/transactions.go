@@ -110,19 +110,3 @@ func (x *transactions) lookup(id grid.LegID) *txLeg {
 	}
 	return &t.legs[id.Leg]
 }
-
-// replaceAll gives up the windows that moves on record have replaced. Images of earlier
-// versions may still keep legs that no other leg replaced, or whose replacement was lost.
-func (x *transactions) replaceAll() {
-	before := map[*job][]*transaction{} // windows that were to be replaced
-	for _, t := range x.all() {
-		if t.replaces() {
-			for _, old := range before[t.job] {
-				t.replace(old)
-			}
-		}
-		if t.apart {
-			before[t.job] = append(before[t.job], t)
-		}
-	}
-}

@@ -6,23 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
 )
-
-// bar records that a site has refused something because of the user, if that was why.
-func (mem *memory) bar(now grid.Time, site, user string, why grid.Reason, out *agents.Outbox) {
-	if f, ok := mem.trust.Refused(now, site, user, why); ok {
-		mem.record(f, out)
-	}
-}
-
-// justNow, after COMMIT, is how soon a site breaks its word by losing what it has sold.
-const justNow = grid.Minute
-
-// brokenWord says that a site has broken its word about a leg.
-func brokenWord(site string, leg grid.LegID, why grid.Reason) facts.WordBroken {
-	return facts.WordBroken{Site: site, Leg: leg, Reason: why}
-}
 
 // namesOf are the names of the sites at these addresses.
 func namesOf(ids []agents.ID) iter.Seq[string] {

@@ -89,7 +89,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they became known.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
-		open := map[*job]int{}
+		open := map[*txJob]int{}
 		for _, t := range b.txs.all() {
 			n, counted := open[t.job]
 			if !counted {
@@ -158,23 +158,6 @@ func (j *job) view() JobView {
 }
 
 func (t *transaction) view() TxView { return t.viewOf(t.job.openLegs()) }
-
-// openLegs counts the legs of a job's window that are not over.
-func (j *job) openLegs() (n int) {
-	for _, t := range j.txs {
-		n += t.openLegs()
-	}
-	return n
-}
-
-func (t *transaction) openLegs() (n int) {
-	for i := range t.legs {
-		if !t.legs[i].state.Terminal() {
-			n++
-		}
-	}
-	return n
-}
 
 // viewOf is a transaction whose job's window has so many open legs. It costs what the
 // transaction shows, however many others its job has.

@@ -74,7 +74,7 @@ type Stake struct {
 // the broker knows no such site. It walks all transactions.
 func StakeAt(b *Broker, site string) (Stake, bool) {
 	s := Stake{Horizon: b.cfg.Horizon}
-	jobs := map[*job]bool{}
+	jobs := map[*txJob]bool{}
 	for _, t := range b.txs.all() {
 		if t.state != grid.TxCommitted {
 			continue
