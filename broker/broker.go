@@ -12,7 +12,8 @@
 //
 // Each component starts in one of these files:
 //
-//	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
+//	memory       memory.go       everything that follows from facts: the jobs, and what the packages below own
+//	lives        lives/          which processes have acted for this broker; start.go
 //	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	trust        trust/          which sites are left out for a user, and which come last; trust.go
@@ -22,15 +23,12 @@
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
 //	glances      glance.go       asks sites for those who look at them
-//	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and its parts
-//	  recovery   life.go         a restarted broker: lists the sites' legs, decides afresh, adopts unknown legs
-//	  amnesia    amnesia.go      sites that have lost recent memory
-//	  losses     lost.go         sites declared lost, and what they claim when they return
-//	  watcher    watch.go        asks after legs that have gone quiet
+//	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go, outcome.go
 package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -40,7 +38,7 @@ import (
 // documentation lists them. All transactions go through the coordinator.
 type Broker struct {
 	*memory
-	co        *coordinator
+	co        *transaction.Coordinator
 	asking    *asking
 	scheduler *scheduler
 	errands   *errands
@@ -59,7 +57,7 @@ func New(cfg Config) *Broker {
 	}
 	b := &Broker{memory: newMemory(cfg)}
 	mem := b.memory
-	b.co = newCoordinator(mem.tx, outcomes{b})
+	b.co = transaction.NewCoordinator(mem.tx, outcomes{b})
 	b.operator = &operator{memory: mem}
 	b.asking = &asking{memory: mem}
 	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
@@ -70,7 +68,7 @@ func New(cfg Config) *Broker {
 	b.glances = &glances{memory: mem, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.scheduler.errands = b.errands
-	b.scheduler.listSites(b.peers.usable(nil))
+	b.scheduler.listSites(b.peers.Usable(nil))
 	return b
 }
 
@@ -84,8 +82,8 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 			return
 		}
 	}
-	if p := b.peers.get(from); p != nil {
-		b.co.hear(now, p, out)
+	if p := b.peers.Get(from); p != nil {
+		b.co.Hear(now, p, out)
 	}
 	switch m := m.(type) {
 	case agents.Started:
@@ -124,7 +122,7 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Quotes:
 		b.scheduler.quoted(now, from, m, out)
 	default:
-		if !b.co.step(now, from, m, out) && !b.alarm(now, m, out) {
+		if !b.co.Step(now, from, m, out) && !b.alarm(now, m, out) {
 			b.stray++
 		}
 	}
@@ -137,10 +135,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 
 // Early counts the reports from sites that a leg's work was running, or over,
 // before its window began: a sign that two clocks disagree.
-func (b *Broker) Early() uint64 { return b.tx.early }
+func (b *Broker) Early() uint64 { return b.tx.Early() }
 
 // Stray counts the messages that made no sense.
-func (b *Broker) Stray() uint64 { return b.stray + b.tx.stray }
+func (b *Broker) Stray() uint64 { return b.stray + b.tx.Stray() }
 
 // alarm handles an alarm that is not the coordinator's, and reports false if m is
 // no such alarm.

@@ -63,9 +63,9 @@ func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles)
 // wake opens cycles while jobs are due, more cycles may follow, and none is running. It
 // ends every step.
 func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
-	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
-		if !sch.asking.inTurn() && (sch.peers.changed() || sch.peers.listening()) {
-			sch.listSites(sch.peers.usable(sch.sites[:0]))
+	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.MayBuy(now) {
+		if !sch.asking.inTurn() && (sch.peers.Changed() || sch.peers.Listening()) {
+			sch.listSites(sch.peers.Usable(sch.sites[:0]))
 		}
 		sch.follow--
 		sch.openCycle(now, out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -243,8 +244,8 @@ func (c *Config) checkSites() error {
 	names := slices.Clone(c.Sites)
 	slices.Sort(names)
 	for i, id := range names {
-		if !strings.HasPrefix(string(id), sitePrefix) || len(id) == len(sitePrefix) {
-			return fmt.Errorf("broker %q: site address %q is not of the form %sNAME", c.Name, id, sitePrefix)
+		if !strings.HasPrefix(string(id), transaction.SitePrefix) || len(id) == len(transaction.SitePrefix) {
+			return fmt.Errorf("broker %q: site address %q is not of the form %sNAME", c.Name, id, transaction.SitePrefix)
 		}
 		if i > 0 && names[i-1] == id {
 			return fmt.Errorf("broker %q: site %q stands twice in its list", c.Name, id)
@@ -254,8 +255,8 @@ func (c *Config) checkSites() error {
 }
 
 // transactions is the part that transactions depend on.
-func (c *Config) transactions() txConfig {
-	return txConfig{Name: c.Name, Lead: c.Lead, Hold: c.Hold, InDoubt: c.InDoubt, OfferWait: c.OfferWait,
+func (c *Config) transactions() transaction.Config {
+	return transaction.Config{Name: c.Name, Lead: c.Lead, Hold: c.Hold, InDoubt: c.InDoubt, OfferWait: c.OfferWait,
 		LostAfter: c.LostAfter, Lossless: c.Lossless, Starts: c.Explain > 0}
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // errands repairs and moves the windows of single jobs, outside the cycles.
 type errands struct {
 	*memory
-	co        *coordinator
+	co        *transaction.Coordinator
 	asking    *asking
 	scheduler *scheduler
 	planner   planning.Planner
@@ -25,12 +26,12 @@ type errands struct {
 // begins a new one for whatever is then still broken.
 type errand struct {
 	job  *job
-	ref  uint64       // of its requests for offers
-	try  *transaction // undecided; nil: none
-	wait bool         // for offers
+	ref  uint64          // of its requests for offers
+	try  *transaction.Tx // undecided; nil: none
+	wait bool            // for offers
 
 	// A repair: leg of tx is gone.
-	tx    *transaction
+	tx    *transaction.Tx
 	leg   int
 	next  int // among the spare legs of tx
 	tries int
@@ -54,7 +55,7 @@ func (errandDue) Kind() string { return "ErrandDue" }
 
 func (ers *errands) newErrand(e *errand) {
 	ers.errandSeq++
-	e.ref = errandRef | ers.errandSeq
+	e.ref = transaction.ErrandRef | ers.errandSeq
 	e.job.own().errand = e
 	ers.list = append(ers.list, e)
 }
@@ -70,10 +71,10 @@ func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.asking.await(now, 0, &e.poll)
 	for _, id := range e.sites {
-		ers.tx.askOffers(id, e.ref, horizon, out)
+		ers.tx.AskOffers(id, e.ref, horizon, out)
 	}
 	out.Alarm(now.Add(ers.cfg.OfferWait), errandDue{e.ref})
-	ers.scheduler.askAgainLater(now, e.ref, gathering, firstRepeat, out)
+	ers.scheduler.askAgainLater(now, e.ref, gathering, transaction.FirstRepeat, out)
 }
 
 // errandOffered takes one site's offers for an errand.
@@ -118,7 +119,7 @@ func (ers *errands) errandGathered(now grid.Time, e *errand, out *agents.Outbox)
 }
 
 // decided goes on with an errand whose transaction is decided.
-func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
+func (ers *errands) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
 	j := ers.jobOf(t)
 	e := j.errand
 	if e == nil || e.try != t {
@@ -126,12 +127,12 @@ func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
 	}
 	e.try = nil
 	switch {
-	case e.tx == nil && t.state == grid.TxCommitted:
+	case e.tx == nil && t.State() == grid.TxCommitted:
 		ers.finish(e)
-		t.askedBy(e.asker) // who is answered at the first Confirmed
+		t.AskedBy(e.asker) // who is answered at the first Confirmed
 	case e.tx == nil:
-		ers.moved(now, e, t.reason, out)
-	case t.state == grid.TxCommitted:
+		ers.moved(now, e, t.Reason(), out)
+	case t.State() == grid.TxCommitted:
 		ers.finish(e)
 		ers.mend(now, j, out)
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -64,14 +65,14 @@ func (mem *memory) applyRare(f agents.Fact) {
 	case facts.LifeFenced:
 		mem.lives.ApplyFenced(f)
 	case facts.TxForgotten:
-		mem.tx.apply(mem.now, f)
+		mem.tx.Apply(mem.now, f)
 		mem.tenancy.Prune(mem.now)
 	case facts.LegsDisowned:
 		if mem.trust.ApplyDisowned(mem.now, f) {
-			mem.peers.ensure(mem.now, siteID(f.Site))
+			mem.peers.Ensure(mem.now, transaction.SiteID(f.Site))
 		}
 	case facts.WordBroken:
-		mem.peers.ensure(mem.now, siteID(f.Site))
+		mem.peers.Ensure(mem.now, transaction.SiteID(f.Site))
 		mem.trust.ApplyBroken(mem.now, f)
 	case facts.UserBarred:
 		mem.trust.ApplyBarred(f)
@@ -101,15 +102,15 @@ func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 	}
 	mem.works += f.Job.Work.Size() - j.Work.Size()
 	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
-		mem.txs.count(j.itself(), &mem.tenancy, -1)
-		defer mem.txs.count(j.itself(), &mem.tenancy, 1)
+		mem.txs.Count(j.Itself(), &mem.tenancy, -1)
+		defer mem.txs.Count(j.Itself(), &mem.tenancy, 1)
 	}
 	mem.texts.take(j, f.Job)
 	if j.stub = false; j.asked != nil {
 		j.own().asked = nil
 	}
 	mem.link(j)
-	if j.state == grid.JobAbandoned || j.last == nil { // otherwise a leg of the former stub may still run
+	if j.state == grid.JobAbandoned || j.Last() == nil { // otherwise a leg of the former stub may still run
 		j.state = grid.JobAbandoned
 		mem.become(j, grid.JobWaiting)
 	}
@@ -128,9 +129,9 @@ func (mem *memory) applyBroken(f facts.JobBroken) {
 	j := mem.names[f.Job]
 	j.because(f.Reason)
 	if f.Wish {
-		j.giveUp(grid.GivenUpByUser)
+		j.GiveUp(grid.GivenUpByUser)
 	} else {
-		j.giveUp(grid.GivenUpAsBroken)
+		j.GiveUp(grid.GivenUpAsBroken)
 	}
 	mem.touch(j)
 	mem.settle(j)
@@ -141,6 +142,6 @@ func (mem *memory) applyCancelled(f facts.JobCancelled) {
 	if j.because(f.Reason); !f.Reason.Refused() {
 		j.because(reason(grid.Withdrawn, "its user cancelled it"))
 	}
-	j.giveUp(grid.GivenUpByUser)
+	j.GiveUp(grid.GivenUpByUser)
 	mem.become(j, grid.JobWithdrawn)
 }

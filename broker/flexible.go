@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -34,9 +35,9 @@ func (j *job) flex(legs []grid.Leg) grid.Flex {
 
 // elsewhere adds to the plan, as alternatives, the places that a site has named for a
 // refused leg, if the job's times and budget allow them. Row B72.
-func (sch *scheduler) elsewhere(t *transaction, places []grid.Place) {
+func (sch *scheduler) elsewhere(t *transaction.Tx, places []grid.Place) {
 	c := &sch.cycle
-	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
+	if c.try != t || len(t.Legs()) != 1 || len(places) == 0 {
 		return
 	}
 	e := &c.entries[c.current]
@@ -79,11 +80,11 @@ func lists(p *planning.Plan, l *planning.Leg) bool {
 }
 
 // lies is the transaction of a job whose window is a single leg, or nil.
-func (ers *errands) lies(j *job) *transaction {
-	if len(j.txs) != 1 || len(j.txs[0].legs) != 1 {
+func (ers *errands) lies(j *job) *transaction.Tx {
+	if len(j.Window()) != 1 || len(j.Window()[0].Legs()) != 1 {
 		return nil
 	}
-	return j.txs[0]
+	return j.Window()[0]
 }
 
 // sameButFreedom reports whether two requests differ at most in the freedom they leave,
@@ -98,13 +99,13 @@ func sameButFreedom(a, b *grid.Request) bool {
 // reopen asks the site of a job's only leg, without moving it, for another window around
 // it: more freedom for less money, or less for more. Like any move it replaces the leg
 // atomically, and the old price is refunded. Rows B73, B115.
-func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents.Outbox) {
-	l := &t.legs[0]
-	if !ers.peers.serves(t.sites[0]) {
-		ers.moved(now, e, ers.away(t.sites[0]), out)
+func (ers *errands) reopen(now grid.Time, t *transaction.Tx, e *errand, out *agents.Outbox) {
+	l := &t.Legs()[0]
+	if !ers.peers.Serves(t.Sites()[0]) {
+		ers.moved(now, e, ers.away(t.Sites()[0]), out)
 		return
 	}
-	legs := []grid.Leg{l.what}
+	legs := []grid.Leg{l.What()}
 	flex := flexOf(&e.request, legs)
 	if r := ers.tenancy.Over(e.job.User, legs, 0, flex, e.job.Name); r.Refused() {
 		ers.moved(now, e, r, out)
@@ -115,10 +116,10 @@ func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents
 		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
-	f := ers.co.newTx(e.job.Name, 1)
+	f := ers.co.NewTx(e.job.Name, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
-	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
-	f.Replaces, f.Versions = []grid.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
+	f.Sites, f.Legs = append(f.Sites, t.Sites()[0]), append(f.Legs, l.What())
+	f.Replaces, f.Versions = []grid.LegID{t.LegID(0)}, []uint32{max(l.Version(), 1)}
 	f.Flex = flex
-	e.try = ers.co.open(now, f, t.run, false, out)
+	e.try = ers.co.Open(now, f, t.Run(), false, out)
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -65,19 +66,19 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 		out.Send(from, agents.SitesLooked{})
 		return
 	}
-	for p := range g.peers.all() {
+	for p := range g.peers.All() {
 		if len(g.waits) >= mostGlanced {
 			break
 		}
-		if !p.usable() || g.waits[p.id] || now < g.answered(p).Add(freshFor) {
+		if !p.Usable() || g.waits[p.ID()] || now < g.answered(p).Add(freshFor) {
 			continue
 		}
 		if g.waits == nil {
 			g.waits = map[agents.ID]bool{}
 		}
-		g.waits[p.id], g.of(p.id).asked = true, now
+		g.waits[p.ID()], g.of(p.ID()).asked = true, now
 		g.sent++
-		g.tx.askOffers(p.id, 0, now.Add(g.cfg.Horizon), out)
+		g.tx.AskOffers(p.ID(), 0, now.Add(g.cfg.Horizon), out)
 	}
 	g.lookers = append(g.lookers, from)
 	switch {
@@ -89,13 +90,13 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 }
 
 // offered takes a site's answer, if it is awaited.
-func (g *glances) offered(now grid.Time, p *peer, m agents.Offers, out *agents.Outbox) {
-	if p == nil || !g.waits[p.id] || len(m.Groups) == 0 && !m.Refusal.Refused() { // or of its standing alone
+func (g *glances) offered(now grid.Time, p *transaction.Site, m agents.Offers, out *agents.Outbox) {
+	if p == nil || !g.waits[p.ID()] || len(m.Groups) == 0 && !m.Refusal.Refused() { // or of its standing alone
 		return
 	}
-	x := g.of(p.id)
-	x.site = planning.Site{Name: p.name, Answer: judge(x.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
-	if delete(g.waits, p.id); len(g.waits) == 0 {
+	x := g.of(p.ID())
+	x.site = planning.Site{Name: p.Name(), Answer: judge(x.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
+	if delete(g.waits, p.ID()); len(g.waits) == 0 {
 		g.end(out)
 	}
 }
@@ -106,8 +107,8 @@ func (g *glances) due(m glanceDue, out *agents.Outbox) {
 		return
 	}
 	for id := range g.waits { // each alone: the order does not show
-		if p := g.peers.get(id); p != nil {
-			g.of(id).site = planning.Site{Name: p.name}
+		if p := g.peers.Get(id); p != nil {
+			g.of(id).site = planning.Site{Name: p.Name()}
 		}
 	}
 	g.end(out)
@@ -124,9 +125,9 @@ func (g *glances) end(out *agents.Outbox) {
 }
 
 // answered is when a site was last asked for the answer that is shown of it; 0: never.
-func (g *glances) answered(p *peer) grid.Time {
-	at := g.of(p.id).asked
-	if g.scheduler.answer(p.id) != nil {
+func (g *glances) answered(p *transaction.Site) grid.Time {
+	at := g.of(p.ID()).asked
+	if g.scheduler.answer(p.ID()) != nil {
 		opened, _ := g.scheduler.opened()
 		at = max(at, opened)
 	}

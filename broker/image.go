@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -17,14 +18,14 @@ const maxPart = 1000
 // of jobs and transactions; Parts and Part return it in pieces.
 func (mem *memory) Image() agents.Fact {
 	f := mem.common()
-	mem.listed(&f, 0, len(mem.jobs)+len(mem.txs.all()))
+	mem.listed(&f, 0, len(mem.jobs)+len(mem.txs.All()))
 	return f
 }
 
 // Parts is how many facts the image takes, with a thousand jobs and transactions in
 // each; at least 1.
 func (mem *memory) Parts() int {
-	return max((len(mem.jobs)+len(mem.txs.all())+mem.part-1)/mem.part, 1)
+	return max((len(mem.jobs)+len(mem.txs.All())+mem.part-1)/mem.part, 1)
 }
 
 // Part returns the i-th part of the image, from 0 to Parts()-1.
@@ -36,7 +37,7 @@ func (mem *memory) Part(i int) agents.Fact {
 	if n := mem.Parts(); n > 1 {
 		f.Part, f.Parts = i, n
 	}
-	mem.listed(&f, i*mem.part, min((i+1)*mem.part, len(mem.jobs)+len(mem.txs.all())))
+	mem.listed(&f, i*mem.part, min((i+1)*mem.part, len(mem.jobs)+len(mem.txs.All())))
 	return f
 }
 
@@ -44,7 +45,7 @@ func (mem *memory) Part(i int) agents.Fact {
 func (mem *memory) common() facts.BrokerImage {
 	f := facts.BrokerImage{Cycles: mem.cycles, Lines: mem.queue.order(), Tenancy: mem.tenancy.Image()}
 	f.Tenancy.Lines = mem.queue.passes()
-	mem.tx.image(&f)
+	mem.tx.Image(&f)
 	mem.accounts.Image(&f)
 	mem.trust.Image(&f)
 	mem.lives.Image(&f)
@@ -58,7 +59,7 @@ func (mem *memory) listed(f *facts.BrokerImage, from, to int) {
 		if i < len(mem.jobs) {
 			f.Jobs = append(f.Jobs, mem.jobs[i].image())
 		} else {
-			f.Txs = append(f.Txs, mem.tx.imageOf(i-len(mem.jobs)))
+			f.Txs = append(f.Txs, mem.tx.ImageOf(i-len(mem.jobs)))
 		}
 	}
 }
@@ -68,8 +69,8 @@ func (j *job) image() facts.JobMemory {
 	if j.asked != nil && !same(j.asked, &m.Job) {
 		m.Asked = *j.asked
 	}
-	if j.last != nil {
-		m.Last = j.last.id
+	if j.Last() != nil {
+		m.Last = j.Last().ID()
 	}
 	m.Offers = slices.Clone(j.asks())
 	return m
@@ -85,7 +86,7 @@ func (mem *memory) load(f facts.BrokerImage) {
 		mem.loadJob(&f.Jobs[i])
 	}
 	for _, m := range f.Txs {
-		t := mem.tx.loadTx(mem.now, m)
+		t := mem.tx.LoadTx(mem.now, m)
 		if mem.uncounted {
 			mem.tenancy.Count(t, tenancy.EveryLeg, 1)
 		}
@@ -94,9 +95,9 @@ func (mem *memory) load(f facts.BrokerImage) {
 		return
 	}
 	for i, j := range mem.jobs {
-		j.tried(mem.txs.get(mem.lasts[i]))
+		j.Tried(mem.txs.Get(mem.lasts[i]))
 	}
-	mem.tx.replaceAll()
+	mem.tx.ReplaceAll()
 	mem.queue.served(mem.lines)
 	mem.lasts, mem.lines = nil, nil
 	for _, j := range mem.jobs {
@@ -104,16 +105,16 @@ func (mem *memory) load(f facts.BrokerImage) {
 		_, ok := j.follows()
 		j.held = !ok
 	}
-	mem.peers.change()
+	mem.peers.Change()
 }
 
 // loadCommon loads what an image has besides jobs and transactions.
 func (mem *memory) loadCommon(f facts.BrokerImage) {
 	mem.lives.Load(&f)
-	mem.tx.load(mem.now, &f)
+	mem.tx.Load(mem.now, &f)
 	mem.cycles = f.Cycles
 	for _, x := range f.Trust {
-		mem.peers.ensure(mem.now, siteID(x.Site))
+		mem.peers.Ensure(mem.now, transaction.SiteID(x.Site))
 	}
 	mem.accounts.Load(&f)
 	mem.lines = f.Lines

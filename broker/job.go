@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // job is a job and its state. A broker may keep 100,000, so what few jobs ask for or
 // come to have is stored separately.
 type job struct {
-	txJob
+	transaction.Job
 	kept
 	state grid.JobState
 	fresh bool // no cycle has looked at it yet

@@ -1,9 +1,11 @@
 package broker
 
 import (
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/broker/lives"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/broker/trust"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -17,10 +19,10 @@ type memory struct {
 	lives    *lives.Lives
 	trust    *trust.Trust // which sites are left out for which users, or come last
 	accounts *accounts.Accounts
-	tx       *txState      // transactions, and the sites as they depend on them
-	txs      *transactions // of tx
-	peers    *directory    // of tx
-	jobs     []*job        // in order of submission
+	tx       *transaction.State // transactions, and the sites as they depend on them
+	txs      *transaction.List  // of tx
+	peers    *transaction.Sites // of tx
+	jobs     []*job             // in order of submission
 	names    map[string]*job
 	queue    queue
 	tenancy  tenancy.Tenancy
@@ -46,11 +48,11 @@ type memory struct {
 func newMemory(cfg Config) *memory {
 	books := accounts.New(cfg.Name, cfg.Budget, nil)
 	mem := &memory{cfg: cfg, part: maxPart, lives: new(lives.Lives), trust: new(trust.Trust), accounts: &books}
-	mem.tx = newTxState(cfg.transactions(), rooms{mem}, mem.lives, mem.accounts, mem.trust)
-	mem.txs, mem.peers = mem.tx.txs, mem.tx.peers
+	mem.tx = transaction.NewState(cfg.transactions(), rooms{mem}, mem.lives, mem.accounts, mem.trust)
+	mem.txs, mem.peers = mem.tx.List(), mem.tx.Sites()
 	mem.reset()
 	for _, id := range cfg.Sites {
-		mem.peers.applyJoined(0, facts.SiteJoined{Site: siteName(id)})
+		mem.peers.ApplyJoined(0, facts.SiteJoined{Site: transaction.SiteName(id)})
 	}
 	return mem
 }
@@ -58,7 +60,7 @@ func newMemory(cfg Config) *memory {
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
 	mem.names = map[string]*job{}
-	mem.tx.reset()
+	mem.tx.Reset()
 	*mem.lives, *mem.trust = lives.New(mem.cfg.Nonce), trust.New()
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()
@@ -76,7 +78,7 @@ func (mem *memory) settle(j *job) {
 	if j.state != grid.JobPlaced {
 		return
 	}
-	over, whole := j.carried()
+	over, whole := j.Carried()
 	if !over {
 		return
 	}
@@ -86,7 +88,7 @@ func (mem *memory) settle(j *job) {
 		mem.become(j, grid.JobDone)
 		return
 	}
-	if kept := j.part(); kept || j.stub {
+	if kept := j.Part(); kept || j.stub {
 		mem.fallen = append(mem.fallen, j)
 	}
 	if j.stub {
@@ -118,17 +120,20 @@ func (mem *memory) become(j *job, s grid.JobState) {
 // rooms is the memory as the transactions know it.
 type rooms struct{ *memory }
 
-// jobNamed is a job on record, or nil.
-func (r rooms) jobNamed(name string) *txJob {
+// JobNamed is a job on record, or nil.
+func (r rooms) JobNamed(name string) *transaction.Job {
 	if j := r.names[name]; j != nil {
-		return j.itself()
+		return j.Itself()
 	}
 	return nil
 }
 
-// stateOf is a job's state, and workOf its work, nil if it has none.
-func (r rooms) stateOf(j *txJob) grid.JobState { return r.names[j.Name].state }
-func (r rooms) workOf(j *txJob) *grid.Work     { return r.names[j.Name].Work }
+// StateOf is a job's state, and WorkOf its work, nil if it has none.
+func (r rooms) StateOf(j *transaction.Job) grid.JobState { return r.names[j.Name].state }
+func (r rooms) WorkOf(j *transaction.Job) *grid.Work     { return r.names[j.Name].Work }
 
-// shared is the one copy of a string that many jobs and legs have.
-func (r rooms) shared(s string) string { return r.texts.one(s) }
+// Shared is the one copy of a string that many jobs and legs have.
+func (r rooms) Shared(s string) string { return r.texts.one(s) }
+
+// Record records a fact and has each part of the memory apply it.
+func (r rooms) Record(f agents.Fact, out *agents.Outbox) { r.record(f, out) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -64,14 +65,14 @@ func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outb
 			}
 		}
 	}
-	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
+	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, transaction.LastRepeat), out)
 }
 
 // offersAskedAgain asks again the sites whose offers are missing.
 func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
-			sch.tx.askOffers(id, ref, horizon, out)
+			sch.tx.AskOffers(id, ref, horizon, out)
 		}
 	}
 }

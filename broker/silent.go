@@ -48,11 +48,11 @@ func (b *Broker) Unheard() bool { return b.asking.unheard() }
 
 func (ask *asking) unheard() bool {
 	some := false
-	for p := range ask.peers.all() {
-		if p.member && p.listed && !ask.of(p.id).silent.since {
+	for p := range ask.peers.All() {
+		if p.Member() && p.Listed() && !ask.of(p.ID()).silent.since {
 			return false
 		}
-		some = some || p.member || p.went
+		some = some || p.Member() || p.Went()
 	}
 	return some
 }
@@ -60,11 +60,11 @@ func (ask *asking) unheard() bool {
 // askSilent asks all members for offers, as if in the last cycle, to see whether they answer
 // again when nothing else would ask them. Row B113.
 func (ask *asking) askSilent(now grid.Time, out *agents.Outbox) {
-	for p := range ask.peers.all() {
-		if p.member && p.listed {
-			s := &ask.of(p.id).silent
+	for p := range ask.peers.All() {
+		if p.Member() && p.Listed() {
+			s := &ask.of(p.ID()).silent
 			s.cycle, s.asked = ask.cycles, now
-			ask.tx.askOffers(p.id, ask.cycles, now, out)
+			ask.tx.AskOffers(p.ID(), ask.cycles, now, out)
 		}
 	}
 }

@@ -39,5 +39,5 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 		}
 		b.intake.callFull()
 	}
-	b.co.begin(now, again, out)
+	b.co.Begin(now, again, out)
 }

@@ -118,7 +118,7 @@ func (s *Statement) about(f agents.Fact, line *Move) {
 }
 
 func (s *Statement) leg(id grid.LegID, line *Move) {
-	if t := s.mem.txs.get(id.Tx); t != nil {
-		line.Job, line.User, line.Site = t.job.Name, t.job.User, t.sites[id.Leg]
+	if t := s.mem.txs.Get(id.Tx); t != nil {
+		line.Job, line.User, line.Site = t.Job().Name, t.Job().User, t.Sites()[id.Leg]
 	}
 }

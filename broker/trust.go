@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 )
 
@@ -12,7 +13,7 @@ import (
 func namesOf(ids []agents.ID) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, id := range ids {
-			if !yield(siteName(id)) {
+			if !yield(transaction.SiteName(id)) {
 				return
 			}
 		}

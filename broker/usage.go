@@ -36,13 +36,13 @@ func (mem *memory) counted(f agents.Fact, apply func()) {
 		return
 	}
 	mem.tenancy.Day(mem.now)
-	t := mem.txs.get(id)
+	t := mem.txs.Get(id)
 	known := t != nil
 	if known {
 		mem.tenancy.Count(t, leg, -1)
 	}
 	apply()
-	if t = mem.txs.get(id); !known {
+	if t = mem.txs.Get(id); !known {
 		mem.tenancy.Begin(t)
 	}
 	mem.tenancy.Count(t, leg, 1)

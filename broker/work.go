@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -51,12 +52,12 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 		no(grid.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
 		return
 	}
-	t, i := r.txs.shown(j.itself(), m.Part)
+	t, i := r.txs.Shown(j.Itself(), m.Part)
 	switch {
-	case t == nil && len(j.txs) == 0 && j.state.GivenUp():
+	case t == nil && len(j.Window()) == 0 && j.state.GivenUp():
 		no(grid.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.state)
 		return
-	case t == nil && len(j.txs) == 0:
+	case t == nil && len(j.Window()) == 0:
 		no(grid.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.state)
 		return
 	case t == nil:
@@ -66,24 +67,24 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything", m.Job)
 		return
 	}
-	p := r.peers.get(t.site(i))
-	if p == nil || p.lost != nil {
-		no(grid.NoOffer, "%s, which carries part %d, is lost; what it has printed cannot be read", t.sites[i], m.Part)
+	p := r.peers.Get(t.Site(i))
+	if p == nil || p.Lost() != nil {
+		no(grid.NoOffer, "%s, which carries part %d, is lost; what it has printed cannot be read", t.Sites()[i], m.Part)
 		return
 	}
 	r.refs++
 	if r.waits == nil {
 		r.waits = map[uint64]reading{}
 	}
-	r.waits[r.refs] = reading{asker: from, job: m.Job, site: t.sites[i], leg: t.leg(i), over: t.legs[i].state.Terminal()}
-	out.Send(p.id, agents.LegOutputRequest{Leg: t.leg(i), Ref: r.refs, From: m.From})
+	r.waits[r.refs] = reading{asker: from, job: m.Job, site: t.Sites()[i], leg: t.LegID(i), over: t.Legs()[i].State().Terminal()}
+	out.Send(p.ID(), agents.LegOutputRequest{Leg: t.LegID(i), Ref: r.refs, From: m.From})
 	out.Alarm(now.Add(readingWait), readingDue{r.refs})
 }
 
 // answered passes a site's answer on to the user.
 func (r *readings) answered(from agents.ID, m agents.LegOutput, out *agents.Outbox) {
 	w, ok := r.waits[m.Ref]
-	if !ok || siteID(w.site) != from || w.leg != m.Leg {
+	if !ok || transaction.SiteID(w.site) != from || w.leg != m.Leg {
 		return // it came too late
 	}
 	delete(r.waits, m.Ref)

@@ -1,0 +1,46 @@
+package transaction
+
+import (
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// inquire answers a site in doubt. For a transaction that this broker began and no longer
+// has on record it presumes ABORT. For one that it may never have known it presumes
+// nothing. Rows B40 to B43.
+func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
+	if m.Leg.Tx.Broker != rec.cfg.Name {
+		rec.stray++
+		return
+	}
+	v, life := rec.verdict(from, m.Leg), rec.lives.Current().Incarnation
+	if v == agents.Commit {
+		if work := rec.Handover(rec.txs.Get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
+			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
+			return
+		}
+	}
+	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: v, DecidedBy: life})
+}
+
+func (rec *recovery) verdict(from agents.ID, id grid.LegID) agents.Verdict {
+	if rec.peers.Listening() {
+		if t := rec.txs.Get(id.Tx); t == nil || !t.resolved {
+			return agents.Wait
+		}
+	}
+	t, l := rec.txs.Find(from, id)
+	switch {
+	case t == nil && rec.txs.Get(id.Tx) != nil:
+		return agents.Unknown // a leg that is not this site's, or never existed
+	case t == nil && rec.lives.Presumes(id.Tx):
+		return agents.Abort
+	case t == nil:
+		return agents.Unknown
+	case !t.resolved || t.Open(), t.state == grid.TxCommitted && l.state.Terminal() && !l.confirmable():
+		return agents.Wait
+	case t.state == grid.TxCommitted:
+		return agents.Commit
+	}
+	return agents.Abort
+}
