@@ -21,28 +21,89 @@ func (s *State) Load(at grid.Time, f *facts.BrokerImage) {
 	s.peers.load(at, f)
 }
 
-func (t *Tx) image(started bool) facts.TxMemory {
-	m := facts.TxMemory{State: t.state, GivenUp: t.givenUp, Detached: t.apart, Reason: t.reason}
-	m.TxBegun = facts.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
-		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer}
-	if t.request != nil {
-		m.TxBegun.Request = *t.request
+// A way is that from the state to an image, or back. What is kept of a transaction or a leg
+// stands in one line for both.
+type way bool
+
+const (
+	toImage   way = true
+	fromImage way = false
+)
+
+// both copies a field to an image, or back.
+func both[T any](w way, field, image *T) {
+	if w == toImage {
+		*image = *field
+	} else {
+		*field = *image
 	}
+}
+
+// kept copies what is kept of a transaction beyond the fact that began it.
+func (t *Tx) kept(w way, m *facts.TxMemory) {
+	both(w, &t.state, &m.State)
+	both(w, &t.givenUp, &m.GivenUp)
+	both(w, &t.apart, &m.Detached)
+	if w == fromImage {
+		t.because(m.Reason)
+		return
+	}
+	m.Reason = t.reason
 	if m.State == grid.TxPreparing {
 		m.State = grid.TxHolding // Preparing is not on record
 	}
+}
+
+// kept copies what is kept of a leg beyond the fact that began it, and its state.
+func (l *Leg) kept(w way, r *facts.LegRecord) {
+	both(w, &l.fare, &r.Fare)
+	both(w, &l.end, &r.End)
+	both(w, &l.version, &r.Version)
+	both(w, &l.priced, &r.Priced)
+	both(w, &l.charged, &r.Charged)
+	both(w, &l.closed, &r.Closed)
+	both(w, &l.mended, &r.Mended)
+	both(w, &l.moved, &r.Moved)
+	both(w, &l.inFull, &r.InFull)
+	both(w, &l.undone, &r.Undone)
+	both(w, &l.proof, &r.Proof)
+	both(w, &l.claim, &r.Claim)
+	odd := l.oddities
+	if w == fromImage && (r.Shifts > 0 || r.Back != 0 || r.Borne != 0) {
+		odd = l.own()
+	}
+	if w == toImage || odd != &noOddities {
+		both(w, &odd.shifts, &r.Shifts)
+		both(w, &odd.back, &r.Back)
+		both(w, &odd.borne, &r.Borne)
+	}
+	x := l.onNodes()
+	both(w, &x.names, &r.Names)
+	both(w, &x.meeting, &r.Meeting)
+	both(w, &x.token, &r.Token)
+	both(w, &x.result, &r.Result)
+	if w == fromImage {
+		l.know(x)
+	}
+}
+
+func (t *Tx) image(started bool) facts.TxMemory {
+	m := facts.TxMemory{TxBegun: facts.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
+		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer}}
+	if t.request != nil {
+		m.TxBegun.Request = *t.request
+	}
+	t.kept(toImage, &m)
 	for i := range t.legs {
 		l := &t.legs[i]
-		x := l.onNodes()
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
 		if l.Replaces() != (grid.LegID{}) {
 			m.Replaces = append(m.Replaces, make([]grid.LegID, i+1-len(m.Replaces))...)
 			m.Replaces[i] = l.Replaces()
 		}
-		m.Memory = append(m.Memory, facts.LegRecord{State: l.Recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, InFull: l.inFull, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
-			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne,
-			Names: x.names, Meeting: x.meeting, Token: x.token, Result: x.result})
+		r := facts.LegRecord{State: l.Recorded(started), Settled: l.given && !l.claim}
+		l.kept(toImage, &r)
+		m.Memory = append(m.Memory, r)
 	}
 	return m
 }
@@ -67,20 +128,12 @@ func (l *Leg) Recorded(started bool) grid.LegState {
 // LoadTx adds a transaction of an image.
 func (s *State) LoadTx(at grid.Time, m facts.TxMemory) *Tx {
 	t := s.begun(m.TxBegun)
-	t.state, t.givenUp, t.apart = m.State, m.GivenUp, m.Detached
-	t.because(m.Reason)
+	t.kept(fromImage, &m)
 	s.txs.keep(t)
-	for i, r := range m.Memory {
-		l := &t.legs[i]
-		l.state, l.fare, l.end, l.version = r.State, r.Fare, r.End, r.Version
-		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
-		l.inFull, l.undone, l.proof = r.InFull, r.Undone, r.Proof
-		l.claim, l.given = r.Claim, r.Claim || r.Settled
-		if r.Shifts > 0 || r.Back != 0 || r.Borne != 0 {
-			own := l.own()
-			own.shifts, own.back, own.borne = r.Shifts, r.Back, r.Borne
-		}
-		l.know(realLeg{r.Names, r.Meeting, r.Token, r.Result})
+	for i := range m.Memory {
+		l, r := &t.legs[i], &m.Memory[i]
+		l.kept(fromImage, r)
+		l.state, l.given = r.State, r.Claim || r.Settled
 		if t.sites[i] == "" {
 			continue
 		}
