@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -17,12 +18,12 @@ func TestAdopted_AWindowToMoveInIsOfOneLegAlone(t *testing.T) {
 	f := facts.LegAdopted{Leg: grid.LegID{Tx: tx}, Site: "north", Job: "wave", State: grid.Confirmed,
 		What: grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}, Flex: grid.Flex{Ready: 100 * sec, Due: 900 * sec}}
 	b.Replay(0, f)
-	if got := b.txs.get(tx).flex; got != f.Flex {
+	if got := b.txs.Get(tx).Flex(); got != f.Flex {
 		t.Errorf("alone it may be moved within %v, want %v", got, f.Flex)
 	}
 	f.Leg.Leg, f.Site = 1, "south"
 	b.Replay(0, f)
-	if got := b.txs.get(tx).flex; got != (grid.Flex{}) {
+	if got := b.txs.Get(tx).Flex(); got != (grid.Flex{}) {
 		t.Errorf("one of two may be moved within %v", got)
 	}
 }
@@ -39,7 +40,7 @@ func TestAdopt_AListOfLegsThatNeverWere(t *testing.T) {
 		facts int
 	}{
 		"random nonces":          {func(i int) uint64 { return 1000 + uint64(i) }, 0, 1},
-		"nonce of the last life": {func(int) uint64 { return 1 }, maxJobAdopted, 1},
+		"nonce of the last life": {func(int) uint64 { return 1 }, transaction.MaxJobAdopted, 1},
 	} {
 		cfg := testConfig(newFakeSite("north", 4, grid.Price(grid.Credit)))
 		cfg.Budget = 1_000_000 * grid.Credit

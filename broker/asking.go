@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -17,33 +18,51 @@ import (
 // Until it has met three quarters of the sites, it asks all in turn. Whether a job can be
 // served anywhere is judged by all sites, asked or not.
 
-// asking picks the sites that a cycle asks.
-type asking struct{ *memory }
+// asking picks the sites that a cycle asks, and knows how they answer.
+type asking struct {
+	*memory
+	known map[agents.ID]*acquaintance
+}
 
-// acquaintance is what is remembered about a site that is not asked in every cycle. It is
-// of this life only.
+// acquaintance is what is remembered of how a site answers requests for offers. It is of
+// this life only.
 type acquaintance struct {
+	id     agents.ID
 	asked  uint64           // the cycle that last asked it; 0: none has
 	lot    uint64           // breaks ties between sites last asked in the same cycle
 	digest *planning.Digest // of its last offers; nil: they were unusable, or there are none
+	silent silence
+}
+
+// of is what is known of a site.
+func (ask *asking) of(id agents.ID) *acquaintance {
+	a := ask.known[id]
+	if a == nil {
+		if ask.known == nil {
+			ask.known = map[agents.ID]*acquaintance{}
+		}
+		a = &acquaintance{id: id}
+		ask.known[id] = a
+	}
+	return a
 }
 
 // inTurn reports whether there are more sites than may be asked at once.
 func (ask *asking) inTurn() bool {
-	return ask.cfg.MaxAsked > 0 && ask.peers.size() > ask.cfg.MaxAsked
+	return ask.cfg.MaxAsked > 0 && ask.peers.Size() > ask.cfg.MaxAsked
 }
 
 // sitesFor are the sites to ask for offers for a single job, in order of name. They include
 // those that have a leg of it.
 func (ask *asking) sitesFor(now grid.Time, j *job, terms planning.Terms) []agents.ID {
 	if !ask.inTurn() {
-		return ask.peers.usable(nil)
+		return ask.peers.Usable(nil)
 	}
 	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.request()}}}
 	ids := ask.sites(ask.cycles, in)
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if id := t.site(i); ask.peers.get(id).usable() {
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			if id := t.Site(i); ask.peers.Get(id).Usable() {
 				ids = append(ids, id)
 			}
 		}
@@ -55,37 +74,37 @@ func (ask *asking) sitesFor(now grid.Time, j *job, terms planning.Terms) []agent
 // sites picks the usable sites to ask in a cycle, in order of name. in needs only what is
 // known before any site has answered.
 func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
-	usable, most := ask.peers.usable(nil), ask.cfg.MaxAsked
+	usable, most := ask.peers.Usable(nil), ask.cfg.MaxAsked
 	if len(usable) <= most {
 		return usable
 	}
-	peers, digests, strangers := make([]*peer, len(usable)), make([]*planning.Digest, len(usable)), 0
+	all, digests, strangers := make([]*acquaintance, len(usable)), make([]*planning.Digest, len(usable)), 0
 	for i, id := range usable {
-		p := ask.peers.get(id)
-		peers[i] = p
-		if !p.silent.since {
-			digests[i] = p.known.digest
+		a := ask.of(id)
+		all[i] = a
+		if !a.silent.since {
+			digests[i] = a.digest
 		}
-		if p.known.asked == 0 {
+		if a.asked == 0 {
 			strangers++
-			p.known.lot = lotOf(ask.cfg.Name, id)
+			a.lot = lotOf(ask.cfg.Name, id)
 		}
 	}
-	var list []*peer
+	var list []*acquaintance
 	if strangers <= len(usable)/4 {
 		for _, i := range in.Worth(digests, most-(most+3)/4) {
-			list = append(list, peers[i])
-			peers[i] = nil
+			list = append(list, all[i])
+			all[i] = nil
 		}
 	}
-	rest := slices.DeleteFunc(peers, func(p *peer) bool { return p == nil })
-	slices.SortFunc(rest, func(p, q *peer) int {
-		return cmp.Or(cmp.Compare(p.known.asked, q.known.asked), cmp.Compare(p.known.lot, q.known.lot), cmp.Compare(p.id, q.id))
+	rest := slices.DeleteFunc(all, func(a *acquaintance) bool { return a == nil })
+	slices.SortFunc(rest, func(a, b *acquaintance) int {
+		return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.lot, b.lot), cmp.Compare(a.id, b.id))
 	})
 	ids := usable[:0]
-	for _, p := range append(list, rest[:most-len(list)]...) {
-		p.known.asked = max(cycle, 1)
-		ids = append(ids, p.id)
+	for _, a := range append(list, rest[:most-len(list)]...) {
+		a.asked = max(cycle, 1)
+		ids = append(ids, a.id)
 	}
 	slices.Sort(ids)
 	return ids
@@ -102,19 +121,21 @@ func lotOf(broker string, site agents.ID) uint64 {
 }
 
 // remember keeps a digest of a site's offers.
-func (ask *asking) remember(p *peer, s *planning.Site) {
-	if p.known.digest = nil; s.Answer == planning.Usable && ask.inTurn() {
-		p.known.digest = planning.DigestOf(s.Now, s.Groups)
+func (ask *asking) remember(id agents.ID, s *planning.Site) {
+	a := ask.of(id)
+	if a.digest = nil; s.Answer == planning.Usable && ask.inTurn() {
+		a.digest = planning.DigestOf(s.Now, s.Groups)
 	}
 }
 
 // elsewhere reports whether, as far as is known, a site that was not asked could serve a
 // request.
 func (ask *asking) elsewhere(asked map[agents.ID]int32, r *grid.Request) bool {
-	return ask.inTurn() && ask.peers.some(func(p *peer) bool {
-		if _, now := asked[p.id]; now || !p.usable() {
+	return ask.inTurn() && ask.peers.Some(func(p *transaction.Site) bool {
+		if _, now := asked[p.ID()]; now || !p.Usable() {
 			return false
 		}
-		return p.known.digest == nil || p.known.digest.Serves(r)
+		digest := ask.of(p.ID()).digest
+		return digest == nil || digest.Serves(r)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -13,7 +14,7 @@ import (
 // intake accepts or refuses jobs, keeps workflows in order, and cancels and forgets jobs.
 type intake struct {
 	*memory
-	co        *coordinator
+	co        *transaction.Coordinator
 	scheduler *scheduler
 	errands   *errands
 	called    grid.Time // the instant of the last extra call; see callsLeft

@@ -22,7 +22,7 @@ func BenchmarkCycle(b *testing.B) {
 				for i := range b.N {
 					benchCycle(w, rng, i, size.jobs)
 				}
-				b.ReportMetric(float64(len(w.b.txs.all()))/float64(b.N*size.jobs), "tries/job")
+				b.ReportMetric(float64(len(w.b.txs.All()))/float64(b.N*size.jobs), "tries/job")
 			})
 		}
 	}
@@ -84,7 +84,7 @@ func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 		b.StopTimer()
 		c := only[facts.CycleClosed](w)
 		b.ReportMetric(float64(c[0].Slots), "slots")
-		b.ReportMetric(float64(len(w.b.txs.all())), "transactions")
+		b.ReportMetric(float64(len(w.b.txs.All())), "transactions")
 		b.StartTimer()
 	}
 }

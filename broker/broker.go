@@ -12,7 +12,8 @@
 //
 // Each component starts in one of these files:
 //
-//	memory       memory.go       everything that follows from facts: jobs, transactions, sites, lives, accounts
+//	memory       memory.go       everything that follows from facts: the jobs, and what the packages below own
+//	lives        lives/          which processes have acted for this broker; start.go
 //	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	trust        trust/          which sites are left out for a user, and which come last; trust.go
@@ -22,15 +23,12 @@
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
 //	glances      glance.go       asks sites for those who look at them
-//	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and its parts
-//	  recovery   life.go         a restarted broker: lists the sites' legs, decides afresh, adopts unknown legs
-//	  amnesia    amnesia.go      sites that have lost recent memory
-//	  losses     lost.go         sites declared lost, and what they claim when they return
-//	  watcher    watch.go        asks after legs that have gone quiet
+//	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go, outcome.go
 package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -39,8 +37,9 @@ import (
 // It consists of its memory and of the components that act on it; the package
 // documentation lists them. All transactions go through the coordinator.
 type Broker struct {
-	memory
-	co        *coordinator
+	*memory
+	co        *transaction.Coordinator
+	asking    *asking
 	scheduler *scheduler
 	errands   *errands
 	shifts    *shifts
@@ -57,18 +56,19 @@ func New(cfg Config) *Broker {
 		panic(err)
 	}
 	b := &Broker{memory: newMemory(cfg)}
-	mem := &b.memory
-	b.co = newCoordinator(mem, b)
+	mem := b.memory
+	b.co = transaction.NewCoordinator(mem.tx, outcomes{b})
 	b.operator = &operator{memory: mem}
-	b.scheduler = &scheduler{memory: mem, co: b.co, asking: &asking{memory: mem}, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, asking: b.scheduler.asking, scheduler: b.scheduler}
+	b.asking = &asking{memory: mem}
+	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler}
 	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
 	b.glances = &glances{memory: mem, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.scheduler.errands = b.errands
-	b.scheduler.listSites(b.peers.usable(nil))
+	b.scheduler.listSites(b.peers.Usable(nil))
 	return b
 }
 
@@ -77,13 +77,13 @@ func New(cfg Config) *Broker {
 // counted; see Stray.
 func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
-	if b.lives.ended() {
+	if b.lives.Ended() {
 		if _, ok := m.(agents.Started); !ok {
 			return
 		}
 	}
-	if p := b.peers.get(from); p != nil {
-		b.co.hear(now, p, out)
+	if p := b.peers.Get(from); p != nil {
+		b.co.Hear(now, p, out)
 	}
 	switch m := m.(type) {
 	case agents.Started:
@@ -122,11 +122,11 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Quotes:
 		b.scheduler.quoted(now, from, m, out)
 	default:
-		if !b.co.step(now, from, m, out) && !b.alarm(now, m, out) {
+		if !b.co.Step(now, from, m, out) && !b.alarm(now, m, out) {
 			b.stray++
 		}
 	}
-	if !b.lives.ended() {
+	if !b.lives.Ended() {
 		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
 		b.scheduler.wake(now, out)
@@ -135,10 +135,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 
 // Early counts the reports from sites that a leg's work was running, or over,
 // before its window began: a sign that two clocks disagree.
-func (b *Broker) Early() uint64 { return b.early }
+func (b *Broker) Early() uint64 { return b.tx.Early() }
 
 // Stray counts the messages that made no sense.
-func (b *Broker) Stray() uint64 { return b.stray }
+func (b *Broker) Stray() uint64 { return b.stray + b.tx.Stray() }
 
 // alarm handles an alarm that is not the coordinator's, and reports false if m is
 // no such alarm.
@@ -176,21 +176,11 @@ type (
 		Cycle uint64
 		Phase phase
 	}
-	// tryDue gives up a transaction that is still in State.
-	tryDue struct {
-		Tx    grid.TxID
-		State grid.TxState
-	}
 	// capDue tries an entry's alternative again.
 	capDue struct {
 		Cycle uint64
 		Entry int
 		Tries int
-	}
-	// listDue asks a site again to list its legs.
-	listDue struct {
-		Site agents.ID
-		Wait grid.Duration
 	}
 	// forgetDue drops jobs and transactions that ended long ago.
 	forgetDue struct{}
@@ -199,7 +189,5 @@ type (
 // Kind names the alarm.
 func (cycleDue) Kind() string   { return "CycleDue" }
 func (answersDue) Kind() string { return "AnswersDue" }
-func (tryDue) Kind() string     { return "TryDue" }
 func (capDue) Kind() string     { return "CapDue" }
-func (listDue) Kind() string    { return "ListDue" }
 func (forgetDue) Kind() string  { return "ForgetDue" }

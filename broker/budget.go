@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -58,7 +59,7 @@ func (op *operator) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox
 		return
 	}
 	f := facts.Deposited{Key: m.Key, Credits: m.Credits, Note: m.Note}
-	why, again := op.accounts.RefusesDeposit(f, maxWhy)
+	why, again := op.accounts.RefusesDeposit(f, transaction.MaxWhy)
 	if !again && !why.Refused() {
 		op.record(f, out)
 	}

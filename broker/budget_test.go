@@ -209,7 +209,7 @@ func TestDeposit_CountsForWhatTheOverdraftBears(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(0)
 	p.deposit(0, "d", 500*grid.Credit)
-	if a := &p.b.accounts; !a.Bears(3000*grid.Credit) || a.Bears(3000*grid.Credit+1) {
+	if a := p.b.accounts; !a.Bears(3000*grid.Credit) || a.Bears(3000*grid.Credit+1) {
 		t.Error("with 1500 credits paid in, the account and its overdraft bear 3000")
 	}
 }

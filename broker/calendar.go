@@ -51,8 +51,8 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
-	if sch.cycle.phase == idle && sch.queue.idle() && sch.peers.unheard() {
-		sch.askSilent(now, out)
+	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
+		sch.asking.askSilent(now, out)
 	}
 	sch.follow = max(sch.follow, sch.cfg.rounds())
 }
@@ -63,9 +63,9 @@ func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles)
 // wake opens cycles while jobs are due, more cycles may follow, and none is running. It
 // ends every step.
 func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
-	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
-		if !sch.asking.inTurn() && (sch.stale || sch.peers.listening()) {
-			sch.listSites(sch.peers.usable(sch.sites[:0]))
+	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.MayBuy(now) {
+		if !sch.asking.inTurn() && (sch.peers.Changed() || sch.peers.Listening()) {
+			sch.listSites(sch.peers.Usable(sch.sites[:0]))
 		}
 		sch.follow--
 		sch.openCycle(now, out)

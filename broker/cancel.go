@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -60,13 +61,13 @@ func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.O
 			in.errands.moved(now, e, gone, out)
 		}
 	}
-	for _, t := range in.txs.all() {
+	for _, t := range in.txs.All() {
 		switch {
-		case t.job != j || !t.resolved:
-		case t.open():
-			in.co.abort(now, t, gone, out)
-		case t.state == grid.TxCommitted:
-			in.co.tell(now, t, firstRepeat, out)
+		case t.Job() != j.Itself() || !t.Resolved():
+		case t.Open():
+			in.co.Abort(now, t, gone, out)
+		case t.State() == grid.TxCommitted:
+			in.co.Tell(now, t, transaction.FirstRepeat, out)
 		}
 	}
 }
@@ -95,16 +96,16 @@ func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 		return
 	}
 	var back grid.Credits
-	for _, t := range in.txs.all() {
-		if t.job != j {
+	for _, t := range in.txs.All() {
+		if t.Job() != j.Itself() {
 			continue
 		}
-		if t.open() || t.state == grid.TxCommitted && !t.over() {
+		if t.Open() || t.State() == grid.TxCommitted && !t.Over() {
 			return
 		}
-		for i := range t.legs {
-			if l := &t.legs[i]; l.undone {
-				back = back.Plus(l.back)
+		for i := range t.Legs() {
+			if l := &t.Legs()[i]; l.Undone() {
+				back = back.Plus(l.Back())
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -243,8 +244,8 @@ func (c *Config) checkSites() error {
 	names := slices.Clone(c.Sites)
 	slices.Sort(names)
 	for i, id := range names {
-		if !strings.HasPrefix(string(id), sitePrefix) || len(id) == len(sitePrefix) {
-			return fmt.Errorf("broker %q: site address %q is not of the form %sNAME", c.Name, id, sitePrefix)
+		if !strings.HasPrefix(string(id), transaction.SitePrefix) || len(id) == len(transaction.SitePrefix) {
+			return fmt.Errorf("broker %q: site address %q is not of the form %sNAME", c.Name, id, transaction.SitePrefix)
 		}
 		if i > 0 && names[i-1] == id {
 			return fmt.Errorf("broker %q: site %q stands twice in its list", c.Name, id)
@@ -253,26 +254,17 @@ func (c *Config) checkSites() error {
 	return nil
 }
 
-// sitePrefix begins the address of every site agent, and the name of the account into
-// which the site is paid.
-const sitePrefix = "site:"
-
-// siteName is the name of the site at an address.
-func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), sitePrefix) }
+// transactions is the part that transactions depend on.
+func (c *Config) transactions() transaction.Config {
+	return transaction.Config{Name: c.Name, Lead: c.Lead, Hold: c.Hold, InDoubt: c.InDoubt, OfferWait: c.OfferWait,
+		LostAfter: c.LostAfter, Lossless: c.Lossless, Starts: c.Explain > 0}
+}
 
 // NeverLost, as LostAfter, means that only an operator can declare a site lost.
 const NeverLost grid.Duration = -1
 
 // minLostAfter is the shortest silence that can be told from a slow answer.
 const minLostAfter = 2 * grid.Second
-
-// patience is how long the broker waits, from its first send, for answers whose locks
-// last for limit: max(0.8 x limit - 2 s, 0.5 x limit). The site counts the limit from
-// when it first receives the request, so the broker never commits a leg whose lock may
-// have expired.
-func patience(limit grid.Duration) grid.Duration {
-	return max(limit*8/10-2*grid.Second, limit/2)
-}
 
 // Auto, as Patience, means eight cycles.
 const Auto grid.Duration = -1

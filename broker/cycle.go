@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -12,7 +13,7 @@ import (
 // scheduler places jobs, in one cycle after another.
 type scheduler struct {
 	*memory
-	co      *coordinator
+	co      *transaction.Coordinator
 	errands *errands
 	asking  *asking
 	glances *glances
@@ -84,10 +85,10 @@ type cycle struct {
 	gone    []string // jobs withdrawn before the choice
 	outcome *planning.Outcome
 
-	try     *transaction  // the current one
-	current int           // the entry that phase 8 is trying
-	cost    grid.Credits  // of the windows committed so far
-	time    grid.Duration // likewise
+	try     *transaction.Tx // the current one
+	current int             // the entry that phase 8 is trying
+	cost    grid.Credits    // of the windows committed so far
+	time    grid.Duration   // likewise
 	summary facts.CycleClosed
 }
 
@@ -161,45 +162,45 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.phase = gathering
 	c.poll.reset()
-	c.missing = sch.peers.await(now, c.number, &c.poll, sch.cfg.OfferWait)
+	c.missing = sch.asking.await(now, c.number, &c.poll)
 	for _, id := range sch.sites {
-		sch.askOffers(id, c.number, c.horizon, out)
+		sch.tx.AskOffers(id, c.number, c.horizon, out)
 	}
 	if c.missing == 0 {
 		sch.search(now, out)
 		return
 	}
 	out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, gathering})
-	sch.askAgainLater(now, c.number, gathering, firstRepeat, out)
+	sch.askAgainLater(now, c.number, gathering, transaction.FirstRepeat, out)
 }
 
 // offered takes one site's offers. The last awaited answer ends the wait.
 func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == grid.Fenced && sch.peers.get(from) != nil {
+	if m.Refusal.Code == grid.Fenced && sch.peers.Get(from) != nil { // row B110
 		out.Row("B110")
-		if m.Nonce == sch.lives.current().Nonce {
-			sch.fence(from, m.Refusal, m.Latest, out)
+		if m.Nonce == sch.lives.Current().Nonce {
+			sch.tx.Fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
-	if p := sch.peers.get(from); p != nil {
-		p.stands.take(m.Refusal)
+	if sch.peers.Get(from) != nil {
+		sch.glances.stands(from, m.Refusal)
 	}
-	if m.Cycle >= probeRef {
-		sch.co.probed(now, from, m, out)
+	if m.Cycle >= transaction.ProbeRef {
+		sch.co.Probed(now, from, m, out)
 		return
 	}
-	if p := sch.peers.get(from); p != nil && p.listed {
-		sch.co.stamped(now, p, m.Stamp, out) // the result does not matter: an offer describes this moment anyway
+	if p := sch.peers.Get(from); p != nil && p.Listed() {
+		sch.co.Stamped(now, p, m.Stamp, out) // the result does not matter: an offer describes this moment anyway
 	}
-	if m.Cycle >= errandRef {
+	if m.Cycle >= transaction.ErrandRef {
 		sch.errands.errandOffered(now, from, m, out)
 		return
 	}
-	sch.peers.spoke(now, from, m.Cycle, sch.cfg.OfferWait)
+	sch.asking.spoke(now, from, m.Cycle)
 	if m.Cycle == 0 {
 		out.Row("B130")
-		sch.glances.offered(now, sch.peers.get(from), m, out)
+		sch.glances.offered(now, sch.peers.Get(from), m, out)
 	}
 	c := &sch.cycle
 	site, known := sch.index[from]
@@ -207,9 +208,9 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 		return
 	}
 	waited := c.poll.take(c.opened, now, site, m)
-	sch.asking.remember(sch.peers.get(from), &c.poll.sites[site])
+	sch.asking.remember(from, &c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
-		sch.peers.get(from).clock = a
+		sch.peers.Get(from).KeepsTime(a)
 	}
 	if waited {
 		c.missing--
@@ -257,15 +258,15 @@ func (sch *scheduler) askQuotes(now grid.Time, p phase, wanted []planning.Wanted
 	}
 	if c.missing > 0 {
 		out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, p})
-		sch.askAgainLater(now, c.number, p, firstRepeat, out)
+		sch.askAgainLater(now, c.number, p, transaction.FirstRepeat, out)
 	}
 	return c.missing > 0
 }
 
 // quoted takes one site's quotes. The last awaited answer ends the wait.
 func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
-	if p := sch.peers.get(from); p != nil && p.listed {
-		sch.co.stamped(now, p, m.Stamp, out)
+	if p := sch.peers.Get(from); p != nil && p.Listed() {
+		sch.co.Stamped(now, p, m.Stamp, out)
 	}
 	c := &sch.cycle
 	site, known := sch.index[from]
@@ -274,7 +275,7 @@ func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out
 	}
 	c.named[site], c.waits[site] = m.Quotes, false
 	for i, user := range c.wanted[site].Users {
-		sch.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
+		sch.tx.Bar(now, transaction.SiteName(from), user, m.Quotes[i].Refusal, out)
 	}
 	c.missing--
 	sch.goOn(now, out)
@@ -302,7 +303,7 @@ func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox
 	}
 	if c.phase == gathering {
 		out.Row("B67")
-		sch.peers.notHeard(&c.poll)
+		sch.asking.notHeard(&c.poll)
 	}
 	c.missing = 0
 	sch.goOn(now, out)
@@ -311,6 +312,7 @@ func (sch *scheduler) answersDue(now grid.Time, m answersDue, out *agents.Outbox
 // goOnWithout stops waiting for a site that has left. This cycle goes on without it
 // even if it comes back before the others have answered.
 func (sch *scheduler) goOnWithout(now grid.Time, id agents.ID, out *agents.Outbox) {
+	sch.asking.excuse(id)
 	c := &sch.cycle
 	site, asked := sch.index[id]
 	if !asked {

@@ -5,13 +5,14 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // errands repairs and moves the windows of single jobs, outside the cycles.
 type errands struct {
 	*memory
-	co        *coordinator
+	co        *transaction.Coordinator
 	asking    *asking
 	scheduler *scheduler
 	planner   planning.Planner
@@ -25,12 +26,12 @@ type errands struct {
 // begins a new one for whatever is then still broken.
 type errand struct {
 	job  *job
-	ref  uint64       // of its requests for offers
-	try  *transaction // undecided; nil: none
-	wait bool         // for offers
+	ref  uint64          // of its requests for offers
+	try  *transaction.Tx // undecided; nil: none
+	wait bool            // for offers
 
 	// A repair: leg of tx is gone.
-	tx    *transaction
+	tx    *transaction.Tx
 	leg   int
 	next  int // among the spare legs of tx
 	tries int
@@ -46,9 +47,6 @@ type errand struct {
 	missing int
 }
 
-// errandRef marks the requests for offers of errands among those of cycles.
-const errandRef = 1 << 63
-
 // errandDue ends an errand's wait for offers.
 type errandDue struct{ Ref uint64 }
 
@@ -57,7 +55,7 @@ func (errandDue) Kind() string { return "ErrandDue" }
 
 func (ers *errands) newErrand(e *errand) {
 	ers.errandSeq++
-	e.ref = errandRef | ers.errandSeq
+	e.ref = transaction.ErrandRef | ers.errandSeq
 	e.job.own().errand = e
 	ers.list = append(ers.list, e)
 }
@@ -71,12 +69,12 @@ func (ers *errands) finish(e *errand) {
 func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox) {
 	e.sites = ers.asking.sitesFor(now, e.job, ers.scheduler.terms())
 	e.poll = newPoll(e.sites)
-	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.peers.await(now, 0, &e.poll, ers.cfg.OfferWait)
+	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.asking.await(now, 0, &e.poll)
 	for _, id := range e.sites {
-		ers.askOffers(id, e.ref, horizon, out)
+		ers.tx.AskOffers(id, e.ref, horizon, out)
 	}
 	out.Alarm(now.Add(ers.cfg.OfferWait), errandDue{e.ref})
-	ers.scheduler.askAgainLater(now, e.ref, gathering, firstRepeat, out)
+	ers.scheduler.askAgainLater(now, e.ref, gathering, transaction.FirstRepeat, out)
 }
 
 // errandOffered takes one site's offers for an errand.
@@ -106,7 +104,7 @@ func (ers *errands) errand(ref uint64) *errand {
 func (ers *errands) errandDue(now grid.Time, m errandDue, out *agents.Outbox) {
 	if e := ers.errand(m.Ref); e != nil && e.wait {
 		out.Row("B67")
-		ers.peers.notHeard(&e.poll)
+		ers.asking.notHeard(&e.poll)
 		ers.errandGathered(now, e, out)
 	}
 }
@@ -122,21 +120,22 @@ func (ers *errands) errandGathered(now grid.Time, e *errand, out *agents.Outbox)
 }
 
 // decided goes on with an errand whose transaction is decided.
-func (ers *errands) decided(now grid.Time, t *transaction, out *agents.Outbox) {
-	e := t.job.errand
+func (ers *errands) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
+	j := ers.jobOf(t)
+	e := j.errand
 	if e == nil || e.try != t {
 		return
 	}
 	e.try = nil
 	switch {
-	case e.tx == nil && t.state == grid.TxCommitted:
+	case e.tx == nil && t.State() == grid.TxCommitted:
 		ers.finish(e)
-		t.own().asker = e.asker // is answered at the first Confirmed
+		t.AskedBy(e.asker) // who is answered at the first Confirmed
 	case e.tx == nil:
-		ers.moved(now, e, t.reason, out)
-	case t.state == grid.TxCommitted:
+		ers.moved(now, e, t.Reason(), out)
+	case t.State() == grid.TxCommitted:
 		ers.finish(e)
-		ers.mend(now, t.job, out)
+		ers.mend(now, j, out)
 	default:
 		ers.mendNext(now, e, out)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -66,7 +67,7 @@ func newFakeSite(name string, nodes int, price grid.Price) *fakeSite {
 		busy:   []grid.Profile{grid.NewProfile(0, 0)}}
 }
 
-func (s *fakeSite) id() agents.ID { return agents.ID(sitePrefix + s.name) }
+func (s *fakeSite) id() agents.ID { return agents.ID(transaction.SitePrefix + s.name) }
 
 func (s *fakeSite) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
-	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -33,52 +33,11 @@ func (j *job) flex(legs []grid.Leg) grid.Flex {
 	return flexOf(&r, legs)
 }
 
-// placed reports whether a site has placed a leg within its window and at the length
-// asked for. Row B70.
-func (t *transaction) placed(l *txLeg, m agents.Held) bool {
-	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
-}
-
-// shifted handles a site's report that it has moved or fixed a leg. A place outside the
-// leg's window is not believed. Row B71.
-func (co *coordinator) shifted(now grid.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
-	switch {
-	case t.state != grid.TxCommitted || m.Shifts <= l.shifts:
-	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
-		co.stray++
-	default:
-		moves := m.Start != l.what.Start
-		co.record(facts.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
-		if moves && l.state == grid.Confirmed {
-			co.watcher.watch(t, m.Leg.Leg, out)
-		}
-	}
-}
-
-// shifted is a listed leg's place, as the site's latest report. The site stops repeating
-// a report once it is acknowledged, but a broker with an older journal has forgotten
-// that. Row B58.
-func (s *sighting) shifted() agents.Shifted {
-	return agents.Shifted{Leg: s.Leg, Start: s.What.Start, End: s.What.End, Shifts: s.Shifts, Fixed: s.Flex.Due > 0 && !s.Flex.Movable(s.What)}
-}
-
-// applyShifted moves a leg to where its site has moved it.
-func (mem *memory) applyShifted(f facts.LegShifted) {
-	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
-	l.what.Start, l.what.End = f.Start, f.End
-	l.own().shifts = f.Shifts
-	if f.Fixed {
-		flex := &t.own().flex
-		flex.Ready, flex.Due = f.Start, f.End
-	}
-	mem.touch(t.job)
-}
-
 // elsewhere adds to the plan, as alternatives, the places that a site has named for a
 // refused leg, if the job's times and budget allow them. Row B72.
-func (sch *scheduler) elsewhere(t *transaction, places []grid.Place) {
+func (sch *scheduler) elsewhere(t *transaction.Tx, places []grid.Place) {
 	c := &sch.cycle
-	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
+	if c.try != t || len(t.Legs()) != 1 || len(places) == 0 {
 		return
 	}
 	e := &c.entries[c.current]
@@ -121,11 +80,11 @@ func lists(p *planning.Plan, l *planning.Leg) bool {
 }
 
 // lies is the transaction of a job whose window is a single leg, or nil.
-func (ers *errands) lies(j *job) *transaction {
-	if len(j.txs) != 1 || len(j.txs[0].legs) != 1 {
+func (ers *errands) lies(j *job) *transaction.Tx {
+	if len(j.Window()) != 1 || len(j.Window()[0].Legs()) != 1 {
 		return nil
 	}
-	return j.txs[0]
+	return j.Window()[0]
 }
 
 // sameButFreedom reports whether two requests differ at most in the freedom they leave,
@@ -140,14 +99,14 @@ func sameButFreedom(a, b *grid.Request) bool {
 // reopen asks the site of a job's only leg, without moving it, for another window around
 // it: more freedom for less money, or less for more. Like any move it replaces the leg
 // atomically, and the old price is refunded. Rows B73, B115.
-func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents.Outbox) {
-	l := &t.legs[0]
-	if !ers.peers.serves(t.sites[0]) {
+func (ers *errands) reopen(now grid.Time, t *transaction.Tx, e *errand, out *agents.Outbox) {
+	l := &t.Legs()[0]
+	if !ers.peers.Serves(t.Sites()[0]) {
 		out.Row("B115")
-		ers.moved(now, e, ers.away(t.sites[0]), out)
+		ers.moved(now, e, ers.away(t.Sites()[0]), out)
 		return
 	}
-	legs := []grid.Leg{l.what}
+	legs := []grid.Leg{l.What()}
 	flex := flexOf(&e.request, legs)
 	if r := ers.tenancy.Over(e.job.User, legs, 0, flex, e.job.Name); r.Refused() {
 		ers.moved(now, e, r, out)
@@ -158,11 +117,11 @@ func (ers *errands) reopen(now grid.Time, t *transaction, e *errand, out *agents
 		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
-	f := ers.co.newTx(e.job, 1)
+	f := ers.co.NewTx(e.job.Name, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
-	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
-	f.Replaces, f.Versions = []grid.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
+	f.Sites, f.Legs = append(f.Sites, t.Sites()[0]), append(f.Legs, l.What())
+	f.Replaces, f.Versions = []grid.LegID{t.LegID(0)}, []uint32{max(l.Version(), 1)}
 	f.Flex = flex
 	out.Row("B73")
-	e.try = ers.co.open(now, f, t.run, false, out)
+	e.try = ers.co.Open(now, f, t.Run(), false, out)
 }

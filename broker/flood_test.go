@@ -70,9 +70,9 @@ func flooded(t interface{ Fatalf(string, ...any) }, source rand.Source, times in
 	for i, fact := range f.facts {
 		again.Replay(f.ats[i], fact)
 	}
-	if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.all()) != len(f.b.txs.all()) {
+	if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.All()) != len(f.b.txs.All()) {
 		t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
-			again.accounts.Left(), again.Waiting(), len(again.txs.all()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.all()))
+			again.accounts.Left(), again.Waiting(), len(again.txs.All()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.All()))
 	}
 }
 
@@ -168,8 +168,8 @@ func (f *flood) request() grid.Request {
 
 // leg is one that there is, or any.
 func (f *flood) leg() grid.LegID {
-	if n := len(f.b.txs.all()); n > 0 && f.rng.IntN(5) > 0 {
-		id := f.b.txs.all()[f.rng.IntN(n)].id
+	if n := len(f.b.txs.All()); n > 0 && f.rng.IntN(5) > 0 {
+		id := f.b.txs.All()[f.rng.IntN(n)].ID()
 		return grid.LegID{Tx: id, Leg: []int{0, 0, 0, 1, -1, 7}[f.rng.IntN(6)]}
 	}
 	return grid.LegID{Tx: grid.TxID{Broker: []string{"vo1", "vo2", ""}[f.rng.IntN(3)], Incarnation: uint32(f.rng.IntN(3)),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -20,9 +21,9 @@ const forgetEvery = grid.Hour
 func (in *intake) forget(now grid.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []grid.TxID
-	for _, t := range in.txs.all() {
-		if t.resolved && in.co.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !in.wanted(t) {
-			old = append(old, t.id)
+	for _, t := range in.txs.All() {
+		if t.Resolved() && in.co.Done(now, t) && t.LastEnd().Add(keepClosed) <= now && !in.wanted(t) {
+			old = append(old, t.ID())
 		}
 	}
 	if len(old) > 0 {
@@ -37,19 +38,19 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 	if in.cfg.KeepJobs == 0 {
 		return
 	}
-	var busy map[*job]bool // filled when needed
+	var busy map[*transaction.Job]bool // filled when needed
 	var old []string
 	for _, j := range in.jobs {
 		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
 		if busy == nil {
-			busy = map[*job]bool{}
-			for _, t := range in.txs.all() {
-				busy[t.job] = true
+			busy = map[*transaction.Job]bool{}
+			for _, t := range in.txs.All() {
+				busy[t.Job()] = true
 			}
 		}
-		if !busy[j] {
+		if !busy[j.Itself()] {
 			old = append(old, j.Name)
 		}
 	}
@@ -80,6 +81,7 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 }
 
 // wanted reports whether a transaction is part of a window that still counts.
-func (in *intake) wanted(t *transaction) bool {
-	return t.job.state == grid.JobPlaced && slices.Contains(t.job.txs, t)
+func (in *intake) wanted(t *transaction.Tx) bool {
+	j := in.jobOf(t)
+	return j.state == grid.JobPlaced && slices.Contains(j.Window(), t)
 }

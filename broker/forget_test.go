@@ -92,7 +92,7 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 	step("site:north", agents.Refused{Leg: h.Leg, Step: "Hold", Reason: grid.Reason{Code: grid.Busy}})
 	for b.scheduler.cycle.try != nil { // the others of its windows
 		tx := b.scheduler.cycle.try
-		step("site:north", agents.Refused{Leg: tx.leg(0), Step: "Hold", Reason: grid.Reason{Code: grid.Busy}})
+		step("site:north", agents.Refused{Leg: tx.LegID(0), Step: "Hold", Reason: grid.Reason{Code: grid.Busy}})
 	}
 	if left := b.accounts.UserLeft("ana"); left != 5*grid.Credit {
 		t.Errorf("nothing was bought, and ana has %v credits left", left)

@@ -3,6 +3,7 @@ package broker
 import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -22,17 +23,36 @@ const (
 type glances struct {
 	*memory
 	scheduler *scheduler
+	seen      map[agents.ID]*glance
 	waits     map[agents.ID]bool // the sites whose answers are awaited
 	lookers   []agents.ID        // who waits for them
 	sent      int                // requests of this round
 	round     uint64
 }
 
-// glance is a site's last answer to such a request. It is of this life only.
+// glance is a site's last answer to such a request, and its standing. It is of this life
+// only.
 type glance struct {
-	asked grid.Time // 0: never
-	site  planning.Site
+	asked  grid.Time // 0: never
+	site   planning.Site
+	stands standing
 }
+
+// of is what is shown of a site.
+func (g *glances) of(id agents.ID) *glance {
+	x := g.seen[id]
+	if x == nil {
+		if g.seen == nil {
+			g.seen = map[agents.ID]*glance{}
+		}
+		x = &glance{}
+		g.seen[id] = x
+	}
+	return x
+}
+
+// stands takes the latest word of a known site on whether it accepts anything new.
+func (g *glances) stands(id agents.ID, why grid.Reason) { g.of(id).stands = standing{true, why} }
 
 // glanceDue ends the wait of a round.
 type glanceDue struct{ round uint64 }
@@ -46,19 +66,19 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 		out.Send(from, agents.SitesLooked{})
 		return
 	}
-	for p := range g.peers.all() {
+	for p := range g.peers.All() {
 		if len(g.waits) >= mostGlanced {
 			break
 		}
-		if !p.usable() || g.waits[p.id] || now < g.answered(p).Add(freshFor) {
+		if !p.Usable() || g.waits[p.ID()] || now < g.answered(p).Add(freshFor) {
 			continue
 		}
 		if g.waits == nil {
 			g.waits = map[agents.ID]bool{}
 		}
-		g.waits[p.id], p.glance.asked = true, now
+		g.waits[p.ID()], g.of(p.ID()).asked = true, now
 		g.sent++
-		g.askOffers(p.id, 0, now.Add(g.cfg.Horizon), out)
+		g.tx.AskOffers(p.ID(), 0, now.Add(g.cfg.Horizon), out)
 	}
 	g.lookers = append(g.lookers, from)
 	switch {
@@ -70,12 +90,13 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 }
 
 // offered takes a site's answer, if it is awaited.
-func (g *glances) offered(now grid.Time, p *peer, m agents.Offers, out *agents.Outbox) {
-	if p == nil || !g.waits[p.id] || len(m.Groups) == 0 && !m.Refusal.Refused() { // or of its standing alone
+func (g *glances) offered(now grid.Time, p *transaction.Site, m agents.Offers, out *agents.Outbox) {
+	if p == nil || !g.waits[p.ID()] || len(m.Groups) == 0 && !m.Refusal.Refused() { // or of its standing alone
 		return
 	}
-	p.glance.site = planning.Site{Name: p.name, Answer: judge(p.glance.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
-	if delete(g.waits, p.id); len(g.waits) == 0 {
+	x := g.of(p.ID())
+	x.site = planning.Site{Name: p.Name(), Answer: judge(x.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
+	if delete(g.waits, p.ID()); len(g.waits) == 0 {
 		g.end(out)
 	}
 }
@@ -86,8 +107,8 @@ func (g *glances) due(m glanceDue, out *agents.Outbox) {
 		return
 	}
 	for id := range g.waits { // each alone: the order does not show
-		if p := g.peers.get(id); p != nil {
-			p.glance.site = planning.Site{Name: p.name}
+		if p := g.peers.Get(id); p != nil {
+			g.of(id).site = planning.Site{Name: p.Name()}
 		}
 	}
 	g.end(out)
@@ -104,9 +125,9 @@ func (g *glances) end(out *agents.Outbox) {
 }
 
 // answered is when a site was last asked for the answer that is shown of it; 0: never.
-func (g *glances) answered(p *peer) grid.Time {
-	at := p.glance.asked
-	if g.scheduler.answer(p.id) != nil {
+func (g *glances) answered(p *transaction.Site) grid.Time {
+	at := g.of(p.ID()).asked
+	if g.scheduler.answer(p.ID()) != nil {
 		opened, _ := g.scheduler.opened()
 		at = max(at, opened)
 	}

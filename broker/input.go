@@ -142,16 +142,16 @@ func (sch *scheduler) recordSeen(now grid.Time, out *agents.Outbox) {
 	f := c.input.Seen(!sch.detail.affords(now, c.input.RecordSize(), sch.cfg.Explain))
 	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, sch.cfg.Lead, sch.cfg.Cycle
 	inTurn := sch.asking.inTurn()
-	for p := range sch.peers.all() {
-		if _, asked := sch.index[p.id]; asked {
+	for p := range sch.peers.All() {
+		if _, asked := sch.index[p.ID()]; asked {
 			continue
 		}
-		if inTurn && p.usable() {
+		if inTurn && p.Usable() {
 			f.NotAsked++
 			continue
 		}
-		s := facts.SiteSeen{Site: p.name, Answer: "unlisted"}
-		if !p.member {
+		s := facts.SiteSeen{Site: p.Name(), Answer: "unlisted"}
+		if !p.Member() {
 			s.Answer = "left"
 		}
 		f.Sites = append(f.Sites, s)

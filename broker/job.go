@@ -2,16 +2,17 @@ package broker
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // job is a job and its state. A broker may keep 100,000, so what few jobs ask for or
 // come to have is stored separately.
 type job struct {
+	transaction.Job
 	kept
 	state grid.JobState
 	fresh bool // no cycle has looked at it yet
@@ -23,10 +24,8 @@ type job struct {
 	again   bool // it is due as soon as a window that was too early is undone
 	touched bool // it must be reviewed; see workflow.go
 
-	last  *transaction   // its latest try
-	txs   []*transaction // its window: committed transactions, in order of commitment
-	since grid.Time      // when it entered its state
-	ended grid.Time      // once it is done
+	since grid.Time // when it entered its state
+	ended grid.Time // once it is done
 
 	*fate // read it directly, write only through own
 }
@@ -34,14 +33,12 @@ type job struct {
 // kept is what a job asks for. Only take and ask change it, and adoption the deadline of
 // a stub.
 type kept struct {
-	Name, User     string
 	label          string
 	Submit         grid.Time
 	Nodes          int
 	Length         grid.Duration
 	MinPerformance grid.Performance
 	MaxPrice       grid.Price
-	Budget         grid.Credits
 	Ready          grid.Time
 	Deadline       grid.Time
 	from           *submission
@@ -97,7 +94,8 @@ func newJob(x grid.Job) *job {
 // came in, the job shares it.
 func (j *job) take(x grid.Job, near *submission) {
 	o := &x.Origin
-	j.kept = kept{Name: x.Name, User: x.User, label: o.Label, Submit: x.Submit, from: near}
+	j.Name, j.User = x.Name, x.User
+	j.kept = kept{label: o.Label, Submit: x.Submit, from: near}
 	if strings.HasPrefix(x.Name, o.Label) {
 		j.label = x.Name[:len(o.Label)] // share the name's memory
 	}
@@ -173,12 +171,6 @@ func (x *texts) take(j *job, as grid.Job) {
 	x.came = j.from
 }
 
-// id is a transaction's identity with the shared copy of its broker's name.
-func (x *texts) id(id grid.TxID) grid.TxID {
-	id.Broker = x.one(id.Broker)
-	return id
-}
-
 // own returns the job's own fate, to write to, and makes one if needed.
 func (j *job) own() *fate {
 	if j.fate == &noFate {
@@ -236,20 +228,6 @@ func (j *job) submitted() *grid.Job {
 	}
 	whole := j.whole()
 	return &whole
-}
-
-// drop removes a transaction from the job's window.
-func (j *job) drop(t *transaction) {
-	j.txs = slices.DeleteFunc(j.txs, func(x *transaction) bool { return x == t })
-}
-
-// leave removes what was given up from the job's window, because a new window replaces
-// it. From then on only the new one decides whether the job is done or waits again.
-func (j *job) leave() {
-	j.txs = slices.DeleteFunc(j.txs, func(t *transaction) bool {
-		t.apart = t.apart || t.givenUp != grid.Kept
-		return t.givenUp != grid.Kept
-	})
 }
 
 // before is the order in which the jobs of one user are served: priority, higher

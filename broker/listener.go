@@ -2,58 +2,56 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// listener is told what happens to the coordinator's transactions. The broker passes that
-// on to the component that began the transaction by coordinator.open: the cycle, the
-// repairs, the moves or the offers.
-type listener interface {
-	// decided: a transaction was decided, COMMIT or ABORT.
-	decided(now grid.Time, t *transaction, out *agents.Outbox)
-	// lost: a part of a job's window may be gone, or can be repaired only now.
-	lost(now grid.Time, j *job, out *agents.Outbox)
-	// ended: a leg of a job has ended.
-	ended(j *job, out *agents.Outbox)
-	// effective: a site has confirmed a leg or, with a reason, none ever will.
-	effective(t *transaction, why grid.Reason, out *agents.Outbox)
-	// elsewhere: a site has refused a leg and names other places for it.
-	elsewhere(t *transaction, places []grid.Place)
-	// shiftOffered: a site asks to move a leg.
-	shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox)
-	// goOnWithout: a site is lost, so nobody must wait for its answers.
-	goOnWithout(now grid.Time, site agents.ID, out *agents.Outbox)
-}
+// outcomes passes on to the components what becomes of their transactions.
+type outcomes struct{ *Broker }
 
-// decided goes on with the cycle or the errand that began a transaction.
-func (b *Broker) decided(now grid.Time, t *transaction, out *agents.Outbox) {
+// Decided goes on with the cycle or the errand that began a transaction.
+func (b outcomes) Decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
 	if b.scheduler.decided(now, t, out) {
 		return
 	}
-	if t.state == grid.TxAborted {
+	if t.State() == grid.TxAborted {
 		b.shifts.offerFailed(now, t, out)
 	}
 	b.errands.decided(now, t, out)
 }
 
-// lost repairs a job's window.
-func (b *Broker) lost(now grid.Time, j *job, out *agents.Outbox) { b.errands.mend(now, j, out) }
+// Lost repairs a job's window.
+func (b outcomes) Lost(now grid.Time, j *transaction.Job, out *agents.Outbox) {
+	b.errands.mend(now, b.names[j.Name], out)
+}
 
-// ended answers those waiting for a cancelled job to end.
-func (b *Broker) ended(j *job, out *agents.Outbox) { b.intake.answerCancel(j, out) }
+// Ended answers those waiting for a cancelled job to end.
+func (b outcomes) Ended(j *transaction.Job, out *agents.Outbox) {
+	b.intake.answerCancel(b.names[j.Name], out)
+}
 
-// effective answers the asker of a move.
-func (b *Broker) effective(t *transaction, why grid.Reason, out *agents.Outbox) {
+// Effective answers the asker of a move.
+func (b outcomes) Effective(t *transaction.Tx, why grid.Reason, out *agents.Outbox) {
 	b.errands.answerMove(t, why, out)
 }
 
-// elsewhere, shiftOffered and goOnWithout pass the call on to a component.
-func (b *Broker) elsewhere(t *transaction, places []grid.Place) { b.scheduler.elsewhere(t, places) }
+// Changed has a job reviewed at the end of the step.
+func (b outcomes) Changed(j *transaction.Job) { b.touch(b.names[j.Name]) }
 
-func (b *Broker) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
+// Listed repairs the windows that had to wait.
+func (b outcomes) Listed(now grid.Time, out *agents.Outbox) {
+	for _, j := range b.jobs {
+		b.errands.mend(now, j, out)
+	}
+}
+
+// Elsewhere, ShiftOffered and GoOnWithout pass the call on to a component.
+func (b outcomes) Elsewhere(t *transaction.Tx, places []grid.Place) { b.scheduler.elsewhere(t, places) }
+
+func (b outcomes) ShiftOffered(now grid.Time, t *transaction.Tx, l *transaction.Leg, m agents.ShiftOffer, out *agents.Outbox) {
 	b.shifts.shiftOffered(now, t, l, m, out)
 }
 
-func (b *Broker) goOnWithout(now grid.Time, site agents.ID, out *agents.Outbox) {
+func (b outcomes) GoOnWithout(now grid.Time, site agents.ID, out *agents.Outbox) {
 	b.scheduler.goOnWithout(now, site, out)
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -18,7 +19,7 @@ func (sch *scheduler) listSites(ids []agents.ID) {
 		sch.index[id] = int32(i)
 	}
 	sch.cycle.poll = newPoll(sch.sites)
-	sch.stale = false
+	sch.peers.Unchanged()
 }
 
 // maxName bounds the name of a site that joins, in bytes.
@@ -28,31 +29,31 @@ const maxName = 100
 // legs before. An address that makes no sense, or differs from a known one only in case,
 // is counted and ignored: people would confuse the two, and so would accounts. Row B65.
 func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
-	p := b.peers.get(id)
-	if p != nil && p.member {
-		b.peers.hear(now)
+	p := b.peers.Get(id)
+	if p != nil && p.Member() {
+		b.peers.Hear(now)
 		out.Row("B130")
-		p.stands.ask(id, out) // it may have restarted and forgotten whom to tell
+		askStanding(id, out) // it may have restarted and forgotten whom to tell
 		return
 	}
 	if p == nil && !b.welcome(id) {
 		b.stray++
 		return
 	}
-	b.peers.hear(now)
+	b.peers.Hear(now)
 	met := p != nil
 	out.Row("B65")
 	out.Row("B130")
-	b.record(facts.SiteJoined{Site: siteName(id)}, out)
-	b.stale = true
-	b.co.member(now, b.peers.get(id), met, out)
-	b.peers.get(id).stands.ask(id, out)
+	b.record(facts.SiteJoined{Site: transaction.SiteName(id)}, out)
+	b.peers.Change()
+	b.co.Member(now, b.peers.Get(id), met, out)
+	askStanding(id, out)
 }
 
 // welcome reports whether an unknown site may be added.
 func (b *Broker) welcome(id agents.ID) bool {
 	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
-	return c.checkSites() == nil && len(siteName(id)) <= maxName && b.peers.room(id) &&
+	return c.checkSites() == nil && len(transaction.SiteName(id)) <= maxName && b.peers.Room(id) &&
 		!strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
@@ -63,17 +64,17 @@ func (b *Broker) welcome(id agents.ID) bool {
 // given up for good on that. Rows B65, B106. For sites that are asked in turn see
 // asking.elsewhere.
 func (sch *scheduler) someAway() bool {
-	if !sch.peers.settled(sch.now) {
+	if !sch.peers.Settled(sch.now) {
 		return true
 	}
 	inTurn := sch.asking.inTurn()
-	return sch.peers.some(func(p *peer) bool {
-		_, asked := sch.index[p.id]
+	return sch.peers.Some(func(p *transaction.Site) bool {
+		_, asked := sch.index[p.ID()]
 		asked = asked || inTurn
-		if p.lost != nil {
-			return sch.now < p.lost.Since.Add(sch.cfg.Horizon)
+		if p.Lost() != nil {
+			return sch.now < p.Lost().Since.Add(sch.cfg.Horizon)
 		}
-		return p.member && !(p.listed && asked) || !p.member && p.went && sch.now < p.left.Add(sch.cfg.Horizon)
+		return p.Member() && !(p.Listed() && asked) || !p.Member() && p.Went() && sch.now < p.Left().Add(sch.cfg.Horizon)
 	})
 }
 
@@ -81,11 +82,11 @@ func (sch *scheduler) someAway() bool {
 // gossip misses a dead site long before the wait would be over. Open legs and debts are
 // not affected.
 func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
-	if p := b.peers.get(id); p != nil && p.member {
+	if p := b.peers.Get(id); p != nil && p.Member() {
 		out.Row("B65")
-		b.record(facts.SiteLeft{Site: siteName(id)}, out)
-		b.stale, p.silent = true, silence{}
+		b.record(facts.SiteLeft{Site: transaction.SiteName(id)}, out)
+		b.peers.Change()
 		b.scheduler.goOnWithout(now, id, out)
-		b.co.member(now, p, true, out)
+		b.co.Member(now, p, true, out)
 	}
 }

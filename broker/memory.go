@@ -1,8 +1,11 @@
 package broker
 
 import (
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/lives"
 	"github.com/bourse-grid/bourse/broker/tenancy"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/broker/trust"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -13,12 +16,13 @@ import (
 // loading an image, gives the same memory again.
 type memory struct {
 	cfg      Config
-	lives    lives
-	peers    directory   // of sites
-	trust    trust.Trust // which sites are left out for which users, or come last
-	accounts accounts.Accounts
-	txs      *transactions
-	jobs     []*job // in order of submission
+	lives    *lives.Lives
+	trust    *trust.Trust // which sites are left out for which users, or come last
+	accounts *accounts.Accounts
+	tx       *transaction.State // transactions, and the sites as they depend on them
+	txs      *transaction.List  // of tx
+	peers    *transaction.Sites // of tx
+	jobs     []*job             // in order of submission
 	names    map[string]*job
 	queue    queue
 	tenancy  tenancy.Tenancy
@@ -29,10 +33,7 @@ type memory struct {
 
 	// This life only.
 	now     grid.Time        // of the current step, or of the fact being replayed
-	began   grid.Time        // when this life began
 	stray   uint64           // messages that made no sense
-	early   uint64           // reports from sites about work before its window
-	stale   bool             // a site has joined or left since a cycle last listed them
 	touched []*job           // jobs of workflows that this step has changed
 	fallen  []*job           // jobs that lost their window in this step though nobody gave it up, and every stub that did
 	lasts   []grid.TxID      // while an image is read: the latest try of each job
@@ -44,20 +45,23 @@ type memory struct {
 }
 
 // newMemory is the memory of a broker that has done nothing yet.
-func newMemory(cfg Config) memory {
-	mem := memory{cfg: cfg, part: maxPart, accounts: accounts.New(cfg.Name, cfg.Budget, nil)}
+func newMemory(cfg Config) *memory {
+	books := accounts.New(cfg.Name, cfg.Budget, nil)
+	mem := &memory{cfg: cfg, part: maxPart, lives: new(lives.Lives), trust: new(trust.Trust), accounts: &books}
+	mem.tx = transaction.NewState(cfg.transactions(), rooms{mem}, mem.lives, mem.accounts, mem.trust)
+	mem.txs, mem.peers = mem.tx.List(), mem.tx.Sites()
 	mem.reset()
 	for _, id := range cfg.Sites {
-		mem.peers.ensure(0, id).member = true
+		mem.peers.ApplyJoined(0, facts.SiteJoined{Site: transaction.SiteName(id)})
 	}
 	return mem
 }
 
 // reset forgets everything that follows from facts.
 func (mem *memory) reset() {
-	mem.names, mem.txs, mem.lives = map[string]*job{}, &transactions{}, lives{nonce: mem.cfg.Nonce}
-	mem.trust = trust.New()
-	mem.peers = directory{}
+	mem.names = map[string]*job{}
+	mem.tx.Reset()
+	*mem.lives, *mem.trust = lives.New(mem.cfg.Nonce), trust.New()
 	mem.jobs, mem.lasts = nil, nil
 	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
@@ -74,19 +78,9 @@ func (mem *memory) settle(j *job) {
 	if j.state != grid.JobPlaced {
 		return
 	}
-	whole := len(j.txs) > 0
-	for _, t := range j.txs {
-		if t.givenUp != grid.Kept {
-			whole = false
-		}
-		for i := range t.legs {
-			switch l := &t.legs[i]; {
-			case !l.state.Terminal():
-				return
-			case l.gone(), l.state == grid.Cancelled:
-				whole = false
-			}
-		}
+	over, whole := j.Carried()
+	if !over {
+		return
 	}
 	if whole {
 		j.because(grid.Reason{})
@@ -94,13 +88,7 @@ func (mem *memory) settle(j *job) {
 		mem.become(j, grid.JobDone)
 		return
 	}
-	kept := len(j.txs) > 0 // whether nobody gave it up
-	for _, t := range j.txs {
-		kept = kept && t.givenUp == grid.Kept
-		t.apart = true
-	}
-	j.txs = nil
-	if kept || j.stub {
+	if kept := j.Part(); kept || j.stub {
 		mem.fallen = append(mem.fallen, j)
 	}
 	if j.stub {
@@ -128,3 +116,24 @@ func (mem *memory) become(j *job, s grid.JobState) {
 		mem.holdBack(j)
 	}
 }
+
+// rooms is the memory as the transactions know it.
+type rooms struct{ *memory }
+
+// JobNamed is a job on record, or nil.
+func (r rooms) JobNamed(name string) *transaction.Job {
+	if j := r.names[name]; j != nil {
+		return j.Itself()
+	}
+	return nil
+}
+
+// StateOf is a job's state, and WorkOf its work, nil if it has none.
+func (r rooms) StateOf(j *transaction.Job) grid.JobState { return r.names[j.Name].state }
+func (r rooms) WorkOf(j *transaction.Job) *grid.Work     { return r.names[j.Name].Work }
+
+// Shared is the one copy of a string that many jobs and legs have.
+func (r rooms) Shared(s string) string { return r.texts.one(s) }
+
+// Record records a fact and has each part of the memory apply it.
+func (r rooms) Record(f agents.Fact, out *agents.Outbox) { r.record(f, out) }

@@ -98,8 +98,8 @@ func BenchmarkRestart(b *testing.B) {
 				b.StopTimer()
 				x := reserved(sites, 100_000)
 				legs := map[agents.ID][]agents.ListedLeg{}
-				for _, t := range x.txs.all() {
-					legs[t.site(0)] = append(legs[t.site(0)], agents.ListedLeg{Leg: t.leg(0), What: t.legs[0].what, Job: t.job.Name, State: grid.Confirmed, Fare: t.legs[0].fare, Version: 1})
+				for _, t := range x.txs.All() {
+					legs[t.Site(0)] = append(legs[t.Site(0)], agents.ListedLeg{Leg: t.LegID(0), What: t.Legs()[0].What(), Job: t.Job().Name, State: grid.Confirmed, Fare: t.Legs()[0].Fare(), Version: 1})
 				}
 				b.StartTimer()
 				var out agents.Outbox
@@ -108,7 +108,7 @@ func BenchmarkRestart(b *testing.B) {
 					out.Reset()
 					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
 				}
-				if x.peers.listening() {
+				if x.peers.Listening() {
 					b.Fatal("it still listens")
 				}
 			}
@@ -124,10 +124,6 @@ func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
 	for _, j := range b.jobs {
 		j.because(reason(grid.Busy, "something"))
 		j.own().errand = &errand{}
-		j.last.because(reason(grid.Busy, "something"))
-		j.last.own().offer = 7
-		j.last.legs[0].own().back = 1
-		j.last.legs[0].know(realLeg{meeting: "here"})
 	}
 	r := b.jobs[0].request()
 	r.OneSite = true
@@ -135,7 +131,7 @@ func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
 	if !b.jobs[0].OneSite || b.jobs[1].OneSite {
 		t.Error("a wish of one job is not its own")
 	}
-	for what, shared := range map[string]any{"few": none, "wishes": noWishes, "fate": noFate, "oddities": noOddities, "submission": noSubmission} {
+	for what, shared := range map[string]any{"wishes": noWishes, "fate": noFate, "submission": noSubmission} {
 		if !reflect.ValueOf(shared).IsZero() {
 			t.Errorf("the %s that many share were written: %+v", what, shared)
 		}
@@ -182,8 +178,8 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		}
 	}
 	legs := map[agents.ID][]agents.ListedLeg{}
-	for _, x := range b.txs.all() {
-		legs[x.site(0)] = append(legs[x.site(0)], agents.ListedLeg{Leg: x.leg(0), What: x.legs[0].what, Job: x.job.Name, State: grid.Confirmed, Fare: x.legs[0].fare, Version: 1})
+	for _, x := range b.txs.All() {
+		legs[x.Site(0)] = append(legs[x.Site(0)], agents.ListedLeg{Leg: x.LegID(0), What: x.Legs()[0].What(), Job: x.Job().Name, State: grid.Confirmed, Fare: x.Legs()[0].Fare(), Version: 1})
 	}
 	step(0, "", agents.Started{Nonce: 8})
 	for _, id := range b.scheduler.sites {
@@ -208,9 +204,9 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		alarms = slices.Delete(alarms, next, next+1)
 		step(a.At, "", a.Message)
 	}
-	for _, x := range b.txs.all() {
-		if !asked[x.leg(0)] && x.state == grid.TxCommitted && x.legs[0].state == grid.Confirmed {
-			t.Errorf("nobody was asked of leg %v, which should have started at %v", x.leg(0), x.legs[0].what.Start)
+	for _, x := range b.txs.All() {
+		if !asked[x.LegID(0)] && x.State() == grid.TxCommitted && x.Legs()[0].State() == grid.Confirmed {
+			t.Errorf("nobody was asked of leg %v, which should have started at %v", x.LegID(0), x.Legs()[0].What().Start)
 		}
 	}
 	if len(asked) == 0 {

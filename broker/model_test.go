@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -28,7 +29,7 @@ func (m *modelSite) answer(now grid.Time, x agents.Message) agents.Message {
 	}
 	switch x := x.(type) {
 	case agents.OfferRequest:
-		g := grid.Group{Site: siteName(m.id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
+		g := grid.Group{Site: transaction.SiteName(m.id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
 		p := grid.NewProfile(now, m.free)
 		return agents.Offers{Cycle: x.Cycle, Now: now, Stamp: st, Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
 	case agents.Hold:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -45,7 +46,7 @@ func (ers *errands) jobModify(now grid.Time, from agents.ID, m agents.JobModify,
 // busy says why a job cannot be changed now. Row B116.
 func (e *errand) busy() grid.Reason {
 	if e.tx != nil {
-		return reason(grid.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.sites[e.leg])
+		return reason(grid.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.Sites()[e.leg])
 	}
 	return reason(grid.BadState, "another change of job %q is under way; ask again when that is done or refused", e.job.Name)
 }
@@ -58,15 +59,15 @@ func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 		return reason(grid.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == grid.JobPlaced && !ers.co.mayBuy(now):
+	case j.state == grid.JobPlaced && !ers.co.MayBuy(now):
 		return reason(grid.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.state != grid.JobPlaced:
 		return reason(grid.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; !l.mended && (l.state != grid.Confirmed || l.what.Start <= now || t.givenUp != grid.Kept) {
-				return reason(grid.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.sites[i], l.state)
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			if l := &t.Legs()[i]; !l.Mended() && (l.State() != grid.Confirmed || l.What().Start <= now || t.GivenUp() != grid.Kept) {
+				return reason(grid.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.Sites()[i], l.State())
 			}
 		}
 	}
@@ -119,43 +120,14 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
-	f := ers.co.newTx(e.job, len(a.Legs))
+	f := ers.co.NewTx(e.job.Name, len(a.Legs))
 	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
 	for i := range a.Legs {
-		f.Sites, f.Legs = append(f.Sites, siteName(e.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
+		f.Sites, f.Legs = append(f.Sites, transaction.SiteName(e.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
-	f.Replaces, f.Versions = e.job.replaced(f.Sites, f.Legs)
+	f.Replaces, f.Versions = e.job.Replaced(f.Sites, f.Legs)
 	f.Flex = flex
-	e.try = ers.co.open(now, f, nil, false, out)
-}
-
-// replaced picks, for each new leg, a leg at the same site for it to replace, preferably
-// in the same group: there the old leg may be in the way, by its nodes or by the site's
-// limits on a group.
-func (j *job) replaced(sites []string, legs []grid.Leg) ([]grid.LegID, []uint32) {
-	ids, versions := make([]grid.LegID, len(legs)), make([]uint32, len(legs))
-	for _, alike := range []bool{true, false} {
-		for i := range legs {
-			if ids[i] == (grid.LegID{}) {
-				ids[i], versions[i] = j.legAt(sites[i], func(old grid.LegID, group string) bool {
-					return (group == legs[i].Group) == alike && !slices.Contains(ids, old)
-				})
-			}
-		}
-	}
-	return ids, versions
-}
-
-// legAt is a job's first confirmed leg at a site for which suits is true, and its version.
-func (j *job) legAt(site string, suits func(id grid.LegID, group string) bool) (grid.LegID, uint32) {
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; t.sites[i] == site && l.state == grid.Confirmed && suits(t.leg(i), l.what.Group) {
-				return t.leg(i), max(l.version, 1)
-			}
-		}
-	}
-	return grid.LegID{}, 0
+	e.try = ers.co.Open(now, f, nil, false, out)
 }
 
 // giveBack adds to a site's offers the nodes that the job itself has there, including the
@@ -166,20 +138,20 @@ func (ers *errands) giveBack(e *errand, site int32, from grid.Time) {
 		return
 	}
 	o.Groups = slices.Clone(o.Groups) // the message's must not be changed
-	for _, t := range e.job.txs {
-		for i := range t.legs {
-			l := &t.legs[i]
-			if t.sites[i] != siteName(e.sites[site]) || l.state != grid.Confirmed || l.what.End <= from {
+	for _, t := range e.job.Window() {
+		for i := range t.Legs() {
+			l := &t.Legs()[i]
+			if t.Sites()[i] != transaction.SiteName(e.sites[site]) || l.State() != grid.Confirmed || l.What().End <= from {
 				continue
 			}
 			for k := range o.Groups {
 				g := &o.Groups[k]
-				if g.Group.Name != l.what.Group || len(g.Admissible) == 0 {
+				if g.Group.Name != l.What().Group || len(g.Admissible) == 0 {
 					continue
 				}
 				g.Admissible = g.Admissible.Clone()
-				start, end := g.Group.Padded(l.what.Start, l.what.End)
-				g.Admissible.Add(max(start, g.Admissible[0].At), end, l.what.Nodes)
+				start, end := g.Group.Padded(l.What().Start, l.What().End)
+				g.Admissible.Add(max(start, g.Admissible[0].At), end, l.What().Nodes)
 			}
 		}
 	}
@@ -197,20 +169,9 @@ func (ers *errands) moved(now grid.Time, e *errand, r grid.Reason, out *agents.O
 	ers.mend(now, e.job, out)
 }
 
-// tellReplaced releases the rest of the window that a move replaces, after its first
-// Confirmed. If the move failed, it releases what its job cannot use.
-func (co *coordinator) tellReplaced(now grid.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range co.txs.all() {
-		if old.job == t.job && old != t && (old.apart || t.job.state == grid.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
-			co.tell(now, old, firstRepeat, out)
-		}
-	}
-}
-
 // answerMove tells the asker of a move that it has taken effect, or why it has not.
-func (ers *errands) answerMove(t *transaction, why grid.Reason, out *agents.Outbox) {
-	if t.asker != "" {
-		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
-		t.own().asker = ""
+func (ers *errands) answerMove(t *transaction.Tx, why grid.Reason, out *agents.Outbox) {
+	if asker := t.Answered(); asker != "" {
+		out.Send(asker, agents.JobReply{Job: t.Job().Name, Reason: why})
 	}
 }

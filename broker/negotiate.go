@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -57,14 +58,14 @@ func (j *job) offer(leg grid.LegID, number uint32) *facts.JobOffer {
 // shifts answers sites that ask to move a leg.
 type shifts struct {
 	*memory
-	co      *coordinator
+	co      *transaction.Coordinator
 	errands *errands
 }
 
 // shiftOffered takes a site's offer to move a leg. An offer that was declined before is
 // declined again, and one that cannot be accepted is declined at once. Rows B74, B77.
-func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
-	j := t.job
+func (shi *shifts) shiftOffered(now grid.Time, t *transaction.Tx, l *transaction.Leg, m agents.ShiftOffer, out *agents.Outbox) {
+	j := shi.jobOf(t)
 	if o := j.offer(m.Leg, m.Number); o != nil {
 		if o.State == facts.OfferRejected || o.State == facts.OfferExpired {
 			out.Row("B77")
@@ -73,7 +74,7 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 		return
 	}
 	// Only as much of the site's window is accepted as suits the job.
-	o := facts.JobOffer{Site: t.sites[0], Leg: m.Leg, State: facts.OfferOpen, ShiftOffer: facts.ShiftOffer{
+	o := facts.JobOffer{Site: t.Sites()[0], Leg: m.Leg, State: facts.OfferOpen, ShiftOffer: facts.ShiftOffer{
 		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, j.Ready), Due: min(m.Due, j.Deadline, grid.MaxTime),
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
 	why := shi.unfit(now, t, l, &o)
@@ -103,21 +104,22 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction, l *txLeg, m agent
 }
 
 // unfit says why a leg cannot be moved as offered; no reason: it can.
-func (shi *shifts) unfit(now grid.Time, t *transaction, l *txLeg, o *facts.JobOffer) grid.Reason {
-	at, ok := t.job.follows()
+func (shi *shifts) unfit(now grid.Time, t *transaction.Tx, l *transaction.Leg, o *facts.JobOffer) grid.Reason {
+	j := shi.jobOf(t)
+	at, ok := j.follows()
 	w := grid.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
-	case len(t.legs) != 1 || t.state != grid.TxCommitted || t.apart || t.givenUp != grid.Kept || l.state != grid.Confirmed || l.moved || t.job.state != grid.JobPlaced:
+	case len(t.Legs()) != 1 || t.State() != grid.TxCommitted || t.Apart() || t.GivenUp() != grid.Kept || l.State() != grid.Confirmed || l.Moved() || j.state != grid.JobPlaced:
 		return reason(grid.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
-	case o.Version != max(l.version, 1):
-		return reason(grid.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)
+	case o.Version != max(l.Version(), 1):
+		return reason(grid.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.Version(), 1), o.Version)
 	case now >= o.Expires:
 		return reason(grid.Expired, "the offer expired at %v", o.Expires)
-	case o.Number == 0 || o.End.Sub(o.Start) != l.what.Duration() || o.Pay < 0 || o.Pay > l.fare.Total():
-		return reason(grid.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
+	case o.Number == 0 || o.End.Sub(o.Start) != l.What().Duration() || o.Pay < 0 || o.Pay > l.Fare().Total():
+		return reason(grid.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.What().Duration(), l.Fare().Total())
 	case o.Start < now.Add(shi.cfg.Lead):
 		return reason(grid.Past, "%v is too soon to be had", o.Start)
-	case !w.Holds(o.Start, o.End) || o.Start < t.job.Ready || o.End > t.job.Deadline || ok && o.Start < at:
+	case !w.Holds(o.Start, o.End) || o.Start < j.Ready || o.End > j.Deadline || ok && o.Start < at:
 		return reason(grid.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
 	}
 	return grid.Reason{}
@@ -205,57 +207,57 @@ func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer,
 // offer as it is. The accounts must cover the new price before the old one is refunded.
 // Row B75.
 func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents.ID, out *agents.Outbox) grid.Reason {
-	t := shi.txs.get(o.Leg.Tx)
-	if t == nil || shi.errands.lies(j) != t || !shi.co.mayBuy(now) || j.errand != nil {
+	t := shi.txs.Get(o.Leg.Tx)
+	if t == nil || shi.errands.lies(j) != t || !shi.co.MayBuy(now) || j.errand != nil {
 		return reason(grid.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
-	l := &t.legs[0]
+	l := &t.Legs()[0]
 	if why := shi.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
-	if !shi.peers.serves(t.sites[0]) {
+	if !shi.peers.Serves(t.Sites()[0]) {
 		out.Row("B115")
-		return shi.errands.away(t.sites[0])
+		return shi.errands.away(t.Sites()[0])
 	}
-	price := l.fare.Total() - o.Pay
+	price := l.Fare().Total() - o.Pay
 	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
 		return reason(grid.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
-	what := l.what
+	what := l.What()
 	what.Start, what.End = o.Start, o.End
-	flex := grid.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
+	flex := grid.Flex{Ready: o.Ready, Due: o.Due, Fix: t.Flex().Fix, Phi: t.Flex().Phi}
 	if r := shi.tenancy.Over(j.User, []grid.Leg{what}, price, flex, j.Name); r.Refused() {
 		return r
 	}
 	e := &errand{job: j, request: j.request(), asker: asker}
 	shi.errands.newErrand(e)
-	f := shi.co.newTx(j, 1)
+	f := shi.co.NewTx(j.Name, 1)
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []grid.Credits{price}, e.request, o.Number
-	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
+	f.Sites, f.Legs = append(f.Sites, t.Sites()[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []grid.LegID{o.Leg}, []uint32{o.Version}
 	f.Flex = flex
 	out.Row("B75")
-	e.try = shi.co.open(now, f, t.run, false, out)
+	e.try = shi.co.Open(now, f, t.Run(), false, out)
 	return grid.Reason{}
 }
 
 // offerFailed closes an offer whose transaction failed. If the site just did not answer,
 // the offer stays open for another try.
-func (shi *shifts) offerFailed(now grid.Time, t *transaction, out *agents.Outbox) {
-	o := t.accepted()
-	if o == nil || o.State != facts.OfferOpen || t.reason.Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
+func (shi *shifts) offerFailed(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
+	o := shi.accepted(t)
+	if o == nil || o.State != facts.OfferOpen || t.Reason().Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
 	out.Row("B75")
-	shi.closeOffer(o, facts.OfferRejected, t.reason, out)
+	shi.closeOffer(o, facts.OfferRejected, t.Reason(), out)
 }
 
 // accepted is the offer that a transaction accepts, or nil.
-func (t *transaction) accepted() *facts.JobOffer {
-	if t.offer == 0 {
+func (mem *memory) accepted(t *transaction.Tx) *facts.JobOffer {
+	if t.Offer() == 0 {
 		return nil
 	}
-	return t.job.offer(t.legs[0].replaces(), t.offer)
+	return mem.jobOf(t).offer(t.Legs()[0].Replaces(), t.Offer())
 }
 
 // closeOffer ends an offer that is open, and tells its site.
@@ -266,16 +268,16 @@ func (shi *shifts) closeOffer(o *facts.JobOffer, to facts.OfferState, why grid.R
 
 // decline tells a site that its offer is declined.
 func (shi *shifts) decline(o *facts.JobOffer, out *agents.Outbox) {
-	out.Send(siteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
+	out.Send(transaction.SiteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
 }
 
 // offerDue closes an offer that nobody has answered. Row B77.
 func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
-	t := shi.txs.get(m.Leg.Tx)
+	t := shi.txs.Get(m.Leg.Tx)
 	if t == nil {
 		return
 	}
-	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
+	if o := shi.jobOf(t).offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
 		out.Row("B77")
 		shi.closeOffer(o, facts.OfferExpired, grid.Reason{}, out)
 	}
@@ -294,9 +296,9 @@ func (shi *shifts) offersAgain(out *agents.Outbox) {
 
 // applyOffered adds an offer to its job.
 func (mem *memory) applyOffered(f facts.ShiftOffered) {
-	t := mem.txs.get(f.Leg.Tx)
-	j := t.job
-	o := facts.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen}
+	t := mem.txs.Get(f.Leg.Tx)
+	j := mem.jobOf(t)
+	o := facts.JobOffer{N: 1, Site: t.Sites()[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen}
 	if j.offers == nil {
 		j.own().offers = &offers{}
 	}
@@ -312,7 +314,7 @@ func (mem *memory) applyOffered(f facts.ShiftOffered) {
 }
 
 func (mem *memory) applyOfferClosed(f facts.OfferClosed) {
-	if o := mem.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
+	if o := mem.jobOf(mem.txs.Get(f.Leg.Tx)).offer(f.Leg, f.Number); o != nil {
 		o.State, o.Reason = f.State, f.Reason
 	}
 }

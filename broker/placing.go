@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -77,10 +78,10 @@ func (sch *scheduler) try(now grid.Time, e *entry, out *agents.Outbox) bool {
 func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
 	e.tries++
 	e.tried, e.last = append(e.tried, a.Number), a.Number
-	f := sch.co.newTx(e.job, len(a.Legs))
+	f := sch.co.NewTx(e.job.Name, len(a.Legs))
 	f.Alternative, f.Limits = a.Number, sch.mostPaid(e, a)
 	for i := range a.Legs {
-		f.Sites, f.Legs = append(f.Sites, siteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
+		f.Sites, f.Legs = append(f.Sites, transaction.SiteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
 	if len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
@@ -96,7 +97,7 @@ func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, ou
 			}
 		}
 	}
-	sch.cycle.try = sch.co.open(now, f, run, e.tries > 1, out)
+	sch.cycle.try = sch.co.Open(now, f, run, e.tries > 1, out)
 }
 
 // pick returns the alternative to try: first the chosen one, then the best of those not
@@ -150,13 +151,13 @@ func (sch *scheduler) fits(now grid.Time, e *entry, a *planning.Alternative) gri
 		return reason(grid.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
 	}
 	for i := range a.Legs {
-		switch x := sch.peers.get(sch.sites[a.Legs[i].Site]); {
-		case x != nil && !x.member:
-			return reason(grid.NoOffer, "%s, which had offered a part of its window, has left", x.name)
-		case x != nil && x.lost != nil:
-			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
+		switch x := sch.peers.Get(sch.sites[a.Legs[i].Site]); {
+		case x != nil && !x.Member():
+			return reason(grid.NoOffer, "%s, which had offered a part of its window, has left", x.Name())
+		case x != nil && x.Lost() != nil:
+			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.Name())
 		}
-		if name := siteName(sch.sites[a.Legs[i].Site]); sch.trust.Closed(now, name, e.job.User) {
+		if name := transaction.SiteName(sch.sites[a.Legs[i].Site]); sch.trust.Closed(now, name, e.job.User) {
 			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.trust.Until(name, e.job.User), sch.trust.Why(name, e.job.User))
 		}
 	}
@@ -250,7 +251,7 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteL
 		}
 		for _, l := range o.Legs {
 			if len(list) < maxSpare && l.What.Work == 0 {
-				list = append(list, facts.SiteLeg{Site: siteName(sites[l.Site]), Leg: l.What})
+				list = append(list, facts.SiteLeg{Site: transaction.SiteName(sites[l.Site]), Leg: l.What})
 			}
 		}
 	}
@@ -258,22 +259,22 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteL
 }
 
 // trying reports whether the current cycle is carrying out this transaction.
-func (sch *scheduler) trying(t *transaction) bool { return sch.cycle.try == t }
+func (sch *scheduler) trying(t *transaction.Tx) bool { return sch.cycle.try == t }
 
 // decided goes on with the cycle after its transaction is decided. It reports false if t
 // is not the cycle's.
-func (sch *scheduler) decided(now grid.Time, t *transaction, out *agents.Outbox) bool {
+func (sch *scheduler) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) bool {
 	c := &sch.cycle
 	if c.try != t {
 		return false
 	}
 	c.try = nil
-	if t.state != grid.TxCommitted {
-		sch.refusedTry(now, t.reason, out)
+	if t.State() != grid.TxCommitted {
+		sch.refusedTry(now, t.Reason(), out)
 		return true
 	}
-	c.cost += t.price()
-	c.time += t.time()
+	c.cost += t.Price()
+	c.time += t.Time()
 	c.entries[c.current].over = true
 	sch.proceed(now, out)
 	return true

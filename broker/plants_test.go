@@ -94,5 +94,5 @@ func listedShiftMissed() bool {
 	what.Start, what.End = 300*sec, 400*sec
 	b.Step(1, "site:north", agents.Listing{Incarnation: 2, Nonce: 2,
 		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: grid.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
-	return b.txs.leg(id).what.Start != what.Start
+	return b.txs.Leg(id).What().Start != what.Start
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -26,7 +27,7 @@ func newPoll(ids []agents.ID) poll {
 // reset forgets the previous cycle's answers.
 func (p *poll) reset() {
 	for i, id := range p.ids {
-		p.sites[i] = planning.Site{Name: siteName(id)}
+		p.sites[i] = planning.Site{Name: transaction.SiteName(id)}
 	}
 	clear(p.away)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -20,19 +21,19 @@ import (
 
 // mend begins to repair a job's first leg that is gone, if there is one.
 func (ers *errands) mend(now grid.Time, j *job, out *agents.Outbox) {
-	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
+	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.LegID(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			ers.co.abort(now, e.try, reason(grid.Busy, "the window that it was to repair is gone"), out)
+			ers.co.Abort(now, e.try, reason(grid.Busy, "the window that it was to repair is gone"), out)
 		} else {
 			ers.finish(e)
 		}
 	}
-	if j.state != grid.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) {
+	if j.state != grid.JobPlaced || j.errand != nil || !ers.co.MayBuy(now) {
 		return
 	}
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if t.resolved && t.givenUp == grid.Kept && t.legs[i].gone() {
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			if t.Resolved() && t.GivenUp() == grid.Kept && t.Legs()[i].Gone() {
 				e := &errand{job: j, tx: t, leg: i}
 				ers.newErrand(e)
 				ers.mendNext(now, e, out)
@@ -44,29 +45,29 @@ func (ers *errands) mend(now grid.Time, j *job, out *agents.Outbox) {
 
 // loss says which leg a repair replaces.
 func (e *errand) loss() string {
-	if e.tx.legs[e.leg].given {
-		return fmt.Sprintf("a part of it was lost with %s", e.tx.sites[e.leg])
+	if e.tx.Legs()[e.leg].Given() {
+		return fmt.Sprintf("a part of it was lost with %s", e.tx.Sites()[e.leg])
 	}
-	return fmt.Sprintf("a part of it at %s is gone", e.tx.sites[e.leg])
+	return fmt.Sprintf("a part of it at %s is gone", e.tx.Sites()[e.leg])
 }
 
 // mendable reports whether repairing a leg still helps its job.
 func (ers *errands) mendable(id grid.LegID) bool {
-	t, l := ers.txs.get(id.Tx), ers.txs.lookup(id)
-	return l != nil && t.job.state == grid.JobPlaced && !t.apart && t.givenUp == grid.Kept && l.gone()
+	t, l := ers.txs.Get(id.Tx), ers.txs.Lookup(id)
+	return l != nil && ers.jobOf(t).state == grid.JobPlaced && !t.Apart() && t.GivenUp() == grid.Kept && l.Gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
 func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
-	l := &e.tx.legs[e.leg]
+	l := &e.tx.Legs()[e.leg]
 	switch {
-	case !ers.mendable(e.tx.leg(e.leg)):
+	case !ers.mendable(e.tx.LegID(e.leg)):
 		ers.finish(e)
 		return
 	case e.job.stub:
 		ers.breakJob(now, e, reason(grid.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
 		return
-	case l.what.Start <= now.Add(max(ers.cfg.Lead, minNotice)):
+	case l.What().Start <= now.Add(max(ers.cfg.Lead, minNotice)):
 		ers.breakJob(now, e, reason(grid.Past, "%s too near its start", e.loss()), out)
 		return
 	case e.tries >= ers.cfg.MaxTries:
@@ -74,14 +75,14 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 		return
 	}
 	e.tries++
-	for e.next < len(e.tx.spare) {
-		s := e.tx.spare[e.next]
+	for e.next < len(e.tx.Spare()) {
+		s := e.tx.Spare()[e.next]
 		e.next++
 		_, last := ers.trust.Last(now, s.Site)
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.peers.Serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) {
 			continue
 		}
-		s.Leg.Nodes = l.what.Nodes
+		s.Leg.Nodes = l.What().Nodes
 		ers.tryRepair(now, e, []facts.SiteLeg{s}, []grid.Credits{0}, out)
 		return
 	}
@@ -96,12 +97,12 @@ func (ers *errands) away(site string) grid.Reason {
 // mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
 // leg's start on; those of sites that have broken their word come last.
 func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox) {
-	l := &e.tx.legs[e.leg]
+	l := &e.tx.Legs()[e.leg]
 	length := ers.sizeOf(e.tx).Length
 	type choice struct {
 		facts.SiteLeg
 		price grid.Credits // of a node
-		last  bool         // its site has broken its word
+		last  int          // 1: its site has broken its word
 	}
 	var list []choice
 	for i := range e.poll.sites {
@@ -110,34 +111,37 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 			continue
 		}
 		site := offered.Name
-		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.trust.Closed(now, site, e.job.User) {
+		if e.job.OneSite && site != e.tx.Sites()[e.leg] || ers.trust.Closed(now, site, e.job.User) {
 			continue
 		}
-		_, last := ers.trust.Last(now, site)
+		last := 0
+		if _, late := ers.trust.Last(now, site); late {
+			last = 1
+		}
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) {
 				continue
 			}
-			w := grid.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
+			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(length))}
 			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
 				continue
 			}
-			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {
+			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.What().Nodes); w.Nodes > 0 {
 				list = append(list, choice{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
 			}
 		}
 	}
-	if slices.ContainsFunc(list, func(c choice) bool { return c.last }) {
+	if slices.ContainsFunc(list, func(c choice) bool { return c.last > 0 }) {
 		out.Row("B145")
 	}
 	slices.SortStableFunc(list, func(x, y choice) int {
-		return cmp.Or(cmp.Compare(rank(x.last), rank(y.last)), cmp.Compare(x.price, y.price))
+		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.price, y.price))
 	})
 	var legs []facts.SiteLeg
 	var base []grid.Credits
-	need := l.what.Nodes
+	need := l.What().Nodes
 	for _, c := range list {
 		if need == 0 {
 			break
@@ -174,19 +178,19 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
+	left := min(e.job.Remaining(), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
-	f := ers.co.newTx(e.job, len(legs))
-	f.Repairs, f.Limits, f.Alternative = e.tx.leg(e.leg), limits, e.tx.number
+	f := ers.co.NewTx(e.job.Name, len(legs))
+	f.Repairs, f.Limits, f.Alternative = e.tx.LegID(e.leg), limits, e.tx.Number()
 	for _, l := range legs {
 		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
 	}
-	f.Spare = slices.Clone(e.tx.spare[min(e.next, len(e.tx.spare)):])
-	e.try = ers.co.open(now, f, ers.runs(e, legs), e.tries > 1, out)
+	f.Spare = slices.Clone(e.tx.Spare()[min(e.next, len(e.tx.Spare())):])
+	e.try = ers.co.Open(now, f, ers.runs(e, legs), e.tries > 1, out)
 }
 
 // runs is how long the work really takes on each leg of a repair: the same share of the
@@ -225,57 +229,32 @@ func sumOf(list []grid.Credits) grid.Credits {
 	return sum
 }
 
-// remaining is what is left of a job's budget: the budget less what its legs cost, plus
-// refunds and penalties.
-func (mem *memory) remaining(j *job) grid.Credits {
-	left := j.Budget
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; l.charged || !l.state.Terminal() {
-				left -= l.fare.Total() - l.back
-			}
-		}
-	}
-	return left
-}
-
-// budgetOf is the most that a transaction's legs may cost together.
-func (mem *memory) budgetOf(t *transaction) grid.Credits {
-	switch {
-	case t.repairs != (grid.LegID{}):
-		return mem.remaining(t.job)
-	case t.request != nil:
-		return t.request.Budget
-	}
-	return t.job.Budget
-}
-
 // breakJob gives a window up. Its remaining legs are confirmed if they are not yet, and
 // released for their whole price.
 func (ers *errands) breakJob(now grid.Time, e *errand, why grid.Reason, out *agents.Outbox) {
 	ers.finish(e)
-	txs := slices.Clone(e.job.txs)
+	txs := slices.Clone(e.job.Window())
 	ers.record(facts.JobBroken{Job: e.job.Name, Reason: why}, out)
 	for _, t := range txs {
-		ers.co.tell(now, t, firstRepeat, out)
+		ers.co.Tell(now, t, transaction.FirstRepeat, out)
 	}
 }
 
 // sizeOf is the size of the window to which a transaction belongs; a repair belongs to
 // the window of the transaction it repairs. If the whole window is not known, it is the
 // first size that the job asks for.
-func (mem *memory) sizeOf(t *transaction) grid.Size {
-	for t.repairs != (grid.LegID{}) {
-		of := mem.txs.get(t.repairs.Tx)
+func (mem *memory) sizeOf(t *transaction.Tx) grid.Size {
+	for t.Repairs() != (grid.LegID{}) {
+		of := mem.txs.Get(t.Repairs().Tx)
 		if of == nil {
 			break
 		}
 		t = of
 	}
 	nodes := 0
-	for i := range t.legs {
-		nodes += t.legs[i].what.Nodes
+	for i := range t.Legs() {
+		nodes += t.Legs()[i].What().Nodes
 	}
-	r := t.job.request()
+	r := mem.jobOf(t).request()
 	return r.SizeOn(nodes)
 }

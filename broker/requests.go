@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -21,12 +22,6 @@ type askAgainDue struct {
 
 // Kind names the alarm.
 func (askAgainDue) Kind() string { return "AskAgainDue" }
-
-// askOffers asks a site for offers in the name of this life.
-func (mem *memory) askOffers(id agents.ID, ref uint64, horizon grid.Time, out *agents.Outbox) {
-	life := mem.lives.current()
-	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
-}
 
 // quoteRequest is the request for the quotes that the cycle wants from a site.
 func (c *cycle) quoteRequest(site int) agents.QuoteRequest {
@@ -71,7 +66,7 @@ func (sch *scheduler) askAgainDue(now grid.Time, m askAgainDue, out *agents.Outb
 			}
 		}
 	}
-	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
+	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, transaction.LastRepeat), out)
 }
 
 // offersAskedAgain asks again the sites whose offers are missing.
@@ -79,7 +74,7 @@ func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, o
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
 			out.Row("B112")
-			sch.askOffers(id, ref, horizon, out)
+			sch.tx.AskOffers(id, ref, horizon, out)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -56,7 +57,7 @@ func TestRestart_AllOrNothingWhateverComesWhenever(t *testing.T) {
 func newAnarchy(t *rapid.T) *anarchy {
 	a := &anarchy{t: t, draw: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), sites: map[agents.ID]*modelSite{}, cfg: Defaults("vo1")}
 	for _, name := range []string{"east", "north", "south"} {
-		id := siteID(name)
+		id := transaction.SiteID(name)
 		a.cfg.Sites, a.names = append(a.cfg.Sites, id), append(a.names, id)
 		a.sites[id] = &modelSite{id: id, free: 4, legs: map[grid.LegID]*agents.ListedLeg{}, charged: map[grid.LegID]bool{}, instead: map[grid.LegID]grid.LegID{}}
 	}
@@ -208,7 +209,7 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 	a.alarms = append(a.alarms, out.Alarms...)
 	for _, s := range out.Sends {
 		if m, ok := s.Message.(agents.Confirm); ok {
-			if t := a.b.txs.get(m.Leg.Tx); t.open() || !t.resolved {
+			if t := a.b.txs.Get(m.Leg.Tx); t.Open() || !t.Resolved() {
 				a.t.Fatalf("I3: Confirm of leg %v, and this life has not decided", m.Leg)
 			}
 		}
@@ -277,8 +278,8 @@ func (a *anarchy) rest() {
 // leftToItsLimit reports whether a leg that was given up with its site may be held
 // there until its limit: one that would take the place of another.
 func (a *anarchy) leftToItsLimit(id grid.LegID) bool {
-	l := a.b.txs.lookup(id)
-	return l != nil && l.claim && l.replaces() != (grid.LegID{})
+	l := a.b.txs.Lookup(id)
+	return l != nil && l.Claim() && l.Replaces() != (grid.LegID{})
 }
 
 // money compares what the sites have had with what the broker has paid.
@@ -293,8 +294,8 @@ func (a *anarchy) money() {
 		if x.Credit-x.Debit != had {
 			for _, leg := range a.sites[id].order {
 				l := a.sites[id].legs[leg]
-				if t, own := a.b.txs.find(id, leg); t != nil && a.sites[id].charged[leg] {
-					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.state, own.back, own.fare.Base)
+				if t, own := a.b.txs.Find(id, leg); t != nil && a.sites[id].charged[leg] {
+					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.State(), own.Back(), own.Fare().Base)
 				}
 			}
 			a.t.Fatalf("I8: %s has had %v, the broker has paid it %v", id, had, x.Credit-x.Debit)

@@ -22,10 +22,10 @@ type silence struct {
 
 // await decides which sites a request waits for, and returns how many. Requests of errands
 // have cycle 0 and are not used to judge sites.
-func (d *directory) await(now grid.Time, cycle uint64, p *poll, wait grid.Duration) int {
-	n := 0
+func (ask *asking) await(now grid.Time, cycle uint64, p *poll) int {
+	n, wait := 0, ask.cfg.OfferWait
 	for i, id := range p.ids {
-		s := &d.get(id).silent
+		s := &ask.of(id).silent
 		p.spared[i] = s.since
 		switch {
 		case !s.since:
@@ -44,48 +44,53 @@ func (d *directory) await(now grid.Time, cycle uint64, p *poll, wait grid.Durati
 // Unheard reports whether the broker knows sites but none of them answers: each has left,
 // has not answered the last request in time or, if this life is not the first, has not
 // yet listed its legs.
-func (b *Broker) Unheard() bool { return b.peers.unheard() }
+func (b *Broker) Unheard() bool { return b.asking.unheard() }
 
-func (d *directory) unheard() bool {
+func (ask *asking) unheard() bool {
 	some := false
-	for p := range d.all() {
-		if p.member && p.listed && !p.silent.since {
+	for p := range ask.peers.All() {
+		if p.Member() && p.Listed() && !ask.of(p.ID()).silent.since {
 			return false
 		}
-		some = some || p.member || p.went
+		some = some || p.Member() || p.Went()
 	}
 	return some
 }
 
 // askSilent asks all members for offers, as if in the last cycle, to see whether they answer
 // again when nothing else would ask them. Row B113.
-func (sch *scheduler) askSilent(now grid.Time, out *agents.Outbox) {
-	for p := range sch.peers.all() {
-		if p.member && p.listed {
+func (ask *asking) askSilent(now grid.Time, out *agents.Outbox) {
+	for p := range ask.peers.All() {
+		if p.Member() && p.Listed() {
 			out.Row("B113")
-			p.silent.cycle, p.silent.asked = sch.cycles, now
-			sch.askOffers(p.id, sch.cycles, now, out)
+			s := &ask.of(p.ID()).silent
+			s.cycle, s.asked = ask.cycles, now
+			ask.tx.AskOffers(p.ID(), ask.cycles, now, out)
 		}
 	}
 }
 
 // notHeard notes the sites that were waited for and did not answer.
-func (d *directory) notHeard(p *poll) {
+func (ask *asking) notHeard(p *poll) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) {
-			d.get(id).silent.since = true
+			ask.of(id).silent.since = true
 		}
 	}
 }
 
 // spoke notes that a site has answered a cycle's request for offers, in time or late.
-func (d *directory) spoke(now grid.Time, from agents.ID, cycle uint64, wait grid.Duration) {
-	p := d.get(from)
+func (ask *asking) spoke(now grid.Time, from agents.ID, cycle uint64) {
+	a := ask.known[from]
 	switch {
-	case p == nil || p.silent.cycle == 0 || cycle < p.silent.cycle:
-	case now <= p.silent.asked.Add(wait):
-		p.silent = silence{}
+	case a == nil || a.silent.cycle == 0 || cycle < a.silent.cycle:
+	case now <= a.silent.asked.Add(ask.cfg.OfferWait):
+		a.silent = silence{}
 	default:
-		p.silent.cycle = 0
+		a.silent.cycle = 0
 	}
 }
+
+// excuse forgets that a site did not answer: it has left, or is lost, and will be waited for
+// when it is back.
+func (ask *asking) excuse(id agents.ID) { ask.of(id).silent = silence{} }

@@ -15,10 +15,8 @@ type standing struct {
 	refusal grid.Reason // why it accepts nothing
 }
 
-func (s *standing) take(why grid.Reason) { *s = standing{true, why} }
-
-// ask asks a site for its standing.
-func (s *standing) ask(id agents.ID, out *agents.Outbox) { out.Send(id, agents.OfferRequest{}) }
+// askStanding asks a site for its standing.
+func askStanding(id agents.ID, out *agents.Outbox) { out.Send(id, agents.OfferRequest{}) }
 
 // show updates a site's view by its latest standing. A closed site is shown as closed at
 // once. One that has opened since a cycle found it closed is shown as not asked.

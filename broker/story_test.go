@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/story"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -105,36 +107,36 @@ func (s *tale) command(d *datadriven.TestData) {
 		}
 		s.step("operator:olga", m)
 	case "silent": // a site makes no offers any more
-		s.free[siteID(strings.TrimSpace(d.Input))] = -1
+		s.free[transaction.SiteID(strings.TrimSpace(d.Input))] = -1
 	case "sure": // sites confirm again whenever they are asked
 		s.sure = map[agents.ID]bool{}
 		for _, name := range strings.Fields(d.Input) {
-			s.sure[siteID(name)] = true
+			s.sure[transaction.SiteID(name)] = true
 		}
 	case "lose": // the next request for offers to a site is lost
-		s.lost = siteID(strings.TrimSpace(d.Input))
+		s.lost = transaction.SiteID(strings.TrimSpace(d.Input))
 	case "heard": // whether any site answers
 		fmt.Fprintf(&s.trace, "%v\n", !s.b.Unheard())
 	case "shared": // a site's nodes are
 		if s.shared == nil {
 			s.shared = map[agents.ID]bool{}
 		}
-		s.shared[siteID(strings.TrimSpace(d.Input))] = true
+		s.shared[transaction.SiteID(strings.TrimSpace(d.Input))] = true
 	case "queued":
 		s.queued = map[agents.ID]bool{}
 		for _, name := range strings.Fields(d.Input) {
-			s.queued[siteID(name)] = true
+			s.queued[transaction.SiteID(name)] = true
 		}
 	case "offer":
 		for _, a := range d.CmdArgs {
-			s.free[siteID(a.Key)] = s.number(a.Vals[0])
+			s.free[transaction.SiteID(a.Key)] = s.number(a.Vals[0])
 		}
 	case "skew": // all sites' clocks
 		s.skew = a.Seconds("by")
 	case "state": // of the legs, as their sites last said
-		for _, t := range s.b.txs.all() {
-			for i := range t.legs {
-				fmt.Fprintf(&s.trace, "%v %v\n", t.leg(i), t.legs[i].state)
+		for _, t := range s.b.txs.All() {
+			for i := range t.Legs() {
+				fmt.Fprintf(&s.trace, "%v %v\n", t.LegID(i), t.Legs()[i].State())
 			}
 		}
 		fmt.Fprintf(&s.trace, "%d early words\n", s.b.Early())
@@ -174,7 +176,7 @@ func (s *tale) command(d *datadriven.TestData) {
 			}
 		}
 	default: // a site speaks
-		id := siteID(d.Cmd)
+		id := transaction.SiteID(d.Cmd)
 		for line := range strings.Lines(d.Input) {
 			line = strings.TrimSpace(line)
 			fmt.Fprintf(&s.trace, "%v %s says %s\n", s.now, d.Cmd, line)
@@ -196,8 +198,8 @@ func (s *tale) begin(d *datadriven.TestData) {
 		switch x.Key {
 		case "sites":
 			for _, name := range x.Vals {
-				s.cfg.Sites = append(s.cfg.Sites, siteID(name))
-				s.free[siteID(name)] = 4
+				s.cfg.Sites = append(s.cfg.Sites, transaction.SiteID(name))
+				s.free[transaction.SiteID(name)] = 4
 			}
 		case "lost":
 			if s.cfg.LostAfter = 0; x.Vals[0] != "auto" {
@@ -221,7 +223,7 @@ func (s *tale) start() {
 	s.alarms = nil
 	s.b = New(s.cfg)
 	if s.asserts > 0 {
-		s.b.co.amnesia.asserts = s.asserts
+		s.b.tx.BoundAsserts(s.asserts)
 	}
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
@@ -263,7 +265,7 @@ func (s *tale) group(d *datadriven.TestData) {
 				g.Price = g.Price * 36 / 10
 			}
 		}
-		s.groups[siteID(name)] = g
+		s.groups[transaction.SiteID(name)] = g
 	}
 }
 
@@ -287,32 +289,51 @@ func (s *tale) remembersAll() {
 func remembered(b *Broker) (lines []string) {
 	for _, j := range b.jobs {
 		ids := []grid.TxID{}
-		for _, t := range j.txs {
-			ids = append(ids, t.id)
+		for _, t := range j.Window() {
+			ids = append(ids, t.ID())
 		}
 		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
 	}
-	for p := range b.peers.all() {
-		lines = append(lines, fmt.Sprintf("%s has last sold to life %d", p.name, p.dealt))
+	for p := range b.peers.All() {
+		lines = append(lines, fmt.Sprintf("%s has last sold to life %d", p.Name(), p.Dealt()))
 	}
 	var f facts.BrokerImage
 	b.trust.Image(&f)
 	lines = append(lines, fmt.Sprintf("sites are closed as in %+v, and have kept their words as in %+v", f.Barred, f.Trust))
-	for _, t := range b.txs.all() {
-		lines = append(lines, fmt.Sprintf("%v of %s %v at %v, number %d, %v, repairs %v, asks %+v, spare %+v within %v, given up %v, apart %t, offer %d",
-			t.id, t.job.Name, t.state, t.sites, t.number, t.reason, t.repairs, t.request, t.spare, t.flex, t.givenUp, t.apart, t.offer))
-		for i := range t.legs {
-			l := t.legs[i]
-			if l.late, l.vouched, l.returns = false, false, false; t.legs[i].real != nil { // of this life, and what stands behind a pointer
-				lines = append(lines, fmt.Sprintf("%+v", *t.legs[i].real))
-			}
-			l.state = l.recorded(b.cfg.Explain > 0)
-			old, few := l.replaces(), *l.oddities
-			l.oddities, few.old, few.real = nil, nil, nil
-			lines = append(lines, fmt.Sprintf("%v in place of %v %+v, %+v", t.leg(i), old, l, few))
+	for _, t := range b.txs.All() {
+		lines = append(lines, fmt.Sprintf("%v of %s %v is %+v", t.ID(), t.Job().Name, t.State(), lasting(reflect.ValueOf(*t))))
+		for i := range t.Legs() {
+			lines = append(lines, fmt.Sprintf("leg %d is %v on record", i, t.Legs()[i].Recorded(b.cfg.Explain > 0)))
 		}
 	}
 	return lines
+}
+
+// lasting is all that a value holds but what is of this life only, and who refers to it.
+func lasting(v reflect.Value) any {
+	passing := []string{"job", "serial", "resolved", "sent", "until", "since", "asker", "run", "late", "vouched", "returns", "state"}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return lasting(v.Elem())
+	case reflect.Slice:
+		var list []any
+		for i := range v.Len() {
+			list = append(list, lasting(v.Index(i)))
+		}
+		return list
+	case reflect.Struct:
+		fields := map[string]any{}
+		for i := range v.NumField() {
+			if name := v.Type().Field(i).Name; !slices.Contains(passing, name) {
+				fields[name] = lasting(v.Field(i))
+			}
+		}
+		return fields
+	}
+	return fmt.Sprint(v)
 }
 
 // after lets time pass.
@@ -351,10 +372,10 @@ func (s *tale) step(from agents.ID, m agents.Message) {
 	var offers []agents.Send
 	for _, x := range out.Sends {
 		if r, ok := x.Message.(agents.OfferRequest); ok {
-			if s.b.scheduler.cycle.phase == idle && r.Cycle < errandRef {
+			if s.b.scheduler.cycle.phase == idle && r.Cycle < transaction.ErrandRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, does it answer?\n", s.now, short(x.To))
 			}
-			if r.Cycle >= probeRef {
+			if r.Cycle >= transaction.ProbeRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, for its stamp\n", s.now, short(x.To))
 				s.probes = append(s.probes, r.Cycle)
 			}
@@ -385,7 +406,7 @@ func (s *tale) step(from agents.ID, m agents.Message) {
 // offer shows what a site has free, at a credit per node and 1000 s.
 func (s *tale) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	p := grid.NewProfile(s.now, s.free[id])
-	g := grid.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
+	g := grid.Group{Site: transaction.SiteName(id), Name: "main", Nodes: 4, Performance: grid.Unit, Price: 3_600_000}
 	if other, ok := s.groups[id]; ok {
 		g.Performance, g.Price, g.Machine = other.Performance, other.Price, other.Machine
 	}
@@ -448,9 +469,9 @@ func (s *tale) leg(text string) (grid.LegID, error) {
 		id.Tx = grid.TxID{Broker: "vo1", Incarnation: uint32(s.number(life)), Nonce: uint64(s.number(nonce)), Seq: id.Tx.Seq}
 		return id, nil
 	}
-	for _, t := range s.b.txs.all() {
-		if t.id.Seq == id.Tx.Seq {
-			id.Tx = t.id
+	for _, t := range s.b.txs.All() {
+		if t.ID().Seq == id.Tx.Seq {
+			id.Tx = t.ID()
 			return id, nil
 		}
 	}
@@ -484,17 +505,17 @@ func (s *tale) user(d *datadriven.TestData) {
 			}
 			s.step("users", m)
 		case "lost": // "lost north new owner", by the operator
-			s.step(s.who(d), agents.SiteLost{Site: siteID(f[1]), Why: strings.Join(f[2:], " ")})
+			s.step(s.who(d), agents.SiteLost{Site: transaction.SiteID(f[1]), Why: strings.Join(f[2:], " ")})
 		case "found":
-			s.step(s.who(d), agents.SiteFound{Site: siteID(f[1])})
+			s.step(s.who(d), agents.SiteFound{Site: transaction.SiteID(f[1])})
 		case "joins":
 			name := strings.Join(f[1:], " ")
-			if _, known := s.free[siteID(name)]; !known {
-				s.free[siteID(name)] = 4
+			if _, known := s.free[transaction.SiteID(name)]; !known {
+				s.free[transaction.SiteID(name)] = 4
 			}
-			s.step("discovery", agents.SiteJoined{Site: siteID(name)})
+			s.step("discovery", agents.SiteJoined{Site: transaction.SiteID(name)})
 		case "leaves":
-			s.step("discovery", agents.SiteLeft{Site: siteID(f[1])})
+			s.step("discovery", agents.SiteLeft{Site: transaction.SiteID(f[1])})
 		default:
 			s.t.Fatalf("unknown wish %q", line)
 		}
@@ -535,7 +556,7 @@ func (s *tale) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Listing" {
-		m := agents.Listing{Incarnation: s.b.lives.current().Incarnation, Stamp: st}
+		m := agents.Listing{Incarnation: s.b.lives.Current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
 			if life, ok := strings.CutPrefix(text, "life="); ok { // to the List of an earlier one
 				m.Incarnation = uint32(s.number(life))
@@ -553,7 +574,7 @@ func (s *tale) parse(id agents.ID, f []string) agents.Message {
 	if f[0] == "Offers" && len(f) > 1 && (f[1] == "drains" || f[1] == "opens") { // of no cycle
 		m := agents.Offers{Now: s.now, Stamp: st}
 		if f[1] == "drains" {
-			m.Refusal = reason(grid.Draining, "%s takes nothing new", siteName(id))
+			m.Refusal = reason(grid.Draining, "%s takes nothing new", transaction.SiteName(id))
 		}
 		return m
 	}
@@ -591,7 +612,7 @@ var proves = map[string]grid.LegState{"Held": grid.Held, "Confirmed": grid.Confi
 // fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
 // of this life if it does not say, and the life that has fenced it.
 func (s *tale) fenced(f []string) (nonce uint64, latest uint32) {
-	nonce = s.b.lives.current().Nonce
+	nonce = s.b.lives.Current().Nonce
 	for i, word := range f {
 		if word == "to" {
 			nonce = uint64(s.number(f[i+1]))
@@ -658,10 +679,10 @@ func (s *tale) listed(text string) agents.ListedLeg {
 		l.Refund, l.Penalty = s.credits(f[6]), s.credits(f[7])
 	}
 	l.Limit, l.What = 5*grid.Credit, grid.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
-	if own := s.b.txs.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
-		l.What, l.Limit = own.what, own.limit
-		if own.priced || len(f) < 3 {
-			l.Fare = own.fare
+	if own := s.b.txs.Lookup(l.Leg); own != nil && own.What().Nodes > 0 {
+		l.What, l.Limit = own.What(), own.Limit()
+		if own.Priced() || len(f) < 3 {
+			l.Fare = own.Fare()
 		}
 	}
 	if len(f) > 5 && f[4] != "" { // where its site has placed it

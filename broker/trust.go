@@ -5,39 +5,15 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
 )
-
-// bar records that a site has refused something because of the user, if that was why.
-func (mem *memory) bar(now grid.Time, site, user string, why grid.Reason, out *agents.Outbox) {
-	if f, ok := mem.trust.Refused(now, site, user, why); ok {
-		out.Row(barRow(mem.trust.Until(site, user) > 0))
-		mem.record(f, out)
-	}
-}
-
-// barRow is the row by which a site is left out: the first time, or once more.
-func barRow(again bool) agents.Row {
-	if again {
-		return "B128"
-	}
-	return "B127"
-}
-
-// justNow, after COMMIT, is how soon a site breaks its word by losing what it has sold.
-const justNow = grid.Minute
-
-// brokenWord says that a site has broken its word about a leg.
-func brokenWord(site string, leg grid.LegID, why grid.Reason) facts.WordBroken {
-	return facts.WordBroken{Site: site, Leg: leg, Reason: why}
-}
 
 // namesOf are the names of the sites at these addresses.
 func namesOf(ids []agents.ID) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, id := range ids {
-			if !yield(siteName(id)) {
+			if !yield(transaction.SiteName(id)) {
 				return
 			}
 		}

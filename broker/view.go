@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -89,14 +90,14 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they became known.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
-		open := map[*job]int{}
-		for _, t := range b.txs.all() {
-			n, counted := open[t.job]
+		open := map[*transaction.Job]int{}
+		for _, t := range b.txs.All() {
+			n, counted := open[t.Job()]
 			if !counted {
-				n = t.job.openLegs()
-				open[t.job] = n
+				n = t.Job().OpenLegs()
+				open[t.Job()] = n
 			}
-			if !yield(t.viewOf(n)) {
+			if !yield(viewAmong(t, n)) {
 				return
 			}
 		}
@@ -105,18 +106,18 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 
 // Transaction returns the transaction of that identity, or false if it is not on record.
 func (b *Broker) Transaction(id grid.TxID) (TxView, bool) {
-	t := b.txs.get(id)
+	t := b.txs.Get(id)
 	if t == nil {
 		return TxView{}, false
 	}
-	return t.view(), true
+	return viewOf(t), true
 }
 
 // AtRest reports whether every transaction is decided, every decision is acknowledged,
 // and no cycle is running. It walks all transactions.
 func (b *Broker) AtRest() bool {
-	for _, t := range b.txs.all() {
-		if !t.atRest() {
+	for _, t := range b.txs.All() {
+		if !t.AtRest() {
 			return false
 		}
 	}
@@ -131,10 +132,10 @@ func (j *job) standing() (grid.JobState, grid.Time) {
 		return j.state, j.since
 	}
 	first := grid.Never
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; l.state == grid.Running || l.state == grid.Settled {
-				first = min(first, l.what.Start)
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			if l := &t.Legs()[i]; l.State() == grid.Running || l.State() == grid.Settled {
+				first = min(first, l.What().Start)
 			}
 		}
 	}
@@ -150,45 +151,29 @@ func (j *job) view() JobView {
 	if j.state == grid.JobWaiting && j.reason.Code == grid.After && !j.held {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}
-	if j.last != nil {
-		t := j.last.view()
+	if j.Last() != nil {
+		t := viewOf(j.Last())
 		v.Last = &t
 	}
 	return v
 }
 
-func (t *transaction) view() TxView { return t.viewOf(t.job.openLegs()) }
+// viewOf is a transaction as it is shown.
+func viewOf(t *transaction.Tx) TxView { return viewAmong(t, t.Job().OpenLegs()) }
 
-// openLegs counts the legs of a job's window that are not over.
-func (j *job) openLegs() (n int) {
-	for _, t := range j.txs {
-		n += t.openLegs()
-	}
-	return n
-}
-
-func (t *transaction) openLegs() (n int) {
-	for i := range t.legs {
-		if !t.legs[i].state.Terminal() {
-			n++
-		}
-	}
-	return n
-}
-
-// viewOf is a transaction whose job's window has so many open legs. It costs what the
+// viewAmong is a transaction whose job's window has so many open legs. It costs what the
 // transaction shows, however many others its job has.
-func (t *transaction) viewOf(open int) TxView {
-	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
-		Commit: t.state == grid.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
-		Repairs: t.repairs, Moves: t.request != nil}
-	for i := range t.legs {
-		l := &t.legs[i]
-		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version, Result: l.onNodes().result}
-		v.Legs[i].Flex = t.flex
+func viewAmong(t *transaction.Tx, open int) TxView {
+	v := TxView{ID: t.ID(), Job: t.Job().Name, Alternative: t.Number(), Decided: t.State().Decided(),
+		Commit: t.State() == grid.TxCommitted, Reason: t.Reason(), Legs: make([]LegView, len(t.Legs())),
+		Repairs: t.Repairs(), Moves: t.Request() != nil}
+	for i := range t.Legs() {
+		l := &t.Legs()[i]
+		v.Legs[i] = LegView{Site: t.Sites()[i], Leg: l.What(), Limit: l.Limit(), Fare: l.Fare(), State: l.State(), Ended: l.End(), Shifts: l.Shifts(), Version: l.Version(), Result: l.Result()}
+		v.Legs[i].Flex = t.Flex()
 	}
-	if v.Others = open; slices.Contains(t.job.txs, t) {
-		v.Others -= t.openLegs()
+	if v.Others = open; slices.Contains(t.Job().Window(), t) {
+		v.Others -= t.OpenLegs()
 	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -34,25 +35,26 @@ type SiteView struct {
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
 		opened, _ := b.scheduler.opened()
-		for p := range b.peers.all() {
-			v := SiteView{Name: p.name, Address: p.id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
-			if p.lost != nil {
-				lost := facts.LostSite(*p.lost)
+		for p := range b.peers.All() {
+			v := SiteView{Name: p.Name(), Address: p.ID(), Member: p.Member(), Listed: p.Listed(), Silent: p.SilentFor(b.now)}
+			if p.Lost() != nil {
+				lost := facts.LostSite(*p.Lost())
 				v.Lost = &lost
 			}
-			if s := b.scheduler.answer(p.id); s != nil {
+			if s := b.scheduler.answer(p.ID()); s != nil {
 				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
-			if g := &p.glance; g.asked > v.Asked && g.site.Name != "" {
+			g := b.glances.of(p.ID())
+			if g.asked > v.Asked && g.site.Name != "" {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
-			v.Broken = b.trust.Broken(p.name)
-			if until, last := b.trust.Last(b.now, p.name); last {
+			v.Broken = b.trust.Broken(p.Name())
+			if until, last := b.trust.Last(b.now, p.Name()); last {
 				v.Last = until
 			}
-			p.stands.show(&v)
+			g.stands.show(&v)
 			if !yield(v) {
 				return
 			}
@@ -73,26 +75,26 @@ type Stake struct {
 // the broker knows no such site. It walks all transactions.
 func StakeAt(b *Broker, site string) (Stake, bool) {
 	s := Stake{Horizon: b.cfg.Horizon}
-	jobs := map[*job]bool{}
-	for _, t := range b.txs.all() {
-		if t.state != grid.TxCommitted {
+	jobs := map[*transaction.Job]bool{}
+	for _, t := range b.txs.All() {
+		if t.State() != grid.TxCommitted {
 			continue
 		}
-		for i := range t.legs {
-			l := &t.legs[i]
-			if t.sites[i] != site || l.state.Terminal() {
+		for i := range t.Legs() {
+			l := &t.Legs()[i]
+			if t.Sites()[i] != site || l.State().Terminal() {
 				continue
 			}
-			jobs[t.job] = true
+			jobs[t.Job()] = true
 			s.Legs++
-			s.Cost = s.Cost.Plus(l.fare.Total())
-			if l.state == grid.Running {
+			s.Cost = s.Cost.Plus(l.Fare().Total())
+			if l.State() == grid.Running {
 				s.Running++
 			}
 		}
 	}
 	s.Jobs = len(jobs)
-	return s, b.peers.named(site) != nil
+	return s, b.peers.Named(site) != nil
 }
 
 // Window returns the transactions that make up a job's window, in the order of their
@@ -103,9 +105,9 @@ func (b *Broker) Window(name string) []TxView {
 		return nil
 	}
 	var list []TxView
-	open := j.openLegs()
-	for _, t := range j.txs {
-		list = append(list, t.viewOf(open))
+	open := j.OpenLegs()
+	for _, t := range j.Window() {
+		list = append(list, viewAmong(t, open))
 	}
 	return list
 }
@@ -122,13 +124,13 @@ type Reservation struct {
 // user is "", of all, in the order in which their transactions became known. It leaves
 // out the first skip legs; more says that others follow. It walks all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
-	for _, t := range b.txs.all() {
-		if t.state != grid.TxCommitted || user != "" && t.job.User != user {
+	for _, t := range b.txs.All() {
+		if t.State() != grid.TxCommitted || user != "" && t.Job().User != user {
 			continue
 		}
-		for i := range t.legs {
-			l := &t.legs[i]
-			if l.state.Terminal() {
+		for i := range t.Legs() {
+			l := &t.Legs()[i]
+			if l.State().Terminal() {
 				continue
 			}
 			if skip > 0 {
@@ -138,8 +140,8 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 			if len(list) == n {
 				return list, true
 			}
-			list = append(list, Reservation{ID: t.leg(i), Job: t.job.Name, User: t.job.User,
-				LegView: LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end}})
+			list = append(list, Reservation{ID: t.LegID(i), Job: t.Job().Name, User: t.Job().User,
+				LegView: LegView{Site: t.Sites()[i], Leg: l.What(), Limit: l.Limit(), Fare: l.Fare(), State: l.State(), Ended: l.End()}})
 		}
 	}
 	return list, false
@@ -149,13 +151,13 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 // penalties included. Windows are forgotten some time after they are over, and then no
 // longer count. It walks all transactions.
 func (b *Broker) Paid(name string) (paid, back grid.Credits) {
-	for _, t := range b.txs.all() {
-		if t.job.Name != name {
+	for _, t := range b.txs.All() {
+		if t.Job().Name != name {
 			continue
 		}
-		for i := range t.legs {
-			if l := &t.legs[i]; l.charged {
-				paid, back = paid.Plus(l.fare.Total()), back.Plus(l.back)
+		for i := range t.Legs() {
+			if l := &t.Legs()[i]; l.Charged() {
+				paid, back = paid.Plus(l.Fare().Total()), back.Plus(l.Back())
 			}
 		}
 	}
@@ -204,7 +206,7 @@ func (b *Broker) Pace(now grid.Time) (accounts.Pace, bool) {
 
 // Fenced reports whether another process acts under the broker's name, so that this one
 // ignores all messages.
-func (b *Broker) Fenced() bool { return b.lives.ended() }
+func (b *Broker) Fenced() bool { return b.lives.Ended() }
 
 // Submissions returns up to n jobs in order of submission, leaving out the first skip;
 // more says that others follow. The jobs share their slices with the broker and must not

@@ -101,7 +101,7 @@ func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
 			{Job: "wave", User: "ana", Leg: 1, Legs: 2, Peers: []grid.Peer{{Site: "north", Nodes: []string{"n1", "n2"}}}, Meeting: "north:7490", Token: "token of north"},
 		} {
 			want.Work = *w.job("wave").Work
-			got := again.txs.handover(again.txs.get(tx), i)
+			got := again.tx.Handover(again.txs.Get(tx), i)
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told[grid.LegID{Tx: tx, Leg: i}], want) {
 				t.Errorf("image %t, leg %d: %+v after %+v, want %+v", image, i, got, told[grid.LegID{Tx: tx, Leg: i}], want)
 			}
@@ -141,14 +141,14 @@ func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 	}
 	first := mend(2, grid.LegID{Tx: tx, Leg: 0}, "east")
 	second := mend(3, grid.LegID{Tx: first}, "west")
-	h := w.b.txs.handover(w.b.txs.get(second), 0)
+	h := w.b.tx.Handover(w.b.txs.Get(second), 0)
 	if h.Leg != 0 || h.Legs != 2 || len(h.Peers) != 1 || h.Peers[0].Site != "south" || h.Meeting != "north:7490" {
 		t.Errorf("the repair is told %+v", h)
 	}
-	if h = w.b.txs.handover(w.b.txs.get(tx), 1); h.Leg != 1 || len(h.Peers) != 1 || h.Peers[0].Site != "west" || h.Peers[0].Nodes[0] != "west" {
+	if h = w.b.tx.Handover(w.b.txs.Get(tx), 1); h.Leg != 1 || len(h.Peers) != 1 || h.Peers[0].Site != "west" || h.Peers[0].Nodes[0] != "west" {
 		t.Errorf("the other is told %+v", h)
 	}
-	if x, i := w.b.txs.shown(w.b.names["wave"], 0); x == nil || x.id != second || i != 0 {
+	if x, i := w.b.txs.Shown(w.b.names["wave"].Itself(), 0); x == nil || x.ID() != second || i != 0 {
 		t.Errorf("part 0 lies in %+v", x)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -72,7 +73,7 @@ func (j *job) ends() (grid.Time, bool) {
 	case grid.JobDone:
 		return j.ended, true
 	case grid.JobPlaced:
-		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != grid.Kept }) && !j.overdue()
+		return j.lastEnd(), !slices.ContainsFunc(j.Window(), func(t *transaction.Tx) bool { return t.GivenUp() != grid.Kept }) && !j.Overdue()
 	}
 	return 0, false
 }
@@ -81,16 +82,16 @@ func (j *job) ends() (grid.Time, bool) {
 // was.
 func (j *job) lastEnd() grid.Time {
 	var end grid.Time
-	for _, t := range j.txs {
-		for i := range t.legs {
-			switch l := &t.legs[i]; {
-			case l.mended, l.state == grid.Cancelled:
-			case l.state == grid.Settled:
-				end = max(end, l.end)
-			case l.what.Work > 0:
-				end = max(end, l.what.End.Add(grace))
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			switch l := &t.Legs()[i]; {
+			case l.Mended(), l.State() == grid.Cancelled:
+			case l.State() == grid.Settled:
+				end = max(end, l.End())
+			case l.What().Work > 0:
+				end = max(end, l.What().End.Add(transaction.Grace))
 			default:
-				end = max(end, l.what.End)
+				end = max(end, l.What().End)
 			}
 		}
 	}
@@ -100,10 +101,10 @@ func (j *job) lastEnd() grid.Time {
 // starts is when the first leg of a job's window starts.
 func (j *job) starts() grid.Time {
 	start := grid.Never
-	for _, t := range j.txs {
-		for i := range t.legs {
-			if l := &t.legs[i]; !l.mended && l.state != grid.Cancelled {
-				start = min(start, l.what.Start)
+	for _, t := range j.Window() {
+		for i := range t.Legs() {
+			if l := &t.Legs()[i]; !l.Mended() && l.State() != grid.Cancelled {
+				start = min(start, l.What().Start)
 			}
 		}
 	}
@@ -192,12 +193,12 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 	case grid.JobWaiting:
 		in.reviewWaiting(j, at, ok, out)
 	case grid.JobTrying:
-		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
+		if t := j.Last(); t != nil && t.Open() && t.Resolved() && (!ok || t.Legs()[0].What().Start < at) {
 			in.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
 	case grid.JobPlaced:
-		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != grid.Kept })
-		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
+		settled := !slices.ContainsFunc(j.Window(), func(t *transaction.Tx) bool { return !t.Resolved() || t.GivenUp() != grid.Kept })
+		if settled && len(j.Window()) > 0 && (!ok || j.starts() < at) {
 			out.Row(slipRow(ok))
 			in.slip(now, j, j.slipped(at, ok), out)
 		}
@@ -220,14 +221,14 @@ func (in *intake) reviewWaiting(j *job, at grid.Time, ok bool, out *agents.Outbo
 }
 
 // putOff aborts a try whose window would now start too early.
-func (in *intake) putOff(now grid.Time, j *job, t *transaction, why grid.Reason, again bool, out *agents.Outbox) {
+func (in *intake) putOff(now grid.Time, j *job, t *transaction.Tx, why grid.Reason, again bool, out *agents.Outbox) {
 	out.Row("B82")
 	if in.scheduler.trying(t) {
 		j.again = again
 		in.scheduler.endPlan(j)
 		in.scheduler.postpone(j, why, false, out)
 	}
-	in.co.abort(now, t, why, out)
+	in.co.Abort(now, t, why, out)
 }
 
 // maxCalls bounds the extra calls of jobs in one instant: a mistake in this file must
@@ -248,7 +249,7 @@ func (j *job) slipped(at grid.Time, ok bool) grid.Reason {
 	for _, p := range j.needs() {
 		end, placed := p.ends()
 		switch {
-		case !placed && !ok && p.state == grid.JobPlaced && p.overdue():
+		case !placed && !ok && p.state == grid.JobPlaced && p.Overdue():
 			return reason(grid.After, "%s, which it comes after, is late: when it ends is not known", p.Name)
 		case !placed && !ok:
 			return reason(grid.After, "%s, which it comes after, has lost its window", p.Name)
@@ -272,29 +273,29 @@ func slipRow(placed bool) agents.Row {
 // unless its user caused the slip; then it follows the sites' schedules.
 func (in *intake) slip(now grid.Time, j *job, why grid.Reason, out *agents.Outbox) {
 	j.again = true // it is due again once its legs are released
-	e, txs := j.errand, slices.Clone(j.txs)
+	e, txs := j.errand, slices.Clone(j.Window())
 	if e != nil {
 		in.errands.finish(e)
 	}
 	in.record(facts.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
 	if e != nil {
-		if e.try != nil && e.try.open() {
-			in.co.abort(now, e.try, why, out)
+		if e.try != nil && e.try.Open() {
+			in.co.Abort(now, e.try, why, out)
 		}
 		if e.tx == nil {
 			in.errands.moved(now, e, why, out)
 		}
 	}
 	for _, t := range txs {
-		in.co.tell(now, t, firstRepeat, out)
+		in.co.Tell(now, t, transaction.FirstRepeat, out)
 	}
 }
 
 // wished reports whether the user moved, or gave up, a job that this one comes after.
 func (j *job) wished() bool {
 	for _, p := range j.needs() {
-		for _, t := range p.txs {
-			if t.request != nil || t.givenUp == grid.GivenUpByUser {
+		for _, t := range p.Window() {
+			if t.Request() != nil || t.GivenUp() == grid.GivenUpByUser {
 				return true
 			}
 		}

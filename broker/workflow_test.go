@@ -196,7 +196,7 @@ func comesAfter(w *testWorld, jobs []grid.Job, gone map[string]bool, out *agents
 	}
 	for i := range jobs {
 		j := w.b.names[jobs[i].Name]
-		if j == nil || j.state != grid.JobPlaced && j.state != grid.JobDone || len(j.txs) == 0 || j.txs[0].givenUp != grid.Kept {
+		if j == nil || j.state != grid.JobPlaced && j.state != grid.JobDone || len(j.Window()) == 0 || j.Window()[0].GivenUp() != grid.Kept {
 			continue
 		}
 		for _, name := range jobs[i].After {

@@ -294,12 +294,12 @@ func (c *checker) step() {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
 	}
-	for _, t := range b.txs.all() {
-		id := t.id
-		if was, ok := c.states[id]; ok && was != t.state && !was.CanMove(t.state) {
-			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.state)
+	for _, t := range b.txs.All() {
+		id := t.ID()
+		if was, ok := c.states[id]; ok && was != t.State() && !was.CanMove(t.State()) {
+			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.State())
 		}
-		c.states[id] = t.state
+		c.states[id] = t.State()
 	}
 }
 

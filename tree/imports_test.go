@@ -95,6 +95,8 @@ var rooms = []room{
 	{"workload/slurmdump", []string{"grid", "policy/slurm", "cluster/slurm", "workload", "workload/files"}, world}, // what Slurm's files say, for its twin
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
+	{"broker/lives", []string{"grid", "facts"}, core},
+	{"broker/transaction", []string{"grid", "facts", "agents", "agents/retry", "broker/accounts", "broker/lives", "broker/planning", "broker/tenancy", "broker/trust"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},
 	{"broker/trust", []string{"grid", "facts"}, core},
 	{"broker/planning", []string{"grid", "facts", "policy/...", "agents"}, core},                               // a cycle's decision, pure
@@ -301,6 +303,8 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.IntN(3)", "rand.IntN"},
 		{"broker/cycle.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
 		{"broker/cycle.go", `import "github.com/bourse-grid/bourse/configs"`, "must not import configs"},
+		{"broker/transaction/hold.go", `import "github.com/bourse-grid/bourse/broker"`, "must not import broker"},
+		{"broker/accounts/accounts.go", `import "github.com/bourse-grid/bourse/broker/transaction"`, "must not import broker/transaction"},
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
 		{"configs/table.go", `import "github.com/bourse-grid/bourse/studies"`, "must not import studies"},
 		{"studies/slots.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},

@@ -61,7 +61,7 @@ func (x *Tenancy) mayUse(b *bounds, at grid.Time) (all Used, until grid.Time) {
 	all, until = x.usage.within(b, at)
 	from := until.Add(-b.period)
 	for _, w := range x.usage.of(b.key) {
-		for i := range w.Legs() {
+		for i := range w.Size() {
 			l, _ := w.Leg(i)
 			first, last := startsOf(l, w.Flex())
 			if in := l.Start >= from && l.Start < until; !in && first < until && last >= from {
@@ -135,7 +135,7 @@ func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without 
 		if !w.Counts(without) {
 			continue
 		}
-		for i := range w.Legs() {
+		for i := range w.Size() {
 			l, held := w.Leg(i)
 			span := spanOf(l, w.Flex())
 			if !held || span.to <= from || span.from >= to {

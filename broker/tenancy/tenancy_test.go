@@ -24,7 +24,7 @@ type window struct {
 }
 
 func (w *window) Payer() string                  { return w.user }
-func (w *window) Legs() int                      { return 1 }
+func (w *window) Size() int                      { return 1 }
 func (w *window) Leg(int) (*grid.Leg, bool)      { return &w.leg, !w.over }
 func (w *window) Flex() grid.Flex                { return w.flex }
 func (w *window) Over() bool                     { return w.over }

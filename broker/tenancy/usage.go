@@ -35,7 +35,7 @@ type Window interface {
 	// Payer is the user.
 	Payer() string
 	// Legs is the number of its legs.
-	Legs() int
+	Size() int
 	// Leg is the place of a leg. held reports whether it may have nodes: it has not ended.
 	Leg(i int) (what *grid.Leg, held bool)
 	// Flex is how its site may move its only leg, if it may.
@@ -89,10 +89,10 @@ func (x *Tenancy) Day(now grid.Time) { x.usage.oldest = dayOf(now) - keepUsed }
 
 // Count adds what a leg of a window takes or, with sign -1, subtracts it.
 func (x *Tenancy) Count(w Window, leg int, sign int64) {
-	from, to := leg, min(leg+1, w.Legs())
+	from, to := leg, min(leg+1, w.Size())
 	switch leg {
 	case EveryLeg:
-		from, to = 0, w.Legs()
+		from, to = 0, w.Size()
 	case NoLeg:
 		return
 	}

@@ -1,18 +1,16 @@
-package broker
+package transaction
 
 import (
-	"slices"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// grace is how long after its planned end work on time-shared nodes is assumed to end,
+// Grace is how long after its planned end work on time-shared nodes is assumed to end,
 // for the jobs that come after it. lateAfter is how long after its planned end it counts
 // as late if no end has been reported: then nobody knows when it will end.
 const (
-	grace     = grid.Second
-	lateAfter = grace / 2
+	Grace     = grid.Second
+	lateAfter = Grace / 2
 )
 
 // lateDue is the alarm to check whether work on time-shared nodes has ended in time.
@@ -22,24 +20,17 @@ type lateDue struct{ Leg grid.LegID }
 func (lateDue) Kind() string { return "LateDue" }
 
 // expectEnd sets that alarm for a leg on time-shared nodes.
-func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
+func (wat *watcher) expectEnd(t *Tx, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; l.what.Work > 0 && !l.state.Terminal() {
-		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.leg(i)})
+		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.LegID(i)})
 	}
 }
 
 // lateDue makes jobs that come after late work wait until it has ended. Row B86.
 func (wat *watcher) lateDue(m lateDue, out *agents.Outbox) {
-	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
+	if l := wat.txs.Lookup(m.Leg); l != nil && !l.state.Terminal() {
 		out.Row("B86")
 		l.late = true
-		wat.touch(wat.txs.get(m.Leg.Tx).job)
+		wat.co.listener.Changed(wat.txs.Get(m.Leg.Tx).job)
 	}
-}
-
-// overdue reports whether a job's window is late, so that nobody knows when it will end.
-func (j *job) overdue() bool {
-	return slices.ContainsFunc(j.txs, func(t *transaction) bool {
-		return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
-	})
 }

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -31,18 +31,18 @@ func (k owed) Kind() string {
 }
 
 // sayLater starts repeating something. Without message loss it does nothing.
-func (co *coordinator) sayLater(now grid.Time, k owed, first grid.Duration, out *agents.Outbox) {
+func (co *Coordinator) sayLater(now grid.Time, k owed, first grid.Duration, out *agents.Outbox) {
 	if co.cfg.Lossless {
 		return
 	}
-	co.retries.Begin(now, k, retry.Schedule{First: first, Last: lastRepeat}, out)
+	co.retries.Begin(now, k, retry.Schedule{First: first, Last: LastRepeat}, out)
 }
 
 // again handles the alarm and repeats what is still unanswered. After that a transaction
 // may have nothing left to send, if its only open legs were never asked for.
-func (co *coordinator) again(now grid.Time, d retry.Due[owed], out *agents.Outbox) {
+func (co *Coordinator) again(now grid.Time, d retry.Due[owed], out *agents.Outbox) {
 	k := d.Subject
-	p := co.peers.get(k.site)
+	p := co.peers.Get(k.site)
 	switch k.what {
 	case theProbe:
 		if co.retries.Due(now, d, p != nil && p.memory.probe != 0, out) == retry.Again {
@@ -54,7 +54,7 @@ func (co *coordinator) again(now grid.Time, d retry.Due[owed], out *agents.Outbo
 		}
 	case theSteps:
 		if co.retries.Current(d) {
-			co.retries.Due(now, d, co.repeat(now, co.txs.get(k.tx), out), out)
+			co.retries.Due(now, d, co.repeat(now, co.txs.Get(k.tx), out), out)
 		}
 	}
 }

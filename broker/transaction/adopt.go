@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // leg; see maxGaps. Legs that the record contradicts are disowned. Rows B90, B91, B142.
 func (rec *recovery) strays(no *disowned, out *agents.Outbox) []stray {
 	var found []stray
-	for p := range rec.peers.all() {
+	for p := range rec.peers.All() {
 		for _, l := range p.legs {
 			if rec.recorded(l.Leg) || l.Leg.Tx.Broker != rec.cfg.Name || l.Leg.Leg < 0 || l.Leg.Leg >= maxLegs || !planning.SoundFare(l.Fare) || !soundLeg(&l.What) {
 				continue
@@ -49,7 +49,7 @@ func (rec *recovery) strays(no *disowned, out *agents.Outbox) []stray {
 	list := found[:0]
 	for _, x := range found {
 		next := 0 // the number that leaves no gap
-		if t := rec.txs.get(x.leg.Leg.Tx); t != nil {
+		if t := rec.txs.Get(x.leg.Leg.Tx); t != nil {
 			next = len(t.legs)
 		}
 		n, again := len(list), false
@@ -78,8 +78,8 @@ func (rec *recovery) strays(no *disowned, out *agents.Outbox) []stray {
 // life has a record of every leg of its own transactions, so a site that lists another
 // one is not believed: adopting it would take the number of the next transaction.
 func (rec *recovery) recorded(id grid.LegID) bool {
-	t := rec.txs.get(id.Tx)
-	return rec.lives.presumes(id.Tx) || rec.lives.ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	t := rec.txs.Get(id.Tx)
+	return rec.lives.Presumes(id.Tx) || rec.lives.Ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
@@ -108,7 +108,7 @@ func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 		}
 		group := found[:n]
 		found = found[n:]
-		t := rec.txs.get(group[0].leg.Leg.Tx)
+		t := rec.txs.Get(group[0].leg.Leg.Tx)
 		commit, open := t.keepsWindow(), false
 		for _, x := range group {
 			commit = commit || took(x.sighting())
@@ -131,11 +131,11 @@ func (rec *recovery) adopt(now grid.Time, out *agents.Outbox) {
 			rec.adoptTx(now, group, commit, out)
 		}
 	}
-	no.record(rec.memory, out)
+	no.record(rec.State, out)
 }
 
 // adoptLegs records the legs, at their prices or, if they are given up at once, at none.
-func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
+func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *Tx {
 	var ids []grid.LegID
 	for _, x := range group {
 		l := &x.leg
@@ -151,7 +151,7 @@ func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *tr
 		ids = append(ids, l.Leg)
 	}
 	rec.record(facts.Amnesia{Legs: ids}, out)
-	t := rec.txs.get(ids[0].Tx)
+	t := rec.txs.Get(ids[0].Tx)
 	t.resolved, t.sent = true, len(t.legs)
 	return t
 }
@@ -168,7 +168,7 @@ func (rec *recovery) adoptTx(now grid.Time, group []stray, commit bool, out *age
 		out.Row("B55")
 		rec.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
 	}
-	rec.co.tell(now, t, firstRepeat, out)
+	rec.co.Tell(now, t, FirstRepeat, out)
 	if commit {
 		rec.co.watcher.attend(now, t, out)
 	}
@@ -178,20 +178,20 @@ func (rec *recovery) adoptTx(now grid.Time, group []stray, commit bool, out *age
 // their site had listed them. They join its window if its job still has that. Otherwise
 // they are given up like legs of a lost site: confirmed ones are released for their
 // whole price, and those that have run are paid for. Row B56.
-func (rec *recovery) adoptLate(now grid.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
+func (rec *recovery) adoptLate(now grid.Time, t *Tx, group []stray, commit bool, out *agents.Outbox) {
 	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
 		out.Row("B56")
 		i, s := x.leg.Leg.Leg, x.sighting()
 		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == grid.TxCommitted) {
 			why := reason(grid.NoOffer, "%s listed it after its window had been given up", x.site)
-			rec.record(facts.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+			rec.record(facts.LegClosed{Leg: t.LegID(i), Reason: why, Claim: true}, out)
 			rec.co.losses.hearClaim(now, t, i, s, out)
 			continue
 		}
 		rec.catchUp(now, t, i, s, out)
 	}
-	rec.co.tell(now, t, firstRepeat, out)
+	rec.co.Tell(now, t, FirstRepeat, out)
 	rec.co.losses.giveUpLost(now, t, out)
 	if t.keepsWindow() {
 		rec.co.watcher.attend(now, t, out)
@@ -200,7 +200,7 @@ func (rec *recovery) adoptLate(now grid.Time, t *transaction, group []stray, com
 
 // keepsWindow reports whether a transaction was committed and its job still has that
 // window. A nil transaction does not.
-func (t *transaction) keepsWindow() bool {
+func (t *Tx) keepsWindow() bool {
 	return t != nil && t.state == grid.TxCommitted && !t.apart
 }
 
@@ -222,45 +222,3 @@ const maxLegs = 10_000
 // higher numbers, to some 2 MB. An honest window has at most one leg for each site, and
 // most of them are listed.
 const maxGaps = 10_000
-
-// applyAdopted puts a leg on record as if its transaction had been begun, at its price.
-// If the account does not cover that, because processes that did not know of each other
-// spent the money twice, an overdraft does, and the budget is used up.
-func (mem *memory) applyAdopted(f facts.LegAdopted) {
-	t := mem.txs.get(f.Leg.Tx)
-	if t == nil {
-		j := mem.names[f.Job]
-		if j == nil {
-			j = newJob(grid.Job{Name: f.Job, User: f.User})
-			j.state, j.stub = grid.JobAbandoned, true
-			j.Deadline = grid.Never
-			mem.jobs = append(mem.jobs, j)
-			mem.names[j.Name] = j
-		}
-		t = &transaction{id: mem.texts.id(f.Leg.Tx), job: j, few: &none}
-		mem.txs.keep(t)
-	}
-	t.sites = slices.Clone(t.sites) // they may be shared with a fact or an image
-	for len(t.legs) <= f.Leg.Leg {  // nothing is known of legs in between
-		t.legs = append(t.legs, txLeg{state: grid.Cancelled, closed: true, oddities: &noOddities})
-		t.sites = append(t.sites, "")
-	}
-	amount := f.Fare.Total()
-	t.sites[f.Leg.Leg] = mem.texts.one(f.Site)
-	f.What.Group = mem.texts.one(f.What.Group)
-	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: grid.Held, priced: true, version: f.Version, oddities: &noOddities}
-	if alone := len(t.legs) == 1; alone && f.Flex.Due > 0 {
-		t.own().flex = f.Flex
-	} else if !alone && t.flex.Due > 0 { // several legs have one start
-		t.own().flex = grid.Flex{}
-	}
-	if f.State == grid.Prepared {
-		t.legs[f.Leg.Leg].state = grid.Prepared
-	}
-	if left := mem.accounts.Available(); left < amount && t.state != grid.TxAborted {
-		mem.accounts.Overdraw(amount - left)
-	}
-	if t.state != grid.TxAborted { // its other legs may have been adopted and aborted before
-		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
-	}
-}

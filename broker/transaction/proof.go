@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -12,14 +12,14 @@ import (
 
 // keepProofs keeps the proofs in a site's answer. moved says that the answer moves the
 // leg.
-func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
+func (co *Coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Held:
 		co.keepProof(m.Leg, m.Proof, false, "B95", out)
 	case agents.Confirmed:
 		co.keepProof(m.Leg, m.Proof, false, "B95", out)
-		if l := co.txs.lookup(m.Leg); l != nil {
-			co.keepProof(l.replaces(), m.Replaced, false, "B95", out)
+		if l := co.txs.Lookup(m.Leg); l != nil {
+			co.keepProof(l.Replaces(), m.Replaced, false, "B95", out)
 		}
 	case agents.Shifted:
 		co.keepProof(m.Leg, m.Proof, moved, "B95", out)
@@ -32,8 +32,8 @@ func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outb
 
 // keepProof keeps a proof of the state that a leg is in: the first for each state, and
 // the one for a new place. Proofs of repeated answers add nothing.
-func (co *coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, row agents.Row, out *agents.Outbox) {
-	l := co.txs.lookup(id)
+func (co *Coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, row agents.Row, out *agents.Outbox) {
+	l := co.txs.Lookup(id)
 	if l == nil || p == (grid.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
 		return
 	}
@@ -42,7 +42,7 @@ func (co *coordinator) keepProof(id grid.LegID, p grid.Proof, moved bool, row ag
 }
 
 // proves reports whether the proved state is the one that the leg is in.
-func (l *txLeg) proves(s grid.LegState) bool {
+func (l *Leg) proves(s grid.LegState) bool {
 	switch s {
 	case grid.Held:
 		return l.priced && (l.state == grid.Held || l.state == grid.Prepared)

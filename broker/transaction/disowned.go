@@ -1,8 +1,6 @@
-package broker
+package transaction
 
 import (
-	"slices"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -27,7 +25,7 @@ const (
 
 // Bounds of what is adopted, counted with what is still on record of earlier adoptions.
 const (
-	maxJobAdopted  = 256    // transactions of one job
+	MaxJobAdopted  = 256    // transactions of one job
 	maxSiteAdopted = 50_000 // legs of one site
 )
 
@@ -39,7 +37,7 @@ func (d disbelief) reason(f *facts.LegsDisowned) grid.Reason {
 	case tooMany:
 		return reason(grid.QueueFull, "%d legs of one site are adopted at most", maxSiteAdopted)
 	case tooManyJob:
-		return reason(grid.QueueFull, "%d transactions of one job are adopted at most", maxJobAdopted)
+		return reason(grid.QueueFull, "%d transactions of one job are adopted at most", MaxJobAdopted)
 	}
 	return reason(grid.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
 }
@@ -51,8 +49,8 @@ func (d disbelief) reason(f *facts.LegsDisowned) grid.Reason {
 // and the site then takes nothing more from earlier lives, nor from another process of the
 // same number. Nor can a life on record have had another nonce, nor a later life than this
 // have spoken to a site that answers this one. Row B142.
-func (rec *recovery) contradicted(p *peer, id grid.TxID) bool {
-	return id.Incarnation >= rec.lives.current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.named(id) || rec.lives.denies(id)
+func (rec *recovery) contradicted(p *Site, id grid.TxID) bool {
+	return id.Incarnation >= rec.lives.Current().Incarnation || id.Incarnation < p.dealt || id.Incarnation == p.dealt && !rec.lives.Named(id) || rec.lives.Denies(id)
 }
 
 // matters reports whether a stray leg would bind the broker or its site.
@@ -72,8 +70,8 @@ type adopted struct {
 // adoptedSoFar counts what is on record. It walks all transactions.
 func (rec *recovery) adoptedSoFar() *adopted {
 	so := &adopted{rec: rec, jobs: map[string]int{}, sites: map[string]int{}, costs: map[string]grid.Credits{}, known: rec.regained}
-	for _, t := range rec.txs.all() {
-		if rec.lives.presumes(t.id) || rec.lives.ours(t.id) {
+	for _, t := range rec.txs.All() {
+		if rec.lives.Presumes(t.id) || rec.lives.Ours(t.id) {
 			continue
 		}
 		so.jobs[t.job.Name]++
@@ -95,7 +93,7 @@ func (rec *recovery) adoptedSoFar() *adopted {
 // account: what it has bought and the record has lost is covered by what the account had
 // when the present life began, or has now that refunds are known.
 func (so *adopted) doubts(group []stray, commit bool) disbelief {
-	if so.jobs[group[0].leg.Job] >= maxJobAdopted {
+	if so.jobs[group[0].leg.Job] >= MaxJobAdopted {
 		return tooManyJob
 	}
 	var cost grid.Credits
@@ -110,7 +108,7 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 	if !commit {
 		return credible
 	}
-	books := &so.rec.accounts
+	books := so.rec.accounts
 	if !books.Bears(cost) {
 		return noMoney
 	}
@@ -119,7 +117,7 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 			return noMoney
 		}
 	}
-	if so.rec.lives.named(group[0].leg.Leg.Tx) && cost > books.Left() && so.known.Plus(cost) > so.rec.had {
+	if so.rec.lives.Named(group[0].leg.Leg.Tx) && cost > books.Left() && so.known.Plus(cost) > so.rec.had {
 		return noMoney
 	}
 	return credible
@@ -136,7 +134,7 @@ func (so *adopted) add(group []stray, commit, first bool) {
 			continue
 		}
 		so.costs[x.site] = so.costs[x.site].Plus(x.leg.Fare.Total())
-		if so.rec.lives.named(x.leg.Leg.Tx) {
+		if so.rec.lives.Named(x.leg.Leg.Tx) {
 			so.known = so.known.Plus(x.leg.Fare.Total())
 		}
 	}
@@ -163,11 +161,11 @@ func (d *disowned) add(x *stray, why disbelief) {
 }
 
 // record records them.
-func (d *disowned) record(mem *memory, out *agents.Outbox) {
+func (d *disowned) record(s *State, out *agents.Outbox) {
 	for i := range d.facts {
 		f := d.facts[i]
 		f.Reason = d.why[i].reason(&f)
-		mem.record(f, out)
+		s.record(f, out)
 	}
 }
 
@@ -184,14 +182,4 @@ func (so *adopted) disownedRow(group []stray, why disbelief) agents.Row {
 }
 
 // deals notes that a life of the broker has begun a transaction with a leg at a site.
-func (p *peer) deals(life uint32) { p.dealt = max(p.dealt, life) }
-
-// dealtImage lists, in order of site, which life has last bought where.
-func (d *directory) dealtImage() (list []facts.SiteDealt) {
-	for p := range d.all() {
-		if p.dealt > 0 {
-			list = append(list, facts.SiteDealt{Site: p.name, Incarnation: p.dealt})
-		}
-	}
-	return slices.Clip(list)
-}
+func (p *Site) deals(life uint32) { p.dealt = max(p.dealt, life) }

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"slices"
@@ -65,7 +65,7 @@ func (m *siteMemory) set(s agents.Stamp) {
 
 // stamped takes the stamp of a site's message and reports whether the message counts. A
 // doubtful stamp does not, and has the site probed. Rows B60, B62.
-func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
+func (amn *amnesia) stamped(now grid.Time, p *Site, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
 	case outdated:
 		out.Row("B62")
@@ -73,27 +73,30 @@ func (amn *amnesia) stamped(now grid.Time, p *peer, s agents.Stamp, out *agents.
 	case doubtful:
 		if p.memory.probe == 0 {
 			amn.probeSeq++
-			p.memory.probe = probeRef | uint64(amn.lives.current().Incarnation)<<30 | amn.probeSeq
+			p.memory.probe = ProbeRef | uint64(amn.lives.Current().Incarnation)<<30 | amn.probeSeq
 			amn.probe(p, out)
-			amn.co.sayLater(now, owed{what: theProbe, site: p.id}, firstRepeat, out)
+			amn.co.sayLater(now, owed{what: theProbe, site: p.id}, FirstRepeat, out)
 		}
 		return false
 	}
 	return true
 }
 
-// probeRef marks requests for offers whose only purpose is to get a stamp. Behind it they name
+// ProbeRef marks requests for offers whose only purpose is to get a stamp. Behind it they name
 // the life: an answer to an earlier one may be older than the doubt.
-const probeRef = errandRef | 1<<62
+const ProbeRef = ErrandRef | 1<<62
 
-func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
+// ErrandRef marks the requests for offers that are not of a cycle.
+const ErrandRef = 1 << 63
+
+func (amn *amnesia) probe(p *Site, out *agents.Outbox) {
 	out.Row("B60")
-	amn.askOffers(p.id, p.memory.probe, 0, out)
+	amn.AskOffers(p.id, p.memory.probe, 0, out)
 }
 
 // probed takes the answer to a probe, which was given after the doubt arose.
 func (amn *amnesia) probed(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	p := amn.peers.get(from)
+	p := amn.peers.Get(from)
 	if p == nil || p.memory.probe != m.Cycle {
 		return
 	}
@@ -106,12 +109,12 @@ func (amn *amnesia) probed(now grid.Time, from agents.ID, m agents.Offers, out *
 }
 
 // asserts reports whether the site has yet to answer an assertion of a leg.
-func (p *peer) asserts(id grid.LegID) bool { return p.asserting[id] }
+func (p *Site) asserts(id grid.LegID) bool { return p.asserting[id] }
 
 // unknown handles a site's reply that it does not know a leg that it should carry. Row
 // B60.
-func (amn *amnesia) unknown(now grid.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
-	p := amn.peers.get(from)
+func (amn *amnesia) unknown(now grid.Time, from agents.ID, t *Tx, l *Leg, m agents.Refused, out *agents.Outbox) {
+	p := amn.peers.Get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == grid.Asked {
 		return
 	}
@@ -124,25 +127,25 @@ func (amn *amnesia) unknown(now grid.Time, from agents.ID, t *transaction, l *tx
 
 // lapsed records a site's amnesia and asserts to the site all its legs whose end has not
 // passed: open ones as they were, closed ones as closed. Row B60.
-func (amn *amnesia) lapsed(now grid.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) lapsed(now grid.Time, p *Site, out *agents.Outbox) {
 	var legs []grid.LegID
-	for _, t := range amn.txs.all() {
+	for _, t := range amn.txs.All() {
 		for i := range t.legs {
 			if t.sites[i] == p.name && t.resolved && amn.assertable(now, t, &t.legs[i]) {
-				legs = append(legs, t.leg(i))
+				legs = append(legs, t.LegID(i))
 			}
 		}
 	}
 	if len(legs) == 0 {
 		return
 	}
-	amn.record(facts.Amnesia{Site: siteName(p.id), Legs: legs}, out)
+	amn.record(facts.Amnesia{Site: SiteName(p.id), Legs: legs}, out)
 	amn.assert(now, p, legs, out)
 }
 
 // assertable reports whether a leg must be asserted: it was at least held, or its
 // transaction was aborted, and its end has not passed.
-func (amn *amnesia) assertable(now grid.Time, t *transaction, l *txLeg) bool {
+func (amn *amnesia) assertable(now grid.Time, t *Tx, l *Leg) bool {
 	switch {
 	case l.what.End <= now, l.state == grid.Refused, l.state == grid.Asked && t.state != grid.TxAborted:
 		return false
@@ -150,7 +153,7 @@ func (amn *amnesia) assertable(now grid.Time, t *transaction, l *txLeg) bool {
 	return l.priced || t.state == grid.TxAborted
 }
 
-func (amn *amnesia) assert(now grid.Time, p *peer, legs []grid.LegID, out *agents.Outbox) {
+func (amn *amnesia) assert(now grid.Time, p *Site, legs []grid.LegID, out *agents.Outbox) {
 	if p.asserting == nil {
 		p.asserting = map[grid.LegID]bool{}
 	}
@@ -162,7 +165,7 @@ func (amn *amnesia) assert(now grid.Time, p *peer, legs []grid.LegID, out *agent
 	}
 	if amn.toAssert(p) {
 		amn.sendAsserts(now, p, out)
-		amn.co.sayLater(now, owed{what: theAsserts, site: p.id}, firstRepeat, out)
+		amn.co.sayLater(now, owed{what: theAsserts, site: p.id}, FirstRepeat, out)
 	}
 }
 
@@ -172,9 +175,9 @@ const maxAsserts = 64
 
 // toAssert drops assertions that are answered or whose leg is forgotten, and reports
 // whether any are left.
-func (amn *amnesia) toAssert(p *peer) bool {
+func (amn *amnesia) toAssert(p *Site) bool {
 	p.owed = slices.DeleteFunc(p.owed, func(id grid.LegID) bool {
-		if amn.txs.lookup(id) == nil {
+		if amn.txs.Lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
@@ -184,20 +187,20 @@ func (amn *amnesia) toAssert(p *peer) bool {
 }
 
 // sendAsserts sends the first unanswered assertions, once more. Row B66.
-func (amn *amnesia) sendAsserts(now grid.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) sendAsserts(now grid.Time, p *Site, out *agents.Outbox) {
 	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
 		amn.sendAssert(now, p, out)
 	}
 }
 
 // sendAssert sends the next assertion owed.
-func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) sendAssert(now grid.Time, p *Site, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
-	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
-		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce}
+	if t := amn.txs.Get(id.Tx); amn.txs.Lookup(id) != nil && p.asserting[id] {
+		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.Current().Incarnation, Nonce: amn.lives.Current().Nonce}
 		if m.Leg.State == grid.Confirmed || m.Leg.State == grid.Running {
-			m.Work = amn.txs.handover(t, id.Leg)
+			m.Work = amn.Handover(t, id.Leg)
 		}
 		out.Row("B60")
 		if m.Leg.Proof != (grid.Proof{}) {
@@ -208,9 +211,9 @@ func (amn *amnesia) sendAssert(now grid.Time, p *peer, out *agents.Outbox) {
 }
 
 // assertion is a leg as the broker knows it.
-func (amn *amnesia) assertion(now grid.Time, t *transaction, i int) agents.ListedLeg {
+func (amn *amnesia) assertion(now grid.Time, t *Tx, i int) agents.ListedLeg {
 	l := &t.legs[i]
-	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
+	a := agents.ListedLeg{Leg: t.LegID(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
 		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof, Result: l.onNodes().result}
 	if t.run != nil {
 		a.Run = t.run[i]
@@ -241,13 +244,13 @@ func (amn *amnesia) assertion(now grid.Time, t *transaction, i int) agents.Liste
 // reasserted takes a site's answer to an assertion. One that is refused as fenced may have
 // been an earlier life's, which the answer does not say; the answer to a request for offers
 // does. Row B61.
-func (amn *amnesia) reasserted(now grid.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
+func (amn *amnesia) reasserted(now grid.Time, p *Site, t *Tx, l *Leg, m agents.Reasserted, out *agents.Outbox) {
 	switch {
 	case !p.asserting[m.Leg]:
 		return
 	case m.Reason.Code == grid.Fenced:
 		out.Row("B61")
-		amn.askOffers(p.id, probeRef, 0, out)
+		amn.AskOffers(p.id, ProbeRef, 0, out)
 		return
 	}
 	out.Row("B61")
@@ -263,10 +266,10 @@ func (amn *amnesia) reasserted(now grid.Time, p *peer, t *transaction, l *txLeg,
 	}
 	if !m.Reason.Refused() {
 		switch {
-		case t.open() && t.all(grid.Prepared), t.open() && len(t.legs) == 1 && t.all(grid.Held):
+		case t.Open() && t.all(grid.Prepared), t.Open() && len(t.legs) == 1 && t.all(grid.Held):
 			amn.co.commitIfWhole(now, t, out)
-		case !t.open() && !t.atRest():
-			amn.co.tell(now, t, firstRepeat, out)
+		case !t.Open() && !t.AtRest():
+			amn.co.Tell(now, t, FirstRepeat, out)
 		}
 		return
 	}
@@ -284,18 +287,18 @@ func (amn *amnesia) reasserted(now grid.Time, p *peer, t *transaction, l *txLeg,
 
 // compare checks the legs that a site has just listed against the record. If the site has
 // forgotten something of a paid leg that it once reported, it has an amnesia. Row B60.
-func (amn *amnesia) compare(now grid.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
+func (amn *amnesia) compare(now grid.Time, p *Site, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[grid.LegID]*agents.ListedLeg{}
 	for i := len(legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
-	for _, t := range amn.txs.all() {
+	for _, t := range amn.txs.All() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {
 				continue
 			}
-			if t.forgotten(l, there[t.leg(i)]) {
+			if t.forgotten(l, there[t.LegID(i)]) {
 				amn.lapsed(now, p, out)
 				return
 			}
@@ -306,7 +309,7 @@ func (amn *amnesia) compare(now grid.Time, p *peer, legs []agents.ListedLeg, out
 // forgotten reports whether a site that lists a paid leg so, or nil not at all, has forgotten
 // what it once reported of it. A site that has forgotten that a leg was given back, or has run,
 // finds its nodes gone: it takes the leg for lost, and adds a penalty that nobody else books.
-func (t *transaction) forgotten(l *txLeg, listed *agents.ListedLeg) bool {
+func (t *Tx) forgotten(l *Leg, listed *agents.ListedLeg) bool {
 	switch {
 	case listed == nil:
 		return true

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -8,7 +8,7 @@ import (
 
 // reply handles a site's message about a leg, unless its stamp says that it is outdated.
 // It reports false for any other message.
-func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
+func (co *Coordinator) reply(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
 	id, stamp, ok := agents.SaidOfLeg(m)
 	if !ok {
 		return false
@@ -17,7 +17,7 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 		co.recovery.inquire(from, i, out)
 		return true
 	}
-	p := co.peers.get(from)
+	p := co.peers.Get(from)
 	if p == nil {
 		co.stray++
 		return true
@@ -31,13 +31,13 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 	if !co.amnesia.stamped(now, p, stamp, out) {
 		return true
 	}
-	t, l := co.txs.find(from, id)
+	t, l := co.txs.Find(from, id)
 	if t == nil || !t.resolved {
 		if r, ok := m.(agents.Refused); ok {
 			co.refused(now, from, nil, nil, r, out)
 		}
-		if t == nil && !co.peers.listening() { // long forgotten, or not worth adopting
-			note(from, id, m, co.lives.current(), out)
+		if t == nil && !co.peers.Listening() { // long forgotten, or not worth adopting
+			note(from, id, m, co.lives.Current(), out)
 		}
 		return true
 	}
@@ -51,12 +51,12 @@ func (co *coordinator) reply(now grid.Time, from agents.ID, m agents.Message, ou
 		out.Row("B71")
 	}
 	co.keepProofs(m, l.shifts > shifts, out)
-	note(from, id, m, co.lives.current(), out)
+	note(from, id, m, co.lives.Current(), out)
 	return true
 }
 
 // dispatch hands a site's message to the method for it.
-func (co *coordinator) dispatch(now grid.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
+func (co *Coordinator) dispatch(now grid.Time, p *Site, t *Tx, l *Leg, m agents.Message, out *agents.Outbox) {
 	if l.given && co.losses.claimHeard(now, t, l, m, out) {
 		return
 	}
@@ -82,7 +82,7 @@ func (co *coordinator) dispatch(now grid.Time, p *peer, t *transaction, l *txLeg
 	case agents.Shifted:
 		co.shifted(now, t, l, m, out)
 	case agents.ShiftOffer:
-		co.listener.shiftOffered(now, t, l, m, out)
+		co.listener.ShiftOffered(now, t, l, m, out)
 	case agents.Heuristic:
 		co.heuristic(now, t, l, m, out)
 	case agents.Degraded:
@@ -90,7 +90,7 @@ func (co *coordinator) dispatch(now grid.Time, p *peer, t *transaction, l *txLeg
 	case agents.Reasserted:
 		co.amnesia.reasserted(now, p, t, l, m, out)
 	}
-	co.listener.ended(t.job, out)
+	co.listener.Ended(t.job, out)
 }
 
 // note acknowledges a notice to its site, which repeats it until this life has.

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"container/heap"
@@ -90,7 +90,7 @@ func (x *watches) arm(out *agents.Outbox) {
 }
 
 // later adds a check of a leg whose transaction is known by its number alone.
-func (wat *watcher) later(at grid.Time, t *transaction, i int, what watch, since grid.Time) {
+func (wat *watcher) later(at grid.Time, t *Tx, i int, what watch, since grid.Time) {
 	wat.watches.add(watched{at: at, number: t.id.Seq, leg: uint16(i), what: what, since: since})
 }
 
@@ -102,14 +102,14 @@ func (wat *watcher) arm(out *agents.Outbox) { wat.watches.arm(out) }
 
 // watch schedules the checks of a confirmed leg. Where messages take no time nothing gets
 // lost, so there are none.
-func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
+func (wat *watcher) watch(t *Tx, i int, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 {
 		return
 	}
 	l := &t.legs[i]
 	if !wat.txs.known(t) {
-		out.Alarm(l.due(false), watchDue{t.leg(i), false, overdue})
-		out.Alarm(l.due(true), watchDue{t.leg(i), true, overdue})
+		out.Alarm(l.due(false), watchDue{t.LegID(i), false, overdue})
+		out.Alarm(l.due(true), watchDue{t.LegID(i), true, overdue})
 		return
 	}
 	wat.later(l.due(false), t, i, itsStart, 0)
@@ -130,10 +130,10 @@ func (wat *watcher) watchesDue(now grid.Time, m watchesDue, out *agents.Outbox) 
 			continue
 		}
 		if w.what >= itsSite {
-			wat.presenceDue(now, presenceDue{Leg: t.leg(i), Look: look(w.what - itsSite), Since: w.since}, out)
+			wat.presenceDue(now, presenceDue{Leg: t.LegID(i), Look: look(w.what - itsSite), Since: w.since}, out)
 			continue
 		}
-		wat.watchDue(now, watchDue{t.leg(i), w.what == itsEnd, overdue}, out)
+		wat.watchDue(now, watchDue{t.LegID(i), w.what == itsEnd, overdue}, out)
 		if l := &t.legs[i]; w.what == itsStart && l.due(false) <= now {
 			wat.later(l.due(true), t, i, itsEnd, 0)
 		}
@@ -141,7 +141,7 @@ func (wat *watcher) watchesDue(now grid.Time, m watchesDue, out *agents.Outbox) 
 }
 
 // due is when a leg's start or, if end is set, its end is overdue.
-func (l *txLeg) due(end bool) grid.Time {
+func (l *Leg) due(end bool) grid.Time {
 	if end {
 		return l.what.End.Add(overdue)
 	}
@@ -151,11 +151,11 @@ func (l *txLeg) due(end bool) grid.Time {
 // watchDue repeats Confirm for a leg that is overdue until its site answers that it knows
 // the leg or, after an amnesia, that it does not.
 func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
-	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
+	t, l := wat.txs.Get(m.Leg.Tx), wat.txs.Lookup(m.Leg)
 	if l == nil || t.state != grid.TxCommitted || !t.resolved {
 		return
 	}
-	p := wat.peers.get(t.site(m.Leg.Leg))
+	p := wat.peers.Get(t.Site(m.Leg.Leg))
 	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
 		return
 	}
@@ -170,7 +170,7 @@ func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
 	}
 	if p.listed && !p.asserts(m.Leg) {
 		out.Row("B63")
-		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.Current().Incarnation})
 	}
 	m.Wait = min(2*m.Wait, grid.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// A transaction is one try to commit a window, all legs or none:
+// Tx is a transaction: one try to commit a window, all legs or none:
 //
 //	state      event                                   becomes       sent to the sites
 //	holding    every leg Held, within what is left
@@ -32,23 +32,23 @@ import (
 // order. Each binds its price before the next one's limits are computed, so the job
 // served first has first call on what B* and the accounts leave. Rows B1 to B66 of
 // docs/TRANSACTION.md have the details.
-type transaction struct {
+type Tx struct {
 	id      grid.TxID
-	job     *job
+	job     *Job
 	state   grid.TxState
 	givenUp grid.GivenUp
 	apart   bool // its job waits again, or has moved on to other windows
 
 	// This life only.
 	serial   bool      // legs are held one by one
-	resolved bool      // this life may send messages about it; see life.go
+	resolved bool      // this life may send messages about it; see recovery.go
 	sent     int       // legs asked for so far
 	until    grid.Time // from here on it must not be committed
 	since    grid.Time // when it was committed; 0: before this life's image
 
 	number int      // of the alternative
 	sites  []string // leg by leg
-	legs   []txLeg
+	legs   []Leg
 
 	*few // read it directly, write only through own
 }
@@ -72,16 +72,16 @@ type few struct {
 var none few
 
 // own returns the transaction's own few, to write to, and makes one if needed.
-func (t *transaction) own() *few {
+func (t *Tx) own() *few {
 	if t.few == &none {
 		t.few = &few{}
 	}
 	return t.few
 }
 
-// txLeg is one leg as the broker knows it: Asked, Held, Prepared, Confirmed,
+// Leg is one leg as the broker knows it: Asked, Held, Prepared, Confirmed,
 // Running, Settled, or one of the exits.
-type txLeg struct {
+type Leg struct {
 	what    grid.Leg
 	limit   grid.Credits
 	fare    grid.Fare
@@ -119,22 +119,32 @@ type oddities struct {
 var noOddities oddities
 
 // own returns the leg's own oddities, to write to, and makes them if needed.
-func (l *txLeg) own() *oddities {
+func (l *Leg) own() *oddities {
 	if l.oddities == &noOddities {
 		l.oddities = &oddities{}
 	}
 	return l.oddities
 }
 
+// AskedBy notes who is told the result of a move, and answered returns that once.
+func (t *Tx) AskedBy(id agents.ID) { t.own().asker = id }
+
+func (t *Tx) Answered() (asker agents.ID) {
+	if asker = t.asker; asker != "" {
+		t.own().asker = ""
+	}
+	return asker
+}
+
 // because sets the reason why the transaction was aborted.
-func (t *transaction) because(r grid.Reason) {
+func (t *Tx) because(r grid.Reason) {
 	if t.reason != r {
 		t.own().reason = r
 	}
 }
 
-// replaces is, in a move, the leg that this one replaces; zero: none.
-func (l *txLeg) replaces() grid.LegID {
+// Replaces is, in a move, the leg that this one replaces; zero: none.
+func (l *Leg) Replaces() grid.LegID {
 	if l.old == nil {
 		return grid.LegID{}
 	}
@@ -149,15 +159,18 @@ type realLeg struct {
 }
 
 // onNodes is what is known of the leg on real nodes, or the zero value.
-func (l *txLeg) onNodes() realLeg {
+func (l *Leg) onNodes() realLeg {
 	if l.real == nil {
 		return realLeg{}
 	}
 	return *l.real
 }
 
+// Result is the result of work that its site has started, once settled; it must not be changed.
+func (l *Leg) Result() *grid.WorkResult { return l.onNodes().result }
+
 // know sets what is known of the leg on real nodes.
-func (l *txLeg) know(x realLeg) {
+func (l *Leg) know(x realLeg) {
 	switch {
 	case x.names != nil || x.meeting != "" || x.result != nil:
 		l.own().real = &x
@@ -166,16 +179,16 @@ func (l *txLeg) know(x realLeg) {
 	}
 }
 
-// gone reports whether a committed leg is lost to its window.
-func (l *txLeg) gone() bool { return l.state == grid.Lost && !l.mended }
+// Gone reports whether a committed leg is lost to its window.
+func (l *Leg) Gone() bool { return l.state == grid.Lost && !l.mended }
 
-func (t *transaction) leg(i int) grid.LegID { return grid.LegID{Tx: t.id, Leg: i} }
+func (t *Tx) LegID(i int) grid.LegID { return grid.LegID{Tx: t.id, Leg: i} }
 
-// open reports whether the transaction is undecided.
-func (t *transaction) open() bool { return !t.state.Decided() }
+// Open reports whether the transaction is undecided.
+func (t *Tx) Open() bool { return !t.state.Decided() }
 
 // all reports whether every leg is in state s.
-func (t *transaction) all(s grid.LegState) bool {
+func (t *Tx) all(s grid.LegState) bool {
 	for i := range t.legs {
 		if t.legs[i].state != s {
 			return false
@@ -184,10 +197,10 @@ func (t *transaction) all(s grid.LegState) bool {
 	return true
 }
 
-// atRest reports whether every site has acknowledged the decision, and no release is
+// AtRest reports whether every site has acknowledged the decision, and no release is
 // waiting for an answer.
-func (t *transaction) atRest() bool {
-	if t.open() {
+func (t *Tx) AtRest() bool {
+	if t.Open() {
 		return false
 	}
 	for i := range t.legs {
@@ -199,12 +212,12 @@ func (t *transaction) atRest() bool {
 }
 
 // releases reports whether a confirmed leg must be given back.
-func (t *transaction) releases(l *txLeg) bool {
+func (t *Tx) releases(l *Leg) bool {
 	return t.givenUp != grid.Kept && !l.moved && (l.state == grid.Confirmed || l.state == grid.Running)
 }
 
-// over reports whether the transaction is decided and all its legs have ended.
-func (t *transaction) over() bool {
+// Over reports whether the transaction is decided and all its legs have ended.
+func (t *Tx) Over() bool {
 	for i := range t.legs {
 		if !t.legs[i].state.Terminal() {
 			return false
@@ -214,12 +227,12 @@ func (t *transaction) over() bool {
 }
 
 // charged reports whether any leg was ever paid for.
-func (t *transaction) charged() bool {
-	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.charged })
+func (t *Tx) charged() bool {
+	return slices.ContainsFunc(t.legs, func(l Leg) bool { return l.charged })
 }
 
-// lastEnd is when the last leg ends.
-func (t *transaction) lastEnd() grid.Time {
+// LastEnd is when the last leg ends.
+func (t *Tx) LastEnd() grid.Time {
 	var end grid.Time
 	for i := range t.legs {
 		end = max(end, t.legs[i].what.End)
@@ -227,8 +240,8 @@ func (t *transaction) lastEnd() grid.Time {
 	return end
 }
 
-// price is the sum of the bound prices.
-func (t *transaction) price() grid.Credits {
+// Price is the sum of the bound prices.
+func (t *Tx) Price() grid.Credits {
 	var sum grid.Credits
 	for i := range t.legs {
 		sum = sum.Plus(t.legs[i].fare.Total())
@@ -236,8 +249,8 @@ func (t *transaction) price() grid.Credits {
 	return sum
 }
 
-// time is the length of the longest leg.
-func (t *transaction) time() grid.Duration {
+// Time is the length of the longest leg.
+func (t *Tx) Time() grid.Duration {
 	var d grid.Duration
 	for i := range t.legs {
 		d = max(d, t.legs[i].what.Duration())
@@ -245,11 +258,11 @@ func (t *transaction) time() grid.Duration {
 	return d
 }
 
-// site is the address of the site that carries leg i.
-func (t *transaction) site(i int) agents.ID { return siteID(t.sites[i]) }
+// Site is the address of the site that carries leg i.
+func (t *Tx) Site(i int) agents.ID { return SiteID(t.sites[i]) }
 
 // touches reports whether any leg is at a site.
-func (t *transaction) touches(p *peer) bool {
+func (t *Tx) touches(p *Site) bool {
 	for i := range t.sites {
 		if t.sites[i] == p.name {
 			return true
@@ -257,5 +270,3 @@ func (t *transaction) touches(p *peer) bool {
 	}
 	return false
 }
-
-func siteID(name string) agents.ID { return agents.ID(sitePrefix + name) }

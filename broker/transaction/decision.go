@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -7,57 +7,57 @@ import (
 )
 
 // commit decides COMMIT for all legs.
-func (co *coordinator) commit(now grid.Time, t *transaction, out *agents.Outbox) {
+func (co *Coordinator) commit(now grid.Time, t *Tx, out *agents.Outbox) {
 	co.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
-	co.tell(now, t, firstRepeat, out)
+	co.Tell(now, t, FirstRepeat, out)
 	co.watcher.attend(now, t, out)
-	co.listener.decided(now, t, out)
+	co.listener.Decided(now, t, out)
 }
 
-// abort decides ABORT for all legs.
-func (co *coordinator) abort(now grid.Time, t *transaction, r grid.Reason, out *agents.Outbox) {
+// Abort decides ABORT for all legs.
+func (co *Coordinator) Abort(now grid.Time, t *Tx, r grid.Reason, out *agents.Outbox) {
 	co.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Reason: r}, out)
-	co.tell(now, t, firstRepeat, out)
-	co.listener.decided(now, t, out)
+	co.Tell(now, t, FirstRepeat, out)
+	co.listener.Decided(now, t, out)
 }
 
 // How long to wait before asking again: the first wait, doubled each time up to the
 // last.
 const (
-	firstRepeat = 500 * grid.Millisecond
-	lastRepeat  = 5 * grid.Second
+	FirstRepeat = 500 * grid.Millisecond
+	LastRepeat  = 5 * grid.Second
 )
 
-// tell sends the decision to the sites that have not acknowledged it, and Release for
+// Tell sends the decision to the sites that have not acknowledged it, and Release for
 // legs that are given up. Rows B21, B26, B27, B31. It sends nothing to a site that has
 // not listed its legs to this life.
-func (co *coordinator) tell(now grid.Time, t *transaction, first grid.Duration, out *agents.Outbox) {
+func (co *Coordinator) Tell(now grid.Time, t *Tx, first grid.Duration, out *agents.Outbox) {
 	co.sayDecision(t, "", "", out)
-	if !t.atRest() {
+	if !t.AtRest() {
 		co.repeatLater(now, t, first, out)
 	}
 }
 
 // sayDecision sends it; confirm and cancel are the rows by which it repeats that.
-func (co *coordinator) sayDecision(t *transaction, confirm, cancel agents.Row, out *agents.Outbox) {
+func (co *Coordinator) sayDecision(t *Tx, confirm, cancel agents.Row, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
-		p := co.peers.get(t.site(i))
-		if p == nil || !p.listed || p.asserts(t.leg(i)) {
+		p := co.peers.Get(t.Site(i))
+		if p == nil || !p.listed || p.asserts(t.LegID(i)) {
 			continue
 		}
 		switch {
 		case t.state == grid.TxCommitted && l.state <= grid.Prepared:
 			out.Row(confirm)
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Work: co.txs.handover(t, i)})
+			out.Send(p.id, agents.Confirm{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation, Work: co.Handover(t, i)})
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == grid.TxCommitted && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Full: t.givenUp == grid.GivenUpAsBroken || l.inFull})
+			out.Send(p.id, agents.Release{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation, Full: t.givenUp == grid.GivenUpAsBroken || l.inFull})
 		case t.state != grid.TxAborted || l.state > grid.Prepared:
 		case i < t.sent:
 			out.Row(cancel)
-			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation})
+			out.Send(p.id, agents.Cancel{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation})
 		default: // never asked
 			l.state = grid.Cancelled
 		}
@@ -66,21 +66,21 @@ func (co *coordinator) sayDecision(t *transaction, confirm, cancel agents.Row, o
 
 // repeatLater starts repeating to the transaction's sites, in place of any earlier
 // series of repeats.
-func (co *coordinator) repeatLater(now grid.Time, t *transaction, first grid.Duration, out *agents.Outbox) {
+func (co *Coordinator) repeatLater(now grid.Time, t *Tx, first grid.Duration, out *agents.Outbox) {
 	co.sayLater(now, owed{what: theSteps, tx: t.id}, first, out)
 }
 
 // repeat sends again whatever a transaction's sites have not answered, and reports
 // whether anything is still unanswered.
-func (co *coordinator) repeat(now grid.Time, t *transaction, out *agents.Outbox) bool {
+func (co *Coordinator) repeat(now grid.Time, t *Tx, out *agents.Outbox) bool {
 	switch {
 	case t == nil || !t.resolved:
 		return false
 	case t.state.Decided():
-		if !t.atRest() {
+		if !t.AtRest() {
 			co.sayDecision(t, "B21", "B31", out)
 		}
-		return !t.atRest()
+		return !t.AtRest()
 	case t.late(now, co.cfg.Lead): // its alarm is on the way
 		return false
 	}
@@ -93,4 +93,14 @@ func (co *coordinator) repeat(now grid.Time, t *transaction, out *agents.Outbox)
 		}
 	}
 	return true
+}
+
+// tellReplaced releases the rest of the window that a move replaces, after its first
+// Confirmed. If the move failed, it releases what its job cannot use.
+func (co *Coordinator) tellReplaced(now grid.Time, t *Tx, out *agents.Outbox) {
+	for _, old := range co.txs.All() {
+		if old.job == t.job && old != t && (old.apart || co.withdrawn(t.job)) && old.resolved && !old.Open() && !old.AtRest() {
+			co.Tell(now, old, FirstRepeat, out)
+		}
+	}
 }

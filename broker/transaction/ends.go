@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -12,7 +12,7 @@ import (
 
 // closed notes that a site has acknowledged the decision, and reports whether that is news.
 // Rows B20, B30.
-func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.LegID, commit bool, out *agents.Outbox) bool {
+func (co *Coordinator) closed(now grid.Time, t *Tx, l *Leg, id grid.LegID, commit bool, out *agents.Outbox) bool {
 	if t.state != decided(commit) || l.closed || l.state > grid.Prepared {
 		l.vouched = commit
 		return false
@@ -27,7 +27,7 @@ func (co *coordinator) closed(now grid.Time, t *transaction, l *txLeg, id grid.L
 		co.watcher.expectEnd(t, id.Leg, out)
 	}
 	if t.state == grid.TxCommitted && t.releases(l) {
-		co.tell(now, t, firstRepeat, out)
+		co.Tell(now, t, FirstRepeat, out)
 	}
 	return true
 }
@@ -41,16 +41,16 @@ func decided(commit bool) grid.TxState {
 
 // confirmed takes the acknowledgement of a Confirm, and the site's refund for the leg
 // that this one replaces. Rows B20, B28.
-func (co *coordinator) confirmed(now grid.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
+func (co *Coordinator) confirmed(now grid.Time, t *Tx, l *Leg, m agents.Confirmed, out *agents.Outbox) {
 	if co.closed(now, t, l, m.Leg, true, out) {
 		out.Row("B20")
 	}
-	co.listener.effective(t, grid.Reason{}, out)
+	co.listener.Effective(t, grid.Reason{}, out)
 	if t.request == nil || t.state != grid.TxCommitted {
 		return
 	}
-	if old := co.txs.get(l.replaces().Tx); old != nil && m.Refund > 0 {
-		co.end(now, old, l.replaces().Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
+	if old := co.txs.Get(l.Replaces().Tx); old != nil && m.Refund > 0 {
+		co.end(now, old, l.Replaces().Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
 	}
 	co.tellReplaced(now, t, out) // what was not given back by that is released
 }
@@ -59,15 +59,15 @@ func (co *coordinator) confirmed(now grid.Time, t *transaction, l *txLeg, m agen
 // would not reach again, so it is recorded only for readers of the facts. Row B24.
 //
 // A report that work is running before its window begins is not believed. Row B100.
-func (co *coordinator) started(now grid.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *Coordinator) started(now grid.Time, t *Tx, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case t.state != grid.TxCommitted || l.state != grid.Confirmed:
 	case t.flex.Early(l.what, now):
 		out.Row("B100")
 		co.early++
-	case co.cfg.Explain > 0:
+	case co.cfg.Starts:
 		out.Row("B24")
-		co.record(facts.LegStarted{Leg: t.leg(i)}, out)
+		co.record(facts.LegStarted{Leg: t.LegID(i)}, out)
 	default:
 		out.Row("B24")
 		l.state = grid.Running
@@ -78,7 +78,7 @@ func (co *coordinator) started(now grid.Time, t *transaction, i int, out *agents
 // B25. Work that is over before its window began cannot have run together with the other
 // legs, and its nodes are gone: the leg is lost to its window and nothing is paid for
 // it. Row B101.
-func (co *coordinator) settled(now grid.Time, t *transaction, l *txLeg, m agents.Settled, out *agents.Outbox) {
+func (co *Coordinator) settled(now grid.Time, t *Tx, l *Leg, m agents.Settled, out *agents.Outbox) {
 	if t.state != grid.TxCommitted || l.state.Terminal() {
 		return
 	}
@@ -106,12 +106,12 @@ func (co *coordinator) settled(now grid.Time, t *transaction, l *txLeg, m agents
 // doubted reports whether a site's report that a leg is over must stay unanswered, so
 // that the site repeats it: by this broker's clock the window has not begun, but most
 // sites' clocks suggest that it is this clock that is wrong. Row B102.
-func (co *coordinator) doubted(now grid.Time, t *transaction, l *txLeg, m agents.Message) bool {
+func (co *Coordinator) doubted(now grid.Time, t *Tx, l *Leg, m agents.Message) bool {
 	if _, ok := m.(agents.Settled); !ok || t.state != grid.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
 	}
 	with, against := 0, 0
-	for p := range co.peers.all() {
+	for p := range co.peers.All() {
 		switch p.clock {
 		case planning.Usable:
 			with++
@@ -127,7 +127,7 @@ func (co *coordinator) doubted(now grid.Time, t *transaction, l *txLeg, m agents
 }
 
 // degraded handles a leg that its site cannot serve any more. Rows B8, B23, B33.
-func (co *coordinator) degraded(now grid.Time, t *transaction, l *txLeg, m agents.Degraded, out *agents.Outbox) {
+func (co *Coordinator) degraded(now grid.Time, t *Tx, l *Leg, m agents.Degraded, out *agents.Outbox) {
 	why := m.Reason
 	if !why.Refused() {
 		why = reason(grid.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
@@ -141,15 +141,15 @@ func (co *coordinator) degraded(now grid.Time, t *transaction, l *txLeg, m agent
 }
 
 // heuristic handles a leg that its site released in doubt. Rows B8, B22, B33.
-func (co *coordinator) heuristic(now grid.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
+func (co *Coordinator) heuristic(now grid.Time, t *Tx, l *Leg, m agents.Heuristic, out *agents.Outbox) {
 	out.Row(t.rowOfGone(l, "B22"))
 	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(grid.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
 }
 
 // rowOfGone is the row of a leg that its site no longer has: sold, if it was sold.
-func (t *transaction) rowOfGone(l *txLeg, sold agents.Row) agents.Row {
+func (t *Tx) rowOfGone(l *Leg, sold agents.Row) agents.Row {
 	switch {
-	case t.open():
+	case t.Open():
 		return "B8"
 	case t.state == grid.TxCommitted && !l.state.Terminal():
 		return sold
@@ -161,58 +161,58 @@ func (t *transaction) rowOfGone(l *txLeg, sold agents.Row) agents.Row {
 
 // gone handles a leg that its site no longer has. If the transaction is undecided, that
 // decides ABORT (I15).
-func (co *coordinator) gone(now grid.Time, t *transaction, l *txLeg, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
-	if t.open() {
-		co.abort(now, t, why, out)
+func (co *Coordinator) gone(now grid.Time, t *Tx, l *Leg, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
+	if t.Open() {
+		co.Abort(now, t, why, out)
 	}
 	switch {
 	case t.state == grid.TxCommitted:
 		co.lose(now, t, i, refund, penalty, why, out)
 	case t.state == grid.TxAborted && !l.closed && l.state <= grid.Prepared:
-		co.record(facts.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		co.record(facts.LegClosed{Leg: t.LegID(i), Reason: why}, out)
 	}
 }
 
 // lose books a committed leg that is gone, and deals with the rest of its window. Rows
 // B22, B23.
-func (co *coordinator) lose(now grid.Time, t *transaction, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
+func (co *Coordinator) lose(now grid.Time, t *Tx, i int, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if l.state.Terminal() {
 		return
 	}
 	if !l.charged && refund == 0 {
-		co.record(facts.LegClosed{Leg: t.leg(i), Reason: why}, out)
-		if t.apart || t.over() {
-			co.listener.effective(t, why, out)
+		co.record(facts.LegClosed{Leg: t.LegID(i), Reason: why}, out)
+		if t.apart || t.Over() {
+			co.listener.Effective(t, why, out)
 		}
-		if t.request != nil || t.apart || t.over() {
+		if t.request != nil || t.apart || t.Over() {
 			co.tellReplaced(now, t, out)
 		}
-		co.listener.ended(t.job, out)
-		co.listener.lost(now, t.job, out)
+		co.listener.Ended(t.job, out)
+		co.listener.Lost(now, t.job, out)
 		return
 	}
-	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, though the broker had not heard
+	co.closed(now, t, l, t.LegID(i), true, out) // it was confirmed, though the broker had not heard
 	co.end(now, t, i, grid.Lost, refund, penalty, why, out)
 }
 
 // end books, once, the end of a leg that was paid for, with a refund of at most its price
 // and a penalty.
-func (co *coordinator) end(now grid.Time, t *transaction, i int, state grid.LegState, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
+func (co *Coordinator) end(now grid.Time, t *Tx, i int, state grid.LegState, refund, penalty grid.Credits, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if !l.charged || l.state.Terminal() {
 		return
 	}
 	total := l.fare.Total()
-	f := facts.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
+	f := facts.LegDone{Leg: t.LegID(i), State: state, End: now, Reason: why,
 		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), co.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
 	if state == grid.Settled {
 		f.End, f.Result = l.end, l.onNodes().result
 	}
 	co.record(f, out)
-	co.listener.ended(t.job, out)
+	co.listener.Ended(t.job, out)
 	if state == grid.Lost {
-		co.listener.lost(now, t.job, out)
+		co.listener.Lost(now, t.job, out)
 	}
 }
 
@@ -220,8 +220,8 @@ func (co *coordinator) end(now grid.Time, t *transaction, i int, state grid.LegS
 const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
-func (co *coordinator) released(now grid.Time, t *transaction, l *txLeg, m agents.Released, out *agents.Outbox) {
-	if t.state == grid.TxCommitted && t.givenUp != grid.Kept && !l.state.Terminal() {
+func (co *Coordinator) released(now grid.Time, t *Tx, l *Leg, m agents.Released, out *agents.Outbox) {
+	if t.state == grid.TxCommitted && t.givenUp != grid.Kept {
 		out.Row("B26")
 		co.end(now, t, m.Leg.Leg, grid.Released, m.Refund, 0, grid.Reason{}, out)
 	}

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"slices"
@@ -20,85 +20,32 @@ import (
 // within listWait takes no part in cycles until it does, and what it carries has to
 // wait. Rows B50 to B55 and B64.
 
-// Stopped reports whether another process now acts for this broker. This one has then
-// recorded that, and does nothing more.
-func (b *Broker) Stopped() bool { return b.lives.ended() }
-
-// fence stops this process. Rows B44, B110.
-func (mem *memory) fence(site agents.ID, why grid.Reason, latest uint32, out *agents.Outbox) {
-	if !mem.lives.ended() {
-		mem.record(facts.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
-	}
-}
-
-// maxAhead bounds how far a site may raise the incarnation, so that a faulty site
-// cannot use up the numbers.
-const maxAhead = 1_000_000
-
-// start begins a life. Rows B50, B111.
-func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
-	again := b.lives.count() > 0
-	nonce := m.Nonce
-	if nonce == 0 {
-		nonce = b.cfg.Nonce
-	}
-	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
-	if again {
-		out.Row("B50")
-		if b.lives.ended() {
-			out.Row("B111")
-		}
-		f.Incarnation = b.lives.current().Incarnation + 1
-		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
-	}
-	b.record(f, out)
-	if !b.cfg.TermsStay || !b.tenancy.OnRecord() {
-		b.operator.recordFile(b.cfg.holders(), out)
-	}
-	b.openBudget(now, out)
-	b.scheduler.startCycles(now, out)
-	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	if again {
-		for _, j := range b.jobs {
-			b.touch(j)
-		}
-		if len(b.touched) > 0 {
-			out.Row("B85")
-		}
-		if b.trust.Bars() {
-			out.Row("B129")
-		}
-		b.intake.callFull()
-	}
-	b.co.begin(now, again, out)
-}
-
 // begin begins a life. If it is not the first, it asks the sites to list their legs and
 // resumes watching the transactions on record.
 func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
 	rec.had, rec.regained = rec.accounts.Left(), 0
-	for p := range rec.peers.all() {
+	for p := range rec.peers.All() {
 		p.heard = now // earlier, nobody was listening
 		if p.lost != nil {
 			out.Row("B108")
 		}
 		p.listed = !again
 		if !p.listed {
-			rec.askList(now, p, firstRepeat, out)
+			rec.askList(now, p, FirstRepeat, out)
 		}
 	}
 	if !again {
 		return
 	}
 	rec.co.watcher.begin()
-	for _, t := range rec.txs.all() {
+	for _, t := range rec.txs.All() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
 				rec.co.watcher.watch(t, i, out)
 				rec.co.watcher.expectEnd(t, i, out)
 			}
 		}
-		if !t.over() {
+		if !t.Over() {
 			rec.co.watcher.attend(now, t, out)
 		}
 		t.sent, t.resolved = len(t.legs), false
@@ -108,6 +55,15 @@ func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
 	rec.resolveAll(now, nil, out) // settles everything if there are no sites to ask
 	rec.co.watcher.arm(out)
 }
+
+// listDue is the alarm to ask a site again to list its legs.
+type listDue struct {
+	Site agents.ID
+	Wait grid.Duration
+}
+
+// Kind names the alarm.
+func (listDue) Kind() string { return "ListDue" }
 
 // listWait is how long a life waits for every member to list its legs before it goes on
 // with those that have.
@@ -121,10 +77,8 @@ func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue repairs the windows that had to wait until the sites had listed.
 func (rec *recovery) listenDue(now grid.Time, out *agents.Outbox) {
-	if rec.peers.listening() && !rec.unsure(now) {
-		for _, j := range rec.jobs {
-			rec.co.listener.lost(now, j, out)
-		}
+	if rec.peers.Listening() && !rec.unsure(now) {
+		rec.co.listener.Listed(now, out)
 	}
 }
 
@@ -133,17 +87,17 @@ func (rec *recovery) listenDue(now grid.Time, out *agents.Outbox) {
 // leg that is not on record and that it can have. In the second case the broker itself has lost memory, and a
 // silent site may already carry what it would buy again. Row B64.
 func (rec *recovery) unsure(now grid.Time) bool {
-	if !rec.peers.listening() {
+	if !rec.peers.Listening() {
 		return false
 	}
 	if now < rec.began.Add(listWait) {
 		return true
 	}
-	for p := range rec.peers.all() {
+	for p := range rec.peers.All() {
 		for i := range p.legs {
 			l := &p.legs[i]
 			x := stray{p.name, *l}
-			if rec.txs.get(l.Leg.Tx) == nil && !rec.lives.presumes(l.Leg.Tx) && !rec.contradicted(p, l.Leg.Tx) && (l.State.Blocks() || x.matters()) {
+			if rec.txs.Get(l.Leg.Tx) == nil && !rec.lives.Presumes(l.Leg.Tx) && !rec.contradicted(p, l.Leg.Tx) && (l.State.Blocks() || x.matters()) {
 				return true
 			}
 		}
@@ -152,19 +106,19 @@ func (rec *recovery) unsure(now grid.Time) bool {
 }
 
 // askList sends a site this life's List, and sets the alarm that repeats it.
-func (rec *recovery) askList(now grid.Time, p *peer, wait grid.Duration, out *agents.Outbox) {
+func (rec *recovery) askList(now grid.Time, p *Site, wait grid.Duration, out *agents.Outbox) {
 	rec.sendList(now, p, out)
 	out.Alarm(now.Add(wait), listDue{p.id, wait})
 }
 
-func (rec *recovery) sendList(now grid.Time, p *peer, out *agents.Outbox) {
+func (rec *recovery) sendList(now grid.Time, p *Site, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
-	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.current().Incarnation, Nonce: rec.lives.current().Nonce}
-	for _, t := range rec.txs.all() {
+	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.Current().Incarnation, Nonce: rec.lives.Current().Nonce}
+	for _, t := range rec.txs.All() {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
-				m.Known = append(m.Known, t.leg(i))
+				m.Known = append(m.Known, t.LegID(i))
 			}
 		}
 	}
@@ -172,8 +126,8 @@ func (rec *recovery) sendList(now grid.Time, p *peer, out *agents.Outbox) {
 }
 
 func (rec *recovery) listDue(now grid.Time, m listDue, out *agents.Outbox) {
-	if p := rec.peers.get(m.Site); p != nil && !p.listed {
-		last := lastRepeat
+	if p := rec.peers.Get(m.Site); p != nil && !p.listed {
+		last := LastRepeat
 		if p.lost != nil {
 			last = lastList
 		}
@@ -186,14 +140,14 @@ const lastList = grid.Minute
 
 // listing takes a site's answer to this life's List.
 func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
-	p := rec.peers.get(from)
-	if p == nil || p.listed || m.Incarnation != rec.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.current().Nonce {
+	p := rec.peers.Get(from)
+	if p == nil || p.listed || m.Incarnation != rec.lives.Current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.Current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
 		if m.Refusal.Code == grid.Fenced {
 			out.Row("B44")
-			rec.fence(from, m.Refusal, m.Latest, out)
+			rec.Fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
@@ -201,7 +155,8 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 		return // delayed on its way: sent before the site was lost
 	}
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
-	p.listed, p.legs, rec.stale = true, m.Legs, true
+	p.listed, p.legs = true, m.Legs
+	rec.peers.Change()
 	p.places = make(map[grid.LegID]int32, len(m.Legs))
 	for i := len(m.Legs) - 1; i >= 0; i-- { // backwards: if a leg is listed twice the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
@@ -212,8 +167,8 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 		rec.record(facts.SiteBack{Site: p.name}, out)
 	}
 	rec.co.losses.hearClaims(now, p, out)
-	for _, t := range rec.txs.all() {
-		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
+	for _, t := range rec.txs.All() {
+		if t.resolved && !t.Open() && !(t.Over() && t.AtRest()) {
 			rec.heard(now, p, t, out)
 		}
 	}
@@ -227,7 +182,7 @@ func (rec *recovery) listing(now grid.Time, from agents.ID, m agents.Listing, ou
 
 // heard catches up with the legs at a site that has just listed, for a transaction that
 // was decided before because a leg at another site was confirmed.
-func (rec *recovery) heard(now grid.Time, p *peer, t *transaction, out *agents.Outbox) {
+func (rec *recovery) heard(now grid.Time, p *Site, t *Tx, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
 		if t.sites[i] == p.name {
@@ -236,11 +191,11 @@ func (rec *recovery) heard(now grid.Time, p *peer, t *transaction, out *agents.O
 			here = true
 		}
 	}
-	if here && !t.atRest() {
+	if here && !t.AtRest() {
 		if t.state == grid.TxCommitted && t.unconfirmed() {
 			out.Row("B53")
 		}
-		rec.co.tell(now, t, firstRepeat, out)
+		rec.co.Tell(now, t, FirstRepeat, out)
 	}
 }
 
@@ -248,24 +203,22 @@ func (rec *recovery) heard(now grid.Time, p *peer, t *transaction, out *agents.O
 // at once, any other when all its sites have listed. When every member has listed, legs
 // without a record are adopted, and the recovery is over. It looks only at transactions
 // that touch p, the site that has just listed; nil: at all.
-func (rec *recovery) resolveAll(now grid.Time, p *peer, out *agents.Outbox) {
-	for i := 0; i < len(rec.txs.all()); i++ {
-		if t := rec.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
+func (rec *recovery) resolveAll(now grid.Time, p *Site, out *agents.Outbox) {
+	for i := 0; i < len(rec.txs.All()); i++ {
+		if t := rec.txs.All()[i]; !t.resolved && (p == nil || t.touches(p)) {
 			rec.resolve(now, t, out)
 		}
 	}
-	if rec.peers.listening() {
+	if rec.peers.Listening() {
 		return
 	}
 	rec.adopt(now, out)
-	for p := range rec.peers.all() {
+	for p := range rec.peers.All() {
 		if p.listed {
 			p.legs, p.places = nil, nil
 		}
 	}
-	for _, j := range rec.jobs {
-		rec.co.listener.lost(now, j, out)
-	}
+	rec.co.listener.Listed(now, out)
 }
 
 // sighting is what a site has listed about a leg.
@@ -276,12 +229,12 @@ type sighting struct {
 }
 
 // sight is what this life has been told about leg i of t.
-func (rec *recovery) sight(t *transaction, i int) sighting {
-	p := rec.peers.get(t.site(i))
+func (rec *recovery) sight(t *Tx, i int) sighting {
+	p := rec.peers.Get(t.Site(i))
 	if p == nil || !p.listed {
 		return sighting{}
 	}
-	if k, ok := p.places[t.leg(i)]; ok {
+	if k, ok := p.places[t.LegID(i)]; ok {
 		return sighting{p.legs[k], true, true}
 	}
 	return sighting{heard: true}
@@ -299,9 +252,9 @@ func took(s *sighting) bool {
 }
 
 // resolve decides one transaction afresh. Rows B51 to B54.
-func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) {
-	rec.touch(t.job)
-	if t.over() {
+func (rec *recovery) resolve(now grid.Time, t *Tx, out *agents.Outbox) {
+	rec.co.listener.Changed(t.job)
+	if t.Over() {
 		t.resolved = true
 		return
 	}
@@ -326,21 +279,21 @@ func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) 
 		out.Row("B108")
 	}
 	switch {
-	case t.open() && effect:
+	case t.Open() && effect:
 		out.Row("B51")
 		for i := range t.legs {
 			rec.priceSeen(t, i, &seen[i], out)
 		}
 		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
-	case t.open():
+	case t.Open():
 		out.Row("B52")
 		rec.record(facts.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(grid.NoOffer, "the broker restarted before it was decided")}, out)
 	case t.state == grid.TxCommitted && !effect && !safe:
 		out.Row("B54")
 		rec.record(facts.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(grid.Expired, "the broker restarted, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
-			if o.resolved && !o.atRest() {
-				rec.co.tell(now, o, firstRepeat, out)
+			if o.resolved && !o.AtRest() {
+				rec.co.Tell(now, o, FirstRepeat, out)
 			}
 		}
 	}
@@ -350,32 +303,32 @@ func (rec *recovery) resolve(now grid.Time, t *transaction, out *agents.Outbox) 
 	if committed && t.unconfirmed() {
 		out.Row("B53")
 	}
-	rec.co.tell(now, t, firstRepeat, out)
+	rec.co.Tell(now, t, FirstRepeat, out)
 	rec.co.losses.giveUpLost(now, t, out)
-	rec.co.listener.ended(t.job, out)
+	rec.co.listener.Ended(t.job, out)
 }
 
 // unconfirmed reports whether a leg is yet to be confirmed.
-func (t *transaction) unconfirmed() bool {
-	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.state <= grid.Prepared })
+func (t *Tx) unconfirmed() bool {
+	return slices.ContainsFunc(t.legs, func(l Leg) bool { return l.state <= grid.Prepared })
 }
 
 // priceSeen records the price and the placement of a leg that its site has on record and
 // the broker has not. Row B51.
-func (rec *recovery) priceSeen(t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (rec *recovery) priceSeen(t *Tx, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == grid.Refused {
 		return
 	}
-	m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+	m := agents.Held{Leg: t.LegID(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
 	if !t.placed(l, m) {
 		m.Start, m.End = 0, 0
 	}
-	rec.record(l.pricing(t.job, m), out)
+	rec.record(l.pricing(rec.host.WorkOf(t.job), m), out)
 }
 
 // catchUp brings the record of a leg up to what its site has listed.
-func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (rec *recovery) catchUp(now grid.Time, t *Tx, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	shifts := l.shifts
 	if !s.heard || l.state.Terminal() && l.closed {
@@ -388,9 +341,9 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 	switch {
 	case t.state == grid.TxAborted:
 		// A Hold sent by this life may still be on its way to a site that does not know the leg.
-		over := s.there && s.State.Terminal() || !s.there && !rec.lives.ours(t.id)
+		over := s.there && s.State.Terminal() || !s.there && !rec.lives.Ours(t.id)
 		if over && !l.closed && l.state <= grid.Prepared {
-			rec.record(facts.LegClosed{Leg: t.leg(i)}, out)
+			rec.record(facts.LegClosed{Leg: t.LegID(i)}, out)
 		}
 	case l.charged && !took(s) && l.what.End <= now: // too late to restore it
 		out.Row("B63")
@@ -407,13 +360,13 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 		out.Row("B54")
 		rec.co.lose(now, t, i, s.Refund, s.Penalty, lost, out)
 	case took(s):
-		rec.co.closed(now, t, l, t.leg(i), true, out)
+		rec.co.closed(now, t, l, t.LegID(i), true, out)
 		rec.co.shifted(now, t, l, s.shifted(), out)
 		switch s.State {
 		case grid.Running:
 			rec.co.started(now, t, i, out)
 		case grid.Settled:
-			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total(), Result: s.Result}, out)
+			rec.co.settled(now, t, l, agents.Settled{Leg: t.LegID(i), End: s.End, Charged: s.Fare.Total(), Result: s.Result}, out)
 		case grid.Released:
 			rec.givenBack(now, t, i, out)
 			rec.co.end(now, t, i, grid.Released, s.Refund, 0, grid.Reason{}, out)
@@ -422,24 +375,24 @@ func (rec *recovery) catchUp(now grid.Time, t *transaction, i int, s *sighting, 
 	if l.shifts > shifts {
 		out.Row("B58")
 	}
-	rec.co.keepProof(t.leg(i), s.Proof, l.shifts > shifts, "B96", out)
+	rec.co.keepProof(t.LegID(i), s.Proof, l.shifts > shifts, "B96", out)
 }
 
 // givenBack handles a leg that a site lists as released although this broker has no
 // record of giving its window up: the broker has forgotten that decision. The window is
 // given up, and the job waits again. Row B57.
-func (rec *recovery) givenBack(now grid.Time, t *transaction, i int, out *agents.Outbox) {
+func (rec *recovery) givenBack(now grid.Time, t *Tx, i int, out *agents.Outbox) {
 	j := t.job
-	if t.givenUp != grid.Kept || t.apart || j.state != grid.JobPlaced || t.legs[i].state.Terminal() {
+	if t.givenUp != grid.Kept || t.apart || rec.host.StateOf(j) != grid.JobPlaced || t.legs[i].state.Terminal() {
 		return
 	}
 	out.Row("B57")
-	rec.record(facts.Amnesia{Legs: []grid.LegID{t.leg(i)}}, out)
+	rec.record(facts.Amnesia{Legs: []grid.LegID{t.LegID(i)}}, out)
 	txs := slices.Clone(j.txs)
 	rec.record(facts.JobBroken{Job: j.Name, Reason: reason(grid.Unknown, "its part at %s was given back, and why is not on record any more", t.sites[i])}, out)
 	for _, o := range txs {
 		if o != t && o.resolved {
-			rec.co.tell(now, o, firstRepeat, out)
+			rec.co.Tell(now, o, FirstRepeat, out)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -15,9 +15,9 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	}
 	v, row := rec.verdict(from, m.Leg)
 	out.Row(row)
-	life := rec.lives.current().Incarnation
+	life := rec.lives.Current().Incarnation
 	if v == agents.Commit {
-		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
+		if work := rec.Handover(rec.txs.Get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
 			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
 			return
 		}
@@ -26,20 +26,20 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 }
 
 func (rec *recovery) verdict(from agents.ID, id grid.LegID) (agents.Verdict, agents.Row) {
-	if rec.peers.listening() {
-		if t := rec.txs.get(id.Tx); t == nil || !t.resolved {
+	if rec.peers.Listening() {
+		if t := rec.txs.Get(id.Tx); t == nil || !t.resolved {
 			return agents.Wait, "B41"
 		}
 	}
-	t, l := rec.txs.find(from, id)
+	t, l := rec.txs.Find(from, id)
 	switch {
-	case t == nil && rec.txs.get(id.Tx) != nil:
+	case t == nil && rec.txs.Get(id.Tx) != nil:
 		return agents.Unknown, "B43" // a leg that is not this site's, or never existed
-	case t == nil && rec.lives.presumes(id.Tx):
+	case t == nil && rec.lives.Presumes(id.Tx):
 		return agents.Abort, "B42"
 	case t == nil:
 		return agents.Unknown, "B43"
-	case !t.resolved || t.open(), t.state == grid.TxCommitted && l.state.Terminal() && !l.confirmable():
+	case !t.resolved || t.Open(), t.state == grid.TxCommitted && l.state.Terminal() && !l.confirmable():
 		return agents.Wait, "B41"
 	case t.state == grid.TxCommitted:
 		return agents.Commit, "B40"

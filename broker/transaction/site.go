@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -6,28 +6,24 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// peer is a site, as a broker knows it.
-type peer struct {
+// Site is a site, as a broker knows it.
+type Site struct {
 	id     agents.ID
 	name   string // of the site
 	member bool   // it is asked for offers
 	went   bool   // it was a member and has left, at left
 	left   grid.Time
 
-	lost *loss // nil: it is not lost
+	lost *Loss // nil: it is not lost
 
 	dealt uint32 // the latest life of the broker that has begun a transaction there; 0: none
 
 	// This life only.
-	heard     grid.Time // when it last sent anything
-	asked     grid.Time // when it was first asked, since then, something it must answer; 0: it was not
-	lists     grid.Time // when it was last asked for its legs
-	silent    silence
-	known     acquaintance
+	heard     grid.Time       // when it last sent anything
+	asked     grid.Time       // when it was first asked, since then, something it must answer; 0: it was not
+	lists     grid.Time       // when it was last asked for its legs
 	clock     planning.Answer // Usable or Skewed, by its last offers; otherwise Silent
 	listed    bool
-	stands    standing
-	glance    glance
 	legs      []agents.ListedLeg   // of its Listing, until all have listed
 	places    map[grid.LegID]int32 // in legs
 	memory    siteMemory
@@ -36,5 +32,8 @@ type peer struct {
 	asserting map[grid.LegID]bool
 }
 
-// usable reports whether a site may be asked for anything new.
-func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }
+// KeepsTime notes how the clock of its last offers compares with the broker's.
+func (p *Site) KeepsTime(clock planning.Answer) { p.clock = clock }
+
+// Usable reports whether a site may be asked for anything new.
+func (p *Site) Usable() bool { return p.member && p.listed && p.lost == nil }

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ import (
 // two ledgers agree again. The window stays given up: another one may have been paid
 // for in its place.
 
-// loss says how a site was lost, and when.
-type loss facts.LostSite
+// Loss says how a site was lost, and when.
+type Loss facts.LostSite
 
 // keepClaims is how long after a leg's end its claim waits for the site to answer. Then
 // it is written off, and the two accounts differ by it.
@@ -36,8 +36,8 @@ func (los *losses) siteLost(now grid.Time, from agents.ID, m agents.SiteLost, ou
 	switch {
 	case p == nil:
 		return
-	case len(m.Why) > maxWhy:
-		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(grid.Invalid, "why has %d bytes, must have at most %d", len(m.Why), maxWhy)})
+	case len(m.Why) > MaxWhy:
+		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(grid.Invalid, "why has %d bytes, must have at most %d", len(m.Why), MaxWhy)})
 		return
 	case p.lost == nil || !p.lost.Wish:
 		why := reason(grid.WithSite, "%s is lost, by its operator's word", p.name)
@@ -58,31 +58,31 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 	if p.lost != nil {
 		out.Row("B106")
 		los.record(facts.SiteBack{Site: p.name}, out)
-		los.stale = true
+		los.peers.Change()
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
-// maxWhy bounds an operator's reason, in bytes.
-const maxWhy = 1000
+// MaxWhy bounds an operator's reason, in bytes.
+const MaxWhy = 1000
 
 // operated is the site named in an operator's message. It is nil if there is no such
 // site, which the operator is told, or if the sender is no operator, which counts as a
 // stray message.
-func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
+func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *Site {
 	if !strings.HasPrefix(string(from), "operator:") {
 		los.stray++
 		return nil
 	}
-	p := los.peers.get(site)
+	p := los.peers.Get(site)
 	if p == nil {
-		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(grid.Unknown, "%s knows no site %q", los.cfg.Name, siteName(site))})
+		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(grid.Unknown, "%s knows no site %q", los.cfg.Name, SiteName(site))})
 	}
 	return p
 }
 
 // loseSite records that a site is lost, and gives up the legs there.
-func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agents.Outbox) {
+func (los *losses) loseSite(now grid.Time, p *Site, f facts.SiteLost, out *agents.Outbox) {
 	before := p.lost != nil
 	los.record(f, out)
 	if f.Wish {
@@ -91,36 +91,36 @@ func (los *losses) loseSite(now grid.Time, p *peer, f facts.SiteLost, out *agent
 	if !before {
 		los.partWith(now, p, out)
 	}
-	for i := 0; i < len(los.txs.all()); i++ { // by index: repairs are appended meanwhile
-		los.giveUpLost(now, los.txs.all()[i], out)
+	for i := 0; i < len(los.txs.All()); i++ { // by index: repairs are appended meanwhile
+		los.giveUpLost(now, los.txs.All()[i], out)
 	}
 }
 
 // partWith goes on without a site. The site is sent nothing more until it has listed its
 // legs, and transactions that are undecided there are aborted.
-func (los *losses) partWith(now grid.Time, p *peer, out *agents.Outbox) {
-	los.stale, p.silent = true, silence{}
+func (los *losses) partWith(now grid.Time, p *Site, out *agents.Outbox) {
+	los.peers.Change()
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
 	if p.listed {
 		p.listed = false
-		los.co.recovery.askList(now, p, firstRepeat, out)
+		los.co.recovery.askList(now, p, FirstRepeat, out)
 	}
-	for i := 0; i < len(los.txs.all()); i++ {
-		if t := los.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
+	for i := 0; i < len(los.txs.All()); i++ {
+		if t := los.txs.All()[i]; t.resolved && t.Open() && t.touches(p) {
 			if p.lost.Wish {
 				out.Row("B106")
 			}
-			los.co.abort(now, t, p.lost.Reason, out)
+			los.co.Abort(now, t, p.lost.Reason, out)
 		}
 	}
-	los.co.listener.goOnWithout(now, p.id, out)
+	los.co.listener.GoOnWithout(now, p.id, out)
 	los.co.recovery.resolveAll(now, p, out)
 }
 
 // giveUpLost gives up a transaction's legs at sites that an operator has declared lost.
-func (los *losses) giveUpLost(now grid.Time, t *transaction, out *agents.Outbox) {
+func (los *losses) giveUpLost(now grid.Time, t *Tx, out *agents.Outbox) {
 	for i := range t.legs {
-		if p := los.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
+		if p := los.peers.Get(t.Site(i)); p != nil && p.lost != nil && p.lost.Wish {
 			los.giveUpLeg(now, t, i, p.lost.Reason, out)
 		}
 	}
@@ -128,27 +128,27 @@ func (los *losses) giveUpLost(now grid.Time, t *transaction, out *agents.Outbox)
 
 // giveUpLeg books a committed leg as lost because its site is silent, and deals with
 // the rest of its window. Row B105.
-func (los *losses) giveUpLeg(now grid.Time, t *transaction, i int, why grid.Reason, out *agents.Outbox) {
+func (los *losses) giveUpLeg(now grid.Time, t *Tx, i int, why grid.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if t.state != grid.TxCommitted || !t.resolved || l.state.Terminal() {
 		return
 	}
 	if l.charged {
-		los.record(facts.LegDone{Leg: t.leg(i), State: grid.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
+		los.record(facts.LegDone{Leg: t.LegID(i), State: grid.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
 	} else {
-		los.record(facts.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+		los.record(facts.LegClosed{Leg: t.LegID(i), Reason: why, Claim: true}, out)
 		if t.apart {
-			los.co.listener.effective(t, why, out)
+			los.co.listener.Effective(t, why, out)
 		}
 	}
-	los.co.listener.ended(t.job, out)
-	los.co.listener.lost(now, t.job, out)
+	los.co.listener.Ended(t.job, out)
+	los.co.listener.Lost(now, t.job, out)
 }
 
 // hearClaims compares the claims against a site with the legs it has listed. What it
 // still carries it will be told to release. Row B107.
-func (los *losses) hearClaims(now grid.Time, p *peer, out *agents.Outbox) {
-	for _, t := range los.txs.all() {
+func (los *losses) hearClaims(now grid.Time, p *Site, out *agents.Outbox) {
+	for _, t := range los.txs.All() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if !l.claim || t.sites[i] != p.name {
@@ -160,7 +160,7 @@ func (los *losses) hearClaims(now grid.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-func (los *losses) hearClaim(now grid.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (los *losses) hearClaim(now grid.Time, t *Tx, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch {
 	case s.there && !s.State.Terminal():
@@ -174,7 +174,7 @@ func (los *losses) hearClaim(now grid.Time, t *transaction, i int, s *sighting, 
 }
 
 // cost is the cost of a leg that is over, by its site's books.
-func (s *sighting) cost(l *txLeg) grid.Credits {
+func (s *sighting) cost(l *Leg) grid.Credits {
 	if !took(s) {
 		return 0 // it was never charged
 	}
@@ -183,7 +183,7 @@ func (s *sighting) cost(l *txLeg) grid.Credits {
 
 // costs is the final cost of a leg that was charged: its price, less refund and penalty.
 // With a penalty it may be below 0.
-func (l *txLeg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Credits {
+func (l *Leg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Credits {
 	if end == grid.Settled {
 		return l.fare.Total()
 	}
@@ -194,22 +194,22 @@ func (l *txLeg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Cred
 // confirmable reports whether a leg that was given up before its site heard of COMMIT
 // is to be confirmed first and then released. A leg that would replace another leg at
 // that site is not: confirming it would give up the other one.
-func (l *txLeg) confirmable() bool { return l.claim && l.replaces() == grid.LegID{} }
+func (l *Leg) confirmable() bool { return l.claim && l.Replaces() == grid.LegID{} }
 
 // tellReturned makes a site release a leg that it still carries, for its whole price. A
 // leg that is not yet confirmed there is confirmed first.
-func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
+func (los *losses) tellReturned(p *Site, t *Tx, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
-		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation, Full: true})
+		out.Send(p.id, agents.Release{Leg: t.LegID(i), DecidedBy: los.lives.Current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: t.LegID(i), DecidedBy: los.lives.Current().Incarnation})
 	}
 }
 
 // claimHeard handles a site's message about a leg that was given up with it. It reports
 // false if the message must be handled as for any other leg.
-func (los *losses) claimHeard(now grid.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
+func (los *losses) claimHeard(now grid.Time, t *Tx, l *Leg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case agents.Degraded: // it may bring a penalty even after Released
 		cost := grid.Credits(0)
@@ -222,7 +222,7 @@ func (los *losses) claimHeard(now grid.Time, t *transaction, l *txLeg, m agents.
 	case agents.Confirmed:
 		if l.claim && !l.vouched {
 			l.vouched = true
-			los.co.tell(now, t, firstRepeat, out)
+			los.co.Tell(now, t, FirstRepeat, out)
 		}
 	case agents.Released:
 		if l.claim && (l.charged || l.vouched) {
@@ -253,20 +253,20 @@ func (los *losses) claimHeard(now grid.Time, t *transaction, l *txLeg, m agents.
 // claimRun handles a site's report that a leg that was given up has run. It costs its
 // price, unless its window has not begun: then it cannot have run, and costs nothing, as
 // in row B101.
-func (los *losses) claimRun(now grid.Time, t *transaction, i int, out *agents.Outbox) {
+func (los *losses) claimRun(now grid.Time, t *Tx, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
 		los.settleClaim(t, i, grid.Settled, l.fare.Total(), out)
 		return
 	}
 	out.Row("B144")
 	los.early++
-	los.record(brokenWord(t.sites[i], t.leg(i), reason(grid.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
+	los.record(brokenWord(t.sites[i], t.LegID(i), reason(grid.Early, "it says that a leg ended %s before its start", t.legs[i].what.Start.Sub(now).Words())), out)
 	los.settleClaim(t, i, grid.Lost, 0, out)
 }
 
 // settleClaim records the end and cost of a leg by its site's books, if that settles a
 // claim or changes the cost.
-func (los *losses) settleClaim(t *transaction, i int, state grid.LegState, cost grid.Credits, out *agents.Outbox) {
+func (los *losses) settleClaim(t *Tx, i int, state grid.LegState, cost grid.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
 	case back > 0: // a penalty is cut to what the accounts have room for
@@ -276,12 +276,12 @@ func (los *losses) settleClaim(t *transaction, i int, state grid.LegState, cost 
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
 		out.Row("B107")
-		los.record(facts.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
+		los.record(facts.ClaimSettled{Leg: t.LegID(i), State: state, Cost: cost}, out)
 	}
 }
 
 // cost is the cost of a leg that is over, by the broker's books.
-func (l *txLeg) cost() grid.Credits {
+func (l *Leg) cost() grid.Credits {
 	if !l.charged {
 		return l.borne
 	}
@@ -290,19 +290,19 @@ func (l *txLeg) cost() grid.Credits {
 
 // applySettled books a leg at the cost in its site's books. If the VO's account does not
 // cover it, an overdraft does, and the budget is used up.
-func (mem *memory) applySettled(f facts.ClaimSettled) {
-	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
+func (s *State) applySettled(f facts.ClaimSettled) {
+	t, l := s.txs.Get(f.Leg.Tx), s.txs.Leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.own().borne += more
-	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
+	s.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
 // done reports whether nothing more is expected of a transaction, except perhaps from
 // sites that have been lost for too long.
-func (los *losses) done(now grid.Time, t *transaction) bool {
-	tooLong := t.lastEnd().Add(keepClaims) <= now
-	if t.over() && t.atRest() {
+func (los *losses) done(now grid.Time, t *Tx) bool {
+	tooLong := t.LastEnd().Add(keepClaims) <= now
+	if t.Over() && t.AtRest() {
 		return tooLong || !t.claims()
 	}
 	return tooLong && t.state.Decided() && los.onlyLost(t)
@@ -310,7 +310,7 @@ func (los *losses) done(now grid.Time, t *transaction) bool {
 
 // claims reports whether a leg of the transaction is a claim: given up with its site,
 // which has not reported on it since.
-func (t *transaction) claims() bool {
+func (t *Tx) claims() bool {
 	for i := range t.legs {
 		if t.legs[i].claim {
 			return true
@@ -320,7 +320,7 @@ func (t *transaction) claims() bool {
 }
 
 // onlyLost reports whether a transaction is waiting only for lost sites.
-func (los *losses) onlyLost(t *transaction) bool {
+func (los *losses) onlyLost(t *Tx) bool {
 	for i := range t.legs {
 		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !los.peers.isLost(t.sites[i]) {
 			return false
@@ -329,8 +329,8 @@ func (los *losses) onlyLost(t *transaction) bool {
 	return true
 }
 
-// silentFor is how long a site has left questions unanswered.
-func (p *peer) silentFor(now grid.Time) grid.Duration {
+// SilentFor is how long a site has left questions unanswered.
+func (p *Site) SilentFor(now grid.Time) grid.Duration {
 	if p.asked == 0 {
 		return 0
 	}
@@ -338,8 +338,8 @@ func (p *peer) silentFor(now grid.Time) grid.Duration {
 }
 
 // notAnswered is the reason why a silent site is lost.
-func (p *peer) notAnswered(now grid.Time) grid.Reason {
-	return reason(grid.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.silentFor(now)))
+func (p *Site) notAnswered(now grid.Time) grid.Reason {
+	return reason(grid.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.SilentFor(now)))
 }
 
 // inWords shows a time in whole seconds or minutes.

@@ -1,4 +1,4 @@
-package broker
+package transaction
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -47,13 +47,13 @@ type presenceDue struct {
 func (presenceDue) Kind() string { return "PresenceDue" }
 
 // attend schedules the checks of a transaction's legs.
-func (wat *watcher) attend(now grid.Time, t *transaction, out *agents.Outbox) {
-	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost {
+func (wat *watcher) attend(now grid.Time, t *Tx, out *agents.Outbox) {
+	if wat.cfg.Lead == 0 || wat.cfg.LostAfter < 0 {
 		return
 	}
 	for i := range t.legs {
 		if !t.legs[i].state.Terminal() {
-			wat.lookLater(now, presenceDue{Leg: t.leg(i), Since: now}, out)
+			wat.lookLater(now, presenceDue{Leg: t.LegID(i), Since: now}, out)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (wat *watcher) limitOf(stake grid.Duration) grid.Duration {
 
 // span is the interval of one check of a leg, and how long a silence may last in it. The
 // interval is empty if there is no time for the check.
-func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until grid.Time, limit grid.Duration) {
+func (wat *watcher) span(l *Leg, m *presenceDue) (from, until grid.Time, limit grid.Duration) {
 	start, end := l.what.Start, l.what.End
 	switch m.Look {
 	case beforeStart:
@@ -87,12 +87,12 @@ func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until grid.Time, limit
 // lookLater sets the alarm of the next question or, if there is no time left for this
 // check, of the next check.
 func (wat *watcher) lookLater(at grid.Time, m presenceDue, out *agents.Outbox) {
-	l := wat.txs.lookup(m.Leg)
+	l := wat.txs.Lookup(m.Leg)
 	for {
 		from, until, limit := wat.span(l, &m)
 		left := limit * grid.Duration(maxAsked-m.Asked) / maxAsked
 		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == grid.Running) {
-			if t := wat.txs.get(m.Leg.Tx); m.Asked == 0 && wat.txs.known(t) {
+			if t := wat.txs.Get(m.Leg.Tx); m.Asked == 0 && wat.txs.known(t) {
 				wat.later(at, t, m.Leg.Leg, itsSite+watch(m.Look), m.Since)
 			} else {
 				out.Alarm(at, m)
@@ -105,11 +105,11 @@ func (wat *watcher) lookLater(at grid.Time, m presenceDue, out *agents.Outbox) {
 
 // presenceDue asks the site, or declares it lost.
 func (wat *watcher) presenceDue(now grid.Time, m presenceDue, out *agents.Outbox) {
-	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
-	if l == nil || t.state == grid.TxAborted || l.state.Terminal() || t.open() && t.resolved {
+	t, l := wat.txs.Get(m.Leg.Tx), wat.txs.Lookup(m.Leg)
+	if l == nil || t.state == grid.TxAborted || l.state.Terminal() || t.Open() && t.resolved {
 		return
 	}
-	p := wat.peers.get(t.site(m.Leg.Leg))
+	p := wat.peers.Get(t.Site(m.Leg.Leg))
 	from, until, limit := wat.span(l, &m)
 	if p.heard >= m.At {
 		m.Asked = 0
@@ -144,14 +144,14 @@ func (wat *watcher) presenceDue(now grid.Time, m presenceDue, out *agents.Outbox
 // List. Until this life has decided a transaction afresh, its Confirm might be the first
 // to arrive although ABORT follows; the question is then a request for offers, which
 // changes nothing.
-func (wat *watcher) ask(now grid.Time, p *peer, t *transaction, leg grid.LegID, out *agents.Outbox) {
+func (wat *watcher) ask(now grid.Time, p *Site, t *Tx, leg grid.LegID, out *agents.Outbox) {
 	p.await(now)
 	switch {
 	case p.listed && t.resolved:
-		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.Current().Incarnation})
 	case p.listed:
-		out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
-	case now >= p.lists.Add(lastRepeat): // not more often, as a Listing may be long
+		out.Send(p.id, agents.OfferRequest{Cycle: ProbeRef})
+	case now >= p.lists.Add(LastRepeat): // not more often, as a Listing may be long
 		wat.co.recovery.sendList(now, p, out)
 	}
 }
@@ -159,17 +159,17 @@ func (wat *watcher) ask(now grid.Time, p *peer, t *transaction, leg grid.LegID, 
 // callOthers asks the other sites whether they are there. A broker that hears from no
 // site may itself be cut off, and gives nothing up while a window may still run. Row
 // B109.
-func (wat *watcher) callOthers(now grid.Time, but *peer, lately grid.Duration, out *agents.Outbox) {
-	for p := range wat.peers.all() {
-		if p != but && p.usable() && p.heard.Add(lately) < now {
-			out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
+func (wat *watcher) callOthers(now grid.Time, but *Site, lately grid.Duration, out *agents.Outbox) {
+	for p := range wat.peers.All() {
+		if p != but && p.Usable() && p.heard.Add(lately) < now {
+			out.Send(p.id, agents.OfferRequest{Cycle: ProbeRef})
 		}
 	}
 }
 
 // hearsOthers reports whether any other site was heard within the time lately.
-func (wat *watcher) hearsOthers(now grid.Time, but *peer, lately grid.Duration) bool {
-	for p := range wat.peers.all() {
+func (wat *watcher) hearsOthers(now grid.Time, but *Site, lately grid.Duration) bool {
+	for p := range wat.peers.All() {
 		if p != but && p.listed && p.heard > wat.began && p.heard.Add(lately) >= now {
 			return true
 		}
@@ -179,15 +179,15 @@ func (wat *watcher) hearsOthers(now grid.Time, but *peer, lately grid.Duration) 
 
 // hear notes that a site has sent something. A site that was lost is asked for its legs
 // at once.
-func (wat *watcher) hear(now grid.Time, p *peer, out *agents.Outbox) {
+func (wat *watcher) hear(now grid.Time, p *Site, out *agents.Outbox) {
 	p.heard, p.asked = now, 0
-	if p.lost != nil && !p.listed && now >= p.lists.Add(lastRepeat) {
+	if p.lost != nil && !p.listed && now >= p.lists.Add(LastRepeat) {
 		wat.co.recovery.sendList(now, p, out)
 	}
 }
 
 // await notes that a site has been sent something it must answer.
-func (p *peer) await(now grid.Time) {
+func (p *Site) await(now grid.Time) {
 	if p.asked == 0 {
 		p.asked = now
 	}
