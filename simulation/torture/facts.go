@@ -36,6 +36,11 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	if err := c.verified(s, m, f); err != nil {
 		return err
 	}
+	return c.ofKind(s, m, was, f)
+}
+
+// ofKind checks what facts of one kind must obey. was is the state of the fact's leg before it.
+func (c *checker) ofKind(s *sim.Step, m *mirror, was grid.LegState, f agents.Fact) error {
 	switch f := f.(type) {
 	case facts.TxBegun:
 		c.txs[f.Tx] = &txTruth{begun: f, by: [2]uint64{uint64(s.Process), s.Life}, at: s.At, job: m.jobs[f.Job]}

@@ -187,7 +187,7 @@ func (f *torturing) list(stdout io.Writer) error {
 // showRows prints how many rows of docs/TRANSACTION.md were taken and, with --rows, how
 // often each was.
 func (f *torturing) showRows(r *torture.Report, stdout io.Writer) {
-	rows := torture.Rows()
+	rows := r.Listed()
 	if f.rows {
 		t := report.NewTable("row", "times", "least", "row", "times", "least", "row", "times", "least", "row", "times", "least")
 		for line := range slices.Chunk(rows, 4) {
