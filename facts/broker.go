@@ -224,8 +224,8 @@ type (
 		Reason grid.Reason `json:"reason"`
 		Wish   bool        `json:"wish,omitempty"`
 	}
-	// JobCancelled says that its user has given a job up or, with a Reason, that
-	// it is given up because a job that it comes after is.
+	// JobCancelled says that its user has cancelled a job or, with a Reason, that
+	// it is withdrawn because a job that it comes after was cancelled or abandoned.
 	JobCancelled struct {
 		Job    string      `json:"job"`
 		User   string      `json:"user,omitempty"`
@@ -251,7 +251,7 @@ type (
 	SiteBack struct {
 		Site string `json:"site"`
 	}
-	// ClaimSettled says what a leg that was given up with its site costs by the site's
+	// ClaimSettled says what a leg that was abandoned with its site costs by the site's
 	// books, now that the site is back. The VO's account bears the difference from what was
 	// posted and refunded.
 	ClaimSettled struct {

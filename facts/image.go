@@ -117,11 +117,11 @@ type (
 		Closed  bool          `json:"closed,omitempty"`
 		Mended  bool          `json:"mended,omitempty"`
 		Moved   bool          `json:"moved,omitempty"`
-		InFull  bool          `json:"inFull,omitempty"`  // given up for a full refund: the leg that was to replace it is lost
-		Undone  bool          `json:"undone,omitempty"`  // it ended after its job was given up
+		InFull  bool          `json:"inFull,omitempty"`  // released for a full refund: the leg that was to replace it is lost
+		Undone  bool          `json:"undone,omitempty"`  // it ended after its job was cancelled or abandoned
 		Shifts  uint32        `json:"turn,omitempty"`    // as in the last LegShifted
 		Proof   grid.Proof    `json:"proof,omitzero"`    // from the site's last answer that carried one
-		Claim   bool          `json:"claim,omitempty"`   // given up with its site, which has not reported on it since
+		Claim   bool          `json:"claim,omitempty"`   // abandoned with its site, which has not reported on it since
 		Settled bool          `json:"settled,omitempty"` // it was a claim, and its site has reported on it
 		Borne   grid.Credits  `json:"borne,omitempty"`   // what the VO bore in a settled claim
 

@@ -80,7 +80,7 @@ func (r *Report) bands(whole bool) []band {
 	return list
 }
 
-// addTried adds the legs that were held and given up, or still are held, to the
+// addTried adds the legs that were held and released, or still are held, to the
 // bands of their groups.
 func (r *Report) addTried(bands []band) {
 	at := map[[2]string]*band{}

@@ -43,7 +43,7 @@ type vo struct {
 	regret                grid.Credits
 
 	detail detail         // kept only
-	tried  []*transaction // held and given up, the first mostBars of them, kept only
+	tried  []*transaction // held and released, the first mostBars of them, kept only
 }
 
 // voJob is a job of a VO with its state.
@@ -57,7 +57,7 @@ type voJob struct {
 	paid   grid.Credits
 	story  *story // nil where it is not kept
 	open   int    // transactions of vo.open
-	broken bool   // a leg of its last window was lost, or that was given up: it may wait again
+	broken bool   // a leg of its last window was lost or abandoned: it may wait again
 }
 
 // served reports whether the job has a window, or had one and did not give it up before its

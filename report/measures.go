@@ -51,7 +51,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanTime })},
 	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanFinish })},
 	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) grid.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was given up, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) grid.Credits { return b.Value.Total })},
+	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was abandoned, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) grid.Credits { return b.Value.Total })},
 	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) grid.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) grid.Credits { return b.CostNodeHour })},

@@ -127,8 +127,8 @@ type BrokerSummary struct {
 
 // ValueLost is what a VO's jobs have lost: what they cost net of refunds; what each
 // hour from when they were ready until their ends was worth to those placed; and, of
-// those without a window, the budgets and the worth of the wait until they were given up,
-// their deadlines, or the end of the run. A job that its user has given up loses what
+// those without a window, the budgets and the worth of the wait until they were abandoned,
+// their deadlines, or the end of the run. A job that its user has cancelled loses what
 // that cost. The less the better, between runs that placed the same jobs.
 type ValueLost struct {
 	Total    grid.Credits `json:"total"`

@@ -37,7 +37,7 @@ func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
 }
 
 // leave adds a job that had no window, or whose user gave it up before. It loses its budget
-// and, at so much an hour, its wait until it was given up, its deadline or at, whichever is
+// and, at so much an hour, its wait until it was abandoned, its deadline or at, whichever is
 // first. So no job that is placed in time loses more than it would without a window.
 func (v *voJobs) leave(j *voJob, hour grid.Price, at grid.Time) {
 	switch {

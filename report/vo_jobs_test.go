@@ -54,7 +54,7 @@ func TestVO_FoldsAJobWhoseOldWindowIsLostLate(t *testing.T) {
 	}
 }
 
-// An unplaced job loses its budget and its wait until it was given up, its deadline, or the
+// An unplaced job loses its budget and its wait until it was abandoned, its deadline, or the
 // end of the run, whichever is first; placed in time, it never loses more.
 func TestVO_AnUnplacedJobLosesItsBudgetAndItsWait(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// SiteStake is what would be given up with a site that is declared lost.
+// SiteStake is what would be abandoned with a site that is declared lost.
 type SiteStake struct {
 	Site    string  `json:"site"`
 	Jobs    int     `json:"jobs" doc:"whose windows have legs there that are not over: each gets other nodes, or its window is released with a full refund and it waits again"`

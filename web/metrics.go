@@ -92,7 +92,7 @@ var (
 	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
 	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers was usable.", []string{"site"}, nil)
 	gaugeState   = prometheus.NewDesc("bourse_site_state", "1 for the present state of each site, as in bourse sites.", []string{"site", "state"}, nil)
-	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost and its legs are given up.", []string{"site"}, nil)
+	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost and its legs are abandoned.", []string{"site"}, nil)
 	gaugeSilent  = prometheus.NewDesc("bourse_site_silent_seconds", "How long the site has left questions unanswered.", []string{"site"}, nil)
 	gaugeBroken  = prometheus.NewDesc("bourse_site_broken_words_total", "Times that the site has said what cannot be, or has taken back at once what it had confirmed.", []string{"site"}, nil)
 	gaugeLast    = prometheus.NewDesc("bourse_site_last", "1 while the site comes last because it has broken its word.", []string{"site"}, nil)

@@ -39,7 +39,7 @@ type Explanation struct {
 	Submitted grid.Time      `json:"submitted"`
 	State     string         `json:"state"` // of grid.JobState, or not-taken
 	Since     grid.Time      `json:"since"`
-	Reason    grid.Reason    `json:"reason,omitzero"` // why it waits, or was given up
+	Reason    grid.Reason    `json:"reason,omitzero"` // why it waits, or was abandoned
 	Waiting   *Waiting       `json:"waiting,omitempty"`
 	Cycles    int            `json:"cycles"`             // that it took part in, as far as the journal goes back
 	Latest    []CycleLine    `json:"latest,omitempty"`   // the latest of them

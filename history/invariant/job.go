@@ -7,14 +7,14 @@ import (
 )
 
 // The fold of what a broker's jobs have: the window of each, as it is bought, repaired,
-// given up for another one, or given back.
+// replaced by another one, or released.
 
 // job is what a broker's journal shows of a job.
 type job struct {
 	asks      grid.Job
 	window    []*tx    // what it has: the transaction that placed it, and its repairs
 	before    []string // the jobs that come after it
-	withdrawn bool     // its user gives it up, or it is given up with another one
+	withdrawn bool     // its user cancels it, or it is cancelled with another one
 }
 
 // jobs are those of a broker, by name.
