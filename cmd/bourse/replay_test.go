@@ -304,7 +304,6 @@ func TestReplay_SchedulersOutside(t *testing.T) {
 		t.Error(err)
 	}
 	for args, want := range map[string]string{
-		"--side-by-side=3":                                  "are for --scheduler",
 		"--scheduler=x --policy=fcfs":                       "none of the others can be",
 		"--scheduler=x --estimates=exact":                   "none of the others can be",
 		"--scheduler=x --longest=1h":                        "none of the others can be",
