@@ -32,6 +32,8 @@ var effects = []effect{
 	{command: "convert", flags: []string{"size"}, idle: func(args []string) bool {
 		return len(args) < 2 || !strings.HasSuffix(strings.ToLower(args[1]), ".toml")
 	}, why: "unless OUT is a scenario, a name that ends in .toml"},
+	{command: "replay", flags: []string{"side-by-side"}, needs: []string{"scheduler"}},
+	{command: "replay", flags: []string{"stretch"}, needs: []string{"side-by-side"}},
 	{command: "submit", flags: []string{"timeout"}, needs: []string{"wait"}},
 	{command: "jobs", flags: []string{"user", "state", "batch", "most"}, beside: []string{"follow"}, why: "on --follow, which prints the events of all of your jobs, or of one"},
 	{command: "jobs", flags: []string{"user", "state", "batch", "most"}, idle: func(args []string) bool { return len(args) > 0 }, why: "on one job, which is shown whatever it is"},

@@ -21,7 +21,7 @@ func TestFlag_ABadValueIsNamedWithTheFlagAndWhatWouldBeRight(t *testing.T) {
 		quote + "--price cheap":                     `--price: price "cheap" is not a number; must be 0..1000000 credits per node-hour`,
 		quote + "--start noon":                      `--start "noon": must be an instant in seconds, such as 3600, or a span since zero, such as 1h`,
 		quote + "--alpha 2":                         `--alpha: alpha "2" is not a number from 0 to 1 with at most six decimals, such as 0.5`,
-		quote + "--policy best":                     `--policy: policy "best" is unknown; must be fcfs, easy, easy-fair, conservative, reserve=K or first-fit`,
+		quote + "--policy best":                     `--policy: policy "best" is unknown; must be fcfs, easy, easy-fair, easy-sjbf, conservative, reserve=K or first-fit`,
 		"search p.json --algorithm slow":            `--algorithm: algorithm "slow" is unknown; must be amp, alp, amp-literal or best`,
 		"search p.json --weights speed=1":           `--weights "speed=1": "speed" is unknown; must be time, cost or finish, such as time=1,cost=0.3`,
 		"modify wave --fix all":                     `--fix: performance "all" is not a number; must be 0.001..`,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -286,5 +287,38 @@ func TestReplay_ComparesWithTheFirst(t *testing.T) {
 	out, _, err = replayTiny(t, "--procs=4", "--compare=easy,fcfs")
 	if err != nil || !strings.Contains(out, "+16 (no interval: 1 weeks)") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestReplay_SchedulersOutside(t *testing.T) {
+	t.Parallel()
+	// A program that starts nothing and rejects all.
+	reject := `read -r line; echo '{"version":1}'; while read -r line; do case $line in *end\"*) echo '{}'; exit;; *'"id":1,'*) echo '{"reject":[1]}';; *'"id":2,'*) echo '{"reject":[2]}';; *'"id":3,'*) echo '{"start":[3]}';; *) echo '{}';; esac; done`
+	out, messages, err := replayTiny(t, "--procs=4", "--json", "--scheduler="+strings.ReplaceAll(reject, `*end\"*`, `*'"end":'*`))
+	if err != nil || !strings.Contains(out, `"jobs": 1,`) || !strings.Contains(messages, "2 jobs rejected by the scheduler") || !strings.Contains(messages, "1 jobs refused") {
+		t.Errorf("%v\n%s%s", err, out, messages)
+	}
+	_, _, err = replayTiny(t, "--procs=4", `--scheduler=read -r line; echo '{"version":1}'; read -r line; echo '{"start":[2]}'`)
+	if err == nil || !failure.Is(err) || err.Error() != "scheduler: at 100: start of job 2, which is unknown; only jobs that have arrived and wait can be started" {
+		t.Error(err)
+	}
+	_, _, err = replayTiny(t, "--procs=4", `--scheduler=no-such-program`)
+	if err == nil || !failure.Is(err) || !strings.Contains(err.Error(), "exit status 127") {
+		t.Error(err)
+	}
+	for args, want := range map[string]string{
+		"--scheduler=x --policy=fcfs":                       "none of the others can be",
+		"--scheduler=x --estimates=exact":                   "none of the others can be",
+		"--scheduler=x --longest=1h":                        "none of the others can be",
+		"--scheduler=x --side-by-side=-1":                   "both must be 1 or more",
+		"--scheduler=x --side-by-side=2 --stretch=9":        "--stretch 9: ",
+		"--scheduler=x --side-by-side=20000000 --stretch=3": "at most 10000000 jobs in all",
+		"--scheduler=x --side-by-side=2 --jobs-out=x.csv":   "about one schedule",
+		"--scheduler=- --json":                              "needs the standard output",
+	} {
+		_, _, err := replayTiny(t, append([]string{"--procs=4"}, strings.Fields(args)...)...)
+		if err == nil || failure.Is(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
 	}
 }

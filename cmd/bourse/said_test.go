@@ -227,7 +227,7 @@ func valueFor(f *pflag.Flag) string {
 // A flag that has no effect in a call is refused.
 func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	t.Parallel()
-	arguments := map[string]string{"simulate": "", "sweep": "s.toml", "quote": "s.toml --nodes 1 --duration 1h", "forecast": "l.json --nodes 1 --duration 1h", "convert": "a.swf b.swf", "submit": "b.toml",
+	arguments := map[string]string{"simulate": "", "sweep": "s.toml", "quote": "s.toml --nodes 1 --duration 1h", "forecast": "l.json --nodes 1 --duration 1h", "convert": "a.swf b.swf", "replay": "a.swf", "submit": "b.toml",
 		"jobs": "", "offers": "wave", "drain": "north", "maintenance": "north disks"}
 	refused := map[string]bool{}
 	for _, e := range effects {

@@ -43,9 +43,10 @@ by the same estimate again. With --estimates, jobs are planned by a prediction
 instead, which is corrected when a job outlives it. --order sorts the queue by a
 formula, the least value first, and --backfill-order the jobs that overtake, once
 the heads hold their places; --orders lists the formulas with names, the variables
-and the functions. With --reservations, a share of
-the jobs, drawn at random, asks at submit for the prices of all start times and
-reserves one by its preference --alpha, from 0 (earliest) to 1 (cheapest).
+and the functions. With --reservations, a share of the jobs, drawn at random, asks at
+submit for the prices of all start times and reserves one by its preference --alpha,
+from 0 (earliest) to 1 (cheapest). --compare replays several policies. With
+--scheduler a program outside decides what starts.
 
 --jobs-out writes a row for each job that ran, in the order of the trace and by its
 clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,

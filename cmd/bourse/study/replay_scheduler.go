@@ -32,7 +32,7 @@ const parent = "-"
 
 func (s *replayScheduler) flags(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &s.command, flags.AsText, "scheduler", "", "let this program decide, by JSON lines on its stdin and stdout (docs/SCHEDULERS.md); - is the program that started bourse")
-	flags.AddFlag(cmd, &s.worlds, flags.AsNumber, "side-by-side", 0, "with --scheduler: this many stretches of the trace at once, drawn by --seed, each a world of its own")
+	flags.AddFlag(cmd, &s.worlds, flags.AsNumber, "side-by-side", 0, "with --scheduler: replay this many stretches of the trace at once, drawn by --seed, each a world of its own")
 	flags.AddFlag(cmd, &s.stretch, flags.AsNumber, "stretch", 0, "jobs of each stretch (default: the whole trace)")
 	for _, other := range []string{"policy", "order", "backfill-order", "compare", "reservations", "alpha", "estimates", "half-life", "max-queue", "timing", "longest", "user-running", "user-waiting", "user-procs"} {
 		cmd.MarkFlagsMutuallyExclusive("scheduler", other)
@@ -44,10 +44,8 @@ const mostSideBySide = 10_000_000
 
 // check checks the flags; file is the trace.
 func (s *replayScheduler) check(file, jobsOut string, json bool) error {
-	side := s.worlds != 0 || s.stretch != 0
+	side := s.worlds != 0
 	switch {
-	case s.command == "" && side:
-		return errors.New("--side-by-side and --stretch are for --scheduler; add it, or leave them out")
 	case s.command == "":
 		return nil
 	case s.command == parent && file == "-":
