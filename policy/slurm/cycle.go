@@ -13,7 +13,7 @@ import (
 func (t *Twin) cycle() {
 	p := &t.plan
 	p.begin(t)
-	tried, started := 0, false
+	tried, started, most := 0, false, t.conf.Scheduler.MaxJobUser
 	least := t.least()
 	users, arrays := map[int]int{}, map[int]int{}
 	for k, i := range t.queue {
@@ -27,14 +27,16 @@ func (t *Twin) cycle() {
 			continue
 		}
 		array := t.slots[i].array
-		if most := t.conf.Scheduler.MaxJobUser; most > 0 && users[j.User] >= most || array >= 0 && arrays[array] >= t.planned(j) {
+		if most > 0 && users[j.User] >= most || array >= 0 && arrays[array] >= t.planned(j) {
 			continue
 		}
 		if tried == t.conf.Scheduler.MaxJobTest || p.open() < least[k] { // so few that no job after this one can start now
 			break
 		}
 		tried++
-		users[j.User]++
+		if most > 0 {
+			users[j.User]++
+		}
 		at, on := p.find(j)
 		switch {
 		case at >= grid.Never:

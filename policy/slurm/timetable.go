@@ -11,39 +11,49 @@ type timetable struct {
 	twin  *Twin
 	now   grid.Time
 	rows  []row       // from now on, in order; nothing is planned after the last begins
-	ends  []nodeEnd   // of busy nodes, in order
+	ends  []jobEnd    // of running jobs, in order
+	freed []Set       // by place in ends: the nodes that are idle or free by then
+	count [][]int     // by partition, then place in ends: how many of its nodes those are
 	edges []grid.Time // ends of reservations, and begins of those that jobs may be in, in order
 	avail Set
 	least []int
-	spare []Set
+	spare []row
 }
 
 // row is the nodes planned from an instant until the next row.
 type row struct {
 	at    grid.Time
 	nodes Set
+	open  []int // by partition: its nodes that are not planned
 }
 
-// nodeEnd is when a busy node is taken to be free.
-type nodeEnd struct {
-	at   grid.Time
-	node int
+// counted counts the open nodes of a row again.
+func (r *row) counted(parts []Partition) {
+	r.open = r.open[:0]
+	for i := range parts {
+		r.open = append(r.open, parts[i].Nodes.Count()-parts[i].Nodes.common(r.nodes))
+	}
+}
+
+// jobEnd is when a running job is taken to end, and its nodes.
+type jobEnd struct {
+	at    grid.Time
+	nodes Set
 }
 
 func (p *timetable) begin(t *Twin) {
 	p.twin, p.now = t, t.now
-	for _, r := range p.rows {
-		p.spare = append(p.spare, r.nodes)
-	}
-	p.rows = append(p.rows[:0], row{t.now, p.empty()})
+	p.spare = append(p.spare, p.rows...)
+	p.rows = append(p.rows[:0], p.empty(t.now))
 	if p.avail == nil {
-		p.avail = p.empty()
+		p.avail = NewSet(len(t.conf.CPUs))
 	}
 	p.ends = p.ends[:0]
 	for _, i := range t.running {
-		p.busy(t, i)
+		p.ends = append(p.ends, jobEnd{t.plannedEnd(i), t.holds(i)})
 	}
-	slices.SortStableFunc(p.ends, func(a, b nodeEnd) int { return compare(a.at, b.at) })
+	slices.SortStableFunc(p.ends, func(a, b jobEnd) int { return compare(a.at, b.at) })
+	p.free()
 	p.edges = p.edges[:0]
 	for i := range t.conf.Reservations {
 		p.edges = append(p.edges, t.conf.Reservations[i].Start, t.conf.Reservations[i].End)
@@ -51,34 +61,50 @@ func (p *timetable) begin(t *Twin) {
 	slices.Sort(p.edges)
 }
 
-func (p *timetable) busy(t *Twin, i int) {
-	at := t.plannedEnd(i)
-	t.of(i).on.Each(func(n int) {
-		if t.holder[n] == i {
-			p.ends = append(p.ends, nodeEnd{at, n})
+// free sums up the nodes that are idle or free by each end.
+func (p *timetable) free() {
+	by := p.twin.idle
+	for k := range p.ends {
+		if k == len(p.freed) {
+			p.freed = append(p.freed, NewSet(len(p.twin.conf.CPUs)))
 		}
-	})
+		p.freed[k].copy(by)
+		p.freed[k].or(p.ends[k].nodes)
+		by = p.freed[k]
+	}
+	parts := p.twin.conf.Partitions
+	if p.count == nil {
+		p.count = make([][]int, len(parts))
+	}
+	for i := range parts {
+		p.count[i] = p.count[i][:0]
+		for k := range p.ends {
+			p.count[i] = append(p.count[i], parts[i].Nodes.common(p.freed[k]))
+		}
+	}
 }
 
 // started adds a job that began in this cycle.
 func (p *timetable) started(t *Twin, i int) {
-	old := len(p.ends)
-	p.busy(t, i)
-	added := slices.Clone(p.ends[old:])
-	p.ends = p.ends[:old]
-	k, _ := slices.BinarySearchFunc(p.ends, added[0].at+1, func(e nodeEnd, at grid.Time) int { return compare(e.at, at) })
-	p.ends = slices.Insert(p.ends, k, added...)
+	end := jobEnd{t.plannedEnd(i), t.of(i).on}
+	k, _ := slices.BinarySearchFunc(p.ends, end.at+1, func(e jobEnd, at grid.Time) int { return compare(e.at, at) })
+	p.ends = slices.Insert(p.ends, k, end)
+	p.free()
 }
 
-// empty returns an empty set.
-func (p *timetable) empty() Set {
+// empty returns a row without nodes.
+func (p *timetable) empty(at grid.Time) row {
+	r := row{nodes: nil}
 	if n := len(p.spare); n > 0 {
-		s := p.spare[n-1]
+		r = p.spare[n-1]
 		p.spare = p.spare[:n-1]
-		clear(s)
-		return s
+		clear(r.nodes)
+	} else {
+		r.nodes = NewSet(len(p.twin.conf.CPUs))
 	}
-	return NewSet(len(p.twin.conf.CPUs))
+	r.at = at
+	r.counted(p.twin.conf.Partitions)
+	return r
 }
 
 // open counts the nodes that are idle now and not planned now.
@@ -91,30 +117,30 @@ func (p *timetable) open() int {
 // if it is beyond bf_window.
 func (p *timetable) find(j *Job) (grid.Time, Set) {
 	last := p.now.Add(p.twin.conf.Scheduler.Window)
-	for at := p.now; at <= last; {
-		next := p.after(at)
-		enough, from := p.unplanned(j, at)
-		if !enough {
-			if at = max(next, from); next >= grid.Never {
-				break
-			}
+	for at, k := p.earliest(j); at <= last; {
+		if k = p.beyond(j, at, k); p.rows[k].at > at {
+			at = p.rows[k].at
 			continue
 		}
-		t, free := p.free(j.Nodes)
+		next := p.after(at, k)
+		if !p.unplanned(j, at, k) {
+			at, k = next, p.row(next, k)
+			continue
+		}
+		t, free := p.soonest(j.Nodes)
 		t = max(t, at)
 		switch {
-		case t >= grid.Never:
-			at = next
-			continue
-		case t > next:
-			at = next
+		case t > next: // Never, too
+			at, k = next, p.row(next, k)
 			continue
 		case t > last:
 			return grid.Never, nil
+		case t >= grid.Never:
+			return grid.Never, nil
 		}
 		on := Pick(free, j.Nodes)
-		if t > at && !p.clear(j, on, t) {
-			at = t
+		if t > at && !p.clear(j, on, t, k) {
+			at, k = t, p.row(t, k)
 			continue
 		}
 		return t, on
@@ -122,108 +148,138 @@ func (p *timetable) find(j *Job) (grid.Time, Set) {
 	return grid.Never, nil
 }
 
+// earliest is where the search for a job's start begins: the last edge before enough nodes of
+// its partition can be free at all, whatever is planned; now if they are. Starts found from
+// the edges before would be after the next edge.
+func (p *timetable) earliest(j *Job) (grid.Time, int) {
+	t := p.twin
+	if t.idle.common(t.conf.Partitions[j.Partition].Nodes) >= j.Nodes || len(p.ends) == 0 {
+		return p.now, 0
+	}
+	e, _ := slices.BinarySearch(p.count[j.Partition], j.Nodes)
+	if e == len(p.ends) {
+		return grid.Never, 0
+	}
+	at, k := p.now, p.row(p.ends[e].at-1, 0)
+	at = max(at, p.rows[k].at)
+	if i, _ := slices.BinarySearch(p.edges, p.ends[e].at); i > 0 {
+		at = max(at, p.edges[i-1])
+	}
+	return at, k
+}
+
+// beyond is the row after the last in the way of a job that would begin at an instant, in
+// row k: one with too few open nodes. It is k if none is. No start before it is possible, as
+// each runs into that row.
+func (p *timetable) beyond(j *Job, at grid.Time, k int) int {
+	end := at.Add(j.Limit)
+	from := k
+	for r := k; r < len(p.rows) && p.rows[r].at < end; r++ {
+		if p.rows[r].open[j.Partition] < j.Nodes && r+1 < len(p.rows) {
+			from = r + 1
+		}
+	}
+	return from
+}
+
+// row is the place of the row that holds an instant, from a row before it on.
+func (p *timetable) row(at grid.Time, k int) int {
+	for k+1 < len(p.rows) && p.rows[k+1].at <= at {
+		k++
+	}
+	return k
+}
+
 // after is the next instant at which nodes may become unplanned or unreserved; Never if
 // there is none.
-func (p *timetable) after(at grid.Time) grid.Time {
+func (p *timetable) after(at grid.Time, k int) grid.Time {
 	next := grid.Never
-	if k, _ := slices.BinarySearchFunc(p.rows, at+1, func(r row, at grid.Time) int { return compare(r.at, at) }); k < len(p.rows) {
-		next = p.rows[k].at
+	if k+1 < len(p.rows) {
+		next = p.rows[k+1].at
 	}
-	if k, _ := slices.BinarySearch(p.edges, at+1); k < len(p.edges) {
-		next = min(next, p.edges[k])
+	if len(p.edges) > 0 {
+		if e, _ := slices.BinarySearch(p.edges, at+1); e < len(p.edges) {
+			next = min(next, p.edges[e])
+		}
 	}
 	return next
 }
 
-// unplanned leaves in p.avail the nodes that a job could use if it began at an instant, and
-// reports whether they are enough. If they are not, no start before from is possible.
-func (p *timetable) unplanned(j *Job, at grid.Time) (enough bool, from grid.Time) {
+// unplanned leaves in p.avail the nodes that a job could use if it began at an instant, in
+// row k, and reports whether they are enough.
+func (p *timetable) unplanned(j *Job, at grid.Time, k int) bool {
 	t, end := p.twin, at.Add(j.Limit)
 	p.avail.copy(t.conf.Partitions[j.Partition].Nodes)
 	t.own(p.avail, j, at)
 	t.unreserved(p.avail, j, at)
-	if p.avail.Count() < j.Nodes {
-		return false, at
+	for ; k < len(p.rows) && p.rows[k].at < end; k++ {
+		p.avail.without(p.rows[k].nodes)
 	}
-	all := len(p.rows)
-	k, _ := slices.BinarySearchFunc(p.rows, at+1, func(r row, at grid.Time) int { return compare(r.at, at) })
-	for k = max(k-1, 0); k < all && p.rows[k].at < end; k++ {
-		if p.avail.without(p.rows[k].nodes); p.avail.Count() >= j.Nodes {
-			continue
-		}
-		part := t.conf.Partitions[j.Partition].Nodes
-		if part.Count()-part.common(p.rows[k].nodes) < j.Nodes && k+1 < all { // this row alone is in its way
-			return false, p.rows[k+1].at
-		}
-		return false, at
-	}
-	return true, at
+	return p.avail.Count() >= j.Nodes
 }
 
-// step is the first reach beyond the first end, and what it and the first end are rounded by.
+// reachStep is what the first end is rounded up to a multiple of, and the first reach
+// beyond that.
 const reachStep = 30 * grid.Second
 
-// free is when n nodes of p.avail are free by the coarse rule, and which are: running jobs
-// go in the order of their planned ends, in groups. The first reaches to 30 s after the
+// soonest is when n nodes of p.avail are free by the coarse rule, and which are: running
+// jobs go in the order of their planned ends, in groups. The first reaches to 30 s after the
 // first end rounded up to the next multiple of 30 s; the reach from there doubles for each
-// later group (or grows by bf_window_linear) until it holds a job. The instant is the end
-// of the last job of the group that makes it enough; now if enough are idle, Never if there
-// are too few.
-func (p *timetable) free(n int) (grid.Time, Set) {
-	idle := p.twin.idle
-	count := p.avail.common(idle)
-	if count >= n {
-		return p.now, p.freed(p.ends[:0])
+// later group (or grows by bf_window_linear) until it holds a job. The instant is the end of
+// the last job of the group that makes it enough; now if enough are idle, Never if there are
+// too few. Only jobs on nodes of p.avail count.
+//
+// Groups that hold no job change nothing, so the reaches are fixed once the first end is
+// known. The group that makes it enough is found by halving.
+func (p *timetable) soonest(n int) (grid.Time, Set) {
+	out := p.twin.scratch
+	out.copy(p.avail)
+	if idle := p.twin.idle; p.avail.common(idle) >= n {
+		out.and(idle)
+		return p.now, out
 	}
-	var base, last grid.Time
-	reach := grid.Duration(0)
-	for k, e := range p.ends {
-		if !p.avail.Has(e.node) {
-			continue
+	all := len(p.ends)
+	if all == 0 || p.avail.common(p.freed[all-1]) < n {
+		return grid.Never, nil
+	}
+	first := 0
+	for !p.avail.overlaps(p.ends[first].nodes) {
+		first++
+	}
+	enough, low := all-1, first // the first end by which there are enough
+	for low < enough {
+		if middle := (low + enough) / 2; p.avail.common(p.freed[middle]) >= n {
+			enough = middle
+		} else {
+			low = middle + 1
 		}
-		switch {
-		case reach == 0:
-			base, reach = following(e.at, 0, reachStep), reachStep
-		case e.at > base.Add(reach):
-			if count >= n {
-				return last, p.freed(p.ends[:k])
-			}
-			for e.at > base.Add(reach) {
-				if linear := p.twin.conf.Scheduler.WindowLinear; linear > 0 {
-					reach += linear
-				} else {
-					reach *= 2
-				}
-			}
-		}
-		count++
-		last = e.at
 	}
-	if count >= n {
-		return last, p.freed(p.ends)
+	reached := p.reach(p.ends[first].at, p.ends[enough].at)
+	last, _ := slices.BinarySearchFunc(p.ends, reached+1, func(e jobEnd, at grid.Time) int { return compare(e.at, at) })
+	for last--; !p.avail.overlaps(p.ends[last].nodes); {
+		last--
 	}
-	return grid.Never, nil
+	out.and(p.freed[last])
+	return p.ends[last].at, out
 }
 
-// freed returns the nodes of p.avail that are idle or among the ends.
-func (p *timetable) freed(ends []nodeEnd) Set {
-	free := p.twin.scratch
-	free.copy(p.avail)
-	free.and(p.twin.idle)
-	for _, e := range ends {
-		if p.avail.Has(e.node) {
-			free.Add(e.node)
-		}
+// reach is how far the group reaches that holds an end, if the groups begin at the first.
+func (p *timetable) reach(first, end grid.Time) grid.Time {
+	base, reach := following(first, 0, reachStep), reachStep
+	linear := p.twin.conf.Scheduler.WindowLinear
+	if linear > 0 && end > base.Add(reach) {
+		return base.Add(reach + (end.Sub(base)-reach+linear-1)/linear*linear)
 	}
-	return free
+	for end > base.Add(reach) {
+		reach *= 2
+	}
+	return base.Add(reach)
 }
 
-// clear reports whether nodes are unplanned and unreserved while a job runs from an instant.
-func (p *timetable) clear(j *Job, on Set, at grid.Time) bool {
-	if enough, _ := p.unplanned(j, at); !enough {
-		return false
-	}
-	return on.common(p.avail) == j.Nodes
+// clear reports whether nodes are unplanned and unreserved while a job runs from an instant,
+// in row k or after it.
+func (p *timetable) clear(j *Job, on Set, at grid.Time, k int) bool {
+	return p.unplanned(j, at, p.row(at, k)) && on.common(p.avail) == j.Nodes
 }
 
 // keep plans nodes from an instant until another, both rounded down to bf_resolution, and
@@ -238,6 +294,7 @@ func (p *timetable) keep(on Set, from, to grid.Time) {
 	a, b := p.cut(from), p.cut(to)
 	for ; a < b; a++ {
 		p.rows[a].nodes.or(on)
+		p.rows[a].counted(p.twin.conf.Partitions)
 	}
 }
 
@@ -248,9 +305,10 @@ func (p *timetable) cut(at grid.Time) int {
 	}
 	k, there := slices.BinarySearchFunc(p.rows, at, func(r row, at grid.Time) int { return compare(r.at, at) })
 	if !there {
-		nodes := p.empty()
-		nodes.copy(p.rows[k-1].nodes)
-		p.rows = slices.Insert(p.rows, k, row{at, nodes})
+		r := p.empty(at)
+		r.nodes.copy(p.rows[k-1].nodes)
+		copy(r.open, p.rows[k-1].open)
+		p.rows = slices.Insert(p.rows, k, r)
 	}
 	return k
 }

@@ -43,6 +43,7 @@ type Twin struct {
 
 	calculated grid.Time // when usage was last brought up to date
 	recalc     grid.Time // when it will be next
+	shared     bool      // a node may have two running jobs, as a record has whole seconds
 	passes     clock
 	cycles     cycles
 	plan       timetable
@@ -358,6 +359,22 @@ func (t *Twin) back(i int) {
 	}
 }
 
+// holds is the nodes that a running job has. In a record, the next job may begin on a node
+// in the second in which this one ends.
+func (t *Twin) holds(i int) Set {
+	s := t.of(i)
+	if !t.shared {
+		return s.on
+	}
+	own := NewSet(len(t.conf.CPUs))
+	s.on.Each(func(n int) {
+		if t.holder[n] == i {
+			own.Add(n)
+		}
+	})
+	return own
+}
+
 // release lets the jobs that depend on a job go on.
 func (t *Twin) release(i int) {
 	for _, k := range t.after[i] {
@@ -424,7 +441,7 @@ func (t *Twin) follow(i int) {
 // has outcomes of the jobs that are not over, and of those submitted until an instant.
 func (t *Twin) Ahead(until grid.Time) *Twin {
 	c := *t
-	c.opt.Follow = false
+	c.opt.Follow, c.shared = false, true
 	for t.oldest < t.fed && t.of(t.oldest).phase >= over {
 		t.oldest++
 	}

@@ -204,6 +204,7 @@ func (c *Cluster) takeNodes(list []entry, name string) error {
 			defaults = append(defaults, e.pairs[1:]...)
 			continue
 		}
+		own := e
 		e.pairs = append(slices.Clone(defaults), e.pairs...)
 		names, err := slurm.Hosts(nameOf(e, "NodeName"))
 		if err != nil {
@@ -212,7 +213,10 @@ func (c *Cluster) takeNodes(list []entry, name string) error {
 		if state, _ := e.get("State"); strings.EqualFold(state, "FUTURE") {
 			continue
 		}
-		cpus, err := cpusOf(e)
+		cpus, said, err := cpusOf(own)
+		if err == nil && !said {
+			cpus, _, err = cpusOf(e)
+		}
 		if err != nil {
 			return err
 		}
@@ -243,28 +247,31 @@ func nameOf(e entry, key string) string {
 	return name
 }
 
-// cpusOf returns the CPUs of each node of a line; 1 if it says nothing.
-func cpusOf(e entry) (int, error) {
+// cpusOf returns the CPUs of each node of a line, and whether it says how many; 1 if not.
+func cpusOf(e entry) (cpus int, said bool, err error) {
+	number := func(key string) (int, bool) {
+		v, ok := e.get(key)
+		if !ok || err != nil {
+			return 0, false
+		}
+		n, wrong := whole(v, 1)
+		if wrong != nil {
+			err = e.fault(key, "%v", wrong)
+		}
+		return n, wrong == nil
+	}
 	for _, key := range [...]string{"CPUTot", "CPUs", "Procs"} {
-		if v, ok := e.get(key); ok {
-			n, err := whole(v, 1)
-			if err != nil {
-				return 0, e.fault(key, "%v", err)
-			}
-			return n, nil
+		if n, ok := number(key); ok || err != nil {
+			return n, true, err
 		}
 	}
-	all := 1
+	cpus = 1
 	for _, key := range [...]string{"Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore"} {
-		if v, ok := e.get(key); ok {
-			n, err := whole(v, 1)
-			if err != nil {
-				return 0, e.fault(key, "%v", err)
-			}
-			all = min(all*n, twin.Unlimited)
+		if n, ok := number(key); ok {
+			cpus, said = min(cpus*n, twin.Unlimited), true
 		}
 	}
-	return all, nil
+	return cpus, said, err
 }
 
 // nodeSets reads the lines NodeSet that name their nodes.
