@@ -85,6 +85,9 @@ func (co *coordinator) settled(now grid.Time, t *transaction, l *txLeg, m agents
 		return
 	}
 	l.end = m.End
+	if m.Result == nil {
+		m.Result = t.job.simulated(&l.what, m.End)
+	}
 	if m.Result != nil {
 		x := l.onNodes()
 		x.result = m.Result

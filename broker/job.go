@@ -55,6 +55,7 @@ type submission struct{ batch, digest, notify string }
 type wishes struct {
 	Priority int
 	Run      grid.Duration
+	Exit     int
 	Require  grid.Requirement
 	OneSite  bool
 	Minimize grid.Goal
@@ -104,7 +105,7 @@ func (j *job) take(x grid.Job, near *submission) {
 	if from := (submission{o.Batch, o.Digest, o.Notify}); from != *near {
 		j.from = &from
 	}
-	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, After: x.After, Gap: x.Gap, Work: x.Work})
+	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, Exit: x.Exit, After: x.After, Gap: x.Gap, Work: x.Work})
 }
 
 // ask sets the job's request. beside has the wishes that are not part of a request.
@@ -121,7 +122,7 @@ func (j *job) ask(r grid.Request, beside wishes) {
 // some reports whether any wish is set.
 func (w *wishes) some() bool {
 	m := &w.Require
-	return w.Priority != 0 || w.Run != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
+	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
 		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil ||
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
@@ -135,7 +136,7 @@ func (j *job) request() grid.Request {
 
 // whole is the job as its user would submit it now.
 func (j *job) whole() grid.Job {
-	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run,
+	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run, Exit: j.Exit,
 		Origin: grid.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
 		After:  j.After, Gap: j.Gap, Work: j.Work}
 }

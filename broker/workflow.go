@@ -69,7 +69,7 @@ func (mem *memory) link(j *job) {
 // false if the job has no window or is about to lose it.
 func (j *job) ends() (grid.Time, bool) {
 	switch j.state {
-	case grid.JobDone:
+	case grid.JobDone, grid.JobFailed:
 		return j.ended, true
 	case grid.JobPlaced:
 		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != grid.Kept }) && !j.overdue()
@@ -293,7 +293,7 @@ func (j *job) wished() bool {
 // needsOver reports whether every job that this one comes after is done, so that its
 // ready time is final.
 func (j *job) needsOver() bool {
-	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != grid.JobDone })
+	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return !p.state.Ended() })
 }
 
 // needed reports whether an open job comes after this one.

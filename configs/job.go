@@ -12,30 +12,32 @@ import (
 // Job is one job of a batch, or of a broker in a scenario. Its times count from its
 // submission; At turns it into a grid.Job.
 type Job struct {
-	Name           string           // unique in the batch or broker
-	User           string           // default "": the submitter
-	Submit         grid.Duration    // in a scenario: after its zero; default 0
-	Nodes          int              // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
-	Length         grid.Duration    // L, run time at performance 1 on these nodes, above 0
-	Sizes          []grid.Size      // of a moldable job, in ascending order of nodes; default: none
-	Run            grid.Duration    // real run time at performance 1, for simulated clusters; default 0: Length
-	MinPerformance grid.Performance // P; default 1
-	MaxPrice       grid.Price       // C; if only a budget is given, implied by the budget
-	Budget         grid.Credits     // S; if only a price is given, implied by the price
-	Ready          Moment           // earliest start; default: its submission
-	Deadline       Moment           // after Ready; default: none
-	Priority       int              // -1,000,000..1,000,000, higher first; default 0
-	Flexible       grid.Duration    // may start up to this later once accepted; default 0
-	Fix            Thousandths      // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
-	Alternatives   Thousandths      // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
-	OneSite        bool             // spread = "one-site"; default "any"
-	Require        grid.Requirement // default: nothing
-	After          []string         // names of jobs that must have ended first; default: none
-	Gap            grid.Duration    // time between the end of the last of them and its start; default 0
-	Minimize       grid.Goal        // its owner's goal; default: the broker's
-	Urgency        grid.Urgency     // what it is worth to end an hour earlier; default: the broker's
-	Runs           bool             // it has a command or a script
-	Work           *grid.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
+	Name           string             // unique in the batch or broker
+	User           string             // default "": the submitter
+	Submit         grid.Duration      // in a scenario: after its zero; default 0
+	Nodes          int                // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
+	Length         grid.Duration      // L, run time at performance 1 on these nodes, above 0
+	Sizes          []grid.Size        // of a moldable job, in ascending order of nodes; default: none
+	Run            grid.Duration      // real run time at performance 1, for simulated clusters; default 0: Length
+	Fails          Thousandths        // in a scenario: the probability that its work fails, 0..1; default 0
+	FailsAfter     Range[Thousandths] // when it does, as a share of its real run time; default 0..1
+	MinPerformance grid.Performance   // P; default 1
+	MaxPrice       grid.Price         // C; if only a budget is given, implied by the budget
+	Budget         grid.Credits       // S; if only a price is given, implied by the price
+	Ready          Moment             // earliest start; default: its submission
+	Deadline       Moment             // after Ready; default: none
+	Priority       int                // -1,000,000..1,000,000, higher first; default 0
+	Flexible       grid.Duration      // may start up to this later once accepted; default 0
+	Fix            Thousandths        // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
+	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
+	OneSite        bool               // spread = "one-site"; default "any"
+	Require        grid.Requirement   // default: nothing
+	After          []string           // names of jobs that must have ended first; default: none
+	Gap            grid.Duration      // time between the end of the last of them and its start; default 0
+	Minimize       grid.Goal          // its owner's goal; default: the broker's
+	Urgency        grid.Urgency       // what it is worth to end an hour earlier; default: the broker's
+	Runs           bool               // it has a command or a script
+	Work           *grid.Work         // the command or script; nil: none, or a script in a simulation, which reads no scripts
 }
 
 // Moment is a span after a submission, or a date.
@@ -217,6 +219,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		}),
 		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup`; must be given without a table there"),
 		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
+		share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").only(inScenario, failsReally),
+		factors("fails_after", &j.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, failsReally),
 		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
 		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
@@ -248,6 +252,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		rule(func(t *table) { t.money(j) }),
 	}, j.workKeys()...)
 }
+
+const failsReally = "is only for scenarios; work that really runs fails by itself"
 
 var spreads = []string{"any", "one-site"}
 

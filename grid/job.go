@@ -98,6 +98,10 @@ type Job struct {
 	After []string `json:"after,omitempty"`
 	Gap   Duration `json:"gap,omitempty"`
 
+	// Exit is the exit status that its work ends with, only known in simulations, whose
+	// clusters run nothing.
+	Exit int `json:"exit,omitempty"`
+
 	Work *Work `json:"work,omitempty"` // what it runs, which must not be changed; nil: nothing that a cluster starts
 }
 

@@ -17,7 +17,7 @@ type Turn struct {
 	Site   string       `json:"site,omitempty"`
 	Tx     string       `json:"transaction,omitempty"`
 	Start  grid.Time    `json:"start,omitempty"`  // of the window or the leg
-	End    grid.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
+	End    grid.Time    `json:"end,omitempty"`    // LegEnded, Done, Failed: when the work was over
 	Amount grid.Credits `json:"amount,omitempty"` // what is paid or given back
 	Reason grid.Reason  `json:"reason,omitzero"`
 
@@ -41,6 +41,7 @@ const (
 	Started   What = "started"
 	LegEnded  What = "leg-ended"
 	Done      What = "done"
+	Failed    What = "failed"
 	LegLost   What = "leg-lost"
 	Repaired  What = "repaired"
 	Moved     What = "moved"
@@ -76,7 +77,8 @@ var list = []Entry{
 	{Confirmed, "leg-closed, commit", "a site has acknowledged its leg; its price is paid", true},
 	{Started, "leg-started", "the work of a leg runs (recorded only where `Explain` is on)", true},
 	{LegEnded, "leg-done", "the work of a leg has ended, or the leg was given back: when, and what is refunded", true},
-	{Done, "leg-done, the last", "its window is over", true},
+	{Done, "leg-done, the last", "its window is over, and no work failed", true},
+	{Failed, "leg-done, the last", "its window is over, and the work of a leg failed: it exited with a status other than 0, was killed at its window's end, or was lost", true},
 	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its leg, or does not answer (`site-lost`): what is refunded, and the penalty. A repair follows, or `broken`", true},
 	{Repaired, "tx-decided, COMMIT of a repair", "other nodes have replaced the lost ones", true},
 	{Moved, "tx-decided, COMMIT of a move", "another window has replaced the old one; the refund for that comes with its `leg-ended`", true},
@@ -120,7 +122,7 @@ type Standing struct {
 	Known  bool
 	State  grid.JobState
 	Since  grid.Time   // when it entered that state
-	Reason grid.Reason // why it waits, was abandoned or was withdrawn
+	Reason grid.Reason // why it waits, has failed, was abandoned or was withdrawn
 
 	begun []grid.LegID // legs of its window that run, or have run to their end
 }
@@ -193,9 +195,12 @@ func (s *Standing) Take(u *Turn) {
 		if s.Known && s.State == grid.JobRunning && len(s.begun) == 0 {
 			become(grid.JobPlaced)
 		}
-	case Done:
+	case Done, Failed:
 		if s.Known && (s.State == grid.JobPlaced || s.State == grid.JobRunning) {
-			become(grid.JobDone)
+			if become(grid.JobDone); u.What == Failed {
+				become(grid.JobFailed)
+				s.Reason = u.Reason
+			}
 		}
 	case Withdrawn:
 		s.Reason = u.Reason

@@ -31,7 +31,11 @@ func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
 	v.nodes += j.window.nodeTime()
 	v.waiting = v.waiting.Plus(grid.Cost(hour, max(0, end.Sub(j.Ready))))
 	if at, ok := j.window.finished(); ok {
-		v.jobs.Done++
+		if j.window.failure().Refused() {
+			v.jobs.Failed++
+		} else {
+			v.jobs.Done++
+		}
 		v.response += at.Sub(j.Submit)
 	}
 }
@@ -71,6 +75,6 @@ func (v *voJobs) summary(sum *BrokerSummary) {
 	}
 	sum.MeanWait, sum.MeanTime = mean(v.wait, v.jobs.Placed), mean(v.time, v.jobs.Placed)
 	sum.MeanFinish, sum.Finish90 = meanAnd90(v.finish)
-	sum.MeanResponse = mean(v.response, v.jobs.Done)
+	sum.MeanResponse = mean(v.response, v.jobs.Done+v.jobs.Failed)
 	sum.Value.Waiting, sum.Value.Unplaced = v.waiting, v.unplaced
 }
