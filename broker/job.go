@@ -63,7 +63,7 @@ type wishes struct {
 	Fix, Phi int
 	Sizes    []grid.Size
 	Urgency  grid.Urgency
-	After    []string
+	After    []grid.Dependency
 	Gap      grid.Duration
 	Work     *grid.Work
 }
@@ -188,9 +188,10 @@ func (j *job) own() *fate {
 	return j.fate
 }
 
-// because sets the reason why the job is not placed; no reason: it is, or may be.
+// because sets the reason why the job is not placed, or has failed; no reason: it is, or may
+// be. That of a job that is given up stays, whatever becomes of its legs.
 func (j *job) because(r grid.Reason) {
-	if j.reason == r {
+	if j.reason == r || j.state == grid.JobWithdrawn {
 		return
 	}
 	if j.own().reason = r; *j.fate == noFate {
@@ -200,12 +201,18 @@ func (j *job) because(r grid.Reason) {
 
 // flow is a job's neighbours in its workflow.
 type flow struct {
-	needs []*job // the jobs it comes after
+	needs []need // the jobs it comes after
 	feeds []*job // the jobs that come after it
 }
 
+// need is a job that another one comes after, and how it must end.
+type need struct {
+	*job
+	on grid.Condition
+}
+
 // needs are the jobs that it comes after.
-func (j *job) needs() []*job {
+func (j *job) needs() []need {
 	if j.flow == nil {
 		return nil
 	}
@@ -220,14 +227,14 @@ func (j *job) feeds() []*job {
 	return j.flow.feeds
 }
 
-// comesAfter makes the job come after p.
-func (j *job) comesAfter(p *job) {
+// comesAfter makes the job come after p, if that ends as the condition says.
+func (j *job) comesAfter(p *job, on grid.Condition) {
 	for _, x := range []*job{j, p} {
 		if x.flow == nil {
 			x.own().flow = &flow{}
 		}
 	}
-	j.flow.needs, p.flow.feeds = append(j.flow.needs, p), append(p.flow.feeds, j)
+	j.flow.needs, p.flow.feeds = append(j.flow.needs, need{p, on}), append(p.flow.feeds, j)
 }
 
 // submitted is the job as its user has submitted it.

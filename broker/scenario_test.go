@@ -182,7 +182,15 @@ func scenarioJob(t *testing.T, line string) grid.Job {
 		case "deadline":
 			j.Deadline = grid.Time(number(t, value)) * 1000
 		case "after":
-			j.After = strings.Split(value, "+")
+			j.After = append(j.After, grid.Dependencies(grid.IfDone, strings.Split(value, "+")...)...)
+		case "after_any":
+			j.After = append(j.After, grid.Dependencies(grid.IfAny, strings.Split(value, "+")...)...)
+		case "after_failed":
+			j.After = append(j.After, grid.Dependencies(grid.IfFailed, strings.Split(value, "+")...)...)
+		case "after_ran": // as earlier versions have recorded it
+			j.After = append(j.After, grid.Dependencies(grid.IfRan, strings.Split(value, "+")...)...)
+		case "exit":
+			j.Exit = number(t, value)
 		case "performance":
 			j.MinPerformance = grid.Performance(number(t, value))
 		case "price": // of a node for 1000 s

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ type Job struct {
 	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
 	OneSite        bool               // spread = "one-site"; default "any"
 	Require        grid.Requirement   // default: nothing
-	After          []string           // names of jobs that must have ended first; default: none
+	After          []grid.Dependency  // jobs that must have ended first, and how; default: none
 	Gap            grid.Duration      // time between the end of the last of them and its start; default 0
 	Minimize       grid.Goal          // its owner's goal; default: the broker's
 	Urgency        grid.Urgency       // what it is worth to end an hour earlier; default: the broker's
@@ -164,7 +163,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	names, after, place := make([]string, len(jobs)), make([][]string, len(jobs)), map[string]int{}
 	chained := false
 	for i := range jobs {
-		names[i], after[i], place[jobs[i].Name] = jobs[i].Name, jobs[i].After, i
+		names[i], after[i], place[jobs[i].Name] = jobs[i].Name, grid.Names(jobs[i].After), i
 		chained = chained || len(jobs[i].After) > 0
 	}
 	if !chained {
@@ -172,20 +171,23 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	}
 	order, loop := grid.InOrder(names, after)
 	if loop != nil {
-		tables[place[loop[0]]].wrong("after", "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
+		first := jobs[place[loop[0]]]
+		key := first.After[slices.Index(grid.Names(first.After), loop[1])].On.Key()
+		tables[place[loop[0]]].wrong(key, "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
 		return jobs
 	}
 	for i := range jobs {
-		for _, name := range jobs[i].After {
+		for _, d := range jobs[i].After {
+			name, key := d.Job, d.On.Key()
 			p, known := place[name]
 			switch {
 			case !known && simulated:
-				tables[i].wrong("after", "%q is not a job of this file", name)
+				tables[i].wrong(key, "%q is not a job of this file", name)
 			case !known:
 			case jobs[p].User != jobs[i].User:
-				tables[i].wrong("after", "%q is a job of another user; a job can depend only on jobs of the same user", name)
+				tables[i].wrong(key, "%q is a job of another user; a job can depend only on jobs of the same user", name)
 			case jobs[p].Submit > jobs[i].Submit:
-				tables[i].wrong("after", "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
+				tables[i].wrong(key, "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
 			}
 		}
 	}
@@ -201,7 +203,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	var least, most int
 	var fast speedup
-	return append(keys{
+	return slices.Concat(keys{
 		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
 			"number of nodes at once").must("16"),
@@ -240,7 +242,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended first; at most %d", maxAfter)),
+	}, dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
@@ -250,28 +252,12 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		rule(func(t *table) { t.mold(j, &fast, least, most) }),
 		rule(func(t *table) { t.window(j) }),
 		rule(func(t *table) { t.money(j) }),
-	}, j.workKeys()...)
+	}, j.workKeys())
 }
 
 const failsReally = "is only for scenarios; work that really runs fails by itself"
 
 var spreads = []string{"any", "one-site"}
-
-// follows checks the jobs that a job depends on.
-func (j *Job) follows(t *table) {
-	if len(j.After) == 0 {
-		j.After = nil
-	}
-	switch {
-	case len(j.After) > maxAfter:
-		t.wrong("after", "%d jobs; must be at most %d", len(j.After), maxAfter)
-	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
-		t.wrong("gap", "needs after; leave it out")
-	}
-}
-
-// maxAfter bounds the jobs that one job can depend on.
-const maxAfter = 100
 
 // goal reads a job's goal; none if it is not given.
 func (t *table) goal(key string) grid.Goal {

@@ -71,6 +71,16 @@ func (s JobState) Ended() bool { return s == JobDone || s == JobFailed }
 // GivenUp reports whether the job is over and has not run to its end.
 func (s JobState) GivenUp() bool { return s == JobAbandoned || s == JobWithdrawn }
 
+// Shown is the state that users see of a job that its broker keeps in state s for a reason. A
+// job that is given up because of what it comes after is kept as withdrawn, since its legs are
+// given back alike; its user has not done that.
+func (s JobState) Shown(why Code) JobState {
+	if s == JobWithdrawn && why == After {
+		return JobAbandoned
+	}
+	return s
+}
+
 // TxState is the state of a transaction at its broker.
 type TxState uint8
 

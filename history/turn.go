@@ -69,7 +69,7 @@ var list = []Entry{
 	{Submitted, "job-submitted", "the broker has taken it; a repeated submission adds no turn", true},
 	{NotTaken, "submission-refused", "the broker has not taken it, and why; there is no such job", false},
 	{Postponed, "job-postponed", "it waits for another cycle, and why; once for each cycle that looked at it", true},
-	{Abandoned, "job-postponed, final", "it will not be tried again: every known site has answered, and none of them could ever run it; or its deadline has passed", true},
+	{Abandoned, "job-postponed, final; job-cancelled with a reason", "it will not be tried again: every known site has answered, and none of them could ever run it; its deadline has passed; or a job that it comes after cannot end any more as its condition says. The `leg-ended` of its legs have the refunds", true},
 	{Trying, "tx-begun", "the broker asks for a window: sites, nodes, start, and the most that it will pay", true},
 	{Priced, "leg-priced", "a site holds its leg, at the price that binds", false},
 	{TryFailed, "tx-decided, ABORT", "a site has refused: which one, and why. The next alternative follows, or `postponed`", true},
@@ -83,7 +83,7 @@ var list = []Entry{
 	{Repaired, "tx-decided, COMMIT of a repair", "other nodes have replaced the lost ones", true},
 	{Moved, "tx-decided, COMMIT of a move", "another window has replaced the old one; the refund for that comes with its `leg-ended`", true},
 	{Broken, "job-broken", "the rest of its window is refunded in full, and it waits again", true},
-	{Withdrawn, "job-cancelled", "its user has cancelled it or, with a reason, a job that it comes after was abandoned or withdrawn; the `leg-ended` of its legs have the refunds", true},
+	{Withdrawn, "job-cancelled", "its user has cancelled it; the `leg-ended` of its legs have the refunds", true},
 	{Shifted, "leg-shifted", "its site has moved a leg within its window, and where it starts now; or has fixed it where it lies", true},
 	{Offered, "shift-offered", "a site asks to move its leg: the other place, and what it pays. If accepted, `trying` and `moved` follow", true},
 	{OfferOver, "offer-closed", "an offer was rejected, has failed and why, or has expired; nothing has changed", true},
@@ -149,6 +149,12 @@ func (s *Standing) Begun(leg grid.LegID, start grid.Time) {
 	}
 }
 
+// GivenUp reports whether the job was cancelled, by its user or because of what it comes
+// after: what is still bought for it is given back.
+func (s *Standing) GivenUp() bool {
+	return s.State == grid.JobWithdrawn || s.State == grid.JobAbandoned && s.Reason.Code == grid.After
+}
+
 // Take follows a turn of the job.
 func (s *Standing) Take(u *Turn) {
 	become := func(state grid.JobState) {
@@ -182,7 +188,7 @@ func (s *Standing) Take(u *Turn) {
 		s.Reason, s.begun = u.Reason, nil
 		become(grid.JobWaiting)
 	case Placed, Moved, Repaired:
-		if !s.Known || s.State != grid.JobWithdrawn {
+		if !s.Known || !s.GivenUp() {
 			s.Reason = grid.Reason{}
 			if u.What != Repaired || len(s.begun) == 0 { // the replacement of a leg does not stop the others
 				become(grid.JobPlaced)

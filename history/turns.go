@@ -46,7 +46,7 @@ func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
 	case facts.JobCancelled:
 		if f.Reason.Refused() {
-			return turn(f.Job, Withdrawn, f.Reason, "withdrawn: %v", f.Reason)
+			return turn(f.Job, Abandoned, f.Reason, "abandoned: %v", f.Reason)
 		}
 		return turn(f.Job, Withdrawn, grid.Reason{}, "withdrawn by its user")
 	case facts.JobsForgotten:

@@ -147,7 +147,7 @@ type JobSummary struct {
 	Failed      int `json:"failed,omitempty"`    // of those placed, all legs ended and the work of one failed
 	Waiting     int `json:"waiting"`             // not placed, to be tried again
 	Abandoned   int `json:"abandoned"`           // not placed, not to be tried again
-	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, cancelled by their users or with what they come after
+	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, cancelled by their users
 	GivenUp     int `json:"givenUp,omitempty"`   // of those withdrawn, by their users
 	// Unplaced counts those without a window that no user gave up by the last reason given;
 	// those that no cycle has looked at yet stand under "".

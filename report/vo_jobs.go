@@ -45,14 +45,12 @@ func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
 // first. So no job that is placed in time loses more than it would without a window.
 func (v *voJobs) leave(j *voJob, hour grid.Price, at grid.Time) {
 	switch {
-	case j.state == grid.JobWithdrawn && j.byUser:
+	case j.state == grid.JobWithdrawn:
 		v.jobs.Withdrawn++
 		v.jobs.GivenUp++
 		return
 	case j.state == grid.JobAbandoned:
 		v.jobs.Abandoned++
-	case j.state == grid.JobWithdrawn:
-		v.jobs.Withdrawn++
 	default:
 		v.jobs.Waiting++
 	}

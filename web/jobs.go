@@ -38,7 +38,9 @@ type Job struct {
 	Minimize       string      `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
 	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
 	OneSite        bool        `json:"oneSite,omitempty"`
-	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must end before it starts"`
+	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
+	AfterAny       []string    `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
+	AfterFailed    []string    `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
 	Gap            *Seconds    `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
 
 	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed, or why it failed"`
@@ -84,7 +86,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
 		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
-		After: v.After, Sizes: sizesOf(v.Sizes),
+		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), Sizes: sizesOf(v.Sizes),
 	}
 	if v.Gap > 0 {
 		j.Gap = &Seconds{v.Gap}

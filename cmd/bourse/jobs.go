@@ -39,7 +39,7 @@ func newJobs() *cobra.Command {
 Users see their own jobs, operators all. ID is a job's identity, or its name if no
 other job has it.
 
-`+statesText()+`Times are local.
+` + statesText() + `Times are local.
 
 With --follow it prints every event of the jobs as it happens (with --json as lines
 of JSON). With an ID it ends when the job does, with exit status 1 if the job failed,

@@ -262,7 +262,7 @@ func request(j *configs.Job) web.JobRequest {
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
 		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
-		After: j.After, Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
+		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
 	}
 	for _, z := range j.Sizes {
 		r.Sizes = append(r.Sizes, web.Size{Nodes: z.Nodes, Length: web.Seconds{Duration: z.Length}})

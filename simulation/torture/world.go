@@ -355,7 +355,7 @@ func (w *world) drawPromises(r *rand.Rand) {
 				j.Fix = 500 * r.IntN(2)
 			}
 			if k > 0 && r.IntN(6) == 0 {
-				jobs[k].After, jobs[k].Gap = []string{jobs[r.IntN(k)].Name}, grid.Duration(r.IntN(3))*grid.Minute
+				jobs[k].After, jobs[k].Gap = grid.Dependencies(grid.IfDone, jobs[r.IntN(k)].Name), grid.Duration(r.IntN(3))*grid.Minute
 			}
 		}
 	}
