@@ -100,7 +100,10 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if why := terms.Never(fewest(j.Nodes, j.Sizes)); why.Refused() {
 		return why
 	}
-	return in.unrelated(j)
+	if why := in.unrelated(j); why.Refused() {
+		return why
+	}
+	return in.neverHere(now, j)
 }
 
 // waitingOf is the number of a tenant's waiting jobs.

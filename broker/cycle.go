@@ -203,6 +203,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 	}
 	waited := c.poll.take(c.opened, now, site, m)
 	sch.asking.remember(sch.peers.get(from), &c.poll.sites[site])
+	sch.peers.get(from).meets(&c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
 		sch.peers.get(from).clock = a
 	}

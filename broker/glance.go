@@ -75,6 +75,7 @@ func (g *glances) offered(now grid.Time, p *peer, m agents.Offers, out *agents.O
 		return
 	}
 	p.glance.site = planning.Site{Name: p.name, Answer: judge(p.glance.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
+	p.meets(&p.glance.site)
 	if delete(g.waits, p.id); len(g.waits) == 0 {
 		g.end(out)
 	}

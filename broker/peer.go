@@ -24,7 +24,8 @@ type peer struct {
 	lists     grid.Time // when it was last asked for its legs
 	silent    silence
 	known     acquaintance
-	clock     planning.Answer // Usable or Skewed, by its last offers; otherwise Silent
+	has       []agents.GroupOffer // what it has, by its last offers, free or not; nil: not known
+	clock     planning.Answer     // Usable or Skewed, by its last offers; otherwise Silent
 	listed    bool
 	stands    standing
 	glance    glance

@@ -127,6 +127,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if narrow(seed) {
 		w.drawNarrow()
 	}
+	if failing(seed) {
+		w.drawFailures(rand.New(rand.NewPCG(seed, streamFailures)))
+	}
 	kinds, _ := managedKinds(seed)
 	for i, k := range kinds {
 		w.sites[i].kind = k
