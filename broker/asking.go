@@ -32,6 +32,7 @@ type acquaintance struct {
 	lot    uint64           // breaks ties between sites last asked in the same cycle
 	digest *planning.Digest // of its last offers; nil: they were unusable, or there are none
 	silent silence
+	has    []agents.GroupOffer // what it has, by its last offers, free or not; nil: not known
 }
 
 // of is what is known of a site.

@@ -107,7 +107,10 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if why := terms.Never(fewest(j.Nodes, j.Sizes)); why.Refused() {
 		return why
 	}
-	return in.unrelated(j)
+	if why := in.unrelated(j); why.Refused() {
+		return why
+	}
+	return in.neverHere(now, j)
 }
 
 // waitingOf is the number of a tenant's waiting jobs.
@@ -128,7 +131,7 @@ const maxWorks = 256 << 20
 
 // same reports whether two jobs are the same but for when they were submitted.
 func same(a, b *grid.Job) bool {
-	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
+	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run && a.Exit == b.Exit &&
 		slices.Equal(a.After, b.After) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
 }
 

@@ -130,6 +130,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
 		b.scheduler.wake(now, out)
+		for len(b.touched) > 0 { // a cycle that asks no site gives jobs up at once
+			b.intake.reviewTouched(now, out)
+			b.scheduler.wake(now, out)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 		no = reason(grid.Unknown, "%s has no job %q", in.cfg.Name, m.Job)
 	case j.User != m.User:
 		no = reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == grid.JobDone:
+	case j.state.Ended():
 		no = reason(grid.BadState, "job %q has ended", m.Job)
 	case j.state == grid.JobAbandoned:
 		no = reason(grid.BadState, "job %q was abandoned: %v", m.Job, j.reason)

@@ -80,6 +80,11 @@ type Config struct {
 
 	Nonce uint64 // for a life whose runtime draws none
 
+	// Refuse says that what can never run here is refused at submission, and that a job which
+	// no price curve can ever make cheap enough is abandoned; see never.go. Otherwise, as in
+	// scenarios, every sound job is taken, and such a job waits.
+	Refuse bool
+
 	// KeepJobs is how long a job is remembered after it is over. Then its name is
 	// free again. 0: for ever.
 	KeepJobs grid.Duration
@@ -131,6 +136,7 @@ func Defaults(name string) Config {
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*grid.Day, 64<<20, 100, 10_000
+	c.Refuse = true
 	c.Patience, c.Phases = 0, uint64(Phase(name, grid.MaxDuration))|1
 	return c
 }

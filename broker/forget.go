@@ -70,7 +70,7 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 	}
 	for j := range gone {
 		for _, s := range j.feeds() {
-			s.flow.needs = slices.DeleteFunc(s.flow.needs, func(x *job) bool { return gone[x] })
+			s.flow.needs = slices.DeleteFunc(s.flow.needs, func(x need) bool { return gone[x.job] })
 		}
 		for _, p := range j.needs() {
 			p.flow.feeds = slices.DeleteFunc(p.flow.feeds, func(x *job) bool { return gone[x] })

@@ -96,6 +96,7 @@ func (g *glances) offered(now grid.Time, p *transaction.Site, m agents.Offers, o
 	}
 	x := g.of(p.ID())
 	x.site = planning.Site{Name: p.Name(), Answer: judge(x.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
+	g.scheduler.asking.of(p.ID()).meets(&x.site)
 	if delete(g.waits, p.ID()); len(g.waits) == 0 {
 		g.end(out)
 	}

@@ -52,6 +52,7 @@ type submission struct{ batch, digest, notify string }
 type wishes struct {
 	Priority int
 	Run      grid.Duration
+	Exit     int
 	Require  grid.Requirement
 	OneSite  bool
 	Minimize grid.Goal
@@ -59,7 +60,7 @@ type wishes struct {
 	Fix, Phi int
 	Sizes    []grid.Size
 	Urgency  grid.Urgency
-	After    []string
+	After    []grid.Dependency
 	Gap      grid.Duration
 	Work     *grid.Work
 }
@@ -102,7 +103,7 @@ func (j *job) take(x grid.Job, near *submission) {
 	if from := (submission{o.Batch, o.Digest, o.Notify}); from != *near {
 		j.from = &from
 	}
-	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, After: x.After, Gap: x.Gap, Work: x.Work})
+	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, Exit: x.Exit, After: x.After, Gap: x.Gap, Work: x.Work})
 }
 
 // ask sets the job's request. beside has the wishes that are not part of a request.
@@ -119,7 +120,7 @@ func (j *job) ask(r grid.Request, beside wishes) {
 // some reports whether any wish is set.
 func (w *wishes) some() bool {
 	m := &w.Require
-	return w.Priority != 0 || w.Run != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
+	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
 		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil ||
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
@@ -133,7 +134,7 @@ func (j *job) request() grid.Request {
 
 // whole is the job as its user would submit it now.
 func (j *job) whole() grid.Job {
-	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run,
+	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run, Exit: j.Exit,
 		Origin: grid.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
 		After:  j.After, Gap: j.Gap, Work: j.Work}
 }
@@ -179,9 +180,10 @@ func (j *job) own() *fate {
 	return j.fate
 }
 
-// because sets the reason why the job is not placed; no reason: it is, or may be.
+// because sets the reason why the job is not placed, or has failed; no reason: it is, or may
+// be. That of a job that is given up stays, whatever becomes of its legs.
 func (j *job) because(r grid.Reason) {
-	if j.reason == r {
+	if j.reason == r || j.state == grid.JobWithdrawn {
 		return
 	}
 	if j.own().reason = r; *j.fate == noFate {
@@ -191,12 +193,18 @@ func (j *job) because(r grid.Reason) {
 
 // flow is a job's neighbours in its workflow.
 type flow struct {
-	needs []*job // the jobs it comes after
+	needs []need // the jobs it comes after
 	feeds []*job // the jobs that come after it
 }
 
+// need is a job that another one comes after, and how it must end.
+type need struct {
+	*job
+	on grid.Condition
+}
+
 // needs are the jobs that it comes after.
-func (j *job) needs() []*job {
+func (j *job) needs() []need {
 	if j.flow == nil {
 		return nil
 	}
@@ -211,14 +219,14 @@ func (j *job) feeds() []*job {
 	return j.flow.feeds
 }
 
-// comesAfter makes the job come after p.
-func (j *job) comesAfter(p *job) {
+// comesAfter makes the job come after p, if that ends as the condition says.
+func (j *job) comesAfter(p *job, on grid.Condition) {
 	for _, x := range []*job{j, p} {
 		if x.flow == nil {
 			x.own().flow = &flow{}
 		}
 	}
-	j.flow.needs, p.flow.feeds = append(j.flow.needs, p), append(p.flow.feeds, j)
+	j.flow.needs, p.flow.feeds = append(j.flow.needs, need{p, on}), append(p.flow.feeds, j)
 }
 
 // submitted is the job as its user has submitted it.

@@ -73,7 +73,8 @@ func (mem *memory) reset() {
 func (mem *memory) termsChanged() { mem.accounts.Bound(mem.tenancy.Quotas()) }
 
 // settle checks whether a job's window is over. If all of it was carried to its end
-// the job is done, otherwise it waits again; a stub is abandoned.
+// the job is done, or failed if any of its work did; otherwise it waits again; a stub is
+// abandoned.
 func (mem *memory) settle(j *job) {
 	if j.state != grid.JobPlaced {
 		return
@@ -83,9 +84,10 @@ func (mem *memory) settle(j *job) {
 		return
 	}
 	if whole {
-		j.because(grid.Reason{})
+		why := j.failure()
+		j.because(why)
 		j.ended = j.lastEnd()
-		mem.become(j, grid.JobDone)
+		mem.become(j, ending(why))
 		return
 	}
 	if kept := j.Part(); kept || j.stub {

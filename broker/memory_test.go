@@ -144,7 +144,7 @@ func TestJob_KeepsAllThatWasHandedIn(t *testing.T) {
 	plain := testJob("wave-k3f9m2q7", 4, grid.Hour, grid.Credit)
 	plain.Origin = grid.Origin{Batch: "b-1", Digest: "d", Label: "wave", Notify: "https://x"}
 	odd := plain
-	odd.Priority, odd.Run, odd.OneSite, odd.After, odd.Gap = 3, 5, true, []string{"a"}, 7
+	odd.Priority, odd.Run, odd.OneSite, odd.After, odd.Gap = 3, 5, true, grid.Dependencies(grid.IfAny, "a"), 7
 	odd.Require.GPUs, odd.Minimize, odd.Flexible, odd.Fix, odd.Phi = 2, grid.GoalCost, 9, 11, 13
 	odd.Sizes, odd.Urgency, odd.Work = []grid.Size{{Nodes: 1, Length: 2}}, 17, &grid.Work{}
 	odd.Origin.Label = "another"

@@ -129,7 +129,7 @@ func (b *Broker) AtRest() bool {
 // from its legs.
 func (j *job) standing() (grid.JobState, grid.Time) {
 	if j.state != grid.JobPlaced {
-		return j.state, j.since
+		return j.state.Shown(j.reason.Code), j.since
 	}
 	first := grid.Never
 	for _, t := range j.Window() {

@@ -221,8 +221,8 @@ func (b *Broker) Submissions(skip, n int) (list []grid.Job, more bool) {
 }
 
 // Count is the number of jobs in each state, by grid.JobState. It walks all jobs.
-func (b *Broker) Count() [grid.JobRunning + 1]int {
-	var n [grid.JobRunning + 1]int
+func (b *Broker) Count() [grid.AllJobStates]int {
+	var n [grid.AllJobStates]int
 	for _, j := range b.jobs {
 		state, _ := j.standing()
 		n[state]++

@@ -9,14 +9,15 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// A job may come after others: it starts only when all of them have ended and its gap
-// has passed. It waits until each of them has a window, is then due at once, and is
-// ready at their planned end. In turn, a job must end early enough for the jobs after
-// it to meet their deadlines.
+// A job may come after others: it starts only when all of them have ended as its conditions
+// say and its gap has passed. It waits until each of them has a window, is then due at once,
+// and is ready at their planned end; one that runs if another fails waits until that has
+// failed. In turn, a job must end early enough for the jobs after it to meet their deadlines.
 //
 // When a window slips, is lost or is given up, only the jobs after it are reviewed. A
-// job whose window is now too early gives it back and is planned again. If a job is
-// given up for good, so are those after it, for a reason that names it. Rows B80 to B85.
+// job whose window is now too early gives it back and is planned again. If what a job comes
+// after can no longer end as the job's condition says, the job is abandoned at once, for a
+// reason that names it, and so are those after it. Rows B80 to B86.
 //
 // A job can only come after jobs that the broker already knows, so there are no loops.
 // Code that reads jobs in batches must refuse any loops there.
@@ -32,36 +33,61 @@ func (in *intake) unrelated(j *grid.Job) grid.Reason {
 	case len(j.After) > maxAfter:
 		return reason(grid.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
 	}
-	for i, name := range j.After {
-		p := in.names[name]
+	for i, d := range j.After {
+		p, key := in.names[d.Job], grid.Phrase(d.On.Key())
 		switch {
-		case name == j.Name:
-			return reason(grid.Invalid, "after names the job itself: %s -> %s is a loop", name, name)
-		case slices.Contains(j.After[:i], name):
-			return reason(grid.Invalid, "after names %q twice", name)
+		case d.Job == j.Name:
+			return reason(grid.Invalid, "%s names the job itself: %s -> %s is a loop", key, d.Job, d.Job)
+		case slices.Contains(grid.Names(j.After[:i]), d.Job):
+			return reason(grid.Invalid, "%s names %q twice, or another condition names it too", key, d.Job)
 		case p == nil || p.stub || p.User != j.User:
-			return reason(grid.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, in.cfg.Name)
-		case p.state.GivenUp():
-			return given(p)
+			return reason(grid.Unknown, "%s names %q, and %s has no such job of the same user; it has to be submitted before", key, d.Job, in.cfg.Name)
+		}
+		if n := (need{p, d.On}); !n.possible() {
+			return n.never()
 		}
 	}
 	return grid.Reason{}
 }
 
-// given is the reason for giving up a job because p was given up.
-func given(p *job) grid.Reason {
-	if p.reason.Code == grid.After {
-		return reason(grid.After, "%s, which it comes after, was %s, as it came after another such job", p.Name, p.state.String())
+// possible reports whether the job has ended as it must, or still may.
+func (n need) possible() bool { return n.on.Possible(n.state) }
+
+// never is the reason for giving up a job because n can no longer end as it must.
+func (n need) never() grid.Reason {
+	state, wanted := n.state.Shown(n.reason.Code), grid.Phrase("")
+	if n.on != grid.IfRan {
+		wanted = grid.Say(", and it runs only if that %s", grid.Phrase(n.on.Says()))
 	}
-	return reason(grid.After, "%s, which it comes after, was %s: %v", p.Name, p.state.String(), p.reason)
+	switch {
+	case state == grid.JobDone:
+		return reason(grid.After, "%s, which it comes after, has succeeded%v", n.Name, wanted)
+	case state == grid.JobFailed:
+		return reason(grid.After, "%s, which it comes after, has failed%v: %v", n.Name, wanted, n.reason)
+	case n.reason.Code == grid.After:
+		return reason(grid.After, "%s, which it comes after, was %s, as it came after another such job", n.Name, state.String())
+	}
+	return reason(grid.After, "%s, which it comes after, was %s: %v", n.Name, state.String(), n.reason)
+}
+
+// ends is the planned end of the job's window or, if it is over, when it ended. It reports
+// false if that is not known, or if it need not end as it must.
+func (n need) ends() (grid.Time, bool) {
+	switch {
+	case !n.on.Foreseen() && !n.on.Met(n.state):
+		return 0, false
+	case n.state.GivenUp():
+		return n.since, n.on.Met(n.state)
+	}
+	return n.job.ends()
 }
 
 // link ties a job to the jobs it comes after. Any that have been forgotten were over
 // long ago.
 func (mem *memory) link(j *job) {
-	for _, name := range j.After {
-		if p := mem.names[name]; p != nil {
-			j.comesAfter(p)
+	for _, d := range j.After {
+		if p := mem.names[d.Job]; p != nil {
+			j.comesAfter(p, d.On)
 		}
 	}
 }
@@ -70,7 +96,7 @@ func (mem *memory) link(j *job) {
 // false if the job has no window or is about to lose it.
 func (j *job) ends() (grid.Time, bool) {
 	switch j.state {
-	case grid.JobDone:
+	case grid.JobDone, grid.JobFailed:
 		return j.ended, true
 	case grid.JobPlaced:
 		return j.lastEnd(), !slices.ContainsFunc(j.Window(), func(t *transaction.Tx) bool { return t.GivenUp() != grid.Kept }) && !j.Overdue()
@@ -128,13 +154,17 @@ func (j *job) follows() (grid.Time, bool) {
 // holdBack keeps a waiting job out of all batches until the jobs it comes after are
 // placed, and gives that as its reason.
 func (mem *memory) holdBack(j *job) {
-	i := slices.IndexFunc(j.needs(), func(p *job) bool { _, ok := p.ends(); return !ok })
+	i := slices.IndexFunc(j.needs(), func(n need) bool { _, ok := n.ends(); return !ok })
 	if j.held = i >= 0; !j.held {
 		return
 	}
 	mem.queue.look(j)
-	if !j.reason.Refused() {
-		j.because(reason(grid.After, "it comes after %s, which is not placed yet", j.needs()[i].Name))
+	switch n := j.needs()[i]; {
+	case j.reason.Refused():
+	case !n.on.Foreseen():
+		j.because(reason(grid.After, "it runs only if %s fails, and that is not over yet", n.Name))
+	default:
+		j.because(reason(grid.After, "it comes after %s, which is not placed yet", n.Name))
 	}
 }
 
@@ -182,9 +212,9 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 		return
 	}
 	for _, p := range j.needs() {
-		if p.state.GivenUp() {
+		if !p.possible() {
 			out.Row("B84")
-			in.withdraw(now, j, given(p), out)
+			in.withdraw(now, j, p.never(), out)
 			return
 		}
 	}
@@ -303,10 +333,10 @@ func (j *job) wished() bool {
 	return false
 }
 
-// needsOver reports whether every job that this one comes after is done, so that its
+// needsOver reports whether every job that this one comes after is over, so that its
 // ready time is final.
 func (j *job) needsOver() bool {
-	return !slices.ContainsFunc(j.needs(), func(p *job) bool { return p.state != grid.JobDone })
+	return !slices.ContainsFunc(j.needs(), func(p need) bool { return p.state.Open() })
 }
 
 // needed reports whether an open job comes after this one.

@@ -15,7 +15,7 @@ import (
 
 // after makes a job come after others.
 func after(j grid.Job, gap grid.Duration, names ...string) grid.Job {
-	j.After, j.Gap = names, gap
+	j.After, j.Gap = grid.Dependencies(grid.IfDone, names...), gap
 	return j
 }
 
@@ -83,7 +83,7 @@ func TestWorkflow_TheCancelledTakesThoseAfterItAndNobodyElse(t *testing.T) {
 	w.Run(10 * sec)
 	w.Post(10*sec, "broker:vo1", agents.JobCancel{Job: "a"})
 	w.Run(11 * sec)
-	for name, want := range map[string]grid.JobState{"a": grid.JobWithdrawn, "b": grid.JobWithdrawn, "c": grid.JobWithdrawn, "x": grid.JobPlaced, "y": grid.JobPlaced} {
+	for name, want := range map[string]grid.JobState{"a": grid.JobWithdrawn, "b": grid.JobAbandoned, "c": grid.JobAbandoned, "x": grid.JobPlaced, "y": grid.JobPlaced} {
 		if v := w.job(name); v.State != want {
 			t.Errorf("%s is %v: %v, want %v", name, v.State, v.Reason, want)
 		}
@@ -144,9 +144,10 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 			j.User = ""
 			for k := range jobs {
 				if rapid.IntRange(0, 3).Draw(t, "comes after") == 0 {
-					j.After = append(j.After, jobs[k].Name)
+					j.After = append(j.After, grid.Dependency{Job: jobs[k].Name, On: rapid.SampledFrom(grid.Conditions()).Draw(t, "on")})
 				}
 			}
+			j.Exit = rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "exit")
 			if len(j.After) > 0 {
 				j.Gap = grid.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "gap")) * grid.Second
 			}
@@ -171,12 +172,29 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 			again.Replay(0, f)
 		}
 		for _, j := range jobs {
+			if x := w.b.names[j.Name]; x != nil && x.state.Ended() && (x.state == grid.JobFailed) != (j.Exit != 0) {
+				t.Fatalf("%s, whose work exits with %d, is %v", j.Name, j.Exit, x.state)
+			}
 			a, b := again.names[j.Name], w.b.names[j.Name]
 			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == grid.JobWaiting) {
 				t.Fatalf("a replay of the facts gives another %s", j.Name)
 			}
 		}
 	})
+}
+
+// hopeless says, beside the table of the conditions, whether nothing may be bought for a job
+// on a condition: for now, or for ever.
+func hopeless(w *testWorld, d grid.Dependency, gone bool) bool {
+	state := w.b.names[d.Job].state
+	gone = gone || state == grid.JobAbandoned
+	switch d.On {
+	case grid.IfDone:
+		return gone || state == grid.JobFailed
+	case grid.IfFailed:
+		return state != grid.JobFailed
+	}
+	return false
 }
 
 // comesAfter holds the windows of a workflow against its jobs after each step.
@@ -187,23 +205,34 @@ func comesAfter(w *testWorld, jobs []grid.Job, gone map[string]bool, out *agents
 			gone[f.Job] = true
 		case facts.TxBegun:
 			i := slices.IndexFunc(jobs, func(j grid.Job) bool { return j.Name == f.Job })
-			for _, name := range jobs[i].After {
-				if gone[name] {
-					w.t.Fatalf("%s is tried after %s was given up", f.Job, name)
+			for _, d := range jobs[i].After {
+				if hopeless(w, d, gone[d.Job]) {
+					w.t.Fatalf("%s is tried, and runs only if %v, which is %v", f.Job, d, w.b.names[d.Job].state)
 				}
 			}
 		}
 	}
 	for i := range jobs {
 		j := w.b.names[jobs[i].Name]
-		if j == nil || j.state != grid.JobPlaced && j.state != grid.JobDone || len(j.Window()) == 0 || j.Window()[0].GivenUp() != grid.Kept {
+		if j == nil {
 			continue
 		}
-		for _, name := range jobs[i].After {
-			p := w.b.names[name]
+		for _, d := range jobs[i].After {
+			if p := w.b.names[d.Job]; j.state.Open() && hopeless(w, d, gone[d.Job]) && (d.On != grid.IfFailed || !p.state.Open()) {
+				w.t.Fatalf("%s is %v, and runs only if %v, which is %v", j.Name, j.state, d, p.state)
+			}
+		}
+		if j.state != grid.JobPlaced && !j.state.Ended() || len(j.Window()) == 0 || j.Window()[0].GivenUp() != grid.Kept {
+			continue
+		}
+		for _, d := range jobs[i].After {
+			p := w.b.names[d.Job]
 			end, ok := p.ends()
+			if p.state.GivenUp() { // as may be for after_any alone
+				continue
+			}
 			if !ok && j.state == grid.JobPlaced || ok && j.starts() < end.Add(jobs[i].Gap) {
-				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), name, p.state, end)
+				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), d.Job, p.state, end)
 			}
 		}
 	}

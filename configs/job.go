@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,35 +11,37 @@ import (
 // Job is one job of a batch, or of a broker in a scenario. Its times count from its
 // submission; At turns it into a grid.Job.
 type Job struct {
-	Name           string           // unique in the batch or broker
-	User           string           // default "": the submitter
-	Submit         grid.Duration    // in a scenario: after its zero; default 0
-	Nodes          int              // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
-	Length         grid.Duration    // L, run time at performance 1 on these nodes, above 0
-	Sizes          []grid.Size      // of a moldable job, in ascending order of nodes; default: none
-	Run            grid.Duration    // real run time at performance 1, for simulated clusters; default 0: Length
-	MinPerformance grid.Performance // P; default 1
-	MaxPrice       grid.Price       // C; if only a budget is given, implied by the budget
-	Budget         grid.Credits     // S; if only a price is given, implied by the price
-	Ready          Moment           // earliest start; default: its submission
-	Deadline       Moment           // after Ready; default: none
-	Priority       int              // -1,000,000..1,000,000, higher first; default 0
-	Flexible       grid.Duration    // may start up to this later once accepted; default 0
-	Fix            Thousandths      // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
-	Alternatives   Thousandths      // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
-	OneSite        bool             // spread = "one-site"; default "any"
-	Require        grid.Requirement // default: nothing
-	After          []string         // names of jobs that must have ended first; default: none
-	Gap            grid.Duration    // time between the end of the last of them and its start; default 0
-	Minimize       grid.Goal        // its owner's goal; default: the broker's
-	Urgency        grid.Urgency     // what it is worth to end an hour earlier; default: the broker's
-	Runs           bool             // it has a command or a script
-	Work           *grid.Work       // the command or script; nil: none, or a script in a simulation, which reads no scripts
-	Sites          []string         // the only sites that may carry it; default: any
-	Avoid          []string         // sites that must not carry it; default: none
-	Parts          []grid.JobPart   // of a job of unlike parts, complete; default: none
-	Together       bool             // one site carries all parts; default false
-	Apart          bool             // no site carries two parts; default false
+	Name           string             // unique in the batch or broker
+	User           string             // default "": the submitter
+	Submit         grid.Duration      // in a scenario: after its zero; default 0
+	Nodes          int                // N, 1..1,000,000; of a moldable job, of the size with the least node-seconds
+	Length         grid.Duration      // L, run time at performance 1 on these nodes, above 0
+	Sizes          []grid.Size        // of a moldable job, in ascending order of nodes; default: none
+	Run            grid.Duration      // real run time at performance 1, for simulated clusters; default 0: Length
+	Fails          Thousandths        // in a scenario: the probability that its work fails, 0..1; default 0
+	FailsAfter     Range[Thousandths] // when it does, as a share of its real run time; default 0..1
+	MinPerformance grid.Performance   // P; default 1
+	MaxPrice       grid.Price         // C; if only a budget is given, implied by the budget
+	Budget         grid.Credits       // S; if only a price is given, implied by the price
+	Ready          Moment             // earliest start; default: its submission
+	Deadline       Moment             // after Ready; default: none
+	Priority       int                // -1,000,000..1,000,000, higher first; default 0
+	Flexible       grid.Duration      // may start up to this later once accepted; default 0
+	Fix            Thousandths        // share of its wait after which a flexible window is fixed, 0..1; default 1: at its start
+	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
+	OneSite        bool               // spread = "one-site"; default "any"
+	Require        grid.Requirement   // default: nothing
+	After          []grid.Dependency  // jobs that must have ended first, and how; default: none
+	Gap            grid.Duration      // time between the end of the last of them and its start; default 0
+	Minimize       grid.Goal          // its owner's goal; default: the broker's
+	Urgency        grid.Urgency       // what it is worth to end an hour earlier; default: the broker's
+	Runs           bool               // it has a command or a script
+	Work           *grid.Work         // the command or script; nil: none, or a script in a simulation, which reads no scripts
+	Sites          []string           // the only sites that may carry it; default: any
+	Avoid          []string           // sites that must not carry it; default: none
+	Parts          []grid.JobPart     // of a job of unlike parts, complete; default: none
+	Together       bool               // one site carries all parts; default false
+	Apart          bool               // no site carries two parts; default false
 }
 
 // Moment is a span after a submission, or a date.
@@ -169,7 +170,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	names, after, place := make([]string, len(jobs)), make([][]string, len(jobs)), map[string]int{}
 	chained := false
 	for i := range jobs {
-		names[i], after[i], place[jobs[i].Name] = jobs[i].Name, jobs[i].After, i
+		names[i], after[i], place[jobs[i].Name] = jobs[i].Name, grid.Names(jobs[i].After), i
 		chained = chained || len(jobs[i].After) > 0
 	}
 	if !chained {
@@ -177,20 +178,23 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	}
 	order, loop := grid.InOrder(names, after)
 	if loop != nil {
-		tables[place[loop[0]]].wrong("after", "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
+		first := jobs[place[loop[0]]]
+		key := first.After[slices.Index(grid.Names(first.After), loop[1])].On.Key()
+		tables[place[loop[0]]].wrong(key, "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
 		return jobs
 	}
 	for i := range jobs {
-		for _, name := range jobs[i].After {
+		for _, d := range jobs[i].After {
+			name, key := d.Job, d.On.Key()
 			p, known := place[name]
 			switch {
 			case !known && simulated:
-				tables[i].wrong("after", "%q is not a job of this file", name)
+				tables[i].wrong(key, "%q is not a job of this file", name)
 			case !known:
 			case jobs[p].User != jobs[i].User:
-				tables[i].wrong("after", "%q is a job of another user; a job can depend only on jobs of the same user", name)
+				tables[i].wrong(key, "%q is a job of another user; a job can depend only on jobs of the same user", name)
 			case jobs[p].Submit > jobs[i].Submit:
-				tables[i].wrong("after", "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
+				tables[i].wrong(key, "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
 			}
 		}
 	}
@@ -228,6 +232,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		}),
 		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup` or its parts; must be given without a table there"),
 		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
+		share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").only(inScenario, failsReally),
+		factors("fails_after", &j.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, failsReally),
 		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
 		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
@@ -247,7 +253,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended first; at most %d", maxAfter)),
+	}, dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
@@ -270,23 +276,9 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	})
 }
 
+const failsReally = "is only for scenarios; work that really runs fails by itself"
+
 var spreads = []string{"any", "one-site"}
-
-// follows checks the jobs that a job depends on.
-func (j *Job) follows(t *table) {
-	if len(j.After) == 0 {
-		j.After = nil
-	}
-	switch {
-	case len(j.After) > maxAfter:
-		t.wrong("after", "%d jobs; must be at most %d", len(j.After), maxAfter)
-	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
-		t.wrong("gap", "needs after; leave it out")
-	}
-}
-
-// maxAfter bounds the jobs that one job can depend on.
-const maxAfter = 100
 
 // goal reads a job's goal; none if it is not given.
 func (t *table) goal(key string) grid.Goal {

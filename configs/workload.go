@@ -139,6 +139,11 @@ type VOWorkload struct {
 	// trace it is relative to the run time in the trace.
 	Run Range[Thousandths]
 
+	// Fails is the share of the jobs whose work fails, with exit status 1. FailsAfter says
+	// when, as a share of its real run time, drawn uniformly; default 0..1.
+	Fails      Thousandths
+	FailsAfter Range[Thousandths]
+
 	// Cancel and Modify are the shares of jobs with a window that their users cancel, or
 	// whose length they change. CancelAt and ModifyAt say when, as shares of the time from
 	// the booking to the start, drawn uniformly. ModifyLength is the new length over the old.
@@ -162,6 +167,8 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
 		span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
 		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
+		share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").only(inScenario, wishes),
+		factors("fails_after", &w.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, wishes),
 		share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").only(inScenario, wishes),
 		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").only(inScenario, wishes),
 		share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").only(inScenario, wishes),

@@ -108,10 +108,14 @@ type Job struct {
 	Run      Duration `json:"run,omitempty"`      // its real run time at performance 1 on Nodes, only known in simulations; 0: its Length
 	Origin   Origin   `json:"origin,omitzero"`
 
-	// After names jobs of the same user that must have ended at least Gap before this
-	// one starts.
-	After []string `json:"after,omitempty"`
-	Gap   Duration `json:"gap,omitempty"`
+	// After names jobs of the same user that must have ended, as each condition says, at
+	// least Gap before this one starts.
+	After []Dependency `json:"after,omitempty"`
+	Gap   Duration     `json:"gap,omitempty"`
+
+	// Exit is the exit status that its work ends with, only known in simulations, whose
+	// clusters run nothing.
+	Exit int `json:"exit,omitempty"`
 
 	Work *Work `json:"work,omitempty"` // what it runs, which must not be changed; nil: nothing that a cluster starts
 }

@@ -31,6 +31,7 @@ const (
 	WithSite    Code = "site-lost"   // a site that carries a part of it no longer answers
 	Waits       Code = "waits"       // it waits because something better than the present windows may come
 	Bound       Code = "bound"       // a bound of its user or tenant is reached
+	Failed      Code = "failed"      // its work failed
 	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
 	// A site refuses a leg.

@@ -20,27 +20,44 @@ const (
 	JobAbandoned                 // it can never be placed
 	JobWithdrawn                 // its user cancelled it
 	JobRunning                   // placed, and a leg of its window has begun: for views, a broker keeps JobPlaced
+	JobFailed                    // all its legs have ended, and the work of one of them failed
+
+	AllJobStates int = iota // how many there are
 )
 
-var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn", "running"}
-
-// JobStates returns all states of a job, in order.
-func JobStates() []JobState {
-	list := make([]JobState, len(jobStates))
-	for i := range list {
-		list[i] = JobState(i)
-	}
-	return list
+// jobStates has the name of each state, and what it means to a user.
+var jobStates = [AllJobStates]struct{ name, says string }{
+	JobWaiting:   {"waiting", "for a cycle"},
+	JobTrying:    {"trying", "its transaction is undecided"},
+	JobPlaced:    {"placed", "its window is committed"},
+	JobRunning:   {"running", "a leg of its window has begun"},
+	JobDone:      {"done", "all its legs have ended, and no work failed"},
+	JobFailed:    {"failed", "all its legs have ended, and the work of one exited with a status other than 0, was killed at its window's end, or was lost"},
+	JobAbandoned: {"abandoned", "it can never be placed, or what it comes after cannot come true any more"},
+	JobWithdrawn: {"withdrawn", "its user cancelled it"},
 }
+
+// jobOrder is the order in which people see the states: as a job may go through them.
+var jobOrder = [AllJobStates]JobState{JobWaiting, JobTrying, JobPlaced, JobRunning, JobDone, JobFailed, JobAbandoned, JobWithdrawn}
+
+// JobStates returns all states of a job, in the order in which a job may go through them.
+func JobStates() []JobState { return slices.Clone(jobOrder[:]) }
 
 // ParseJobState reads a state's name.
 func ParseJobState(name string) (s JobState, ok bool) {
-	i := slices.Index(jobStates[:], name)
-	return JobState(max(i, 0)), i >= 0
+	for i := range jobStates {
+		if jobStates[i].name == name {
+			return JobState(i), true
+		}
+	}
+	return 0, false
 }
 
 // String names the state.
-func (s JobState) String() string { return jobStates[s] }
+func (s JobState) String() string { return jobStates[s].name }
+
+// Says explains the state to users, in a few words.
+func (s JobState) Says() string { return jobStates[s].says }
 
 // Queued reports whether the job has no window yet and may still get one.
 func (s JobState) Queued() bool { return s <= JobTrying }
@@ -48,8 +65,21 @@ func (s JobState) Queued() bool { return s <= JobTrying }
 // Open reports whether the job's state may still change by itself.
 func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning }
 
-// GivenUp reports whether the job is over but was not done.
+// Ended reports whether the job's window is over: it has run, with or without success.
+func (s JobState) Ended() bool { return s == JobDone || s == JobFailed }
+
+// GivenUp reports whether the job is over and has not run to its end.
 func (s JobState) GivenUp() bool { return s == JobAbandoned || s == JobWithdrawn }
+
+// Shown is the state that users see of a job that its broker keeps in state s for a reason. A
+// job that is given up because of what it comes after is kept as withdrawn, since its legs are
+// given back alike; its user has not done that.
+func (s JobState) Shown(why Code) JobState {
+	if s == JobWithdrawn && why == After {
+		return JobAbandoned
+	}
+	return s
+}
 
 // TxState is the state of a transaction at its broker.
 type TxState uint8

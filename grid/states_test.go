@@ -9,8 +9,8 @@ import (
 func TestJobState_EachNameIsReadBack(t *testing.T) {
 	t.Parallel()
 	list := JobStates()
-	if len(list) != int(JobRunning)+1 {
-		t.Errorf("%d states, the last is %d", len(list), JobRunning)
+	if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) != AllJobStates {
+		t.Errorf("%v has not each of the %d states once", list, AllJobStates)
 	}
 	for _, s := range list {
 		if got, ok := ParseJobState(s.String()); !ok || got != s {
@@ -18,6 +18,12 @@ func TestJobState_EachNameIsReadBack(t *testing.T) {
 		}
 		if s.Queued() && !s.Open() || s.Open() && s.GivenUp() {
 			t.Errorf("%v: queued %t, open %t, given up %t", s, s.Queued(), s.Open(), s.GivenUp())
+		}
+		if ways := []bool{s.Open(), s.Ended(), s.GivenUp()}; !slices.Contains(ways, true) || len(slices.DeleteFunc(ways, func(is bool) bool { return !is })) != 1 {
+			t.Errorf("%v is not one of open, ended and given up", s)
+		}
+		if s.Says() == "" {
+			t.Errorf("%v is not explained", s)
 		}
 	}
 	if _, ok := ParseJobState("lost"); ok {

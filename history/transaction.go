@@ -31,6 +31,7 @@ type Leg struct {
 	Reason grid.Code     // why it ended, by its site
 	End    grid.Time     // when its nodes were released; Never: not yet
 	Run    grid.Duration // run time at performance 1 of work on shared nodes, once settled; 0: as requested
+	Failed grid.Reason   // why its work failed, once that is over; no reason: it did not
 
 	// Of a flexible leg: its present window; its version, 1 plus one for each change by its
 	// user; how often its site has moved or fixed it.
@@ -101,6 +102,16 @@ func (x *Transaction) Take(at grid.Time, f agents.Fact) {
 	}
 }
 
+// Failure says which work of the transaction failed, the first by leg; no reason: none did.
+func (x *Transaction) Failure() grid.Reason {
+	for i := range x.Legs {
+		if why := x.Legs[i].Failed; why.Refused() {
+			return grid.Because(why.Code, "its work at %s %v", x.at(i), why)
+		}
+	}
+	return grid.Reason{}
+}
+
 // Leg returns one of the legs; nil if there is no such leg.
 func (x *Transaction) Leg(i int) *Leg {
 	if i < 0 || i >= len(x.Legs) {
@@ -157,6 +168,7 @@ func (l *Leg) closed(f facts.LegClosed) {
 // its work.
 func (l *Leg) done(f facts.LegDone) {
 	l.Posted -= f.Refund.Plus(f.Penalty)
+	l.Failed = f.Result.Failure()
 	if !l.State.Terminal() {
 		l.State, l.End = grid.Settled, f.End
 	}

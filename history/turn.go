@@ -17,7 +17,7 @@ type Turn struct {
 	Site   string       `json:"site,omitempty"`
 	Tx     string       `json:"transaction,omitempty"`
 	Start  grid.Time    `json:"start,omitempty"`  // of the window or the leg
-	End    grid.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
+	End    grid.Time    `json:"end,omitempty"`    // LegEnded, Done, Failed: when the work was over
 	Amount grid.Credits `json:"amount,omitempty"` // what is paid or given back
 	Reason grid.Reason  `json:"reason,omitzero"`
 
@@ -41,6 +41,7 @@ const (
 	Started   What = "started"
 	LegEnded  What = "leg-ended"
 	Done      What = "done"
+	Failed    What = "failed"
 	LegLost   What = "leg-lost"
 	Repaired  What = "repaired"
 	Moved     What = "moved"
@@ -68,7 +69,7 @@ var list = []Entry{
 	{Submitted, "job-submitted", "the broker has taken it; a repeated submission adds no turn", true},
 	{NotTaken, "submission-refused", "the broker has not taken it, and why; there is no such job", false},
 	{Postponed, "job-postponed", "it waits for another cycle, and why; once for each cycle that looked at it", true},
-	{Abandoned, "job-postponed, final", "it will not be tried again: every known site has answered, and none of them could ever run it; or its deadline has passed", true},
+	{Abandoned, "job-postponed, final; job-cancelled with a reason", "it will not be tried again: every known site has answered, and none of them could ever run it; its deadline has passed; or a job that it comes after cannot end any more as its condition says. The `leg-ended` of its legs have the refunds", true},
 	{Trying, "tx-begun", "the broker asks for a window: sites, nodes, start, and the most that it will pay", true},
 	{Priced, "leg-priced", "a site holds its leg, at the price that binds", false},
 	{TryFailed, "tx-decided, ABORT", "a site has refused: which one, and why. The next alternative follows, or `postponed`", true},
@@ -76,12 +77,13 @@ var list = []Entry{
 	{Confirmed, "leg-closed, commit", "a site has acknowledged its leg; its price is paid", true},
 	{Started, "leg-started", "the work of a leg runs (recorded only where `Explain` is on)", true},
 	{LegEnded, "leg-done", "the work of a leg has ended, or the leg was given back: when, and what is refunded", true},
-	{Done, "leg-done, the last", "its window is over", true},
+	{Done, "leg-done, the last", "its window is over, and no work failed", true},
+	{Failed, "leg-done, the last", "its window is over, and the work of a leg failed: it exited with a status other than 0, was killed at its window's end, or was lost", true},
 	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its leg, or does not answer (`site-lost`): what is refunded, and the penalty. A repair follows, or `broken`", true},
 	{Repaired, "tx-decided, COMMIT of a repair", "other nodes have replaced the lost ones", true},
 	{Moved, "tx-decided, COMMIT of a move", "another window has replaced the old one; the refund for that comes with its `leg-ended`", true},
 	{Broken, "job-broken", "the rest of its window is refunded in full, and it waits again", true},
-	{Withdrawn, "job-cancelled", "its user has cancelled it or, with a reason, a job that it comes after was abandoned or withdrawn; the `leg-ended` of its legs have the refunds", true},
+	{Withdrawn, "job-cancelled", "its user has cancelled it; the `leg-ended` of its legs have the refunds", true},
 	{Shifted, "leg-shifted", "its site has moved a leg within its window, and where it starts now; or has fixed it where it lies", true},
 	{Offered, "shift-offered", "a site asks to move its leg: the other place, and what it pays. If accepted, `trying` and `moved` follow", true},
 	{OfferOver, "offer-closed", "an offer was rejected, has failed and why, or has expired; nothing has changed", true},
@@ -120,7 +122,7 @@ type Standing struct {
 	Known  bool
 	State  grid.JobState
 	Since  grid.Time   // when it entered that state
-	Reason grid.Reason // why it waits, was abandoned or was withdrawn
+	Reason grid.Reason // why it waits, has failed, was abandoned or was withdrawn
 
 	begun []grid.LegID // legs of its window that run, or have run to their end
 }
@@ -145,6 +147,12 @@ func (s *Standing) Begun(leg grid.LegID, start grid.Time) {
 		// the window's start, as its broker shows it: the report of the start comes later
 		s.State, s.Since = grid.JobRunning, max(s.Since, start)
 	}
+}
+
+// GivenUp reports whether the job was cancelled, by its user or because of what it comes
+// after: what is still bought for it is given back.
+func (s *Standing) GivenUp() bool {
+	return s.State == grid.JobWithdrawn || s.State == grid.JobAbandoned && s.Reason.Code == grid.After
 }
 
 // Take follows a turn of the job.
@@ -180,7 +188,7 @@ func (s *Standing) Take(u *Turn) {
 		s.Reason, s.begun = u.Reason, nil
 		become(grid.JobWaiting)
 	case Placed, Moved, Repaired:
-		if !s.Known || s.State != grid.JobWithdrawn {
+		if !s.Known || !s.GivenUp() {
 			s.Reason = grid.Reason{}
 			if u.What != Repaired || len(s.begun) == 0 { // the replacement of a leg does not stop the others
 				become(grid.JobPlaced)
@@ -193,9 +201,12 @@ func (s *Standing) Take(u *Turn) {
 		if s.Known && s.State == grid.JobRunning && len(s.begun) == 0 {
 			become(grid.JobPlaced)
 		}
-	case Done:
+	case Done, Failed:
 		if s.Known && (s.State == grid.JobPlaced || s.State == grid.JobRunning) {
-			become(grid.JobDone)
+			if become(grid.JobDone); u.What == Failed {
+				become(grid.JobFailed)
+				s.Reason = u.Reason
+			}
 		}
 	case Withdrawn:
 		s.Reason = u.Reason

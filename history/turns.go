@@ -46,7 +46,7 @@ func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
 	case facts.JobCancelled:
 		if f.Reason.Refused() {
-			return turn(f.Job, Withdrawn, f.Reason, "withdrawn: %v", f.Reason)
+			return turn(f.Job, Abandoned, f.Reason, "abandoned: %v", f.Reason)
 		}
 		return turn(f.Job, Withdrawn, grid.Reason{}, "withdrawn by its user")
 	case facts.JobsForgotten:
@@ -88,7 +88,7 @@ func (t *Turns) image(f facts.BrokerImage) {
 			delete(t.repaired, x.Job)
 		}
 		for k, r := range m.Memory {
-			x.Legs[k].Fare, x.Legs[k].State = r.Fare, r.State
+			x.Legs[k].Fare, x.Legs[k].State, x.Legs[k].Failed = r.Fare, r.State, r.Result.Failure()
 			if r.State.Terminal() {
 				x.Open--
 			}
@@ -158,6 +158,33 @@ func (t *Turns) whole(x *Transaction) bool {
 		other := t.txs[id]
 		return other != nil && other.Open > 0
 	})
+}
+
+// failure says which work of the whole window of a transaction failed; no reason: none did.
+// The window's transactions are asked in order of commitment.
+func (t *Turns) failure(x *Transaction) grid.Reason {
+	list := t.repaired[x.Job]
+	if !slices.Contains(list, x.Tx) {
+		list = append(slices.Clone(list), x.Tx)
+	}
+	for _, id := range list {
+		other := t.txs[id]
+		if t.Find != nil {
+			if found, ok := t.Find(id); ok {
+				other = &found
+			}
+		}
+		if id == x.Tx {
+			other = x
+		}
+		if other == nil {
+			continue
+		}
+		if why := other.Failure(); why.Refused() {
+			return why
+		}
+	}
+	return grid.Reason{}
 }
 
 // ofTx returns the turns of a fact about a transaction.
@@ -294,5 +321,9 @@ func (t *Turns) done(at grid.Time, x *Transaction, f facts.LegDone) []Turn {
 	if !t.whole(x) || f.State == grid.Lost || f.State == grid.Released || x.Job == "" {
 		return []Turn{u}
 	}
-	return []Turn{u, {At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}
+	over := Turn{At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}
+	if why := t.failure(x); why.Refused() {
+		over.What, over.Reason, over.Words = Failed, why, grid.Say("failed: %v", why)
+	}
+	return []Turn{u, over}
 }

@@ -53,7 +53,8 @@ type voJob struct {
 	reason grid.Reason   // why it was last put off
 	state  grid.JobState // JobAbandoned or JobWithdrawn if it is; of one without a window else JobWaiting
 	gone   grid.Time     // when it was withdrawn or abandoned
-	byUser bool          // and not because of a job that it comes after
+	// cancelled: by its user or, if it is abandoned, because of a job that it comes after.
+	cancelled bool
 	paid   grid.Credits
 	story  *story // nil where it is not kept
 	open   int    // transactions of vo.open
@@ -67,7 +68,7 @@ func (j *voJob) served() bool {
 		return false
 	}
 	start, _ := j.window.span()
-	return j.state != grid.JobWithdrawn || start < j.gone
+	return !j.cancelled || start < j.gone
 }
 
 // transaction is an attempt to commit a window of a job.
@@ -114,7 +115,7 @@ func (b *vo) fact(now grid.Time, f agents.Fact) {
 		}
 	case facts.JobCancelled:
 		if j := b.jobs[f.Job]; j != nil {
-			j.state, j.gone, j.byUser = grid.JobWithdrawn, now, !f.Reason.Refused()
+			j.state, j.gone, j.cancelled = grid.JobWithdrawn.Shown(f.Reason.Code), now, true
 			if f.Reason.Refused() {
 				j.reason = f.Reason
 			}

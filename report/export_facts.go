@@ -123,7 +123,7 @@ func (e *Export) brokerFact(name string, now grid.Time, f agents.Fact) {
 	}
 	for _, t := range b.turns.Take(now, f) {
 		switch t.What {
-		case history.Done, history.Abandoned, history.Withdrawn, history.Forgotten:
+		case history.Done, history.Failed, history.Abandoned, history.Withdrawn, history.Forgotten:
 			delete(b.submit, t.Job)
 		}
 	}

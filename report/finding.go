@@ -25,6 +25,7 @@ func (s *Summary) find() string {
 		jobs.Placed += b.Jobs.Placed
 		jobs.CoAllocated += b.Jobs.CoAllocated
 		jobs.GivenUp += b.Jobs.GivenUp
+		jobs.Failed += b.Jobs.Failed
 		refunded = refunded.Plus(b.Refunded)
 		cost.Base = cost.Base.Plus(b.Cost.Base)
 		cost.Additive = cost.Additive.Plus(b.Cost.Additive)
@@ -53,6 +54,9 @@ func (s *Summary) find() string {
 	}
 	if n := jobs.GivenUp; n > 0 {
 		fmt.Fprintf(&b, "; their users gave up %s", count(n, "job"))
+	}
+	if n := jobs.Failed; n > 0 {
+		fmt.Fprintf(&b, "; the work of %s failed", count(n, "job"))
 	}
 	if refunded > 0 {
 		fmt.Fprintf(&b, "; sites paid back %s credits", money(refunded))

@@ -17,6 +17,7 @@ const (
 	waiting = "waiting"
 	running = "running"
 	ended   = "ended"
+	failed  = "failed"
 	killed  = "killed"
 	refused = "refused"
 )
@@ -36,8 +37,8 @@ var columns = []csvColumn{
 	{"nodes", "how many nodes it has, or asks for"},
 	{"cost", "credits charged for the leg, net of refunds and penalties; 0 for a local job. The rows of a broker add up to what it has spent"},
 	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
-		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (released in doubt), `released` or `lost`"},
-	{"reason", "the code of the last refusal"},
+		"a leg `confirmed`, `running`, `ended`, `failed`, `expired`, `heuristic` (released in doubt), `released` or `lost`"},
+	{"reason", "the code of the last refusal; of a leg whose work failed `failed`"},
 	{"group", "the group of nodes"},
 	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},
 	{"became", "of a leg: `kept` in its job's last window; `given-up` or `lost` with nothing in its place; `moved` if another window took its place; `repaired` if it was lost and another leg took its place; `replaced` if its window broke and the job was placed anew. Rows but of the last window are there if they cost something, and follow it"},
@@ -167,7 +168,7 @@ func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until gri
 		end = at.String()
 	}
 	fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
-		l.Posted.String(), status(l, until), string(l.Reason), l.What.Group, "", became)
+		l.Posted.String(), status(l, until), string(cmp.Or(l.Failed.Code, l.Reason)), l.What.Group, "", became)
 	j.fillWindow(row, l)
 	return out.Write(row)
 }
@@ -175,6 +176,8 @@ func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until gri
 // status is the word for a leg of a committed window.
 func status(l *history.Leg, until grid.Time) string {
 	switch {
+	case l.Failed.Refused():
+		return failed
 	case l.State == grid.Settled:
 		return ended
 	case l.State.Terminal():

@@ -83,6 +83,8 @@ func (j *voJob) why() string {
 		return j.reason.String()
 	case len(j.window) == 0:
 		return "no cycle has looked at it yet"
+	case j.window.failure().Refused():
+		return j.window.failure().String()
 	case j.story != nil && j.story.look != nil && j.story.look.chosen > 0:
 		return fmt.Sprintf("no. %d of %s", j.story.look.chosen, count(j.story.look.found, "alternative"))
 	}

@@ -307,7 +307,7 @@ func (s *Summary) tellsOf(o *Summary) bool {
 		a.Refunded, a.Value, a.CostNodeHour = b.Refunded, b.Value, b.CostNodeHour // before refunds, in older runs
 		a.Transactions.Moved = b.Transactions.Moved                               // which older runs have not counted
 		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} {                       // which older runs have not told apart
-			j.Waiting, j.Withdrawn = j.Waiting+j.Withdrawn, 0
+			j.Waiting, j.Withdrawn, j.Abandoned = j.Waiting+j.Withdrawn+j.Abandoned, 0, 0
 		}
 		if !reflect.DeepEqual(a, b) {
 			return false

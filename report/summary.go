@@ -143,10 +143,11 @@ type JobSummary struct {
 	NotTaken    int `json:"notTaken"`            // turned away at submission, not among those submitted
 	Placed      int `json:"placed"`              // with a committed window, unless it was cancelled before its start
 	CoAllocated int `json:"coAllocated"`         // of those placed, on more than one site
-	Done        int `json:"done"`                // of those placed, all legs ended
+	Done        int `json:"done"`                // of those placed, all legs ended and no work failed
+	Failed      int `json:"failed,omitempty"`    // of those placed, all legs ended and the work of one failed
 	Waiting     int `json:"waiting"`             // not placed, to be tried again
 	Abandoned   int `json:"abandoned"`           // not placed, not to be tried again
-	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, cancelled by their users or with what they come after
+	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, cancelled by their users
 	GivenUp     int `json:"givenUp,omitempty"`   // of those withdrawn, by their users
 	// Unplaced counts those without a window that no user gave up by the last reason given;
 	// those that no cycle has looked at yet stand under "".

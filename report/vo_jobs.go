@@ -31,7 +31,11 @@ func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
 	v.nodes += j.window.nodeTime()
 	v.waiting = v.waiting.Plus(grid.Cost(hour, max(0, end.Sub(j.Ready))))
 	if at, ok := j.window.finished(); ok {
-		v.jobs.Done++
+		if j.window.failure().Refused() {
+			v.jobs.Failed++
+		} else {
+			v.jobs.Done++
+		}
 		v.response += at.Sub(j.Submit)
 	}
 }
@@ -41,14 +45,12 @@ func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
 // first. So no job that is placed in time loses more than it would without a window.
 func (v *voJobs) leave(j *voJob, hour grid.Price, at grid.Time) {
 	switch {
-	case j.state == grid.JobWithdrawn && j.byUser:
+	case j.state == grid.JobWithdrawn:
 		v.jobs.Withdrawn++
 		v.jobs.GivenUp++
 		return
 	case j.state == grid.JobAbandoned:
 		v.jobs.Abandoned++
-	case j.state == grid.JobWithdrawn:
-		v.jobs.Withdrawn++
 	default:
 		v.jobs.Waiting++
 	}
@@ -71,6 +73,6 @@ func (v *voJobs) summary(sum *BrokerSummary) {
 	}
 	sum.MeanWait, sum.MeanTime = mean(v.wait, v.jobs.Placed), mean(v.time, v.jobs.Placed)
 	sum.MeanFinish, sum.Finish90 = meanAnd90(v.finish)
-	sum.MeanResponse = mean(v.response, v.jobs.Done)
+	sum.MeanResponse = mean(v.response, v.jobs.Done+v.jobs.Failed)
 	sum.Value.Waiting, sum.Value.Unplaced = v.waiting, v.unplaced
 }

@@ -74,6 +74,16 @@ func (w window) nodeTime() int64 {
 	return sum
 }
 
+// failure says why the work of the first leg that failed did; no reason: none did.
+func (w window) failure() grid.Reason {
+	for i := range w {
+		if why := w.at(i).Failed; why.Refused() {
+			return grid.Because(why.Code, "its work at %s %v", w.at(i).Site, why)
+		}
+	}
+	return grid.Reason{}
+}
+
 // finished is when the last leg's work ended; ok is false unless all have.
 func (w window) finished() (end grid.Time, ok bool) {
 	for i := range w {

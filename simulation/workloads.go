@@ -244,7 +244,7 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 			l.ignored[b.Name] = said
 			l.mu.Unlock()
 		}
-		return batch(b.Jobs), nil
+		return batch(b.Jobs, SeedOf(seed, "failures "+b.Name)), nil
 	}
 	w := b.Workload
 	terms := workload.Terms{
@@ -256,6 +256,7 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 		loosen(w, jobs, SeedOf(seed, "flexible "+b.Name))
 		ahead(w, jobs)
 		shorten(w, jobs, SeedOf(seed, "run "+b.Name))
+		fail(w, jobs, SeedOf(seed, "failures "+b.Name))
 		return jobs, err
 	}
 	if w.Trace == "" {
@@ -276,12 +277,14 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 }
 
 // batch turns the jobs of a file into jobs in order of submit. Jobs of one instant keep the
-// order of the file. Their work is left out.
-func batch(list []configs.Job) []grid.Job {
+// order of the file. Their work is left out. seed is that of the draws which of them fail.
+func batch(list []configs.Job, seed uint64) []grid.Job {
 	jobs := make([]grid.Job, len(list))
+	draws := newFailures(seed)
 	for i := range list {
 		jobs[i] = list[i].At(grid.Time(list[i].Submit), time.Time{})
 		jobs[i].Work = nil
+		draws.next(&jobs[i], list[i].Fails, list[i].FailsAfter)
 	}
 	slices.SortStableFunc(jobs, func(a, b grid.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return jobs

@@ -217,18 +217,18 @@ func (b *Batch) vocabulary(now grid.Time, suffixes map[string]string) ([]grid.Jo
 func (b *Batch) tie(jobs []grid.Job) []error {
 	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
 	for i := range b.Jobs {
-		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, b.Jobs[i].After, i
+		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, grid.Names(b.Jobs[i].dependencies()), i
 	}
 	if _, loop := grid.InOrder(names, after); loop != nil {
 		return []error{&huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].after", place[loop[0]]),
 			Message: "the jobs depend on each other in a cycle: " + strings.Join(loop, " -> ")}}
 	}
 	for i := range jobs {
-		for _, name := range after[i] {
-			if at, here := place[name]; here {
-				name = jobs[at].Name
+		for _, d := range b.Jobs[i].dependencies() {
+			if at, here := place[d.Job]; here {
+				d.Job = jobs[at].Name
 			}
-			jobs[i].After = append(jobs[i].After, name)
+			jobs[i].After = append(jobs[i].After, d)
 		}
 	}
 	return nil
@@ -239,7 +239,7 @@ func (b *Batch) tie(jobs []grid.Job) []error {
 func waves(jobs []grid.Job) [][]int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {
-		names[i], after[i] = jobs[i].Name, jobs[i].After
+		names[i], after[i] = jobs[i].Name, grid.Names(jobs[i].After)
 	}
 	order, _ := grid.InOrder(names, after)
 	wave := make(map[string]int, len(jobs))

@@ -18,7 +18,7 @@ import (
 // Turn is one event in the life of a job, with the state of the job just after it.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"docs/EVENTS.md explains each"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"docs/EVENTS.md explains each"`
 	Reason *Reason  `json:"reason,omitempty"`
 	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"for leg-ended and leg-lost: how it ended"`
 	Refund *Credits `json:"refund,omitempty" doc:"for leg-ended and leg-lost: refund and penalty of its site"`
@@ -277,7 +277,7 @@ func (f *feed) note(x *fact) {
 func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fact) []Turn {
 	teller := history.Turns{Find: func(id grid.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
-		if !u.What.Streamed() || u.What == history.Done { // the job's state says when it is done
+		if !u.What.Streamed() || u.What == history.Done || u.What == history.Failed { // the job's state says when it is over
 			continue
 		}
 		e, ok := f.jobs.get(u.Job)
@@ -302,8 +302,8 @@ func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fac
 			}
 		}
 		list = append(list, t)
-		if over && j.State == grid.JobDone.String() && f.jobs.end(u.Job) {
-			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
+		if state, _ := grid.ParseJobState(j.State); over && state.Ended() && f.jobs.end(u.Job) {
+			list = append(list, Turn{At: Instant(x.at), Turn: j.State, Reason: j.Reason, Job: j})
 		}
 	}
 	return list
@@ -316,7 +316,7 @@ func transaction(b *broker.Broker, id grid.TxID) (x history.Transaction, ok bool
 	x.Others, x.Repairs = v.Others, v.Repairs
 	for i := range v.Legs {
 		l := &v.Legs[i]
-		x.Legs = append(x.Legs, history.Leg{Site: l.Site, What: l.Leg, Fare: l.Fare})
+		x.Legs = append(x.Legs, history.Leg{Site: l.Site, What: l.Leg, Fare: l.Fare, Failed: l.Result.Failure()})
 		if !l.State.Terminal() {
 			x.Open++
 		}

@@ -134,7 +134,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	h.pass(2 * grid.Hour)
-	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" {
+	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "failed" || j.Reason == nil || j.Reason.String() != "its work at south exited with status 1" {
 		t.Fatalf("%+v", j)
 	}
 	for i, name := range []string{"north", "south"} {

@@ -22,7 +22,7 @@ type Job struct {
 	Name      string  `json:"name" doc:"the name that its user gave it" example:"wave"`
 	User      string  `json:"user,omitempty"`
 	Batch     string  `json:"batch,omitempty"`
-	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; running: a leg of the window has begun; done: all legs have ended; abandoned: it can never be placed; withdrawn: its user cancelled it"`
+	State     string  `json:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn" doc:"waiting: for a cycle; trying: its transaction is undecided; placed: its window is committed; running: a leg of its window has begun; done: all its legs have ended, and no work failed; failed: all its legs have ended, and the work of one exited with a status other than 0, was killed at its window's end, or was lost; abandoned: it can never be placed, or what it comes after cannot come true any more; withdrawn: its user cancelled it"`
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
 	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
 
@@ -38,10 +38,12 @@ type Job struct {
 	Minimize       string      `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
 	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
 	OneSite        bool        `json:"oneSite,omitempty"`
-	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must end before it starts"`
+	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
+	AfterAny       []string    `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
+	AfterFailed    []string    `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
 	Gap            *Seconds    `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
 
-	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed"`
+	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed, or why it failed"`
 	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
 	Start  Instant  `json:"start,omitzero" doc:"of its window"`
 	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
@@ -84,7 +86,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
 		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
-		After: v.After, Sizes: sizesOf(v.Sizes),
+		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), Sizes: sizesOf(v.Sizes),
 	}
 	if v.Gap > 0 {
 		j.Gap = &Seconds{v.Gap}
@@ -160,7 +162,7 @@ type JobList struct {
 
 type jobsInput struct {
 	User   string `query:"user" doc:"only this user's jobs; only operators may ask for those of others"`
-	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
+	State  string `query:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`

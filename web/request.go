@@ -24,7 +24,9 @@ type JobRequest struct {
 	OneSite        bool          `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine      `json:"require,omitempty" doc:"what every node must have"`
 	Sizes          []Size        `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
-	After          []string      `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must end before it starts: names in this batch, or identities of jobs submitted before"`
+	After          []string      `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
+	AfterAny       []string      `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
+	AfterFailed    []string      `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
 	Minimize       string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
 	Urgency        string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
 	Sites          []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
@@ -100,8 +102,8 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	if r.Gap != nil {
 		j.Gap = r.Gap.Duration
 	}
-	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
-		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after", j.Gap)
+	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
+		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny or afterFailed", j.Gap)
 	}
 	if j.Deadline, err = moment(r.Deadline, now, grid.Never); err != nil {
 		return j, "deadline", err
@@ -130,6 +132,11 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 		return j, wrong.Key, wrong.Err
 	}
 	return j, "maxPrice", r.money(&j)
+}
+
+// dependencies are the jobs that it comes after, with their conditions.
+func (r *JobRequest) dependencies() []grid.Dependency {
+	return slices.Concat(grid.Dependencies(grid.IfDone, r.After...), grid.Dependencies(grid.IfAny, r.AfterAny...), grid.Dependencies(grid.IfFailed, r.AfterFailed...))
 }
 
 // mold gives a request the sizes of a moldable job.

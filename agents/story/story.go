@@ -146,6 +146,10 @@ func Line(line string) (name string, pairs []Pair) {
 	return name, pairs
 }
 
+// conditions are the keys of a job's dependencies; "after_ran" is as earlier versions have
+// recorded it.
+var conditions = map[string]grid.Condition{"after": grid.IfDone, "after_any": grid.IfAny, "after_failed": grid.IfFailed, "after_ran": grid.IfRan}
+
 // jobWords are the words of jobs that are not their fields' names.
 var jobWords = map[string]string{"performance": "MinPerformance", "price": "MaxPrice"}
 
@@ -157,6 +161,10 @@ func Job(t testing.TB, j grid.Job, line string) grid.Job {
 	name, pairs := Line(line)
 	j.Name = name
 	for _, p := range pairs {
+		if on, ok := conditions[p.Key]; ok {
+			j.After = append(j.After, grid.Dependencies(on, strings.Split(p.Value, "+")...)...)
+			continue
+		}
 		if err := Set(&j, jobWords, p.Key, p.Value); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}

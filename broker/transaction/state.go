@@ -68,6 +68,9 @@ type Host interface {
 	// StateOf is the state of a job on record, and WorkOf its work, nil if it has none.
 	StateOf(j *Job) grid.JobState
 	WorkOf(j *Job) *grid.Work
+	// Simulated is the result of a leg's work on a cluster that runs nothing, if the job is
+	// known to fail there; nil: it does not fail.
+	Simulated(j *Job, leg *grid.Leg, end grid.Time) *grid.WorkResult
 	// Shared is the one copy of a string that many jobs and legs have.
 	Shared(s string) string
 	// Record records a fact and has each part of the memory apply it.

@@ -56,6 +56,8 @@ type Driver struct {
 
 	warned map[string]time.Time // work that cannot be killed; used by looks only
 	fights atomic.Int64         // how much of it the last look has shown
+
+	aside aside
 }
 
 // The times of a piece of work.
@@ -95,6 +97,7 @@ func New(cfg Config) (*Driver, error) {
 	if d.cfg.Folder, err = filepath.EvalSymlinks(folder); err != nil { // work is recognised by its path
 		return nil, err
 	}
+	d.aside.find(d.ended(""), d.begun)
 	halves, err := filepath.Glob(filepath.Join(cfg.Folder, ".*"+supervisor.Besides))
 	for _, half := range halves { // left by a life that died before it was whole
 		err = errors.Join(err, os.RemoveAll(half))
@@ -288,7 +291,8 @@ func (d *Driver) end(name string) (runs bool, err error) {
 	return false, nil
 }
 
-// remove ends a piece of work, and puts its folder aside once it is over.
+// remove ends a piece of work, and puts its folder aside once it is over. Looks show it for a
+// while nevertheless: whoever deletes work that ended just now has not seen how it ended.
 func (d *Driver) remove(name string) error {
 	runs, err := d.end(name)
 	if err != nil {
@@ -301,7 +305,11 @@ func (d *Driver) remove(name string) error {
 	if known, err := w.exists(); !known || err != nil {
 		return err
 	}
-	return os.Rename(string(w), d.ended(name))
+	if err := os.Rename(string(w), d.ended(name)); err != nil {
+		return err
+	}
+	d.aside.put(name, time.Now())
+	return nil
 }
 
 // How long and how much is kept.

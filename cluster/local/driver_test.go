@@ -117,6 +117,26 @@ func TestDriver_EndedBeforeItBegan(t *testing.T) {
 	m.does(c, agents.Denied, "it was deleted")
 }
 
+// Work is killed at its window's end, and deleted before anybody has looked. The next look
+// shows how it ended all the same, even in another life of the site.
+func TestDriver_ShowsTheResultOfWorkThatWasDeletedUnseen(t *testing.T) {
+	m := newMachine(t)
+	c := m.order("bourse.1", "sh", "-c", "trap '' TERM; echo pid $$; while :; do sleep 0.02; done")
+	c.End = now().Add(300 * grid.Millisecond)
+	m.runs(c)
+	m.until("over", func() bool { return m.work("bourse.1").read().result != nil })
+	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
+	for range 2 {
+		if j := m.job("bourse.1"); j == nil || j.State != grid.ManagedEnded || j.Exit != 128+int(syscall.SIGKILL) || j.Why != supervisor.WhyWindow {
+			t.Fatalf("%+v", j)
+		}
+		m.restart(m.cfg.Folder)
+	}
+	for _, name := range m.aside.list(time.Now().Add(asideFor)) {
+		t.Errorf("%s is shown for ever", name)
+	}
+}
+
 func TestDriver_DeleteEndsTheWorkAndKeepsItsOutput(t *testing.T) {
 	m := newMachine(t)
 	m.runs(m.order("bourse.1", "sh", "-c", "echo hello; sleep 1000"))
@@ -126,6 +146,13 @@ func TestDriver_DeleteEndsTheWorkAndKeepsItsOutput(t *testing.T) {
 	m.over("bourse.1")
 	m.does(deletes, agents.Done, "")
 	m.does(deletes, agents.Done, "")
+	if list := m.names(); len(list) > 0 {
+		t.Errorf("%q are still there", list)
+	}
+	if j := m.job("bourse.1"); j == nil || j.State != grid.ManagedEnded {
+		t.Errorf("%+v; how it ended is shown for a while", j)
+	}
+	m.aside.list(time.Now().Add(asideFor))
 	if j := m.job("bourse.1"); j != nil {
 		t.Errorf("%+v", j)
 	}

@@ -43,6 +43,11 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 			}
 		}
 	}
+	for _, name := range d.aside.list(time.Now()) {
+		if job, _, err := work(d.ended(name)).job(); err == nil && job != nil {
+			l.Jobs = append(l.Jobs, *job)
+		}
+	}
 	d.warned = fights
 	d.fights.Store(int64(len(fights)))
 	slices.SortStableFunc(l.Jobs, func(a, b grid.ManagedJob) int { return ranks[a.State] - ranks[b.State] })

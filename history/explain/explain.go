@@ -31,26 +31,28 @@ type Options struct {
 // Explanation says why a job got what it got. Times are in seconds since zero
 // (for a process: Unix time), money in credits.
 type Explanation struct {
-	Job       string         `json:"job"`
-	User      string         `json:"user,omitempty"`
-	Asked     grid.Request   `json:"asked"`
-	After     []string       `json:"after,omitempty"` // jobs that it comes after,
-	Gap       grid.Duration  `json:"gap,omitempty"`   // so long
-	Submitted grid.Time      `json:"submitted"`
-	State     string         `json:"state"` // of grid.JobState, or not-taken
-	Since     grid.Time      `json:"since"`
-	Reason    grid.Reason    `json:"reason,omitzero"` // why it waits, or was abandoned
-	Waiting   *Waiting       `json:"waiting,omitempty"`
-	Cycles    int            `json:"cycles"`             // that it took part in, as far as the journal goes back
-	Latest    []CycleLine    `json:"latest,omitempty"`   // the latest of them
-	Cycle     *Cycle         `json:"cycle,omitempty"`    // the one that is explained
-	Turns     []history.Turn `json:"turns"`              // what became of it
-	Dropped   int            `json:"dropped,omitempty"`  // turns left out in the middle
-	Changes   []Change       `json:"changes,omitempty"`  // what would have changed the answer
-	Tried     []string       `json:"tried,omitempty"`    // what was tried and would not have
-	Unknown   []string       `json:"unknown,omitempty"`  // what cannot be said, and why
-	Journal   [2]grid.Time   `json:"journal"`            // from when to when the facts are
-	Earliest  *Estimate      `json:"earliest,omitempty"` // of a job that waits
+	Job         string         `json:"job"`
+	User        string         `json:"user,omitempty"`
+	Asked       grid.Request   `json:"asked"`
+	After       []string       `json:"after,omitempty"`       // jobs that it comes after, if they succeed,
+	AfterAny    []string       `json:"afterAny,omitempty"`    // once they have ended, however,
+	AfterFailed []string       `json:"afterFailed,omitempty"` // or if they fail,
+	Gap         grid.Duration  `json:"gap,omitempty"`         // so long
+	Submitted   grid.Time      `json:"submitted"`
+	State       string         `json:"state"` // of grid.JobState, or not-taken
+	Since       grid.Time      `json:"since"`
+	Reason      grid.Reason    `json:"reason,omitzero"` // why it waits, or was abandoned
+	Waiting     *Waiting       `json:"waiting,omitempty"`
+	Cycles      int            `json:"cycles"`             // that it took part in, as far as the journal goes back
+	Latest      []CycleLine    `json:"latest,omitempty"`   // the latest of them
+	Cycle       *Cycle         `json:"cycle,omitempty"`    // the one that is explained
+	Turns       []history.Turn `json:"turns"`              // what became of it
+	Dropped     int            `json:"dropped,omitempty"`  // turns left out in the middle
+	Changes     []Change       `json:"changes,omitempty"`  // what would have changed the answer
+	Tried       []string       `json:"tried,omitempty"`    // what was tried and would not have
+	Unknown     []string       `json:"unknown,omitempty"`  // what cannot be said, and why
+	Journal     [2]grid.Time   `json:"journal"`            // from when to when the facts are
+	Earliest    *Estimate      `json:"earliest,omitempty"` // of a job that waits
 
 }
 
@@ -185,7 +187,7 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
-	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.after, Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: grid.NamesOn(h.after, grid.IfDone), AfterAny: grid.NamesOn(h.after, grid.IfAny), AfterFailed: grid.NamesOn(h.after, grid.IfFailed), Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
 		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]grid.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}
@@ -212,7 +214,7 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 }
 
 func (e *Explanation) waits() bool {
-	return e.State == grid.JobWaiting.String() || e.State == grid.JobAbandoned.String()
+	return e.State == grid.JobWaiting.String() || e.State == grid.JobAbandoned.String() && e.Reason.Code != grid.After
 }
 
 // unknown notes something that cannot be said.

@@ -23,7 +23,7 @@ type past struct {
 	job       string
 	known     bool
 	submitted facts.CycleJob // as far as it is known
-	after     []string       // that it comes after
+	after     []grid.Dependency
 	gap       grid.Duration
 	at        grid.Time // of the submission
 	standing  history.Standing
@@ -195,7 +195,7 @@ func (g *gatherer) turn(u history.Turn) {
 	case history.Broken, history.Reversed:
 		g.waits = 0
 	case history.Placed, history.Moved, history.Repaired:
-		if g.standing.State != grid.JobWithdrawn {
+		if !g.standing.GivenUp() {
 			g.waits = 0
 		}
 	case history.Forgotten:
@@ -308,7 +308,7 @@ func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 		j := &m.Job
 		g.known, g.at = true, j.Submit
 		if int(m.State) < len(grid.JobStates()) {
-			g.standing = history.Standing{Known: true, State: m.State, Since: m.Since, Reason: m.Reason}
+			g.standing = history.Standing{Known: true, State: m.State.Shown(m.Reason.Code), Since: m.Since, Reason: m.Reason}
 		}
 		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap

@@ -134,12 +134,20 @@ func (e *Explanation) head(w *writer) {
 			bounds += ", to end by " + w.clock(q.Deadline)
 		}
 		w.text(bounds)
-		if len(e.After) > 0 {
-			gap := ""
-			if e.Gap > 0 {
-				gap = span(e.Gap) + " "
+		gap := ""
+		if e.Gap > 0 {
+			gap = span(e.Gap) + " "
+		}
+		for _, of := range []struct {
+			names     []string
+			one, more string
+		}{{e.After, "that succeeds", "they succeed"}, {e.AfterAny, "that ends, however", "they end, however"}, {e.AfterFailed, "that fails", "they fail"}} {
+			if len(of.names) > 1 {
+				of.one = of.more
 			}
-			w.line("  comes %safter %s", gap, strings.Join(e.After, ", "))
+			if len(of.names) > 0 {
+				w.line("  comes %safter %s, once %s", gap, strings.Join(of.names, ", "), of.one)
+			}
 		}
 	}
 	if x := e.Earliest; x != nil {

@@ -274,11 +274,16 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 	case facts.JobSubmitted:
 		t.windows.asks(&f.Job)
 		t.jobs.submitted(&f.Job)
+	case facts.JobPostponed:
+		if f.Final {
+			t.jobs.named(f.Job).gone = true
+		}
 	case facts.JobBroken:
 		t.jobs.broken(f.Job)
 		t.order.touch(f.Job)
 	case facts.JobCancelled:
-		t.jobs.named(f.Job).withdrawn = true
+		j := t.jobs.named(f.Job)
+		j.withdrawn, j.gone = true, true
 		t.order.touch(f.Job)
 	case facts.JobsForgotten:
 		for _, name := range f.Jobs {

@@ -15,6 +15,7 @@ type job struct {
 	window    []*tx    // what it has: the transaction that placed it, and its repairs
 	before    []string // the jobs that come after it
 	withdrawn bool     // its user cancels it, or it is cancelled with another one
+	gone      bool     // the same, or it was abandoned for good
 }
 
 // jobs are those of a broker, by name.
@@ -34,8 +35,8 @@ func (all jobs) named(name string) *job {
 func (all jobs) submitted(asks *grid.Job) {
 	j := all.named(asks.Name)
 	j.asks = *asks
-	for _, name := range asks.After {
-		if p := all.named(name); !slices.Contains(p.before, asks.Name) {
+	for _, d := range asks.After {
+		if p := all.named(d.Job); !slices.Contains(p.before, asks.Name) {
 			p.before = append(p.before, asks.Name)
 		}
 	}
@@ -134,6 +135,25 @@ func (j *job) ends(exempt map[grid.LegID]bool) (end grid.Time, stands, known boo
 		gone = false
 	}
 	return end, !gone && !j.withdrawn, true
+}
+
+// against reports whether the window of a job is over and it has not ended as a condition
+// says, or, for one that is not foreseen, that it is not over yet.
+func (j *job) against(on grid.Condition) bool {
+	over, failed := true, false
+	for _, x := range j.window {
+		for i := range x.legs {
+			l := &x.legs[i]
+			over, failed = over && l.over(), failed || l.failed
+		}
+	}
+	switch on {
+	case grid.IfDone:
+		return over && failed
+	case grid.IfFailed:
+		return !over || !failed
+	}
+	return false
 }
 
 // starts is when the first part of a window starts that is not over, grid.Never if none

@@ -130,7 +130,7 @@ func repairs(tx grid.TxID) []agents.Fact {
 func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 	t.Parallel()
 	job := func(name string, gap grid.Duration, after ...string) facts.JobSubmitted {
-		return facts.JobSubmitted{Job: grid.Job{Name: name, After: after, Gap: gap, Request: grid.Request{Nodes: 4, Budget: 10 * grid.Credit, Deadline: 2000_000}}}
+		return facts.JobSubmitted{Job: grid.Job{Name: name, After: grid.Dependencies(grid.IfDone, after...), Gap: gap, Request: grid.Request{Nodes: 4, Budget: 10 * grid.Credit, Deadline: 2000_000}}}
 	}
 	of := func(name string, start grid.Time, list []agents.Fact) []agents.Fact {
 		for i := range list {
@@ -146,6 +146,12 @@ func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 		return list
 	}
 	jobs := []agents.Fact{job("wave", 0), job("next", grid.Second, "wave")}
+	on := func(c grid.Condition) []agents.Fact {
+		next := job("next", grid.Second, "wave")
+		next.Job.After[0].On = c
+		return []agents.Fact{job("wave", 0), next}
+	}
+	failed := facts.LegDone{Leg: leg(one, 0), State: grid.Settled, End: 200_000, Result: &grid.WorkResult{Known: true, Exit: 1}}
 	first := of("wave", 100, buys(one, "north"))
 	broken := facts.JobBroken{Job: "next"}
 	shifts := facts.LegShifted{Leg: leg(one, 0), Start: 150_000, End: 250_000, Shifts: 1}
@@ -170,8 +176,16 @@ func TestAudit_AWindowThatBeginsTooEarlyIsGivenBackInTheSameStep(t *testing.T) {
 		"ended early": {[][]agents.Fact{jobs, first, {facts.LegDone{Leg: leg(one, 0), State: grid.Settled, End: 120_000}}, of("next", 130, buys(two, "north"))}, ""},
 		"too early all the same": {[][]agents.Fact{jobs, first, {facts.LegDone{Leg: leg(one, 0), State: grid.Settled, End: 120_000}}, of("next", 120, buys(two, "north"))},
 			"which ends at 120"},
-		"long forgotten": {[][]agents.Fact{jobs, first, {facts.JobsForgotten{Jobs: []string{"wave"}}}, of("next", 50, buys(two, "north"))}, ""},
-		"an amnesia":     {[][]agents.Fact{jobs, first, {facts.Amnesia{Legs: []grid.LegID{leg(one, 0)}}}, of("next", 50, buys(two, "north"))}, ""},
+		"the first has failed, and it is kept": {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {failed}}, "runs only if wave has succeeded"},
+		"the first has failed, and it is not":  {[][]agents.Fact{jobs, first, of("next", 201, buys(two, "north")), {failed, facts.JobCancelled{Job: "next"}}}, ""},
+		"however it has ended":                 {[][]agents.Fact{on(grid.IfAny), first, of("next", 201, buys(two, "north")), {failed}}, ""},
+		"even if it was given up":              {[][]agents.Fact{on(grid.IfAny), first, {facts.JobCancelled{Job: "wave"}}, of("next", 50, buys(two, "north"))}, ""},
+		"even if it was never placed":          {[][]agents.Fact{on(grid.IfAny), {facts.JobPostponed{Job: "wave", Final: true}}, of("next", 50, buys(two, "north"))}, ""},
+		"once it has failed":                   {[][]agents.Fact{on(grid.IfFailed), first, {failed}, of("next", 201, buys(two, "north"))}, ""},
+		"before it has failed":                 {[][]agents.Fact{on(grid.IfFailed), first, of("next", 201, buys(two, "north"))}, "runs only if wave has failed"},
+		"of an earlier version":                {[][]agents.Fact{on(grid.IfRan), first, of("next", 201, buys(two, "north")), {failed}}, ""},
+		"long forgotten":                       {[][]agents.Fact{jobs, first, {facts.JobsForgotten{Jobs: []string{"wave"}}}, of("next", 50, buys(two, "north"))}, ""},
+		"an amnesia":                           {[][]agents.Fact{jobs, first, {facts.Amnesia{Legs: []grid.LegID{leg(one, 0)}}}, of("next", 50, buys(two, "north"))}, ""},
 	} {
 		found, _ := run(nil, 1, stepsOf(c.facts...)...)
 		if got := says(found, "I18"); (got == "") != (c.words == "") || !strings.Contains(got, c.words) {

@@ -9,7 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// I18: nobody runs before all that it comes after has ended, gap included. Where the facts
+// I18: nobody runs before all that it comes after has ended, gap included, and nothing is
+// kept for a job whose conditions can no longer come true. Where the facts
 // of brokers and sites are seen together as they come, that is checked of what runs. By
 // its own journal a broker keeps no window that begins too early: it looks again at a job
 // in the step in which anything changes of those that it comes after.
@@ -64,12 +65,14 @@ func (r *order) tooEarly(name string) string {
 		return ""
 	}
 	start := j.starts()
-	for _, first := range j.asks.After {
-		p := r.jobs[first]
-		if p == nil || p.asks.Name == "" || start == grid.Never {
+	for _, d := range j.asks.After {
+		first, p := d.Job, r.jobs[d.Job]
+		if p == nil || p.asks.Name == "" || start == grid.Never || d.On == grid.IfAny && p.gone {
 			continue // it is long over, or nothing of it is to run
 		}
 		switch end, stands, known := p.ends(r.audit.exempt); {
+		case known && stands && p.against(d.On):
+			return fmt.Sprintf("%s has a window from %v on, and runs only if %s %s, which it has not", name, start, first, d.On.Says())
 		case !known || r.audit.exemptsJob(j):
 		case !stands:
 			return fmt.Sprintf("%s has a window from %v on and comes after %s, which has none", name, start, first)
@@ -100,8 +103,10 @@ func (r *order) runs(f facts.LegMoved) {
 	}
 	b := r.audit.trails[broker(f.Leg.Tx.Broker)]
 	j := b.jobs.named(x.begun.Job).asks
-	for _, name := range j.After {
+	for _, d := range j.After {
+		name := d.Job
 		switch end, whole := b.order.endOf(name); {
+		case d.On == grid.IfAny && b.jobs.named(name).gone:
 		case !whole:
 			r.breaks("I18", "%s runs at %v and comes after %s, which has no window", j.Name, r.at, name)
 		case end.Add(j.Gap) > r.at:

@@ -39,6 +39,7 @@ type txLeg struct {
 	done   bool
 
 	confirmed bool          // closed with the leg
+	failed    bool          // done: its work failed
 	mended    bool          // gone, and another one stands in for it
 	givenUp   bool          // with its site: where that has it, its broker does not follow any more
 	state     grid.LegState // done: what it came to
@@ -148,6 +149,10 @@ func (t *Trail) done(f facts.LegDone) {
 	t.money.givenBackOnce(l, f)
 	t.windows.endsInTime(f, x)
 	t.money.refund(f.Leg, l, f.Refund)
+	// judged here anew: an audit does not take a view's word for it
+	if r := f.Result; f.State == grid.Settled && r != nil {
+		l.failed = !r.Known || r.Exit != 0 || r.Signal != 0 || r.Ended.Refused()
+	}
 	l.done, l.givenUp, l.penalty = true, l.givenUp || f.Claim, l.penalty.Plus(f.Penalty)
 	if l.state, l.end = f.State, f.End; f.State == grid.Asked { // of an earlier version
 		l.state = grid.Settled

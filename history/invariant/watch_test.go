@@ -74,7 +74,7 @@ func TestWatch_HoldsBothSidesAgainstEachOther(t *testing.T) {
 	}
 	after := func(by func(*grid.Job), first, second []step) []step {
 		s := second[0].fact.(facts.JobSubmitted)
-		s.Job.After = []string{"wave"}
+		s.Job.After = grid.Dependencies(grid.IfDone, "wave")
 		by(&s.Job)
 		second[0].fact = s
 		return append(append(append(first[:7:7], second[:7]...), first[7:]...), second[7:]...)
@@ -111,7 +111,7 @@ func TestWatch_HoldsBothSidesAgainstEachOther(t *testing.T) {
 		"before its time":               {"I18", "which ends at 200", after(func(*grid.Job) {}, bought(one, "wave"), bought(two, "next"))},
 		"before it runs":                {"I18", "next has a window from 100 on", after(func(*grid.Job) {}, bought(one, "wave")[:7], bought(two, "next")[:7])},
 		"within the gap":                {"I18", "comes 1 after wave", after(func(j *grid.Job) { j.Gap = grid.Second }, bought(one, "wave"), late(bought(two, "next"), 200))},
-		"after what has no window":      {"I18", "which has no window", after(func(j *grid.Job) { j.After = []string{"none"} }, bought(one, "wave"), late(bought(two, "next"), 200))},
+		"after what has no window":      {"I18", "which has no window", after(func(j *grid.Job) { j.After = grid.Dependencies(grid.IfDone, "none") }, bought(one, "wave"), late(bought(two, "next"), 200))},
 		"nodes of a cluster, twice":     {"I1", "promised twice", append(bought(one, "wave"), step{cluster, 300, facts.NodesLocked{Leg: leg(one, 0), What: grid.Leg{Group: "main", Nodes: 9, Start: 300_000, End: 400_000}}})},
 		"legs of a site, more than has": {"I1", "promised twice", change(2, func(f agents.Fact) agents.Fact { m := f.(facts.LegMoved); m.What.Nodes = 9; return m })},
 	} {

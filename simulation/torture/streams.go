@@ -30,6 +30,7 @@ const (
 	streamShares        = 22
 	streamWishes        = 23
 	streamOffers        = 24
+	streamFailures      = 25
 	streamDisks         = 30
 	streamTerms         = 40
 	streamTermsFaults   = 41

@@ -175,9 +175,12 @@ func (c *checker) toldAtRest(before grid.Time) error {
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
 		b, alone := c.w.Agent(m.id).(*broker.Broker)
-		stand := c.standings(m)
+		stand, failed := c.standings(m), m.failures()
 		for _, name := range slices.Sorted(maps.Keys(stand)) {
 			x := stand[name]
+			if err := endedAs(name, x.State, failed[name]); err != nil {
+				return err
+			}
 			if alone {
 				shown, known := b.Job(name)
 				if is := shown.State; known && is != x.State && !(is == grid.JobRunning && x.State == grid.JobPlaced) && !(is == grid.JobWaiting && x.torn) {

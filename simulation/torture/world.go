@@ -127,6 +127,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if narrow(seed) {
 		w.drawNarrow()
 	}
+	if failing(seed) {
+		w.drawFailures(rand.New(rand.NewPCG(seed, streamFailures)))
+	}
 	kinds, _ := managedKinds(seed)
 	for i, k := range kinds {
 		w.sites[i].kind = k
@@ -355,7 +358,7 @@ func (w *world) drawPromises(r *rand.Rand) {
 				j.Fix = 500 * r.IntN(2)
 			}
 			if k > 0 && r.IntN(6) == 0 {
-				jobs[k].After, jobs[k].Gap = []string{jobs[r.IntN(k)].Name}, grid.Duration(r.IntN(3))*grid.Minute
+				jobs[k].After, jobs[k].Gap = grid.Dependencies(grid.IfDone, jobs[r.IntN(k)].Name), grid.Duration(r.IntN(3))*grid.Minute
 			}
 		}
 	}

@@ -3,7 +3,7 @@
 
 import { ask, tell } from "./dialog.js";
 
-const over = new Set(["done", "abandoned", "withdrawn"]);
+const over = new Set(["done", "failed", "abandoned", "withdrawn"]);
 
 // jobActions are the buttons of a job.
 export const jobActions = session => job => over.has(job.state) ? [] : [{ label: "Cancel the job ...", run: () => ask({

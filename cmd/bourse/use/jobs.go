@@ -40,13 +40,11 @@ func newJobs() *cobra.Command {
 Users see their own jobs, operators all. ID is a job's identity, or its name if no
 other job has it.
 
-States: waiting (for a cycle), trying (its transaction is undecided), placed (its
-window is committed), running, done, abandoned (it can never be placed), withdrawn
-(its user cancelled it). Times are local.
+` + statesText() + `Times are local.
 
 With --follow it prints every event of the jobs as it happens (with --json as lines
-of JSON). With an ID it ends when the job does, with exit status 1 if the job was
-abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
+of JSON). With an ID it ends when the job does, with exit status 1 if the job failed,
+was abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
 a message says so where it cannot, as after a restart of the broker.`,
 		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
 		Args:    flags.Arguments(0, 1, "at most one job"),
@@ -144,7 +142,7 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	}
 }
 
-// unplaced reports whether a job is not placed for a known reason.
+// unplaced reports whether a job is not placed, or failed, for a known reason.
 func unplaced(j *web.Job) bool {
 	return j.Reason != nil && !windowed(j.State) && j.State != grid.JobDone.String()
 }
@@ -288,7 +286,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 		return nil
 	})
 	if err == nil && id != "" && last.State != grid.JobDone.String() {
-		err = fmt.Errorf("%s is %s", last.ID, last.State)
+		err = fmt.Errorf("%s", outcome(&last))
 	}
 	return flags.Refused(err)
 }
@@ -343,10 +341,4 @@ func windowed(state string) bool {
 func over(state string) bool {
 	s, known := grid.ParseJobState(state)
 	return known && !s.Open()
-}
-
-// givenUp reports whether a job in that state ended without being done.
-func givenUp(state string) bool {
-	s, known := grid.ParseJobState(state)
-	return known && s.GivenUp()
 }

@@ -58,8 +58,8 @@ speedup = { table = { 4 = "2h", 16 = "45m" } } gives the lengths themselves.
 
 With --wait it waits until every job is placed, abandoned or withdrawn; with --wait
 done, until every job has ended. It prints to stderr what it waits for. Exit status 1
-if a job was abandoned or withdrawn, or after --timeout; the jobs stay with the
-broker.
+if a job failed, was abandoned or withdrawn, which it names with the reason, or after
+--timeout; the jobs stay with the broker.
 
 A job of a trace is named "job" and its number. Its processors become nodes, its
 estimate becomes its length, and simulated clusters run it for its real run time. Jobs
@@ -134,7 +134,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 }
 
 // tell prints what the broker accepted, waits if asked to, and fails if a job was not
-// accepted, or is abandoned or withdrawn.
+// accepted, failed, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
 	lost, late := 0, error(nil) // late: the state of the jobs at the timeout
 	for _, j := range answer.Jobs {
@@ -179,16 +179,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
 			lost, flags.Plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
-	given := 0
-	for i := range list {
-		if givenUp(list[i].State) {
-			given++
-		}
-	}
-	if given > 0 {
-		return failure.Of(fmt.Errorf("%s abandoned or withdrawn", flags.Plural(given, "job is", "jobs are")))
-	}
-	return nil
+	return failure.Of(unsuccessful(list))
 }
 
 // ofTraces are the flags that say how a trace becomes a batch.
@@ -271,7 +262,7 @@ func request(j *configs.Job) web.JobRequest {
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
 		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
-		After: j.After, Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
+		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
 	}
 	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
 	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them

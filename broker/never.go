@@ -1,0 +1,75 @@
+package broker
+
+import (
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// What can never run here is refused at submission, where Config.Refuse asks for it. That needs
+// to be known of all sites: in what they have offered in this life, to a cycle or to whoever
+// looked at them. As long as a site has not answered, is away or closed, the job waits. The
+// first cycle that hears all of them judges it by the same rules.
+
+// meets remembers what a site has, free or not.
+func (a *acquaintance) meets(s *planning.Site) {
+	if a.has = nil; s.Answer == planning.Usable {
+		a.has = make([]agents.GroupOffer, len(s.Groups))
+		for i := range s.Groups {
+			a.has[i] = agents.GroupOffer{Group: s.Groups[i].Group, Shared: s.Groups[i].Shared}
+		}
+	}
+}
+
+// reach is what all sites have; false if that is not known of one of them.
+func (in *intake) reach(now grid.Time) (planning.Reach, bool) {
+	x := planning.ReachOf(in.cfg.Horizon-in.cfg.Lead, in.scheduler.cfg.planning())
+	if in.scheduler.asking.inTurn() || !in.peers.Settled(now) {
+		return x, false
+	}
+	for p := range in.peers.All() {
+		switch {
+		case !p.Member() && (!p.Went() || now >= p.Left().Add(in.cfg.Horizon)), p.Lost() != nil && now >= p.Lost().Since.Add(in.cfg.Horizon):
+			// it is not expected any more
+		case !p.Usable() || in.scheduler.asking.of(p.ID()).has == nil:
+			return x, false
+		default:
+			x.Add(p.Name(), in.scheduler.asking.of(p.ID()).has)
+		}
+	}
+	return x, len(x.Groups) > 0
+}
+
+// neverHere says why a job can never run on what the sites have; no reason: it may, or what
+// they have is not known.
+func (in *intake) neverHere(now grid.Time, j *grid.Job) grid.Reason {
+	if !in.cfg.Refuse || len(in.trust.Among(now, j.User, namesOf(in.peers.Usable(nil)))) > 0 {
+		return grid.Reason{}
+	}
+	x, known := in.reach(now)
+	if !known {
+		return grid.Reason{}
+	}
+	return x.Never(&j.Request, now)
+}
+
+// tooDear says whether a job of the current cycle is too dear for ever, and why, or why it
+// waits.
+func (sch *scheduler) tooDear(e *entry, why grid.Reason) (grid.Reason, bool) {
+	x := planning.ReachOf(sch.cfg.Horizon-sch.cfg.Lead, sch.cfg.planning())
+	if sch.asking.inTurn() || sch.someAway() || len(sch.trust.Among(sch.now, e.job.User, namesOf(sch.sites))) > 0 {
+		return why, false
+	}
+	for i := range sch.cycle.poll.sites {
+		s := &sch.cycle.poll.sites[i]
+		if s.Answer != planning.Usable {
+			return why, false
+		}
+		x.Add(s.Name, s.Groups)
+	}
+	r := e.job.request()
+	if never := x.Never(&r, sch.now); never.Code == grid.OverBudget {
+		return never, true
+	}
+	return why, false
+}

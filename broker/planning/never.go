@@ -1,0 +1,241 @@
+package planning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// What can never run, and what cannot run yet. A request that nothing of what the sites have
+// could ever serve, were all of it free, is refused at submission, with the figures; it is
+// abandoned if that is known only later. What the sites could serve, and cannot now, waits.
+// The same rule holds for every reason, and Verdicts is its one table.
+
+// Reach is what all sites have, free or not.
+type Reach struct {
+	Groups  []grid.Group  // of all sites, those of one site one after the other
+	Shared  []bool        // by group: its nodes are time-shared, and it prices work and not nodes
+	Horizon grid.Duration // the longest window that the broker plans
+	Capped  bool          // the price of each node is held to the job's price cap
+}
+
+// ReachOf is what the groups of sites make up.
+func ReachOf(horizon grid.Duration, t Terms) Reach {
+	return Reach{Horizon: horizon, Capped: t.Algorithm.CapsPrice() && !t.OneByOne()}
+}
+
+// Add adds the groups that a site has offered.
+func (x *Reach) Add(site string, list []agents.GroupOffer) {
+	for i := range list {
+		g := list[i].Group
+		g.Site = site
+		x.Groups, x.Shared = append(x.Groups, g), append(x.Shared, list[i].Shared)
+	}
+}
+
+// Verdict is a reason for which a job is not placed: when it never can be, and when it waits.
+type Verdict struct {
+	Code  grid.Code
+	Never string // when the job is refused or abandoned; "": it never is
+	Waits string // when it waits; "": it never does
+	never func(*Reach, *grid.Request, grid.Time) grid.Reason
+}
+
+// Verdicts returns the table, in the order in which a request is judged.
+func Verdicts() []Verdict { return slices.Clone(verdicts) }
+
+var verdicts = []Verdict{
+	{grid.NoNode, "no node of any site has what is required, or the performance", "a site that could have it is away, or does not answer", noNode},
+	{grid.TooLarge, "it asks for more nodes than all suited ones together, or than any site has with `spread = \"one-site\"`; nodes whose group allows no window as long as the job are not suited", "so many nodes exist, and are not free at once: `no-window`", tooLarge},
+	{grid.TooLong, "it takes longer than the broker plans ahead (`horizon`), even on the fastest suited nodes", "", tooLong},
+	{grid.Expired, "it would end after its deadline even if all suited nodes were free from its ready time on", "", tooLate},
+	{grid.OverBudget, "its budget, or its price cap where each node is held to it, is below the least that the suited nodes cost at any time by their price curves", "windows cost more now, and prices by delay or over time may fall", tooDear},
+	{grid.NoWindow, "", "the nodes are taken until the horizon or its deadline", nil},
+	{grid.NoOffer, "", "no site answered in time", nil},
+	{grid.NotAllowed, "its user may not have that priority", "a site is closed to the user", nil},
+	{grid.Bound, "it asks for more nodes than its user or tenant may ever have at once", "others of their jobs hold the nodes or credits that they may have", nil},
+	{grid.NoMoney, "", "the account or the quota does not cover it now; a deposit or a new period may", nil},
+	{grid.After, "a job that it comes after cannot end any more as it must", "a job that it comes after is not placed, or not over, yet", nil},
+	{grid.LimitTime, "", "other jobs of its batch needed the VO's limits", nil},
+	{grid.LimitBudget, "", "other jobs of its batch needed the VO's limits", nil},
+	{grid.Waits, "", "something better than the present windows may come", nil},
+	{grid.QueueFull, "", "it is not taken while as many wait as may; submit it again", nil},
+}
+
+// Never says why a request can never be served by what the sites have, with the figures; no
+// reason: it may be. Its cost is linear in the groups, and in the sizes of a moldable job.
+func (x *Reach) Never(r *grid.Request, now grid.Time) grid.Reason {
+	for i := range verdicts {
+		if v := &verdicts[i]; v.never != nil {
+			if why := v.never(x, r, now); why.Refused() {
+				return why
+			}
+		}
+	}
+	return grid.Reason{}
+}
+
+// noNode judges what is required of each node.
+func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
+	fastest, lacks := grid.Performance(0), ""
+	for i := range x.Groups {
+		g := &x.Groups[i]
+		if suits(g, r) {
+			return grid.Reason{}
+		}
+		if unmet := r.Require.Unmet(g.Machine); unmet != "" {
+			lacks = cmp.Or(lacks, unmet)
+		} else {
+			fastest = max(fastest, g.Performance)
+		}
+	}
+	switch {
+	case fastest > 0:
+		return reason(grid.NoNode, "no node has performance %v; the fastest that meets the requirements has %v", r.MinPerformance, fastest)
+	case lacks != "":
+		return reason(grid.NoNode, "no node of any site has what is required (%s)", lacks)
+	}
+	return grid.Reason{}
+}
+
+// most is the most nodes that a window of a request in a size may have: of all groups that
+// suit and allow it, or of the site that has most of them.
+func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site string) {
+	for i, sum := 0, 0; i < len(x.Groups); i++ {
+		g := &x.Groups[i]
+		if r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
+			sum = 0
+		}
+		if suits(g, r) && g.Allows(g.Performance.Runtime(length)) {
+			sum += g.Nodes
+		}
+		if sum > most {
+			most, site = sum, g.Site
+		}
+	}
+	return most, site
+}
+
+// tooLarge judges the number of nodes.
+func tooLarge(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
+	most, fewest, site, any := 0, 0, "", 0
+	for _, z := range r.Preferred() {
+		n, at := x.most(r, z.Length)
+		if n >= z.Nodes {
+			return grid.Reason{}
+		}
+		if fewest == 0 || z.Nodes < fewest {
+			fewest, most, site = z.Nodes, n, at
+		}
+		free, _ := x.most(r, 0)
+		any = max(any, free)
+	}
+	short := grid.Phrase("")
+	if any > most {
+		short = grid.Say("; %d more allow no window of that length", any-most)
+	}
+	switch {
+	case r.OneSite && most > 0:
+		return reason(grid.TooLarge, "asks for %d nodes on one site; the most that suit it has %s, %d%v", fewest, site, most, short)
+	case r.OneSite:
+		return reason(grid.TooLarge, "asks for %d nodes on one site; no site has any that suit%v", fewest, short)
+	}
+	return reason(grid.TooLarge, "asks for %d nodes; the sites have %d that suit%v", fewest, most, short)
+}
+
+// tooLong judges how long the request takes on the fastest nodes.
+func tooLong(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
+	if takes := x.quickest(r); takes > x.Horizon {
+		return reason(grid.TooLong, "takes %v on the fastest suited nodes, and the broker plans %v ahead: no window can be that long",
+			grid.Phrase(takes.Words()), grid.Phrase(x.Horizon.Words()))
+	}
+	return grid.Reason{}
+}
+
+// quickest is the shortest time that the request takes on as many nodes as it needs.
+func (x *Reach) quickest(r *grid.Request) grid.Duration {
+	pools := map[string]int{}
+	return r.Quickest(x.Groups, func(g int) int {
+		if !r.OneSite {
+			return 0
+		}
+		site := x.Groups[g].Site
+		if _, known := pools[site]; !known {
+			pools[site] = len(pools)
+		}
+		return pools[site]
+	})
+}
+
+// tooLate judges the deadline.
+func tooLate(x *Reach, r *grid.Request, now grid.Time) grid.Reason {
+	if r.Deadline >= grid.Never {
+		return grid.Reason{}
+	}
+	if end := max(now, r.Ready).Add(x.quickest(r)); end > r.Deadline {
+		return reason(grid.Expired, "it would end at %v at the soonest, after its deadline %v", end, r.Deadline)
+	}
+	return grid.Reason{}
+}
+
+// tooDear judges the money. A site takes something off for freedom that it is given, and prices
+// shares of nodes by their work: there is no least price then.
+func tooDear(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
+	if r.Flexible > 0 || slices.Contains(x.Shared, true) {
+		return grid.Reason{}
+	}
+	least, where := grid.MaxCredits, ""
+	cheapest := grid.MaxPrice
+	for _, z := range r.Preferred() {
+		if cost, sites, ok := x.least(r, z); ok && cost < least {
+			least, where = cost, sites
+		}
+	}
+	for i := range x.Groups {
+		if g := &x.Groups[i]; suits(g, r) {
+			cheapest = min(cheapest, g.Cheapest(-grid.MaxTime, grid.MaxTime))
+		}
+	}
+	switch {
+	case x.Capped && r.MaxPrice < cheapest:
+		return reason(grid.OverBudget, "the cheapest suited node never costs less than %v credits per node-hour, the job's price cap is %v", cheapest, r.MaxPrice)
+	case where != "" && !x.Capped && r.Budget < least:
+		return reason(grid.OverBudget, "costs at least %v credits, on %s at the lowest base price that they ever have, and the budget is %v", least, where, r.Budget)
+	}
+	return grid.Reason{}
+}
+
+// least is the least that a window of a size can cost: on its cheapest nodes, each at the
+// lowest price that its curve ever has. A rounding is in the job's favour.
+func (x *Reach) least(r *grid.Request, z grid.Size) (cost grid.Credits, sites string, ok bool) {
+	type node struct {
+		cost grid.Credits
+		at   *grid.Group
+	}
+	var list []node
+	for i := range x.Groups {
+		g := &x.Groups[i]
+		takes := g.Performance.Runtime(z.Length)
+		if suits(g, r) && g.Allows(takes) {
+			list = append(list, node{max(0, grid.Cost(max(0, g.Cheapest(-grid.MaxTime, grid.MaxTime)-1), takes)-1), g})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b node) int { return cmp.Compare(a.cost, b.cost) })
+	var names []string
+	left := z.Nodes
+	for _, n := range list {
+		if left == 0 {
+			break
+		}
+		take := min(left, n.at.Nodes)
+		left -= take
+		cost = cost.Plus(n.cost.Times(take))
+		if !slices.Contains(names, n.at.Site) {
+			names = append(names, n.at.Site)
+		}
+	}
+	return cost, strings.Join(names, ", "), left == 0
+}

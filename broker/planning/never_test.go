@@ -1,0 +1,85 @@
+package planning
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/search"
+)
+
+// What a plan finds a window for can run: no rule says that it never can.
+func TestNever_NothingThatCanRunIsRefused(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := randomInput(t)
+		x := ReachOf(in.Horizon.Sub(in.From), in.Terms)
+		for _, s := range in.Sites {
+			x.Add(s.Name, s.Groups)
+		}
+		d := new(Planner).Plan(in)
+		for i := range in.Jobs {
+			if why := x.Never(&in.Jobs[i].Request, in.From); len(d.Jobs[i].Alternatives) > 0 && why.Refused() {
+				t.Fatalf("%s has %d windows, and can never run: %v", in.Jobs[i].Name, len(d.Jobs[i].Alternatives), why)
+			}
+		}
+	})
+}
+
+func TestNever_SaysWhyWithTheFigures(t *testing.T) {
+	t.Parallel()
+	curve, err := grid.ParsePriceCurve("0:0.5,3600:1/7200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	price := func(c float64) grid.Price { return grid.Price(c * 1e6) }
+	groups := func(site string, list ...grid.Group) (offers []agents.GroupOffer) {
+		for _, g := range list {
+			offers = append(offers, agents.GroupOffer{Group: g})
+		}
+		return offers
+	}
+	x := ReachOf(2*grid.Hour, Terms{Algorithm: search.AMP})
+	x.Add("north", groups("north", grid.Group{Name: "main", Nodes: 8, Performance: grid.Unit, Price: price(2), Curve: curve}))
+	x.Add("south", groups("south", grid.Group{Name: "fat", Nodes: 4, Performance: 2 * grid.Unit, Price: price(6), Machine: grid.Machine{GPUs: 2}, Longest: grid.Hour / 2}))
+	capped := x
+	capped.Capped = true
+	ask := func(change func(*grid.Request)) *grid.Request {
+		r := &grid.Request{Nodes: 2, Length: grid.Hour, MinPerformance: grid.Unit, MaxPrice: price(10), Budget: 100 * grid.Credit, Deadline: grid.Never}
+		change(r)
+		return r
+	}
+	for name, c := range map[string]struct {
+		x     *Reach
+		r     *grid.Request
+		code  grid.Code
+		words string
+	}{
+		"it may":                      {&x, ask(func(r *grid.Request) {}), grid.None, ""},
+		"such a feature":              {&x, ask(func(r *grid.Request) { r.Require.Features = []string{"avx"} }), grid.NoNode, "no node of any site has what is required (feature avx)"},
+		"so fast":                     {&x, ask(func(r *grid.Request) { r.MinPerformance = 3 * grid.Unit }), grid.NoNode, "no node has performance 3; the fastest that meets the requirements has 2"},
+		"so wide":                     {&x, ask(func(r *grid.Request) { r.Nodes = 13 }), grid.TooLarge, "asks for 13 nodes; the sites have 12 that suit"},
+		"as wide as all":              {&x, ask(func(r *grid.Request) { r.Nodes = 12 }), grid.None, ""},
+		"so wide on one site":         {&x, ask(func(r *grid.Request) { r.Nodes, r.OneSite = 9, true }), grid.TooLarge, "asks for 9 nodes on one site; the most that suit it has north, 8"},
+		"longer than the site allows": {&x, ask(func(r *grid.Request) { r.Require.GPUs, r.Length = 1, grid.Hour+2 }), grid.TooLarge, "the sites have 0 that suit; 4 more allow no window of that length"},
+		"so long":                     {&x, ask(func(r *grid.Request) { r.Nodes, r.Length = 6, 3*grid.Hour }), grid.TooLong, "takes 3h on the fastest suited nodes, and the broker plans 2h ahead"},
+		"so soon":                     {&x, ask(func(r *grid.Request) { r.Ready, r.Deadline = 3000_000, 4000_000 }), grid.Expired, "after its deadline 4000"},
+		// Two nodes of north for an hour cost 2 x 2 x 0.5 = 2 credits at the least.
+		"so poor":             {&x, ask(func(r *grid.Request) { r.Budget = 2*grid.Credit - 10 }), grid.OverBudget, "on north at the lowest base price that they ever have, and the budget is 1.99999"},
+		"with just enough":    {&x, ask(func(r *grid.Request) { r.Budget = 2 * grid.Credit }), grid.None, ""},
+		"with a discount":     {&x, ask(func(r *grid.Request) { r.Budget, r.Flexible = grid.Credit, grid.Hour }), grid.None, ""},
+		"at such a price cap": {&capped, ask(func(r *grid.Request) { r.MaxPrice = price(0.9) }), grid.OverBudget, "never costs less than 1 credits per node-hour, the job's price cap is 0.9"},
+		"at a curve's least":  {&capped, ask(func(r *grid.Request) { r.MaxPrice = price(1) }), grid.None, ""},
+		"moldable": {&x, ask(func(r *grid.Request) {
+			r.Mold([]grid.Size{{Nodes: 4, Length: grid.Hour}, {Nodes: 99, Length: grid.Minute}})
+		}), grid.None, ""},
+	} {
+		why := c.x.Never(c.r, 0)
+		if why.Code != c.code || !strings.Contains(why.String(), c.words) {
+			t.Errorf("%s: %q %q, want %q %q", name, why.Code, why, c.code, c.words)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// maxAfter bounds the jobs that one job can depend on.
+const maxAfter = 100
+
+// dependencyKeys has a key for each condition on which a job may come after others.
+func dependencyKeys(to *[]grid.Dependency) keys {
+	var list keys
+	for _, c := range grid.Conditions() {
+		var names []string
+		list = append(list, texts(c.Key(), &names, fmt.Sprintf("names of jobs: it runs when each of them %s; at most %d in all", c.Says(), maxAfter)),
+			rule(func(t *table) {
+				for _, name := range names {
+					if slices.Contains(grid.Names(*to), name) {
+						t.wrong(c.Key(), "%q is named twice, or by another condition too; name it once", name)
+					}
+					*to = append(*to, grid.Dependency{Job: name, On: c})
+				}
+			}))
+	}
+	return list
+}
+
+// follows checks the jobs that a job depends on.
+func (j *Job) follows(t *table) {
+	switch {
+	case len(j.After) > maxAfter:
+		t.wrong(j.After[0].On.Key(), "%d jobs; must be at most %d", len(j.After), maxAfter)
+	case len(j.After) == 0 && j.Gap > 0 && t.clean("after") && t.clean("after_any") && t.clean("after_failed"):
+		t.wrong("gap", "needs after, after_any or after_failed; leave it out")
+	}
+}
