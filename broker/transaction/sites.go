@@ -106,11 +106,14 @@ func (d *Sites) Room(id agents.ID) bool {
 // maxSites bounds the sites that a broker knows, because gossip can name any.
 const maxSites = 16_384
 
-// Change notes that a site can be asked now, or no longer can. changed reports whether one
-// has since unchanged was called.
-func (d *Sites) Change()       { d.moved = true }
+// Change notes that a site can be asked now, or no longer can.
+func (d *Sites) Change() { d.moved = true }
+
+// Changed reports whether there was a change since Unchanged was called.
 func (d *Sites) Changed() bool { return d.moved }
-func (d *Sites) Unchanged()    { d.moved = false }
+
+// Unchanged notes that whoever asks sites has seen all changes.
+func (d *Sites) Unchanged() { d.moved = false }
 
 // ApplyJoined makes a site a member, and applyLeft makes it none.
 func (d *Sites) ApplyJoined(at grid.Time, f facts.SiteJoined) {

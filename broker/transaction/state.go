@@ -28,7 +28,7 @@ import (
 
 // State is what follows from the facts about transactions: the transactions on record, and
 // of each site whether it is a member, lost, and to which life it has sold. It changes by
-// apply alone, except for what is of this life only.
+// Apply alone, except for what is of this life only.
 type State struct {
 	cfg   Config
 	txs   *List
@@ -138,6 +138,7 @@ const SitePrefix = "site:"
 // SiteName is the name of the site at an address.
 func SiteName(id agents.ID) string { return strings.TrimPrefix(string(id), SitePrefix) }
 
+// SiteID is the address of the site of that name.
 func SiteID(name string) agents.ID { return agents.ID(SitePrefix + name) }
 
 func reason(code grid.Code, format string, args ...any) grid.Reason {

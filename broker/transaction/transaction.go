@@ -126,9 +126,10 @@ func (l *Leg) own() *oddities {
 	return l.oddities
 }
 
-// AskedBy notes who is told the result of a move, and answered returns that once.
+// AskedBy notes who is told the result of a move.
 func (t *Tx) AskedBy(id agents.ID) { t.own().asker = id }
 
+// Answered returns who is to be told the result of a move, once.
 func (t *Tx) Answered() (asker agents.ID) {
 	if asker = t.asker; asker != "" {
 		t.own().asker = ""
@@ -182,6 +183,7 @@ func (l *Leg) know(x realLeg) {
 // Gone reports whether a committed leg is lost to its window.
 func (l *Leg) Gone() bool { return l.state == grid.Lost && !l.mended }
 
+// LegID is the identity of leg i.
 func (t *Tx) LegID(i int) grid.LegID { return grid.LegID{Tx: t.id, Leg: i} }
 
 // Open reports whether the transaction is undecided.

@@ -115,6 +115,7 @@ func (j *Job) OpenLegs() (n int) {
 	return n
 }
 
+// OpenLegs counts the legs that are not over.
 func (t *Tx) OpenLegs() (n int) {
 	for i := range t.legs {
 		if !t.legs[i].state.Terminal() {
