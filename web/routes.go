@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/sse"
@@ -24,8 +25,12 @@ const onRecord = " Only for operators. Answered once it is recorded; repeating i
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
 func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money, g *group) []route {
+	return slices.Concat(jobRoutes(body, j, b, x, c), turnRoutes(c, s), marketRoutes(body, m), groupRoutes(body, g))
+}
+
+// jobRoutes are the operations about jobs.
+func jobRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes) []route {
 	return []route{
-		// Jobs.
 		to(huma.Operation{
 			OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
 			Summary: "Submit a batch of jobs",
@@ -72,6 +77,12 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 				"or another change of the job, such as a repair, is in progress; the answer says which.",
 			Errors: []int{401, 403, 404, 409, 422, 503},
 		}, c.modify),
+	}
+}
+
+// turnRoutes are the operations about what others do to a job: offers to shift it, and its events.
+func turnRoutes(c *changes, s *streams) []route {
+	return []route{
 		to(huma.Operation{
 			OperationID: "job-offers", Method: http.MethodGet, Path: "/v1/jobs/{id}/offers", Tags: []string{"jobs"},
 			Summary: "List what sites offer for shifting a job",
@@ -102,8 +113,12 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "missed": Missed{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
 			textIDs(api.OpenAPI().Paths[eventsPath].Get)
 		},
+	}
+}
 
-		// Sites, offers and money.
+// marketRoutes are the operations about sites, offers and money.
+func marketRoutes(body int64, m *money) []route {
+	return []route{
 		to(huma.Operation{
 			OperationID: "sites", Method: http.MethodGet, Path: "/v1/sites", Tags: []string{"market"},
 			Summary: "List the sites", Description: "With their offers when last asked.", Errors: []int{401, 403, 503},
@@ -155,6 +170,12 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 				"Only a few requests are answered at once: 429 and 503 say when to try again.",
 			Errors: []int{401, 403, 422, 429, 501, 503},
 		}, m.statement),
+	}
+}
+
+// groupRoutes are the operations about the processes that hold the broker.
+func groupRoutes(body int64, g *group) []route {
+	return []route{
 		to(huma.Operation{
 			OperationID: "replicas", Method: http.MethodGet, Path: "/v1/replicas", Tags: []string{"operating"},
 			Summary: "List the processes that hold the broker", Description: "As the leader knows them; with here=true, as the asked process knows them, whether it leads or not. Only for operators. 501: a single process holds the broker.", Errors: []int{401, 403, 501, 503},

@@ -232,6 +232,11 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 	t.nodes.settle(f)
 	t.order.settle(at)
 	t.moves.settle(at)
+	_ = t.ofCluster(at, f) || t.ofSite(at, f) || t.ofBroker(f)
+}
+
+// ofCluster takes a fact that a cluster records, and reports whether it is one.
+func (t *Trail) ofCluster(at grid.Time, f agents.Fact) bool {
 	switch f := f.(type) {
 	case facts.JobStarted:
 		t.nodes.started(at, f)
@@ -245,6 +250,15 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 		t.nodes.moved(at, f)
 	case facts.ClusterImage:
 		t.nodes.opens(at, f)
+	default:
+		return false
+	}
+	return true
+}
+
+// ofSite takes a fact that a site records, and reports whether it is one. Brokers record LegShifted too.
+func (t *Trail) ofSite(at grid.Time, f agents.Fact) bool {
+	switch f := f.(type) {
 	case facts.LegShifted:
 		t.shifted(at, f)
 	case facts.LegMoved:
@@ -259,6 +273,17 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 		t.forgotten(f.Legs)
 	case facts.SiteImage:
 		t.image(f)
+	case facts.ShiftNoted:
+		t.places.noted(t.legs[f.Leg], f)
+	default:
+		return false
+	}
+	return true
+}
+
+// ofBroker takes a fact that a broker records, and reports whether it is one.
+func (t *Trail) ofBroker(f agents.Fact) bool {
+	switch f := f.(type) {
 	case facts.TxBegun:
 		t.txBegun(f)
 	case facts.LegPriced:
@@ -293,8 +318,6 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 		t.bounds.file, t.bounds.read = f.Holders, true
 	case facts.TermsGranted:
 		t.bounds.grants(f)
-	case facts.ShiftNoted:
-		t.places.noted(t.legs[f.Leg], f)
 	case facts.LifeBegun:
 		t.lives.begins(f)
 	case facts.LifeFenced:
@@ -311,7 +334,10 @@ func (t *Trail) Take(p Place, at grid.Time, f agents.Fact) {
 		}
 	case facts.BrokerImage:
 		t.brokerImage(f)
+	default:
+		return false
 	}
+	return true
 }
 
 // breaks notes that an invariant does not hold at the present fact.
