@@ -79,7 +79,7 @@ func TestHold_BoundsMayBeReached(t *testing.T) {
 	}
 }
 
-// What a broker asserts of a leg that its site has forgotten may reach all bounds, and pass
+// The leg that a broker asserts after its site has forgotten it may reach all bounds, and pass
 // none: nor may more come back than was paid.
 func TestReassert_BoundsMayBeReached(t *testing.T) {
 	t.Parallel()
