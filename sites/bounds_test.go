@@ -140,8 +140,7 @@ func TestReassert_BoundsMayBeReached(t *testing.T) {
 	}
 }
 
-// What is offered of a profile is the profile from now to the horizon, in as many steps as
-// that takes.
+// An offer holds the profile from now to the horizon, in as many steps as that takes.
 func TestClip_IsTheProfileFromNowToTheHorizon(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -377,8 +377,8 @@ func TestRelease_BeforeTheReservationIsThere(t *testing.T) {
 	w.clean(t)
 }
 
-// What bears a name of ours and has no lock is reaped: a reservation, a job. What only
-// begins like one is not.
+// A reservation or a job with a name of ours and no lock is removed. One whose name only
+// begins like ours is not.
 func TestReap_OrphansAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := reserving()

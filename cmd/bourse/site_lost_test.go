@@ -44,7 +44,7 @@ func TestSiteLost_IsSaidAndTakenBack(t *testing.T) {
 	}
 }
 
-// What it will do is said with the numbers of jobs and legs; only y and yes go on.
+// The command says first how many jobs and legs it concerns; only y and yes go on.
 func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
 	t.Parallel()
 	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * grid.Credit}, Horizon: web.Seconds{Duration: grid.Day}})
