@@ -41,7 +41,7 @@ func TestMessages_EveryTypeStandsInTheTableOnce(t *testing.T) {
 	}
 }
 
-// Who reads the name of a message in a trace finds the type by it.
+// A message is named after its type, so a name in a trace leads to the type.
 func TestMessages_ATypeHasTheNameOfItsMessage(t *testing.T) {
 	t.Parallel()
 	for _, p := range Messages() {
@@ -74,8 +74,8 @@ func kindsOf(t *testing.T, name string) []string {
 	return kinds
 }
 
-// What is asked is answered by whom it was asked of, what is said again is
-// acknowledged by whom it is said to, and nothing else is answered.
+// The receiver of a request answers it, the receiver of a notice acknowledges it, and
+// nothing else is answered.
 func TestMessages_AnAnswerGoesBackToWhoHasAsked(t *testing.T) {
 	t.Parallel()
 	answers := map[string]bool{Refused{}.Kind(): true, ReplicaRedirect{}.Kind(): true} // of every step, of every request to who does not lead
@@ -113,7 +113,7 @@ func TestMessages_AnAnswerGoesBackToWhoHasAsked(t *testing.T) {
 	}
 }
 
-// What a message says of itself follows from its fields: one with a leg, a stamp,
+// The methods of a message follow from its fields: one with a leg, a stamp,
 // a decision or a job has the method that gives it.
 func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func TestProof_BindsAllThatIsRestored(t *testing.T) {
 	}
 }
 
-// What there is nothing to restore from is not proved, nor anything without a key,
+// States from which nothing can be restored are not proved, nor is anything without a key,
 // whose proofs anybody could make.
 func TestProof_ThereIsNoneOfWhatIsNotRestored(t *testing.T) {
 	t.Parallel()

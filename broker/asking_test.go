@@ -68,8 +68,8 @@ func TestAsking_SomeSitesEachCycleAllInTurn(t *testing.T) {
 	}
 }
 
-// What only one of the sites can serve gets its window there, and what none can is
-// given up once all have been asked, and not before.
+// A job that only one site can serve gets its window there. A job that none can serve is
+// abandoned once all sites have been asked, and not before.
 func TestAsking_TheOnlySiteIsFoundAndTheImpossibleIsGivenUp(t *testing.T) {
 	t.Parallel()
 	sites := manySites(20)

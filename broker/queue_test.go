@@ -241,7 +241,7 @@ func TestSubmit_BoundsWhatWaitsOfOneUser(t *testing.T) {
 	}
 }
 
-// What an operator cannot mean is refused, of the first user by name.
+// Senseless terms of users are refused, with the first user's name.
 func TestConfig_ChecksUsers(t *testing.T) {
 	t.Parallel()
 	for want, terms := range map[string]UserTerms{"share 1001 of user \"ana\" is outside 1..1000": {Share: 1001}, "share -1": {Share: -1}, "max_waiting -1 of user": {MaxWaiting: -1}} {

@@ -153,7 +153,7 @@ func reread(t *rapid.T, from, to any) {
 	}
 }
 
-// What a cycle saw is recorded only where that is asked for, and changes nothing.
+// The input of a cycle is recorded only if explain is on, and changes nothing else.
 func TestExplain_ChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,8 +204,8 @@ func TestExplain_IsBoundedByTheHour(t *testing.T) {
 	}
 }
 
-// Who withdraws while the quotes are waited for has no part in the choice, nor in
-// a rerun of it.
+// A job that is withdrawn while the broker waits for quotes has no part in the choice, nor
+// in a rerun of it.
 func TestRerun_LeavesOutWhoHasWithdrawn(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 3_600_000)

@@ -116,7 +116,7 @@ func example(t *testing.T, name string) string {
 	return string(text)
 }
 
-// What a package puts into /etc/bourse is taken as it is, and writes nowhere else than
+// The files that a package puts into /etc/bourse are valid, and write nowhere else than
 // where its service may.
 func TestExamples_OfPackagesWriteWhereTheirServicesMay(t *testing.T) {
 	t.Parallel()

@@ -234,7 +234,7 @@ func TestProcess_ExamplesAreValid(t *testing.T) {
 	}
 }
 
-// What the file says reaches the agents.
+// The keys of a file reach the agents.
 func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(smallProcess, `policy = "easy"`, "policy = \"conservative\"\nvo_share = 0.5\nvo_shares = { vo1 = 0.25 }\n"+

@@ -69,7 +69,7 @@ func distinct(v reflect.Value, path string) {
 	}
 }
 
-// What a fact has a field for, it is about: views that look for the facts of a leg, a
+// A fact is about what it has a field for: views that look for the facts of a leg, a
 // transaction, a job, a site or a user find it, and nothing that it is not about.
 func TestFacts_AreAboutWhatTheirFieldsName(t *testing.T) {
 	t.Parallel()

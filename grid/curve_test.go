@@ -35,7 +35,7 @@ func TestCurve_RefusesWhatIsNoProfile(t *testing.T) {
 	}
 }
 
-// What is read is in order, and writing it down again gives what can be read.
+// A curve that was read is in order, and can be read again after it was written.
 func FuzzCurve(f *testing.F) {
 	for _, text := range []string{"", "0:1", "-5:3 5:4", "1152921504606846976:1 1:2"} {
 		f.Add(text)

@@ -163,7 +163,7 @@ func TestShare_RoundsHalfUpOnce(t *testing.T) {
 	}
 }
 
-// What is read as an amount or a price is within its bounds, and is read the same from
+// An amount or a price that was read is within its bounds, and is read the same from
 // what it shows.
 func FuzzParseCredits(f *testing.F) {
 	for _, text := range []string{"0", "12.5", "1e3", "0.0000005", "-1", "9e18", "1000000000000", "1000000000000.000001", " 1", "0x1", "1_0"} {

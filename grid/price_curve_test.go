@@ -178,7 +178,7 @@ func TestNewPriceCurve_SaysWhichPieceIsWrong(t *testing.T) {
 	}
 }
 
-// What is read is in order, and writing it down again gives what can be read.
+// A curve that was read is in order, and can be read again after it was written.
 func FuzzParsePriceCurve(f *testing.F) {
 	for _, text := range []string{"", "0:500", "86400000/0:500 21600000:1000", "3600000/0:1000", "5:1 4:2", "x", "/", "-5:3 0:1000"} {
 		f.Add(text)

@@ -68,7 +68,7 @@ func TestFront_IsThatOfAllCombinations(t *testing.T) {
 	})
 }
 
-// What waiting is worth may come near to all the credits there are.
+// The worth of waiting may come near to the largest amount of credits.
 func TestFront_OfTheHighestUrgenciesIsTakenInSteps(t *testing.T) {
 	t.Parallel()
 	b := batch{goal: "value"}

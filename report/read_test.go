@@ -147,7 +147,7 @@ func TestReadEvents_ReadsEveryKindThatARunRecords(t *testing.T) {
 	}
 }
 
-// What is paid in during a run is in the budget of its summary, and is not added again.
+// A deposit during a run is in the budget of its summary, and is not added again.
 func TestRead_CountsPaymentsIntoTheBudgetOnce(t *testing.T) {
 	t.Parallel()
 	var events bytes.Buffer

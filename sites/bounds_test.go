@@ -79,7 +79,7 @@ func TestHold_BoundsMayBeReached(t *testing.T) {
 	}
 }
 
-// What a broker asserts of a leg that its site has forgotten may reach all bounds, and pass
+// The leg that a broker asserts after its site has forgotten it may reach all bounds, and pass
 // none: nor may more come back than was paid.
 func TestReassert_BoundsMayBeReached(t *testing.T) {
 	t.Parallel()
@@ -140,8 +140,7 @@ func TestReassert_BoundsMayBeReached(t *testing.T) {
 	}
 }
 
-// What is offered of a profile is the profile from now to the horizon, in as many steps as
-// that takes.
+// An offer holds the profile from now to the horizon, in as many steps as that takes.
 func TestClip_IsTheProfileFromNowToTheHorizon(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -60,7 +60,7 @@ func TestSite_ARefusedLegIsKeptInLittle(t *testing.T) {
 	runtime.KeepAlive(site)
 }
 
-// What a tenth of MaxKept takes, as bytes of the heap for a leg.
+// The memory of a leg, in bytes of the heap, at a tenth of MaxKept.
 func BenchmarkSite_RefusedLegs100000(b *testing.B) {
 	for b.Loop() {
 		site, each := refusedLegs(b, 100_000)

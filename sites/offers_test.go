@@ -169,7 +169,7 @@ func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
 	}
 }
 
-// What legs hold counts towards vo_share until they let go. A move counts net of the leg
+// The nodes of legs count towards vo_share until they are released. A move counts net of the leg
 // that it replaces.
 func TestVOShare_CountsWhatLegsHold(t *testing.T) {
 	t.Parallel()

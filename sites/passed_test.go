@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// What has passed by a clock are the confirmed legs that should have begun between two
+// A clock passes over the confirmed legs that should have begun between two
 // instants: not those that run, are held, are over, or lie before or after.
 func TestPassed_CountsWhatShouldHaveBegun(t *testing.T) {
 	t.Parallel()

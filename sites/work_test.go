@@ -125,7 +125,7 @@ func TestWork_ItsResultIsTold(t *testing.T) {
 	}
 }
 
-// What is read of output is bounded by the second, and asked of the cluster under
+// Reading output is bounded by the second, and asked of the cluster under
 // numbers of its own.
 func TestOutputs_AreBoundedAndGoToWhoAsked(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // A broker with an older journal knows of a job what its sites tell: its legs.
-// What is not known is left out, and a client can read what is left.
+// Unknown fields of a job are left out, and a client can read the rest.
 func TestJobs_OneThatOnlySitesRememberIsShownByItsLegs(t *testing.T) {
 	t.Parallel()
 	b := broker.New(broker.ServiceDefaults("vo1"))

@@ -76,7 +76,7 @@ func BenchmarkSubmit_1000Jobs(b *testing.B) {
 	}
 }
 
-// What the index of a million jobs costs in memory.
+// The memory that the index of a million jobs takes.
 func BenchmarkCatalogue_BytesOfAJob(b *testing.B) {
 	const n = 1_000_000
 	for b.Loop() {

@@ -49,8 +49,8 @@ func TestSubmit_AnIdentityIsItsUsersOwn(t *testing.T) {
 	}
 }
 
-// What an operator submits in users' names is known under the identity to each of
-// them: the same again is the same, and to them other content is a conflict.
+// Each user knows an operator's batch by its identity: the same batch again is the same one,
+// and other content under that identity is a conflict.
 func TestSubmit_AnOperatorsBatchIsThatOfEachUserInIt(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -107,7 +107,7 @@ func TestOpenAPI_UsesOnlyKeywordsOfTheStandard(t *testing.T) {
 	}
 }
 
-// What others make clients with reads both documents: a validator finds nothing, and the
+// Other people's tools read both documents: a validator finds nothing, and the
 // clients that a generator makes of them compile.
 func TestOpenAPI_GeneratorsReadBothDocuments(t *testing.T) {
 	t.Parallel()

@@ -145,7 +145,7 @@ func TestReplicated_WhoIsRevokedReadsThatEverywhere(t *testing.T) {
 	}
 }
 
-// What it counts is for those who are known, as with one that leads.
+// A follower serves its metrics only to known callers, as a leader does.
 func TestReplicated_CountsForThoseWhoAreKnown(t *testing.T) {
 	t.Parallel()
 	_, url, _ := following(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What is offered for a job's place is for its own user to see and to answer; an
+// Only a job's own user sees and answers the offers for its place; an
 // offer that is not there is not found, and a number below 1 is bad input.
 func TestShifts_AreTheUsersOwn(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a job runs reaches the broker as it is, line ends and all, and the same batch
-// again is known.
+// The script of a job reaches the broker unchanged, line ends included, and the same batch
+// is recognised when it comes again.
 func TestSubmit_AJobWithWork(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -103,7 +103,7 @@ func TestFeed_SaysThatATraceIsNotInOrder(t *testing.T) {
 	}
 }
 
-// What Open refuses the feed refuses, in the same words.
+// The feed refuses the same traces as Open, in the same words.
 func TestFeed_RefusesWhatTheWholeTraceDoes(t *testing.T) {
 	t.Parallel()
 	text := records(9000)

@@ -50,7 +50,7 @@ func BenchmarkDecode_LegMoved(b *testing.B) {
 	}
 }
 
-// What Append costs without the disk.
+// The cost of Append without the disk.
 func BenchmarkAppend_LegMoved(b *testing.B) {
 	j, _ := mustOpen(b, &Memory{}, north)
 	f := leg(7)

@@ -227,7 +227,7 @@ type otherFreed struct{}
 
 func (otherFreed) Kind() string { return "nodes-freed" }
 
-// What is read is written the same, and encoding/json agrees.
+// A fact that was read is written back the same, and encoding/json agrees.
 func FuzzCodec(f *testing.F) {
 	c := NewCodec()
 	for _, zero := range facts.Facts() {

@@ -65,7 +65,7 @@ func TestCopy_IsTheJournal(t *testing.T) {
 	}
 }
 
-// What comes while the copy is made may be in it or not; the copy is whole.
+// A copy is whole. Facts recorded while it is made may be in it or not.
 func TestCopy_OfAJournalThatGrows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

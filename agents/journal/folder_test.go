@@ -58,7 +58,7 @@ func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {
 	}
 }
 
-// What is durable has been synced: a file that grows and one that does not, one that was
+// Durable files have been synced: a file that grows and one that does not, one that was
 // cut, and the names in the folder. Where the system fails to, so does the folder.
 func TestFolder_SyncsWhatItSaysIsDurable(t *testing.T) {
 	t.Parallel()
@@ -205,8 +205,7 @@ func TestFolder_DamageIsNamedWithItsPath(t *testing.T) {
 	}
 }
 
-// What a file says about itself is accepted or refused, and never more than the file has
-// is read.
+// A header is accepted or refused, and never makes the reader go past the end of the file.
 func FuzzReadHeader(f *testing.F) {
 	disk := &Memory{}
 	j, _ := mustOpen(f, disk, withImage)

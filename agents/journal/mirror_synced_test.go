@@ -159,7 +159,7 @@ func TestMirror_TheWordOfAJournalIsDurableBeforeItIsOnTheMirror(t *testing.T) {
 	mustAppend(t, d.j, 1, 3)
 }
 
-// What a start has replayed may be told to others at once, so it is durable before.
+// A start makes all that it replays durable first, because others may be told of it at once.
 func TestOpen_WhatIsReplayedIsDurable(t *testing.T) {
 	t.Parallel()
 	disk := &Memory{}
@@ -212,7 +212,7 @@ func TestOpen_ASegmentItGoesOnWithHasADurableName(t *testing.T) {
 	}
 }
 
-// What an interrupted copy has left under its temporary name is not copied behind.
+// A copy does not append to the temporary file that an interrupted copy has left.
 func TestCopy_BeginsAnewAfterAnInterruptedOne(t *testing.T) {
 	t.Parallel()
 	from, to := &Memory{}, &Memory{}

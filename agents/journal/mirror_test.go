@@ -297,7 +297,7 @@ func TestMirror_CatchesUpWhenItIsBack(t *testing.T) {
 	}
 }
 
-// What a mirror costs an answer: the two disks are synced at the same time.
+// The cost of a mirror for an answer: the two disks are synced at the same time.
 func BenchmarkMirror_Sync(b *testing.B) {
 	for _, mirrored := range []bool{false, true} {
 		b.Run(fmt.Sprintf("mirrored=%t", mirrored), func(b *testing.B) {

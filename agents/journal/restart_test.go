@@ -107,7 +107,7 @@ func TestRestart_ASiteAnswersAsBefore(t *testing.T) {
 	}
 }
 
-// What an operator waits for: a site's files read, its state built, an answer.
+// The time that an operator waits: a site's files read, its state built, an answer.
 func BenchmarkRestart_Site(b *testing.B) {
 	for _, n := range []int{100_000} {
 		for _, image := range []bool{false, true} {

@@ -137,8 +137,8 @@ func TestSnapshot_ForEverKeepsAll(t *testing.T) {
 	equal(t, got, want)
 }
 
-// What the files between say is missing; a journal must not go on as if it had
-// never been.
+// The facts of a missing segment are lost. A journal must not go on as if they had never
+// been recorded.
 func TestRead_RefusesAMissingOrTornSegmentInTheMiddle(t *testing.T) {
 	t.Parallel()
 	whole := &Memory{}

@@ -431,7 +431,7 @@ func TestRate_BytesCountToo(t *testing.T) {
 	}
 }
 
-// Who sends slower than the rate is never ended, however long it goes on.
+// A peer that sends slower than the rate is never cut off, however long it goes on.
 func TestRate_ForgivesWhoKeepsWithinIt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

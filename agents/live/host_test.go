@@ -357,7 +357,7 @@ func TestHost_AFullMailboxRefusesAndCounts(t *testing.T) {
 	})
 }
 
-// What the network may not carry to an agent does not get to it.
+// Messages that the network may not carry do not reach an agent.
 func TestDeliver_OnlyWhatTheAddresseeTakes(t *testing.T) {
 	t.Parallel()
 	h, _ := hosting(t, &journal.Memory{}, Options{})

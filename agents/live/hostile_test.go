@@ -532,7 +532,7 @@ func differs(t *testing.T, what string, a, b *hostileWorld) {
 	}
 }
 
-// What hostile brokers of one VO do to another one costs it nothing: every fact of its
+// Hostile brokers of one VO cost another VO nothing: every fact of its
 // broker and every message that it is sent are those of a world without them, byte by
 // byte, but for the number of facts that a site's stamps count. A VO that is revoked is
 // to the other as one that falls silent. What VOs share is the nodes, and no more of

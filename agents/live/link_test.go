@@ -115,7 +115,7 @@ func TestLink_TheNewestIsDroppedAtTheBound(t *testing.T) {
 	}
 }
 
-// What is under way fits into one message of the remote, whatever the window.
+// All envelopes under way fit into one message of the remote, whatever the window.
 func TestLink_FewLargeMessagesAreUnderWay(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
@@ -165,7 +165,7 @@ func TestLink_SilenceBeginsANewSession(t *testing.T) {
 	}
 }
 
-// What waits for a peer goes to its next life, wherever that is; a peer that
+// Messages that wait for a peer go to its next life, wherever that is; a peer that
 // gossip begins to know is the one that was known by its word.
 func TestLink_WhatWaitsGoesToTheNextLife(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func someMember(t *rapid.T) Member {
 	}
 }
 
-// What a process tells of itself is read as it was written, also by a build that
+// A member's description of itself is read as it was written, also by a build that
 // knows fewer fields, and fits into gossip.
 func TestMember_IsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()

@@ -306,7 +306,7 @@ func TestNode_OfTwoProcessesOfOneNameTheLaterIsUsed(t *testing.T) {
 	})
 }
 
-// What a site tells of itself reaches the others; what cannot be read is
+// A site's description of itself reaches the others; one that cannot be read is
 // ignored and counted.
 func TestNode_NewsSpreadAndGarbageIsIgnored(t *testing.T) {
 	t.Parallel()

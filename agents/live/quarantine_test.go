@@ -103,7 +103,7 @@ func TestQuarantine_WidensToTheKind(t *testing.T) {
 	}
 }
 
-// What an agent does by itself is not refused: its state is broken, and to leave
+// A failing alarm of an agent is not refused: its state is broken, and to leave
 // out its alarms would break promises without a word.
 func TestQuarantine_AlarmsAreNeverLeftOut(t *testing.T) {
 	t.Parallel()

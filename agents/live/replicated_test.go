@@ -24,7 +24,7 @@ type replicaOne struct {
 	mute   bool // no majority answers it
 }
 
-// What has it lead, follow and be mute, and what has it know members.
+// Messages that have it lead, follow and be mute, and know its members.
 type (
 	lead   struct{ Term uint64 }
 	follow struct{ Leader agents.ID }

@@ -215,7 +215,7 @@ func TestVOs_AVOIsLetGoAndTakenInAgain(t *testing.T) {
 	}
 }
 
-// What the host says to a VO and of something else does not leave.
+// A message of the host to a VO about another VO is not sent.
 func TestVOs_NothingOfAnotherVOLeaves(t *testing.T) {
 	t.Parallel()
 	d := &fakeHost{}

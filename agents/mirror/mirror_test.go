@@ -111,7 +111,7 @@ func folder(t *testing.T, dir string) *journal.Folder {
 	return f
 }
 
-// What was answered is at the other host; from there it is restored, and the journal that
+// Every fact that was answered is at the other host; from there it is restored, and the journal that
 // it was the mirror of cannot go on.
 func TestKeeper_AJournalIsMirroredAndRestoredOverTLS(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func TestReplica_AGroupTakesOverThePastOfAnAgentAlone(t *testing.T) {
 	}
 }
 
-// Who reads the journal of a replica reads the facts of the agent that it holds, each
+// A reader of a replica's journal gets the facts of the agent that it holds, each
 // once, whatever terms, images and void entries there are around them.
 func TestReplica_JournalIsReadAsThatOfTheAgentWithin(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,7 @@ func TestReplica_NobodyIsHandedOverToWhoIsNotThere(t *testing.T) {
 	}
 }
 
-// What a follower holds of the log in memory is bounded in bytes, however large entries
+// The log that a follower holds in memory is bounded in bytes, however large entries
 // are: CompactBytes behind the image, or its size if that is more, half as much before it,
 // and what one message brings.
 func TestReplica_TheLogOfAFollowerIsBoundedInBytes(t *testing.T) {

@@ -26,7 +26,7 @@ type register struct {
 	alive bool
 }
 
-// What a register hears and says.
+// The messages of a register.
 type (
 	write struct{ N, Value int }
 	read  struct{ N int }

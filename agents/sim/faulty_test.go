@@ -136,7 +136,7 @@ var everyKind = []string{
 	"mirror at=120 for=1 host=counter size=1 salt=3", "mirror at=160 for=5 host=counter size=2 salt=4", "mirror at=166 for=1 host=counter size=1 salt=5",
 }
 
-// What the counter has answered it has not forgotten, whatever went wrong but
+// The counter never forgets a number that it has answered, whatever went wrong but
 // for a disk of the past; and all goes well again once the faults end.
 func TestFaulty_WhatWasAnsweredIsDurable(t *testing.T) {
 	t.Parallel()
@@ -342,7 +342,7 @@ func FuzzParseFault(f *testing.F) {
 func (n number) String() string { return fmt.Sprint(uint64(n)) }
 
 // Processes that speak in one name are reached by it: whoever has spoken in it last.
-// What strikes one of them strikes it by its own name.
+// A fault strikes an agent by its own name.
 func TestFaulty_ANameThatSeveralSpeakIn(t *testing.T) {
 	t.Parallel()
 	w := NewFaulty(Options{Lo: 1, Hi: 1, Faults: faults(t, "partition at=0.01 for=1 host=b")})

@@ -51,7 +51,7 @@ func fill(m protoreflect.Message) (legs int) {
 	return legs
 }
 
-// What one VO calls a broker or a user must reach a site of several VOs under its full
+// The name that a VO gives a broker or a user must reach a site of several VOs as its full
 // name, in every message and at every place. The test looks at all names of a decoded
 // message, by its Go fields.
 func TestRename_ChangesEveryNameOfABrokerOrUserInEveryKind(t *testing.T) {

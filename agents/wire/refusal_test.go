@@ -25,7 +25,7 @@ func sent(t *testing.T, kind string) *Envelope {
 	return nil
 }
 
-// What lies outside the vocabulary's limits is refused by an error that names
+// A value outside the limits of package grid is refused by an error that names
 // the field; so nothing that an agent gets can overflow a sum or a table.
 func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,7 @@ func TestWire_AnotherTypeOfThatNameHasNoForm(t *testing.T) {
 
 var update = flag.Bool("update", false, "add golden bytes of kinds that have none yet")
 
-// What an earlier build has sent must be understood as it was meant, for as long
+// A message of an earlier build must be understood as it was meant, for as long
 // as the version is spoken. The files are added to, never written again.
 func TestWire_GoldenBytesAlwaysDecode(t *testing.T) {
 	t.Parallel()
@@ -285,7 +285,7 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 	}
 }
 
-// What a site says at length is cut, what is not UTF-8 mended: a word too much
+// A text that is too long is cut, and invalid UTF-8 is replaced: a word too much
 // must not lose the answer.
 func TestWire_LongAndBrokenTextsAreMended(t *testing.T) {
 	t.Parallel()

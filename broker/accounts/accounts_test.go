@@ -47,8 +47,7 @@ func TestAccounts_WhatIsLeftFollowsALegToItsEnd(t *testing.T) {
 	}
 }
 
-// What another process of the broker has spent is paid by an overdraft, within the
-// budget once more.
+// An overdraft of at most the budget pays for what another process of the broker has spent.
 func TestAccounts_AClaimBeyondTheBudgetIsAnOverdraft(t *testing.T) {
 	t.Parallel()
 	a := New("vo1", 100, nil)

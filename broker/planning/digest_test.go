@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a digest says of a share of the nodes is what a search of the offer finds.
+// A digest gives the same instant for a share of the nodes as a search of the offer.
 func TestDigest_SaysFromWhenOnAShareIsFree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

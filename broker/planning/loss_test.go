@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What is tried next, and what explain calls the runner-up, go by what a credit
-// weighed when the batch chose.
+// The next alternative, and the runner-up of explain, go by the weight of a credit at the
+// time of the choice.
 func TestLose_AsCreditsWeigh(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/selection"
 )
 
-// What a plan draws follows from the record under each goal that draws.
+// Under each goal that draws, a plan's draws follow from the record.
 func TestRecord_KeepsTheTermsThatAPlanFollowsFrom(t *testing.T) {
 	t.Parallel()
 	for _, goal := range []grid.Goal{grid.GoalValue, grid.GoalFinish} {

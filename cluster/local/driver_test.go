@@ -100,7 +100,7 @@ func TestDriver_RunsOnceWhoeverAsks(t *testing.T) {
 	}
 }
 
-// What was ended before it began never begins.
+// Work that was ended before it began never begins.
 func TestDriver_EndedBeforeItBegan(t *testing.T) {
 	m := newMachine(t)
 	c := m.order("bourse.1", "sh", "-c", "echo begun")

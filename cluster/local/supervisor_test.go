@@ -224,7 +224,7 @@ func TestDriver_OutputIsOpenedByTheAccountsRights(t *testing.T) {
 	}
 }
 
-// What the site's process has inherited, an open file of whoever started it, never reaches
+// A file that the site's process has inherited from whoever started it never reaches
 // work.
 func TestDriver_InheritedDescriptorsDoNotReachWork(t *testing.T) {
 	m := newMachine(t)

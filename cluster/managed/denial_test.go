@@ -19,7 +19,7 @@ func denying(verb agents.CommandVerb, code grid.Code) *world {
 // free is how many nodes the site is shown to be free at an instant.
 func (w *world) free(at grid.Time) int { return w.shown().States[0].Free.At(at) }
 
-// What the manager denies twice is offered no more for WithheldFor, and not asked for.
+// Nodes that the manager denies twice are not offered for WithheldFor, nor asked for.
 func TestDenial_OfTheSameTwiceWithholdsIt(t *testing.T) {
 	t.Parallel()
 	later := start.Add(grid.Hour)

@@ -30,7 +30,7 @@ func TestLongest_PaddingMakesNoLegalWindowIllegal(t *testing.T) {
 	w.clean(t)
 }
 
-// What is longer is refused without asking the manager, and the site is shown the limit.
+// A longer window is refused without asking the manager, and the site is shown the limit.
 func TestLongest_LongerWindowsAreNotTried(t *testing.T) {
 	t.Parallel()
 	w := reserving()

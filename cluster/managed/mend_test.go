@@ -253,7 +253,7 @@ func TestAdministrator_CancelsWorkThatRuns(t *testing.T) {
 	})
 }
 
-// What a machine has lost by its restart did not run: the leg is lost, and not settled.
+// Work that a machine has lost by its restart did not run: the leg is lost, and not settled.
 func TestLost_WorkThatWentWithItsNode(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {

@@ -57,7 +57,7 @@ func purgedWork(t *testing.T) (begun int, last facts.LockState) {
 	return w.toy.begun[nameOf(1)], w.last(1).State
 }
 
-// What was submitted and is gone may have run, and does not run again.
+// A job that was submitted and is gone may have run, and does not run again.
 func TestPast_WorkThatMayHaveRunIsLost(t *testing.T) {
 	t.Parallel()
 	if begun, last := purgedWork(t); begun != 1 || last != facts.LockLost {

@@ -276,7 +276,7 @@ func TestHold_ChoosesNodesThatAreFreeAllThrough(t *testing.T) {
 	}
 }
 
-// What is shown to be free can be had: a window that ends where the next one begins has
+// Free nodes that are shown can be reserved: a window that ends where the next one begins has
 // no room for its padding, and is neither shown nor placed.
 func TestShow_IsFreeWhereAWindowFitsWithItsPadding(t *testing.T) {
 	t.Parallel()
@@ -321,7 +321,7 @@ func TestRelease_BeforeTheWindowFreesTheNodesWithTheReservation(t *testing.T) {
 	}
 }
 
-// What the manager does not delete is neither shown to be free nor placed on.
+// Nodes of a reservation that the manager does not delete are neither shown as free nor used.
 func TestRelease_NodesOfAReservationThatStaysAreNotFree(t *testing.T) {
 	t.Parallel()
 	w := reserving()
@@ -377,8 +377,8 @@ func TestRelease_BeforeTheReservationIsThere(t *testing.T) {
 	w.clean(t)
 }
 
-// What bears a name of ours and has no lock is reaped: a reservation, a job. What only
-// begins like one is not.
+// A reservation or a job with a name of ours and no lock is removed. One whose name only
+// begins like ours is not.
 func TestReap_OrphansAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := reserving()

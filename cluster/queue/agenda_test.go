@@ -10,7 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What is due comes in order of time, then of the legs, as from a list that is sorted.
+// Due entries come in order of time, then of the legs, as from a list that is sorted.
 func TestAgenda_EqualsASortedList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

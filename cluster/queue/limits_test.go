@@ -33,7 +33,7 @@ func TestLimits_WhatIsBeyondARunningLimitWaitsAndHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// What can never start is refused with what the limit is, and so is one more job that
+// A job that can never start is refused with the limit, and so is one more job that
 // waits than may.
 func TestLimits_WhatIsBeyondABoundIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()

@@ -266,7 +266,7 @@ func TestDurableShared_AnyPrefixOfItsFactsIsAStateToLiveOnFrom(t *testing.T) {
 	})
 }
 
-// What ended while the process was down is recorded late, after other things of a
+// A job that ended while the process was down is recorded late, after other things of a
 // later instant. A replay has it end when it did.
 func TestDurable_AnEndKeepsItsInstant(t *testing.T) {
 	t.Parallel()

@@ -249,7 +249,7 @@ func TestFolder_FollowsNoLinkAndReadsNoPipe(t *testing.T) {
 }
 
 // Slurm ends a job that its node could not launch as one that failed, or at its limit.
-// What the wrapper has left tells whether the work ever began.
+// The files that the wrapper has left tell whether the work ever began.
 func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)

@@ -22,8 +22,7 @@ func fakeCommand(t *testing.T, name, script string) Commands {
 	return Commands{Folder: dir}
 }
 
-// What sbatch --test-only answers stands on stderr, as versions 22.05 and later write
-// it; the limit is in whole minutes, rounded up.
+// sbatch --test-only answers on stderr, in the form of versions 22.05 and later; the limit is in whole minutes, rounded up.
 func TestPlanned_ReadsWhatSbatchAnswers(t *testing.T) {
 	t.Parallel()
 	c := fakeCommand(t, "sbatch", `

@@ -191,7 +191,7 @@ func TestStates_WhatIsNotKnownIsUnknown(t *testing.T) {
 	}
 }
 
-// What has gone with its node has not run: it is lost, at the site's expense.
+// Work that has gone with its node has not run: it is lost, at the site's expense.
 func TestStates_AJobThatWentWithItsNodeIsLost(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED"} {

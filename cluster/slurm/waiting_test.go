@@ -141,7 +141,7 @@ func TestSettle_AnArrayKeepsItsThrottle(t *testing.T) {
 	}
 }
 
-// What decides when a job may start stays in the look, as Slurm says it.
+// Fields that decide when a job may start stay in the snapshot as Slurm prints them.
 func TestSettle_ALookKeepsWhatSlurmSaid(t *testing.T) {
 	t.Parallel()
 	j := waitsFor(t, true, "job_id=9 state_reason=Dependency dependency=afterok:5(unfulfilled) eligible_time=2000 qos=small account=chem features=ib required_nodes=n[1-2] "+

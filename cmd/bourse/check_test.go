@@ -61,7 +61,7 @@ func TestCheck_SaysInOneLineWhatAFileIs(t *testing.T) {
 	}
 }
 
-// What simulate would refuse, check does not pass; a trace that many sites share is
+// check refuses what simulate would refuse; a trace that many sites share is
 // missed once.
 func TestCheck_ATraceThatIsNotThereIsSaidOnce(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,7 @@ func TestHelp_NamesTheWordsOfAFlag(t *testing.T) {
 	}
 }
 
-// What a running federation has is offered where a command asks for it.
+// Completion offers the names of a running federation where a command takes them.
 func TestComplete_OffersWhatTheFederationHas(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)

@@ -228,7 +228,7 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	}
 }
 
-// What a simulation records is written to journals, agent by agent, and holds.
+// The facts of a simulation are written to journals, one for each agent, and pass the audit.
 func TestJournal_VerifiesASimulation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

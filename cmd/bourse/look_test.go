@@ -157,7 +157,7 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 	}
 }
 
-// What never starts is said, with exit 1: a job of more nodes than there are, and one
+// A job that never starts is reported, with exit 1: a job of more nodes than there are, and one
 // of more than are up.
 func TestForecast_SaysThatAJobNeverStarts(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func TestLook_AThrottledArrayTakesWhatItMay(t *testing.T) {
 	}
 }
 
-// What cannot start is in nobody's way, and is counted with its reason.
+// A job that cannot start holds up no other, and is counted with its reason.
 func TestLook_WhatCannotStartIsHeld(t *testing.T) {
 	t.Parallel()
 	wide := `"node_count": N(4)N, "time_limit": N(600)N, "start_time": N(0)N, `

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the README shows of simulate is what it prints, to the letter.
+// The README shows the output of simulate to the letter.
 func TestREADME_TheFirstRunIsWhatItPrints(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../README.md")

@@ -14,8 +14,7 @@ import (
 // command has been chosen: about 1,000. The template of the page alone would be 750 more.
 const mostAtStart = 1400
 
-// What every command pays is what all packages make at the start. It is counted, not
-// timed, so that a busy machine makes no difference.
+// Every command pays for what all packages allocate at the start. It is counted, not timed, so that a busy machine makes no difference.
 func TestStart_MakesLittleBeforeACommandIsChosen(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

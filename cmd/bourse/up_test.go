@@ -317,7 +317,7 @@ func TestUp_BadUsageIsExit2(t *testing.T) {
 	}
 }
 
-// What keeps a process from starting is reported in one line, with exit status 1, before
+// The reason why a process cannot start is reported in one line, with exit status 1, before
 // any other process hears of it.
 func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	t.Parallel()

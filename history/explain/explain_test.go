@@ -165,7 +165,7 @@ func TestExplain_WindowsThatWereRefused(t *testing.T) {
 	}
 }
 
-// What is not on record is said not to be known.
+// An explanation says so where the journal does not have a record.
 func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What users and tenants have is held against their terms when a try begins.
+// The holdings of users and tenants are checked against their terms when a try begins.
 func TestAudit_NobodyHasMoreThanTheOperatorAllows(t *testing.T) {
 	t.Parallel()
 	of := func(name, user string) facts.JobSubmitted {
@@ -98,7 +98,7 @@ func TestAudit_NobodyHasMoreThanTheOperatorAllows(t *testing.T) {
 	}
 }
 
-// What a site holds for VOs is held against what its operator allows.
+// The nodes that a site holds for VOs are checked against what its operator allows.
 func TestWatch_ASiteHoldsNoMoreThanItsOperatorAllows(t *testing.T) {
 	t.Parallel()
 	holds := func(allow Allowance, legs ...facts.LegMoved) string {

@@ -221,7 +221,7 @@ func TestAudit_FindsWhatIsBroken(t *testing.T) {
 	}
 }
 
-// What a journal alone cannot decide is noted, and breaks nothing.
+// A doubt that one journal alone cannot decide is a note, not a broken rule.
 func TestAudit_NotesAHoldPastItsLimit(t *testing.T) {
 	t.Parallel()
 	found, _ := run(nil, 1, with(5, 6, step{north, 40, moved(one, 0, grid.Prepared)})...)

@@ -84,7 +84,7 @@ func broken(found []Finding, invariant string) bool {
 	return false
 }
 
-// What moves stays in its window, as long as it was, and stays where it was fixed.
+// A leg that moves stays in its window and keeps its length; a fixed one stays where it is.
 func TestAudit_MovesObeyTheWindow(t *testing.T) {
 	t.Parallel()
 	held := []step{{north, 1, loose(one, grid.Held, 100)}, {north, 2, loose(one, grid.Confirmed, 100)}}

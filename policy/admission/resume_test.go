@@ -99,7 +99,7 @@ func TestRestore_GoesOnAsIfItHadNeverStopped(t *testing.T) {
 	}
 }
 
-// What is saved is in order: who runs by end, then number, and who waits by arrival.
+// The saved state is in order: running tasks by end, then number, and waiting ones by arrival.
 func TestSave_IsInOrder(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, Options{Control: EDF, Nodes: slices.Repeat([]grid.Performance{1000}, 4)}, 0)

@@ -160,7 +160,7 @@ func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
 	}
 }
 
-// What rounding leaves of a job is done, even if a division among the others falls
+// The work that rounding leaves of a job is done, even if a division among the others falls
 // into its last sliver and its share is gone: it does not wait for idle capacity.
 func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,7 @@ func TestAudit_TellsWhatIsBroken(t *testing.T) {
 	}
 }
 
-// What becomes of a copy is nothing to the original, and the other way round.
+// A change of a copy does not change the original, nor the other way round.
 func TestClone_SharesNothing(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
@@ -99,7 +99,7 @@ func TestClone_SharesNothing(t *testing.T) {
 	}
 }
 
-// What waits is counted in nodes x estimate, up to what a duration holds.
+// Waiting work is counted in nodes x estimate, up to the longest duration.
 func TestQueued_IsTheSumUpToTheLongestDuration(t *testing.T) {
 	t.Parallel()
 	const most = grid.MaxDuration
@@ -188,7 +188,7 @@ func TestState_FromAndTakeKeepBothProfilesAlike(t *testing.T) {
 	}
 }
 
-// What no owner may do is a panic, not a group that is wrong from then on.
+// Misuse is a panic, not a group that is wrong from then on.
 func TestGroup_MisuseIsAPanic(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(g *Group){

@@ -30,7 +30,7 @@ func plainly(g *Group) []grid.Time {
 	return v
 }
 
-// Who is not marked cannot move: a compression of those who are comes to the same
+// Jobs that are not marked cannot move: compressing only the marked ones gives the same
 // guarantees.
 func TestCompress_MarksChangeNothing(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func TestOwners_LanesStartWhatASortedQueueStarts(t *testing.T) {
 	}
 }
 
-// What an owner has used is asked once in a pass, not once for each job.
+// An owner's usage is asked for once in a pass, not once for each job.
 func TestOwners_APassAsksOncePerOwner(t *testing.T) {
 	t.Parallel()
 	asked := 0

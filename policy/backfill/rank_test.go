@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Who stands in front holds the place: when the order changes everybody is asked again,
-// though nothing has come free.
+// The head of the queue holds the reservation: when the order changes all jobs are tried
+// again, even if no node has become free.
 func TestRank_AnotherOrderAsksEverybodyAgain(t *testing.T) {
 	t.Parallel()
 	had := map[int64]uint64{}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is in the way, by a walk over the instants and one over all that holds nodes.
+// The jobs in the way, found by a walk over the instants and by one over all that hold nodes.
 func TestInTheWay_IsWhoseEndBringsEnough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

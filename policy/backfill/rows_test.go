@@ -183,7 +183,7 @@ func TestCandidate_MayEndJustAsItsGuaranteeStarts(t *testing.T) {
 	}
 }
 
-// Who comes behind all that are sorted is sorted too; who is placed anew is not there twice.
+// A job behind all sorted ones is sorted too; a job that is placed again is not there twice.
 func TestFile_WhoIsPlacedAnewIsNotThereTwice(t *testing.T) {
 	t.Parallel()
 	g := oneRunsOneWaits()

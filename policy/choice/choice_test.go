@@ -38,7 +38,7 @@ func TestByAlpha_ZeroTakesTheEarliestAndOneTheFree(t *testing.T) {
 	}
 }
 
-// Who asks for the earliest start first need not price the others where it is free.
+// If the earliest start is free of charge, the other starts need not be priced.
 func TestByAlpha_TheEarliestIsChosenWhereItIsFree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +182,7 @@ func TestPareto_ExactlyTheOffersThatNoneBeats(t *testing.T) {
 	})
 }
 
-// What any rule chooses is on the Pareto list, or alike in start and price to
+// The choice of every rule is on the Pareto list, or equal in start and price to
 // one that is, where all starts differ.
 func TestChoices_AreOnTheParetoList(t *testing.T) {
 	t.Parallel()

@@ -46,8 +46,8 @@ func TestLastTwo_IsTheMeanOfTheUsersLastTwoRunsWithinTheRequest(t *testing.T) {
 	ask(0, 60*minute, minute)
 }
 
-// Who comes when so many are known is taken at their word, whatever their jobs do; who is
-// known goes on being learned about.
+// Once the table is full, new users' estimates are taken as they are, whatever their jobs do.
+// The predictions for known users are still updated.
 func TestLastTwo_RemembersSoManyUsers(t *testing.T) {
 	t.Parallel()
 	p := New(LastTwo)

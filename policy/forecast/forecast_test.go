@@ -224,8 +224,8 @@ func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
 	}
 }
 
-// Who has too few jobs in the history is drawn from those of the same class of
-// limits, then from all; too few of all are better than none.
+// A user with too few jobs in the history is forecast from jobs of the same class of limits,
+// then from all jobs; too few of all are better than none.
 func TestHistory_UserThenClassThenAll(t *testing.T) {
 	t.Parallel()
 	var h History
@@ -272,7 +272,7 @@ func TestHistory_UserThenClassThenAll(t *testing.T) {
 	}
 }
 
-// What its class ran comes before what all ran, however many more those are.
+// The jobs of its class come before all jobs, however many more those are.
 func TestHistory_TheClassComesBeforeAll(t *testing.T) {
 	t.Parallel()
 	var h History

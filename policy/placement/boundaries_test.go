@@ -152,7 +152,7 @@ func TestPlan_GoesOnUntilThereAreAsManyAsWereAskedFor(t *testing.T) {
 	}
 }
 
-// What is looked at for one job is there for the next one too.
+// A slot that was considered for one job is still there for the next one.
 func TestPlan_EachJobIsAloneOnTheMarket(t *testing.T) {
 	t.Parallel()
 	p := New(free(1), []Job{asks(1), asks(1)}, Unlimited)
@@ -236,7 +236,7 @@ func TestChoose_AQuoteMayTakeAllThatIsLeft(t *testing.T) {
 	}
 }
 
-// What a user's jobs take together stays within the quota, and counts against nobody else's.
+// The jobs of a user together stay within the quota, and do not count against another user's.
 func TestChoose_AQuotaIsOfAllJobsOfItsUser(t *testing.T) {
 	t.Parallel()
 	jobs := []Job{asks(1), asks(1), asks(1)}
@@ -254,7 +254,7 @@ func TestChoose_AQuotaIsOfAllJobsOfItsUser(t *testing.T) {
 	}
 }
 
-// What starts after Latest can wait, and is said to be too far.
+// A job whose window starts after Latest waits, and is refused as too far ahead.
 func TestChoose_WhatStartsAfterLatestWaits(t *testing.T) {
 	t.Parallel()
 	m := free(1)

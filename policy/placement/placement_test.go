@@ -82,7 +82,7 @@ func fits(t *rapid.T, m *Market, j *Job, w *Window) {
 	}
 }
 
-// What is placed fits the market all together, each job's request and the limits.
+// The placed windows together fit the market, each job's request and the limits.
 func TestChoose_FitsTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

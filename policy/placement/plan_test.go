@@ -190,7 +190,7 @@ func TestPlan_CountsWhatThereIsRoomForBeside(t *testing.T) {
 	}
 }
 
-// Who has no money left takes what costs none.
+// A job without money can still take nodes that cost nothing.
 func TestChoose_WhatIsFreeOfChargeNeedsNoMoney(t *testing.T) {
 	t.Parallel()
 	for price, want := range map[grid.Price]bool{0: true, 1000: false} {

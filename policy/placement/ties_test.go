@@ -65,7 +65,7 @@ func TestSitesOf_AreInOrder(t *testing.T) {
 	}
 }
 
-// What is left of a window comes from a site that serves it already, else from one that has
+// The rest of a window comes from a site that serves it already, else from one that has
 // all of it, else from the one that has most.
 func TestBetter_WhoServesAlreadyThenWhoHasAllThenWhoHasMost(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestFromSite_TakesTheFittest(t *testing.T) {
 	}
 }
 
-// What a window still needs of dearer nodes comes from a site that serves it already.
+// The dearer nodes that a window still needs come from a site that serves it already.
 func TestFill_StaysWhereItServesAlready(t *testing.T) {
 	t.Parallel()
 	p := New(free(3, 2), []Job{asks(3)}, Unlimited)

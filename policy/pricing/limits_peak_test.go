@@ -51,7 +51,7 @@ func TestLimits_ThePeakIsThatOfCountingAtEachInstant(t *testing.T) {
 	})
 }
 
-// What a leg's check against max_share costs beside so many reservations, where
+// The cost of checking a leg against max_share beside so many reservations, where
 // one in a hundred, or each, lies in the leg's time.
 func BenchmarkLimits_Peak(b *testing.B) {
 	for _, n := range []int{1000, 20_000} {

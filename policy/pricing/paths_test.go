@@ -50,7 +50,7 @@ func TestOffers_PricesOfALongQueueAreThoseOfSingleStarts(t *testing.T) {
 	}
 }
 
-// What is noted is counted as no less than it takes, and not as half as much again.
+// The size that is counted is at least the real one, and less than half as much again.
 func TestSize_IsWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	const many = 1000

@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a job may not use is to it as if nothing were free there; and to the others of
-// the batch as if nobody had asked.
+// A group that a job may not use has nothing free for that job, and is unchanged for the
+// others of the batch.
 func TestBatch_BarredGroupsAreAsIfTaken(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

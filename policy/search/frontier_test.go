@@ -49,7 +49,7 @@ func TestFrontier_SaysWhatWasNotedOfSmallerRequests(t *testing.T) {
 	})
 }
 
-// What is too dear for one job is there for a rich one: a search that has passed over it
+// A slot that is too dear for one job is still there for a rich one: a search that has passed over it
 // says nothing of the time before its window.
 func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestBatch_WhatIsTooDearForOneIsNotGoneForOthers(t *testing.T) {
 	}
 }
 
-// What ends too late for one job on a slow node is there for another one with more time.
+// A slot of a slow node that ends too late for one job is still there for one with more time.
 func TestBatch_WhatEndsTooLateForOneIsNotGoneForOthers(t *testing.T) {
 	t.Parallel()
 	groups := []grid.Group{{Site: "a", Name: "slow", Nodes: 1, Performance: grid.Unit}, {Site: "b", Name: "quick", Nodes: 1, Performance: 2 * grid.Unit}}

@@ -55,7 +55,7 @@ func TestBatch_GroupsThatAllowNoWindowThatLongAreAsIfTaken(t *testing.T) {
 	})
 }
 
-// Who asks for more than any group allows reads how much that is, and where.
+// A refusal of a window longer than any group allows names the longest one, and its group.
 func TestRefusal_NamesTheLongestWindow(t *testing.T) {
 	t.Parallel()
 	groups := []grid.Group{

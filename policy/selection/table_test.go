@@ -225,7 +225,7 @@ func TestThin_KeepsAVectorOfEachCell(t *testing.T) {
 	}
 }
 
-// What a refusal says, and of whom.
+// The words of a refusal, and the job that it is about.
 func TestSelect_Refusals(t *testing.T) {
 	t.Parallel()
 	jobs := [][]Alternative{{{Time: 1000, Cost: 4 * grid.Credit, End: 1}, {Time: 3000, Cost: grid.Credit, End: 3}}, nil, {{Time: 2000, Cost: 2 * grid.Credit, End: 2}}}

@@ -225,7 +225,7 @@ func TestAlternatives_AreAtMostAsManyAsAskedFor(t *testing.T) {
 	}
 }
 
-// Who would be refused whatever the slot, because as many wait as may, gets no alternatives.
+// A request that would be refused at any slot, because the queue is full, gets no alternatives.
 func TestAlternatives_NoneWhereNoSlotHelps(t *testing.T) {
 	t.Parallel()
 	for waiting, want := range map[int]int{2: 0, 3: 2} {

@@ -145,7 +145,7 @@ func TestShift_APriceNeverFallsBelowZero(t *testing.T) {
 	}
 }
 
-// Who would get least for a shift is asked first, and of equals who came first.
+// The owner with the lowest compensation is asked first, and of equals the first to come.
 func TestShifts_TheCheapestFirst(t *testing.T) {
 	t.Parallel()
 	s := priced(t)

@@ -203,7 +203,7 @@ func TestLink_IsTooOldAfterItsLife(t *testing.T) {
 	}
 }
 
-// What a browser or a program does before a person opens the page leaves the link good.
+// A link is still good after a browser or a program has fetched it ahead of the person.
 func TestLink_IsNotUsedUpByHeadPrefetchOrGet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -332,8 +332,7 @@ func TestSession_EndsItsStreams(t *testing.T) {
 	}
 }
 
-// What is carried is the request alone: no secret of the session, and nothing but the
-// operations of the page.
+// Only the request is passed on: no secret of the session, and only operations of the page.
 func TestCarry_PassesNoSecretsAndFewOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

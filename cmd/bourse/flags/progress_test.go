@@ -24,7 +24,7 @@ func TestProgress_WithoutATerminalIsALineNowAndThen(t *testing.T) {
 	}
 }
 
-// What is soon done, or is one piece, says nothing.
+// Work that is soon done, or is one piece, shows no progress.
 func TestProgress_ShortWorkIsSilent(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -40,7 +40,7 @@ func TestProgress_ShortWorkIsSilent(t *testing.T) {
 	}
 }
 
-// What was done before, and what other work took, says nothing of the time that is left.
+// Work done before, and the time of other work, do not change the estimate of the time left.
 func TestProgress_TheTimeLeftIsThatOfTheWorkUnderWay(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -70,7 +70,7 @@ func TestLook_KeepsWhatJobsWaitFor(t *testing.T) {
 	}
 }
 
-// What is wrong with a look is said with its place and what would be right.
+// An error in a snapshot names its place and what would be right.
 func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
