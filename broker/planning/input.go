@@ -199,7 +199,7 @@ func serves(g *grid.Group, r *grid.Request) bool {
 
 // suits reports whether nodes of a group suit a request, if it is not too long for them.
 func suits(g *grid.Group, r *grid.Request) bool {
-	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
+	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && grid.May(g.Site, r.Sites, r.Avoid)
 }
 
 // Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
