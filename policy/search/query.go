@@ -44,6 +44,7 @@ type query struct {
 	level   bool    // they start together
 	ruled   bool    // one of them must be on one site
 	bounded bool    // the last search reached its bound on flows
+	floors  *floors // of the last search under Best
 }
 
 // prepare makes r ready for an algorithm. Notice is the earliest start that the caller
