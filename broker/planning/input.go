@@ -205,6 +205,9 @@ func suits(g *grid.Group, r *grid.Request) bool {
 // Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
 // It reports false if there are none.
 func Quickest(sites []Site, r *grid.Request) (grid.Duration, bool) {
+	if r.Composed() {
+		return quickestOf(sites, r)
+	}
 	var best grid.Performance
 	for i := range sites {
 		if sites[i].Answer != Usable {

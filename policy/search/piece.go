@@ -35,7 +35,7 @@ func (q *query) compose(l *List, a Algorithm, notice grid.Time) {
 	for i := range q.Parts {
 		p := &q.pieces[i]
 		p.query, p.offset = l.prepare(q.Parts[i].Request(&q.Request), a, notice.Add(q.Parts[i].Offset)), q.Parts[i].Offset
-		p.limit = q.limit
+		p.limit, p.own = q.limit, true
 		q.level = q.level && p.offset == 0 // one has the offset 0
 		q.ruled = q.ruled || p.OneSite
 	}
