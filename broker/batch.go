@@ -86,6 +86,8 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return r
 	}
 	switch {
+	case j.Composed():
+		return reason(grid.Invalid, "its %d parts cannot be committed yet: bourse search and bourse plan find windows for them, brokers do not take them", len(j.Parts))
 	case j.Budget > grid.MaxBudget:
 		return reason(grid.Invalid, "budget %v is above %v credits", j.Budget, grid.MaxBudget)
 	case in.works+j.Work.Size() > maxWorks:
@@ -140,9 +142,8 @@ func sameRequest(a, b *grid.Request) bool {
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
 		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi && slices.Equal(a.Sizes, b.Sizes) &&
-		a.Minimize == b.Minimize && a.Urgency == b.Urgency &&
-		x.Memory == y.Memory && x.Disk == y.Disk && x.GPUs == y.GPUs && x.OS == y.OS && x.Arch == y.Arch &&
-		slices.Equal(x.Features, y.Features)
+		a.Minimize == b.Minimize && a.Urgency == b.Urgency && x.Same(y) &&
+		slices.Equal(a.Sites, b.Sites) && slices.Equal(a.Avoid, b.Avoid) && a.Together == b.Together && a.Apart == b.Apart && grid.SameParts(a.Parts, b.Parts)
 }
 
 // sense says why a job by itself cannot be served from now on; no reason: it may.

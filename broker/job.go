@@ -63,6 +63,14 @@ type wishes struct {
 	After    []grid.Dependency
 	Gap      grid.Duration
 	Work     *grid.Work
+	place
+}
+
+// place is where a job may run, and its parts.
+type place struct {
+	Sites, Avoid    []string
+	Parts           []grid.JobPart
+	Together, Apart bool
 }
 
 // fate is what few placed jobs have.
@@ -112,6 +120,7 @@ func (j *job) ask(r grid.Request, beside wishes) {
 	j.Budget, j.Ready, j.Deadline = r.Budget, r.Ready, r.Deadline
 	beside.Require, beside.OneSite, beside.Minimize, beside.Urgency = r.Require, r.OneSite, r.Minimize, r.Urgency
 	beside.Flexible, beside.Fix, beside.Phi, beside.Sizes = r.Flexible, r.Fix, r.Phi, r.Sizes
+	beside.place = place{r.Sites, r.Avoid, r.Parts, r.Together, r.Apart}
 	if j.wishes = &noWishes; beside.some() {
 		j.wishes = &beside
 	}
@@ -121,7 +130,7 @@ func (j *job) ask(r grid.Request, beside wishes) {
 func (w *wishes) some() bool {
 	m := &w.Require
 	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
-		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil ||
+		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 ||
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
 
@@ -129,7 +138,8 @@ func (w *wishes) some() bool {
 func (j *job) request() grid.Request {
 	return grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
 		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, OneSite: j.OneSite, Minimize: j.Minimize,
-		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency}
+		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency,
+		Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart}
 }
 
 // whole is the job as its user would submit it now.

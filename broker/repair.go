@@ -121,7 +121,7 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
-			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) {
+			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) || !grid.May(site, e.job.Sites, e.job.Avoid) {
 				continue
 			}
 			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(length))}

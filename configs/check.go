@@ -216,7 +216,10 @@ func (s *Scenario) tooLong(b *Broker) (warnings []string) {
 // quickest is the shortest time that a job can take on the scenario's nodes, 0 if it asks
 // for more than there are.
 func (s *Scenario) quickest(j *Job) grid.Duration {
-	r := grid.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require}
+	r := grid.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require, Sites: j.Sites, Avoid: j.Avoid}
+	if len(j.Parts) > 1 {
+		return s.quickestPart(j)
+	}
 	groups, siteOf := s.groups()
 	return r.Quickest(groups, func(g int) int {
 		if j.OneSite {
@@ -224,6 +227,26 @@ func (s *Scenario) quickest(j *Job) grid.Duration {
 		}
 		return 0
 	})
+}
+
+// quickestPart is quickest for a job of parts: the longest time to the end of one of them.
+func (s *Scenario) quickestPart(j *Job) (long grid.Duration) {
+	groups, siteOf := s.groups()
+	job := grid.Request{Together: j.Together, Apart: j.Apart}
+	for i := range j.Parts {
+		r := j.Parts[i].Request(&job)
+		part := r.Quickest(groups, func(g int) int {
+			if r.OneSite {
+				return siteOf[g]
+			}
+			return 0
+		})
+		if part == 0 {
+			return 0
+		}
+		long = max(long, j.Parts[i].Offset+part)
+	}
+	return long
 }
 
 // groups lists the groups of all sites, and whose they are.

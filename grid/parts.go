@@ -131,6 +131,48 @@ func priceWithin(budget Credits, parts []JobPart) Price {
 	return Price(MulDiv(int64(budget), int64(Hour), int64(lo)))
 }
 
+// Stack returns the parts of one window with those that need nodes of a group at the same
+// time added up, so that each part of the result says what must be free at its instants. Of a
+// job of one piece, which has no two parts in a group, they are the parts themselves.
+func Stack(parts []Part) []Part {
+	several := func(p Part) bool {
+		return slices.ContainsFunc(parts, func(o Part) bool { return o.Group == p.Group && o.Of != p.Of })
+	}
+	if !slices.ContainsFunc(parts, several) {
+		return parts
+	}
+	var out []Part
+	for i, p := range parts {
+		if !several(p) {
+			out = append(out, p)
+			continue
+		}
+		if slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Group == p.Group }) {
+			continue // its group was stacked with the first of them
+		}
+		var instants []Time
+		for _, o := range parts {
+			if o.Group == p.Group {
+				instants = append(instants, o.Start, o.End)
+			}
+		}
+		slices.Sort(instants)
+		instants = slices.Compact(instants)
+		for k := range len(instants) - 1 {
+			x := Part{Group: p.Group, Start: instants[k], End: instants[k+1]}
+			for _, o := range parts {
+				if o.Group == p.Group && o.Start <= x.Start && x.End <= o.End {
+					x.Count += o.Count
+				}
+			}
+			if x.Count > 0 {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
 // PartError says what is wrong with a job's parts: with which, and with which key of a batch
 // file.
 type PartError struct {

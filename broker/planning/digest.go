@@ -56,6 +56,9 @@ func part(nodes, k int) int { return max(1, nodes>>(shares-1-k)) }
 
 // Serves reports whether any nodes of the site suit a request.
 func (d *Digest) Serves(r *grid.Request) bool {
+	if r.Composed() {
+		return slices.ContainsFunc(pieces(r), func(p grid.Request) bool { return d.Serves(&p) })
+	}
 	return slices.ContainsFunc(d.groups, func(g groupDigest) bool { return serves(&g.group, r) })
 }
 
@@ -64,6 +67,16 @@ type promise struct{ first, second int64 }
 
 // promises is the best that a job may expect from the site. It reports false if nothing.
 func (d *Digest) promises(in *Input, j *Job) (best promise, any bool) {
+	if j.Request.Composed() { // the best that any of its parts may expect
+		for _, r := range pieces(&j.Request) {
+			part := *j
+			part.Request = r
+			if p, ok := d.promises(in, &part); ok && (!any || p.compare(best) < 0) {
+				best, any = p, true
+			}
+		}
+		return best, any
+	}
 	for i := range d.groups {
 		if p, ok := d.groups[i].promises(in, j); ok && (!any || p.compare(best) < 0) {
 			best, any = p, true

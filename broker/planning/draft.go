@@ -47,7 +47,7 @@ type Alternative struct {
 	Cost   grid.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
 	Loss   grid.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
 	Copies int          // under GoalValue: how many more windows there are that differ in nothing that matters
-	Legs   []Leg        // in order of group
+	Legs   []Leg        // by part of the job, then in order of group
 	Quotes []grid.Quote // leg by leg, in an Outcome; for a clear leg its base price
 }
 
@@ -67,6 +67,7 @@ type Leg struct {
 	Site      int32     // index into Input.Sites
 	Contended bool      // jobs in the site's queue are in its way, so it may cost more than the base price
 	Base      grid.Fare // its lowest possible price
+	Part      int32     // the part of the job that it carries, an index
 }
 
 // Wanted are the contended legs at one site.
@@ -108,8 +109,15 @@ type Limits struct {
 	Time   grid.Duration
 }
 
-// Start is the common start of the legs.
-func (a *Alternative) Start() grid.Time { return a.Legs[0].What.Start }
+// Start is the start of the window: that of its legs or, of a job of parts with offsets, of
+// the earliest.
+func (a *Alternative) Start() grid.Time {
+	start := a.Legs[0].What.Start
+	for i := range a.Legs {
+		start = min(start, a.Legs[i].What.Start)
+	}
+	return start
+}
 
 // newDraft is a draft with the groups on offer and an empty plan for each job.
 func newDraft(in *Input) *Draft {
@@ -173,11 +181,11 @@ func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
 				What: grid.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
 			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
-			l.Base.Base = part.Cost
+			l.Base.Base, l.Part = part.Cost, part.Of
 			legs = append(legs, l)
 		}
 		own := legs[first:len(legs):len(legs)]
-		slices.SortFunc(own, func(a, b Leg) int { return cmp.Compare(a.Group, b.Group) })
+		slices.SortFunc(own, func(a, b Leg) int { return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Group, b.Group)) })
 		p.Found++
 		p.Alternatives = append(p.Alternatives,
 			Alternative{Number: p.Found, Size: j.Request.SizeOn(w.Nodes()), Time: w.Time, End: w.End(), Cost: w.Cost, Legs: own})

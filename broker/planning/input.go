@@ -199,12 +199,15 @@ func serves(g *grid.Group, r *grid.Request) bool {
 
 // suits reports whether nodes of a group suit a request, if it is not too long for them.
 func suits(g *grid.Group, r *grid.Request) bool {
-	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
+	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && grid.May(g.Site, r.Sites, r.Avoid)
 }
 
 // Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
 // It reports false if there are none.
 func Quickest(sites []Site, r *grid.Request) (grid.Duration, bool) {
+	if r.Composed() {
+		return quickestOf(sites, r)
+	}
 	var best grid.Performance
 	for i := range sites {
 		if sites[i].Answer != Usable {

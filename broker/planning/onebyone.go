@@ -15,12 +15,16 @@ import (
 // T* binds; budgets, accounts and quotas do.
 
 // findStarts adds, for each job, alternatives at the starts of each group worth a quote.
-func (d *Draft) findStarts() {
+func (p *Planner) findStarts(d *Draft) {
 	for i := range d.Jobs {
-		p := &d.Jobs[i]
-		if p.Over {
+		if d.Jobs[i].Over {
 			continue
 		}
+		if d.in.Jobs[i].Request.Composed() {
+			p.findFirst(d, i)
+			continue
+		}
+		p := &d.Jobs[i]
 		if why := p.starts(d, &d.in.Jobs[i]); len(p.Alternatives) == 0 {
 			d.postpone(i, why)
 		}

@@ -81,7 +81,7 @@ func (p *Planner) Plan(in *Input) *Draft {
 			}
 		}
 	case in.Terms.OneByOne():
-		d.findStarts()
+		p.findStarts(d)
 	case in.Terms.ByValue():
 		p.findValue(d)
 	default:

@@ -60,6 +60,9 @@ func (d *Draft) Judge(job int, why grid.Reason, away bool) Postponed {
 // soonest is the earliest end that a request could have if everything were free.
 func (d *Draft) soonest(r *grid.Request) grid.Time {
 	best := grid.Never
+	if r.Composed() {
+		return d.soonestOf(r)
+	}
 	if r.Require.None() { // like most jobs: the fastest group decides
 		if d.fastest >= r.MinPerformance && len(d.Groups) > 0 {
 			best = max(d.in.From, r.Ready).Add(d.fastest.Runtime(r.Shortest()))
@@ -79,19 +82,28 @@ func (d *Draft) soonest(r *grid.Request) grid.Time {
 // than they ask for.
 func (d *Draft) tooLong(r *grid.Request) (grid.Duration, bool) {
 	span := d.in.Horizon.Sub(d.in.From)
+	if r.Composed() {
+		return d.tooLongOf(r, span)
+	}
 	if r.MinPerformance > 0 && r.MinPerformance.Runtime(r.Longest()) <= span {
 		return 0, false
 	}
-	long := r.Quickest(d.Groups, func(g int) int {
+	long := d.quickest(r, d.in.Terms.OneByOne())
+	return long, long > span
+}
+
+// quickest is the shortest time that a request can take on what the sites have: on one group,
+// or on what may carry it together.
+func (d *Draft) quickest(r *grid.Request, oneGroup bool) grid.Duration {
+	return r.Quickest(d.Groups, func(g int) int {
 		switch {
-		case d.in.Terms.OneByOne():
+		case oneGroup:
 			return g
 		case r.OneSite:
 			return int(d.siteOf[g])
 		}
 		return 0
 	})
-	return long, long > span
 }
 
 // leftOut adds to the reason why a job has no window the sites that are closed to its

@@ -25,7 +25,12 @@ func Unsound(j *grid.Job) grid.Reason {
 			return reason(grid.Invalid, "%s %v", wrong.Key, wrong.Err)
 		}
 	}
+	if wrong := grid.CheckParts(&j.Request, MaxNodes); wrong != nil {
+		return reason(grid.Invalid, "%v", wrong)
+	}
 	switch {
+	case !j.Whole():
+		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %d parts", j.Nodes, j.Length, j.MinPerformance, len(j.Parts))
 	case j.Name == "":
 		return reason(grid.Invalid, "the job has no name")
 	case j.Nodes < 1 || j.Nodes > MaxNodes:

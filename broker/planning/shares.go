@@ -17,7 +17,7 @@ import (
 func (p *Plan) addShares(d *Draft, j *Job) {
 	r, from, most := &j.Request, d.in.From, d.in.Terms.MaxAlternatives
 	end := min(r.Deadline, d.in.Horizon)
-	if r.Deadline == grid.Never || r.Ready > from || end <= from {
+	if r.Composed() || r.Deadline == grid.Never || r.Ready > from || end <= from {
 		return
 	}
 	sizes, barred := r.Dealt(most), d.in.barredSites(j)

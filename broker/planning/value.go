@@ -296,7 +296,7 @@ func (a *Alternative) window() grid.Window {
 	for i := range a.Legs {
 		l := &a.Legs[i]
 		if l.What.Work == 0 {
-			w.Parts = append(w.Parts, grid.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End, Cost: l.Base.Base})
+			w.Parts = append(w.Parts, grid.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End, Cost: l.Base.Base, Of: l.Part})
 		}
 	}
 	return w

@@ -350,6 +350,8 @@ func (x *examiner) site(s *facts.SiteSeen) Site {
 		switch unmet := x.Asked.Require.Unmet(g.Machine); {
 		case unmet != "":
 			w.Suits = "has not the " + unmet + " required"
+		case !grid.May(s.Site, x.Asked.Sites, x.Asked.Avoid):
+			w.Suits = "is not among the sites it allows"
 		case g.Performance < x.Asked.MinPerformance:
 			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
 		case g.Longest > 0 && g.Performance.Runtime(x.Asked.Shortest()) > g.Longest:

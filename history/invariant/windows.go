@@ -63,6 +63,8 @@ func (w *Window) leg(i int, l grid.Leg, ask *grid.Request) error {
 		return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, ask.Ready, ask.Deadline)
 	case ask.OneSite && w.Sites[i] != w.Sites[0]:
 		return fmt.Errorf("parts at %s and %s, one site was asked for", w.Sites[0], w.Sites[i])
+	case !grid.May(w.Sites[i], ask.Sites, ask.Avoid):
+		return fmt.Errorf("%s is not among the sites it allows", w.Sites[i])
 	case l.Work > 0 && (l.Work != ask.Length || len(w.Legs) > 1):
 		return fmt.Errorf("a share of %v of %s, for a length of %v in %d parts", l.Work, w.Sites[i], ask.Length, len(w.Legs))
 	case w.Group == nil:

@@ -19,7 +19,7 @@ type Market struct {
 
 // clear reports whether parts take only nodes at base price.
 func (m *Market) clear(parts []grid.Part) bool {
-	for _, p := range parts {
+	for _, p := range grid.Stack(parts) {
 		if m.Clear[p.Group].Min(p.Start, p.End) < int(p.Count) {
 			return false
 		}
@@ -50,7 +50,7 @@ func (s *side) add(parts []grid.Part, by int) {
 // sideBySide returns the parts of as many copies of a window as there is room for at once.
 func (s *side) sideBySide(parts []grid.Part) []grid.Part {
 	k := math.MaxInt32
-	for _, p := range parts {
+	for _, p := range grid.Stack(parts) {
 		k = min(k, s.list.Free(p.Group).Min(p.Start, p.End)/int(p.Count))
 	}
 	all := slices.Clone(parts)
@@ -62,7 +62,7 @@ func (s *side) sideBySide(parts []grid.Part) []grid.Part {
 
 // holds reports whether nodes are free for all parts of a window.
 func (s *side) holds(parts []grid.Part) bool {
-	for _, p := range parts {
+	for _, p := range grid.Stack(parts) {
 		if s.list.Free(p.Group).Min(p.Start, p.End) < int(p.Count) {
 			return false
 		}

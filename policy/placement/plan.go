@@ -141,7 +141,7 @@ func tooMany(taken []grid.Part) bool { return len(taken) > maxTaken }
 func partsOf(list []Window) []grid.Part {
 	var parts []grid.Part
 	for i := range list {
-		parts = append(parts, list[i].Parts...)
+		parts = append(parts, grid.Stack(list[i].Parts)...)
 	}
 	return parts
 }

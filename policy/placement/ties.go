@@ -127,7 +127,11 @@ type supply struct {
 }
 
 // settle chooses the parts of a found window again, with the same start, length and cost.
+// The parts of a job of unlike parts stay where the search has put them.
 func (p *Placer) settle(j *Job, q *search.Query, z grid.Size, s *side, w grid.Window) grid.Window {
+	if j.Composed() {
+		return w
+	}
 	list := p.supplies(q, s, &w)
 	if j.OneSite {
 		list = p.oneSite(list, z.Nodes, w.Cost)

@@ -57,7 +57,9 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 	}
 	f.list.renew()
 	f.courses(q)
-	f.narrow(q)
+	if q.partly(len(f.list.classes)) {
+		f.narrow(q)
+	}
 	c := &f.team
 	t, risen := q.from, false
 	for {
@@ -103,7 +105,7 @@ func (f *Finder) offer(q *query, x *course, t grid.Time) (risen bool) {
 			continue
 		}
 		last := p.last(fit.runtime)
-		if last > c.longest || fit.key > c.dearest[i] {
+		if last > c.longest || fit.key > c.dearest[i] || c.hopeless(i, s.class) {
 			continue
 		}
 		risen = risen || !q.level

@@ -11,14 +11,24 @@ import (
 type Query struct {
 	query
 	front []fit // fits not dominated in runtime and cost, the quickest first
+	list  *List // of the Finder that prepared it
 }
 
 // Prepare makes a request ready for Least. No window starts before notice. barred, by
 // group, says which groups must not be used; nil means none. It costs a look at each group
 // and panics on the requests that Find panics on.
 func (f *Finder) Prepare(r grid.Request, notice grid.Time, barred []bool) *Query {
-	q := &Query{query: f.list.prepare(r, Best, notice)}
-	q.barred = barred
+	q := &Query{query: f.list.prepare(r, Best, notice), list: f.list}
+	q.bar(barred)
+	if q.pieces != nil {
+		for i := range q.pieces {
+			if p := &q.pieces[i].query; len(f.list.classes) <= maxTable {
+				p.tabulate(f.list, make([]fit, 0, len(f.list.classes)))
+				p.lasts = true
+			}
+		}
+		return q
+	}
 	if len(f.list.classes) <= maxTable {
 		q.tabulate(f.list, make([]fit, 0, len(f.list.classes)))
 	}
@@ -42,7 +52,16 @@ func (f *Finder) Prepare(r grid.Request, notice grid.Time, barred []bool) *Query
 
 // Cap applies the price cap of the request to each node at every instant, also where prices
 // change over time. Groups with a constant price are not affected; use barred for those.
-func (q *Query) Cap() { q.capped = true }
+// In a job of parts each part has its own cap, which then holds for constant prices too.
+func (q *Query) Cap() {
+	q.capped = true
+	for i := range q.pieces {
+		p := &q.pieces[i].query
+		if p.capped = true; p.fits != nil {
+			p.tabulate(q.list, p.fits[:0])
+		}
+	}
+}
 
 // Fit returns how long the request takes on a node of a group of a fungible list, and what
 // one node costs for that time from an instant on; 0 if the group does not suit it.
@@ -72,6 +91,14 @@ func (f *Finder) LeastOfOne(p *Query, w Weights, limit grid.Credits) (grid.Windo
 func (f *Finder) seek(p *Query, w Weights, limit grid.Credits, several bool) (grid.Window, bool) {
 	q := &p.query
 	q.limit = limit
+	if q.pieces != nil {
+		q.bounded = false
+		defer f.forget(q)
+		if !f.bestComposed(q, w) {
+			return grid.Window{}, false
+		}
+		return f.found, true
+	}
 	if len(p.front) == 0 {
 		return grid.Window{}, false
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search/assign"
@@ -34,10 +35,15 @@ func (q *query) compose(l *List, a Algorithm, notice grid.Time) {
 	for i := range q.Parts {
 		p := &q.pieces[i]
 		p.query, p.offset = l.prepare(q.Parts[i].Request(&q.Request), a, notice.Add(q.Parts[i].Offset)), q.Parts[i].Offset
-		p.limit = q.limit
+		p.limit, p.own = q.limit, true
 		q.level = q.level && p.offset == 0 // one has the offset 0
 		q.ruled = q.ruled || p.OneSite
 	}
+}
+
+// partly reports whether some of so many classes do not suit some part.
+func (q *query) partly(classes int) bool {
+	return slices.ContainsFunc(q.pieces, func(p piece) bool { return p.fits != nil && p.suited < classes })
 }
 
 // bar adds groups that the job must not use.
@@ -119,16 +125,26 @@ func (f *Finder) yield(q *query) {
 	}
 }
 
+// forget drops the tables that are not kept from one search to the next.
+func (f *Finder) forget(q *query) {
+	for i := range q.pieces {
+		if p := &q.pieces[i]; !p.lasts {
+			p.fits = nil
+		}
+	}
+}
+
 // findComposed looks for a window for a job of parts under algorithm a.
 func (f *Finder) findComposed(q *query, a Algorithm, w Weights) bool {
 	if !a.Composes() {
 		return false
 	}
 	q.bounded = false
+	defer f.forget(q)
 	if a.anyStart() {
 		return f.bestComposed(q, w)
 	}
-	f.array = false
+	f.array, f.team.floors = false, nil
 	found := false
 	f.visit(q, func(t grid.Time) bool {
 		f.team.begin()
@@ -152,6 +168,11 @@ func (f *Finder) bestComposed(q *query, w Weights) bool {
 	}
 	if f.team.floor = floor; floor.hi == 0 {
 		j.floor = j.rate(q.from, q.least, floor.lo)
+	}
+	if f.team.floors = f.floorsOf(q); f.team.floors != nil {
+		if j.floor = f.team.floors.least; j.floor == beyond {
+			return false
+		}
 	}
 	f.team.best = f.team.best[:0]
 	f.visit(q, func(t grid.Time) bool {
@@ -215,6 +236,7 @@ func (f *Finder) lower(q *query, t grid.Time) {
 	if t > q.from {
 		left = left.without(j.c, uint64(t-q.from))
 	}
+	c.left = left
 	c.longest = grid.Duration(min(left.without(j.b, c.floor.lo).over(j.a+j.c), int64(grid.Never)))
 	most := left.without(j.a+j.c, uint64(q.least)).over(j.b)
 	c.most = min(c.most, grid.Credits(most))
@@ -232,7 +254,7 @@ func (f *Finder) narrow(q *query) {
 	for i := range c.pools {
 		p := &q.pieces[i]
 		c.pools[i].weed(func(k *kept) bool {
-			return k.key <= c.dearest[i] && p.last(p.fit(l, k.class).runtime) <= c.longest
+			return k.key <= c.dearest[i] && p.last(p.fit(l, k.class).runtime) <= c.longest && !c.hopeless(i, k.class)
 		})
 	}
 	if l.curved || len(l.classes) > maxNarrow {
@@ -245,7 +267,7 @@ func (f *Finder) narrow(q *query) {
 			p := &q.pieces[i]
 			for class := range l.classes {
 				fit := p.fit(l, int32(class))
-				if fit.runtime > 0 && fit.key <= c.dearest[i] && p.last(fit.runtime) <= c.longest {
+				if fit.runtime > 0 && fit.key <= c.dearest[i] && p.last(fit.runtime) <= c.longest && !c.hopeless(i, int32(class)) {
 					x.serves[class] = true
 				}
 			}

@@ -44,6 +44,8 @@ type query struct {
 	level   bool    // they start together
 	ruled   bool    // one of them must be on one site
 	bounded bool    // the last search reached its bound on flows
+	floors  *floors // of the last search under Best
+	own     bool    // it is one part of a job
 }
 
 // prepare makes r ready for an algorithm. Notice is the earliest start that the caller
@@ -97,7 +99,7 @@ func (q *query) judge(l *List, i int32) fit {
 		f.key = int64(c.cheapest(l, q))
 	case byCost:
 		cost := grid.Cost(c.cheapest(l, q), f.runtime)
-		if cost > q.limit {
+		if cost > q.limit || q.own && q.capped && c.curve == nil && c.price > q.MaxPrice {
 			return fit{}
 		}
 		f.key = int64(cost)

@@ -22,6 +22,8 @@ type team struct {
 	floor    sum           // of the least keys that they could ever have
 
 	// A window with nodes beyond these bounds cannot win, see lower.
+	floors  *floors // nil: none
+	left    sum     // what a window at the start may score
 	longest grid.Duration
 	dearest [assign.MaxParts]int64 // a node of the part
 	most    grid.Credits           // all together
@@ -65,7 +67,7 @@ func (c *team) open(l *List, q *query) {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
 		c.pools[i].array = true
 	}
-	c.most = q.limit
+	c.most, c.left = q.limit, beyond
 	c.fresh, c.longest = grid.Duration(grid.Never), grid.Duration(grid.Never)
 	for i := range c.dearest {
 		c.dearest[i] = math.MaxInt64
@@ -105,6 +107,11 @@ func (c *team) enough(q *query) bool {
 	return c.sum.atMost(q.limit)
 }
 
+// hopeless reports whether no window with a node of a class for a part can win.
+func (c *team) hopeless(part int, class int32) bool {
+	return c.floors != nil && c.left.less(c.floors.classes[part][class])
+}
+
 // begin forgets the picks of another start.
 func (c *team) begin() {
 	for i := range c.picks {
@@ -136,6 +143,9 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 		k := sorted[i]
 		if k.key > c.dearest[part] {
 			break
+		}
+		if c.hopeless(part, k.class) {
+			continue
 		}
 		if longest < grid.Duration(grid.Never) && p.last(p.fit(l, k.class).runtime) > longest {
 			continue

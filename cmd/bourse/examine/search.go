@@ -33,6 +33,11 @@ PROBLEM.json ("-": standard input) has "slots" and "jobs": times in seconds, pri
 in credits per node-hour, performance relative to 1. A job may also have "ready" and
 "deadline". A job without a window is postponed, with the reason.
 
+A slot may have a "site", the same for all slots of a node. A job of unlike parts has
+"parts" instead of "nodes": name, nodes, length, minPerformance, maxPrice, offset,
+sites, avoid and spread; "together": one site carries all of them, "apart": none
+carries two. What a part leaves out it has from its job.
+
 Without --max-alternatives a job may have any number of alternatives, but the search
 fails if the windows have more than 1,000,000 parts in total.`,
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",

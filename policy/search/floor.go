@@ -1,0 +1,108 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// floors are lower bounds on the score of a window of a job of parts, for one set of weights.
+// A window that takes W costs at least, for each part, as many nodes as it has at the least
+// key of those on which the part ends by W. So no window scores less than the least over W,
+// and none with a node of a class less than the least over the W for which the node is quick
+// enough, with that node's key in the place of the least one.
+type floors struct {
+	a, b, c uint64
+	limit   grid.Credits
+	least   sum     // of a window that starts at once; beyond if there is none within the limit
+	classes [][]sum // by part and class: with a node of it
+}
+
+// beyond is a score that no window has.
+var beyond = sum{math.MaxUint64, math.MaxUint64}
+
+// floorsOf returns the floors of a query under the weights of f.best, which it keeps with the
+// query; nil if there are too many classes. It costs a sort of the classes of all parts.
+func (f *Finder) floorsOf(q *query) *floors {
+	j, n := &f.best, len(f.list.classes)
+	if f.list.curved || n > maxNarrow {
+		return nil
+	}
+	if x := q.floors; x != nil && x.a == j.a && x.b == j.b && x.c == j.c && x.limit == q.limit && len(x.classes[0]) == n {
+		return x
+	}
+	x := &floors{a: j.a, b: j.b, c: j.c, limit: q.limit, least: beyond, classes: make([][]sum, len(q.pieces))}
+	q.floors = x
+	type end struct {
+		last  grid.Duration
+		part  int
+		class int32
+		key   int64
+	}
+	var ends []end
+	for i := range q.pieces {
+		p := &q.pieces[i]
+		x.classes[i] = make([]sum, n)
+		for class := range n {
+			x.classes[i][class] = beyond
+			if fit := p.fit(f.list, int32(class)); fit.runtime > 0 {
+				ends = append(ends, end{p.last(fit.runtime), i, int32(class), fit.key})
+			}
+		}
+	}
+	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
+	// Forwards: the score of a window whose last node is the k-th, but for what part i pays
+	// for one node.
+	rest := make([][]sum, len(ends)) // by end and part
+	keys := make([]int64, len(q.pieces))
+	for i := range keys {
+		keys[i] = -1
+	}
+	for k, e := range ends {
+		if keys[e.part] < 0 || e.key < keys[e.part] {
+			keys[e.part] = e.key
+		}
+		all := sum{}
+		for i, key := range keys {
+			if key < 0 {
+				all = beyond
+				break
+			}
+			all = all.plus(key, q.pieces[i].Nodes)
+		}
+		if all == beyond || !all.atMost(q.limit) {
+			continue
+		}
+		score := sum{}.plus(int64(j.a), int(e.last)).plus(int64(j.c), int(e.last))
+		if whole := score.plus(int64(j.b), int(all.lo)); whole.less(x.least) {
+			x.least = whole
+		}
+		rest[k] = make([]sum, len(keys))
+		for i, key := range keys {
+			rest[k][i] = score.plus(int64(j.b), int(int64(all.lo)-key))
+		}
+	}
+	// Backwards: the least of those that take at least as long.
+	low := make([]sum, len(keys))
+	for i := range low {
+		low[i] = beyond
+	}
+	for k := len(ends) - 1; k >= 0; {
+		first := k
+		for ; first >= 0 && ends[first].last == ends[k].last; first-- {
+			for i := range rest[first] {
+				if rest[first][i].less(low[i]) {
+					low[i] = rest[first][i]
+				}
+			}
+		}
+		for ; k > first; k-- {
+			if e := &ends[k]; low[e.part] != beyond {
+				x.classes[e.part][e.class] = low[e.part].plus(int64(j.b), int(e.key))
+			}
+		}
+	}
+	return x
+}
