@@ -11,8 +11,6 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/policy/backfill"
-	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
