@@ -11,8 +11,6 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/policy/backfill"
-	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -36,7 +34,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 	for flag, want := range map[string][]string{
 		"forecast --policy":       configs.Words("policy"),
 		"quote --policy":          configs.Words("policy"),
-		"replay --policy":         names.Of(backfill.Policies()),
+		"replay --policy":         flags.ReplayedPolicies(),
 		"replay --overrun":        configs.Words("site.overrun"),
 		"replay --estimates":      configs.Words("site.estimates"),
 		"replay --never-ran":      configs.Words("site.workload.never_ran"),

@@ -46,13 +46,23 @@ func (c *clock) settled() bool {
 	return (c.settledAt == c.real || c.whole == grid.Never) && !c.asked && c.at == grid.Never
 }
 
-// next is when the next pass is.
-func (c *clock) next(now grid.Time) grid.Time {
-	at := min(c.at, c.whole)
+// next is when the next pass is. Those over the whole queue count only if there is one.
+func (c *clock) next(now grid.Time, queue bool) grid.Time {
+	at := c.at
+	if queue {
+		at = min(at, c.whole)
+	}
 	if c.asked {
 		at = min(at, c.batch())
 	}
 	return max(at, now)
+}
+
+// skip passes over periodic passes that nobody waited for, before an instant.
+func (c *clock) skip(at grid.Time) {
+	if c.whole < at {
+		c.whole = following(at-1, c.conf.PassPhase, c.conf.SchedInterval)
+	}
 }
 
 // batch is when a pass that was asked for may be.

@@ -196,7 +196,11 @@ func (t *Twin) next() grid.Time {
 	if at == grid.Never && (len(t.queue) == 0 || t.passes.settled() && t.cycles.settled()) {
 		return at
 	}
-	return min(at, t.recalc, t.passes.next(t.now), t.cycles.next())
+	at = min(at, t.passes.next(t.now, len(t.queue) > 0), t.cycles.next())
+	if len(t.queue)+len(t.waiting)+len(t.running) > 0 {
+		at = min(at, t.recalc)
+	}
+	return at
 }
 
 // boundary is the next begin or end of a reservation.
@@ -219,6 +223,7 @@ func (t *Twin) step(at grid.Time) {
 		t.changed()
 	}
 	t.now = at
+	t.passes.skip(at)
 	for len(t.events) > 0 && t.events[0].at <= at {
 		e := heap.Pop(&t.events).(event)
 		switch e.kind {

@@ -231,6 +231,13 @@ func TestOrder_ReservationTierPriorityArrayTask(t *testing.T) {
 	}
 }
 
+func TestTwin_CenturiesWithoutAJobCostNothing(t *testing.T) {
+	t.Parallel()
+	c := cluster(1)
+	c.Priority.Multifactor = true
+	expect(t, c, []Job{job(1, 0, 1, 10, 60), job(2, 9_000_000_000, 1, 10, 60), job(3, 9_000_000_000, 1, 10, 60)}, []grid.Time{0, 9_000_000_000_000, 9_000_000_010_500})
+}
+
 // drawn is a random cluster with jobs of all kinds.
 func drawn(t *rapid.T) (*Config, []Job) {
 	c := cluster(rapid.IntRange(2, 9).Draw(t, "nodes"))

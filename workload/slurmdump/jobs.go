@@ -77,7 +77,7 @@ func (j *Jobs) Until(end grid.Time) {
 }
 
 // maxJobs bounds the jobs of a dump.
-const maxJobs = 20_000_000
+const maxJobs = 10_000_000
 
 // OpenJobs reads a dump of sacct, however it is packed: sacct -aXPD with the columns JobID,
 // Submit, Start, ElapsedRaw or End, NNodes, Partition and, where there are any, Eligible,
