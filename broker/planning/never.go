@@ -109,7 +109,7 @@ func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site stri
 		if r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
-		if suits(g, r) && g.Allows(g.Performance.Runtime(length)) {
+		if suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
 			sum += g.Nodes
 		}
 		if sum > most {
