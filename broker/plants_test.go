@@ -27,6 +27,9 @@ func TestPlants(t *testing.T) {
 		"believe-the-shift": func(t *testing.T) bool {
 			return written(t, "wave nodes=4 length=1000 budget=20 flexible=2000", "Shifted 1.0 9060 10060 1", "* shifted")
 		},
+		"after-failure":            func(t *testing.T) bool { return outcomeOf(t, "next") != grid.JobAbandoned },
+		"failed-counts-as-success": func(t *testing.T) bool { return outcomeOf(t, "wave") != grid.JobFailed },
+
 		"keep-both":      keepsBoth,
 		"shift-unlisted": func(*testing.T) bool { return listedShiftMissed() },
 		"unbounded-move": movesPastABound,
@@ -95,4 +98,19 @@ func listedShiftMissed() bool {
 	b.Step(1, "site:north", agents.Listing{Incarnation: 2, Nonce: 2,
 		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: grid.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
 	return b.txs.Leg(id).What().Start != what.Start
+}
+
+// outcomeOf runs a job whose work fails, and one that comes after it if it succeeds, and
+// returns what one of them is then.
+func outcomeOf(t *testing.T, name string) grid.JobState {
+	site := newFakeSite("north", 4, 0)
+	w := newTestWorld(t, testConfig(site), site)
+	w.check.off = true // the fake site knows no Release
+	wave := testJob("wave", 1, 100*grid.Second, grid.Credit)
+	wave.Exit = 3
+	next := testJob("next", 1, 100*grid.Second, grid.Credit)
+	next.After = grid.Dependencies(grid.IfDone, "wave")
+	w.submit(0, wave, next)
+	w.Run(101 * sec)
+	return w.job(name).State
 }

@@ -109,7 +109,7 @@ func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site stri
 		if r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
-		if suits(g, r) && g.Allows(g.Performance.Runtime(length)) {
+		if suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
 			sum += g.Nodes
 		}
 		if sum > most {
@@ -170,12 +170,21 @@ func (x *Reach) quickest(r *grid.Request) grid.Duration {
 	})
 }
 
-// tooLate judges the deadline.
+// tooLate judges the deadline, as if the fastest suited nodes sufficed.
 func tooLate(x *Reach, r *grid.Request, now grid.Time) grid.Reason {
-	if r.Deadline >= grid.Never {
+	if r.Deadline >= grid.Never || slices.Contains(x.Shared, true) { // shares of nodes are admitted by rules of their own
 		return grid.Reason{}
 	}
-	if end := max(now, r.Ready).Add(x.quickest(r)); end > r.Deadline {
+	fastest := grid.Performance(0)
+	for i := range x.Groups {
+		if g := &x.Groups[i]; serves(g, r) {
+			fastest = max(fastest, g.Performance)
+		}
+	}
+	if fastest == 0 {
+		return grid.Reason{}
+	}
+	if end := max(now, r.Ready).Add(fastest.Runtime(r.Shortest())); end > r.Deadline {
 		return reason(grid.Expired, "it would end at %v at the soonest, after its deadline %v", end, r.Deadline)
 	}
 	return grid.Reason{}

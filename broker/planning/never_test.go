@@ -31,7 +31,7 @@ func TestNever_NothingThatCanRunIsRefused(t *testing.T) {
 
 func TestNever_SaysWhyWithTheFigures(t *testing.T) {
 	t.Parallel()
-	curve, err := grid.ParsePriceCurve("0:0.5,3600:1/7200")
+	curve, err := grid.ParsePriceCurve("7200000/0:500 3600000:1000")
 	if err != nil {
 		t.Fatal(err)
 	}
