@@ -15,6 +15,7 @@ import (
 type intake struct {
 	*memory
 	co        *transaction.Coordinator
+	asking    *asking
 	scheduler *scheduler
 	errands   *errands
 	called    grid.Time // the instant of the last extra call; see callsLeft

@@ -63,9 +63,9 @@ func New(cfg Config) *Broker {
 	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
 	b.errands = &errands{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler}
 	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
-	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
+	b.intake = &intake{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler, errands: b.errands}
 	b.readings = readings{memory: mem}
-	b.glances = &glances{memory: mem, scheduler: b.scheduler}
+	b.glances = &glances{memory: mem, asking: b.asking, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites(b.peers.Usable(nil))

@@ -209,7 +209,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 	}
 	waited := c.poll.take(c.opened, now, site, m)
 	sch.asking.remember(from, &c.poll.sites[site])
-	sch.asking.of(from).meets(&c.poll.sites[site])
+	sch.asking.noteGroups(from, &c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
 		sch.peers.Get(from).KeepsTime(a)
 	}

@@ -22,6 +22,7 @@ const (
 // glances asks sites for those who look at them.
 type glances struct {
 	*memory
+	asking    *asking
 	scheduler *scheduler
 	seen      map[agents.ID]*glance
 	waits     map[agents.ID]bool // the sites whose answers are awaited
@@ -96,7 +97,7 @@ func (g *glances) offered(now grid.Time, p *transaction.Site, m agents.Offers, o
 	}
 	x := g.of(p.ID())
 	x.site = planning.Site{Name: p.Name(), Answer: judge(x.asked, now, &m), Refusal: m.Refusal, Now: m.Now, Groups: m.Groups}
-	g.scheduler.asking.of(p.ID()).meets(&x.site)
+	g.asking.noteGroups(p.ID(), &x.site)
 	if delete(g.waits, p.ID()); len(g.waits) == 0 {
 		g.end(out)
 	}

@@ -11,8 +11,9 @@ import (
 // looked at them. As long as a site has not answered, is away or closed, the job waits. The
 // first cycle that hears all of them judges it by the same rules.
 
-// meets remembers what a site has, free or not.
-func (a *acquaintance) meets(s *planning.Site) {
+// noteGroups remembers what a site has, free or not.
+func (ask *asking) noteGroups(id agents.ID, s *planning.Site) {
+	a := ask.of(id)
 	if a.has = nil; s.Answer == planning.Usable {
 		a.has = make([]agents.GroupOffer, len(s.Groups))
 		for i := range s.Groups {
@@ -22,19 +23,19 @@ func (a *acquaintance) meets(s *planning.Site) {
 }
 
 // reach is what all sites have; false if that is not known of one of them.
-func (in *intake) reach(now grid.Time) (planning.Reach, bool) {
-	x := planning.ReachOf(in.cfg.Horizon-in.cfg.Lead, in.scheduler.cfg.planning())
-	if in.scheduler.asking.inTurn() || !in.peers.Settled(now) {
+func (ask *asking) reach(now grid.Time) (planning.Reach, bool) {
+	x := planning.ReachOf(ask.cfg.Horizon-ask.cfg.Lead, ask.cfg.planning())
+	if ask.inTurn() || !ask.peers.Settled(now) {
 		return x, false
 	}
-	for p := range in.peers.All() {
+	for p := range ask.peers.All() {
 		switch {
-		case !p.Member() && (!p.Went() || now >= p.Left().Add(in.cfg.Horizon)), p.Lost() != nil && now >= p.Lost().Since.Add(in.cfg.Horizon):
+		case !p.Member() && (!p.Went() || now >= p.Left().Add(ask.cfg.Horizon)), p.Lost() != nil && now >= p.Lost().Since.Add(ask.cfg.Horizon):
 			// it is not expected any more
-		case !p.Usable() || in.scheduler.asking.of(p.ID()).has == nil:
+		case !p.Usable() || ask.of(p.ID()).has == nil:
 			return x, false
 		default:
-			x.Add(p.Name(), in.scheduler.asking.of(p.ID()).has)
+			x.Add(p.Name(), ask.of(p.ID()).has)
 		}
 	}
 	return x, len(x.Groups) > 0
@@ -46,7 +47,7 @@ func (in *intake) neverHere(now grid.Time, j *grid.Job) grid.Reason {
 	if !in.cfg.Refuse || len(in.trust.Among(now, j.User, namesOf(in.peers.Usable(nil)))) > 0 {
 		return grid.Reason{}
 	}
-	x, known := in.reach(now)
+	x, known := in.asking.reach(now)
 	if !known {
 		return grid.Reason{}
 	}
