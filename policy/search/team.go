@@ -36,6 +36,7 @@ type team struct {
 	picks   [assign.MaxParts]pick
 	offers  [assign.MaxParts][]kept // of each part, the cheapest first
 	solver  assign.Solver
+	flows   int // most flows at a start, for tests; 0: maxFlows
 	problem assign.Problem
 	dense   []int32 // by group: its index in the problem; see stamp
 	stamp   []uint32
@@ -344,7 +345,7 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 		g.Site = l.siteOf[l.groups[u.group].Site]
 		p.Groups = append(p.Groups, g)
 	}
-	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, c.most, maxFlows
+	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, c.most, cmp.Or(c.flows, maxFlows)
 	_, found, bounded := c.solver.Solve(p)
 	q.bounded = q.bounded || bounded
 	if !found {
