@@ -107,6 +107,8 @@ type Solver struct {
 type bound struct {
 	x    []int32
 	cost grid.Credits
+	// preferred says that no solution of that cost comes before x by the rule for ties.
+	preferred bool
 }
 
 // Solve finds the assignment, and reports whether there is one. Bounded means that it gave
@@ -251,5 +253,5 @@ func (s *Solver) beats(x *bound) bool {
 	case !s.found || x.cost < s.best.cost:
 		return true
 	}
-	return x.cost == s.best.cost && slices.Compare(x.x, s.best.x) > 0
+	return x.cost == s.best.cost && (!x.preferred || slices.Compare(x.x, s.best.x) > 0)
 }
