@@ -9,6 +9,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/workload/files"
 )
 
@@ -22,9 +23,14 @@ type document struct {
 	wrong  []*Problem
 	faulty map[path]bool // paths with a problem, and the tables around them
 
-	// Of a scenario, what its jobs are held to.
-	sites   []string      // names; nil: any may be there
-	horizon grid.Duration // of the present broker; 0: not known
+	around around // of the jobs in it
+}
+
+// around is what the jobs of a scenario are held to; zero for a batch by itself.
+type around struct {
+	sites     []string         // names; nil: any may be there
+	horizon   grid.Duration    // of their broker; 0: not known
+	algorithm search.Algorithm // of their broker
 }
 
 // readFile returns the text of a file of bounded size.

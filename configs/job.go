@@ -106,15 +106,15 @@ func ReadBatch(file string) (*Batch, error) {
 
 // ParseBatch is ReadBatch for a text; file is its name in errors.
 func ParseBatch(file string, text []byte) (*Batch, error) {
-	return parseBatch(file, text, false, 0, nil, 0)
+	return parseBatch(file, text, false, 0, around{})
 }
 
-func parseBatch(file string, text []byte, simulated bool, until grid.Duration, sites []string, horizon grid.Duration) (*Batch, error) {
+func parseBatch(file string, text []byte, simulated bool, until grid.Duration, by around) (*Batch, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
 	}
-	t.doc.sites, t.doc.horizon = sites, horizon
+	t.doc.around = by
 	if err := t.must(KindBatch); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // A job of unlike parts has [[job.part]] tables instead of nodes. What a part does not say it
@@ -40,10 +42,10 @@ func (t *table) siteNames(key string) []string {
 		return nil
 	}
 	for i, name := range list {
-		if t.doc.sites == nil || slices.Contains(t.doc.sites, name) {
+		if t.doc.around.sites == nil || slices.Contains(t.doc.around.sites, name) {
 			continue
 		}
-		if near := nearest(name, t.doc.sites); near != "" {
+		if near := nearest(name, t.doc.around.sites); near != "" {
 			t.wrongAt(t.path.key(key).at(i), "%q is not a site of this scenario; did you mean %s?", name, near)
 		} else {
 			t.wrongAt(t.path.key(key).at(i), "%q is not a site of this scenario; must be a name of a [[site]]", name)
@@ -194,12 +196,16 @@ func (t *table) compose(j *Job) {
 	if len(j.Parts) == 0 {
 		return
 	}
+	if a := t.doc.around.algorithm; len(j.Parts) > 1 && !a.Composes() {
+		t.wrongAt(part, "algorithm = %q of its broker does not search for jobs of parts; must be %s", a, names.Or(search.Composing()))
+		return
+	}
 	var unpriced []int
 	for i := range j.Parts {
 		if table := t.tables("part")[i]; !t.has("max_price") && !table.has("max_price") {
 			unpriced = append(unpriced, i)
 		}
-		if h := t.doc.horizon; h > 0 && j.Parts[i].Last() > h {
+		if h := t.doc.around.horizon; h > 0 && j.Parts[i].Last() > h {
 			t.wrongAt(part.at(i).key("offset"), "ends %s after the job's start, which is beyond the broker's horizon, %s; take a shorter offset, or a longer horizon", j.Parts[i].Last().Words(), h.Words())
 		}
 	}

@@ -127,6 +127,10 @@ func TestPart_Refusals(t *testing.T) {
 		{"an empty list of parts", "nodes = 1\n", "part = []\n", "job.part", "0 parts; must be 1 to 8"},
 		{"a site wanted and avoided", "nodes = 1\n", "nodes = 1\nsites = [\"a\"] #!\navoid = [\"a\"]\n", "job.sites", "avoid has all of them"},
 	})
+	runRefusals(t, strings.Replace(smallScenario, `algorithm = "best"`, `algorithm = "amp-literal"`, 1), []refusal{
+		{"parts under amp-literal", "nodes = 16\nlength = \"2h\"\nmax_price = 2.5\ndeadline = \"1d\"\n", "max_price = 1\nlength = \"1h\"\n[[broker.job.part]] #!\nname = \"a\"\nnodes = 1\n[[broker.job.part]]\nname = \"b\"\nnodes = 1\n",
+			"broker.job.part", "does not search for jobs of parts; must be amp, alp or best"},
+	})
 	runRefusals(t, smallScenario, []refusal{
 		{"an unknown site", "nodes = 16\n", "nodes = 16\nsites = [\"north\", \"suoth\"] #!\n", "broker.job.sites", `"suoth" is not a site of this scenario; did you mean south?`},
 		{"an offset beyond the horizon", "nodes = 16\nlength = \"2h\"\nmax_price = 2.5\ndeadline = \"1d\"\n", "max_price = 1\n[[broker.job.part]]\nname = \"a\"\nnodes = 1\nlength = \"2h\"\n[[broker.job.part]]\nname = \"b\"\nnodes = 1\nlength = \"2h\"\noffset = \"23h\" #!\n", "broker.job.part.offset", "beyond the broker's horizon, 1d"},

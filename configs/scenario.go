@@ -118,7 +118,7 @@ func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (tex
 
 // takeBatch makes the jobs of a batch the broker's.
 func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites []string) error {
-	batch, err := parseBatch(file, text, true, until, sites, b.Horizon)
+	batch, err := parseBatch(file, text, true, until, around{sites, b.Horizon, b.Algorithm})
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *Scenario) keys() keys {
 			if len(s.Sites) == 0 && t.clean("site") {
 				t.wrong("site", "missing; a scenario has at least one [[site]]")
 			}
-			t.doc.sites = s.siteNames()
+			t.doc.around.sites = s.siteNames()
 		}),
 		each("broker", &s.Brokers, 0, func(b *Broker) keys { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
 	}

@@ -7,6 +7,9 @@
 // nodes. A Finder looks for one window in it and takes it out. Batch repeats passes over
 // the jobs until a pass finds nothing.
 //
+// A job of unlike parts has a window if each part has nodes of its own kind, from its offset
+// after the common start on: see piece.go, and package assign for the choice at a start.
+//
 // The package has no clock and no randomness, and does no I/O: the same list and the same
 // requests give the same alternatives. It never chooses between alternatives;
 // policy/selection does.

@@ -33,9 +33,11 @@ type team struct {
 	time   grid.Duration
 	cost   sum
 
+	stays   [assign.MaxParts]stays
 	picks   [assign.MaxParts]pick
 	offers  [assign.MaxParts][]kept // of each part, the cheapest first
 	solver  assign.Solver
+	flows   int // most flows at a start, for tests; 0: maxFlows
 	problem assign.Problem
 	dense   []int32 // by group: its index in the problem; see stamp
 	stamp   []uint32
@@ -128,6 +130,8 @@ func (f *Finder) settleTeam(q *query, t grid.Time, longest grid.Duration) bool {
 		if !enough || fits {
 			return enough
 		}
+	} else if may, found := f.bySites(q, longest, t); !may || found {
+		return may
 	}
 	return f.solve(q, t, longest)
 }
@@ -247,6 +251,9 @@ func (f *Finder) byList(a, b kept) int {
 	return cmp.Compare(a.pos, b.pos)
 }
 
+// everything is more nodes than there are.
+const everything = math.MaxInt
+
 // fit reports whether the chosen nodes are free at once.
 func (f *Finder) fit(q *query, t grid.Time) bool {
 	c := &f.team
@@ -314,7 +321,7 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 	c, l := &f.team, f.list
 	need := q.Nodes
 	if q.ruled || q.Together || q.Apart || l.padding {
-		need = int(^uint(0) >> 1)
+		need = everything
 	}
 	p := &c.problem
 	f.openUsers()
@@ -325,6 +332,9 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 	for i := range q.pieces {
 		if f.gather(q, i, need, longest) < q.pieces[i].Nodes {
 			return false
+		}
+		if q.ruled || q.Together || q.Apart {
+			c.offers[i] = slices.DeleteFunc(c.offers[i], func(k kept) bool { return !f.mayServe(q, i, k.class) })
 		}
 		list, x := c.offers[i], &p.Parts[i]
 		slices.SortFunc(list, f.byList)
@@ -344,7 +354,7 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 		g.Site = l.siteOf[l.groups[u.group].Site]
 		p.Groups = append(p.Groups, g)
 	}
-	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, c.most, maxFlows
+	p.Together, p.Apart, p.Limit, p.Flows = q.Together, q.Apart, c.most, cmp.Or(c.flows, maxFlows)
 	_, found, bounded := c.solver.Solve(p)
 	q.bounded = q.bounded || bounded
 	if !found {

@@ -134,3 +134,33 @@ func TestTeam_CurvedPricesCountByThePartsOwnTime(t *testing.T) {
 		t.Errorf("%+v %v", w, why)
 	}
 }
+
+// Where the flows at a start run out, the window that stands says that it is bounded, and a
+// refusal that there may be one.
+func TestTeam_SaysWhereASearchIsBounded(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(13, 14))
+	windows, refusals := 0, 0
+	for range 3000 {
+		w := drawWorld(rng, false)
+		exact, why := NewFinder(w.list(t)).Find(w.job, AMP, Weights{}, w.notice)
+		if exact.Bounded || strings.Contains(why.Detail, "bounded") {
+			t.Fatalf("%+v %v is bounded within %d flows", exact, why, maxFlows)
+		}
+		f := NewFinder(w.list(t))
+		f.team.flows = 2
+		got, why := f.Find(w.job, AMP, Weights{}, w.notice)
+		if got.Bounded {
+			windows++
+		}
+		if strings.Contains(why.Detail, "the search was bounded") {
+			refusals++
+		}
+		if !why.Refused() && !got.Bounded && (got.Start != exact.Start || got.Cost != exact.Cost) {
+			t.Fatalf("%+v does not say that it is bounded; exactly %+v", got, exact)
+		}
+	}
+	if windows == 0 || refusals == 0 {
+		t.Errorf("%d windows and %d refusals are bounded", windows, refusals)
+	}
+}

@@ -146,7 +146,9 @@ func TestParts_WorkedExamples(t *testing.T) {
 // applies.
 func TestParts_SayWhyTheyHaveNoWindow(t *testing.T) {
 	t.Parallel()
-	part := func(name, rest string) string { return `{"name": "` + name + `", "nodes": 1, "length": 10` + rest + `}` }
+	part := func(name, rest string) string {
+		return `{"name": "` + name + `", "nodes": 1, "length": 10` + rest + `}`
+	}
 	for _, c := range []struct{ job, want string }{
 		{`"budget": 400, "parts": [` + part("x", "") + `, ` + part("qpu", `, "minPerformance": 9`) + `]`, "part qpu: no node has performance 9; the fastest that meets the requirements has 2"},
 		{`"budget": 400, "parts": [` + part("x", "") + `, {"name": "qpu", "nodes": 2, "length": 10, "sites": ["Q"]}]`, "part qpu: asks for 2 nodes; 1 is suited at the sites it allows"},

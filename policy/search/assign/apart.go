@@ -29,7 +29,7 @@ func (s *Solver) apart(hi []int32) {
 	if !fits || total > s.p.Limit {
 		return
 	}
-	x := bound{x: s.room(), cost: total}
+	x := bound{x: s.room(), cost: total, preferred: true}
 	clear(x.x)
 	for i := range stands {
 		all := stands[i]

@@ -2,6 +2,8 @@ package assign
 
 import (
 	"math/bits"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // start solves the problem under bounds on the variables. It uses lo and hi up.
@@ -64,13 +66,16 @@ func (s *Solver) relax(lo, hi []int32, to *bound) bool {
 	if !s.tighten(lo, hi) {
 		return false
 	}
-	if s.used++; s.used > s.p.Flows {
-		s.bounded = true
-		return false
-	}
 	limit := s.p.Limit
 	if s.found {
 		limit = min(limit, s.best.cost)
+	}
+	if s.floor(hi) > limit {
+		return false
+	}
+	if s.used++; s.used > s.p.Flows {
+		s.bounded = true
+		return false
 	}
 	return s.least(lo, hi, limit, to)
 }
@@ -237,4 +242,36 @@ func (s *Solver) one(part int, lo, hi []int32) (changed, can bool) {
 		least, most = least+int64(lo[v]), most+int64(hi[v])
 	}
 	return changed, least <= int64(p.Need) && int64(p.Need) <= most
+}
+
+// floor is a bound from below that a flow, which spreads parts of one site, does not see: what
+// each part costs by itself, on the cheapest site that holds it. MaxCredits: one has none.
+func (s *Solver) floor(hi []int32) (sum grid.Credits) {
+	if len(s.cheap) == 0 {
+		return 0
+	}
+	for i := range s.p.Parts {
+		p := &s.p.Parts[i]
+		for k := range s.stay {
+			s.stay[k] = stay{p.Need, 0}
+		}
+		least := grid.MaxCredits
+		for _, v := range s.cheap[s.first[i]:s.first[i+1]] {
+			at := int32(0)
+			if p.OneSite {
+				at = s.site(i, int(v))
+			}
+			x := &s.stay[at]
+			if x.left == 0 || hi[v] == 0 {
+				continue
+			}
+			n := min(x.left, int(hi[v]))
+			x.left -= n
+			if x.cost = x.cost.Plus(grid.Credits(s.offer(i, int(v)).Cost).Times(n)); x.left == 0 {
+				least = min(least, x.cost)
+			}
+		}
+		sum = sum.Plus(least)
+	}
+	return sum
 }

@@ -51,8 +51,8 @@ func (f *flow) arc(from, to, room int32, cost int64) int32 {
 	return n
 }
 
-// least finds the flow of least cost between the bounds, and among those the one that the
-// rule for ties prefers. It reports whether there is one within the limit.
+// least finds the flow of least cost between the bounds and, where ties may matter, among
+// those the one that the rule for ties prefers. It reports whether there is one within the limit.
 func (s *Solver) least(lo, hi []int32, limit grid.Credits, to *bound) bool {
 	s.network(lo, hi)
 	f := &s.flow
@@ -76,13 +76,24 @@ func (s *Solver) least(lo, hi []int32, limit grid.Credits, to *bound) bool {
 			}
 		}
 	}
-	f.prefer(s)
-	for v := range to.x {
-		if to.x[v] = lo[v]; f.of[v] >= 0 {
-			to.x[v] += f.arcs[f.of[v]^1].room
-		}
+	s.read(lo, to.x)
+	// Most flows break something, whatever the ties: what that forbids holds for all of them.
+	_, broken := s.broken(lo, to.x)
+	if to.preferred = !broken || s.found && to.cost == s.best.cost; to.preferred {
+		f.prefer(s)
+		s.read(lo, to.x)
 	}
 	return true
+}
+
+// read reads the numbers of nodes from the flow.
+func (s *Solver) read(lo, x []int32) {
+	f := &s.flow
+	for v := range x {
+		if x[v] = lo[v]; f.of[v] >= 0 {
+			x[v] += f.arcs[f.of[v]^1].room
+		}
+	}
 }
 
 // network makes the network of what may be taken above lo.

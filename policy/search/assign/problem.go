@@ -12,6 +12,7 @@
 package assign
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -97,6 +98,8 @@ type Solver struct {
 	found   bool
 	best    bound
 	spare   [][]int32
+	cheap   []int32 // the variables of each part, the cheapest first; none: no part is on one site
+	stay    []stay  // by site
 	scratch []Set
 }
 
@@ -104,6 +107,8 @@ type Solver struct {
 type bound struct {
 	x    []int32
 	cost grid.Credits
+	// preferred says that no solution of that cost comes before x by the rule for ties.
+	preferred bool
 }
 
 // Solve finds the assignment, and reports whether there is one. Bounded means that it gave
@@ -154,6 +159,7 @@ func (s *Solver) open(p *Problem) {
 	}
 	slices.Sort(s.sites)
 	s.sites = slices.Compact(s.sites)
+	s.rank()
 	s.groups, s.base, s.order = s.groups[:0], s.base[:0], s.order[:0]
 	for g := range p.Groups {
 		s.base = append(s.base, len(s.order))
@@ -163,6 +169,29 @@ func (s *Solver) open(p *Problem) {
 		}
 	}
 	s.best.x = slices.Grow(s.best.x[:0], s.variables())[:s.variables()]
+}
+
+// rank orders the variables of each part by cost, if some part is on one site.
+func (s *Solver) rank() {
+	s.cheap = s.cheap[:0]
+	if s.p.Apart || len(s.sites) == 0 || !slices.ContainsFunc(s.p.Parts, func(p Part) bool { return p.OneSite }) {
+		return
+	}
+	for i := range s.p.Parts {
+		for v := s.first[i]; v < s.first[i+1]; v++ {
+			s.cheap = append(s.cheap, int32(v))
+		}
+		slices.SortFunc(s.cheap[s.first[i]:], func(a, b int32) int {
+			return cmp.Compare(s.offer(i, int(a)).Cost, s.offer(i, int(b)).Cost)
+		})
+	}
+	s.stay = slices.Grow(s.stay[:0], int(slices.Max(s.sites))+1)[:slices.Max(s.sites)+1]
+}
+
+// stay is what a part lacks at a site, and what it costs there so far.
+type stay struct {
+	left int
+	cost grid.Credits
 }
 
 func (s *Solver) variables() int { return s.first[len(s.first)-1] }
@@ -224,5 +253,5 @@ func (s *Solver) beats(x *bound) bool {
 	case !s.found || x.cost < s.best.cost:
 		return true
 	}
-	return x.cost == s.best.cost && slices.Compare(x.x, s.best.x) > 0
+	return x.cost == s.best.cost && (!x.preferred || slices.Compare(x.x, s.best.x) > 0)
 }
