@@ -127,7 +127,7 @@ var rooms = []room{
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
-	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "cluster/queue", "configs", "process/failure", "report", "simulation", "simulation/driven", "simulation/torture", "studies", "workload/...", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
+	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "cluster/queue", "configs", "process/failure", "report", "simulation", "simulation/driven", "simulation/torture", "studies", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
 	{"cmd/bourse/run", []string{"grid", "facts", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }

@@ -173,7 +173,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if err := r.outside.check(file, r.jobsOut, r.json); err != nil {
 		return err
 	}
-	if r.outside.command != "" {
+	if r.outside.command != "" || r.outside.batsim != "" {
 		if err := r.tryJobsOut(); err != nil {
 			return failure.Of(err)
 		}

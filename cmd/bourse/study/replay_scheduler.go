@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/batsim"
 	"github.com/bourse-grid/bourse/cmd/bourse/dialogue"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
@@ -22,6 +23,7 @@ import (
 // replayScheduler holds the flags of schedulers outside.
 type replayScheduler struct {
 	command         string // "-": our parent; "": none
+	batsim          string // endpoint of a scheduler for Batsim; "": none
 	worlds, stretch int
 	in              io.Reader // of our parent
 	out             io.Writer
@@ -34,8 +36,11 @@ func (s *replayScheduler) flags(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &s.command, flags.AsText, "scheduler", "", "let this program decide, by JSON lines on its stdin and stdout (docs/SCHEDULERS.md); - is the program that started bourse")
 	flags.AddFlag(cmd, &s.worlds, flags.AsNumber, "side-by-side", 0, "with --scheduler: replay this many stretches of the trace at once, drawn by --seed, each a world of its own")
 	flags.AddFlag(cmd, &s.stretch, flags.AsNumber, "stretch", 0, "jobs of each stretch (default: the whole trace)")
+	flags.AddFlag(cmd, &s.batsim, flags.AsEndpoint, "batsim", "", "let a scheduler decide that was written for Batsim 3 or 4 and has bound this endpoint, such as tcp://127.0.0.1:28000")
+	cmd.MarkFlagsMutuallyExclusive("scheduler", "batsim")
 	for _, other := range []string{"policy", "order", "backfill-order", "compare", "reservations", "alpha", "estimates", "half-life", "max-queue", "timing", "longest", "user-running", "user-waiting", "user-procs"} {
 		cmd.MarkFlagsMutuallyExclusive("scheduler", other)
+		cmd.MarkFlagsMutuallyExclusive("batsim", other)
 	}
 }
 
@@ -62,6 +67,7 @@ func (s *replayScheduler) check(file, jobsOut string, json bool) error {
 
 // scheduled replays the trace as a program outside decides.
 func (r *replay) scheduled(file string, opt simulation.ReplayOptions, read workload.JobOptions, out, messages io.Writer) error {
+	read.Extend = read.Extend || r.outside.batsim != "" // it is told which jobs ran into their limits
 	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip, Format: r.from, Zone: r.zone})
 	if err != nil {
 		return err
@@ -93,7 +99,11 @@ func (r *replay) scheduled(file string, opt simulation.ReplayOptions, read workl
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	err = r.dialogue(messages, func(p *dialogue.Peer) (bool, error) { return dialogue.Alone(p, world, opt.Nodes, r.seed) })
+	if r.outside.batsim != "" {
+		err = r.batsim(file, fit, world, &opt)
+	} else {
+		err = r.dialogue(messages, func(p *dialogue.Peer) (bool, error) { return dialogue.Alone(p, world, opt.Nodes, r.seed) })
+	}
 	if err != nil {
 		return err
 	}
@@ -114,6 +124,22 @@ func (r *replay) scheduled(file string, opt simulation.ReplayOptions, read workl
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
 	return failure.Of(err)
+}
+
+// batsim talks with a scheduler for Batsim.
+func (r *replay) batsim(file string, jobs []grid.LocalJob, world *driven.World, opt *simulation.ReplayOptions) error {
+	cut := map[int64]bool{}
+	for i := range jobs {
+		if j := &jobs[i]; j.Run > j.Limit() && !opt.Extend {
+			cut[j.ID] = true
+		}
+	}
+	p, err := batsim.Dial(r.outside.batsim, batsim.Patience)
+	if err != nil {
+		return failure.Of(wrongScheduler(err))
+	}
+	defer p.Close()
+	return failure.Of(wrongScheduler(batsim.Run(p, world, opt.Nodes, file, func(id int64) bool { return cut[id] })))
 }
 
 // dialogue talks with the program, and ends it whatever happens.
