@@ -134,7 +134,7 @@ func (t *Twin) Until(last grid.Time) {
 		at := t.next()
 		if at > last {
 			if last < grid.Never-1 {
-				t.now = last
+				t.now = max(t.now, last)
 			}
 			return
 		}
@@ -180,10 +180,10 @@ func (t *Twin) boundary() grid.Time {
 // step carries out all that happens at an instant: ends, nodes that come back, submissions,
 // priorities, the main scheduler, a backfill cycle.
 func (t *Twin) step(at grid.Time) {
-	if t.boundary() <= at {
+	edge := t.boundary() <= at
+	if t.now = at; edge {
 		t.changed()
 	}
-	t.now = at
 	t.passes.skip(at)
 	for len(t.events) > 0 && t.events[0].at <= at {
 		e := heap.Pop(&t.events).(event)
