@@ -47,10 +47,10 @@ func TestReplay_BySlurmsRules(t *testing.T) {
 	}
 	want := "job,submit,start,end,procs,estimate,kind,partition,by,why\n" +
 		"1,0,0,100,6,600,immediate,batch,main,\n" +
-		"2,5,100.5,110.5,8,600,reserved,wide,main,Resources\n" +
+		"2,5,110.5,120.5,8,600,reserved,wide,main,Resources\n" +
+		"3,10,90,110,2,60,backfilled,batch,backfill,Priority\n" +
 		"4,10,30,50,2,60,backfilled,batch,backfill,Priority\n" +
-		"5,10,60,80,2,60,backfilled,batch,backfill,Priority\n" +
-		"3,10,111,131,2,60,reserved,batch,main,Priority\n"
+		"5,10,60,80,2,60,backfilled,batch,backfill,Priority\n"
 	if string(rows) != want {
 		t.Errorf("rows:\n%s\nwant:\n%s", rows, want)
 	}
@@ -59,7 +59,7 @@ func TestReplay_BySlurmsRules(t *testing.T) {
 		By   struct{ Main, Backfill int }
 		Log  struct{ MeanWait float64 }
 	}
-	if err := json.Unmarshal([]byte(out), &a); err != nil || a.Jobs != 5 || a.By.Main != 3 || a.By.Backfill != 2 || a.Log.MeanWait != (1+97+20+50+103)/5.0 {
+	if err := json.Unmarshal([]byte(out), &a); err != nil || a.Jobs != 5 || a.By.Main != 2 || a.By.Backfill != 3 || a.Log.MeanWait != (1+97+20+50+103)/5.0 {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -75,45 +75,6 @@ const (
 	refused
 )
 
-// event is something that happens to a job.
-type event struct {
-	at   grid.Time
-	kind kind
-	job  int
-}
-
-type kind uint8
-
-// The kinds of events, in the order of one instant.
-const (
-	ends kind = iota
-	back
-	begins
-	follows
-)
-
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	a, b := e[i], e[j]
-	if a.at != b.at {
-		return a.at < b.at
-	}
-	if a.kind != b.kind {
-		return a.kind < b.kind
-	}
-	return a.job < b.job
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	old := *e
-	x := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return x
-}
-
 // New returns a twin at the submission of the first job. Jobs are in the order of their
 // submission; the twin keeps the list and does not change it.
 func New(conf *Config, jobs []Job, opt Options) *Twin {
@@ -173,7 +134,7 @@ func (t *Twin) Until(last grid.Time) {
 		at := t.next()
 		if at > last {
 			if last < grid.Never-1 {
-				t.now = last
+				t.now = max(t.now, last)
 			}
 			return
 		}
@@ -219,10 +180,10 @@ func (t *Twin) boundary() grid.Time {
 // step carries out all that happens at an instant: ends, nodes that come back, submissions,
 // priorities, the main scheduler, a backfill cycle.
 func (t *Twin) step(at grid.Time) {
-	if t.boundary() <= at {
+	edge := t.boundary() <= at
+	if t.now = at; edge {
 		t.changed()
 	}
-	t.now = at
 	t.passes.skip(at)
 	for len(t.events) > 0 && t.events[0].at <= at {
 		e := heap.Pop(&t.events).(event)
@@ -364,22 +325,6 @@ func (t *Twin) back(i int) {
 	}
 }
 
-// holds is the nodes that a running job has. In a record, the next job may begin on a node
-// in the second in which this one ends.
-func (t *Twin) holds(i int) Set {
-	s := t.of(i)
-	if !t.shared {
-		return s.on
-	}
-	own := NewSet(len(t.conf.CPUs))
-	s.on.Each(func(n int) {
-		if t.holder[n] == i {
-			own.Add(n)
-		}
-	})
-	return own
-}
-
 // release lets the jobs that depend on a job go on.
 func (t *Twin) release(i int) {
 	for _, k := range t.after[i] {
@@ -434,40 +379,6 @@ func (t *Twin) recalculate() {
 		t.cycles.reordered(t.now)
 	}
 }
-
-// follow starts a job as its record says.
-func (t *Twin) follow(i int) {
-	t.queue = slices.DeleteFunc(t.queue, func(k int) bool { return k == i })
-	t.waiting = slices.DeleteFunc(t.waiting, func(k int) bool { return k == i })
-	t.start(i, t.jobs[i].On, ByRecord)
-}
-
-// Ahead returns a twin in the state of this one that schedules on its own from now on. It
-// has outcomes of the jobs that are not over, and of those submitted until an instant.
-func (t *Twin) Ahead(until grid.Time) *Twin {
-	c := *t
-	c.opt.Follow, c.shared = false, true
-	for t.oldest < t.fed && t.of(t.oldest).phase >= over {
-		t.oldest++
-	}
-	first, last := t.oldest, t.fed
-	for last < len(t.jobs) && t.jobs[last].Submit <= until {
-		last++
-	}
-	c.jobs = t.jobs[:last]
-	c.state = slices.Clone(t.state[first-t.base : last-t.base])
-	c.base = first
-	c.events = slices.DeleteFunc(slices.Clone(t.events), func(e event) bool { return e.kind == follows })
-	heap.Init(&c.events)
-	c.queue, c.waiting, c.running, c.holder = slices.Clone(t.queue), slices.Clone(t.waiting), slices.Clone(t.running), slices.Clone(t.holder)
-	c.idle, c.scratch, c.shares, c.tree = t.idle.Clone(), NewSet(len(t.conf.CPUs)), t.shares.clone(), t.tree.clone()
-	c.plan = timetable{}
-	return &c
-}
-
-// Window is the jobs that a twin made by Ahead has outcomes of: from a place until before
-// another.
-func (t *Twin) Window() (from, to int) { return t.base, t.base + len(t.state) }
 
 // Waiting reports whether a job has been submitted and has not started.
 func (t *Twin) Waiting(i int) bool {

@@ -357,7 +357,7 @@ func checkStart(t *rapid.T, c *Config, jobs []Job, all []Outcome, i int, tw *Twi
 				user++
 			}
 		}
-		if jobs[k].Assoc == 3 {
+		if jobs[k].Assoc == 3 && (jobs[k].QOS != 1 || all[k].Start < o.Start) { // the QOS's own limit goes before the account's: such a job may follow
 			account += jobs[k].Nodes
 		}
 	}

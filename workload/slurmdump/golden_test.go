@@ -34,7 +34,7 @@ func opened(t *testing.T, run string) (*slurmdump.Cluster, *slurmdump.Jobs) {
 	return c, jobs
 }
 
-// The bounds are the specification's; what each run reaches stands in docs/REPRODUCTION.md.
+// The bounds of docs/TWIN.md, which has what each run reaches.
 func TestTwin_RecordedRunsOfAController(t *testing.T) {
 	t.Parallel()
 	for run, n := range map[string]int{"a": 160, "b": 160, "c": 187} {

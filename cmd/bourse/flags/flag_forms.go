@@ -53,6 +53,9 @@ func parseReplayed(s string) (Replayed, error) {
 		return Replayed{Slurm: true}, nil
 	}
 	p, err := backfill.ParsePolicy(s)
+	if err != nil {
+		err = fmt.Errorf("%w; or %s, for Slurm's own rules", err, slurmPolicy)
+	}
 	return Replayed{Policy: p}, err
 }
 

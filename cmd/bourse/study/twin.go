@@ -45,7 +45,7 @@ repeated: all changes are made together.
 --ahead D sets the twin to the recorded state at every D, lets it go on for D, and says
 which share of the starts it foretold within one bf_interval.`,
 		Example: "  bourse twin year.sacct --slurm-conf slurm.conf --set bf_interval=60\n" +
-			"  bourse twin year.sacct --slurm-conf slurm.conf --qos qos.txt --assoc assoc.txt \\\n      --set partition.short.MaxTime=2h --set qos.small.GrpJobs=4 --json",
+			"  bourse twin year.sacct --slurm-conf slurm.conf --qos qos.txt \\\n      --assoc assoc.txt --set partition.short.MaxTime=2h --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("twin takes one dump of sacct; %d files given", len(args))
