@@ -58,3 +58,13 @@ func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, m
 	}
 	return list, 0, false
 }
+
+// Withdrawn reports whether a job, or all elements of an array that a word means, are
+// cancelled or over.
+func (b *Broker) Withdrawn(word string) bool {
+	if j, some := b.intake.meant(word); j != nil {
+		return b.intake.open(j, some).Len() == 0
+	}
+	v, ok := b.Job(word)
+	return ok && v.State == grid.JobWithdrawn
+}
