@@ -87,17 +87,21 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return r
 	}
 	switch {
+	case j.Array.Some() && j.Array.Check() != nil:
+		return reason(grid.Invalid, "array: %s", j.Array.Check().Error())
+	case named(j):
+		return reason(grid.Invalid, "%q is the name of an element of an array; choose a name that does not end so", j.Name)
 	case j.Composed():
 		return reason(grid.Invalid, "its %d parts cannot be committed yet: bourse search and bourse plan find windows for them, brokers do not take them", len(j.Parts))
 	case j.Budget > grid.MaxBudget:
 		return reason(grid.Invalid, "budget %v is above %v credits", j.Budget, grid.MaxBudget)
 	case in.works+j.Work.Size() > maxWorks:
 		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
-	case in.queue.size() >= in.cfg.MaxQueue:
+	case in.queue.size()+len(in.arrays) >= in.cfg.MaxQueue:
 		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
 	terms := in.tenancy.User(j.User)
-	if n, most := in.queue.of(j.User), terms.MaxWaiting(); n >= most {
+	if n, most := in.waitingFor(j.User), terms.MaxWaiting(); n >= most {
 		return reason(grid.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
 	}
@@ -114,6 +118,23 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return why
 	}
 	return in.neverHere(now, j)
+}
+
+// named reports whether a job has a name that only elements of arrays have.
+func named(j *grid.Job) bool {
+	_, _, ok := grid.ElementOf(j.Name)
+	return ok
+}
+
+// waitingFor is the number of a user's waiting jobs, of which each open array is one more.
+func (in *intake) waitingFor(user string) int {
+	n := in.queue.of(user)
+	for _, j := range in.arrays {
+		if j.User == user {
+			n++
+		}
+	}
+	return n
 }
 
 // waitingOf is the number of a tenant's waiting jobs.
@@ -135,7 +156,7 @@ const maxWorks = 256 << 20
 // same reports whether two jobs are the same but for when they were submitted.
 func same(a, b *grid.Job) bool {
 	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run && a.Exit == b.Exit &&
-		slices.Equal(a.After, b.After) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
+		slices.Equal(a.After, b.After) && a.Array.Same(b.Array) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
 }
 
 func sameRequest(a, b *grid.Request) bool {

@@ -18,7 +18,7 @@
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	trust        trust/          which sites are left out for a user, and which come last; trust.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
-//	intake       batch.go        accepts, cancels and forgets jobs
+//	intake       batch.go        accepts, cancels and forgets jobs; array.go feeds the elements of arrays into the queue
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
@@ -129,9 +129,11 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 	if !b.lives.Ended() {
 		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
+		b.intake.feed(now, out)
 		b.scheduler.wake(now, out)
-		for len(b.touched) > 0 { // a cycle that asks no site gives jobs up at once
+		for len(b.touched) > 0 || b.stirred && b.scheduler.idle() { // a cycle that asks no site gives jobs up at once
 			b.intake.reviewTouched(now, out)
+			b.intake.feed(now, out)
 			b.scheduler.wake(now, out)
 		}
 	}

@@ -51,6 +51,8 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
+	sch.series = true
+	sch.stirred = sch.stirred || len(sch.arrays) > 0 // whoever had too many jobs waiting may have fewer
 	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
 		sch.asking.askSilent(now, out)
 	}
@@ -69,5 +71,8 @@ func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
 		}
 		sch.follow--
 		sch.openCycle(now, out)
+	}
+	if sch.idle() && sch.queue.idle() {
+		sch.series = false
 	}
 }

@@ -13,6 +13,10 @@ import (
 // if they are not yet, and released for the refund that the schedules allow. The answer
 // comes when all are released, with the total refund. Row B27.
 func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
+	if a, some := in.meant(m.Job); a != nil {
+		in.cancelElements(now, from, m, a, some, out)
+		return
+	}
 	j := in.names[m.Job]
 	no := grid.Reason{}
 	switch {
@@ -47,9 +51,15 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 const maxAskers = 8
 
 // withdraw records that a job is given up, by its user or for the reason why, and undoes
-// what was done for it.
+// what was done for it. An array is given up with its elements.
 func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.Outbox) {
+	if j.array != nil {
+		in.withdrawJobs(now, j, j.array.spec.Indices, why, out)
+	}
 	in.record(facts.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
+	if j.array != nil {
+		return // what waits in it went with it
+	}
 	in.scheduler.endPlan(j)
 	gone := reason(grid.Withdrawn, "its user has given the job up")
 	if why.Refused() {
@@ -92,7 +102,7 @@ func (j *job) heard(from agents.ID) bool {
 // answerCancel tells those who asked that a job is given up, once none of its legs holds
 // anything.
 func (in *intake) answerCancel(j *job, out *agents.Outbox) {
-	if j.askers == nil || j.state != grid.JobWithdrawn {
+	if j.askers == nil && j.group == nil || j.state != grid.JobWithdrawn {
 		return
 	}
 	var back grid.Credits
@@ -109,8 +119,14 @@ func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 			}
 		}
 	}
-	for _, id := range *j.askers {
-		out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
+	if j.askers != nil {
+		for _, id := range *j.askers {
+			out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
+		}
+		j.own().askers = nil
 	}
-	j.own().askers = nil
+	if g := j.group; g != nil {
+		j.own().group = nil
+		g.released(back, out)
+	}
 }

@@ -39,6 +39,12 @@ func (mem *memory) applyFact(f agents.Fact) {
 		mem.applyCancelled(f)
 	case facts.JobsForgotten:
 		mem.applyJobsForgotten(f)
+	case facts.ElementsBegun:
+		mem.applyBegun(f)
+	case facts.ElementsDropped:
+		mem.applyDropped(f)
+	case facts.ArrayOver:
+		mem.applyArrayOver(f)
 	case facts.CycleClosed:
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
@@ -100,12 +106,17 @@ func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 		mem.jobs = append(mem.jobs, j)
 		mem.names[f.Job.Name] = j
 	}
-	mem.works += f.Job.Work.Size() - j.Work.Size()
+	mem.works -= j.takes()
 	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
 		mem.txs.Count(j.Itself(), &mem.tenancy, -1)
 		defer mem.txs.Count(j.Itself(), &mem.tenancy, 1)
 	}
 	mem.texts.take(j, f.Job)
+	mem.works += j.takes()
+	mem.applyArray(j, f.Job.Array)
+	if a := j.from.array; a != nil {
+		a.array.elements = append(a.array.elements, j)
+	}
 	if j.stub = false; j.asked != nil {
 		j.own().asked = nil
 	}
@@ -144,4 +155,8 @@ func (mem *memory) applyCancelled(f facts.JobCancelled) {
 	}
 	j.GiveUp(grid.GivenUpByUser)
 	mem.become(j, grid.JobWithdrawn)
+	if j.array != nil {
+		mem.drop(j, j.array.waiting, f.Reason)
+		mem.closeArray(j)
+	}
 }

@@ -41,6 +41,9 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 	var busy map[*transaction.Job]bool // filled when needed
 	var old []string
 	for _, j := range in.jobs {
+		if j.array != nil && len(j.array.elements) > 0 {
+			continue // those first
+		}
 		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
@@ -64,7 +67,7 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 	for _, name := range f.Jobs {
 		if j := mem.names[name]; j != nil {
 			gone[j] = true
-			mem.works -= j.Work.Size()
+			mem.works -= j.takes()
 			delete(mem.names, name)
 		}
 	}
@@ -76,6 +79,7 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 			p.flow.feeds = slices.DeleteFunc(p.flow.feeds, func(x *job) bool { return gone[x] })
 		}
 	}
+	mem.forgetElements(gone)
 	mem.jobs = slices.DeleteFunc(mem.jobs, func(j *job) bool { return gone[j] })
 	mem.queue.sweep()
 }

@@ -73,6 +73,12 @@ func (j *job) image() facts.JobMemory {
 		m.Last = j.Last().ID()
 	}
 	m.Offers = slices.Clone(j.asks())
+	switch {
+	case j.array != nil:
+		m.Array = j.array.image()
+	case j.from.array != nil:
+		m.Job.Work = nil
+	}
 	return m
 }
 
@@ -125,9 +131,28 @@ func (mem *memory) loadCommon(f facts.BrokerImage) {
 	mem.termsChanged()
 }
 
+// arrayOf is the array whose element a job of an image is, nil: none. The job then has the
+// work of the array.
+func (mem *memory) arrayOf(m *facts.JobMemory) *job {
+	name, _, ok := grid.ElementOf(m.Job.Name)
+	a := mem.names[name]
+	if !ok || a == nil || !a.owns(m.Job.Name) || m.Stub {
+		return nil
+	}
+	m.Job.Work, mem.texts.came = a.Work, a.array.from
+	return a
+}
+
 func (mem *memory) loadJob(m *facts.JobMemory) {
 	j := newJob(grid.Job{})
+	of := mem.arrayOf(m)
 	mem.texts.take(j, m.Job)
+	if of != nil {
+		of.array.elements = append(of.array.elements, j)
+	}
+	if mem.applyArray(j, m.Job.Array); m.Array != nil {
+		j.array.load(m.Array)
+	}
 	j.state, j.stub = grid.JobAbandoned, m.Stub
 	j.because(m.Reason)
 	if m.Asked.Name != "" {
@@ -136,12 +161,14 @@ func (mem *memory) loadJob(m *facts.JobMemory) {
 	}
 	mem.jobs, mem.lasts = append(mem.jobs, j), append(mem.lasts, m.Last)
 	mem.names[j.Name] = j
-	mem.works += j.Work.Size()
+	mem.works += j.takes()
 	mem.become(j, m.State)
 	if !m.Fresh {
 		mem.queue.look(j)
 	}
-	j.since, j.ended = m.Since, m.Ended
+	if j.since, j.ended = m.Since, m.Ended; j.array != nil && !m.State.Open() {
+		mem.closeArray(j)
+	}
 	if len(m.Offers) > 0 {
 		j.own().offers = &offers{slices.Clone(m.Offers)}
 	}

@@ -15,7 +15,7 @@ func (sch *scheduler) makeInput(now grid.Time, out *agents.Outbox) planning.Inpu
 	memo := map[*job]grid.Time{}
 	for i := range c.entries {
 		j := c.entries[i].job
-		if len(j.feeds()) > 0 {
+		if len(j.behind()) > 0 {
 			out.Row("B81")
 		}
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
@@ -42,7 +42,7 @@ func (j *job) bounded(sites []planning.Site, memo map[*job]grid.Time) grid.Reque
 	if at, ok := j.follows(); ok {
 		r.Ready = max(r.Ready, at)
 	}
-	if len(j.feeds()) > 0 {
+	if len(j.behind()) > 0 {
 		r.Deadline = j.latest(sites, memo)
 	}
 	return r
@@ -55,7 +55,7 @@ func (j *job) latest(sites []planning.Site, memo map[*job]grid.Time) grid.Time {
 		return t
 	}
 	t := j.Deadline
-	for _, s := range j.feeds() {
+	for _, s := range j.behind() {
 		if !s.state.Open() {
 			continue
 		}

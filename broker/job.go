@@ -46,7 +46,10 @@ type kept struct {
 }
 
 // submission is what jobs submitted together have in common.
-type submission struct{ batch, digest, notify string }
+type submission struct {
+	batch, digest, notify string
+	array                 *job // the array whose elements they are; nil: none
+}
 
 // wishes are the parts of a request that most jobs leave out.
 type wishes struct {
@@ -79,10 +82,12 @@ type fate struct {
 	offers *offers     // from sites, to move it; nil: none
 	asked  *grid.Job   // as submitted, if a move has changed it since; nil: unchanged
 	flow   *flow       // its neighbours in a workflow; nil: it has none
+	array  *array      // its elements; nil: it is one job
 
 	// This life only.
 	errand *errand
 	askers *[]agents.ID // waiting for the answer to its cancellation; nil: none
+	group  *cancelling  // likewise, of several elements of its array; nil: none
 }
 
 // Shared by the jobs that have none of their own, and never written.
@@ -108,7 +113,11 @@ func (j *job) take(x grid.Job, near *submission) {
 	if strings.HasPrefix(x.Name, o.Label) {
 		j.label = x.Name[:len(o.Label)] // share the name's memory
 	}
-	if from := (submission{o.Batch, o.Digest, o.Notify}); from != *near {
+	from := submission{batch: o.Batch, digest: o.Digest, notify: o.Notify}
+	if a := near.array; a != nil && a.owns(x.Name) {
+		from.array = a
+	}
+	if from != *near {
 		j.from = &from
 	}
 	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, Exit: x.Exit, After: x.After, Gap: x.Gap, Work: x.Work})
@@ -144,9 +153,13 @@ func (j *job) request() grid.Request {
 
 // whole is the job as its user would submit it now.
 func (j *job) whole() grid.Job {
-	return grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run, Exit: j.Exit,
+	x := grid.Job{Request: j.request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run, Exit: j.Exit,
 		Origin: grid.Origin{Batch: j.from.batch, Digest: j.from.digest, Label: j.label, Notify: j.from.notify},
 		After:  j.After, Gap: j.Gap, Work: j.Work}
+	if j.array != nil {
+		x.Array = j.array.spec
+	}
+	return x
 }
 
 // texts interns strings that many jobs and legs share: names of users, sites and groups.
@@ -249,7 +262,12 @@ func (j *job) submitted() *grid.Job {
 }
 
 // before is the order in which the jobs of one user are served: priority, higher
-// first, then submission, then name.
+// first, then submission, then name. The elements of an array are in order of index.
 func (j *job) before(o *job) int {
-	return cmp.Or(cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submit, o.Submit), cmp.Compare(j.Name, o.Name))
+	if order := cmp.Or(cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submit, o.Submit)); order != 0 {
+		return order
+	}
+	name, i := j.place()
+	other, k := o.place()
+	return cmp.Or(cmp.Compare(name, other), cmp.Compare(i, k), cmp.Compare(j.Name, o.Name))
 }

@@ -23,6 +23,7 @@ type memory struct {
 	txs      *transaction.List  // of tx
 	peers    *transaction.Sites // of tx
 	jobs     []*job             // in order of submission
+	arrays   []*job             // of them, the arrays that are open
 	names    map[string]*job
 	queue    queue
 	tenancy  tenancy.Tenancy
@@ -35,6 +36,7 @@ type memory struct {
 	now     grid.Time        // of the current step, or of the fact being replayed
 	stray   uint64           // messages that made no sense
 	touched []*job           // jobs of workflows that this step has changed
+	stirred bool             // an array may have elements to begin, or be over
 	fallen  []*job           // jobs that lost their window in this step though nobody gave it up, and every stub that did
 	lasts   []grid.TxID      // while an image is read: the latest try of each job
 	lines   []facts.UserLine // while an image is read: the order in which users are served
@@ -62,7 +64,7 @@ func (mem *memory) reset() {
 	mem.names = map[string]*job{}
 	mem.tx.Reset()
 	*mem.lives, *mem.trust = lives.New(mem.cfg.Nonce), trust.New()
-	mem.jobs, mem.lasts = nil, nil
+	mem.jobs, mem.arrays, mem.lasts = nil, nil, nil
 	mem.texts = newTexts()
 	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
 	mem.tenancy = tenancy.New(mem.cfg.holders(), mem.txs)
@@ -106,6 +108,10 @@ func (mem *memory) settle(j *job) {
 // become moves a job to a state, and into or out of the queue.
 func (mem *memory) become(j *job, s grid.JobState) {
 	was, will := j.state.Queued(), s.Queued()
+	if j.array != nil { // its elements wait in its place
+		was, will = false, false
+	}
+	mem.elementBecomes(j, s)
 	j.state, j.since = s, mem.now
 	switch {
 	case was && !will:

@@ -30,11 +30,34 @@ func TestPlants(t *testing.T) {
 		"after-failure":            func(t *testing.T) bool { return outcomeOf(t, "next") != grid.JobAbandoned },
 		"failed-counts-as-success": func(t *testing.T) bool { return outcomeOf(t, "wave") != grid.JobFailed },
 
+		"element-twice":    func(*testing.T) bool { twice, _ := begins(); return twice },
+		"throttle-ignored": func(*testing.T) bool { _, most := begins(); return most > 2 },
+
 		"keep-both":      keepsBoth,
 		"shift-unlisted": func(*testing.T) bool { return listedShiftMissed() },
 		"unbounded-move": movesPastABound,
 		"untold-loss":    losesSilently,
 	})
+}
+
+// begins runs an array of five elements, two of which may be in play at once, and reports
+// whether any element begins twice, and how many begin at the first instant.
+func begins() (twice bool, first int) {
+	north := newFakeSite("north", 8, 0)
+	w := newTestWorld(nil, testConfig(north), north)
+	w.check.off = true
+	j := testJob("sweep", 1, 100*grid.Second, grid.Credit)
+	j.Array = grid.Array{Indices: grid.Ranges{{First: 0, Last: 4}}, AtOnce: 2}
+	w.submit(0, j)
+	w.Run(10 * sec)
+	first = len(w.b.names) - 1
+	w.Run(500 * sec)
+	var begun grid.Ranges
+	for _, f := range only[facts.ElementsBegun](w) {
+		twice = twice || len(begun.Within(f.Elements)) > 0
+		begun = begun.Plus(f.Elements)
+	}
+	return twice, first
 }
 
 // keepsBoth moves a window of two legs to one of a leg, and reports whether what no leg

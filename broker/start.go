@@ -38,6 +38,7 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	b.scheduler.startCycles(now, out)
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	if again {
+		b.stirred = true
 		for _, j := range b.jobs {
 			b.touch(j)
 		}

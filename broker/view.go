@@ -20,6 +20,9 @@ type JobView struct {
 	Last   *TxView     // its latest transaction, nil if it never had one
 
 	Offers []facts.JobOffer // from sites, to move it: the latest 16, in order of arrival
+
+	Elements [grid.AllJobStates]int // of an array: how many are in each state
+	Element  bool                   // it is an element of an array
 }
 
 // TxView is what a broker knows of one transaction.
@@ -67,7 +70,8 @@ func (b *Broker) Cycles() uint64 { return b.cycles }
 // Waiting is the number of jobs that are neither placed nor given up.
 func (b *Broker) Waiting() int { return b.queue.size() }
 
-// Jobs yields the jobs in order of submission.
+// Jobs yields the jobs in order of submission, and the elements of an array that are jobs
+// after it.
 func (b *Broker) Jobs() iter.Seq[JobView] {
 	return func(yield func(JobView) bool) {
 		for _, j := range b.jobs {
@@ -78,13 +82,13 @@ func (b *Broker) Jobs() iter.Seq[JobView] {
 	}
 }
 
-// Job returns the job of that name, or false if the broker does not know it.
+// Job returns the job of that name, or false if the broker does not know it. An element of
+// an array that is no job has the state that its array knows of it.
 func (b *Broker) Job(name string) (JobView, bool) {
-	j, ok := b.names[name]
-	if !ok {
-		return JobView{}, false
+	if j, ok := b.names[name]; ok {
+		return j.view(), true
 	}
-	return j.view(), true
+	return b.element(name)
 }
 
 // Transactions yields all transactions in the order in which they became known.
@@ -128,6 +132,9 @@ func (b *Broker) AtRest() bool {
 // running from the start of its first leg that has begun. That is not stored: it follows
 // from its legs.
 func (j *job) standing() (grid.JobState, grid.Time) {
+	if j.array != nil {
+		return j.standingOf(), j.since
+	}
 	if j.state != grid.JobPlaced {
 		return j.state.Shown(j.reason.Code), j.since
 	}
@@ -148,6 +155,9 @@ func (j *job) standing() (grid.JobState, grid.Time) {
 func (j *job) view() JobView {
 	v := JobView{Job: j.whole(), Reason: j.reason, Offers: slices.Clone(j.asks())}
 	v.State, v.Since = j.standing()
+	if v.Element = j.from.array != nil; j.array != nil {
+		v.Elements = j.array.counts()
+	}
 	if j.state == grid.JobWaiting && j.reason.Code == grid.After && !j.held {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}

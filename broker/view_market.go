@@ -151,8 +151,9 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 // penalties included. Windows are forgotten some time after they are over, and then no
 // longer count. It walks all transactions.
 func (b *Broker) Paid(name string) (paid, back grid.Credits) {
+	among := b.among(name)
 	for _, t := range b.txs.All() {
-		if t.Job().Name != name {
+		if j := t.Job(); j.Name != name && !among(j.Name) {
 			continue
 		}
 		for i := range t.Legs() {
@@ -224,6 +225,12 @@ func (b *Broker) Submissions(skip, n int) (list []grid.Job, more bool) {
 func (b *Broker) Count() [grid.AllJobStates]int {
 	var n [grid.AllJobStates]int
 	for _, j := range b.jobs {
+		if a := j.array; a != nil { // its elements count, each once
+			n[grid.JobWaiting] += a.waiting.Len()
+			n[grid.JobWithdrawn] += a.gone.Within(a.over[grid.JobWithdrawn]).Len()
+			n[grid.JobAbandoned] += a.gone.Within(a.over[grid.JobAbandoned]).Len()
+			continue
+		}
 		state, _ := j.standing()
 		n[state]++
 	}

@@ -48,6 +48,9 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 	case j.User != m.User:
 		no(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
 		return
+	case j.array != nil:
+		no(grid.BadState, "%s is an array; name one of its elements, such as %s", m.Job, grid.ElementName(j.Name, j.array.spec.Indices[0].First))
+		return
 	case len(r.waits) >= maxReadings:
 		no(grid.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
 		return

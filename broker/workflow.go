@@ -42,6 +42,10 @@ func (in *intake) unrelated(j *grid.Job) grid.Reason {
 			return reason(grid.Invalid, "%s names %q twice, or another condition names it too", key, d.Job)
 		case p == nil || p.stub || p.User != j.User:
 			return reason(grid.Unknown, "%s names %q, and %s has no such job of the same user; it has to be submitted before", key, d.Job, in.cfg.Name)
+		case d.On == grid.IfEach:
+			if why := unlike(j, p); why.Refused() {
+				return why
+			}
 		}
 		if n := (need{p, d.On}); !n.possible() {
 			return n.never()
@@ -51,7 +55,12 @@ func (in *intake) unrelated(j *grid.Job) grid.Reason {
 }
 
 // possible reports whether the job has ended as it must, or still may.
-func (n need) possible() bool { return n.on.Possible(n.state) }
+func (n need) possible() bool {
+	if n.array != nil && n.on == grid.IfDone && n.array.spoilt() {
+		return false
+	}
+	return n.on.Possible(n.state)
+}
 
 // never is the reason for giving up a job because n can no longer end as it must.
 func (n need) never() grid.Reason {
@@ -60,6 +69,8 @@ func (n need) never() grid.Reason {
 		wanted = grid.Say(", and it runs only if that %s", grid.Phrase(n.on.Says()))
 	}
 	switch {
+	case n.state.Open():
+		return reason(grid.After, "an element of %s, which it comes after, has not succeeded%v: %v", n.Name, wanted, n.array.first)
 	case state == grid.JobDone:
 		return reason(grid.After, "%s, which it comes after, has succeeded%v", n.Name, wanted)
 	case state == grid.JobFailed:
@@ -74,6 +85,8 @@ func (n need) never() grid.Reason {
 // false if that is not known, or if it need not end as it must.
 func (n need) ends() (grid.Time, bool) {
 	switch {
+	case n.on == grid.IfEach: // its elements come after those
+		return 0, true
 	case !n.on.Foreseen() && !n.on.Met(n.state):
 		return 0, false
 	case n.state.GivenUp():
@@ -95,6 +108,9 @@ func (mem *memory) link(j *job) {
 // ends is the planned end of a job's window or, if it is over, when it ended. It reports
 // false if the job has no window or is about to lose it.
 func (j *job) ends() (grid.Time, bool) {
+	if j.array != nil && j.state.Open() {
+		return j.endsAll()
+	}
 	switch j.state {
 	case grid.JobDone, grid.JobFailed:
 		return j.ended, true
@@ -175,6 +191,9 @@ func (mem *memory) touch(j *job) {
 		j.touched = true
 		mem.touched = append(mem.touched, j)
 	}
+	if a := j.from.array; a != nil {
+		mem.touch(a)
+	}
 }
 
 // reviewTouched reviews the jobs that this step has touched, and those after them.
@@ -240,6 +259,10 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 func (in *intake) reviewWaiting(j *job, at grid.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
+	if j.array != nil {
+		in.stirred = true
+		return
+	}
 	if in.scheduler.putBack(j, at, ok, out) {
 		return
 	}
@@ -341,5 +364,13 @@ func (j *job) needsOver() bool {
 
 // needed reports whether an open job comes after this one.
 func (j *job) needed() bool {
-	return slices.ContainsFunc(j.feeds(), func(s *job) bool { return s.state.Open() })
+	return slices.ContainsFunc(j.behind(), func(s *job) bool { return s.state.Open() })
+}
+
+// behind are the jobs that come after it, or after the array that it is an element of.
+func (j *job) behind() []*job {
+	if a := j.from.array; a != nil && len(a.feeds()) > 0 {
+		return slices.Concat(j.feeds(), a.feeds())
+	}
+	return j.feeds()
 }

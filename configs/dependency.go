@@ -33,7 +33,9 @@ func (j *Job) follows(t *table) {
 	switch {
 	case len(j.After) > maxAfter:
 		t.wrong(j.After[0].On.Key(), "%d jobs; must be at most %d", len(j.After), maxAfter)
-	case len(j.After) == 0 && j.Gap > 0 && t.clean("after") && t.clean("after_any") && t.clean("after_failed"):
-		t.wrong("gap", "needs after, after_any or after_failed; leave it out")
+	case len(j.After) == 0 && j.Gap > 0 && t.clean("after") && t.clean("after_any") && t.clean("after_failed") && t.clean("after_each"):
+		t.wrong("gap", "needs after, after_any, after_failed or after_each; leave it out")
+	case slices.ContainsFunc(j.After, func(d grid.Dependency) bool { return d.On == grid.IfEach }) && !j.Array.Some() && t.clean("array"):
+		t.wrong("after_each", "is for arrays, and this job is none; write array = \"0-99\", or after instead")
 	}
 }

@@ -32,6 +32,7 @@ type Job struct {
 	OneSite        bool               // spread = "one-site"; default "any"
 	Require        grid.Requirement   // default: nothing
 	After          []grid.Dependency  // jobs that must have ended first, and how; default: none
+	Array          grid.Array         // its elements, of an array; default: it is one job
 	Gap            grid.Duration      // time between the end of the last of them and its start; default 0
 	Minimize       grid.Goal          // its owner's goal; default: the broker's
 	Urgency        grid.Urgency       // what it is worth to end an hour earlier; default: the broker's
@@ -73,7 +74,7 @@ func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
 			Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
-		After: j.After, Gap: j.Gap, Work: j.Work,
+		After: j.After, Gap: j.Gap, Array: j.Array, Work: j.Work,
 	}
 	out.Flexible, out.Fix = freedom(j.Flexible, j.Fix)
 	return out
@@ -191,6 +192,8 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 			case !known && simulated:
 				tables[i].wrong(key, "%q is not a job of this file", name)
 			case !known:
+			case d.On == grid.IfEach && unlike(&jobs[p], &jobs[i]):
+				tables[i].wrong(key, "%q has the elements %s, and this job %s; both must be arrays of the same indices", name, elements(&jobs[p]), elements(&jobs[i]))
 			case jobs[p].User != jobs[i].User:
 				tables[i].wrong(key, "%q is a job of another user; a job can depend only on jobs of the same user", name)
 			case jobs[p].Submit > jobs[i].Submit:
@@ -253,6 +256,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
+		j.arrayKey(),
 	}, dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),

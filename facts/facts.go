@@ -10,5 +10,5 @@ import "slices"
 // Facts lists a zero fact of every kind that can be read back from a journal. Each file of
 // facts opens with its part of the list.
 func Facts() []Fact {
-	return slices.Concat(clusterFacts, siteFacts, legFacts, brokerFacts, cycleFacts, tenancyFacts, imageFacts)
+	return slices.Concat(clusterFacts, siteFacts, legFacts, brokerFacts, cycleFacts, arrayFacts, tenancyFacts, imageFacts)
 }

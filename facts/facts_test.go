@@ -14,9 +14,11 @@ import (
 
 // fill sets every field below v to a value that is not its zero.
 func fill(v reflect.Value) {
-	if v.Type() == reflect.TypeFor[grid.Goal]() {
-		v.SetUint(uint64(grid.GoalFinish))
-		return
+	for _, x := range []any{grid.GoalFinish, grid.IfFailed, grid.Ranges{{First: 1, Last: 2}, {First: 4, Last: 4}}, grid.Array{Indices: grid.One(4), AtOnce: 3}} {
+		if v.Type() == reflect.TypeOf(x) { // not every value is one
+			v.Set(reflect.ValueOf(x))
+			return
+		}
 	}
 	switch v.Kind() {
 	case reflect.Struct:

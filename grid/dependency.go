@@ -24,6 +24,7 @@ const (
 	IfDone                    // with success
 	IfAny                     // in any state, given up among them
 	IfFailed                  // and its work failed
+	IfEach                    // with success, element by element: both are arrays of the same indices
 )
 
 // conditions has the key of a job's file that asks for each, its word in journals, what it
@@ -36,10 +37,11 @@ var conditions = [...]struct {
 	IfDone:   {"after", "done", "has succeeded", func(s JobState) bool { return s == JobDone }},
 	IfAny:    {"after_any", "any", "has ended, however", func(s JobState) bool { return !s.Open() }},
 	IfFailed: {"after_failed", "failed", "has failed", func(s JobState) bool { return s == JobFailed }},
+	IfEach:   {"after_each", "each", "has succeeded, element by element", func(JobState) bool { return true }},
 }
 
 // Conditions returns the conditions that can be asked for, in the order of their keys.
-func Conditions() []Condition { return []Condition{IfDone, IfAny, IfFailed} }
+func Conditions() []Condition { return []Condition{IfDone, IfAny, IfFailed, IfEach} }
 
 // Key is the key of a job's file that asks for the condition.
 func (c Condition) Key() string { return conditions[c].key }

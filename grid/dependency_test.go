@@ -42,6 +42,7 @@ func TestCondition_EachStateOfTheOther(t *testing.T) {
 		grid.IfDone:   {grid.JobDone},
 		grid.IfFailed: {grid.JobFailed},
 		grid.IfAny:    {grid.JobDone, grid.JobFailed, grid.JobAbandoned, grid.JobWithdrawn},
+		grid.IfEach:   grid.JobStates(), // each element of the array has a condition of its own
 	}
 	for _, c := range grid.Conditions() {
 		for _, s := range grid.JobStates() {

@@ -28,6 +28,9 @@ func (h *Handover) Variables(site string, nodes []string, start, end Time) []Env
 		{"BOURSE_END", number(int64(end) / 1000)},
 		{"BOURSE_PEERS", listed(strings.Join(peers, " "))},
 	}
+	if _, i, ok := ElementOf(h.Job); ok { // no other job has such a name
+		list = append(list, EnvVar{"BOURSE_ARRAY_INDEX", number(int64(i))})
+	}
 	if h.Meeting != "" {
 		list = append(list, EnvVar{"BOURSE_RENDEZVOUS", h.Meeting}, EnvVar{"BOURSE_TOKEN", h.Token})
 	}

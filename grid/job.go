@@ -108,6 +108,9 @@ type Job struct {
 	Run      Duration `json:"run,omitempty"`      // its real run time at performance 1 on Nodes, only known in simulations; 0: its Length
 	Origin   Origin   `json:"origin,omitzero"`
 
+	// Array makes it an array of jobs that differ in their index alone; zero: it is one job.
+	Array Array `json:"array,omitzero"`
+
 	// After names jobs of the same user that must have ended, as each condition says, at
 	// least Gap before this one starts.
 	After []Dependency `json:"after,omitempty"`

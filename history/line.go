@@ -41,6 +41,12 @@ func Line(f agents.Fact) grid.Phrase {
 		return grid.Say("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
 	case facts.JobSubmitted:
 		return grid.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+	case facts.ElementsBegun:
+		return grid.Say("%s of array %s begin: %s", count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
+	case facts.ElementsDropped:
+		return grid.Say("%s of array %s dropped: %s", count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
+	case facts.ArrayOver:
+		return grid.Say("array %s is %v: %d done, %d failed, %d abandoned, %d withdrawn", f.Job, f.State, f.Done, f.Failed, f.Abandoned, f.Withdrawn)
 	case facts.ClaimSettled:
 		return grid.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
 	case facts.BudgetOpened:

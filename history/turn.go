@@ -21,7 +21,8 @@ type Turn struct {
 	Amount grid.Credits `json:"amount,omitempty"` // what is paid or given back
 	Reason grid.Reason  `json:"reason,omitzero"`
 
-	leg grid.LegID // of Started, LegEnded and LegLost
+	leg   grid.LegID // of Started, LegEnded and LegLost
+	array bool       // the job is an array, which has no window of its own
 }
 
 // What is the kind of a Turn. A turn that leads to a state of the job has the state's name.
@@ -51,6 +52,7 @@ const (
 	Offered   What = "offered"
 	OfferOver What = "offer-over"
 	Reversed  What = "reversed"
+	Dropped   What = "elements-dropped"
 	Forgotten What = "forgotten"
 )
 
@@ -66,10 +68,10 @@ type Entry struct {
 
 // list has the turns in the order in which they may happen to a job.
 var list = []Entry{
-	{Submitted, "job-submitted", "the broker has taken it; a repeated submission adds no turn", true},
+	{Submitted, "job-submitted; elements-begun", "the broker has taken it; a repeated submission adds no turn. Of an element of an array: it is a job of its own from now on", true},
 	{NotTaken, "submission-refused", "the broker has not taken it, and why; there is no such job", false},
 	{Postponed, "job-postponed", "it waits for another cycle, and why; once for each cycle that looked at it", true},
-	{Abandoned, "job-postponed, final; job-cancelled with a reason", "it will not be tried again: every known site has answered, and none of them could ever run it; its deadline has passed; or a job that it comes after cannot end any more as its condition says. The `leg-ended` of its legs have the refunds", true},
+	{Abandoned, "job-postponed, final; job-cancelled with a reason; array-over", "it will not be tried again: every known site has answered, and none of them could ever run it; its deadline has passed; or a job that it comes after cannot end any more as its condition says. The `leg-ended` of its legs have the refunds", true},
 	{Trying, "tx-begun", "the broker asks for a window: sites, nodes, start, and the most that it will pay", true},
 	{Priced, "leg-priced", "a site holds its leg, at the price that binds", false},
 	{TryFailed, "tx-decided, ABORT", "a site has refused: which one, and why. The next alternative follows, or `postponed`", true},
@@ -77,17 +79,18 @@ var list = []Entry{
 	{Confirmed, "leg-closed, commit", "a site has acknowledged its leg; its price is paid", true},
 	{Started, "leg-started", "the work of a leg runs (recorded only where `Explain` is on)", true},
 	{LegEnded, "leg-done", "the work of a leg has ended, or the leg was given back: when, and what is refunded", true},
-	{Done, "leg-done, the last", "its window is over, and no work failed", true},
-	{Failed, "leg-done, the last", "its window is over, and the work of a leg failed: it exited with a status other than 0, was killed at its window's end, or was lost", true},
+	{Done, "leg-done, the last; array-over", "its window is over, and no work failed; of an array: all of its elements are done", true},
+	{Failed, "leg-done, the last; array-over", "its window is over, and the work of a leg failed: it exited with a status other than 0, was killed at its window's end, or was lost; of an array: all elements are over, and one failed", true},
 	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its leg, or does not answer (`site-lost`): what is refunded, and the penalty. A repair follows, or `broken`", true},
 	{Repaired, "tx-decided, COMMIT of a repair", "other nodes have replaced the lost ones", true},
 	{Moved, "tx-decided, COMMIT of a move", "another window has replaced the old one; the refund for that comes with its `leg-ended`", true},
 	{Broken, "job-broken", "the rest of its window is refunded in full, and it waits again", true},
-	{Withdrawn, "job-cancelled", "its user has cancelled it; the `leg-ended` of its legs have the refunds", true},
+	{Withdrawn, "job-cancelled; array-over", "its user has cancelled it; the `leg-ended` of its legs have the refunds", true},
 	{Shifted, "leg-shifted", "its site has moved a leg within its window, and where it starts now; or has fixed it where it lies", true},
 	{Offered, "shift-offered", "a site asks to move its leg: the other place, and what it pays. If accepted, `trying` and `moved` follow", true},
 	{OfferOver, "offer-closed", "an offer was rejected, has failed and why, or has expired; nothing has changed", true},
 	{Reversed, "tx-reversed", "a COMMIT that took effect nowhere was taken back after a restart; it waits again", true},
+	{Dropped, "elements-dropped", "of an array: elements that were not jobs yet never will be, as their user has cancelled them, or what they come after can no longer come true", true},
 	{Forgotten, "jobs-forgotten", "it has been over for `KeepJobs` (7 days for a process): its name is free, and a repeated submission is a new job", false},
 }
 
@@ -202,7 +205,7 @@ func (s *Standing) Take(u *Turn) {
 			become(grid.JobPlaced)
 		}
 	case Done, Failed:
-		if s.Known && (s.State == grid.JobPlaced || s.State == grid.JobRunning) {
+		if s.Known && (s.State == grid.JobPlaced || s.State == grid.JobRunning || u.array) {
 			if become(grid.JobDone); u.What == Failed {
 				become(grid.JobFailed)
 				s.Reason = u.Reason

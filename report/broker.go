@@ -22,8 +22,9 @@ type vo struct {
 	urgency grid.Urgency // of jobs without their own
 
 	jobs      map[string]*voJob // unless all are kept, those of which more may come
-	order     []*voJob          // as submitted, kept only
-	over      voJobs            // without keep, those of which nothing more can come
+	arrays    map[string]grid.Job
+	order     []*voJob // as submitted, kept only
+	over      voJobs   // without keep, those of which nothing more can come
 	submitted int
 	notTaken  int
 	open      map[grid.TxID]*transaction // begun and not aborted nor, unless all are kept, over
@@ -55,10 +56,10 @@ type voJob struct {
 	gone   grid.Time     // when it was withdrawn or abandoned
 	// cancelled: by its user or, if it is abandoned, because of a job that it comes after.
 	cancelled bool
-	paid   grid.Credits
-	story  *story // nil where it is not kept
-	open   int    // transactions of vo.open
-	broken bool   // a leg of its last window was lost or abandoned: it may wait again
+	paid      grid.Credits
+	story     *story // nil where it is not kept
+	open      int    // transactions of vo.open
+	broken    bool   // a leg of its last window was lost or abandoned: it may wait again
 }
 
 // served reports whether the job has a window, or had one and did not give it up before its
@@ -94,16 +95,17 @@ func newBroker(b Broker, keep bool) *vo {
 func (b *vo) fact(now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.JobSubmitted:
-		j := &voJob{Job: f.Job}
-		if b.keep && len(b.order) < mostStories {
-			j.story = &story{}
+		if f.Job.Array.Some() {
+			b.array(f.Job)
+			return
 		}
-		if b.submitted++; b.keep {
-			b.order = append(b.order, j)
-		} else if old := b.jobs[j.Name]; old != nil { // its broker has forgotten it
-			b.over.add(old, b.urgency, now)
+		b.takes(now, f.Job)
+	case facts.ElementsBegun:
+		for i := range f.Elements.All() {
+			if whole, known := b.arrays[f.Job]; known {
+				b.takes(now, whole.Element(i))
+			}
 		}
-		b.jobs[f.Job.Name] = j
 	case facts.SubmissionRefused:
 		b.notTaken++
 	case facts.JobPostponed:
@@ -157,6 +159,28 @@ func (b *vo) fact(now grid.Time, f agents.Fact) {
 			tx.pays(-back)
 		}
 	}
+}
+
+// array takes an array, each of whose elements counts as a job once it is one.
+func (b *vo) array(j grid.Job) {
+	if b.arrays == nil {
+		b.arrays = map[string]grid.Job{}
+	}
+	b.arrays[j.Name] = j
+}
+
+// takes counts a job that the broker has taken.
+func (b *vo) takes(now grid.Time, job grid.Job) {
+	j := &voJob{Job: job}
+	if b.keep && len(b.order) < mostStories {
+		j.story = &story{}
+	}
+	if b.submitted++; b.keep {
+		b.order = append(b.order, j)
+	} else if old := b.jobs[j.Name]; old != nil { // its broker has forgotten it
+		b.over.add(old, b.urgency, now)
+	}
+	b.jobs[job.Name] = j
 }
 
 // follow passes a fact to its transaction. It returns nil if the transaction is unknown or

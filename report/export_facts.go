@@ -102,6 +102,10 @@ func (e *Export) brokerFact(name string, now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.JobSubmitted:
 		b.submit[f.Job.Name] = f.Job.Submit
+	case facts.ElementsBegun:
+		for i := range f.Elements.All() {
+			b.submit[grid.ElementName(f.Job, i)] = b.submit[f.Job]
+		}
 	case facts.TxBegun:
 		x := history.Begin(f)
 		b.txs[f.Tx] = &x

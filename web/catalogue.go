@@ -20,6 +20,8 @@ type catalogue struct {
 	batches index // one entry of each user's batch
 	last    uint64
 	came    *submission // of the last job
+
+	ended map[string]grid.Ranges // by array: the elements whose end has been reported
 }
 
 // entry is one job.
@@ -90,6 +92,9 @@ func (c *catalogue) entry(place uint32) entry {
 func (c *catalogue) add(j *grid.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if array, _, ok := grid.ElementOf(j.Name); ok && c.ids.get(array, "") > 0 {
+		return // the array stands for it
+	}
 	if place := c.ids.get(j.Name, ""); place > 0 {
 		old := &c.list[place-1]
 		if old.from.batch != "" || j.Origin.Batch == "" {
@@ -112,6 +117,7 @@ func (c *catalogue) forget(ids []string) {
 	defer c.mu.Unlock()
 	some := false
 	for _, id := range ids {
+		delete(c.ended, id)
 		if place := c.ids.get(id, ""); place > 0 {
 			c.list[place-1].gone, some = true, true
 		}
@@ -160,6 +166,21 @@ func (c *catalogue) named(who Caller, word string) []entry {
 	return list
 }
 
+// meant is named, and for a word such as "wave[3-7]" those elements of the arrays under the
+// word before the brackets.
+func (c *catalogue) meant(who Caller, word string) []entry {
+	list := c.named(who, word)
+	array, some, ok := cutElements(word)
+	if len(list) > 0 || !ok {
+		return list
+	}
+	list = c.named(who, array)
+	for i := range list {
+		list[i] = list[i].elements(some)
+	}
+	return list
+}
+
 // filter selects the jobs to list: those that a caller may see, of a user and of a batch; "":
 // of all.
 type filter struct {
@@ -187,7 +208,10 @@ func (c *catalogue) end(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	place := c.ids.get(id, "")
-	if place == 0 || c.list[place-1].over {
+	if place == 0 {
+		return c.endElement(id)
+	}
+	if c.list[place-1].over {
 		return false
 	}
 	c.list[place-1].over = true

@@ -18,7 +18,7 @@ import (
 // Turn is one event in the life of a job, with the state of the job just after it.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"docs/EVENTS.md explains each"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed,elements-dropped" doc:"docs/EVENTS.md explains each"`
 	Reason *Reason  `json:"reason,omitempty"`
 	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"for leg-ended and leg-lost: how it ended"`
 	Refund *Credits `json:"refund,omitempty" doc:"for leg-ended and leg-lost: refund and penalty of its site"`
@@ -82,7 +82,7 @@ type stream struct {
 
 // concerns reports whether a stream shows a turn.
 func (x *stream) concerns(t *Turn) bool {
-	return x.who.sees(t.Job.User) && (x.job == "" || x.job == t.Job.ID)
+	return x.who.sees(t.Job.User) && (x.job == "" || t.concerns(x.job))
 }
 
 func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
@@ -277,10 +277,11 @@ func (f *feed) note(x *fact) {
 func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fact) []Turn {
 	teller := history.Turns{Find: func(id grid.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
-		if !u.What.Streamed() || u.What == history.Done || u.What == history.Failed { // the job's state says when it is over
+		_, array := x.fact.(facts.ArrayOver)
+		if !u.What.Streamed() || !array && (u.What == history.Done || u.What == history.Failed) { // the job's state says when it is over
 			continue
 		}
-		e, ok := f.jobs.get(u.Job)
+		e, ok := f.jobs.ofArray(u.Job)
 		if !ok {
 			continue
 		}
@@ -327,7 +328,7 @@ func transaction(b *broker.Broker, id grid.TxID) (x history.Transaction, ok bool
 // tell sends a turn to all listeners that it concerns. A stream whose queue is full is
 // closed; its reader can read the job's state when it comes back.
 func (f *feed) tell(t *Turn) {
-	if e, ok := f.jobs.get(t.Job.ID); ok {
+	if e, ok := f.jobs.ofArray(t.Job.ID); ok {
 		if barred := f.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
 			f.hooks.sent.WithLabelValues("dropped").Inc()
 			e.notify = ""

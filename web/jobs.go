@@ -41,7 +41,11 @@ type Job struct {
 	After          []string    `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
 	AfterAny       []string    `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
 	AfterFailed    []string    `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
+	AfterEach      []string    `json:"afterEach,omitempty" doc:"of an array: identities of the arrays whose element of the same index must succeed before each of its own"`
 	Gap            *Seconds    `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
+
+	Array   *Array   `json:"array,omitempty" doc:"of an array: its elements, which have no rows of their own in a list. nodes, budget and the other fields are those of each element"`
+	Element *Element `json:"element,omitempty" doc:"of an element: its array"`
 
 	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed, or why it failed"`
 	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
@@ -86,8 +90,9 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
 		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
-		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), Sizes: sizesOf(v.Sizes),
+		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), AfterEach: grid.NamesOn(v.After, grid.IfEach), Sizes: sizesOf(v.Sizes),
 	}
+	j.Array, j.Element = arrayOf(v), elementOf(v)
 	if v.Gap > 0 {
 		j.Gap = &Seconds{v.Gap}
 	}
@@ -165,6 +170,7 @@ type jobsInput struct {
 	State  string `query:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
+	Array  string `query:"array" doc:"the elements of this array, by identity or name, in order of index; a list without it has the array as one row"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	Before uint64 `query:"before" doc:"next of the previous page"`
 }
@@ -172,7 +178,7 @@ type jobsInput struct {
 type jobsOutput struct{ Body JobList }
 
 type jobInput struct {
-	ID string `path:"id" doc:"the job's identity, or its name if no other job has it"`
+	ID string `path:"id" doc:"the job's identity, or its name if no other job has it; wave[3] is an element of the array wave"`
 }
 
 type jobOutput struct{ Body Job }
@@ -207,12 +213,12 @@ func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
 // resolve finds the job that a caller means by an identity or a name. A job of another user
 // looks like one that does not exist.
 func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
-	list := s.list.named(caller(ctx), word)
+	list := s.list.meant(caller(ctx), word)
 	if len(list) != 1 { // a former leader may not know what the new one has accepted since
 		if err := s.view(ctx, func(grid.Time, agents.Agent) {}); err != nil {
 			return entry{}, err
 		}
-		list = s.list.named(caller(ctx), word)
+		list = s.list.meant(caller(ctx), word)
 	}
 	switch len(list) {
 	case 0:
@@ -261,6 +267,9 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	who := caller(ctx)
 	if in.User != "" && !who.sees(in.User) {
 		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the jobs of %q; you are %q", in.User, who.Name))
+	}
+	if in.Array != "" {
+		return s.elements(ctx, in)
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	before := in.Before
@@ -365,8 +374,7 @@ func (s *jobs) recorded(id string, asked error) error {
 	defer stop()
 	withdrawn := false
 	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
-		v, ok := b.Job(id)
-		withdrawn = ok && v.State == grid.JobWithdrawn
+		withdrawn = b.Withdrawn(id)
 	})
 	if err == nil && !withdrawn {
 		return s.unanswered(asked)

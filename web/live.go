@@ -129,7 +129,7 @@ func (p *reader) follow(ctx context.Context) {
 				p.send("lost", Lost{"some events were not told; read again"})
 				return
 			}
-			p.dirty[t.turn.Job.ID] = true
+			p.dirty[t.turn.Job.group()] = true
 			due()
 		case <-p.stream.stirs:
 			due()

@@ -27,6 +27,8 @@ type JobRequest struct {
 	After          []string      `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
 	AfterAny       []string      `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
 	AfterFailed    []string      `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
+	AfterEach      []string      `json:"afterEach,omitempty" maxItems:"100" doc:"of an array: arrays of the same indices; each of its elements runs if theirs of the same index have succeeded"`
+	Array          string        `json:"array,omitempty" maxLength:"1000" doc:"makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone: indices such as 0-99 or 1,3,5-9, at most 100000, and after % how many may be in play at once. The budget is that of each element" example:"0-99%10"`
 	Minimize       string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
 	Urgency        string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
 	Sites          []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
@@ -67,6 +69,9 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 			return j, "user", err
 		}
 	}
+	if j.Array, err = r.array(); err != nil {
+		return j, "array", err
+	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
 	}
@@ -103,7 +108,7 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 		j.Gap = r.Gap.Duration
 	}
 	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
-		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny or afterFailed", j.Gap)
+		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny, afterFailed or afterEach", j.Gap)
 	}
 	if j.Deadline, err = moment(r.Deadline, now, grid.Never); err != nil {
 		return j, "deadline", err
@@ -136,7 +141,7 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 
 // dependencies are the jobs that it comes after, with their conditions.
 func (r *JobRequest) dependencies() []grid.Dependency {
-	return slices.Concat(grid.Dependencies(grid.IfDone, r.After...), grid.Dependencies(grid.IfAny, r.AfterAny...), grid.Dependencies(grid.IfFailed, r.AfterFailed...))
+	return slices.Concat(grid.Dependencies(grid.IfDone, r.After...), grid.Dependencies(grid.IfAny, r.AfterAny...), grid.Dependencies(grid.IfFailed, r.AfterFailed...), grid.Dependencies(grid.IfEach, r.AfterEach...))
 }
 
 // mold gives a request the sizes of a moldable job.

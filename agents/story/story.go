@@ -148,7 +148,7 @@ func Line(line string) (name string, pairs []Pair) {
 
 // conditions are the keys of a job's dependencies; "after_ran" is as earlier versions have
 // recorded it.
-var conditions = map[string]grid.Condition{"after": grid.IfDone, "after_any": grid.IfAny, "after_failed": grid.IfFailed, "after_ran": grid.IfRan}
+var conditions = map[string]grid.Condition{"after": grid.IfDone, "after_any": grid.IfAny, "after_failed": grid.IfFailed, "after_each": grid.IfEach, "after_ran": grid.IfRan}
 
 // jobWords are the words of jobs that are not their fields' names.
 var jobWords = map[string]string{"performance": "MinPerformance", "price": "MaxPrice"}

@@ -37,6 +37,7 @@ type Explanation struct {
 	After       []string       `json:"after,omitempty"`       // jobs that it comes after, if they succeed,
 	AfterAny    []string       `json:"afterAny,omitempty"`    // once they have ended, however,
 	AfterFailed []string       `json:"afterFailed,omitempty"` // or if they fail,
+	AfterEach   []string       `json:"afterEach,omitempty"`   // or, of an array, element by element as they succeed,
 	Gap         grid.Duration  `json:"gap,omitempty"`         // so long
 	Submitted   grid.Time      `json:"submitted"`
 	State       string         `json:"state"` // of grid.JobState, or not-taken
@@ -187,7 +188,7 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
-	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: grid.NamesOn(h.after, grid.IfDone), AfterAny: grid.NamesOn(h.after, grid.IfAny), AfterFailed: grid.NamesOn(h.after, grid.IfFailed), Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: grid.NamesOn(h.after, grid.IfDone), AfterAny: grid.NamesOn(h.after, grid.IfAny), AfterFailed: grid.NamesOn(h.after, grid.IfFailed), AfterEach: grid.NamesOn(h.after, grid.IfEach), Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
 		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]grid.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}

@@ -103,6 +103,7 @@ type gatherer struct {
 	own    map[grid.TxID]bool // transactions of the job
 	now    *cycle             // under way
 	imaged bool               // the job is known from an image, not from its beginning
+	array  grid.Job           // if the job is an element: its array, once that is known
 }
 
 func (g *gatherer) take(at grid.Time, f agents.Fact) {
@@ -123,10 +124,14 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 	case facts.BrokerImage:
 		g.fromImage(at, f)
 	case facts.JobSubmitted:
-		j := &f.Job
-		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
-		g.after, g.gap = j.After, j.Gap
-		g.at = at
+		if g.array = f.Job; f.Job.Name == g.job {
+			g.asks(at, &f.Job)
+		}
+	case facts.ElementsBegun:
+		if _, i, ok := grid.ElementOf(g.job); ok && f.Elements.Has(i) {
+			e := g.array.Element(i)
+			g.asks(at, &e)
+		}
 	case facts.CycleSeen:
 		g.seen(at, f)
 	case facts.CyclePlanned:
@@ -163,6 +168,22 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 	}
 }
 
+// asks takes what the job asks for.
+func (g *gatherer) asks(at grid.Time, j *grid.Job) {
+	g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+	g.after, g.gap, g.at = j.After, j.Gap, at
+}
+
+// begins reports whether a fact of an array may be about the job, which is an element of it.
+func (g *gatherer) begins(f agents.Fact, array string) bool {
+	switch f.(type) {
+	case facts.JobSubmitted, facts.ElementsBegun:
+		name, _, ok := grid.ElementOf(g.job)
+		return ok && name == array
+	}
+	return false
+}
+
 // foreign reports whether a fact is about another job, or about a transaction of another
 // job. Most facts of a long journal are, and are skipped quickly.
 func (g *gatherer) foreign(f agents.Fact) bool {
@@ -171,7 +192,7 @@ func (g *gatherer) foreign(f agents.Fact) bool {
 		g.own[about.Tx] = true
 	}
 	if about.Job != "" {
-		return about.Job != g.job
+		return about.Job != g.job && !g.begins(f, about.Job)
 	}
 	return about.OfTx() && !g.own[about.Tx] || !about.OfTx() && about != (facts.Subject{})
 }
@@ -303,6 +324,9 @@ func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 	for i := range f.Jobs {
 		m := &f.Jobs[i]
 		if m.Job.Name != g.job {
+			if name, _, ok := grid.ElementOf(g.job); ok && name == m.Job.Name {
+				g.array = m.Job
+			}
 			continue
 		}
 		j := &m.Job

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Sieve finds the facts of a broker's journal that an explanation of a job needs, by
@@ -21,6 +22,7 @@ import (
 type Sieve struct {
 	job    string
 	name   []byte          // the job's, as facts have it
+	array  []byte          // likewise, that of the array whose element it is; nil: none
 	txs    map[string]*lap // transactions of the job, as facts have them, and the cycle they began in
 	found  []uint64
 	ends   [2]uint64 // the first record and the last
@@ -46,7 +48,11 @@ const (
 
 // NewSieve returns a sieve for the facts of a job.
 func NewSieve(job string) *Sieve {
-	return &Sieve{job: job, name: asText(job), txs: map[string]*lap{}, now: &lap{}}
+	s := &Sieve{job: job, name: asText(job), txs: map[string]*lap{}, now: &lap{}}
+	if array, _, ok := grid.ElementOf(job); ok {
+		s.array = asText(array)
+	}
+	return s
 }
 
 // asText is a value as facts have it.
@@ -81,6 +87,9 @@ var roles = map[string]role{
 	facts.BrokerImage{}.Kind(): image,
 }
 
+// ofArrays are the kinds of facts of an array that an element of it needs.
+var ofArrays = map[string]bool{facts.JobSubmitted{}.Kind(): true, facts.ElementsBegun{}.Kind(): true, facts.BrokerImage{}.Kind(): true}
+
 // Look is given the text of every fact, in order, and its place. If it returns true,
 // Learn must be given the fact itself.
 func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
@@ -106,7 +115,7 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 		s.now.own = s.now.own || bytes.Contains(text, s.name)
 		return false
 	}
-	if !bytes.Contains(text, s.name) && s.txs[string(txIn(text))] == nil {
+	if !bytes.Contains(text, s.name) && s.txs[string(txIn(text))] == nil && !(s.array != nil && ofArrays[kind] && bytes.Contains(text, s.array)) {
 		return false
 	}
 	s.found = append(s.found, place)

@@ -141,7 +141,8 @@ func (e *Explanation) head(w *writer) {
 		for _, of := range []struct {
 			names     []string
 			one, more string
-		}{{e.After, "that succeeds", "they succeed"}, {e.AfterAny, "that ends, however", "they end, however"}, {e.AfterFailed, "that fails", "they fail"}} {
+		}{{e.After, "that succeeds", "they succeed"}, {e.AfterAny, "that ends, however", "they end, however"}, {e.AfterFailed, "that fails", "they fail"},
+			{e.AfterEach, "that succeeds, element by element", "they succeed, element by element"}} {
 			if len(of.names) > 1 {
 				of.one = of.more
 			}

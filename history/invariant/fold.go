@@ -161,6 +161,7 @@ type Trail struct {
 	places    places    // I28
 	bounds    bounds    // I31
 	shares    shares    // I32
+	arrays    arrays    // I33
 }
 
 // journal is what each rule knows of the journal that is read: whose it is, how far
@@ -201,6 +202,7 @@ func newTrail(j *journal) *Trail {
 	t.moves, t.places = moves{journal: j, jobs: t.jobs}, places{j}
 	t.bounds = bounds{journal: j, jobs: t.jobs, of: map[string]*userUse{}}
 	t.shares = shares{journal: j}
+	t.arrays = arrays{journal: j, jobs: t.jobs, windows: &t.windows}
 	return t
 }
 
@@ -299,6 +301,11 @@ func (t *Trail) ofBroker(f agents.Fact) bool {
 	case facts.JobSubmitted:
 		t.windows.asks(&f.Job)
 		t.jobs.submitted(&f.Job)
+		t.arrays.submitted(&f.Job)
+	case facts.ElementsBegun:
+		t.arrays.begins(f)
+	case facts.ElementsDropped:
+		t.arrays.drops(f)
 	case facts.JobPostponed:
 		if f.Final {
 			t.jobs.named(f.Job).gone = true

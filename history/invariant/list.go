@@ -40,6 +40,7 @@ var rules = []Rule{
 	{"I30", "what users are told is so"},
 	{"I31", "no user and no tenant has more than the VO's operator allows"},
 	{"I32", "a site holds no more for VOs than its operator allows"},
+	{"I33", "an element of an array begins once, and no more of them are in play at once than its throttle allows"},
 }
 
 // Rules returns all invariants, in order.

@@ -70,6 +70,12 @@ func (r *order) tooEarly(name string) string {
 		if p == nil || p.asks.Name == "" || start == grid.Never || d.On == grid.IfAny && p.gone {
 			continue // it is long over, or nothing of it is to run
 		}
+		if p.asks.Array.Some() {
+			if why := r.early(name, j, start, d, &p.asks); why != "" {
+				return why
+			}
+			continue
+		}
 		switch end, stands, known := p.ends(r.audit.exempt); {
 		case known && stands && p.against(d.On):
 			return fmt.Sprintf("%s has a window from %v on, and runs only if %s %s, which it has not", name, start, first, d.On.Says())
@@ -103,7 +109,7 @@ func (r *order) runs(f facts.LegMoved) {
 	}
 	b := r.audit.trails[broker(f.Leg.Tx.Broker)]
 	j := b.jobs.named(x.begun.Job).asks
-	for _, d := range j.After {
+	for _, d := range b.order.elements(j.After) {
 		name := d.Job
 		switch end, whole := b.order.endOf(name); {
 		case d.On == grid.IfAny && b.jobs.named(name).gone:

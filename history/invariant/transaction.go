@@ -239,6 +239,7 @@ func (t *Trail) brokerImage(f facts.BrokerImage) {
 	}
 	for i := range f.Jobs {
 		t.windows.asks(&f.Jobs[i].Job)
+		t.arrays.imaged(&f.Jobs[i])
 	}
 	t.lives.remembers(f)
 }

@@ -22,7 +22,7 @@ type Report struct {
 // Violation is a run that broke an invariant.
 type Violation struct {
 	Seed      uint64   `json:"seed"`
-	Invariant string   `json:"invariant"` // I1 to I32, a row such as S32, or panic
+	Invariant string   `json:"invariant"` // I1 to I33, a row such as S32, or panic
 	Detail    string   `json:"detail"`
 	Command   string   `json:"command"`          // replays it
 	Faults    []string `json:"faults,omitempty"` // that are enough to break it

@@ -19,6 +19,7 @@ var beyond = map[string]string{
 	"S85": "it is about local jobs alone",
 	"S93": "no time-shared nodes serve by EDF",
 	"S95": "nothing panics",
+	"B146": "no job of these worlds is an array", "B147": "no job of these worlds is an array", "B148": "no job of these worlds is an array", "B149": "no job of these worlds is an array",
 	"B66": "no site ever has 65 legs of a broker whose ends are to come; B66-asserts-one-by-one",
 }
 

@@ -25,13 +25,14 @@ func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, er
 // Filter says which jobs to list; zero values stand for all.
 type Filter struct {
 	User, State, Name, Batch string
-	Most                     int // 0: all
+	Array                    string // the elements of this array, in order of index
+	Most                     int    // 0: all
 }
 
 // Jobs lists jobs, the newest first, page by page.
 func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
 	q := url.Values{}
-	for key, v := range map[string]string{"user": f.User, "state": f.State, "name": f.Name, "batch": f.Batch} {
+	for key, v := range map[string]string{"user": f.User, "state": f.State, "name": f.Name, "batch": f.Batch, "array": f.Array} {
 		if v != "" {
 			q.Set(key, v)
 		}

@@ -44,7 +44,7 @@ func newTorture() *cobra.Command {
 while messages are lost, processes die around every sync and every send, disks fail,
 clocks disagree, sites lie and users change their minds; then for ten minutes without
 faults. In half of the worlds, sites have resource managers that forget, answer late
-and are changed by hand. After every step it checks the invariants I1 to I32 of
+and are changed by hand. After every step it checks the invariants I1 to I33 of
 docs/TRANSACTION.md and docs/FAILURES.md from outside.
 
 The same seed gives the same run. For a violation it prints the command that replays

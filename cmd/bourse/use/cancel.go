@@ -21,8 +21,9 @@ say: the full base price while the start is far off, less as it comes closer, an
 nothing once the job runs. Users can cancel their own jobs, operators any job.
 Cancelling again changes nothing, and shows the refund once it is known.
 
-ID is a job's identity, or its name if no other job has it.`,
-		Example: "  bourse cancel wave\n  bourse cancel wave-k3f9m2q7",
+ID is a job's identity, or its name if no other job has it. The name of an array stands
+for all of its elements that are not over, and "arr[3-7]" for some of them.`,
+		Example: "  bourse cancel wave\n  bourse cancel wave-k3f9m2q7\n  bourse cancel 'arr[3-7,12]'",
 		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.cancel(cmd.Context(), args[0], cmd.OutOrStdout())

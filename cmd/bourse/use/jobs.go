@@ -38,7 +38,9 @@ func newJobs() *cobra.Command {
 		Short: "Show jobs and their states",
 		Long: `Jobs lists jobs, the newest first, or shows one job with all legs of its window.
 Users see their own jobs, operators all. ID is a job's identity, or its name if no
-other job has it.
+other job has it. An array is one row, with how many of its elements are in each state
+below the table; bourse jobs arr lists the elements of the array arr, and "arr[3]" is
+one of them.
 
 ` + statesText() + `Times are local.
 
@@ -46,7 +48,7 @@ With --follow it prints every event of the jobs as it happens (with --json as li
 of JSON). With an ID it ends when the job does, with exit status 1 if the job failed,
 was abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
 a message says so where it cannot, as after a restart of the broker.`,
-		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
+		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow\n  bourse jobs arr --state failed\n  bourse jobs 'arr[3]'",
 		Args:    flags.Arguments(0, 1, "at most one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -81,6 +83,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		j, err := api.Job(ctx, id)
 		if err != nil {
 			return flags.Refused(err)
+		}
+		if j.Array != nil {
+			return c.showArray(ctx, api, &j, out, messages)
 		}
 		if c.JSON {
 			return flags.WriteJSON(out, j)
@@ -133,7 +138,7 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	}
 	brief = brief || text.LongestLineLen(report.Unfitted(rows(display.JobLeast))) > display.TableWidth
 	fmt.Fprintln(out, display.Fitting(rows))
-	blank := "\n"
+	blank := tally(out, list, "\n")
 	for i := range list {
 		if j := &list[i]; unplaced(j) {
 			fmt.Fprintf(out, "%s%s: %s\n", blank, j.ID, j.Reason)
@@ -157,6 +162,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("user", "%s", j.User)
 	}
 	line("state", "%s", j.State)
+	arrayLines(line, j.Array)
 	if j.Since != 0 && j.Since != j.Submitted {
 		line("since", "%s", display.Moment(j.Since, now))
 	}
@@ -280,7 +286,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 		} else {
 			last = e.Turn.Job
 		}
-		if id != "" && over(last.State) {
+		if last.ID == id && over(last.State) { // an array is told of its elements too
 			return client.ErrEnough
 		}
 		return nil

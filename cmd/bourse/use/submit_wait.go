@@ -49,7 +49,7 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 		seen = list
 		var open []string
 		for i := range list {
-			if s := list[i].State; !over(s) && (!windowed(s) || c.wait == "done") {
+			if s := list[i].State; !over(s) && (pending(&list[i]) || c.wait == "done") {
 				open = append(open, list[i].Name+" ("+s+")")
 			}
 		}
@@ -109,7 +109,7 @@ func batchNews(ctx context.Context, api *client.Client, own map[string]bool) <-c
 			if j == nil {
 				j = &e.Turn.Job
 			}
-			if own[j.ID] && states[j.ID] != j.State {
+			if own[row(j)] && states[j.ID] != j.State {
 				states[j.ID] = j.State
 				tell()
 			}

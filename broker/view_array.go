@@ -1,0 +1,70 @@
+package broker
+
+import (
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// element is what is known of an element of an array that is no job: not yet, or not any
+// more.
+func (b *Broker) element(name string) (JobView, bool) {
+	of, i, ok := grid.ElementOf(name)
+	j := b.names[of]
+	if !ok || j == nil || !j.owns(name) {
+		return JobView{}, false
+	}
+	whole := j.whole()
+	v := JobView{Job: whole.Element(i), State: grid.JobWaiting, Since: j.since, Element: true}
+	for s, over := range j.array.over {
+		if over.Has(i) {
+			v.State = grid.JobState(s)
+		}
+	}
+	switch {
+	case v.State == grid.JobWaiting && j.held:
+		v.Reason = j.reason
+	case v.State == grid.JobWaiting && j.array.spec.AtOnce > 0:
+		v.Reason = reason(grid.Busy, "%d elements of %s are in play, and at most %d are at once", j.array.inPlay(), j.Name, j.array.spec.AtOnce)
+	case v.State == grid.JobWaiting:
+		v.Reason = reason(grid.Busy, "%d elements of %s are before it", j.array.inPlay(), j.Name)
+	case v.State == grid.JobWithdrawn:
+		v.Reason = reason(grid.Withdrawn, "its user cancelled it")
+	}
+	return v, true
+}
+
+// among reports of names whether they are those of the elements that a word means.
+func (b *Broker) among(word string) func(name string) bool {
+	j, some := b.intake.meant(word)
+	return func(name string) bool {
+		of, i, ok := grid.ElementOf(name)
+		return j != nil && ok && of == j.Name && some.Has(i)
+	}
+}
+
+// Elements returns up to n elements of an array from an index on, in order of index, and the
+// index at which to go on; more says that others follow. None if there is no such array.
+func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, more bool) {
+	j := b.names[name]
+	if j == nil || j.array == nil {
+		return nil, 0, false
+	}
+	for i := range j.array.spec.Indices.From(from).All() {
+		if len(list) == n {
+			return list, i, true
+		}
+		if v, ok := b.Job(grid.ElementName(name, i)); ok {
+			list = append(list, v)
+		}
+	}
+	return list, 0, false
+}
+
+// Withdrawn reports whether a job, or all elements of an array that a word means, are
+// cancelled or over.
+func (b *Broker) Withdrawn(word string) bool {
+	if j, some := b.intake.meant(word); j != nil {
+		return b.intake.open(j, some).Len() == 0
+	}
+	v, ok := b.Job(word)
+	return ok && v.State == grid.JobWithdrawn
+}

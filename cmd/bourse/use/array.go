@@ -1,0 +1,74 @@
+package use
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
+)
+
+// showArray prints an array, and below it the elements.
+func (c *jobsCommand) showArray(ctx context.Context, api *client.Client, j *web.Job, out, messages io.Writer) error {
+	list, err := api.Jobs(ctx, client.Filter{Array: j.ID, State: c.state, Most: c.most})
+	if err != nil {
+		return flags.Refused(err)
+	}
+	if c.JSON {
+		return flags.WriteJSON(out, struct {
+			*web.Job
+			Jobs []web.Job `json:"jobs"`
+		}{j, append([]web.Job{}, list...)})
+	}
+	printJob(out, j, time.Now())
+	fmt.Fprintln(out)
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No elements.")
+		return err
+	}
+	if len(list) == c.most {
+		fmt.Fprintf(messages, "only the first %d elements are shown; --most shows more\n", c.most)
+	}
+	printJobs(out, list, time.Now())
+	return nil
+}
+
+// arrayLines are the lines of an array's own in its description.
+func arrayLines(line func(key, format string, args ...any), a *web.Array) {
+	if a != nil {
+		line("elements", "%s", a.Elements)
+		line("so far", "%s", a.Words)
+	}
+}
+
+// tally says below a list how many elements of its arrays are in each state.
+func tally(out io.Writer, list []web.Job, blank string) string {
+	for i := range list {
+		if a := list[i].Array; a != nil {
+			fmt.Fprintf(out, "%s%s: %s\n", blank, list[i].ID, a.Words)
+			blank = ""
+		}
+	}
+	return blank
+}
+
+// pending reports whether a job still has to get a window: of an array, whether any element
+// has.
+func pending(j *web.Job) bool {
+	if a := j.Array; a != nil {
+		return a.Waiting+a.Trying > 0
+	}
+	return !windowed(j.State)
+}
+
+// row is the identity of the job that stands for another one in a list: of an element, its
+// array.
+func row(j *web.Job) string {
+	if j.Element != nil {
+		return j.Element.Array
+	}
+	return j.ID
+}

@@ -1,0 +1,38 @@
+package configs
+
+import (
+	"fmt"
+
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// arrayKey is the key that makes a job an array.
+func (j *Job) arrayKey() key {
+	what := about{kind: "indices in a string", limits: fmt.Sprintf("1..%d elements, such as \"0-99\", \"1,3,5-9\" or \"0-99%%10\"", grid.MaxElements)}
+	return custom("array", what, func(t *table, key string) {
+		if !t.has(key) {
+			return
+		}
+		text := t.text(key, "")
+		if !t.clean(key) {
+			return
+		}
+		var err error
+		if j.Array, err = grid.ParseArray(text); err != nil {
+			t.wrong(key, "%v", err)
+		} else if j.Fails > 0 {
+			t.wrong(key, "stands beside fails, which is drawn once for a job; write the jobs one by one")
+		}
+	}, "makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone, and after % how many may be in play at once; the budget is that of each").byDefault("it is one job")
+}
+
+// unlike reports whether one job is no array of the indices of the other.
+func unlike(a, b *Job) bool { return !a.Array.Some() || elements(a) != elements(b) }
+
+// elements are a job's indices, in words.
+func elements(j *Job) string {
+	if !j.Array.Some() {
+		return "none"
+	}
+	return j.Array.Indices.String()
+}
