@@ -14,8 +14,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// known is a forecast that is worked out elsewhere.
-type known struct {
+// expected is a forecast that is worked out elsewhere.
+type expected struct {
 	submit, start grid.Time
 	class         Class
 	calibrated    bool
@@ -24,7 +24,7 @@ type known struct {
 }
 
 // readKnown reads a file of forecasts of one level, with its tails after the last.
-func readKnown(t *testing.T, name string) (level int, list []known, low, high float64) {
+func readKnown(t *testing.T, name string) (level int, list []expected, low, high float64) {
 	t.Helper()
 	file, err := os.Open(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func readKnown(t *testing.T, name string) (level int, list []known, low, high fl
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		head, tail, _ := strings.Cut(lines.Text(), ": ")
-		var k known
+		var k expected
 		var calibrated string
 		var percent int
 		if n, _ := fmt.Sscanf(head, "level %d", &percent); n == 1 {
