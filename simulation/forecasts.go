@@ -17,9 +17,9 @@ type ForecastOptions struct {
 	Every int // each K-th submission, from 1
 	Draws int // of each forecast, from LeastDraws
 	Seed  uint64
-	// Asked, if set, is called with every submission that is forecast and has to wait, before the
-	// draws of others. State is valid during the call.
-	Asked func(place int, s *backfill.State, f *forecast.Forecaster, draws forecast.Draws)
+	// Asked, if set, is called with every forecast of a job that has to wait, known by its place,
+	// and the state at its submission, which is valid during the call.
+	Asked func(s *backfill.State, said *forecast.Said)
 }
 
 // LeastDraws is how many draws a forecast needs at least.
@@ -69,17 +69,28 @@ func RunForecasts(jobs []grid.LocalJob, opt ReplayOptions, of ForecastOptions) (
 			if draws := f.Draw(s, forecast.Job{Nodes: j.Nodes, Limit: j.Limit(), Place: forecast.Last}, of.Draws, r); draws != nil {
 				x.Said = f.Calibrator.Say(int64(place), s.Now, draws)
 				if of.Asked != nil {
-					of.Asked(place, s, f.Forecaster, draws)
+					of.Asked(s, x.Said)
 				}
 			}
 			f.List = append(f.List, x)
 		}
 		f.Submitted(int64(place), UserName(j.User), s.Now, j.Nodes, j.Limit())
 	}
-	opt.Started = func(place int, at grid.Time) { f.Started(int64(place), at) }
-	opt.Ended = func(place int, at grid.Time) { f.Ended(int64(place), at) }
+	opt.Started = both(opt.Started, func(place int, at grid.Time) { f.Started(int64(place), at) })
+	opt.Ended = both(opt.Ended, func(place int, at grid.Time) { f.Ended(int64(place), at) })
 	r, err := RunReplay(jobs, opt)
 	return r, f, err
+}
+
+// both calls first, if it is set, then second.
+func both(first, second func(int, grid.Time)) func(int, grid.Time) {
+	if first == nil {
+		return second
+	}
+	return func(place int, at grid.Time) {
+		first(place, at)
+		second(place, at)
+	}
 }
 
 // UserName returns the name of a trace's user; numbers below 0 are unknown users.

@@ -35,6 +35,31 @@ func studyForecast() experiment {
 	}
 }
 
+// studyForecastBands is our own experiment on what the bands of forecasts hold.
+func studyForecastBands() experiment {
+	return experiment{
+		name: "forecast-bands", about: "what share of the starts the bands of forecasts hold, and how narrow they are (our own)",
+		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 5,
+		run: func(s *studying) ([]studies.Row, error) {
+			traces, err := s.forecastTraces()
+			if err != nil {
+				return nil, err
+			}
+			opt := studies.BandsOptions{Seed: s.seed, Runs: s.runs, Waiting: 4000, Draws: forecastDraws, Done: s.done}
+			if s.quick {
+				opt.Waiting, opt.Draws = 400, 50
+			}
+			rows, err := studies.ForecastBands(traces, opt)
+			var over *simulation.OverloadError
+			if errors.As(err, &over) {
+				return nil, failure.Of(err)
+			}
+			return rows, err
+		},
+		finding: studies.ForecastBandsFinding,
+	}
+}
+
 // forecastSpan is how much of a model stands in for a trace.
 const forecastSpan = 120 * grid.Day
 
