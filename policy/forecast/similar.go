@@ -69,6 +69,16 @@ func (r *Runs) Add(user string, nodes int, limit, run grid.Duration) {
 // Jobs is how many jobs have been recorded.
 func (r *Runs) Jobs() int { return r.jobs }
 
+// Users is how many users have a recorded job.
+func (r *Runs) Users() (n int) {
+	for k := range r.alike {
+		if k.limit == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // partOf is the ratio of a run to its limit, rounded down; Whole if it is longer.
 func partOf(run, limit grid.Duration) Ratio {
 	if run >= limit {
