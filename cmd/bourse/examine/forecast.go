@@ -40,12 +40,12 @@ Jobs count from when on they could start: what is held, is at a limit, or waits 
 partition that is down does not count, a throttled array only with the tasks that may
 run. The answer says how many, and why.
 
-By limits: assumes that every job runs to its limit. By history: makes many draws;
-in each, every job uses as much of its limit as an earlier job of the same user
-did, or else of the same class of limits, or of all jobs. The answer is the time by
-which a tenth, half and nine tenths of the draws have started the job. With --slurm
-it also shows Slurm's own answer, from sbatch --test-only. Jobs submitted later are
-not foreseen: one with a higher priority, or one that is backfilled, may delay it.
+By limits: assumes that every job runs to its limit. By history: makes many draws; in
+each, every job uses as much of its limit as an earlier job did, most likely one of the
+same user, limit and nodes, and submissions of the last days come again. The band goes
+as far as past forecasts were off, so that it holds the share of the starts that --level
+says; --report shows what past bands held. With --slurm it also shows Slurm's own
+answer, from sbatch --test-only. A later job with a higher priority is not foreseen.
 
 History comes from the files that --history names: logs in the Standard Workload
 Format (whose users are anonymous numbers and so are not told apart), saved
