@@ -51,11 +51,6 @@ var withoutForecasts = []struct{ flag, why string }{
 // check refuses what does not go together. slurm: the policy is Slurm's own.
 func (f *replayForecasts) check(slurm bool) error {
 	if f.file == "" {
-		for _, flag := range []string{"every", "level", "draws"} {
-			if f.given(flag) {
-				return fmt.Errorf("--%s has no effect without --forecasts FILE; give that too, or leave --%s out", flag, flag)
-			}
-		}
 		return nil
 	}
 	for _, other := range withoutForecasts {
