@@ -53,6 +53,9 @@ type ReplayOptions struct {
 	// enters the queue. Ids in the state are positions in the list, from 1, as place is.
 	// The state is valid during the call. Not with Reservations.
 	Submitted func(place int, s *backfill.State)
+	// Started and Ended, if set, are called when a job starts and when it has ended, with its
+	// position in the list, from 1. Not for a stream.
+	Started, Ended func(place int, at grid.Time)
 	// Submits, if set, is called with the number of jobs submitted and of all jobs each
 	// time that one is submitted. Not for a stream, which has no known end.
 	Submits func(jobs, all int)
@@ -315,9 +318,17 @@ func (r *replayer) after(from grid.Time, n int, d grid.Duration) pricing.Offer {
 func (r *replayer) Started(j *grid.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
 	o.Start, o.Class, o.Job.Predicted = s.End.Add(-s.Estimate), s.Class, j.Predicted
+	if r.opt.Started != nil {
+		r.opt.Started(int(j.ID), o.Start)
+	}
 }
 
-func (r *replayer) Ended(j *grid.LocalJob, _, end grid.Time, _ bool) { r.out[j.ID-1].End = end }
+func (r *replayer) Ended(j *grid.LocalJob, _, end grid.Time, _ bool) {
+	r.out[j.ID-1].End = end
+	if r.opt.Ended != nil {
+		r.opt.Ended(int(j.ID), end)
+	}
+}
 
 func (r *replayer) Refused(j *grid.LocalJob, why grid.Reason) {
 	if why.Code == grid.QueueFull {

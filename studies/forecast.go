@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -219,24 +218,16 @@ func newPast(r *simulation.Replay, half int) *past {
 func (p *past) learn(h *forecast.History, from int, by grid.Time) (*forecast.History, int) {
 	for ; from < len(p.byEnd) && p.outcomes[p.byEnd[from]].End <= by; from++ {
 		o := &p.outcomes[p.byEnd[from]]
-		h.Add(userName(o.Job.User), o.Job.Estimate, o.End.Sub(o.Start))
+		h.Add(simulation.UserName(o.Job.User), o.Job.Estimate, o.End.Sub(o.Start))
 	}
 	return h, from
-}
-
-// userName returns the name of a trace's user; numbers below 0 are unknown users.
-func userName(n int64) string {
-	if n < 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // forecastAll forecasts the submissions of one part, in their order.
 func forecastAll(replay *simulation.Replay, p *past, cases []forecastCase, opt ForecastOptions) forecastPart {
 	var sum forecastPart
 	kept, from := &forecast.History{}, 0
-	owner := func(id int64) (string, bool) { return userName(replay.Outcomes[id-1].Job.User), true }
+	owner := func(id int64) (string, bool) { return simulation.UserName(replay.Outcomes[id-1].Job.User), true }
 	for i := range cases {
 		k := &cases[i]
 		o, s := &replay.Outcomes[k.place-1], &k.state

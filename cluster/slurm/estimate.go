@@ -85,7 +85,7 @@ func (c Commands) complain(ctx context.Context, name string, args ...string) (st
 }
 
 // Ended returns the jobs that ended between two instants by the accounting, in the order of
-// their ends: user, limit, start and end of each. It returns the last most of them. If the
+// their ends: user, limit, submit, start, end, nodes and partition of each. It returns the last most of them. If the
 // cluster keeps no accounting, the error is a *Failed with Slurm's words.
 func Ended(ctx context.Context, c Commands, from, to grid.Time, most int) ([]grid.ManagedJob, error) {
 	second := func(t grid.Time) string {
@@ -93,7 +93,7 @@ func Ended(ctx context.Context, c Commands, from, to grid.Time, most int) ([]gri
 	}
 	text, err := c.Run(ctx, "sacct", "--allusers", "--allocations", "--parsable2", "--noheader",
 		"--starttime="+second(from), "--endtime="+second(to), "--state=CD,F,TO,CA,OOM,DL,NF,PR",
-		"--format=JobID,User,TimelimitRaw,Submit,Start,End")
+		"--format=JobID,User,TimelimitRaw,Submit,Start,End,NNodes,Partition")
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +109,17 @@ func readEnded(text []byte, most int) ([]grid.ManagedJob, error) {
 		if len(f) == 1 && f[0] == "" {
 			continue
 		}
-		if len(f) != 6 {
-			return nil, fmt.Errorf("sacct: %d fields, not 6, in %.80q", len(f), line)
+		if len(f) != 8 {
+			return nil, fmt.Errorf("sacct: %d fields, not 8, in %.80q", len(f), line)
 		}
 		minutes, err := strconv.ParseInt(f[2], 10, 64)
 		if err != nil || minutes <= 0 || minutes > int64(grid.MaxDuration/grid.Minute) {
 			continue // UNLIMITED, Partition_Limit
 		}
-		j := grid.ManagedJob{Number: f[0], User: f[1], State: grid.ManagedEnded, Limit: grid.Duration(minutes) * grid.Minute}
+		j := grid.ManagedJob{Number: f[0], User: f[1], State: grid.ManagedEnded, Limit: grid.Duration(minutes) * grid.Minute, Partition: f[7]}
+		if nodes, err := strconv.Atoi(f[6]); err == nil && nodes > 0 {
+			j.Count = nodes
+		}
 		for i, to := range []*grid.Time{&j.Submit, &j.Start, &j.End} {
 			if seconds, err := strconv.ParseInt(f[3+i], 10, 64); err == nil && seconds > 0 && seconds <= int64(grid.MaxTime/1000) {
 				*to = grid.Time(seconds * 1000)

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,30 +55,30 @@ func TestPlanned_SaysWhySlurmRefuses(t *testing.T) {
 // The last ones are kept, by their ends.
 func TestEnded_ReadsWhatAccountingPrints(t *testing.T) {
 	t.Parallel()
-	text := "7|ana|60|1700000000|1700000100|1700001900\n" +
-		"8|ana|60|1700000000|Unknown|1700000500\n" +
-		"9_2|ben|1440|1700000000|1700000200|1700000800\n" +
-		"10|ben|UNLIMITED|1700000000|1700000200|1700000800\n" +
-		"11|ben|Partition_Limit|1700000000|1700000200|1700000800\n" +
-		"12|cyd|5|1700000000|1700000300|1700000300\n\n"
+	text := "7|ana|60|1700000000|1700000100|1700001900|4|batch\n" +
+		"8|ana|60|1700000000|Unknown|1700000500|4|batch\n" +
+		"9_2|ben|1440|1700000000|1700000200|1700000800|4|batch\n" +
+		"10|ben|UNLIMITED|1700000000|1700000200|1700000800|4|batch\n" +
+		"11|ben|Partition_Limit|1700000000|1700000200|1700000800|4|batch\n" +
+		"12|cyd|5|1700000000|1700000300|1700000300|4|batch\n\n"
 	jobs, err := readEnded([]byte(text), 10)
 	var got []string
 	for _, j := range jobs {
-		got = append(got, j.Number+" "+j.User+" "+j.Limit.String()+" "+j.End.Sub(j.Start).String())
+		got = append(got, j.Number+" "+j.User+" "+j.Limit.String()+" "+j.End.Sub(j.Start).String()+fmt.Sprintf(" %d %s", j.Count, j.Partition))
 	}
-	if want := []string{"9_2 ben 86400 600", "7 ana 3600 1800"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"9_2 ben 86400 600 4 batch", "7 ana 3600 1800 4 batch"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("jobs %q, %v; want %q", got, err, want)
 	}
 	if jobs, _ := readEnded([]byte(text), 1); len(jobs) != 1 || jobs[0].Number != "7" {
 		t.Errorf("the last one is %+v", jobs)
 	}
-	if _, err := readEnded([]byte("7|ana\n"), 1); err == nil || !strings.Contains(err.Error(), "2 fields, not 6") {
+	if _, err := readEnded([]byte("7|ana\n"), 1); err == nil || !strings.Contains(err.Error(), "2 fields, not 8") {
 		t.Errorf("a short line gives %v", err)
 	}
 }
 
 func FuzzReadEnded(f *testing.F) {
-	f.Add([]byte("7|ana|60|1700000000|1700000100|1700001900\n"))
+	f.Add([]byte("7|ana|60|1700000000|1700000100|1700001900|4|batch\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		jobs, err := readEnded(text, 3)
 		if err == nil && len(jobs) > 3 {

@@ -34,6 +34,7 @@ var effects = []effect{
 	}, why: "unless OUT is a scenario, a name that ends in .toml"},
 	{command: "replay", flags: []string{"side-by-side"}, needs: []string{"scheduler"}},
 	{command: "replay", flags: []string{"stretch"}, needs: []string{"side-by-side"}},
+	{command: "replay", flags: []string{"every", "level", "draws"}, needs: []string{"forecasts"}},
 	{command: "submit", flags: []string{"timeout"}, needs: []string{"wait"}},
 	{command: "jobs", flags: []string{"user", "state", "batch", "most"}, beside: []string{"follow"}, why: "on --follow, which prints the events of all of your jobs, or of one"},
 	{command: "jobs", flags: []string{"user", "state", "batch", "most"}, idle: func(args []string) bool { return len(args) > 0 }, why: "on one job, which is shown whatever it is"},

@@ -108,7 +108,7 @@ func TestForecast_ByLimitsIsThePlanOfTheQueue(t *testing.T) {
 func TestForecast_ByHistoryScalesLimits(t *testing.T) {
 	t.Parallel()
 	a := forecastOf(t, withEnded(75, 25, 12), "--nodes", "2", "--duration", "1h")
-	if h := a.History; h == nil || h.Jobs != 24 || h.Users != 2 || h.Draws != 200 || len(h.From) != 1 {
+	if h := a.History; h == nil || h.Jobs != 24 || h.Users != 2 || h.Draws != 100 || len(h.From) != 1 {
 		t.Fatalf("history %+v", a.History)
 	}
 	// 75 % of two hours since 996,400 s, then a quarter of an hour.
@@ -144,7 +144,7 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 		"--history " + t.TempDir(): "it has no file whose name ends in .json",
 		"--history /nowhere":       "--history: stat /nowhere",
 		"--priority high":          "must be last, first, or a whole number",
-		"--draws 0":                "--draws 0: must be 1",
+		"--draws 9":                "--draws 9: must be 10 to 100000",
 		"--partition other":        "it has batch",
 		"--group other":            "it has batch (4 nodes)",
 		"--policy best":            `policy "best" is unknown`,

@@ -70,6 +70,7 @@ func TestReference_HasEveryColumnThatIsWritten(t *testing.T) {
 	runBourse(t, "sweep", in("sweep.toml"), "--out", in("sweep"))
 	runBourse(t, "sweep", in("seek.toml"), "--out", in("seek"))
 	runBourse(t, "replay", in("log.swf"), "--procs", "64", "--policy", "easy", "--reservations", "0.1", "--alpha", "0", "--jobs-out", in("replay.csv"))
+	runBourse(t, "replay", in("log.swf"), "--procs", "64", "--forecasts", in("forecasts.csv"), "--draws", "10")
 	runBourse(t, "study", "admission", "--quick", "--runs", "1", "--out", in("study"))
 	runBourse(t, "export", in("a"), "--to", "evalys", "--out", in("evalys.csv"))
 
@@ -83,7 +84,7 @@ func TestReference_HasEveryColumnThatIsWritten(t *testing.T) {
 	for _, c := range []struct{ file, section string }{
 		{"a/jobs.csv", "jobs.csv"}, {"b/jobs.csv", "jobs.csv"}, {"both/comparison.csv", "comparison.csv"}, {"study/admission.csv", "The files of a study"},
 		{"sweep/summary.csv", "summary.csv"}, {"sweep/differences.csv", "differences.csv"}, {"sweep/runs.csv", "runs.csv"}, {"seek/tries.csv", "tries.csv"},
-		{"replay.csv", "The rows of replay --jobs-out"}, {"evalys.csv", "The rows of export --to evalys"},
+		{"replay.csv", "The rows of replay --jobs-out"}, {"forecasts.csv", "The rows of replay --forecasts"}, {"evalys.csv", "The rows of export --to evalys"},
 	} {
 		for _, name := range headOf(t, in(c.file)) {
 			owner, measure, measured := strings.Cut(name, ": ")

@@ -25,13 +25,27 @@ const Last = -1
 // that cannot start yet (backfill.Later) arrives once it can. Never: j does not start whatever
 // ends. It costs a scheduling pass for each end until j starts.
 func Start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration) grid.Time {
-	w := world{runs: runs, state: s, releases: s.Releases()}
+	return start(s, j, ends, runs, nil)
+}
+
+// start is Start with the jobs that arrive later; nil: none.
+func start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration, later *arrivals) grid.Time {
+	w := world{runs: runs, state: s, releases: s.Releases(), later: later}
 	w.group = backfill.Restore(w.with(j))
 	for i, r := range s.Running {
 		w.ends = append(w.ends, end{min(max(ends[i], s.Now), r.End), r.ID, r.End})
 	}
 	heap.Init(&w.ends)
 	return w.run()
+}
+
+// StartsNow reports whether j starts at the state's instant, whatever is not known yet. It costs
+// a scheduling pass.
+func StartsNow(s *backfill.State, j Job) bool {
+	w := world{state: s, releases: s.Releases()}
+	w.group = backfill.Restore(w.with(j))
+	w.arrive(s.Now)
+	return slices.ContainsFunc(w.group.Pass(), func(s backfill.Start) bool { return s.Ref == newcomer })
 }
 
 // ByLimits returns when j starts if all jobs run to their planned ends and limits.
@@ -123,6 +137,7 @@ type world struct {
 	ends     ends
 	releases *backfill.Releases // nil: every job may start at once
 	coming   []coming
+	later    *arrivals // nil: nobody comes later
 }
 
 // coming is when a job of the queue may start.
@@ -133,7 +148,10 @@ type coming struct {
 
 // arrive lets the jobs arrive that may start now, and returns when the next may.
 func (w *world) arrive(now grid.Time) (next grid.Time) {
-	next = grid.Never
+	next = w.submit(now)
+	if len(w.coming) == 0 {
+		return next
+	}
 	w.coming = slices.DeleteFunc(w.coming, func(c coming) bool {
 		if c.at > now {
 			next = min(next, c.at)
@@ -143,6 +161,25 @@ func (w *world) arrive(now grid.Time) (next grid.Time) {
 		return true
 	})
 	return next
+}
+
+// submit lets the jobs of others arrive that are submitted by now, and returns when the next is.
+func (w *world) submit(now grid.Time) (next grid.Time) {
+	if w.later == nil {
+		return grid.Never
+	}
+	for {
+		at, x := w.later.next()
+		if at > now {
+			return at
+		}
+		if w.later.advance(); x.Nodes > w.state.Nodes {
+			continue
+		}
+		id := w.last + 2 + int64(len(w.runs)) // behind the newcomer's
+		w.group.Arrive(backfill.Queued{ID: id, Nodes: x.Nodes, Estimate: x.Limit, Submit: at, Guarantee: grid.Never, Ref: int32(len(w.runs))})
+		w.runs = append(w.runs, w.later.run(x))
+	}
 }
 
 // end ends a running job, for which others may have waited.

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -19,7 +18,6 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/policy/names"
@@ -42,12 +40,12 @@ Jobs count from when on they could start: what is held, is at a limit, or waits 
 partition that is down does not count, a throttled array only with the tasks that may
 run. The answer says how many, and why.
 
-By limits: assumes that every job runs to its limit. By history: makes many draws;
-in each, every job uses as much of its limit as an earlier job of the same user
-did, or else of the same class of limits, or of all jobs. The answer is the time by
-which a tenth, half and nine tenths of the draws have started the job. With --slurm
-it also shows Slurm's own answer, from sbatch --test-only. Jobs submitted later are
-not foreseen: one with a higher priority, or one that is backfilled, may delay it.
+By limits: assumes that every job runs to its limit. By history: makes many draws; in
+each, every job uses as much of its limit as an earlier job did, most likely one of the
+same user, limit and nodes, and submissions of the last days come again. The band goes
+as far as past forecasts were off, so that it holds the share of the starts that --level
+says; --report shows what past bands held. With --slurm it also shows Slurm's own
+answer, from sbatch --test-only. A later job with a higher priority is not foreseen.
 
 History comes from the files that --history names: logs in the Standard Workload
 Format (whose users are anonymous numbers and so are not told apart), saved
@@ -67,6 +65,7 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 			return f.check(len(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.given = cmd.Flags().Changed("calibrate")
 			return f.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -79,7 +78,10 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	flags.AddFlag(cmd, &f.priority, flags.AsPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
 	flags.AddList(cmd, &f.history, flags.AsFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
 	flags.AddFlag(cmd, &f.days, flags.AsNumber, "days", 30, "days of accounting to learn from; 0: none")
-	flags.AddFlag(cmd, &f.draws, flags.AsNumber, "draws", 200, "number of draws")
+	flags.AddFlag(cmd, &f.draws, flags.AsNumber, "draws", defaultDraws, "number of draws")
+	flags.AddFlag(cmd, &f.level, flags.AsNumber, "level", 80, "share of the starts that the band is to hold: 50, 80, 90 or 95 %")
+	flags.AddFlag(cmd, &f.record, flags.AsNumber, "calibrate", defaultCalibrate, "past waiting submissions to forecast and learn from; 0: none")
+	own.BoolVar(&f.reports, "report", false, "print what came of past forecasts instead, by how far ahead and by quarter")
 	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "seed of the draws")
 	own.BoolVar(&f.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
@@ -94,6 +96,8 @@ func livePolicy() backfill.Policy { return backfill.Reserving(100) }
 type forecasting struct {
 	lookFlags
 	nodes, days, draws int
+	level, record      int  // record: past submissions to calibrate on
+	given, reports     bool // given: --calibrate was
 	duration           grid.Duration
 	policy             backfill.Policy
 	priority           string
@@ -104,7 +108,6 @@ type forecasting struct {
 
 // Bounds of a forecast.
 const (
-	maxDraws    = 100_000
 	maxDays     = 3650
 	drawsAPiece = 10
 )
@@ -125,6 +128,7 @@ type forecastAnswer struct {
 	Held      int              `json:"held"`    // jobs that are not in the queue: they cannot start while their reason lasts
 	Why       []waits          `json:"why"`     // the reasons of both, and those that are not known
 	Limits    grid.Time        `json:"limits"`
+	Forecast  bandAnswer       `json:"forecast"`
 	History   *forecastSpread  `json:"history"` // null: no history
 	Manager   *managerForecast `json:"manager"` // null: not asked
 }
@@ -158,12 +162,15 @@ func (f *forecasting) bounds() error {
 	switch {
 	case f.nodes < 1 || f.nodes > input.MaxNodes:
 		return fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, input.MaxNodes)
-	case f.draws < 1 || f.draws > maxDraws:
-		return fmt.Errorf("--draws %d: must be 1 to %d", f.draws, maxDraws)
+	case f.draws < simulation.LeastDraws || f.draws > flags.MaxDraws:
+		return fmt.Errorf("--draws %d: must be %d to %d", f.draws, simulation.LeastDraws, flags.MaxDraws)
+	case f.record < 0 || f.record > maxCalibrate:
+		return fmt.Errorf("--calibrate %d: must be 0 to %d waiting submissions; 0 is off", f.record, maxCalibrate)
 	case f.days < 0 || f.days > maxDays:
 		return fmt.Errorf("--days %d: must be 0 to %d", f.days, maxDays)
 	}
-	return nil
+	_, err := flags.Level(f.level)
+	return err
 }
 
 // run looks, forecasts and prints.
@@ -193,9 +200,18 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if f.nodes > q.group.Nodes {
 		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
 	}
-	past, err := f.learn(ctx, look, messages)
+	past, err := f.learn(ctx, q, messages)
 	if err != nil {
 		return err
+	}
+	if past.record == nil && f.given && f.record > 0 {
+		return errNoStarts
+	}
+	bar := flags.NewProgress(messages, "past forecasts")
+	told := f.calibrate(past, bar.Set)
+	bar.Clear()
+	if f.reports {
+		return failure.Of(f.printReport(out, told))
 	}
 	a := f.answer(q, past, d, messages)
 	if f.slurm {
@@ -228,34 +244,18 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy,
 		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits, Limits: foreseen(forecast.ByLimits(&q.state, j)),
 	}
-	if past.history.Jobs() == 0 {
+	band, draws := f.band(q, past, j, messages)
+	a.Forecast = *band
+	if len(draws) == 0 {
 		return a
 	}
-	owner := func(id int64) (string, bool) {
-		j := q.job(id)
-		if j == nil || j.State == grid.ManagedUnknown {
-			return "", false
-		}
-		return j.User, j.Limit > 0 && j.Reservation == ""
-	}
-	bar := flags.NewProgress(messages, "draws")
-	var spread forecast.Spread
-	pieces := (f.draws + drawsAPiece - 1) / drawsAPiece
-	_ = parallel.Do(pieces, func() func(int) forecast.Spread {
-		return func(piece int) forecast.Spread {
-			r := rand.New(rand.NewPCG(simulation.SeedOf(f.seed, "forecast"), uint64(piece)))
-			return forecast.Draw(&q.state, j, past.history, owner, min(drawsAPiece, f.draws-piece*drawsAPiece), r.IntN)
-		}
-	}, func(piece int, s forecast.Spread) error {
-		spread = append(spread, s...)
-		bar.Set(piece+1, pieces)
-		return nil
-	})
-	bar.Clear()
-	slices.Sort(spread)
-	a.History = &forecastSpread{Jobs: past.history.Jobs(), Users: past.history.Users(), From: past.from, Draws: len(spread)}
+	a.History = &forecastSpread{Jobs: past.Runs.Jobs(), Users: past.Runs.Users(), From: past.from, Draws: len(draws)}
 	for _, share := range shownShares {
-		a.History.Quantiles = append(a.History.Quantiles, startQuantile{float64(share) / 1000, foreseen(spread.Quantile(share))})
+		at := grid.Never
+		if wait := draws[(len(draws)*share+999)/1000-1]; !math.IsInf(wait, 1) {
+			at = foreseen(q.state.Now.Add(grid.Duration(math.Round(wait * float64(grid.Second)))))
+		}
+		a.History.Quantiles = append(a.History.Quantiles, startQuantile{float64(share) / 1000, at})
 	}
 	return a
 }
@@ -281,6 +281,18 @@ func (f *forecasting) ask(ctx context.Context, partition string, d grid.Duration
 	return &managerForecast{Start: at}
 }
 
+// printReport writes what came of past forecasts.
+func (f *forecasting) printReport(out io.Writer, told []*forecast.Said) error {
+	if len(told) == 0 {
+		return errors.New("no past forecasts to report: no record says when jobs started that waited; keep accounting, or name a log with waits or saved snapshots with --history")
+	}
+	a := f.report(told)
+	if f.json {
+		return flags.WriteJSON(out, a)
+	}
+	return a.print(out)
+}
+
 // print writes the answer.
 func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) error {
 	if f.json {
@@ -289,6 +301,9 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	fmt.Fprintf(out, "%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
 		nodeCount(a.Nodes), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
 		q.up, nodeCount(q.group.Nodes), flags.Plural(a.Waiting, "job waits", "jobs wait"), flags.Plural(a.Before, "of them", "of them"))
+	if lines := a.Forecast.lines(a.At); len(lines) > 0 {
+		fmt.Fprintf(out, "%s\n\n", strings.Join(lines, "\n"))
+	}
 	w := report.NewTable("<starts", "at", "in")
 	row := func(what string, at grid.Time) {
 		if at >= grid.MaxTime {
@@ -318,6 +333,11 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	} else {
 		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
 			flags.Plural(a.History.Jobs, "job", "jobs"), flags.Plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
+		if a.Forecast.LaterSubmissions == 0 {
+			notes = append(notes, "Later submissions are not foreseen: there is no record of a day or more.")
+		} else {
+			notes = append(notes, fmt.Sprintf("Later submissions: those of the last %s, come again.", flags.Plural(a.Forecast.LaterSubmissions, "day", "days")))
+		}
 	}
 	for _, n := range notes {
 		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, display.TableWidth-5))

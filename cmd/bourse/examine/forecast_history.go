@@ -15,14 +15,17 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/workload"
 )
 
 // past is the history that a forecast learns from.
 type past struct {
-	history *forecast.History
-	from    []string // where it comes from, in words
+	forecast.Forecaster
+	from   []string         // where it comes from, in words
+	record *forecast.Record // what bands are calibrated on; nil: nothing tells who waited
+	own    bool             // the record is the cluster's, and not of a log
 }
 
 // Bounds of the input. The history itself keeps only the latest jobs of each user, of
@@ -34,8 +37,9 @@ const (
 
 // learn reads the history: logs first, because they have clocks of their own; then the
 // ended jobs of saved looks, of accounting and of the look itself, by end, each job once.
-func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Writer) (*past, error) {
-	p := &past{history: &forecast.History{}}
+func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Writer) (*past, error) {
+	look := q.look
+	p := &past{}
 	files, err := historyFiles(f.history)
 	if err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Wr
 		case err != nil:
 			return nil, err
 		case !isLook:
-			if err := p.log(name, messages); err != nil {
+			if err := p.log(name, q.state.Policy, messages); err != nil {
 				return nil, err
 			}
 			continue
@@ -79,15 +83,7 @@ func (f *forecasting) learn(ctx context.Context, look *grid.Look, messages io.Wr
 	slices.SortStableFunc(ended, func(a, b grid.ManagedJob) int {
 		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Number, b.Number))
 	})
-	seen := make(map[string]bool, len(ended))
-	for i := range ended {
-		j := &ended[i]
-		same := j.Number + " " + j.Submit.String() // Slurm reuses numbers
-		if !seen[same] {
-			seen[same] = true
-			p.history.Add(j.User, j.Limit, j.End.Sub(j.Start))
-		}
-	}
+	p.recorded(q, ended)
 	return p, nil
 }
 
@@ -104,7 +100,7 @@ func endedOf(look *grid.Look) []grid.ManagedJob {
 
 // log learns from a log in the Standard Workload Format. Its users are numbers that have
 // nothing to do with the cluster's users, so only its classes of limits and its total count.
-func (p *past) log(name string, messages io.Writer) error {
+func (p *past) log(name string, policy backfill.Policy, messages io.Writer) error {
 	trace, err := workload.Open(name, workload.Options{})
 	if err != nil {
 		return err
@@ -117,7 +113,10 @@ func (p *past) log(name string, messages io.Writer) error {
 	}
 	jobs, tally := trace.Jobs(workload.JobOptions{})
 	for _, j := range jobs {
-		p.history.Add("", j.Estimate, j.Run)
+		p.Runs.Add("", j.Nodes, j.Estimate, j.Run)
+	}
+	if p.record == nil {
+		p.record = recordOf(trace, policy)
 	}
 	if tally.NoEstimate > 0 {
 		fmt.Fprintf(messages, "%s: %d jobs have no limit; they count as run to the limit\n", name, tally.NoEstimate)

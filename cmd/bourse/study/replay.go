@@ -48,6 +48,11 @@ submit for the prices of all start times and reserves one by its preference --al
 from 0 (earliest) to 1 (cheapest). --compare replays several policies. With
 --scheduler a program outside decides what starts.
 
+--forecasts writes what a forecast would have said at each submission, from what was
+known by then: job,submit,start,class,median,lower,upper,raw_lower,raw_upper,calibrated.
+The class is how far ahead it looks, or now for a job that starts at once; raw is the
+band by the draws alone. See docs/FORECAST.md.
+
 --jobs-out writes a row for each job that ran, in the order of the trace and by its
 clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
 backfilled, reserved (started in its turn) or reservation.
@@ -80,6 +85,9 @@ bourse twin for what a change of the configuration would do.`,
 				return errors.New("--days 0: must be above 0; leave it out for all days")
 			}
 			if err := r.slurm.check(cmd, r.policy.Slurm); err != nil {
+				return err
+			}
+			if err := r.forecasts.check(r.policy.Slurm); err != nil {
 				return err
 			}
 			if r.policy.Slurm {
@@ -116,10 +124,11 @@ bourse twin for what a change of the configuration would do.`,
 	flags.AddFlag(cmd, &r.limits.UserRunning, flags.AsNumber, "user-running", 0, "jobs that a user may run at once; more wait without holding up others")
 	flags.AddFlag(cmd, &r.limits.UserWaiting, flags.AsNumber, "user-waiting", 0, "jobs that a user may have waiting; more are refused")
 	flags.AddFlag(cmd, &r.limits.UserNodes, flags.AsNumber, "user-procs", 0, "processors that a user may use at once; more jobs wait, larger jobs are refused")
-	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy and --reservations")
+	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy, --reservations and --forecasts")
 	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	r.outside.flags(cmd)
+	r.forecasts.flags(cmd)
 	return cmd
 }
 
@@ -141,6 +150,7 @@ type replay struct {
 	orders                     replayOrders
 	compare                    string
 	outside                    replayScheduler
+	forecasts                  replayForecasts
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -204,7 +214,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	bar := flags.NewProgress(messages, "replayed")
 	opt.Submits = func(jobs, all int) { bar.Part(int64(jobs), int64(all)) }
 	began := time.Now()
-	result, err := simulation.RunReplay(jobs, opt)
+	result, said, err := r.simulate(jobs, opt)
 	took := time.Since(began)
 	bar.Clear()
 	if err != nil {
@@ -228,7 +238,19 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if r.jobsOut != "" { // last, because it may fail and the figures are worth printing anyway
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
 	}
+	if said != nil {
+		err = errors.Join(err, r.forecasts.write(result, said))
+	}
 	return failure.Of(err)
+}
+
+// simulate replays the jobs, with forecasts if they are asked for.
+func (r *replay) simulate(jobs []grid.LocalJob, opt simulation.ReplayOptions) (*simulation.Replay, *simulation.Forecasts, error) {
+	if r.forecasts.file == "" {
+		result, err := simulation.RunReplay(jobs, opt)
+		return result, nil, err
+	}
+	return simulation.RunForecasts(jobs, opt, simulation.ForecastOptions{Every: r.forecasts.every, Draws: r.forecasts.draws, Seed: r.seed})
 }
 
 // noJobs is the error of a trace whose records all fall away, and says why they do.
@@ -254,12 +276,17 @@ func (r *replay) noJobs(file string, t *workload.Trace, records int, tally workl
 	return fmt.Errorf("%s: no jobs are left of %d records: %s", file, records, strings.Join(why, ", "))
 }
 
-// tryJobsOut checks before the work that the file can be written.
+// tryJobsOut checks before the work that the files can be written.
 func (r *replay) tryJobsOut() error {
-	if r.jobsOut == "" {
-		return nil
+	for _, file := range []string{r.jobsOut, r.forecasts.file} {
+		if file == "" {
+			continue
+		}
+		if err := files.Try(file); err != nil {
+			return err
+		}
 	}
-	return files.Try(r.jobsOut)
+	return nil
 }
 
 // pricedQueue bounds the queue of a replay with priced reservations, because its lists of
@@ -310,7 +337,7 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha has no effect without reservations; add --reservations SHARE")
 	}
-	if r.seed != 1 && r.reservations == 0 && r.copy == 0 && r.outside.command == "" {
+	if r.seed != 1 && r.reservations == 0 && r.copy == 0 && r.outside.command == "" && r.forecasts.file == "" {
 		fmt.Fprintln(w, "--seed has no effect where nothing is drawn; add --copy or --reservations SHARE")
 	}
 	if r.zone != time.UTC && !t.Table {

@@ -15,10 +15,10 @@ import (
 )
 
 // streams reports whether the replay can take the jobs as the trace is read. It cannot
-// with copies or reservations, which are drawn among all jobs, or with --timing, which
-// measures the simulation alone.
+// with copies or reservations, which are drawn among all jobs, with forecasts, or with
+// --timing, which measures the simulation alone.
 func (r *replay) streams(file string) bool {
-	return r.copy == 0 && r.reservations == 0 && !r.timing && workload.CanFeed(file, workload.Options{Format: r.from})
+	return r.copy == 0 && r.reservations == 0 && r.forecasts.file == "" && !r.timing && workload.CanFeed(file, workload.Options{Format: r.from})
 }
 
 // stream is run with jobs taken as they are read and rows written as jobs end. If the

@@ -43,6 +43,7 @@ func experiments() []experiment {
 		studyBalance(),
 		studyPlanning(),
 		studyForecast(),
+		studyForecastBands(),
 		studyHoarding(),
 		studyEstimates(),
 	}
