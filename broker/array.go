@@ -152,7 +152,8 @@ func (mem *memory) applyArrayOver(f facts.ArrayOver) {
 	j := mem.names[f.Job]
 	j.because(f.Reason)
 	j.ended = f.End
-	mem.become(j, f.State)
+	state, _ := grid.ParseJobState(f.State)
+	mem.become(j, state)
 	mem.closeArray(j)
 }
 
@@ -250,14 +251,14 @@ func (in *intake) dropHopeless(j *job, out *agents.Outbox) {
 
 // total is what an array has come to, all of whose elements are over.
 func (a *array) total(name string) facts.ArrayOver {
-	f := facts.ArrayOver{Job: name, State: grid.JobDone, End: a.last, Done: a.over[grid.JobDone].Len(), Failed: a.over[grid.JobFailed].Len(),
+	f := facts.ArrayOver{Job: name, State: grid.JobDone.String(), End: a.last, Done: a.over[grid.JobDone].Len(), Failed: a.over[grid.JobFailed].Len(),
 		Abandoned: a.over[grid.JobAbandoned].Len(), Withdrawn: a.over[grid.JobWithdrawn].Len()}
 	for _, s := range []grid.JobState{grid.JobWithdrawn, grid.JobAbandoned, grid.JobFailed} {
 		if len(a.over[s]) > 0 {
-			f.State = s
+			f.State = s.String()
 		}
 	}
-	if f.State != grid.JobDone {
+	if a.spoilt() {
 		f.Reason = reason(a.first.Code, "%v; first %v", grid.Phrase(grid.Tally(a.counts())), a.first)
 	}
 	return f
