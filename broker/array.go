@@ -127,11 +127,6 @@ func (a *array) end(some grid.Ranges, s grid.JobState, why grid.Reason) {
 	}
 }
 
-// applyDropped gives up elements that were not jobs yet.
-func (mem *memory) applyDropped(f facts.ElementsDropped) {
-	mem.drop(mem.names[f.Job], f.Elements, f.Reason)
-}
-
 // drop gives up elements that are not jobs yet, by their user or for a reason.
 func (mem *memory) drop(j *job, some grid.Ranges, why grid.Reason) {
 	if some.Len() == 0 {
@@ -203,7 +198,7 @@ func (in *intake) feed(now grid.Time, out *agents.Outbox) {
 		}
 	}
 	in.stirred = false                // by what has just begun: there was room for no more
-	if begun && in.scheduler.series { // they would be due, were they single jobs
+	if begun && in.scheduler.inSeries() { // they would be due, were they single jobs
 		in.queue.call(false)
 	}
 	if begun {
