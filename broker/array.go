@@ -127,11 +127,6 @@ func (a *array) end(some grid.Ranges, s grid.JobState, why grid.Reason) {
 	}
 }
 
-// applyDropped gives up elements that were not jobs yet.
-func (mem *memory) applyDropped(f facts.ElementsDropped) {
-	mem.drop(mem.names[f.Job], f.Elements, f.Reason)
-}
-
 // drop gives up elements that are not jobs yet, by their user or for a reason.
 func (mem *memory) drop(j *job, some grid.Ranges, why grid.Reason) {
 	if some.Len() == 0 {
@@ -152,7 +147,8 @@ func (mem *memory) applyArrayOver(f facts.ArrayOver) {
 	j := mem.names[f.Job]
 	j.because(f.Reason)
 	j.ended = f.End
-	mem.become(j, f.State)
+	state, _ := grid.ParseJobState(f.State)
+	mem.become(j, state)
 	mem.closeArray(j)
 }
 
@@ -202,7 +198,7 @@ func (in *intake) feed(now grid.Time, out *agents.Outbox) {
 		}
 	}
 	in.stirred = false                // by what has just begun: there was room for no more
-	if begun && in.scheduler.series { // they would be due, were they single jobs
+	if begun && in.scheduler.inSeries() { // they would be due, were they single jobs
 		in.queue.call(false)
 	}
 	if begun {
@@ -250,14 +246,14 @@ func (in *intake) dropHopeless(j *job, out *agents.Outbox) {
 
 // total is what an array has come to, all of whose elements are over.
 func (a *array) total(name string) facts.ArrayOver {
-	f := facts.ArrayOver{Job: name, State: grid.JobDone, End: a.last, Done: a.over[grid.JobDone].Len(), Failed: a.over[grid.JobFailed].Len(),
+	f := facts.ArrayOver{Job: name, State: grid.JobDone.String(), End: a.last, Done: a.over[grid.JobDone].Len(), Failed: a.over[grid.JobFailed].Len(),
 		Abandoned: a.over[grid.JobAbandoned].Len(), Withdrawn: a.over[grid.JobWithdrawn].Len()}
 	for _, s := range []grid.JobState{grid.JobWithdrawn, grid.JobAbandoned, grid.JobFailed} {
 		if len(a.over[s]) > 0 {
-			f.State = s
+			f.State = s.String()
 		}
 	}
-	if f.State != grid.JobDone {
+	if a.spoilt() {
 		f.Reason = reason(a.first.Code, "%v; first %v", grid.Phrase(grid.Tally(a.counts())), a.first)
 	}
 	return f

@@ -59,6 +59,9 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.follow = max(sch.follow, sch.cfg.rounds())
 }
 
+// inSeries reports whether the jobs that a cycle by the clock made due are still being served.
+func (sch *scheduler) inSeries() bool { return sch.series }
+
 // atLeast allows at least that many cycles to follow one another, if jobs are due.
 func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles) }
 

@@ -42,7 +42,7 @@ func (mem *memory) applyFact(f agents.Fact) {
 	case facts.ElementsBegun:
 		mem.applyBegun(f)
 	case facts.ElementsDropped:
-		mem.applyDropped(f)
+		mem.drop(mem.names[f.Job], f.Elements, f.Reason)
 	case facts.ArrayOver:
 		mem.applyArrayOver(f)
 	case facts.CycleClosed:

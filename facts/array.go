@@ -28,14 +28,14 @@ type (
 	// state. State is that of the array: done if all of them are; otherwise failed,
 	// abandoned or withdrawn, the first of these in which any is.
 	ArrayOver struct {
-		Job       string        `json:"job"`
-		State     grid.JobState `json:"state"`
-		Reason    grid.Reason   `json:"reason,omitzero"`
-		End       grid.Time     `json:"end,omitempty"` // of the last work
-		Done      int           `json:"done,omitempty"`
-		Failed    int           `json:"failed,omitempty"`
-		Abandoned int           `json:"abandoned,omitempty"`
-		Withdrawn int           `json:"withdrawn,omitempty"`
+		Job       string      `json:"job"`
+		State     string      `json:"state"` // its name
+		Reason    grid.Reason `json:"reason,omitzero"`
+		End       grid.Time   `json:"end,omitempty"` // of the last work
+		Done      int         `json:"done,omitempty"`
+		Failed    int         `json:"failed,omitempty"`
+		Abandoned int         `json:"abandoned,omitempty"`
+		Withdrawn int         `json:"withdrawn,omitempty"`
 	}
 	// ArrayMemory is what a broker keeps about an array, beside its elements that are jobs.
 	ArrayMemory struct {

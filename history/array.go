@@ -23,7 +23,7 @@ func ofArray(at grid.Time, f agents.Fact) []Turn {
 		}
 		return []Turn{{At: at, Job: f.Job, What: Dropped, Reason: f.Reason, Words: words}}
 	case facts.ArrayOver:
-		u := Turn{At: at, Job: f.Job, What: What(f.State.String()), Reason: f.Reason, End: f.End, Words: "all of its elements are done", array: true}
+		u := Turn{At: at, Job: f.Job, What: What(f.State), Reason: f.Reason, End: f.End, Words: "all of its elements are done", array: true}
 		if f.Reason.Refused() {
 			u.Words = grid.Say("all of its elements are over: %v", f.Reason)
 		}

@@ -46,7 +46,7 @@ func Line(f agents.Fact) grid.Phrase {
 	case facts.ElementsDropped:
 		return grid.Say("%s of array %s dropped: %s", count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
 	case facts.ArrayOver:
-		return grid.Say("array %s is %v: %d done, %d failed, %d abandoned, %d withdrawn", f.Job, f.State, f.Done, f.Failed, f.Abandoned, f.Withdrawn)
+		return grid.Say("array %s is %s: %d done, %d failed, %d abandoned, %d withdrawn", f.Job, f.State, f.Done, f.Failed, f.Abandoned, f.Withdrawn)
 	case facts.ClaimSettled:
 		return grid.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
 	case facts.BudgetOpened:
