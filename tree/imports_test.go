@@ -125,7 +125,7 @@ var rooms = []room{
 	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/supervise", []string{"cluster/local/supervisor"}, world}, // and nothing more: it is all that a supervisor of work initialises
-	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "workload/...", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},

@@ -195,9 +195,9 @@ func (l *life) ask(ctx context.Context, r request, within time.Duration) (*answe
 	select {
 	case <-sent:
 	default:
-		l.kill(fmt.Errorf("the driver has not read its input for %v", within))
+		l.kill(fmt.Errorf("the driver has not read its input for %v", within.Round(time.Second/10)))
 	}
-	return nil, fmt.Errorf("no answer to %s in %v", r.Do, within)
+	return nil, fmt.Errorf("no answer to %s in %v", r.Do, within.Round(time.Second/10))
 }
 
 // reason is why it ended, with the last line of its standard error.
