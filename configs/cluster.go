@@ -17,7 +17,7 @@ type Cluster struct {
 	Partitions []string // slurm: partitions whose nodes are offered, at least one
 	Holder     string   // slurm: the account that owns unconfirmed reservations
 	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
-	// local, slurm: work may run as an account that can open the site's keys and journals,
+	// local, slurm, command: work may run as an account that can open the site's keys and journals,
 	// as the site's own account can.
 	SameAccount bool
 	Command     []string          // command: the driver's program with its arguments, at least one
@@ -93,6 +93,7 @@ func (s *SiteProcess) clusterKeys() keys {
 func (c *Cluster) keys() keys {
 	slurm := &condition{text: `with kind = "slurm"`, holds: func(*table) bool { return c.Kind == kindSlurm }}
 	here := &condition{text: `with kind = "local" or "slurm"`, holds: func(*table) bool { return c.Kind == kindLocal || c.Kind == kindSlurm }}
+	real := &condition{text: `with kind = "local", "slurm" or "command"`, holds: func(*table) bool { return c.Real() }}
 	command := &condition{text: `with kind = "command"`, holds: func(*table) bool { return c.Kind == kindCommand }}
 	return keys{
 		word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm, kindCommand}, "local: processes of this machine; command: a driver of your own"),
@@ -103,7 +104,7 @@ func (c *Cluster) keys() keys {
 			c.Holder = t.account(key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
 		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(here),
-		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(here),
+		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("must be given with kind = \"command\", at most %d", maxTexts)}, c.program, "the driver's program with its arguments, started in the folder of this file").when(command),
 		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {
 			if c.Env == nil {

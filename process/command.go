@@ -67,7 +67,17 @@ func throughDriver(p *process, d *command.Driver, cfg *configs.SiteProcess, agen
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, LookTimeout: grid.Duration(command.LookLimit/time.Millisecond) + 5*grid.Second,
 		CommandTimeout: within + 5*grid.Second, Late: grid.Minute - within}
 	pad(agent, 2*grid.Minute)
-	return behind{backend: managed.New(c), driver: d, close: d.Close}, nil
+	// What an account is at the manager only the driver knows. If this machine has one of that
+	// name, work may well run here, beside the site's keys.
+	b := behind{backend: managed.New(c), driver: d, account: keptApart(cfg, func(string) (string, error) { return "", nil }), close: d.Close}
+	remarks, err = b.accounts(cfg.Mapping())
+	if err != nil {
+		return behind{}, failure.Of(err)
+	}
+	for _, remark := range remarks {
+		p.log.Warn().Msg(remark)
+	}
+	return b, nil
 }
 
 // partitioned puts the nodes of a look that knows no partitions into one, that of the site's
