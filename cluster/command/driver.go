@@ -45,7 +45,8 @@ type Config struct {
 	Prefix  string // all our names in the manager begin with it
 	// Needs are the verbs that it must know.
 	Needs []string
-	// Log takes what it writes to standard error, and what it does wrong; nil: nobody.
+	// Log takes what it writes to standard error, and what it does wrong, from several
+	// goroutines; nil: nobody.
 	Log func(line string)
 }
 

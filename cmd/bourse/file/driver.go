@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -86,8 +87,14 @@ func checkDriver(ctx context.Context, program []string, submit bool, log io.Writ
 	if err != nil {
 		return nil, err
 	}
+	var one sync.Mutex // its lines and what it does wrong are told by two goroutines
+	tell := func(line string) {
+		one.Lock()
+		defer one.Unlock()
+		fmt.Fprintf(log, "%s: %s\n", program[0], flags.Visible(line))
+	}
 	return conformance.Check(ctx, conformance.Options{
-		Driver: command.Config{Command: program, Site: "check", Prefix: "bourse.check.", Log: func(line string) { fmt.Fprintf(log, "%s: %s\n", program[0], flags.Visible(line)) }},
+		Driver: command.Config{Command: program, Site: "check", Prefix: "bourse.check.", Log: tell},
 		Submit: submit, User: me.Username, Names: fmt.Sprintf("%d-%d.", time.Now().Unix(), os.Getpid())}), nil
 }
 
