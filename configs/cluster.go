@@ -2,21 +2,28 @@ package configs
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Cluster is the cluster behind a site's process: [cluster]. Without the table it is
 // simulated.
 type Cluster struct {
-	Kind       string   // "simulated" (default), "local" or "slurm"
+	Kind       string   // "simulated" (default), "local", "slurm" or "command"
 	Conf       string   // slurm: its configuration file; "": where Slurm's commands look for it
 	Partitions []string // slurm: partitions whose nodes are offered, at least one
 	Holder     string   // slurm: the account that owns unconfirmed reservations
 	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
-	// local, slurm: work may run as an account that can open the site's keys and journals,
+	// local, slurm, command: work may run as an account that can open the site's keys and journals,
 	// as the site's own account can.
 	SameAccount bool
+	Command     []string          // command: the driver's program with its arguments, at least one
+	Env         map[string]string // command: beside PATH, HOME and LANG
+	Dir         string            // command: where it is started, the folder of the site's file
+	Claims      string            // command: what is sold, "reservations" (default) or "none"
 }
 
 // Real reports whether work runs on real nodes.
@@ -55,6 +62,7 @@ const (
 	kindSimulated = "simulated"
 	kindLocal     = "local"
 	kindSlurm     = "slurm"
+	kindCommand   = "command"
 )
 
 // maxAccounts bounds the [[account]] tables of a site.
@@ -84,17 +92,42 @@ func (s *SiteProcess) clusterKeys() keys {
 // keys lists the keys of [cluster].
 func (c *Cluster) keys() keys {
 	slurm := &condition{text: `with kind = "slurm"`, holds: func(*table) bool { return c.Kind == kindSlurm }}
-	real := &condition{text: `with kind = "local" or "slurm"`, holds: func(*table) bool { return c.Real() }}
+	here := &condition{text: `with kind = "local" or "slurm"`, holds: func(*table) bool { return c.Kind == kindLocal || c.Kind == kindSlurm }}
+	real := &condition{text: `with kind = "local", "slurm" or "command"`, holds: func(*table) bool { return c.Real() }}
+	command := &condition{text: `with kind = "command"`, holds: func(*table) bool { return c.Kind == kindCommand }}
 	return keys{
-		word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm}, "local: processes of this machine"),
+		word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm, kindCommand}, "local: processes of this machine; command: a driver of your own"),
 		file("conf", &c.Conf, "", "Slurm's configuration file").byDefault("where Slurm's commands look for it").when(slurm),
 		custom("partition", about{kind: "string, or array of strings", limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").when(slurm),
 		custom("holder", about{kind: "string", limits: "must be given with kind = \"slurm\""}, func(t *table, key string) {
 			t.need(key, `"bourse-holder"`)
 			c.Holder = t.account(key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
-		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(real),
+		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(here),
 		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
+		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("must be given with kind = \"command\", at most %d", maxTexts)}, c.program, "the driver's program with its arguments, started in the folder of this file").when(command),
+		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {
+			if c.Env == nil {
+				c.Env = map[string]string{}
+			}
+			c.Env[name] = t.raw(name)
+		}, "environment variables of the driver, besides PATH, HOME and LANG").when(command),
+		word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").when(command),
+	}
+}
+
+// What windows of a cluster are sold on: [cluster] claims.
+const (
+	ClaimsReservations = "reservations" // the manager keeps them
+	ClaimsNone         = "none"         // nothing is kept: work is submitted when its window begins
+)
+
+// program reads a driver's program.
+func (c *Cluster) program(t *table, key string) {
+	t.need(key, `["./driver.py", "--queue", "batch"]`)
+	c.Command, c.Dir = t.texts(key), filepath.Dir(t.doc.file)
+	if t.has(key) && t.clean(key) && (len(c.Command) == 0 || c.Command[0] == "") {
+		t.wrong(key, `names no program; write for example command = ["./driver.py", "--queue", "batch"]`)
 	}
 }
 
@@ -232,7 +265,7 @@ func (s *SiteProcess) mappedBy(list []Account, t *table, in path) {
 	case s.Cluster.Real() && len(list) == 0:
 		t.wrongAt(at, "missing, so all work would be refused; write for example [[account]] with user = \"ana\" and as = \"ana_vo1\"")
 	case !s.Cluster.Real() && len(list) > 0:
-		t.wrongAt(at, `needs [cluster] kind = "local" or "slurm"; a simulated cluster runs no work. Leave it out`)
+		t.wrongAt(at, `needs [cluster] kind = "local", "slurm" or "command"; a simulated cluster runs no work. Leave it out`)
 	}
 	for i := range list {
 		if a := &list[i]; s.Cluster.Kind != kindSlurm && t.clean("cluster") && len(a.Submission()) > 0 {

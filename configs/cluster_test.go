@@ -101,8 +101,12 @@ func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{slurmProcess, `[listen]`, "[workload]\nmodel = \"lublin\"\nload = 0.7\n[listen]", `workload is for simulated clusters`},
 		{slurmProcess, `policy = "easy"`, `policy = "libra"`, `policy is for simulated clusters`},
 		{slurmProcess, `policy = "easy"`, `policy = "sla-edf"`, `policy is for simulated clusters`},
-		{slurmProcess, "kind = \"slurm\"\n" + twoKeys, ``, `account needs [cluster] kind = "local" or "slurm"`},
+		{slurmProcess, "kind = \"slurm\"\n" + twoKeys, ``, `account needs [cluster] kind = "local", "slurm" or "command"`},
 		{smallProcess, `[listen]`, "[cluster]\nfolder = \"x\"\n[listen]", `cluster.folder can be used only with kind = "local" or "slurm"`},
+		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\n[listen]", `write for example command = ["./driver.py", "--queue", "batch"]`},
+		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\ncommand = []\n[listen]", `cluster.command names no program`},
+		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\ncommand = [\"./d\"]\nclaims = \"pilots\"\n[listen]", `must be one of reservations, none`},
+		{smallProcess, `[listen]`, "[cluster]\nkind = \"local\"\ncommand = [\"./d\"]\n[listen]", `cluster.command can be used only with kind = "command"`},
 		{smallScenario, `policy = "easy"`, "policy = \"easy\"\n[site.cluster]\nkind = \"local\"", `unknown key`},
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)

@@ -24,6 +24,7 @@ type behind struct {
 	// account returns an error if no work can run as a local account, and otherwise what the
 	// operator should know about it; nil: no work runs.
 	account func(as string) (remark string, err error)
+	close   func() // ends what the driver has started; nil: nothing
 }
 
 // accounts tries the accounts of a mapping, each once, and returns remarks for the operator.
@@ -50,6 +51,7 @@ var clusters = map[string]func(p *process, o Options, cfg *configs.SiteProcess, 
 	"simulated": simulatedNodes,
 	"local":     localCluster,
 	"slurm":     slurmCluster,
+	"command":   commandCluster,
 }
 
 // driverOf is the name of the driver of a site's cluster.
@@ -115,7 +117,7 @@ func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
-	b := behind{managed.New(c), d, keptApart(cfg, d.Check)}
+	b := behind{backend: managed.New(c), driver: d, account: keptApart(cfg, d.Check)}
 	p.tells = append(p.tells, workMetrics{d})
 	remarks, err := b.accounts(cfg.Mapping())
 	if err != nil {

@@ -43,6 +43,9 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	if err != nil {
 		return err
 	}
+	if nodes.close != nil {
+		defer nodes.close()
+	}
 	watch := newSiteWatch(p, cfg)
 	if b, ok := nodes.backend.(*managed.Backend); ok {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})

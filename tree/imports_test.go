@@ -88,6 +88,8 @@ var rooms = []room{
 	{"cluster/slurm", []string{"grid", "agents"}, world},                             // a driver: it runs Slurm's commands
 	{"cluster/local/supervisor", nil, world},                                         // a process for each piece of work, begun before all else
 	{"cluster/local", []string{"grid", "agents", "cluster/local/supervisor"}, world}, // the driver of processes of this machine
+	{"cluster/command", []string{"grid", "agents"}, world},                           // a driver: it runs a program of somebody else
+	{"cluster/command/conformance", []string{"grid", "agents", "cluster/command"}, world},
 	{"cluster/...", []string{"grid", "facts", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{"grid", "facts", "policy/...", "agents", "agents/retry"}, core},
 	{"workload/files", nil, world},
@@ -123,7 +125,7 @@ var rooms = []room{
 	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/supervise", []string{"cluster/local/supervisor"}, world}, // and nothing more: it is all that a supervisor of work initialises
-	{"cmd/bourse/file", []string{"grid", "configs", "process", "process/failure", "workload/...", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
