@@ -146,6 +146,8 @@ type partAnswer struct {
 	Start grid.Time    `json:"start"`
 	End   grid.Time    `json:"end"`
 	Cost  grid.Credits `json:"cost"`
+	// Slices are those that it takes of the node, if not all.
+	Slices int32 `json:"slices,omitempty"`
 }
 
 func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
@@ -156,7 +158,7 @@ func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
 			w := &windows[i]
 			a := windowAnswer{w.Start, w.End(), w.Time, w.Cost, nil, w.Bounded}
 			for _, part := range w.Parts {
-				a.Parts = append(a.Parts, partAnswer{p.partOf(j, part.Of), p.Nodes[part.Group].Name, part.Start, part.End, part.Cost})
+				a.Parts = append(a.Parts, partAnswer{p.partOf(j, part.Of), p.Nodes[part.Group].Name, part.Start, part.End, part.Cost, part.Slices})
 			}
 			list = append(list, a)
 		}
@@ -173,6 +175,15 @@ func (p *problem) partOf(job int, of int32) string {
 	return ""
 }
 
+// nodeOf is the node of a part of a window, with the slices that it takes if not all.
+func (p *problem) nodeOf(part *grid.Part) string {
+	n := &p.Nodes[part.Group]
+	if part.Slices == 0 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s(%d/%d)", n.Name, part.Slices, n.Divided())
+}
+
 // writeAlternatives prints a row for each alternative, and why jobs have none.
 func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 	t := report.NewTable("job", "alternative", "start", "end", "time", "cost", "<nodes")
@@ -185,7 +196,7 @@ func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 				if name := p.partOf(j, part.Of); name != "" && (k == 0 || part.Of != w.Parts[k-1].Of) {
 					nodes = append(nodes, name+":")
 				}
-				nodes = append(nodes, p.Nodes[part.Group].Name)
+				nodes = append(nodes, p.nodeOf(&part))
 			}
 			t.AppendRow(table.Row{p.Names[j], i + 1, w.Start, w.End(), w.Time, w.Cost, clip(strings.Join(nodes, " "), 36)})
 			found++
