@@ -38,6 +38,12 @@ A slot may have a "site", the same for all slots of a node. A job of unlike part
 sites, avoid and spread; "together": one site carries all of them, "apart": none
 carries two. What a part leaves out it has from its job.
 
+Nodes may be divided into slices: a slot has "of", the same in the whole file, and
+"free" if others already share its node, which is then open for its interval only. A
+job with "slices" takes as many of each node, and pays for those. It opens a whole
+node, or lies inside an opened one; of nodes of equal cost it takes those with the
+fewest free slices, then those whose slot ends first.
+
 Without --max-alternatives a job may have any number of alternatives, but the search
 fails if the windows have more than 1,000,000 parts in total.`,
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
