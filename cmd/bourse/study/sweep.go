@@ -230,8 +230,8 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 // table has a row for each point and VO whose cells are not empty.
 func (f *sweepFlags) table(config *configs.Sweep, means []simulation.SweepMean, cell func(*simulation.SweepMean) string) table.Writer {
 	header := []string{"#"}
-	for _, p := range config.Parameters {
-		header = append(header, "<"+p.Name)
+	for _, name := range config.Names() {
+		header = append(header, "<"+name)
 	}
 	names, heads := report.SweepColumns()
 	t := report.NewTable(append(append(header, "<VO"), heads...)...)
@@ -247,7 +247,7 @@ func (f *sweepFlags) table(config *configs.Sweep, means []simulation.SweepMean, 
 		if len(cells) > 0 {
 			row := []any{m.Point + 1}
 			for _, v := range config.Values(m.Point) {
-				row = append(row, fmt.Sprint(v))
+				row = append(row, configs.Shown(v))
 			}
 			row = append(row, m.Owner)
 			for _, name := range names {

@@ -159,8 +159,8 @@ func (s *sweepSheet) write() error {
 func (s *sweepSheet) writeConfig(w io.Writer) error {
 	config := s.Sweep.Config
 	type parameter struct {
-		Key    string `json:"key"`
-		Values []any  `json:"values"`
+		Key    any   `json:"key"` // several are an array
+		Values []any `json:"values"`
 	}
 	doc := struct {
 		Name        string      `json:"name"`
@@ -170,7 +170,11 @@ func (s *sweepSheet) writeConfig(w io.Writer) error {
 		Parameters  []parameter `json:"parameters"`
 	}{config.Name, s.print, config.Seed, config.Runs, nil}
 	for _, p := range config.Parameters {
-		doc.Parameters = append(doc.Parameters, parameter{p.Name, p.Values})
+		var key any = p.Name
+		if len(p.Keys) > 1 {
+			key = p.Names()
+		}
+		doc.Parameters = append(doc.Parameters, parameter{key, p.Values})
 	}
 	b := bufio.NewWriter(w)
 	if err := flags.WriteJSON(b, doc); err != nil {
