@@ -36,6 +36,7 @@ with 95 % intervals. With --out DIR it writes
                    interval, quantiles
   differences.csv  the differences from the first combination, seed by seed
   sweep.json       the settings of the sweep
+  sweep.svg, .pdf  with two parameters: each measure as lines with intervals and as a map
 
 The file names a scenario and the keys:
 
@@ -192,7 +193,11 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
-		err = display.Folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
+		names := []string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}
+		if len(sheet.Sweep.Config.Parameters) == 2 {
+			names = append(names, sweepSVG, sweepPDF)
+		}
+		err = display.Folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join(names, ", ")))
 	}
 	return failure.Of(err)
 }

@@ -26,6 +26,8 @@ const (
 	sweepFile    = "sweep.json"
 	sweepApart   = "differences.csv"
 	sweepPage    = "sweep.html"
+	sweepSVG     = "sweep.svg"
+	sweepPDF     = "sweep.pdf"
 	sweepPartial = "progress.jsonl"
 )
 
@@ -139,6 +141,10 @@ func (s *sweepSheet) close() {
 func (s *sweepSheet) write() error {
 	list := []report.File{{Name: sweepRuns, Write: s.WriteRuns}, {Name: sweepSummary, Write: s.WriteSummary}, {Name: sweepFile, Write: s.writeConfig},
 		{Name: sweepApart, Write: s.WriteDifferences}, {Name: sweepPage, Write: s.WritePage}}
+	if figure := s.Figure(); figure != nil && s.part.of == 0 {
+		d := figure.Drawing()
+		list = append(list, report.File{Name: sweepSVG, Write: d.WriteSVG}, report.File{Name: sweepPDF, Write: d.WritePDF})
+	}
 	if s.part.of > 0 {
 		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
 	}
