@@ -36,14 +36,6 @@ type Sweep struct {
 	toml []byte // of the scenario
 }
 
-// Parameter is a key of the scenario with its values.
-type Parameter struct {
-	Name   string   // heading of its column: the words of the key joined by dots
-	Key    []string // see set
-	Values []any    // as read from TOML: strings, numbers, booleans
-	Search *Search  // in a sweep with a target, instead of Values
-}
-
 // ReadSweep reads a sweep and the scenario that it names, and checks every point. An error
 // that does not come from the file system is a *Problems, or names the invalid point.
 func ReadSweep(file string) (*Sweep, error) {
@@ -143,68 +135,6 @@ func (s *Sweep) bounded(t *table) {
 	}
 }
 
-// keys lists the keys of [[parameter]].
-func (p *Parameter) keys(names map[string]int) keys {
-	return keys{
-		custom("key", about{kind: "string, or array of strings"}, func(t *table, _ string) { p.readKey(t, names) },
-			"the key to vary, with the tables around it; a name picks one of several tables: `broker.vo1.algorithm`").must(`"broker.algorithm"`),
-		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "its values, one or more").byDefault("must be given without a `range`"),
-		custom("range", about{kind: "array of two numbers"}, func(t *table, _ string) { p.readRange(t) }, "in a sweep with a target, instead of `values`: the least and the greatest value to try").byDefault("none"),
-		custom("precision", about{kind: "number"}, func(t *table, _ string) { p.readPrecision(t) }, "with a `range`: how close to the exact value the search must come").byDefault("a hundredth of the range; at least 1 for whole numbers"),
-	}
-}
-
-// readKey reads the words of the key.
-func (p *Parameter) readKey(t *table, names map[string]int) {
-	if v, ok := t.take("key"); ok {
-		switch v := v.(type) {
-		case string:
-			p.Key = strings.Split(v, ".")
-		case []any:
-			for _, word := range v {
-				if s, ok := word.(string); ok {
-					p.Key = append(p.Key, s)
-				} else {
-					t.wrong("key", "is an array with %s; must hold strings", kind(word))
-				}
-			}
-		default:
-			t.wrong("key", "is %s; must be like \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"]", kind(v))
-		}
-	}
-	p.Name = strings.Join(p.Key, ".")
-	if t.clean("key") && (len(p.Key) == 0 || strings.Contains("."+p.Name+".", "..")) {
-		t.wrong("key", "%q has an empty word", p.Name)
-	}
-	if names[p.Name]++; names[p.Name] == 2 {
-		t.wrong("key", "%q is varied twice", p.Name)
-	}
-}
-
-// readValues reads the values of the key.
-func (p *Parameter) readValues(t *table) {
-	if t.has("range") {
-		if t.has("values") {
-			t.wrong("values", "cannot be combined with range; leave one of them out")
-		}
-		return
-	}
-	v, ok := t.take("values")
-	if !ok {
-		t.need("values", `["alp", "amp"]`)
-	}
-	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
-		t.wrong("values", "is %s; must be an array with at least one value", kind(v))
-	}
-	for _, one := range p.Values {
-		switch one.(type) {
-		case string, int64, float64, bool:
-		default:
-			t.wrong("values", "has %s; must be strings, numbers or booleans", kind(one))
-		}
-	}
-}
-
 // load reads the scenario to vary.
 func (s *Sweep) load(scenario string) error {
 	if name, ok := strings.CutPrefix(scenario, "preset "); ok {
@@ -237,26 +167,43 @@ func (s *Sweep) Points() int {
 	return n
 }
 
-// Values returns the value of each parameter at a point, counted from 0. The last parameter
-// varies fastest.
-func (s *Sweep) Values(point int) []any {
-	out := make([]any, len(s.Parameters))
+// Choice returns which of its values each parameter has at a point, counted from 0. The last
+// parameter varies fastest.
+func (s *Sweep) Choice(point int) []int {
+	out := make([]int, len(s.Parameters))
 	for i := len(s.Parameters) - 1; i >= 0; i-- {
-		values := s.Parameters[i].Values
-		out[i] = values[point%len(values)]
-		point /= len(values)
+		n := len(s.Parameters[i].Values)
+		out[i] = point % n
+		point /= n
 	}
 	return out
+}
+
+// Names returns the names of all keys that are varied, parameter by parameter.
+func (s *Sweep) Names() (names []string) {
+	for i := range s.Parameters {
+		names = append(names, s.Parameters[i].Names()...)
+	}
+	return names
+}
+
+// Values returns the value of each of these keys at a point.
+func (s *Sweep) Values(point int) (values []any) {
+	for i, k := range s.Choice(point) {
+		values = append(values, s.Parameters[i].at(k)...)
+	}
+	return values
 }
 
 // Words shows a point as "broker.algorithm = amp, until = 5d".
 func (s *Sweep) Words(point int) string {
 	var b strings.Builder
+	names := s.Names()
 	for i, v := range s.Values(point) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s = %v", s.Parameters[i].Name, v)
+		fmt.Fprintf(&b, "%s = %s", names[i], Shown(v))
 	}
 	return b.String()
 }
@@ -267,9 +214,12 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	if _, err := toml.Decode(string(s.toml), &keys); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.base, err)
 	}
-	for i, v := range s.Values(point) {
-		if err := set(keys, s.Parameters[i].Key, v); err != nil {
-			return nil, fmt.Errorf("%s: key %q in %s: %w", s.file, s.Parameters[i].Name, s.base, err)
+	for i, k := range s.Choice(point) {
+		p := &s.Parameters[i]
+		for j, v := range p.at(k) {
+			if err := set(keys, p.Keys[j], v); err != nil {
+				return nil, fmt.Errorf("%s: key %q in %s: %w", s.file, p.Names()[j], s.base, err)
+			}
 		}
 	}
 	var b bytes.Buffer

@@ -126,6 +126,53 @@ site = [
 	}
 }
 
+func TestSweep_KeysThatChangeTogether(t *testing.T) {
+	t.Parallel()
+	s, err := ReadSweep(sweepFile(t, `scenario = "base.toml"
+[[parameter]]
+key = ["broker.budget", ["site", "a.b", "policy"]]
+values = [[1.0, "easy"], [2.0, "fcfs"]]
+[[parameter]]
+key = "broker.workload.jobs"
+values = [1, 2]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Points() != 4 || strings.Join(s.Names(), " ") != "broker.budget site.a.b.policy broker.workload.jobs" ||
+		s.Words(2) != "broker.budget = 2, site.a.b.policy = fcfs, broker.workload.jobs = 1" {
+		t.Errorf("%d points of %q: %s", s.Points(), s.Names(), s.Words(2))
+	}
+	x, err := s.Scenario(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Brokers[0].Budget != 2*grid.Credit || x.Sites[1].Policy.String() != "fcfs" || x.Sites[0].Policy.String() == "fcfs" {
+		t.Errorf("%+v", x.Brokers[0])
+	}
+}
+
+// An array of as many as the key has words would be read as keys; any other is a value.
+func TestSweep_AValueMayBeAnArray(t *testing.T) {
+	t.Parallel()
+	file := sweepFile(t, `scenario = "base.toml"
+[[parameter]]
+key = "until"
+values = [[1, 2], [3]]
+`)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := RestoreSweep(file, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Points() != 2 || s.Words(0) != "until = [1, 2]" || s.Words(1) != "until = [3]" {
+		t.Errorf("%d points: %s; %s", s.Points(), s.Words(0), s.Words(1))
+	}
+}
+
 func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	parameter := func(key, values string) string {
@@ -146,7 +193,13 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 		parameter(`3`, `["easy"]`):                                                             "key: is",
 		parameter(`"until"`, `"1d"`):                                                           "an array with at least one value",
 		parameter(`"until"`, `[]`):                                                             "an array with at least one value",
-		parameter(`"until"`, `[[1]]`):                                                          "strings, numbers or booleans",
+		parameter(`"until"`, `[[1]]`):                                                          "must be a number, not an array",
+		parameter(`"until"`, `[{a = 1}]`):                                                      "strings, numbers, booleans or arrays",
+		parameter(`"until"`, `[[{a = 1}]]`):                                                    "strings, numbers, booleans or arrays",
+		parameter(`["until", "until"]`, `[["1d", "2d"]]`):                                      "varied twice",
+		parameter(`["until", 3]`, `[["1d", "2d"]]`):                                            "must hold strings",
+		parameter(`[["site", "north"], "until"]`, `[["1d"]]`):                                  "several keys need values that are arrays of 2",
+		parameter(`[]`, `["1d"]`):                                                              "must name a key",
 		parameter(`"until"`, `["1d"]`) + "[[parameter]]\nkey = \"until\"\nvalues = [\"2d\"]\n": "varied twice",
 		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "use fewer",
 		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 combinations",

@@ -20,7 +20,14 @@ type Group struct {
 	Padding Duration `json:",omitempty"`
 	// Longest is the longest window that the cluster allows here; 0: any length.
 	Longest Duration `json:",omitempty"`
+	// Slices is into how many slices each node is divided, up to MaxSlices; 0 or 1: none.
+	Slices int `json:",omitempty"`
+	// Cores are those of each node; 0: the group does not state them.
+	Cores int `json:",omitempty"`
 }
+
+// Divided is the number of slices of each node, at least 1.
+func (g *Group) Divided() int { return max(1, g.Slices) }
 
 // Allows reports whether a window may be as long as that.
 func (g *Group) Allows(length Duration) bool { return g.Longest == 0 || length <= g.Longest }

@@ -45,7 +45,7 @@ func (p *JobPart) Request(job *Request) Request {
 	r := *job
 	r.Nodes, r.Length, r.MinPerformance, r.MaxPrice = p.Nodes, p.Length, p.MinPerformance, p.MaxPrice
 	r.Require, r.Sites, r.Avoid, r.OneSite = p.Require, p.Sites, p.Avoid, p.OneSite || job.Apart || job.Together
-	r.Parts, r.Together, r.Apart = nil, false, false
+	r.Parts, r.Together, r.Apart, r.Portion = nil, false, false, Portion{}
 	r.Ready = r.Ready.Add(p.Offset)
 	return r
 }

@@ -9,6 +9,7 @@ type Slot struct {
 	Start, End  Time
 	Performance Performance
 	Price       Price
+	Free        int32 // slices, of a node that portions share over the interval; 0: the whole node
 }
 
 // Part is Count nodes of one group taken by a window over [Start, End).
@@ -18,6 +19,7 @@ type Part struct {
 	Start, End Time
 	Cost       Credits // of all Count nodes
 	Of         int32   // the part of the job that they carry, an index; 0 for a job of one piece
+	Slices     int32   // of each node; 0: all
 }
 
 // Window is a set of parts with one common start; the parts end when their own

@@ -118,7 +118,7 @@ func (s *SweepResults) idle(parameter int) bool {
 	}
 	first := map[string]int{} // first point by the values of the other parameters
 	for point := range config.Points() {
-		others := fmt.Sprintf("%q", slices.Delete(slices.Clone(config.Values(point)), parameter, parameter+1))
+		others := fmt.Sprint(slices.Delete(config.Choice(point), parameter, parameter+1))
 		like, seen := first[others]
 		if !seen {
 			first[others] = point
@@ -135,7 +135,7 @@ func (s *SweepResults) idle(parameter int) bool {
 
 // whyIdle says why a parameter has no effect, if the figures show it.
 func (s *SweepResults) whyIdle(parameter int) string {
-	key := s.Sweep.Config.Parameters[parameter].Key
+	key := s.Sweep.Config.Parameters[parameter].Keys[0]
 	switch {
 	case key[0] == "site" && s.allZero(report.LocalWait):
 		return ": no local job waited, so there were no queues; smaller sites or more load would make some"

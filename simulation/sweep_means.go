@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -46,11 +47,11 @@ var quantiles = []struct {
 func (s *SweepResults) Means() []SweepMean {
 	var list []SweepMean
 	config := s.Sweep.Config
-	first := s.Figures[:config.Runs]
+	first, names := s.Figures[:config.Runs], config.Names()
 	for point := range config.Points() {
 		settings := map[string]any{}
 		for i, v := range config.Values(point) {
-			settings[config.Parameters[i].Name] = v
+			settings[names[i]] = v
 		}
 		runs := s.Figures[point*config.Runs : (point+1)*config.Runs]
 		for k, f := range runs[0] {
@@ -171,11 +172,11 @@ func (s *SweepResults) owners() map[string]bool {
 // unlike says in which parameters a point differs from the first.
 func (s *SweepResults) unlike(point int) string {
 	config := s.Sweep.Config
-	first, values := config.Values(0), config.Values(point)
+	first, names := config.Values(0), config.Names()
 	var list []string
-	for i, v := range values {
-		if v != first[i] {
-			list = append(list, fmt.Sprintf("%s = %v", config.Parameters[i].Name, v))
+	for i, v := range config.Values(point) {
+		if words := configs.Shown(v); words != configs.Shown(first[i]) {
+			list = append(list, names[i]+" = "+words)
 		}
 	}
 	return strings.Join(list, ", ")

@@ -2,10 +2,10 @@ package simulation
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -37,18 +37,14 @@ func (s *SweepResults) Keep(r SweepRun) {
 func (s *SweepResults) settings(point int) []string {
 	row := []string{strconv.Itoa(point + 1)}
 	for _, v := range s.Sweep.Config.Values(point) {
-		row = append(row, fmt.Sprint(v))
+		row = append(row, configs.Shown(v))
 	}
 	return row
 }
 
 // names returns the headings of settings.
 func (s *SweepResults) names() []string {
-	row := []string{"point"}
-	for _, p := range s.Sweep.Config.Parameters {
-		row = append(row, p.Name)
-	}
-	return row
+	return append([]string{"point"}, s.Sweep.Config.Names()...)
 }
 
 // WriteRuns writes a row for each run. All runs of a sweep have the same sites and VOs, so

@@ -90,7 +90,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			f.yield(q)
 			continue
 		}
-		if len(sizes) == 1 || !f.list.fungible {
+		if len(sizes) == 1 || !f.list.fungible || q.portions != nil {
 			f.Take()
 		}
 		r.Alternatives[job] = append(r.Alternatives[job], f.found)
@@ -104,7 +104,7 @@ func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
 			q.from = f.found.Start
 		}
 	}
-	if len(sizes) > 1 && f.list.fungible {
+	if len(sizes) > 1 && f.list.fungible && sizes[0].portions == nil {
 		f.takeAny(r.Alternatives[job][before:])
 	}
 }
@@ -156,7 +156,7 @@ func (f *Finder) prepare(jobs []grid.Request, o Options) (queries []query, first
 	if f.bounded(o.Algorithm) {
 		f.suits.reset(f.list, queries)
 		for i := range queries {
-			if q := &queries[i]; q.pieces == nil {
+			if q := &queries[i]; q.pieces == nil && q.portions == nil {
 				q.suit = f.suitOf(q)
 				q.least = q.suit.least(q.Length)
 			}

@@ -145,6 +145,9 @@ func (f *Finder) weigh(p *pool, t grid.Time) {
 			return
 		}
 	}
+	if j.q.portions != nil {
+		f.rank(p, j.q, t)
+	}
 	longest := grid.Duration(grid.Never)
 	if j.started && j.b == 0 && j.c == 0 {
 		longest = j.time // only time counts: a longer one cannot win, an equally long one may be cheaper

@@ -139,6 +139,7 @@ func (c *team) first(from grid.Time) (x *course, start grid.Time) {
 func (f *Finder) courses(q *query) {
 	c := &f.team
 	c.walks = c.walks[:0]
+	f.many = len(f.list.slots) > 1
 	for i := range q.pieces {
 		p := &q.pieces[i]
 		k := slices.IndexFunc(c.walks, func(x course) bool { return x.offset == p.offset })

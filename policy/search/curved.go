@@ -141,16 +141,16 @@ func (q *query) at(l *List, class int32, t grid.Time) fit {
 	}
 	switch end := t.Add(x.runtime); q.sums {
 	case byCount:
-		if c.dearest(t, end) > q.MaxPrice {
+		if q.price(l, c, c.dearest(t, end)) > q.MaxPrice {
 			return fit{}
 		}
 	case byPrice:
-		x.key = int64(c.dearest(t, end))
+		x.key = int64(q.price(l, c, c.dearest(t, end)))
 	case byCost:
-		if q.capped && c.dearest(t, end) > q.MaxPrice {
+		if q.capped && q.price(l, c, c.dearest(t, end)) > q.MaxPrice {
 			return fit{}
 		}
-		x.key = int64(grid.CostOver(c.price, c.curve, t, end))
+		x.key = int64(q.costOver(l, c, t, end))
 	}
 	return x
 }
@@ -181,7 +181,8 @@ func (f *Finder) buildCurved(q *query) {
 		c := &f.list.classes[k.class]
 		rt := c.performance.Runtime(q.Length)
 		p := grid.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt)}
-		p.Cost = grid.CostOver(c.price, c.curve, p.Start, p.End).Times(int(k.count))
+		p.Slices = int32(q.slices(c))
+		p.Cost = q.costOver(f.list, c, p.Start, p.End).Times(int(k.count))
 		w.Time, w.Cost = max(w.Time, rt), w.Cost.Plus(p.Cost)
 		parts = append(parts, p)
 	}

@@ -15,9 +15,12 @@ type Finder struct {
 	pools    []pool  // one in all, or one for each site
 	dirty    []int32 // pools with slots added at the candidate start
 	cursors  cursors
-	seen     []*slot // slots by position, if the list has lanes
+	lanes    lanes   // scratch of lanesFor
+	many     bool    // the last scan walked several lanes
+	seen     []*slot // slots by position, if it did
 	chosen   []kept
-	taken    []slot                     // the found window's slots, in list order
+	taken    []slot                     // the found window's slots, in list order, with the count taken
+	portions []uint8                    // of the found window: see query
 	hook     func(p *pool, t grid.Time) // if set, it is called at every start and the scan does not stop at the first
 	array    bool                       // the hook reads the pools' arrays
 	best     judge
@@ -33,6 +36,8 @@ type Finder struct {
 	since    since // of the last refusal
 	found    grid.Window
 	team     team // of a search for a job of parts
+
+	standings []standing // scratch of rank
 }
 
 // NewFinder returns a Finder over l. From then on only the Finder may change l, until l is
@@ -61,6 +66,7 @@ func (f *Finder) Find(r grid.Request, a Algorithm, w Weights, notice grid.Time) 
 }
 
 func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
+	f.portions = q.portions
 	if q.pieces != nil {
 		return f.findComposed(q, a, w)
 	}
@@ -76,11 +82,14 @@ func earliestFirst(f *Finder, q *query, _ Weights) bool { return f.findEarliest(
 
 // findEarliest finds the window with the earliest start; whole as in scan.
 func (f *Finder) findEarliest(q *query, whole bool) bool {
-	f.hook, f.array = nil, false
+	f.hook, f.array = nil, q.portions != nil
 	f.best.lift()
 	at := f.scan(q, whole)
 	if at < 0 {
 		return false
+	}
+	if q.portions != nil {
+		f.rank(&f.pools[at], q, f.found.Start)
 	}
 	f.chosen = f.pools[at].choose(f.chosen[:0])
 	f.build(q)
@@ -92,6 +101,14 @@ func (f *Finder) findEarliest(q *query, whole bool) bool {
 func (f *Finder) next(q *query, a Algorithm, w Weights) bool {
 	if !f.bounded(a) || q.pieces != nil {
 		return f.find(q, a, w)
+	}
+	if q.portions != nil {
+		f.lend(q)
+		found := f.find(q, a, w)
+		if !q.lasts {
+			q.fits = nil
+		}
+		return found
 	}
 	from, any := f.soonest(q)
 	if !any {
@@ -129,7 +146,8 @@ func (f *Finder) scan(q *query, whole bool) int {
 	}
 	ends := q.from.Add(q.least)
 	f.seen = f.seen[:0]
-	for f.cursors.enter(l.slots, q.least, ends, q.Deadline); len(f.cursors) > 0; {
+	lanes := f.lanesFor(q)
+	for f.cursors.enter(lanes, q.least, ends, q.Deadline); len(f.cursors) > 0; {
 		c, other := &f.cursors[0], (*slot)(nil)
 		if len(f.cursors) > 1 {
 			other = f.cursors[1].at
@@ -169,7 +187,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 				site = int(l.classes[s.class].site)
 			}
 			pos := int64(c.ci)<<32 | int64(i)
-			if len(l.slots) > 1 {
+			if f.many {
 				pos = int64(len(f.seen))
 				f.seen = append(f.seen, s)
 			}
@@ -251,10 +269,11 @@ func (f *Finder) build(q *query) {
 	parts := f.room(len(f.chosen))
 	for _, k := range f.chosen {
 		s := *f.at(k.pos)
+		s.count = k.count
 		f.taken = append(f.taken, s)
 		c := &l.classes[s.class]
 		rt := c.performance.Runtime(q.Length)
-		cost := grid.Cost(c.price, rt).Times(int(k.count))
+		cost := q.cost(l, c, c.price, rt).Times(int(k.count))
 		w.Time = max(w.Time, rt)
 		w.Cost = w.Cost.Plus(cost)
 		if l.fungible {
@@ -264,7 +283,7 @@ func (f *Finder) build(q *query) {
 				continue
 			}
 		}
-		parts = append(parts, grid.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt), Cost: cost})
+		parts = append(parts, grid.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt), Cost: cost, Slices: int32(q.slices(c))})
 	}
 	w.Parts = parts[:len(parts):len(parts)]
 	f.arena = f.arena[:len(f.arena)+len(parts)]
@@ -273,7 +292,7 @@ func (f *Finder) build(q *query) {
 
 // at returns the slot at a position of the last scan.
 func (f *Finder) at(pos int64) *slot {
-	if len(f.list.slots) > 1 {
+	if f.many {
 		return f.seen[pos]
 	}
 	return &f.list.slots[0].chunks[pos>>32].slots[pos&(1<<32-1)]
@@ -293,6 +312,10 @@ func (f *Finder) room(n int) []grid.Part {
 // Take removes the window that the last Find found from the list.
 func (f *Finder) Take() {
 	l, w := f.list, &f.found
+	if f.portions != nil && !l.curved {
+		f.takePortions(f.portions, w)
+		return
+	}
 	if l.fungible {
 		for _, p := range w.Parts {
 			l.Add(p.Group, -int(p.Count), p.Start, p.End)

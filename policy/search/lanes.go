@@ -111,11 +111,12 @@ func (c *cursor) next(ends, deadline grid.Time) bool {
 type cursors []cursor
 
 // enter puts a cursor at the start of each lane that may have slots of a length that end no
-// earlier than ends and start before the deadline.
+// earlier than ends and start before the deadline. Behind the lanes by length there may be
+// one of slots of all lengths.
 func (c *cursors) enter(lanes lanes, length grid.Duration, ends, deadline grid.Time) {
 	*c = (*c)[:0]
 	first := 0
-	if len(lanes) > 1 {
+	if len(lanes) >= laneCount {
 		first = laneOf(length)
 	}
 	for k := first; k < len(lanes); k++ {

@@ -107,7 +107,10 @@ func (f *Finder) seek(p *Query, w Weights, limit grid.Credits, several bool) (gr
 	if f.list.curved {
 		return f.seekCurved(q, several)
 	}
-	group := f.single(q)
+	group := -1
+	if f.portions = q.portions; q.portions == nil {
+		group = f.single(q)
+	}
 	if group < 0 || several && f.best.beatable() {
 		f.hook, f.array = f.weigh, true
 		f.scan(q, true)

@@ -25,8 +25,10 @@ type List struct {
 	levels   []levels
 	stale    []int32 // groups whose slots are out of date
 	from, to grid.Time
-	epoch    uint64 // changes whenever something becomes free
-	changes  uint64 // changes whenever something is taken or becomes free
+	opened   []opening
+	inside   []insides // slots inside those, for jobs of portions; see opened.go
+	epoch    uint64    // changes whenever something becomes free
+	changes  uint64    // changes whenever something is taken or becomes free
 
 	siteOf map[string]int32
 	perm   []int32 // scratch of reset; of a fungible list, where the slots of each group end
@@ -45,11 +47,12 @@ type class struct {
 }
 
 // Named returns the list of slots whose Group is the index of a node in nodes. Of nodes it
-// reads only Site, Name, Machine and Longest. Price and performance are the slot's, and Count is 1
+// reads only Site, Name, Machine, Longest and Slices. Price and performance are the slot's, and Count is 1
 // (or 0, read as 1). Slots are sorted by start; equal starts keep their order. Adjacent
 // slots of one node are merged if price and performance are equal, since windows would
 // otherwise be lost. A slot out of range, or overlapping another of its node, is an error.
-// Named costs a sort.
+// A slot with Free is a node that is open over its interval, in slices of the node's Slices;
+// it is merged with another such. Named costs a sort.
 func Named(nodes []grid.Group, slots []grid.Slot) (*List, error) {
 	l := new(List)
 	return l, l.ResetNamed(nodes, slots)
@@ -81,13 +84,16 @@ func (l *List) ResetNamed(nodes []grid.Group, slots []grid.Slot) error {
 			before := &l.merged[at]
 			c := &l.classes[before.class]
 			same := c.performance == s.Performance && c.price == s.Price
+			at, open := openedOf(before)
 			switch {
 			case before.end > s.Start:
 				l.fill(nil)
 				return fmt.Errorf("slots[%d]: node %q is already free over [%v, %v), which overlaps [%v, %v); slots of one node must be disjoint",
 					i, nodes[s.Group].Name, before.start, before.end, s.Start, s.End)
-			case same && before.end == s.Start:
-				before.end = s.End
+			case same && before.end == s.Start && open == (s.Free > 0):
+				if before.end = s.End; open {
+					l.opened[at].Extend(s.End, int(s.Free))
+				}
 				continue
 			case same:
 				piece.class = before.class
@@ -97,8 +103,15 @@ func (l *List) ResetNamed(nodes []grid.Group, slots []grid.Slot) error {
 			piece.class = int32(len(l.classes))
 			l.classes = append(l.classes, class{s.Group, l.site(nodes[s.Group].Site), s.Performance, s.Price, nil})
 		}
+		if s.Free > 0 {
+			piece.tie = int64(len(l.opened)) - openTie
+			l.opened = append(l.opened, opening{grid.Open(s.Group, s.Start, s.End, int(s.Free)), piece.class})
+		}
 		l.last[s.Group] = int32(len(l.merged))
 		l.merged = append(l.merged, piece)
+	}
+	if len(l.opened) > 0 {
+		l.merged = slices.DeleteFunc(l.merged, func(s slot) bool { return s.tie < 0 })
 	}
 	l.next = int64(len(slots))
 	l.fill(l.merged)
@@ -116,6 +129,8 @@ func checkSlot(nodes []grid.Group, slots []grid.Slot, i int) error {
 		return fmt.Errorf("slots[%d]: performance %v is not above 0", i, s.Performance)
 	case s.Price < 0:
 		return fmt.Errorf("slots[%d]: price %v is below 0", i, s.Price)
+	case s.Free < 0 || s.Free > 0 && int(s.Free) >= nodes[s.Group].Divided():
+		return fmt.Errorf("slots[%d]: %d free slices of a node of %d; of an opened node it is fewer", i, s.Free, nodes[s.Group].Divided())
 	case s.Count > 1:
 		return fmt.Errorf("slots[%d]: %d nodes share a name; a named slot is one node", i, s.Count)
 	}
@@ -184,6 +199,7 @@ func (l *List) reset(groups []grid.Group, fungible bool) {
 	if l.siteOf == nil {
 		l.siteOf = make(map[string]int32)
 	}
+	l.opened, l.inside = l.opened[:0], l.inside[:0]
 	clear(l.siteOf)
 	l.fill(nil)
 }

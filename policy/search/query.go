@@ -46,6 +46,9 @@ type query struct {
 	bounded bool    // the last search reached its bound on flows
 	floors  *floors // of the last search under Best
 	own     bool    // it is one part of a job
+
+	portions []uint8 // by group, the slices that it takes of a node, 0: all; nil: whole nodes everywhere
+	portion  bool    // it asks for a portion of each node
 }
 
 // prepare makes r ready for an algorithm. Notice is the earliest start that the caller
@@ -55,6 +58,9 @@ func (l *List) prepare(r grid.Request, a Algorithm, notice grid.Time) query {
 		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
 	}
 	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice), least: 1}
+	if !r.Portion.Whole() && !r.Composed() {
+		q.portion, q.portions = true, l.divide(&r)
+	}
 	if a.CapsPrice() {
 		q.sums, q.limit = byCount, 0
 	}
@@ -92,13 +98,13 @@ func (q *query) judge(l *List, i int32) fit {
 	f := fit{runtime: c.performance.Runtime(q.Length)}
 	switch q.sums {
 	case byCount:
-		if c.cheapest(l, q) > q.MaxPrice {
+		if q.price(l, c, c.cheapest(l, q)) > q.MaxPrice {
 			return fit{}
 		}
 	case byPrice:
-		f.key = int64(c.cheapest(l, q))
+		f.key = int64(q.price(l, c, c.cheapest(l, q)))
 	case byCost:
-		cost := grid.Cost(c.cheapest(l, q), f.runtime)
+		cost := q.cost(l, c, c.cheapest(l, q), f.runtime)
 		if cost > q.limit || q.own && q.capped && c.curve == nil && c.price > q.MaxPrice {
 			return fit{}
 		}
@@ -109,6 +115,11 @@ func (q *query) judge(l *List, i int32) fit {
 
 // suits reports whether nodes of a class serve the request at all.
 func (q *query) suits(l *List, c *class) bool {
+	if q.portion {
+		if _, lacks := q.Portion.On(&l.groups[c.group]); lacks != "" {
+			return false
+		}
+	}
 	return c.performance >= q.MinPerformance && q.Require.MetBy(l.groups[c.group].Machine) && (q.barred == nil || !q.barred[c.group]) && l.allows(c, q)
 }
 

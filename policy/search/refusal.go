@@ -125,7 +125,11 @@ func (l *List) unsuited(q *query) grid.Reason {
 		if q.barred != nil && q.barred[c.group] {
 			continue
 		}
-		if unmet := q.Require.Unmet(l.groups[c.group].Machine); unmet != "" {
+		unmet := q.Require.Unmet(l.groups[c.group].Machine)
+		if unmet == "" && q.portion {
+			_, unmet = q.Portion.On(&l.groups[c.group])
+		}
+		if unmet != "" {
 			lacks = unmet
 			continue
 		}

@@ -55,7 +55,7 @@ func (x *suits) reset(l *List, queries []query) {
 // performance of groups that allow windows of any length, otherwise a look at every class.
 func (f *Finder) suitOf(q *query) *suit {
 	x := &f.suits
-	if q.barred != nil || !q.Require.None() || f.list.bounded {
+	if q.barred != nil || q.portion || !q.Require.None() || f.list.bounded {
 		return f.suited(q)
 	}
 	rank, _ := slices.BinarySearch(x.speeds, q.MinPerformance)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -33,6 +34,10 @@ job: with the least sum of times or the earliest finish within the budget limit 
 or with the least cost within the time limit T*. Without --time-limit, T* is the sum
 of the jobs' mean times; without --budget, B* is the most that a selection within T*
 can cost. A limit given by flag always applies.
+
+Where nodes are divided into slices, an alternative may lie inside one of another job.
+What is selected is laid anew, in the order of the jobs; a window without a place there
+is not chosen, and points of the front with one are left out.
 
 Exit status 1 if no selection is within a given limit.`,
 		Example: "  bourse plan problem.json --algorithm amp --minimize cost\n" +
@@ -75,6 +80,7 @@ type planning struct {
 	problem *problem
 	found   search.Result
 	goal    selection.Goal
+	open    [][]int // by job, the alternatives that may be chosen
 	result  selection.Result
 	pareto  bool
 	front   []selection.Point
@@ -82,17 +88,22 @@ type planning struct {
 }
 
 func newPlanning(p *problem, r search.Result, goal selection.Goal, limits selection.Limits, pareto bool) *planning {
-	jobs := make([][]selection.Alternative, len(r.Alternatives))
-	for j, windows := range r.Alternatives {
-		for i := range windows {
-			w := &windows[i]
-			jobs[j] = append(jobs[j], selection.Alternative{Time: w.Time, Cost: w.Cost, End: w.End()})
+	var s selection.Selector
+	v := &planning{problem: p, found: r, goal: goal, pareto: pareto}
+	v.open = v.all()
+	for {
+		v.result = s.Select(v.jobs(), goal, limits)
+		v.restore(v.result.Chosen)
+		if !v.drop(v.result.Chosen) {
+			break
 		}
 	}
-	var s selection.Selector
-	v := &planning{problem: p, found: r, goal: goal, result: s.Select(jobs, goal, limits), pareto: pareto}
 	if pareto {
-		v.front, v.thinned = s.Front(jobs)
+		v.front, v.thinned = s.Front(v.jobs())
+		for _, f := range v.front {
+			v.restore(f.Chosen)
+		}
+		v.front = slices.DeleteFunc(v.front, func(f selection.Point) bool { return len(v.misplaced(f.Chosen)) > 0 })
 	}
 	return v
 }
@@ -137,7 +148,7 @@ func (v *planning) answer() planAnswer {
 		a.BudgetLimit = &r.Limits.Cost
 	}
 	for j := range p.Names {
-		if len(v.found.Alternatives[j]) == 0 {
+		if len(v.open[j]) == 0 {
 			a.Postponed = append(a.Postponed, p.Names[j])
 		}
 	}

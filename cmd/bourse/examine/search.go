@@ -38,6 +38,12 @@ A slot may have a "site", the same for all slots of a node. A job of unlike part
 sites, avoid and spread; "together": one site carries all of them, "apart": none
 carries two. What a part leaves out it has from its job.
 
+Nodes may be divided into slices: a slot has "of", the same in the whole file, and
+"free" if others already share its node, which is then open for its interval only. A
+job with "slices" takes as many of each node, and pays for those. It opens a whole
+node, or lies inside an opened one; of nodes of equal cost it takes those with the
+fewest free slices, then those whose slot ends first.
+
 Without --max-alternatives a job may have any number of alternatives, but the search
 fails if the windows have more than 1,000,000 parts in total.`,
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
@@ -146,6 +152,8 @@ type partAnswer struct {
 	Start grid.Time    `json:"start"`
 	End   grid.Time    `json:"end"`
 	Cost  grid.Credits `json:"cost"`
+	// Slices are those that it takes of the node, if not all.
+	Slices int32 `json:"slices,omitempty"`
 }
 
 func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
@@ -156,7 +164,7 @@ func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
 			w := &windows[i]
 			a := windowAnswer{w.Start, w.End(), w.Time, w.Cost, nil, w.Bounded}
 			for _, part := range w.Parts {
-				a.Parts = append(a.Parts, partAnswer{p.partOf(j, part.Of), p.Nodes[part.Group].Name, part.Start, part.End, part.Cost})
+				a.Parts = append(a.Parts, partAnswer{p.partOf(j, part.Of), p.Nodes[part.Group].Name, part.Start, part.End, part.Cost, part.Slices})
 			}
 			list = append(list, a)
 		}
@@ -173,6 +181,15 @@ func (p *problem) partOf(job int, of int32) string {
 	return ""
 }
 
+// nodeOf is the node of a part of a window, with the slices that it takes if not all.
+func (p *problem) nodeOf(part *grid.Part) string {
+	n := &p.Nodes[part.Group]
+	if part.Slices == 0 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s(%d/%d)", n.Name, part.Slices, n.Divided())
+}
+
 // writeAlternatives prints a row for each alternative, and why jobs have none.
 func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 	t := report.NewTable("job", "alternative", "start", "end", "time", "cost", "<nodes")
@@ -185,7 +202,7 @@ func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 				if name := p.partOf(j, part.Of); name != "" && (k == 0 || part.Of != w.Parts[k-1].Of) {
 					nodes = append(nodes, name+":")
 				}
-				nodes = append(nodes, p.Nodes[part.Group].Name)
+				nodes = append(nodes, p.nodeOf(&part))
 			}
 			t.AppendRow(table.Row{p.Names[j], i + 1, w.Start, w.End(), w.Time, w.Cost, clip(strings.Join(nodes, " "), 36)})
 			found++

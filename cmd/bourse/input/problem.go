@@ -22,6 +22,7 @@ type Problem struct {
 	named map[string]bool // the jobs so far
 	sited map[string]bool // the nodes whose slots name a site
 	most  grid.Credits    // what all jobs together could cost at most
+	of    int             // slices of each node; 0: none has said so yet
 }
 
 // MaxNodes is how many nodes a job may ask for, and a look may have.
@@ -64,13 +65,16 @@ func parseProblem(b []byte) (*Problem, error) {
 	index := make(map[string]int32)
 	err = top.each("slots", func(o *object) error { return p.addSlot(o, index) })
 	if err == nil {
+		err = p.divide()
+	}
+	if err == nil {
 		err = top.each("jobs", p.addJob)
 	}
 	return p, err
 }
 
 func (p *Problem) addSlot(o *object, index map[string]int32) error {
-	if err := o.keys("node", "start", "end", "performance", "price", "site"); err != nil {
+	if err := o.keys("node", "start", "end", "performance", "price", "site", "free", "of"); err != nil {
 		return err
 	}
 	s := grid.Slot{Count: 1}
@@ -82,6 +86,7 @@ func (p *Problem) addSlot(o *object, index map[string]int32) error {
 		return
 	})
 	o.value("price", "credits per node-hour", func(v string) (err error) { s.Price, err = grid.ParsePrice(v); return })
+	p.readSlices(o, &s)
 	if o.err == nil && s.End <= s.Start {
 		o.err = fmt.Errorf("%s.end: %v is not after start %v", o.path, s.End, s.Start)
 	}
@@ -120,7 +125,7 @@ func (p *Problem) place(o *object, node int32) error {
 }
 
 func (p *Problem) addJob(o *object) error {
-	if err := o.keys(append(wantKeys, "budget", "ready", "deadline", "parts", "together", "apart")...); err != nil {
+	if err := o.keys(append(wantKeys, "slices", "budget", "ready", "deadline", "parts", "together", "apart")...); err != nil {
 		return err
 	}
 	r := grid.Request{Deadline: grid.Never, Ready: -grid.MaxTime}
@@ -133,6 +138,9 @@ func (p *Problem) addJob(o *object) error {
 	}
 	if o.has("deadline") {
 		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = grid.ParseTime(v); return })
+	}
+	if r.Portion.Slices = o.slices("slices"); r.Portion.Slices > 0 && composed && o.err == nil {
+		o.err = fmt.Errorf("%s.slices: stands beside parts, which take whole nodes; leave it out", o.path)
 	}
 	r.Together, r.Apart = o.flag("together"), o.flag("apart")
 	parts, unpriced := []grid.JobPart{job.JobPart}, []int(nil)

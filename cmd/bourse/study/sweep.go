@@ -36,6 +36,7 @@ with 95 % intervals. With --out DIR it writes
                    interval, quantiles
   differences.csv  the differences from the first combination, seed by seed
   sweep.json       the settings of the sweep
+  sweep.svg, .pdf  with two parameters: each measure as lines with intervals and as a map
 
 The file names a scenario and the keys:
 
@@ -192,7 +193,11 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 	} else {
-		err = display.Folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", ")))
+		names := []string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}
+		if len(sheet.Sweep.Config.Parameters) == 2 {
+			names = append(names, sweepSVG, sweepPDF)
+		}
+		err = display.Folded(stdout, fmt.Sprintf("Files in %s: %s.", f.out, strings.Join(names, ", ")))
 	}
 	return failure.Of(err)
 }
@@ -230,8 +235,8 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 // table has a row for each point and VO whose cells are not empty.
 func (f *sweepFlags) table(config *configs.Sweep, means []simulation.SweepMean, cell func(*simulation.SweepMean) string) table.Writer {
 	header := []string{"#"}
-	for _, p := range config.Parameters {
-		header = append(header, "<"+p.Name)
+	for _, name := range config.Names() {
+		header = append(header, "<"+name)
 	}
 	names, heads := report.SweepColumns()
 	t := report.NewTable(append(append(header, "<VO"), heads...)...)
@@ -247,7 +252,7 @@ func (f *sweepFlags) table(config *configs.Sweep, means []simulation.SweepMean, 
 		if len(cells) > 0 {
 			row := []any{m.Point + 1}
 			for _, v := range config.Values(m.Point) {
-				row = append(row, fmt.Sprint(v))
+				row = append(row, configs.Shown(v))
 			}
 			row = append(row, m.Owner)
 			for _, name := range names {

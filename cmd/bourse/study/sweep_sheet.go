@@ -26,6 +26,8 @@ const (
 	sweepFile    = "sweep.json"
 	sweepApart   = "differences.csv"
 	sweepPage    = "sweep.html"
+	sweepSVG     = "sweep.svg"
+	sweepPDF     = "sweep.pdf"
 	sweepPartial = "progress.jsonl"
 )
 
@@ -139,6 +141,10 @@ func (s *sweepSheet) close() {
 func (s *sweepSheet) write() error {
 	list := []report.File{{Name: sweepRuns, Write: s.WriteRuns}, {Name: sweepSummary, Write: s.WriteSummary}, {Name: sweepFile, Write: s.writeConfig},
 		{Name: sweepApart, Write: s.WriteDifferences}, {Name: sweepPage, Write: s.WritePage}}
+	if figure := s.Figure(); figure != nil && s.part.of == 0 {
+		d := figure.Drawing()
+		list = append(list, report.File{Name: sweepSVG, Write: d.WriteSVG}, report.File{Name: sweepPDF, Write: d.WritePDF})
+	}
 	if s.part.of > 0 {
 		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
 	}
@@ -159,8 +165,8 @@ func (s *sweepSheet) write() error {
 func (s *sweepSheet) writeConfig(w io.Writer) error {
 	config := s.Sweep.Config
 	type parameter struct {
-		Key    string `json:"key"`
-		Values []any  `json:"values"`
+		Key    any   `json:"key"` // several are an array
+		Values []any `json:"values"`
 	}
 	doc := struct {
 		Name        string      `json:"name"`
@@ -170,7 +176,11 @@ func (s *sweepSheet) writeConfig(w io.Writer) error {
 		Parameters  []parameter `json:"parameters"`
 	}{config.Name, s.print, config.Seed, config.Runs, nil}
 	for _, p := range config.Parameters {
-		doc.Parameters = append(doc.Parameters, parameter{p.Name, p.Values})
+		var key any = p.Name
+		if len(p.Keys) > 1 {
+			key = p.Names()
+		}
+		doc.Parameters = append(doc.Parameters, parameter{key, p.Values})
 	}
 	b := bufio.NewWriter(w)
 	if err := flags.WriteJSON(b, doc); err != nil {
