@@ -22,10 +22,17 @@ func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, er
 	return a, err
 }
 
+// Quote says what jobs would get, without submitting them.
+func (c *Client) Quote(ctx context.Context, w web.QuoteWish) (a web.QuoteAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/quotes", w, &a)
+	return a, err
+}
+
 // Filter says which jobs to list; zero values stand for all.
 type Filter struct {
 	User, State, Name, Batch string
-	Most                     int // 0: all
+	Mine                     bool // the caller's own
+	Most                     int  // 0: all
 }
 
 // Jobs lists jobs, the newest first, page by page.
@@ -35,6 +42,9 @@ func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
 		if v != "" {
 			q.Set(key, v)
 		}
+	}
+	if f.Mine {
+		q.Set("mine", "true")
 	}
 	var list []web.Job
 	for {
