@@ -203,7 +203,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		if list, err = c.settle(ctx, api, answer, messages); err != nil && len(list) == 0 {
 			return flags.Refused(err)
 		}
-		late = err
+		list, late = inOrder(list), err
 	}
 	switch {
 	case c.JSON && list != nil:

@@ -45,7 +45,7 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 		if err != nil {
 			return seen, err
 		}
-		list = inOrder(slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] }))
+		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
 		seen = list
 		var open []string
 		for i := range list {
