@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
@@ -100,9 +99,7 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 	}
 	c.AddFlags(cmd)
 	f := cmd.Flags()
-	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
-	})
+	f.SetNormalizeFunc(dashes)
 	addJobFlags(cmd, &c.settings)
 	flags.AddFlag(cmd, &c.id, flags.AsName, "id", "", "the batch's identity: 8 to 64 letters, digits, - and _ (default: random)")
 	flags.AddFlag(cmd, &c.notify, flags.AsURL, "notify", "", "https address that receives every event of these jobs")

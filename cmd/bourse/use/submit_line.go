@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
@@ -53,6 +54,11 @@ func (f *jobFlag) IsBoolFlag() bool { return f.key.Kind == "boolean" }
 
 // inTraces are the keys that a trace takes too.
 var inTraces = []string{"max_price", "deadline"}
+
+// dashes has - and _ stand for each other in the names of flags.
+func dashes(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
 
 // addJobFlags adds a flag for each key of a job that fits on a line. - and _ are the same in
 // their names.
