@@ -150,3 +150,23 @@ func FuzzDirectives(f *testing.F) {
 		}
 	})
 }
+
+// A batch may leave the price to its broker, and so may all parts of a job; a scenario may not.
+func TestParseBatch_WithoutAPriceTheBrokersCapHolds(t *testing.T) {
+	t.Parallel()
+	const job = "[[job]]\nname = \"a\"\nlength = \"1h\"\n"
+	for text, unpriced := range map[string]bool{
+		job + "nodes = 2\n":                true,
+		job + "nodes = 2\nbudget = 1\n":    false,
+		job + "nodes = 2\nmax_price = 0\n": false,
+		job + "[[job.part]]\nname = \"p\"\nnodes = 1\n[[job.part]]\nname = \"q\"\nnodes = 1\n": true,
+	} {
+		b, err := ParseBatch("b.toml", []byte(text))
+		if err != nil || b.Jobs[0].Unpriced != unpriced {
+			t.Errorf("%s: %v, want unpriced %t", text, err, unpriced)
+		}
+	}
+	if _, err := parseBatch("b.toml", []byte(job+"nodes = 2\n"), true, grid.Day, nil, 0); err == nil || !strings.Contains(err.Error(), "max_price: missing") {
+		t.Errorf("in a scenario: %v", err)
+	}
+}

@@ -32,7 +32,7 @@ func newQuote(dry DryRun) *cobra.Command {
 	var q quote
 	cmd := &cobra.Command{
 		Use:   "quote BATCH.toml | SNAPSHOT|--slurm --nodes N --duration D",
-		Short: "Say what a batch would get, or price a reservation on a snapshot or a live cluster",
+		Short: "Say what a batch would get, or price a reservation",
 		Long: `Of a batch or a script, as bourse submit takes them, it says what its jobs would get
 from a federation: when, where and for how much, and what half an hour later or other
 sites would cost. The broker asks its sites; nothing is submitted and nothing is held.
@@ -122,7 +122,7 @@ func (q *quote) foresee(cmd *cobra.Command, file string, dry DryRun) error {
 	var idle error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if idle == nil && !slices.Contains(ofBatches, f.Name) {
-			idle = fmt.Errorf("--%s has no effect on a batch, whose jobs say themselves what they need; leave it out", f.Name)
+			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", file, configs.WrongKind(flags.KindOfFile(file), configs.KindSite), f.Name)
 		}
 	})
 	if idle != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -68,6 +69,9 @@ func addJobFlags(cmd *cobra.Command, to *[]configs.Setting) {
 		usage := key.Doc
 		if slices.Contains(inTraces, key.Name) {
 			usage += "; for each job of a trace, too"
+		}
+		if len(key.Words) > 0 && key.Kind != "boolean" {
+			usage += ": " + names.Or(key.Words)
 		}
 		if key.Many {
 			usage += ". May be repeated"
