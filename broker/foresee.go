@@ -11,13 +11,25 @@ import (
 // sites last offered to a cycle or to somebody who looked at them, and the price cap of those
 // that come without a price. Nothing is recorded, and nothing is held.
 
+type (
+	// Foresight is what a plan of such jobs needs.
+	Foresight = planning.Foresight
+	// Foreseen is what such a job would get.
+	Foreseen = planning.Foreseen
+	// Prospect is its outcome in one of these plans.
+	Prospect = planning.JobOutcome
+)
+
+// Foresee plans the jobs, which needs no turn of the broker. It costs three plans.
+func Foresee(f *Foresight) []Foreseen { return new(planning.Planner).Foresee(f, nil) }
+
 // Foresee gathers what a plan of these jobs needs. An earlier job of the list that a later one
 // comes after must be named as it is there. The result shares nothing that the broker changes,
 // so it may be planned elsewhere.
-func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *planning.Foresight {
+func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 	sch := b.scheduler
 	from := max(now, sch.next).Add(b.cfg.Lead)
-	f := &planning.Foresight{After: make([][]int, len(jobs)), Gaps: make([]grid.Duration, len(jobs)), Known: make([]grid.Reason, len(jobs))}
+	f := &Foresight{After: make([][]int, len(jobs)), Gaps: make([]grid.Duration, len(jobs)), Known: make([]grid.Reason, len(jobs))}
 	f.Input = planning.Input{Cycle: sch.cycles + 1, From: from, Horizon: now.Add(b.cfg.Horizon), Terms: sch.terms(), Sites: b.offered(), Away: sch.someAway()}
 	f.Funds = planning.Quotes{Left: b.accounts.Left(), Away: f.Input.Away, Quotas: map[string]grid.Credits{}}
 	names := make([]string, len(f.Input.Sites))
@@ -49,7 +61,7 @@ func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *planning.Foresight {
 }
 
 // foreseen is a job as a cycle would see it, with what is known to be in its way.
-func (b *Broker) foreseen(now grid.Time, x *grid.Job, sites []string, f *planning.Foresight, i int) planning.Job {
+func (b *Broker) foreseen(now grid.Time, x *grid.Job, sites []string, f *Foresight, i int) planning.Job {
 	fill(x)
 	why := b.intake.refusal(now, x)
 	j := newJob(*x)

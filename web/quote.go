@@ -12,7 +12,6 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
-	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -125,7 +124,7 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []JobQuote) e
 	for n, i := range order {
 		sorted[n] = jobs[i]
 	}
-	var f *planning.Foresight
+	var f *broker.Foresight
 	if err := s.broker(ctx, func(now grid.Time, b *broker.Broker) { f = b.Foresee(now, sorted) }); err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []JobQuote) e
 		return s.unanswered(ctx.Err())
 	}
 	defer func() { <-s.slots }()
-	list := new(planning.Planner).Foresee(f, nil)
+	list := broker.Foresee(f)
 	for n, i := range order {
 		got, q := &list[n], &out[i]
 		q.Now = outlookOf(&got.Now)
@@ -147,7 +146,7 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []JobQuote) e
 }
 
 // outlookOf shows what a plan has for a job.
-func outlookOf(o *planning.JobOutcome) *Outlook {
+func outlookOf(o *broker.Prospect) *Outlook {
 	got := o.Taken()
 	if got == nil {
 		return &Outlook{Reason: reasonOf(o.Reason)}

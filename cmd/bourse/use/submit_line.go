@@ -14,7 +14,6 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -71,7 +70,7 @@ func addJobFlags(cmd *cobra.Command, to *[]configs.Setting) {
 			usage += "; for each job of a trace, too"
 		}
 		if len(key.Words) > 0 && key.Kind != "boolean" {
-			usage += ": " + names.Or(key.Words)
+			usage += ": " + strings.Join(key.Words, ", ")
 		}
 		if key.Many {
 			usage += ". May be repeated"
