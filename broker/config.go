@@ -44,6 +44,7 @@ type Config struct {
 	Weights     search.Weights // of Best, see search.Options
 	Minimize    grid.Goal
 	Urgency     grid.Urgency  // under GoalValue, for jobs without one of their own
+	PriceCap    *grid.Price   // of jobs that come with neither a price nor a budget; nil: see Broker.PriceCap
 	BudgetLimit grid.Credits  // B* of each cycle; selection.Auto: the formula
 	TimeLimit   grid.Duration // T* of each cycle; selection.Auto: the formula
 	// Patience is how long a job may wait for a better window under GoalValue: until

@@ -72,6 +72,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	cfg.Alpha = choice.Alpha(b.Alpha) * (choice.One / choice.Alpha(One))
 	cfg.AcceptShifts = int(b.AcceptShifts)
 	cfg.Draws = uint64(broker.Phase(b.Name, grid.MaxDuration))
+	cfg.PriceCap = b.PriceCap
 	if b.BudgetLimit != nil {
 		cfg.BudgetLimit = *b.BudgetLimit
 	}

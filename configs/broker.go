@@ -27,6 +27,7 @@ type Broker struct {
 	Patience        *grid.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
 	Weights         Weights        // of an algorithm that weighs windows
 	BudgetLimit     *grid.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
+	PriceCap        *grid.Price    // of jobs with neither a price nor a budget; nil: by the mean of what suits ("auto", the default)
 	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        choice.Strategy
 	Alpha           Thousandths    // for strategy alpha, 0..1; default 0.5
@@ -138,6 +139,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		whole("max_waiting", &b.MaxWaiting, maxWaiting(until), 1, 100_000, "jobs that one user may have waiting; more are refused").byDefault("100000 in a scenario, 10000 in a process"),
 		amount("lead", &b.Lead, lead, "least time until a window may start; 0 (only in a scenario) or from 10s").byDefault(`"0s" in a scenario, "60s" in a process`),
 		auto("budget_limit", &b.BudgetLimit, "B*, what a cycle may spend; auto: by the formula. For strategy batch"),
+		auto("price_cap", &b.PriceCap, "most that a job pays for a node-hour if it gives neither `max_price` nor `budget`; auto: three times the mean base price of the sites that suit it").only(inProcess, "is for the broker of a process; a job of a scenario has a max_price or a budget"),
 		auto("time_limit", &b.TimeLimit, "T*, total time of a cycle's jobs; auto: by the formula. For strategy batch"),
 		each("user", &b.Users, maxUsers, func(u *User) keys { return u.keys(b.MaxWaiting, users) }, "users with terms of their own; `*`: all other users"),
 		each("tenant", &b.Tenants, maxTenants, func(x *Tenant) keys { return x.keys(tenants, members) }, "groups of users with common terms"),

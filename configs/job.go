@@ -22,6 +22,7 @@ type Job struct {
 	FailsAfter     Range[Thousandths] // when it does, as a share of its real run time; default 0..1
 	MinPerformance grid.Performance   // P; default 1
 	MaxPrice       grid.Price         // C; if only a budget is given, implied by the budget
+	Unpriced       bool               // in a batch: neither price nor budget is given, so that the broker's price cap holds
 	Budget         grid.Credits       // S; if only a price is given, implied by the price
 	Ready          Moment             // earliest start; default: its submission
 	Deadline       Moment             // after Ready; default: none
@@ -238,7 +239,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").only(inScenario, failsReally),
 		factors("fails_after", &j.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, failsReally),
 		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
-		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; one of the two must be given"),
+		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; without either, the broker's `price_cap`. In a scenario one of the two must be given"),
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
 		moment("ready", &j.Ready, 0, "earliest start").byDefault("its submission"),
 		moment("deadline", &j.Deadline, grid.Duration(grid.Never), "latest end").byDefault("none"),
@@ -380,7 +381,9 @@ func (t *table) window(j *Job) {
 func (t *table) money(j *Job) {
 	price, budget := t.has("max_price"), t.has("budget")
 	if !price && !budget && !t.has("part") {
-		t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
+		if j.Unpriced = t.in == inBatch; !j.Unpriced {
+			t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
+		}
 	}
 	if t.doc.faulty[t.path] || t.has("part") {
 		return
@@ -392,6 +395,9 @@ func (t *table) money(j *Job) {
 	}
 	if j.MinPerformance.Runtime(longest) > grid.MaxDuration {
 		t.wrong("length", "%s at performance %v is too long for a schedule", longest.Words(), j.MinPerformance)
+		return
+	}
+	if j.Unpriced {
 		return
 	}
 	if !budget {

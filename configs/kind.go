@@ -64,7 +64,7 @@ var kinds = []struct {
 	{KindContext, "a context file", `JSON with "broker"`, "--context", nil},
 	{KindRun, "a file of a run's folder", `JSON with "scenario" or "sites"`, "bourse report, with the folder", nil},
 	{KindTrace, "a log of jobs", "records, a line each", "bourse replay and bourse convert", nil},
-	{KindScript, "a script", "#! in its first line", "the key script of a job in a batch", nil},
+	{KindScript, "a script", "#! in its first line", "bourse submit, or the key script of a job in a batch", nil},
 	{KindJournal, "a journal", `"bourse journal" in its first line`, "bourse journal show and verify", nil},
 	{KindPEM, "a certificate or a key", "PEM", "the keys of [tls]", nil},
 	{KindJSON, "JSON", "its brackets", "", nil},

@@ -209,6 +209,9 @@ func (t *table) compose(j *Job) {
 			t.wrongAt(part.at(i).key("offset"), "ends %s after the job's start, which is beyond the broker's horizon, %s; take a shorter offset, or a longer horizon", j.Parts[i].Last().Words(), h.Words())
 		}
 	}
+	if j.Unpriced = t.in == inBatch && len(unpriced) == len(j.Parts) && !t.has("budget"); j.Unpriced {
+		unpriced = nil
+	}
 	if len(unpriced) > 0 && !t.has("budget") {
 		t.wrongAt(part.at(unpriced[0]).key("max_price"), "missing; write max_price = 2.5 (credits per node-hour) for every part or for the job, or budget = 100.0 (credits) for the job")
 		return

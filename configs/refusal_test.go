@@ -319,7 +319,6 @@ func TestReadBatch_Refuses(t *testing.T) {
 		{"deadline before ready", `deadline = "1d"`, `deadline = "59m"`, "job.deadline", "59m is not after ready, 1h"},
 		{"date before ready", "ready = \"1h\"\ndeadline = \"1d\"", "ready = 2026-01-02T00:00:00Z\ndeadline = 2026-01-01T00:00:00Z #!", "job.deadline", "is not after ready, 2026-01-02"},
 		{"date without offset", `deadline = "1d"`, `deadline = 2026-01-01T00:00:00`, "job.deadline", "no offset"},
-		{"neither price nor budget", "[[job]]\nname = \"wave\"\nnodes = 16\nlength = \"2h\"\nmax_price = 2.5\n", "[[job]]\nname = \"wave\"\nnodes = 16\nlength = \"2h\"\n", "job.max_price", "budget = 100.0"},
 		{"no performance", "nodes = 16", "nodes = 16\nmin_performance = 0 #!", "job.min_performance", "outside 0.001.."},
 		{"length beyond all schedules", `length = "2h"`, "min_performance = 0.001\nlength = \"100000000000d\" #!", "job.length", "outside 0.."},
 		{"price beyond all budgets", "nodes = 16\nlength = \"2h\"\nmax_price = 2.5", "nodes = 1000000\nlength = \"2h\"\nmax_price = 1000000 #!", "job.max_price", "give a budget"},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -92,6 +93,15 @@ func (t *table) program(key string) string {
 		t.wrong(key, "%s is empty", name)
 	}
 	return text
+}
+
+// ReadScript reads a script that is a job of its own. The error names the file.
+func ReadScript(file string) ([]byte, error) {
+	text, err := readProgram(file)
+	if err != nil && !strings.Contains(err.Error(), file) {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return []byte(text), err
 }
 
 // readProgram reads a script file.

@@ -62,8 +62,8 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 	if err := s.hooks.allowed(b.Notify); err != nil {
 		return nil, huma.Error422UnprocessableEntity("notify: " + err.Error())
 	}
-	var now grid.Time
-	if err := s.view(ctx, func(t grid.Time, _ agents.Agent) { now = t }); err != nil {
+	now, err := s.price(ctx, b)
+	if err != nil {
 		return nil, err
 	}
 	unlock, err := s.lockBatch(ctx, b)

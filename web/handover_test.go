@@ -196,7 +196,7 @@ func TestHandover_ALostPartTellsWhy(t *testing.T) {
 // is not reachable.
 func TestHandover_SaysWhyThereIsNoOutput(t *testing.T) {
 	t.Parallel()
-	h := world(t)
+	h := world(t, func(c *broker.Config) { c.Refuse = false }) // or what never fits would not be taken
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
 	b.Jobs = append(b.Jobs, job("idle"), job("late"), job("huge"))

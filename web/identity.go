@@ -95,9 +95,17 @@ func lettersOf(text string) string {
 }
 
 // digest is a hash of the batch's content. Spans stay spans, so that it does not depend
-// on the time of the submission.
+// on the time of the submission. Nor does it depend on price caps, which follow the sites'
+// prices.
 func (b *Batch) digest() string {
-	text, err := json.Marshal(b)
+	content := *b
+	content.Jobs = slices.Clone(b.Jobs)
+	for i := range content.Jobs {
+		if r := &content.Jobs[i]; r.Capped {
+			r.MaxPrice = nil
+		}
+	}
+	text, err := json.Marshal(content)
 	if err != nil {
 		panic(err) // such a value can always be encoded
 	}

@@ -169,6 +169,7 @@ type JobList struct {
 
 type jobsInput struct {
 	User   string `query:"user" doc:"only this user's jobs; only operators may ask for those of others"`
+	Mine   bool   `query:"mine" doc:"only the caller's own jobs"`
 	State  string `query:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
@@ -270,6 +271,9 @@ const scanSteps = 8
 // page lists jobs, the newest first.
 func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	who := caller(ctx)
+	if in.Mine && in.User == "" {
+		in.User = who.Name
+	}
 	if in.User != "" && !who.sees(in.User) {
 		return nil, huma.Error403Forbidden(fmt.Sprintf("you may not see the jobs of %q; you are %q", in.User, who.Name))
 	}

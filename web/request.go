@@ -16,7 +16,8 @@ type JobRequest struct {
 	Length         Seconds       `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
 	Run            *Seconds      `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
 	MinPerformance *Performance  `json:"minPerformance,omitempty" doc:"least performance of every node; default 1"`
-	MaxPrice       *Price        `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is required"`
+	MaxPrice       *Price        `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
+	Capped         bool          `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
 	Budget         *Credits      `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
 	Ready          string        `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
 	Deadline       string        `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`

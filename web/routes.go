@@ -24,12 +24,12 @@ func to[I, O any](op huma.Operation, answer func(context.Context, *I) (*O, error
 const onRecord = " Only for operators. Answered once it is recorded; repeating it changes nothing."
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
-func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money, g *group) []route {
-	return slices.Concat(jobRoutes(body, j, b, x, c), turnRoutes(c, s), marketRoutes(body, m), groupRoutes(body, g))
+func brokerRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *changes, s *streams, m *money, g *group) []route {
+	return slices.Concat(jobRoutes(body, j, b, q, x, c), turnRoutes(c, s), marketRoutes(body, m), groupRoutes(body, g))
 }
 
 // jobRoutes are the operations about jobs.
-func jobRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes) []route {
+func jobRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *changes) []route {
 	return []route{
 		to(huma.Operation{
 			OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
@@ -40,6 +40,14 @@ func jobRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes) []r
 			MaxBodyBytes: 4 * body,
 			Errors:       []int{401, 403, 409, 413, 503},
 		}, b.submit),
+		to(huma.Operation{
+			OperationID: "quote", Method: http.MethodPost, Path: "/v1/quotes", Tags: []string{"jobs"}, Summary: "Say what jobs would get, without submitting them",
+			Description: "The broker asks its sites what is free, unless they have said so within ten seconds, and plans the jobs as its next cycle would if they were its only ones. " +
+				"Beside that it says what they would get half an hour later, and on other sites. Nothing is held or recorded. The prices of windows for whose nodes other jobs wait are base prices; see atLeast. " +
+				"A caller may ask 60 times in a minute (429), for at most 100 jobs at a time.",
+			MaxBodyBytes: 4 * body,
+			Errors:       []int{401, 403, 413, 422, 429, 503},
+		}, q.quote),
 		to(huma.Operation{
 			OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: []string{"jobs"}, Summary: "List jobs, the newest first",
 			Description: "Users see their own jobs, operators all. A page may be shorter than its limit, even empty, although there is a next one, " +

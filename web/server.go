@@ -139,7 +139,8 @@ func NewBroker(opt Options) (*Server, error) {
 	s.feed = newFeed(s.agent, s.list, s.hooks)
 	j := &jobs{s.agent, s.list}
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
-	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
+	b := &batches{jobs: j, hooks: s.hooks}
+	s.serve(brokerRoutes(s.opt.Limits.Body, j, b, &quotes{batches: b, slots: make(chan struct{}, quotesAtOnce)}, s.explains, &changes{j},
 		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}, &group{s.agent}))
 	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)

@@ -27,7 +27,7 @@ func completeArguments(root *cobra.Command) {
 		if err != nil || cmd.CommandPath() != root.Name()+" "+path {
 			panic("no command " + path)
 		}
-		several := path == "export" || path == "report"
+		several := path == "export" || path == "report" || path == "cancel"
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 && !several {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -182,7 +182,7 @@ func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
 	f := newFederation(t)
 	f.file(t, "huge.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 2400", 1))
 	out, _, err := f.run("submit", "DIR/huge.toml", "--wait")
-	if exitCode(err) != 1 || !strings.Contains(err.Error(), "of 1 job 1 abandoned or withdrawn") || !strings.Contains(out, "abandoned") {
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "of 2 jobs 1 abandoned or withdrawn") || !strings.Contains(out, "abandoned") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -236,7 +236,7 @@ func TestSubmit_ErrorsNameFileLineAndKey(t *testing.T) {
 		{"submit DIR/log.swf", "--max-price"},
 		{"submit DIR/log.swf --max-price dear", "--max-price"},
 		{"submit DIR/log.swf --max-price 2 --max-jobs 0", "--max-jobs"},
-		{"submit", "one batch file"},
+		{"submit", "a batch file, a script or a trace"},
 		{"submit DIR/bad.toml --wait=soon", "must be placed or done"},
 		{"jobs --most 0", "--most"},
 		{"jobs --state odd", "state"},

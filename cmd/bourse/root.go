@@ -44,6 +44,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		}
 		root.AddCommand(g.commands...)
 	}
+	root.AddCommand(habitCommands()...)
 	completeArguments(root)
 	holdToEffects(root)
 	help := root.HelpFunc()
@@ -66,7 +67,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", study.Commands()},
-		{"one", "Examine one decision:", examine.Commands()},
+		{"one", "Examine one decision:", examine.Commands(use.DryRun)},
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},
 		{"operate", "Watch and operate a federation:", operate.Commands()},

@@ -194,7 +194,7 @@ rendezvous = true
 			t.Fatal(err)
 		}
 	}
-	eventually(t, 2*time.Minute, "done", func() bool { return r.job("both").State == "done" })
+	eventually(t, 2*time.Minute, "failed", func() bool { return r.job("both").State == "failed" }) // by its exit status
 	for i, l := range r.job("both").Legs {
 		if l.State != "settled" || l.Exit == nil || *l.Exit != 3+i {
 			t.Errorf("leg %d: %+v", i, l)
@@ -203,6 +203,34 @@ rendezvous = true
 		if out := r.logs("both", i); !strings.HasSuffix(out, want) || strings.Count(out, "begun") != 1 {
 			t.Errorf("leg %d printed\n%s\nwant at its end\n%s", i, out, want)
 		}
+	}
+	r.oneLine()
+}
+
+// oneLine is a user's first day: a dry run, a command on one line, its output, the length of the
+// next one, and many jobs cancelled at once.
+func (r *running) oneLine() {
+	r.Helper()
+	at := []string{"submit", "--context", filepath.Join(r.dir, federation.ContextFile)}
+	submit := func(want string, args ...string) {
+		r.Helper()
+		out, messages, _ := runCommand(r.Context(), append(at[:3:3], args...)...)
+		if !strings.Contains(out+messages, want) {
+			r.Errorf("submit %q: %q is missing in\n%s%s", args, want, out, messages)
+		}
+	}
+	submit("Nothing is held.", "--dry-run", "--name", "one", "--length", "20s", "--", "echo", "one line")
+	submit("one without a price: at most ", "--name", "one", "--length", "20s", "--wait=done", "--", "echo", "one line")
+	if out := r.logs("one", 0); out != "one line\n" {
+		r.Errorf("it printed %q", out)
+	}
+	submit(`Your last jobs "one" ran for `, "--name", "one", "--", "echo", "one line")
+	submit("of 1 job 1 failed", "--name", "bad", "--length", "20s", "--wait=done", "--", "false")
+	for _, name := range []string{"later", "latest"} {
+		submit("placed", "--name", name, "--length", "20s", "--ready", "1h", "--wait", "--", "true")
+	}
+	if out := r.bourse("cancel", "--state", "placed", "--mine"); !strings.Contains(out, "later-") || !strings.Contains(out, "latest-") || r.job("later").State != "withdrawn" {
+		r.Errorf("cancelled %s", out)
 	}
 }
 

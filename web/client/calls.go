@@ -22,9 +22,16 @@ func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, er
 	return a, err
 }
 
+// Quote says what jobs would get, without submitting them.
+func (c *Client) Quote(ctx context.Context, w web.QuoteWish) (a web.QuoteAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/quotes", w, &a)
+	return a, err
+}
+
 // Filter says which jobs to list; zero values stand for all.
 type Filter struct {
 	User, State, Name, Batch string
+	Mine                     bool   // the caller's own
 	Array                    string // the elements of this array, in order of index
 	Most                     int    // 0: all
 }
@@ -36,6 +43,9 @@ func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
 		if v != "" {
 			q.Set(key, v)
 		}
+	}
+	if f.Mine {
+		q.Set("mine", "true")
 	}
 	var list []web.Job
 	for {

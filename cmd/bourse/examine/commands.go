@@ -2,9 +2,20 @@
 // search, plan and gather.
 package examine
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+)
+
+// DryRun says what the jobs of a file would get from a federation. Quote takes such files too,
+// and leaves them to the group of those who submit them.
+type DryRun func(ctx context.Context, file string, at flags.Calling, out, messages io.Writer) error
 
 // Commands lists the commands of the group, in the order of the help.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan(), newGather()}
+func Commands(dry DryRun) []*cobra.Command {
+	return []*cobra.Command{newQuote(dry), newForecast(), newSnapshot(), newSearch(), newPlan(), newGather()}
 }

@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
@@ -24,12 +28,16 @@ import (
 )
 
 // newQuote builds "bourse quote".
-func newQuote() *cobra.Command {
+func newQuote(dry DryRun) *cobra.Command {
 	var q quote
 	cmd := &cobra.Command{
-		Use:   "quote SNAPSHOT|--slurm --nodes N --duration D",
-		Short: "Price a reservation on a snapshot of a site, or on a live cluster",
-		Long: `Prices a reservation of N nodes for D at every start time worth considering, or at
+		Use:   "quote BATCH.toml | SNAPSHOT|--slurm --nodes N --duration D",
+		Short: "Say what a batch would get, or price a reservation",
+		Long: `Of a batch or a script, as bourse submit takes them, it says what its jobs would get
+from a federation: when, where and for how much, and what half an hour later or other
+sites would cost. The broker asks its sites; nothing is submitted and nothing is held.
+
+Of a snapshot it prices a reservation of N nodes for D at every start time worth considering, or at
 one. Base is the plain cost. Additive is the cost of delaying the waiting jobs:
 node-seconds of planned delay times the delay cost of their queue. If a reservation
 is not feasible, quote names the running job, the reservation or the operator's
@@ -45,7 +53,8 @@ Times are then seconds since 1970, or spans since the snapshot.
 
 With --alpha, --cheapest-before or --within, one offer is chosen and marked
 ("chosen" in JSON, null if none is suitable). Exit status 1 if none is suitable.`,
-		Example: "  bourse quote snapshot.toml --nodes 16 --duration 2h\n" +
+		Example: "  bourse quote jobs.toml\n" +
+			"  bourse quote snapshot.toml --nodes 16 --duration 2h\n" +
 			"  bourse quote snapshot.toml --nodes 16 --duration 2h --alpha 0.3 \\\n      --policy conservative\n" +
 			"  bourse quote snapshot.toml --nodes 16 --duration 2h --start 3600 --json\n" +
 			"  bourse quote --slurm --partition batch --nodes 16 --duration 2h --alpha 0",
@@ -57,6 +66,14 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
+			if len(args) == 1 {
+				if k := flags.KindOfFile(args[0]); k == configs.KindBatch || k == configs.KindScript {
+					return q.foresee(cmd, args[0], dry)
+				}
+			}
+			if err := q.need(); err != nil {
+				return err
+			}
 			return q.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
@@ -75,8 +92,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
 	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other offer beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
-	_ = cmd.MarkFlagRequired("nodes")
-	_ = cmd.MarkFlagRequired("duration")
+	flags.AddFlag(cmd, &q.context, flags.AsContext, "context", "", "for a batch: context file of the federation")
 	cmd.MarkFlagsMutuallyExclusive("alpha", "cheapest-before", "within")
 	return cmd
 }
@@ -92,9 +108,44 @@ type quote struct {
 	alpha              *choice.Alpha
 	within             *grid.Credits
 	group, user        string
+	context            string
 	more, pareto, json bool
 	given              func(flag string) bool
 	notes              []string // on the queue, for people
+}
+
+// ofBatches are the flags that a dry run takes.
+var ofBatches = []string{"json", "context"}
+
+// foresee is quote of a batch.
+func (q *quote) foresee(cmd *cobra.Command, file string, dry DryRun) error {
+	var idle error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if idle == nil && !slices.Contains(ofBatches, f.Name) {
+			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", file, configs.WrongKind(flags.KindOfFile(file), configs.KindSite), f.Name)
+		}
+	})
+	if idle != nil {
+		return idle
+	}
+	return dry(cmd.Context(), file, flags.Calling{Context: q.context, JSON: q.json}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+// need refuses the quote of a snapshot that lacks what is to be reserved.
+func (q *quote) need() error {
+	var lacks []string
+	for _, f := range []string{"duration", "nodes"} {
+		if !q.given(f) {
+			lacks = append(lacks, strconv.Quote(f))
+		}
+	}
+	switch {
+	case len(lacks) > 0:
+		return fmt.Errorf("required flag(s) %s not set", strings.Join(lacks, ", "))
+	case q.given("context"):
+		return errors.New("--context has no effect on a snapshot; leave it out")
+	}
+	return nil
 }
 
 // quoteOffer is the printed form of an offer.

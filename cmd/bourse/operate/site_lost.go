@@ -1,17 +1,13 @@
 package operate
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
@@ -92,7 +88,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 	if stake != nil {
 		fmt.Fprint(stderr, stakeWords(stake))
 	}
-	if f, ok := in.(*os.File); ok && !c.yes && term.IsTerminal(int(f.Fd())) && !agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
+	if !c.yes && !flags.Agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
 		return failure.Of(errors.New("nothing was done"))
 	}
 	list, err := api.LoseSite(ctx, name, c.wish)
@@ -123,15 +119,4 @@ func stakeWords(s *web.SiteStake) string {
 	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
 		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
 		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
-}
-
-// agrees asks a question, and reports whether the answer is yes.
-func agrees(in io.Reader, stderr io.Writer, question string) bool {
-	fmt.Fprint(stderr, question+" [y/N] ")
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true
-	}
-	return false
 }

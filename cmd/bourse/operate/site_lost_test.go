@@ -8,17 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// What it will do is said with the numbers of jobs and legs; only y and yes go on.
+// What it will do is said with the numbers of jobs and legs.
 func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
 	t.Parallel()
 	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * grid.Credit}, Horizon: web.Seconds{Duration: grid.Day}})
 	if want := "north carries 14 legs of 12 jobs, 3 running, for 5 credits."; !strings.HasPrefix(got, want) || !strings.Contains(got, "for 1d") {
 		t.Errorf("%s", got)
-	}
-	for text, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "": false, "no\n": false, "yes please\n": false} {
-		var out strings.Builder
-		if got := agrees(strings.NewReader(text), &out, "Declare north lost?"); got != want || out.String() != "Declare north lost? [y/N] " {
-			t.Errorf("%q: %t, %q", text, got, out.String())
-		}
 	}
 }

@@ -45,9 +45,9 @@ func arrayLines(line func(key, format string, args ...any), a *web.Array) {
 }
 
 // tally says below a list how many elements of its arrays are in each state.
-func tally(out io.Writer, list []web.Job, blank string) string {
+func tally(out io.Writer, list []jobRow, blank string) string {
 	for i := range list {
-		if a := list[i].Array; a != nil {
+		if a := list[i].Array; a != nil && list[i].folded == nil {
 			fmt.Fprintf(out, "%s%s: %s\n", blank, list[i].ID, a.Words)
 			blank = ""
 		}

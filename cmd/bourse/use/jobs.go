@@ -27,28 +27,35 @@ type jobsCommand struct {
 	calling
 	user, state, batch string
 	most               int
-	follow             bool
+	follow, watching   bool
+	each, mine         bool
 }
 
 // newJobs builds "bourse jobs".
 func newJobs() *cobra.Command {
 	var c jobsCommand
 	cmd := &cobra.Command{
-		Use:   "jobs [ID]",
-		Short: "Show jobs and their states",
-		Long: `Jobs lists jobs, the newest first, or shows one job with all legs of its window.
-Users see their own jobs, operators all. ID is a job's identity, or its name if no
-other job has it. An array is one row, with how many of its elements are in each state
-below the table; bourse jobs arr lists the elements of the array arr, and "arr[3]" is
-one of them.
+		Use:     "jobs [ID]",
+		Aliases: []string{"queue", "status"},
+		Short:   "Show jobs and their states",
+		Long: `Jobs lists the newest jobs in the order of submission, or shows one job with all legs
+of its window. Users see their own jobs, operators all. ID is a job's identity, or its
+name if no other job has it. A batch of more than ` + strconv.Itoa(mostUnfolded) + ` jobs is one row, with its states
+counted; --each and --batch show its jobs. An array is one row, with how
+many of its elements are in each state below the table; bourse jobs arr lists the
+elements of the array arr, and "arr[3]" is one of them.
 
 ` + statesText() + `Times are local.
 
 With --follow it prints every event of the jobs as it happens (with --json as lines
 of JSON). With an ID it ends when the job does, with exit status 1 if the job failed,
 was abandoned or withdrawn. A broken stream is opened anew and goes on where it broke;
-a message says so where it cannot, as after a restart of the broker.`,
-		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow\n  bourse jobs arr --state failed\n  bourse jobs 'arr[3]'",
+a message says so where it cannot, as after a restart of the broker.
+
+With --watch it shows the list, or the job, and shows it again whenever it has
+changed, until it is interrupted or the job is over; the exit status is that of
+--follow.`,
+		Example: "  bourse jobs\n  bourse jobs --watch\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow\n  bourse jobs arr --state failed\n  bourse jobs 'arr[3]'",
 		Args:    flags.Arguments(0, 1, "at most one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -60,7 +67,13 @@ a message says so where it cannot, as after a restart of the broker.`,
 	flags.AddFlag(cmd, &c.state, flags.AsJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
 	flags.AddFlag(cmd, &c.batch, flags.AsName, "batch", "", "only the jobs of this batch")
 	flags.AddFlag(cmd, &c.most, flags.AsNumber, "most", 100, "how many to list at most")
+	f.BoolVar(&c.mine, "mine", false, "only your own jobs; for operators, who see all")
+	f.BoolVar(&c.each, "each", false, "a row for each job of a batch")
 	f.BoolVar(&c.follow, "follow", false, "print every event as it happens")
+	f.BoolVar(&c.watching, "watch", false, "show the list again whenever it has changed")
+	cmd.MarkFlagsMutuallyExclusive("follow", "watch")
+	cmd.MarkFlagsMutuallyExclusive("watch", "json")
+	cmd.MarkFlagsMutuallyExclusive("mine", "user")
 	return cmd
 }
 
@@ -78,7 +91,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	}
 	switch {
 	case c.follow:
-		return c.watch(ctx, api, id, out, messages)
+		return c.events(ctx, api, id, out, messages)
+	case c.watching:
+		return c.watch(ctx, api, id, out)
 	case id != "":
 		j, err := api.Job(ctx, id)
 		if err != nil {
@@ -93,10 +108,16 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		printJob(out, &j, time.Now())
 		return nil
 	}
-	list, err := api.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Most: c.most})
+	return c.list(ctx, api, out, messages)
+}
+
+// list prints the jobs.
+func (c *jobsCommand) list(ctx context.Context, api *client.Client, out, messages io.Writer) error {
+	list, err := api.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine, Most: c.most})
 	if err != nil {
 		return flags.Refused(err)
 	}
+	list = inOrder(list)
 	if c.JSON {
 		return flags.WriteJSON(out, struct {
 			Jobs []web.Job `json:"jobs"`
@@ -109,13 +130,20 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	if len(list) == c.most {
 		fmt.Fprintf(messages, "only the newest %d are shown; --most shows more\n", c.most)
 	}
-	printJobs(out, list, time.Now())
+	rows := folded(list)
+	if c.each || c.batch != "" {
+		rows = eachJob(list)
+	}
+	printRows(out, rows, time.Now())
 	return nil
 }
 
 // printJobs prints a table of jobs, and below it why jobs are not placed.
-func printJobs(out io.Writer, list []web.Job, now time.Time) {
-	users := slices.ContainsFunc(list, func(j web.Job) bool { return j.User != list[0].User })
+func printJobs(out io.Writer, list []web.Job, now time.Time) { printRows(out, eachJob(list), now) }
+
+// printRows prints a table of jobs and folded batches, and below it why jobs are not placed.
+func printRows(out io.Writer, list []jobRow, now time.Time) {
+	users := slices.ContainsFunc(list, func(j jobRow) bool { return j.User != list[0].User })
 	head := []string{"job", "<state", "nodes", "<sites", "<start", "<end", "cost"}
 	if users {
 		head = slices.Insert(head, 1, "<user")
@@ -125,7 +153,11 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 		w := report.NewTable(head...)
 		for i := range list {
 			j := &list[i]
-			row := table.Row{display.CutMiddle(j.ID, width), j.State, j.Nodes, display.Cut(strings.Join(j.Sites, ","), display.SiteWidth), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost)}
+			state := j.State
+			if j.folded != nil {
+				state = strings.ReplaceAll(statesOf(j.folded), ", ", "\n")
+			}
+			row := table.Row{display.CutMiddle(j.ID, width), state, j.Nodes, display.Cut(strings.Join(j.Sites, ","), display.SiteWidth), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost)}
 			if brief {
 				row[4] = display.Day(j.Start, now) // there is less room
 			}
@@ -140,7 +172,11 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	fmt.Fprintln(out, display.Fitting(rows))
 	blank := tally(out, list, "\n")
 	for i := range list {
-		if j := &list[i]; unplaced(j) {
+		switch j := &list[i]; {
+		case j.folded != nil:
+			fmt.Fprintf(out, "%s%s: a batch of %d jobs; bourse jobs --batch %s lists them\n", blank, j.ID, len(j.folded), j.ID)
+			blank = ""
+		case unplaced(&j.Job):
 			fmt.Fprintf(out, "%s%s: %s\n", blank, j.ID, j.Reason)
 			blank = ""
 		}
@@ -264,8 +300,8 @@ func windowLine(l *web.Leg, now time.Time) string {
 	return text
 }
 
-// watch prints events as they happen.
-func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, out, messages io.Writer) error {
+// events prints events as they happen.
+func (c *jobsCommand) events(ctx context.Context, api *client.Client, id string, out, messages io.Writer) error {
 	if id != "" { // follow the identity: a later job may have the same name
 		j, err := api.Job(ctx, id)
 		if err != nil {

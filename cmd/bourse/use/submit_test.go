@@ -33,7 +33,7 @@ func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.wait = f.Lookup("wait").Value.String()
-		err := c.waitWord(f.Args())
+		err := c.waitWord(f.Args(), false)
 		got := c.wait
 		if err != nil {
 			got = err.Error()
@@ -55,8 +55,8 @@ func TestSubmit_KnowsABatchByItsTables(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
 		"jobs.txt":  {string(batch), ""},
-		"run.sh":    {"#!/bin/sh\n", "this is a script"},
-		"notes.txt": {"remember the milk\n", "is neither a batch, a TOML file with [[job]] tables, nor a log of jobs"},
+		"run.sh":    {"#!/bin/sh\n", "length: missing"},
+		"notes.txt": {"remember the milk\n", "is neither a batch, a TOML file with [[job]] tables, nor a script that begins with #!, nor a log of jobs"},
 		"log.swf":   {"1 100 -1 50 2 -1 -1 2 40 -1 1 1 1 1 1 -1 -1 -1\n", "a trace has no prices; add --max-price"},
 		"job.json":  {`{"nodes": 4}`, "this is JSON"},
 	} {
@@ -66,7 +66,7 @@ func TestSubmit_KnowsABatchByItsTables(t *testing.T) {
 		}
 		for _, from := range []string{file, "-"} {
 			s := submitting{in: strings.NewReader(c.text)}
-			list, err := s.read(from, &strings.Builder{})
+			list, err := s.read(t.Context(), source{file: from}, &strings.Builder{})
 			switch {
 			case c.want == "" && (err != nil || len(list) == 0) && from == file:
 				t.Errorf("%s: %v", from, err)

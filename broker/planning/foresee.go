@@ -1,0 +1,193 @@
+package planning
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// What jobs would get that nobody has submitted: the plan of a cycle of their own, and two more
+// of the same batch beside it. Nothing is held for them.
+
+// Foresight is what such plans need.
+type Foresight struct {
+	Input Input
+	Funds Quotes          // what the accounts leave; of its quotes nothing is read
+	After [][]int         // by job: the earlier jobs of the Input that it comes after
+	Gaps  []grid.Duration // by job: after the last of them
+	Known []grid.Reason   // by job: it gets no window for that, whatever is free
+}
+
+// Foreseen is what a job would get. Without a window now there is nothing later or elsewhere.
+type Foreseen struct {
+	Now       JobOutcome
+	Later     JobOutcome // ready LaterBy after that window begins
+	Elsewhere JobOutcome // on none of the sites of that window
+}
+
+// LaterBy is how much later the second plan looks.
+const LaterBy = 30 * grid.Minute
+
+// Ask asks sites for quotes of what a Draft wants, and answers by site: nil for a site that has
+// not answered, whose base prices are then shown as a guess.
+type Ask func([]Wanted) [][]grid.Quote
+
+// Foresee plans the jobs, those that come after others in a further round, when the windows of
+// the earlier ones are taken. It costs three plans of the jobs of each round. ask may be nil.
+func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
+	out := make([]Foreseen, len(f.Input.Jobs))
+	in, funds := f.Input, f.Funds
+	in.Sites, funds.Quotas = slices.Clone(in.Sites), maps.Clone(funds.Quotas)
+	for _, round := range f.rounds() {
+		in.Jobs = nil
+		var places []int
+		for _, i := range round {
+			if why := f.blocked(i, out); why.Refused() {
+				out[i].Now = JobOutcome{Job: f.Input.Jobs[i].Name, Reason: why}
+				continue
+			}
+			j := f.Input.Jobs[i]
+			for _, k := range f.After[i] {
+				j.Request.Ready = max(j.Request.Ready, out[k].Now.Taken().End.Add(f.Gaps[i]))
+			}
+			in.Jobs, places = append(in.Jobs, j), append(places, i)
+		}
+		if len(in.Jobs) == 0 {
+			continue
+		}
+		now := p.outcomes(&in, funds, ask)
+		later, elsewhere := p.variant(&in, funds, ask, now, put), p.variant(&in, funds, ask, now, without)
+		for n, i := range places {
+			if out[i].Now = now[n]; now[n].Taken() != nil {
+				out[i].Later, out[i].Elsewhere = later[n], elsewhere[n]
+			}
+		}
+		in.take(now)
+		funds.spend(&in, now)
+	}
+	return out
+}
+
+// rounds lists the jobs, each in a later round than those that it comes after.
+func (f *Foresight) rounds() [][]int {
+	var list [][]int
+	of := make([]int, len(f.Input.Jobs))
+	for i := range f.Input.Jobs {
+		for _, k := range f.After[i] {
+			of[i] = max(of[i], of[k]+1)
+		}
+		for len(list) <= of[i] {
+			list = append(list, nil)
+		}
+		list[of[i]] = append(list[of[i]], i)
+	}
+	return list
+}
+
+// blocked says why a job gets no window whatever is free.
+func (f *Foresight) blocked(i int, out []Foreseen) grid.Reason {
+	if f.Known[i].Refused() {
+		return f.Known[i]
+	}
+	for _, k := range f.After[i] {
+		if out[k].Now.Taken() == nil {
+			return reason(grid.After, "it comes after %s, which gets no window", f.Input.Jobs[k].Name)
+		}
+	}
+	return grid.Reason{}
+}
+
+// outcomes plans and chooses once.
+func (p *Planner) outcomes(in *Input, funds Quotes, ask Ask) []JobOutcome {
+	d := p.Plan(in)
+	named := make([][]grid.Quote, len(in.Sites))
+	if ask != nil {
+		copy(named, ask(d.Wanted))
+	}
+	known := make([]bool, len(in.Sites))
+	for i := range d.Wanted {
+		w := &d.Wanted[i]
+		if known[i] = len(named[i]) == len(w.Legs); known[i] {
+			continue
+		}
+		named[i] = nil
+		for n := range w.Legs {
+			named[i] = append(named[i], grid.Quote{Fare: w.base[n]})
+		}
+	}
+	funds.Sites = named
+	return d.show(&funds, p.Choose(d, &funds), func(_ int, l *Leg) bool { return l.Contended && !known[l.Site] })
+}
+
+// variant plans the jobs once more with other requests, in view of what each gets now.
+func (p *Planner) variant(in *Input, funds Quotes, ask Ask, now []JobOutcome, change func(*grid.Request, *Option)) []JobOutcome {
+	other := *in
+	other.Jobs = slices.Clone(in.Jobs)
+	for i := range other.Jobs {
+		if got := now[i].Taken(); got != nil {
+			change(&other.Jobs[i].Request, got)
+		} else {
+			other.Jobs[i].Gone = true
+		}
+	}
+	funds.Gone = make([]bool, len(other.Jobs))
+	for i := range other.Jobs {
+		funds.Gone[i] = other.Jobs[i].Gone
+	}
+	return p.outcomes(&other, funds, ask)
+}
+
+// put has a job ready only some time after the window that it gets now.
+func put(r *grid.Request, got *Option) { r.Ready = got.Start.Add(LaterBy) }
+
+// without leaves out the sites of the window that a job gets now.
+func without(r *grid.Request, got *Option) {
+	r.Avoid = slices.Clone(r.Avoid)
+	for i := range got.Legs {
+		if site := got.Legs[i].Site; !slices.Contains(r.Avoid, site) {
+			r.Avoid = append(r.Avoid, site)
+		}
+	}
+}
+
+// take takes windows out of what the sites have free. The profiles of other Inputs stay.
+func (in *Input) take(list []JobOutcome) {
+	for i := range list {
+		got := list[i].Taken()
+		if got == nil {
+			continue
+		}
+		for k := range got.Legs {
+			l := &got.Legs[k]
+			s := &in.Sites[slices.IndexFunc(in.Sites, func(s Site) bool { return s.Name == l.Site })]
+			g := slices.IndexFunc(s.Groups, func(g agents.GroupOffer) bool { return g.Group.Name == l.Leg.Group })
+			if g < 0 || l.Leg.Work > 0 { // of time-shared nodes nothing is taken away
+				continue
+			}
+			s.Groups = slices.Clone(s.Groups)
+			x := &s.Groups[g]
+			x.Admissible = x.Admissible.Clone()
+			x.Admissible.Add(l.Leg.Start, l.Leg.End, -l.Leg.Nodes)
+			if len(x.Clear) > 0 {
+				x.Clear = x.Clear.Least(x.Admissible)
+			}
+		}
+	}
+}
+
+// spend takes the price of windows from the accounts.
+func (q *Quotes) spend(in *Input, list []JobOutcome) {
+	for i := range list {
+		got := list[i].Taken()
+		if got == nil {
+			continue
+		}
+		cost := got.Fare.Total()
+		q.Left -= min(cost, q.Left)
+		if left, bound := q.Quotas[in.Jobs[i].User]; bound {
+			q.Quotas[in.Jobs[i].User] = max(left, cost) - cost
+		}
+	}
+}

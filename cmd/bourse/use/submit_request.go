@@ -1,0 +1,67 @@
+package use
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web"
+)
+
+// request makes the API's form of a job of a batch file.
+func request(j *configs.Job) web.JobRequest {
+	r := web.JobRequest{
+		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
+		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
+		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
+		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: j.Array.String(), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
+	}
+	if j.Unpriced {
+		r.MaxPrice, r.Budget = nil, nil
+	}
+	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
+	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
+		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, web.Seconds{}, nil, nil, false
+		r.WorkRequest, r.Sites, r.Avoid = web.WorkRequest{}, nil, nil
+		for i := range j.Parts {
+			r.Parts = append(r.Parts, web.PartRequestOf(&j.Parts[i]))
+			if j.Unpriced {
+				r.Parts[i].MaxPrice = nil
+			}
+			r.Rendezvous = r.Rendezvous || j.Parts[i].Work != nil && j.Parts[i].Work.Rendezvous
+		}
+	}
+	for _, z := range j.Sizes {
+		r.Sizes = append(r.Sizes, web.Size{Nodes: z.Nodes, Length: web.Seconds{Duration: z.Length}})
+	}
+	if j.Gap > 0 {
+		r.Gap = &web.Seconds{Duration: j.Gap}
+	}
+	if j.Flexible > 0 && j.Fix > 0 {
+		r.Flexible = &web.Seconds{Duration: j.Flexible}
+		r.Fix = &web.Performance{Performance: grid.Performance(j.Fix)}
+	}
+	if j.Alternatives > 0 {
+		r.Alternatives = &web.Performance{Performance: grid.Performance(j.Alternatives)}
+	}
+	if j.Run > 0 && len(j.Parts) == 0 {
+		r.Run = &web.Seconds{Duration: j.Run}
+	}
+	if text, err := json.Marshal(j.Require); err == nil && string(text) != "{}" && len(j.Parts) == 0 {
+		m := web.Machine(j.Require)
+		r.Require = &m
+	}
+	return r
+}
+
+// momentText is the text of a moment, "" for the default.
+func momentText(m configs.Moment, def grid.Duration) string {
+	switch {
+	case !m.Date.IsZero():
+		return m.Date.Format(time.RFC3339)
+	case m.After >= grid.Duration(grid.Never), m.After == def:
+		return ""
+	}
+	return m.After.String() + "s"
+}
