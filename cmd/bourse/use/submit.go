@@ -264,6 +264,9 @@ func request(j *configs.Job) web.JobRequest {
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
 		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
 	}
+	if j.AnyPerformance {
+		r.MinPerformance = nil
+	}
 	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
 	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
 		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, web.Seconds{}, nil, nil, false
