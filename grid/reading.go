@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -73,8 +72,8 @@ func (s Source) Check() error {
 		return wrong("%q: %v", brief(s.Path), CheckText(s.Path))
 	case s.Path[0] == '/', slices.Contains(parts, ".."):
 		return wrong("%q leads out of the work's folder; name a file in it by its path from there", s.Path)
-	case path.Clean(s.Path) != s.Path || s.Path == ".":
-		return wrong("%q: write it as %q", s.Path, path.Clean(s.Path))
+	case slices.Contains(parts, "."), slices.Contains(parts, ""):
+		return wrong("%q: write it without empty parts and dots, as folder/file", s.Path)
 	case len(parts) > MaxFileDepth+1:
 		return wrong("%q is %d folders deep; at most %d are read", s.Path, len(parts)-1, MaxFileDepth)
 	}

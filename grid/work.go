@@ -2,7 +2,6 @@ package grid
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -208,7 +207,7 @@ func (w *Work) checkPlace() *WorkKey {
 	if wrong := checkFile("output", w.Output); wrong != nil {
 		return wrong
 	}
-	if w.Error != "" && path.Clean(w.Error) == path.Clean(w.Output) {
+	if w.Error != "" && w.Error == w.Output {
 		return wrongKey("error", "%q is the file of output too; leave it out, and both go there", w.Error)
 	}
 	return checkFile("error", w.Error)
