@@ -82,21 +82,25 @@ type CommandDone struct {
 	Reason  grid.Reason // why it was not done
 }
 
-// OutputRequest asks for what work has printed, at most grid.MaxTail bytes.
+// OutputRequest asks for what work has printed, or for the files of its folder, at most
+// grid.MaxTail bytes. The source has been checked.
 type OutputRequest struct {
-	Ref  uint64
-	Name string
-	File string // as in the result of the work; "": the driver's own place
-	From int64  // first byte; below 0: counted from the end
+	Ref    uint64
+	Name   string
+	File   string // as in the result of the work; "": the driver's own place
+	Source grid.Source
+	From   int64 // first byte of output or of a file; below 0: counted from the end
 }
 
 // Output answers an OutputRequest.
 type Output struct {
 	Ref     uint64
 	Name    string
-	From    int64 // of Data
-	Size    int64 // of the whole output so far
-	Data    []byte
+	What    grid.Reading // of the request
+	From    int64        // of Data
+	Size    int64        // of the whole so far; of a list, the number of files seen
+	Data    []byte       // of a digest, its 32 bytes
+	Files   []grid.WorkFile
 	Failure grid.Reason
 }
 

@@ -27,6 +27,7 @@ type intake struct {
 // repeated submission is answered like the first.
 func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
 	j := m.Job
+	in.level(now, &j)
 	fill(&j)
 	r := in.refusal(now, &j)
 	if from != "" {
@@ -56,6 +57,33 @@ func (in *intake) callFull() {
 	if n := in.queue.news() / in.cfg.batch(); n > 0 {
 		in.queue.call(false)
 		in.scheduler.atLeast(n)
+	}
+}
+
+// level gives a job that names no least performance that of the slowest nodes that suit it, at
+// most 1: whoever does not say has a length at performance 1, and may run wherever that ends in
+// time for its money. It is on record with the job, so that a replay need not know the sites.
+// A repeated submission gets what the first got. Jobs of scenarios name it always.
+func (in *intake) level(now grid.Time, j *grid.Job) {
+	if j.MinPerformance != 0 || len(j.Parts) > 0 {
+		return
+	}
+	if old := in.names[j.Name]; old != nil && !old.stub {
+		j.MinPerformance = old.MinPerformance
+		return
+	}
+	asked := j.Request
+	j.MinPerformance = grid.Unit
+	for p := range in.peers.All() {
+		if !p.Usable() {
+			continue
+		}
+		for _, g := range in.scheduler.asking.of(p.ID()).has {
+			g.Group.Site = p.Name()
+			if planning.Suits(&g.Group, &asked) {
+				j.MinPerformance = min(j.MinPerformance, g.Group.Performance)
+			}
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func TestSubmit_RefusesNonsenseWithAReason(t *testing.T) {
 		"too many nodes": func(j *grid.Job) { j.Nodes = planning.MaxNodes + 1 },
 		"no length":      func(j *grid.Job) { j.Length = 0 },
 		"too long":       func(j *grid.Job) { j.Length = grid.MaxDuration + 1 },
-		"no performance": func(j *grid.Job) { j.MinPerformance = 0 },
+		"no performance": func(j *grid.Job) { j.MinPerformance = -1 },
 		"debt":           func(j *grid.Job) { j.Budget = -1 },
 		"price":          func(j *grid.Job) { j.MaxPrice = -1 },
 		"run":            func(j *grid.Job) { j.Run = -1 },

@@ -45,6 +45,7 @@ type Config struct {
 	Minimize    grid.Goal
 	Urgency     grid.Urgency  // under GoalValue, for jobs without one of their own
 	PriceCap    *grid.Price   // of jobs that come with neither a price nor a budget; nil: see Broker.PriceCap
+	Slowdown    int64         // under GoalValue, for such jobs: what a wait as long as their run costs at least, in thousandths of their budget
 	BudgetLimit grid.Credits  // B* of each cycle; selection.Auto: the formula
 	TimeLimit   grid.Duration // T* of each cycle; selection.Auto: the formula
 	// Patience is how long a job may wait for a better window under GoalValue: until

@@ -105,7 +105,7 @@ func (sch *scheduler) terms() planning.Terms {
 
 // planning are the configured settings for a plan.
 func (c *Config) planning() planning.Terms {
-	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, Urgency: c.Urgency, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
+	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, Urgency: c.Urgency, Slowdown: c.Slowdown, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
 		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait}
 }
 

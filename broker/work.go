@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// readings are users' pending requests to read what their jobs have printed. They are of
+// readings are users' pending requests to read what their jobs have printed, or their files. They are of
 // this life only: a user who gets no answer asks again.
 type readings struct {
 	*memory
@@ -20,6 +20,7 @@ type reading struct {
 	job   string
 	site  string
 	leg   grid.LegID
+	what  grid.Reading
 	over  bool
 }
 
@@ -55,6 +56,10 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 		no(grid.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
 		return
 	}
+	if err := m.Source.Check(); err != nil {
+		no(grid.Invalid, "%v", err)
+		return
+	}
 	t, i := r.txs.Shown(j.Itself(), m.Part)
 	switch {
 	case t == nil && len(j.Window()) == 0 && j.state.GivenUp():
@@ -67,7 +72,7 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 		no(grid.Unknown, "job %q has no part %d; they are counted from 0", m.Job, m.Part)
 		return
 	case j.Work == nil:
-		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything", m.Job)
+		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything or left files", m.Job)
 		return
 	}
 	p := r.peers.Get(t.Site(i))
@@ -79,8 +84,8 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 	if r.waits == nil {
 		r.waits = map[uint64]reading{}
 	}
-	r.waits[r.refs] = reading{asker: from, job: m.Job, site: t.Sites()[i], leg: t.LegID(i), over: t.Legs()[i].State().Terminal()}
-	out.Send(p.ID(), agents.LegOutputRequest{Leg: t.LegID(i), Ref: r.refs, From: m.From})
+	r.waits[r.refs] = reading{asker: from, job: m.Job, site: t.Sites()[i], leg: t.LegID(i), what: m.Source.What, over: t.Legs()[i].State().Terminal()}
+	out.Send(p.ID(), agents.LegOutputRequest{Leg: t.LegID(i), Ref: r.refs, Source: m.Source, From: m.From})
 	out.Alarm(now.Add(readingWait), readingDue{r.refs})
 }
 
@@ -91,9 +96,12 @@ func (r *readings) answered(from agents.ID, m agents.LegOutput, out *agents.Outb
 		return // it came too late
 	}
 	delete(r.waits, m.Ref)
-	a := agents.JobOutputReply{Job: w.job, Site: w.site, From: m.From, Size: m.Size, Data: m.Data, Over: w.over}
-	if m.Failure.Refused() {
+	a := agents.JobOutputReply{Job: w.job, Site: w.site, From: m.From, Size: m.Size, Data: m.Data, Files: m.Files, Over: w.over}
+	switch {
+	case m.Failure.Refused():
 		a.Reason = reason(m.Failure.Code, "%s: %v", w.site, m.Failure)
+	case m.What != w.what:
+		a = agents.JobOutputReply{Job: w.job, Site: w.site, Reason: reason(grid.NoOffer, "%s is of a build that shows output only, and no files; ask its operator for a newer one", w.site)}
 	}
 	out.Send(w.asker, a)
 }

@@ -57,7 +57,7 @@ func (s *Site) ClusterQueues() []queue.Options {
 func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	var err error
 	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, b.Algorithm
-	cfg.Urgency = b.Urgency
+	cfg.Urgency, cfg.Slowdown = b.Urgency, int64(b.Slowdown)
 	cfg.BudgetUntil, cfg.BudgetPeriod = b.BudgetUntil.After, b.BudgetPeriod
 	if d := b.BudgetUntil.Date; !d.IsZero() {
 		cfg.BudgetUntil, cfg.BudgetEnd = 0, grid.Time(d.UnixMilli())

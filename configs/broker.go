@@ -23,6 +23,7 @@ type Broker struct {
 	Horizon         grid.Duration // how far ahead it looks, more than Lead
 	Algorithm       search.Algorithm
 	Minimize        string         // "value", "time", "cost", "finish"
+	Slowdown        Thousandths    // what a wait as long as its run costs such a job at least, of its budget; default 0 in a scenario, 0.11 in a process
 	Urgency         grid.Urgency   // of jobs without one of their own; default 5 % of a job's budget per hour
 	Patience        *grid.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: nil in a scenario, 0 in a process
 	Weights         Weights        // of an algorithm that weighs windows
@@ -129,6 +130,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		policy("algorithm", &b.Algorithm, search.AMP, search.ParseAlgorithm, search.Algorithms(), "algorithm that searches for windows"),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows minimizes; value: cost + urgency x (end - ready)"),
 		urgency(&b.Urgency, grid.DefaultUrgency(), "with minimize = \"value\": what it is worth to a job to end an hour earlier"),
+		share("slowdown", &b.Slowdown, slowdown(until), 0, 10*One, "with minimize = \"value\": what a wait as long as its own run (of a minute at least) costs a job without an urgency of its own, as a share of its budget; so short jobs do not wait for a price that is little lower").byDefault(`0 in a scenario, 0.11 in a process`),
 		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
 			func(t *table, key string) { b.Patience = patience(t, key, until) },
 			"with minimize = \"value\": a job refuses windows that start further ahead than this until it has waited this long; auto: eight cycles; 0s: every job takes what there is"),
@@ -300,4 +302,12 @@ func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
 	}
 	out := value[T, P](t, key, none)
 	return &out
+}
+
+// slowdown is the default of that key: none in a scenario, whose jobs wait as its urgency says.
+func slowdown(until grid.Duration) Thousandths {
+	if until > 0 {
+		return 0
+	}
+	return 110
 }

@@ -12,11 +12,12 @@ import (
 // Cluster is the cluster behind a site's process: [cluster]. Without the table it is
 // simulated.
 type Cluster struct {
-	Kind       string   // "simulated" (default), "local", "slurm" or "command"
-	Conf       string   // slurm: its configuration file; "": where Slurm's commands look for it
-	Partitions []string // slurm: partitions whose nodes are offered, at least one
-	Holder     string   // slurm: the account that owns unconfirmed reservations
-	Folder     string   // local, slurm: folder for the scripts and the output of work; default "work"
+	Kind       string        // "simulated" (default), "local", "slurm" or "command"
+	Conf       string        // slurm: its configuration file; "": where Slurm's commands look for it
+	Partitions []string      // slurm: partitions whose nodes are offered, at least one
+	Holder     string        // slurm: the account that owns unconfirmed reservations
+	Folder     string        // local, slurm: folder for the scripts and the output of work; default "work"
+	Keep       grid.Duration // local, slurm: how long the files of work are kept after its end
 	// local, slurm, command: work may run as an account that can open the site's keys and journals,
 	// as the site's own account can.
 	SameAccount bool
@@ -104,6 +105,7 @@ func (c *Cluster) keys() keys {
 			c.Holder = t.account(key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
 		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(here),
+		span("keep", &c.Keep, 7*grid.Day, grid.Hour, "how long the folder of work is kept after its end: so long users can fetch its files").when(here),
 		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("must be given with kind = \"command\", at most %d", maxTexts)}, c.program, "the driver's program with its arguments, started in the folder of this file").when(command),
 		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {

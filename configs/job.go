@@ -21,6 +21,7 @@ type Job struct {
 	Fails          Thousandths        // in a scenario: the probability that its work fails, 0..1; default 0
 	FailsAfter     Range[Thousandths] // when it does, as a share of its real run time; default 0..1
 	MinPerformance grid.Performance   // P; default 1
+	AnyPerformance bool               // P is not given: a broker of processes takes that of the slowest suited nodes
 	MaxPrice       grid.Price         // C; if only a budget is given, implied by the budget
 	Unpriced       bool               // in a batch: neither price nor budget is given, so that the broker's price cap holds
 	Budget         grid.Credits       // S; if only a price is given, implied by the price
@@ -238,7 +239,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
 		share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").only(inScenario, failsReally),
 		factors("fails_after", &j.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, failsReally),
-		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node"),
+		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node").byDefault("1 in a scenario; on a network that of the slowest suited nodes known, at most 1"),
+		rule(func(t *table) { j.AnyPerformance = !t.has("min_performance") }),
 		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; without either, the broker's `price_cap`. In a scenario one of the two must be given"),
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
 		moment("ready", &j.Ready, 0, "earliest start").byDefault("its submission"),

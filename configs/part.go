@@ -131,6 +131,7 @@ func (p *jobPart) workKeys(j *Job) keys {
 		}, "environment variables, added to its job's; the part's value of a variable wins").when(runs),
 		text("workdir", &w.Dir, w.Dir, "folder on the cluster in which it starts").byDefault("its job's").when(runs),
 		text("output", &w.Output, w.Output, "file for its output").byDefault("its job's").when(runs),
+		text("error", &w.Error, w.Error, "file for its standard error").byDefault("its job's").when(runs),
 		rule(func(t *table) { p.program(t, runs.holds(t)) }),
 	}
 }
@@ -140,7 +141,7 @@ func (p *jobPart) program(t *table, runs bool) {
 	if p.runs = runs; !runs || t.in == inScenario && (t.has("script") || p.work.Command == nil && p.work.Script == "") {
 		return // a simulation reads no scripts
 	}
-	for _, key := range []string{"command", "script", "env", "workdir", "output"} {
+	for _, key := range []string{"command", "script", "env", "workdir", "output", "error"} {
 		if !t.clean(key) {
 			return
 		}

@@ -25,6 +25,7 @@ func (j *Job) workKeys(w *grid.Work) keys {
 		}, "environment variables").when(runs),
 		text("workdir", &w.Dir, "", "folder on the cluster in which it starts").byDefault("where the cluster keeps its output").when(runs),
 		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
+		text("error", &w.Error, "", "file for its standard error, likewise").byDefault("that of its output").when(runs),
 		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its legs exchange their addresses").when(runs),
 		rule(func(t *table) {
 			if j.Runs = t.has("command") || t.has("script"); t.has("part") {
@@ -33,7 +34,7 @@ func (j *Job) workKeys(w *grid.Work) keys {
 			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts
 				return
 			}
-			for _, key := range []string{"command", "script", "env", "workdir", "output", "rendezvous"} {
+			for _, key := range []string{"command", "script", "env", "workdir", "output", "error", "rendezvous"} {
 				if !t.clean(key) {
 					return
 				}

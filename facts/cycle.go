@@ -34,6 +34,7 @@ type (
 		WeightFinish    int64         `json:"weightFinish,omitempty"`
 		Minimize        string        `json:"minimize"`
 		Urgency         grid.Urgency  `json:"urgency,omitzero"`      // under the goal value, for jobs without an urgency of their own
+		Slowdown        int64         `json:"slowdown,omitempty"`    // under the goal value, for such jobs: what a wait as long as their run costs at least, in thousandths of their budget
 		Weight          int64         `json:"weight,omitempty"`      // of a credit under the goal value, in thousandths; 0: 1,000
 		Patience        grid.Duration `json:"patience,omitempty"`    // how long a job may wait for a better window
 		Wait            grid.Duration `json:"wait,omitempty"`        // how long a job that is left without a window waits for its next chance

@@ -17,6 +17,8 @@ type Work struct {
 	// Output is where its output goes: a path with %j for the job and %l for the
 	// leg, relative to Dir; "": where the cluster keeps it.
 	Output string `json:"output,omitempty"`
+	// Error is likewise where its standard error goes; "": where its output goes.
+	Error string `json:"error,omitempty"`
 	// Rendezvous asks for a meeting point at which the legs exchange their addresses. The
 	// site of the first leg that has one serves it.
 	Rendezvous bool `json:"rendezvous,omitempty"`
@@ -76,6 +78,7 @@ type WorkResult struct {
 	Signal int    `json:"signal,omitempty"` // the signal that ended it
 	Known  bool   `json:"known,omitempty"`  // Exit is known
 	Output string `json:"output,omitempty"` // the file on the cluster
+	Kept   Time   `json:"kept,omitempty"`   // until then its output and the files of its folder can be read
 	// Ended says why it ended if not by itself: at its window's end, cancelled,
 	// preempted.
 	Ended Reason `json:"ended,omitzero"`
@@ -190,7 +193,7 @@ func variable(name string) bool {
 
 // checkPlace checks where the work begins, and where its output goes.
 func (w *Work) checkPlace() *WorkKey {
-	for _, p := range []struct{ key, path string }{{"workdir", w.Dir}, {"output", w.Output}} {
+	for _, p := range []struct{ key, path string }{{"workdir", w.Dir}, {"output", w.Output}, {"error", w.Error}} {
 		if err := CheckText(p.path); err != nil {
 			return &WorkKey{p.key, err}
 		}
@@ -198,24 +201,36 @@ func (w *Work) checkPlace() *WorkKey {
 			return wrongKey(p.key, "has %d bytes, at most %d are taken", len(p.path), MaxPath)
 		}
 	}
-	parts := strings.Split(w.Output, "/")
+	if w.Dir != "" && w.Dir[0] != '/' {
+		return wrongKey("workdir", "%q is not absolute; a relative one has no meaning on a cluster", w.Dir)
+	}
+	if wrong := checkFile("output", w.Output); wrong != nil {
+		return wrong
+	}
+	if w.Error != "" && w.Error == w.Output {
+		return wrongKey("error", "%q is the file of output too; leave it out, and both go there", w.Error)
+	}
+	return checkFile("error", w.Error)
+}
+
+// checkFile checks the name of a file for what work prints; "" names none.
+func checkFile(key, name string) *WorkKey {
+	parts := strings.Split(name, "/")
 	last := parts[len(parts)-1]
 	switch {
-	case w.Dir != "" && w.Dir[0] != '/':
-		return wrongKey("workdir", "%q is not absolute; a relative one has no meaning on a cluster", w.Dir)
-	case w.Output == "":
+	case name == "":
 		return nil
 	case parts[0] == "" || slices.Contains(parts, ".."):
-		return wrongKey("output", "%q leaves the folder that the work begins in; name a file in it or below, and choose that by workdir", w.Output)
+		return wrongKey(key, "%q leaves the folder that the work begins in; name a file in it or below, and choose that by workdir", name)
 	case last == "" || last == ".":
-		return wrongKey("output", "%q is a folder; must be the name of a file", w.Output)
+		return wrongKey(key, "%q is a folder; must be the name of a file", name)
 	}
-	for i := 0; i < len(w.Output); i++ {
-		if w.Output[i] != '%' {
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
 			continue
 		}
-		if i++; i == len(w.Output) || w.Output[i] != 'j' && w.Output[i] != 'l' {
-			return wrongKey("output", "%q: after %% there must be j for the job or l for the leg", w.Output)
+		if i++; i == len(name) || name[i] != 'j' && name[i] != 'l' {
+			return wrongKey(key, "%q: after %% there must be j for the job or l for the leg", name)
 		}
 	}
 	return nil
@@ -226,7 +241,7 @@ func (w *Work) Size() int {
 	if w == nil {
 		return 0
 	}
-	n := len(w.Script) + len(w.Dir) + len(w.Output)
+	n := len(w.Script) + len(w.Dir) + len(w.Output) + len(w.Error)
 	for _, arg := range w.Command {
 		n += len(arg) + 1
 	}
@@ -242,5 +257,5 @@ func (w *Work) Same(o *Work) bool {
 		return w == o
 	}
 	return slices.Equal(w.Command, o.Command) && w.Script == o.Script && slices.Equal(w.Env, o.Env) &&
-		w.Dir == o.Dir && w.Output == o.Output && w.Rendezvous == o.Rendezvous
+		w.Dir == o.Dir && w.Output == o.Output && w.Error == o.Error && w.Rendezvous == o.Rendezvous
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/live"
@@ -71,10 +72,13 @@ func simulatedNodes(p *process, o Options, cfg *configs.SiteProcess, agent *site
 
 // managedConfig is the common configuration of clusters with real nodes.
 func managedConfig(cfg *configs.SiteProcess) managed.Config {
-	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
+	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Keep: cfg.Cluster.Keep, Policy: cfg.Policy}
 	c.Accounts = mapped(cfg)
 	return c
 }
+
+// lasting is a duration as drivers take it.
+func lasting(d grid.Duration) time.Duration { return time.Duration(d) * time.Millisecond }
 
 // pad makes a site offer its groups with the padding that its cluster leaves after a
 // window.
@@ -112,6 +116,7 @@ func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.
 		return behind{}, failure.Of(err)
 	}
 	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, o.Supervisor},
+		Keep: lasting(cfg.Cluster.Keep),
 		Warn: func(words string) { p.log.Error().Msg(words) },
 		Now:  func() grid.Time { return p.host.Now() }})
 	if err != nil {

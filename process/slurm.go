@@ -18,7 +18,7 @@ import (
 // slurmCluster makes a cluster of the nodes of some partitions of Slurm.
 func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
 	d, err := slurm.New(slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
-		Folder: cfg.Cluster.Folder, Now: func() grid.Time { return p.host.Now() }})
+		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Now: func() grid.Time { return p.host.Now() }})
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}

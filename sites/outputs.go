@@ -5,8 +5,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// outputs passes what the work of legs has printed from the cluster to brokers whose users
-// ask for it. It is of this life only: a broker that gets no answer asks again.
+// outputs passes what the work of legs has printed, and the files of its folder, from the
+// cluster to brokers whose users ask for it. It is of this life only: a broker that gets no answer asks again.
 type outputs struct {
 	*memory
 	asked  map[uint64]reading // by the number of the request to the cluster
@@ -33,6 +33,10 @@ const (
 	readingWait = 30 * grid.Second
 )
 
+// costs is how many of a second's readings a reading counts as: for a list the cluster walks
+// through a folder, for a digest it reads a whole file.
+var costs = [grid.Readings]int{grid.ReadOutput: 1, grid.ReadErrors: 1, grid.ReadList: 8, grid.ReadFile: 1, grid.ReadDigest: 8}
+
 // requested passes a broker's request on to the cluster.
 func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	no := func(code grid.Code, format string, args ...any) {
@@ -42,25 +46,28 @@ func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 		o.second, o.served = t.now, 0
 		clear(o.servedOf)
 	}
-	l := o.legs[m.Leg]
-	switch {
-	case l == nil || l.tomb:
-		no(grid.Unknown, "%s does not know this part any more; it forgets them a day after their end", o.cfg.Name)
+	if err := m.Source.Check(); err != nil {
+		no(grid.Invalid, "%v", err)
 		return
-	case l.State < grid.Confirmed:
+	}
+	l, cost := o.legs[m.Leg], costs[m.Source.What]
+	switch {
+	case l != nil && !l.tomb && l.State < grid.Confirmed:
 		no(grid.BadState, "this part is %v; its work begins once it is confirmed", l.State)
 		return
-	case o.served >= maxReads || !o.room(t.now) || !o.roomOf(t.from):
+	case o.served+cost > maxReads || !o.room(t.now) || !o.roomOf(t.from, cost):
 		no(grid.QueueFull, "%s is asked for too much output at once; ask again in a second", o.cfg.Name)
 		return
 	}
-	o.served++
-	o.take(t.from)
+	o.served += cost
+	o.take(t.from, cost)
 	o.number++
 	o.asked[o.number] = reading{broker: t.from, leg: m.Leg, ref: m.Ref, at: t.now}
-	r := agents.ClusterOutputRequest{Leg: m.Leg, Ref: o.number, From: m.From}
-	if x := l.onNodes().Result; x != nil {
-		r.File = x.Output
+	r := agents.ClusterOutputRequest{Leg: m.Leg, Ref: o.number, Source: m.Source, From: m.From}
+	if l != nil && !l.tomb { // files are kept for longer than a leg is remembered
+		if x := l.onNodes().Result; x != nil {
+			r.File = x.Output
+		}
 	}
 	t.out.Send(o.cfg.Cluster, r)
 }
@@ -83,7 +90,7 @@ func (o *outputs) room(now grid.Time) bool {
 }
 
 // roomOf reports whether one more request of the sender's VO may be passed on.
-func (o *outputs) roomOf(from agents.ID) bool {
+func (o *outputs) roomOf(from agents.ID, cost int) bool {
 	vo := voOf(from)
 	if vo == "" {
 		return true
@@ -94,16 +101,16 @@ func (o *outputs) roomOf(from agents.ID) bool {
 			waits++
 		}
 	}
-	return o.servedOf[vo] < o.cfg.ofVO(maxReads) && waits < o.cfg.ofVO(maxReadings)
+	return o.servedOf[vo]+cost <= max(cost, o.cfg.ofVO(maxReads)) && waits < o.cfg.ofVO(maxReadings)
 }
 
 // take counts a request that is passed on.
-func (o *outputs) take(from agents.ID) {
+func (o *outputs) take(from agents.ID, cost int) {
 	if vo := voOf(from); vo != "" {
 		if o.servedOf == nil {
 			o.servedOf = map[string]int{}
 		}
-		o.servedOf[vo]++
+		o.servedOf[vo] += cost
 	}
 }
 
@@ -114,5 +121,6 @@ func (o *outputs) answered(t step, m agents.ClusterOutput) {
 		return // it came twice or too late
 	}
 	delete(o.asked, m.Ref)
-	t.out.Send(r.broker, agents.LegOutput{Leg: r.leg, Ref: r.ref, From: max(m.From, 0), Size: max(m.Size, 0), Data: m.Data[:min(len(m.Data), grid.MaxTail)], Failure: m.Failure})
+	t.out.Send(r.broker, agents.LegOutput{Leg: r.leg, Ref: r.ref, What: m.What, From: max(m.From, 0), Size: max(m.Size, 0), Data: m.Data[:min(len(m.Data), grid.MaxTail)],
+		Files: m.Files[:min(len(m.Files), grid.MaxFiles)], Failure: m.Failure})
 }

@@ -263,11 +263,11 @@ func TestSite_ReadersOfAVOTakeItsOwnRoom(t *testing.T) {
 	}
 	o := &s.site.outputs
 	for range maxReads {
-		if from := agents.ID("broker:cms/main"); o.room(s.now) && o.roomOf(from) {
-			o.take(from)
+		if from := agents.ID("broker:cms/main"); o.room(s.now) && o.roomOf(from, 1) {
+			o.take(from, 1)
 		}
 	}
-	if !o.roomOf("broker:atlas/main") || o.roomOf("broker:cms/main") || o.servedOf["cms"] != maxReads/2 {
+	if !o.roomOf("broker:atlas/main", 1) || o.roomOf("broker:cms/main", 1) || o.servedOf["cms"] != maxReads/2 {
 		t.Errorf("cms has read %d times in a second", o.servedOf["cms"])
 	}
 }

@@ -157,8 +157,9 @@ func TestOutputs_AreBoundedAndGoToWhoAsked(t *testing.T) {
 	s.say("broker:chemistry", agents.LegOutputRequest{Leg: workLeg, Ref: 91}) // not its own
 	other := workLeg
 	other.Leg = 5
-	s.say("broker:physics", agents.LegOutputRequest{Leg: other, Ref: 92})
-	if asked != maxReads+1 || refused[grid.Unknown] != 1 {
+	s.say("broker:physics", agents.LegOutputRequest{Leg: other, Ref: 92}) // not known any more: the cluster may still have its files
+	s.say("broker:physics", agents.LegOutputRequest{Leg: workLeg, Ref: 93, Source: grid.Source{What: grid.ReadFile, Path: "../x"}})
+	if asked != maxReads+2 || refused[grid.Invalid] != 1 {
 		t.Errorf("%d asked, answered %v", asked, refused)
 	}
 }

@@ -56,7 +56,7 @@ var planners = []planner{
 	{name: "one by one, random", strategy: choice.Random, goal: "value"},
 }
 
-const mainPlanners, tracePlanners = 5, 3
+const mainPlanners, tracePlanners, shortPlanners = 5, 3, 2
 
 // point is what a planner finds. One thing of it at most differs from the base point.
 type point struct {
@@ -65,6 +65,8 @@ type point struct {
 	budget  grid.Credits
 	load    int // of the local jobs, in hundredths of the scenario's; 0: as it is
 	cycle   grid.Duration
+	short   bool                // jobs of 20 s to 30 min, with a cycle of 5 minutes
+	floor   configs.Thousandths // slowdown of the broker
 }
 
 // basePoint names no setting.
@@ -100,8 +102,15 @@ func (g *scene) points() []point {
 	if !g.traced { // a record can be extended but not reduced
 		list = append(list, point{name: "local load x 0.8", load: 80})
 	}
-	return append(list, point{name: "local load x 1.1", load: 110},
+	list = append(list, point{name: "local load x 1.1", load: 110},
 		point{name: "cycle 10m", cycle: 10 * grid.Minute}, point{name: "cycle 2h", cycle: 2 * grid.Hour})
+	if g.ample > 0 {
+		short := point{name: "short jobs", urgency: def, budget: g.ample, cycle: 5 * grid.Minute, short: true}
+		floored := short
+		floored.name, floored.floor = "short jobs, slowdown 0.11", 110
+		list = append(list, short, floored)
+	}
+	return list
 }
 
 // planningCell is a setting of a scenario.
@@ -127,6 +136,9 @@ func (g *scene) cells() []planningCell {
 			if n = mainPlanners; g.traced {
 				n = tracePlanners
 			}
+		}
+		if x.short {
+			n = shortPlanners
 		}
 		for i := range planners[:n] {
 			list = append(list, planningCell{&planners[i], x})
@@ -230,11 +242,17 @@ func (w *planningWorld) run(c *planningCell, load *simulation.Workloads, seed ui
 			return f, err
 		}
 	}
+	b.Slowdown = x.floor
 	if x.budget > 0 {
 		b.Budget = x.budget
 	}
 	if x.cycle > 0 {
 		b.Cycle = x.cycle
+	}
+	if x.short {
+		jobs := *b.Workload
+		jobs.Length = configs.Range[grid.Duration]{Lo: 20 * grid.Second, Hi: 30 * grid.Minute}
+		b.Workload = &jobs
 	}
 	if x.load > 0 {
 		sc.Sites = slices.Clone(sc.Sites)

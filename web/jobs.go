@@ -79,6 +79,7 @@ type Leg struct {
 	Signal int     `json:"signal,omitempty" doc:"the signal that ended its work"`
 	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
 	Output string  `json:"output,omitempty" doc:"the file on the cluster with the output of its work"`
+	Kept   Instant `json:"kept,omitzero" doc:"until then its output and the files of its folder can be read, once its work has ended"`
 
 	bought grid.Duration // what of each node the cost pays for, however early its work ended
 }

@@ -26,6 +26,7 @@ type PartRequest struct {
 	Env            map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, added to its job's"`
 	WorkDir        string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts"`
 	Output         string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output"`
+	Error          string            `json:"error,omitempty" maxLength:"1024" doc:"file for its standard error"`
 }
 
 // PartRequestOf is the API's form of a complete part.
@@ -44,7 +45,7 @@ func PartRequestOf(p *grid.JobPart) PartRequest {
 	}
 	if p.Work != nil {
 		w := WorkRequestOf(p.Work)
-		r.Command, r.Script, r.Env, r.WorkDir, r.Output = w.Command, w.Script, w.Env, w.WorkDir, w.Output
+		r.Command, r.Script, r.Env, r.WorkDir, r.Output, r.Error = w.Command, w.Script, w.Env, w.WorkDir, w.Output, w.Error
 	}
 	return r
 }
@@ -173,5 +174,8 @@ func (r *PartRequest) runs(w *WorkRequest) {
 	}
 	if r.Output != "" {
 		w.Output = r.Output
+	}
+	if r.Error != "" {
+		w.Error = r.Error
 	}
 }

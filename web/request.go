@@ -15,7 +15,7 @@ type JobRequest struct {
 	Nodes          int           `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
 	Length         Seconds       `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
 	Run            *Seconds      `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance  `json:"minPerformance,omitempty" doc:"least performance of every node; default 1"`
+	MinPerformance *Performance  `json:"minPerformance,omitempty" doc:"least performance of every node; default: that of the slowest suited nodes that the broker knows, at most 1"`
 	MaxPrice       *Price        `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
 	Capped         bool          `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
 	Budget         *Credits      `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
@@ -76,6 +76,12 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
 	}
+	// Performance 1 serves the checks below; in the end 0 leaves the choice to the broker.
+	defer func() {
+		if r.MinPerformance == nil && len(r.Parts) == 0 && err == nil {
+			j.MinPerformance = 0
+		}
+	}()
 	composed := len(r.Parts) > 0
 	if key := r.rival(); composed && key != "" {
 		return j, key, fmt.Errorf("stands beside parts; leave it out")

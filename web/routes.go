@@ -64,6 +64,20 @@ func jobRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *c
 				"or the site is unreachable or keeps no output; the answer says which.", Errors: []int{401, 403, 404, 409, 503},
 		}, j.output),
 		to(huma.Operation{
+			OperationID: "files", Method: http.MethodGet, Path: "/v1/jobs/{id}/files", Tags: []string{"jobs"}, Summary: "List the files of a job's work",
+			Description: "The regular files of the folder in which the work of one leg began, read from its cluster with the rights of its account. " +
+				"409: as for output. 404: the site keeps them no more.", Errors: []int{401, 403, 404, 409, 422, 503},
+		}, j.files),
+		to(huma.Operation{
+			OperationID: "file", Method: http.MethodGet, Path: "/v1/jobs/{id}/file", Tags: []string{"jobs"}, Summary: "Read a file of a job's work",
+			Description: "At most 64 KiB at a time, of a file of at most 256 MiB. Links are not followed, and no path leads out of the folder. 503: a site hands out at most 32 pieces a second.",
+			Errors:      []int{401, 403, 404, 409, 422, 503},
+		}, j.file),
+		to(huma.Operation{
+			OperationID: "file-digest", Method: http.MethodGet, Path: "/v1/jobs/{id}/digest", Tags: []string{"jobs"}, Summary: "Read the SHA-256 of a file of a job's work",
+			Description: "Computed at its cluster. A file that changes meanwhile has none (404).", Errors: []int{401, 403, 404, 409, 422, 503},
+		}, j.digest),
+		to(huma.Operation{
 			OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Cancel a job",
 			Description: "The cancellation is recorded before the answer. 200: every site has released its leg, and the refund is known. " +
 				"202: that is still in progress; repeat the request to get the refund.", Errors: []int{401, 403, 404, 409, 503},

@@ -20,6 +20,7 @@ type WorkRequest struct {
 	Env        map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, at most 65,536 bytes"`
 	WorkDir    string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts; default: where the cluster keeps its output"`
 	Output     string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output, in that folder or below; %j is the job, %l the leg; default: chosen by the cluster"`
+	Error      string            `json:"error,omitempty" maxLength:"1024" doc:"file for its standard error, likewise; default: that of its output"`
 	Rendezvous bool              `json:"rendezvous,omitempty" doc:"use its first site as the place where its legs exchange their addresses"`
 }
 
@@ -28,7 +29,7 @@ func WorkRequestOf(w *grid.Work) WorkRequest {
 	if w == nil {
 		return WorkRequest{}
 	}
-	r := WorkRequest{Command: w.Command, Script: w.Script, WorkDir: w.Dir, Output: w.Output, Rendezvous: w.Rendezvous}
+	r := WorkRequest{Command: w.Command, Script: w.Script, WorkDir: w.Dir, Output: w.Output, Error: w.Error, Rendezvous: w.Rendezvous}
 	for _, v := range w.Env {
 		if r.Env == nil {
 			r.Env = map[string]string{}
@@ -40,7 +41,7 @@ func WorkRequestOf(w *grid.Work) WorkRequest {
 
 // put gives the job its work, or names the wrong key.
 func (r *WorkRequest) put(j *grid.Job) *grid.WorkKey {
-	w := &grid.Work{Command: r.Command, Script: r.Script, Dir: r.WorkDir, Output: r.Output, Rendezvous: r.Rendezvous}
+	w := &grid.Work{Command: r.Command, Script: r.Script, Dir: r.WorkDir, Output: r.Output, Error: r.Error, Rendezvous: r.Rendezvous}
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
 		w.Env = append(w.Env, grid.EnvVar{Name: name, Value: r.Env[name]})
 	}
@@ -62,7 +63,7 @@ func (l *Leg) result(x *grid.WorkResult) {
 	if x.Known {
 		l.Exit = &x.Exit
 	}
-	l.Begin, l.Signal, l.Ended, l.Output = Instant(x.Begin), x.Signal, reasonOf(x.Ended), x.Output
+	l.Begin, l.Signal, l.Ended, l.Output, l.Kept = Instant(x.Begin), x.Signal, reasonOf(x.Ended), x.Output, Instant(x.Kept)
 }
 
 // JobOutput is what the work of a leg has printed.
@@ -80,31 +81,48 @@ type jobOutputInput struct {
 	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 	Leg  int    `query:"leg" minimum:"0" maximum:"10000" default:"0" doc:"leg, from 0, as in BOURSE_LEG"`
 	From int64  `query:"from" default:"-65536" doc:"first byte; negative: counted from the end"`
+	What string `query:"what" enum:"output,errors" default:"output" doc:"errors: its standard error, if the job keeps that in a file of its own (error)"`
 }
 
 type jobOutputOutput struct{ Body JobOutput }
 
 // output answers with what the work of a leg has printed, from its cluster.
 func (s *jobs) output(ctx context.Context, in *jobOutputInput) (*jobOutputOutput, error) {
-	e, err := s.resolve(ctx, in.ID)
+	from := grid.Source{What: grid.ReadOutput}
+	if in.What == grid.ReadErrors.String() {
+		from.What = grid.ReadErrors
+	}
+	id, r, err := s.reads(ctx, in.ID, in.Leg, from, in.From)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.ask(ctx, agents.JobOutput{Job: e.id, User: e.user, Part: in.Leg, From: in.From})
+	return &jobOutputOutput{JobOutput{ID: id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
+}
+
+// reads reads the output or the files of a leg's work, from its cluster. It returns the job's
+// identity with the answer.
+func (s *jobs) reads(ctx context.Context, word string, leg int, source grid.Source, from int64) (id string, r agents.JobOutputReply, err error) {
+	e, err := s.resolve(ctx, word)
 	if err != nil {
-		return nil, err
+		return "", r, err
 	}
-	r, _ := answer.(agents.JobOutputReply)
+	answer, err := s.ask(ctx, agents.JobOutput{Job: e.id, User: e.user, Part: leg, Source: source, From: from})
+	if err != nil {
+		return "", r, err
+	}
+	r, _ = answer.(agents.JobOutputReply)
 	switch words := dated(r.Reason.String()); r.Reason.Code {
 	case grid.None:
-		return &jobOutputOutput{JobOutput{ID: e.id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
+		return e.id, r, nil
+	case grid.Invalid:
+		return "", r, huma.Error422UnprocessableEntity(words)
 	case grid.Unknown:
-		return nil, huma.Error404NotFound(words)
+		return "", r, huma.Error404NotFound(words)
 	case grid.NotAllowed:
-		return nil, huma.Error403Forbidden(words)
+		return "", r, huma.Error403Forbidden(words)
 	case grid.QueueFull:
-		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(words), http.Header{"Retry-After": {"1"}})
+		return "", r, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(words), http.Header{"Retry-After": {"1"}})
 	default:
-		return nil, huma.Error409Conflict(words)
+		return "", r, huma.Error409Conflict(words)
 	}
 }

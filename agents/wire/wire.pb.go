@@ -2584,6 +2584,7 @@ type Work struct {
 	Dir           string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`
 	Output        string                 `protobuf:"bytes,5,opt,name=output,proto3" json:"output,omitempty"`
 	Rendezvous    bool                   `protobuf:"varint,6,opt,name=rendezvous,proto3" json:"rendezvous,omitempty"`
+	Error         string                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"` // file of its standard error
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2658,6 +2659,13 @@ func (x *Work) GetRendezvous() bool {
 		return x.Rendezvous
 	}
 	return false
+}
+
+func (x *Work) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
 }
 
 type EnvVar struct {
@@ -2876,6 +2884,7 @@ type WorkResult struct {
 	Known         bool                   `protobuf:"varint,5,opt,name=known,proto3" json:"known,omitempty"` // exit is known
 	Output        string                 `protobuf:"bytes,6,opt,name=output,proto3" json:"output,omitempty"`
 	Ended         *Reason                `protobuf:"bytes,7,opt,name=ended,proto3" json:"ended,omitempty"`
+	Kept          int64                  `protobuf:"varint,8,opt,name=kept,proto3" json:"kept,omitempty"` // its files can be read until then
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2957,6 +2966,13 @@ func (x *WorkResult) GetEnded() *Reason {
 		return x.Ended
 	}
 	return nil
+}
+
+func (x *WorkResult) GetKept() int64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
 }
 
 type Confirmed struct {
@@ -4454,6 +4470,8 @@ type LegOutputRequest struct {
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Ref           uint64                 `protobuf:"varint,2,opt,name=ref,proto3" json:"ref,omitempty"`
 	From          int64                  `protobuf:"zigzag64,3,opt,name=from,proto3" json:"from,omitempty"` // first byte; -n: the last n bytes
+	What          uint32                 `protobuf:"varint,4,opt,name=what,proto3" json:"what,omitempty"`   // 0 output, 1 errors, 2 list, 3 file, 4 digest
+	Path          string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`    // of a file in the work's folder
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4509,6 +4527,81 @@ func (x *LegOutputRequest) GetFrom() int64 {
 	return 0
 }
 
+func (x *LegOutputRequest) GetWhat() uint32 {
+	if x != nil {
+		return x.What
+	}
+	return 0
+}
+
+func (x *LegOutputRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+// WorkFile is a file of a work's folder.
+type WorkFile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Size          int64                  `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	At            int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"` // of its last change
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkFile) Reset() {
+	*x = WorkFile{}
+	mi := &file_wire_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkFile) ProtoMessage() {}
+
+func (x *WorkFile) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkFile.ProtoReflect.Descriptor instead.
+func (*WorkFile) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *WorkFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *WorkFile) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *WorkFile) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type LegOutput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -4517,13 +4610,15 @@ type LegOutput struct {
 	Size          int64                  `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"` // of the whole output
 	Data          []byte                 `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`  // at most 64 KiB
 	Failure       *Reason                `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
+	What          uint32                 `protobuf:"varint,7,opt,name=what,proto3" json:"what,omitempty"`  // of the request
+	Files         []*WorkFile            `protobuf:"bytes,8,rep,name=files,proto3" json:"files,omitempty"` // at most 1,000
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LegOutput) Reset() {
 	*x = LegOutput{}
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4535,7 +4630,7 @@ func (x *LegOutput) String() string {
 func (*LegOutput) ProtoMessage() {}
 
 func (x *LegOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4548,7 +4643,7 @@ func (x *LegOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
 func (*LegOutput) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{51}
+	return file_wire_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LegOutput) GetLeg() *LegID {
@@ -4593,6 +4688,20 @@ func (x *LegOutput) GetFailure() *Reason {
 	return nil
 }
 
+func (x *LegOutput) GetWhat() uint32 {
+	if x != nil {
+		return x.What
+	}
+	return 0
+}
+
+func (x *LegOutput) GetFiles() []*WorkFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
 type ReplicaStep struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
@@ -4603,7 +4712,7 @@ type ReplicaStep struct {
 
 func (x *ReplicaStep) Reset() {
 	*x = ReplicaStep{}
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4615,7 +4724,7 @@ func (x *ReplicaStep) String() string {
 func (*ReplicaStep) ProtoMessage() {}
 
 func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4628,7 +4737,7 @@ func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaStep.ProtoReflect.Descriptor instead.
 func (*ReplicaStep) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{52}
+	return file_wire_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ReplicaStep) GetGroup() string {
@@ -4658,7 +4767,7 @@ type ReplicaPart struct {
 
 func (x *ReplicaPart) Reset() {
 	*x = ReplicaPart{}
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4670,7 +4779,7 @@ func (x *ReplicaPart) String() string {
 func (*ReplicaPart) ProtoMessage() {}
 
 func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4683,7 +4792,7 @@ func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPart.ProtoReflect.Descriptor instead.
 func (*ReplicaPart) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{53}
+	return file_wire_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ReplicaPart) GetGroup() string {
@@ -4732,7 +4841,7 @@ type ReplicaPartTaken struct {
 
 func (x *ReplicaPartTaken) Reset() {
 	*x = ReplicaPartTaken{}
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4744,7 +4853,7 @@ func (x *ReplicaPartTaken) String() string {
 func (*ReplicaPartTaken) ProtoMessage() {}
 
 func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4757,7 +4866,7 @@ func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPartTaken.ProtoReflect.Descriptor instead.
 func (*ReplicaPartTaken) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{54}
+	return file_wire_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReplicaPartTaken) GetGroup() string {
@@ -4979,7 +5088,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
 	"decided_by\x18\x02 \x01(\rR\tdecidedBy\x12)\n" +
-	"\x04work\x18\x03 \x01(\v2\x15.bourse.wire.HandoverR\x04work\"\xa9\x01\n" +
+	"\x04work\x18\x03 \x01(\v2\x15.bourse.wire.HandoverR\x04work\"\xbf\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\acommand\x18\x01 \x03(\tR\acommand\x12\x16\n" +
 	"\x06script\x18\x02 \x01(\tR\x06script\x12%\n" +
@@ -4988,7 +5097,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x06output\x18\x05 \x01(\tR\x06output\x12\x1e\n" +
 	"\n" +
 	"rendezvous\x18\x06 \x01(\bR\n" +
-	"rendezvous\"2\n" +
+	"rendezvous\x12\x14\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"2\n" +
 	"\x06EnvVar\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xd6\x01\n" +
@@ -5003,7 +5113,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x05token\x18\b \x01(\tR\x05token\"0\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
-	"\x05nodes\x18\x02 \x03(\tR\x05nodes\"\xb9\x01\n" +
+	"\x05nodes\x18\x02 \x03(\tR\x05nodes\"\xcd\x01\n" +
 	"\n" +
 	"WorkResult\x12\x14\n" +
 	"\x05begin\x18\x01 \x01(\x03R\x05begin\x12\x10\n" +
@@ -5012,7 +5122,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x06signal\x18\x04 \x01(\x03R\x06signal\x12\x14\n" +
 	"\x05known\x18\x05 \x01(\bR\x05known\x12\x16\n" +
 	"\x06output\x18\x06 \x01(\tR\x06output\x12)\n" +
-	"\x05ended\x18\a \x01(\v2\x13.bourse.wire.ReasonR\x05ended\"\xcd\x01\n" +
+	"\x05ended\x18\a \x01(\v2\x13.bourse.wire.ReasonR\x05ended\x12\x12\n" +
+	"\x04kept\x18\b \x01(\x03R\x04kept\"\xcd\x01\n" +
 	"\tConfirmed\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12(\n" +
@@ -5136,18 +5247,26 @@ const file_wire_proto_rawDesc = "" +
 	"Reasserted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12+\n" +
 	"\x06reason\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12(\n" +
-	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"^\n" +
+	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x86\x01\n" +
 	"\x10LegOutputRequest\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\x04R\x03ref\x12\x12\n" +
-	"\x04from\x18\x03 \x01(\x12R\x04from\"\xae\x01\n" +
+	"\x04from\x18\x03 \x01(\x12R\x04from\x12\x12\n" +
+	"\x04what\x18\x04 \x01(\rR\x04what\x12\x12\n" +
+	"\x04path\x18\x05 \x01(\tR\x04path\"B\n" +
+	"\bWorkFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\xef\x01\n" +
 	"\tLegOutput\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\x04R\x03ref\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\x03R\x04from\x12\x12\n" +
 	"\x04size\x18\x04 \x01(\x03R\x04size\x12\x12\n" +
 	"\x04data\x18\x05 \x01(\fR\x04data\x12-\n" +
-	"\afailure\x18\x06 \x01(\v2\x13.bourse.wire.ReasonR\afailure\"7\n" +
+	"\afailure\x18\x06 \x01(\v2\x13.bourse.wire.ReasonR\afailure\x12\x12\n" +
+	"\x04what\x18\a \x01(\rR\x04what\x12+\n" +
+	"\x05files\x18\b \x03(\v2\x15.bourse.wire.WorkFileR\x05files\"7\n" +
 	"\vReplicaStep\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04raft\x18\x02 \x01(\fR\x04raft\"o\n" +
@@ -5196,7 +5315,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -5251,10 +5370,11 @@ var file_wire_proto_goTypes = []any{
 	(*Reassert)(nil),         // 50: bourse.wire.Reassert
 	(*Reasserted)(nil),       // 51: bourse.wire.Reasserted
 	(*LegOutputRequest)(nil), // 52: bourse.wire.LegOutputRequest
-	(*LegOutput)(nil),        // 53: bourse.wire.LegOutput
-	(*ReplicaStep)(nil),      // 54: bourse.wire.ReplicaStep
-	(*ReplicaPart)(nil),      // 55: bourse.wire.ReplicaPart
-	(*ReplicaPartTaken)(nil), // 56: bourse.wire.ReplicaPartTaken
+	(*WorkFile)(nil),         // 53: bourse.wire.WorkFile
+	(*LegOutput)(nil),        // 54: bourse.wire.LegOutput
+	(*ReplicaStep)(nil),      // 55: bourse.wire.ReplicaStep
+	(*ReplicaPart)(nil),      // 56: bourse.wire.ReplicaPart
+	(*ReplicaPartTaken)(nil), // 57: bourse.wire.ReplicaPartTaken
 }
 var file_wire_proto_depIdxs = []int32{
 	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -5287,10 +5407,10 @@ var file_wire_proto_depIdxs = []int32{
 	45,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
 	46,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
 	52,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
-	53,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
-	54,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
-	55,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
-	56,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
+	54,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	55,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
+	56,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
+	57,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
 	1,   // 34: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
 	10,  // 35: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
 	14,  // 36: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
@@ -5382,11 +5502,12 @@ var file_wire_proto_depIdxs = []int32{
 	5,   // 122: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
 	5,   // 123: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
 	8,   // 124: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	125, // [125:125] is the sub-list for method output_type
-	125, // [125:125] is the sub-list for method input_type
-	125, // [125:125] is the sub-list for extension type_name
-	125, // [125:125] is the sub-list for extension extendee
-	0,   // [0:125] is the sub-list for field type_name
+	53,  // 125: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	126, // [126:126] is the sub-list for method output_type
+	126, // [126:126] is the sub-list for method input_type
+	126, // [126:126] is the sub-list for extension type_name
+	126, // [126:126] is the sub-list for extension extendee
+	0,   // [0:126] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5436,7 +5557,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   55,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -210,7 +211,11 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, field))
 	case reflect.Uint8:
-		v.SetUint(uint64(rapid.Uint8().Draw(t, field)))
+		most := uint8(math.MaxUint8)
+		if typ == reflect.TypeFor[grid.Reading]() {
+			most = grid.Readings - 1
+		}
+		v.SetUint(uint64(rapid.Uint8Range(0, most).Draw(t, field)))
 	case reflect.Array:
 		for i := range v.Len() {
 			v.Index(i).Set(arbitrary(t, typ.Elem(), field))

@@ -27,11 +27,11 @@ func (x *Reach) MeanPrice(r *grid.Request, now grid.Time) (grid.Price, bool) {
 // suitsSome reports whether nodes of a group suit a request or one of its parts.
 func suitsSome(g *grid.Group, r *grid.Request) bool {
 	if len(r.Parts) == 0 {
-		return suits(g, r)
+		return Suits(g, r)
 	}
 	for i := range r.Parts {
 		part := r.Parts[i].Request(r)
-		if suits(g, &part) {
+		if Suits(g, &part) {
 			return true
 		}
 	}

@@ -30,6 +30,7 @@ type Terms struct {
 	Weights         search.Weights // of algorithm best
 	Minimize        grid.Goal
 	Urgency         grid.Urgency    // under GoalValue: for jobs without one of their own
+	Slowdown        int64           // under GoalValue: what a wait as long as its run costs such a job at least, in thousandths of its budget
 	Weight          int64           // under GoalValue: of a credit, in thousandths, at least 1,000; 0: like 1,000, but no window is rejected for its loss
 	Patience        grid.Duration   // under GoalValue: how long a job may wait for a better window
 	Wait            grid.Duration   // under GoalValue: how long a job left without a window waits for its next chance
@@ -194,11 +195,11 @@ func (in *Input) silence() grid.Reason {
 
 // serves reports whether nodes of a group suit a request, in windows that the group allows.
 func serves(g *grid.Group, r *grid.Request) bool {
-	return suits(g, r) && g.Allows(g.Performance.Runtime(r.Shortest()))
+	return Suits(g, r) && g.Allows(g.Performance.Runtime(r.Shortest()))
 }
 
-// suits reports whether nodes of a group suit a request, if it is not too long for them.
-func suits(g *grid.Group, r *grid.Request) bool {
+// Suits reports whether nodes of a group suit a request, if it is not too long for them.
+func Suits(g *grid.Group, r *grid.Request) bool {
 	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && grid.May(g.Site, r.Sites, r.Avoid)
 }
 

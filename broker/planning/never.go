@@ -83,7 +83,7 @@ func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	fastest, lacks := grid.Performance(0), ""
 	for i := range x.Groups {
 		g := &x.Groups[i]
-		if suits(g, r) {
+		if Suits(g, r) {
 			return grid.Reason{}
 		}
 		if unmet := r.Require.Unmet(g.Machine); unmet != "" {
@@ -109,7 +109,7 @@ func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site stri
 		if r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
-		if suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
+		if Suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
 			sum += g.Nodes
 		}
 		if sum > most {
@@ -204,7 +204,7 @@ func tooDear(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 		}
 	}
 	for i := range x.Groups {
-		if g := &x.Groups[i]; suits(g, r) {
+		if g := &x.Groups[i]; Suits(g, r) {
 			cheapest = min(cheapest, g.Cheapest(-grid.MaxTime, grid.MaxTime))
 		}
 	}
@@ -228,7 +228,7 @@ func (x *Reach) least(r *grid.Request, z grid.Size) (cost grid.Credits, sites st
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		takes := g.Performance.Runtime(z.Length)
-		if suits(g, r) && g.Allows(takes) {
+		if Suits(g, r) && g.Allows(takes) {
 			list = append(list, node{max(0, grid.Cost(max(0, g.Cheapest(-grid.MaxTime, grid.MaxTime)-1), takes)-1), g})
 		}
 	}

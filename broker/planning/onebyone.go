@@ -39,7 +39,7 @@ func (p *Plan) starts(d *Draft, j *Job) grid.Reason {
 	most := d.in.Terms.MaxAlternatives
 	sizes, barred := j.Request.Dealt(most), d.in.barredSites(j)
 	for at := range d.Groups {
-		if !suits(&d.Groups[at], &j.Request) || barred != nil && barred[d.siteOf[at]] {
+		if !Suits(&d.Groups[at], &j.Request) || barred != nil && barred[d.siteOf[at]] {
 			continue
 		}
 		left := most

@@ -94,7 +94,7 @@ func (s *Site) seen(t *Terms, cut bool) facts.SiteSeen {
 // seen is the record of the terms.
 func (t *Terms) seen() facts.Terms {
 	f := facts.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
-		Minimize: t.Minimize.String(), Urgency: t.Urgency, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
+		Minimize: t.Minimize.String(), Urgency: t.Urgency, Slowdown: t.Slowdown, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
 	if t.OneByOne() {
 		f.Strategy, f.Alpha = t.Strategy.String(), int64(t.Alpha)
 	}
@@ -244,7 +244,7 @@ func readTerms(f *facts.Terms) (Terms, error) {
 	var err1, err2, err3 error
 	t.Algorithm, err1 = search.ParseAlgorithm(f.Algorithm)
 	t.Minimize, err2 = grid.ParseGoal(f.Minimize)
-	t.Urgency, t.Weight, t.Patience, t.Wait, t.Draws = f.Urgency, f.Weight, f.Patience, f.Wait, f.Draws
+	t.Urgency, t.Slowdown, t.Weight, t.Patience, t.Wait, t.Draws = f.Urgency, f.Slowdown, f.Weight, f.Patience, f.Wait, f.Draws
 	if f.Strategy != "" {
 		t.Strategy, err3 = choice.ParseStrategy(f.Strategy)
 		t.Alpha = choice.Alpha(f.Alpha)

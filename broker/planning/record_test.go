@@ -19,7 +19,7 @@ import (
 func TestRecord_KeepsTheTermsThatAPlanFollowsFrom(t *testing.T) {
 	t.Parallel()
 	for _, goal := range []grid.Goal{grid.GoalValue, grid.GoalFinish} {
-		in := &Input{Cycle: 7, Terms: Terms{Algorithm: search.AMP, Strategy: choice.Batch, Minimize: goal, Urgency: grid.Hourly(3 * grid.Credit), Weight: 1500,
+		in := &Input{Cycle: 7, Terms: Terms{Algorithm: search.AMP, Strategy: choice.Batch, Minimize: goal, Urgency: grid.Hourly(3 * grid.Credit), Slowdown: 110, Weight: 1500,
 			Patience: 8, Wait: 9, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 5, Draws: 42, OfferWait: 10}}
 		f := in.Seen(false)
 		out, err := read(&f)

@@ -42,10 +42,22 @@ func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 // goal is what a job minimises.
 func (in *Input) goal(j *Job) grid.Goal { return cmp.Or(j.Request.Minimize, grid.GoalValue) }
 
-// worth is what ending an hour earlier is worth to a job.
+// worth is what ending an hour earlier is worth to a job. To one that does not say, where an
+// hour is worth anything at all, it is worth so much at least that a wait as long as its run
+// costs it a share of its budget: the bounded slowdown (Feitelson and others, Theory and
+// practice in parallel job scheduling, 1997), with runs under a minute taken as a minute. An
+// hour's share of a budget for some seconds would let it wait for hours for a cheaper node.
 func (in *Input) worth(j *Job) grid.Credits {
-	return j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
+	w := j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
+	if j.Request.Urgency != 0 || w == 0 || in.Terms.Slowdown == 0 {
+		return w
+	}
+	run := int64(max(j.Request.Length, shortest))
+	return max(w, min(grid.MaxUrgency, grid.Credits(grid.MulDiv(int64(j.Request.Budget), in.Terms.Slowdown*int64(grid.Hour), 1000*run))))
 }
+
+// shortest is the least run time by which a wait is judged.
+const shortest = grid.Minute
 
 // Waiting is what waiting for d costs a job; MaxCredits if its goal is to be early.
 func (in *Input) Waiting(j *Job, d grid.Duration) grid.Credits {

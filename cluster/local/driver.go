@@ -38,6 +38,8 @@ type Config struct {
 	// Grace is how long work may clean up after it was told to end; then it is
 	// killed. 0: 30 s.
 	Grace time.Duration
+	// Keep is how long the folder of work is kept after its end; 0: 7 days.
+	Keep time.Duration
 	// Warn is told what an operator should know: work that cannot be killed, at most once in
 	// ten minutes each. It is called by looks. nil: nobody is told.
 	Warn func(words string)
@@ -76,7 +78,7 @@ func New(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Folder, cfg.Grace = folder, cmp.Or(cfg.Grace, usualGrace)
+	cfg.Folder, cfg.Grace, cfg.Keep = folder, cmp.Or(cfg.Grace, usualGrace), cmp.Or(cfg.Keep, usualKeep)
 	if _, err := supervisor.BootID(); err != nil {
 		return nil, fmt.Errorf("work could not be found again after a restart: %w", err)
 	}
@@ -130,7 +132,7 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 		}
 		answer(agents.Looked{Ref: m.Ref, Look: look})
 	case agents.OutputRequest:
-		answer(d.output(m))
+		answer(d.read(m))
 	}
 }
 
@@ -316,7 +318,7 @@ func (d *Driver) remove(name string) error {
 const (
 	tidyEvery = time.Minute
 	shownFor  = time.Hour          // work that has ended, in this life of the site
-	keptFor   = 7 * 24 * time.Hour // its folder, after that or after it was deleted
+	usualKeep = 7 * 24 * time.Hour // its folder, after that or after it was deleted
 	keptMost  = 1000               // folders of work that is no longer shown
 	tidyMost  = 100                // folders deleted at a time
 )
@@ -359,7 +361,7 @@ func (d *Driver) tidy(at time.Time) {
 	}
 	slices.SortFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
 	for i, a := range all {
-		if i < tidyMost && (len(all)-i > keptMost || at.Sub(a.at) > keptFor) {
+		if i < tidyMost && (len(all)-i > keptMost || at.Sub(a.at) > d.cfg.Keep) {
 			_ = os.RemoveAll(d.ended(a.name))
 		}
 	}

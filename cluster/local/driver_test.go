@@ -270,7 +270,7 @@ func TestDriver_ForgetsWhatWasDeletedLongAgo(t *testing.T) {
 		}
 		age := time.Duration(keptMost+20-i) * time.Minute
 		if i < 10 {
-			age = keptFor + time.Hour
+			age = usualKeep + time.Hour
 		}
 		if err := os.Chtimes(name, at, at.Add(-age)); err != nil {
 			t.Fatal(err)
@@ -282,7 +282,7 @@ func TestDriver_ForgetsWhatWasDeletedLongAgo(t *testing.T) {
 	if err != nil || len(list) != keptMost || list[0].Name() != "bourse.0020" {
 		t.Errorf("%d left, the first %v, %v", len(list), list[0], err)
 	}
-	m.tidy(at.Add(2 * keptFor))
+	m.tidy(at.Add(2 * usualKeep))
 	if list, _ := os.ReadDir(m.ended("")); len(list) != keptMost-tidyMost {
 		t.Errorf("%d left of what is too old, after %d at a time", len(list), tidyMost)
 	}

@@ -144,9 +144,8 @@ func (o *order) ordered(w work) *supervisor.Run {
 	if h.Work.Script != "" {
 		r.Args = nil
 	}
-	if h.Work.Output != "" {
-		r.Output = strings.NewReplacer("%j", strings.ReplaceAll(h.Job, "/", "_"), "%l", strconv.Itoa(h.Leg)).Replace(h.Work.Output)
-	}
+	named := strings.NewReplacer("%j", strings.ReplaceAll(h.Job, "/", "_"), "%l", strconv.Itoa(h.Leg))
+	r.Output, r.Error = named.Replace(h.Work.Output), named.Replace(h.Work.Error)
 	a := &o.Account
 	r.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Home, "USER=" + a.Name, "LOGNAME=" + a.Name}
 	if !a.Switch {

@@ -1,17 +1,13 @@
 package local
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -105,46 +101,4 @@ func (w work) job() (j *grid.ManagedJob, left bool, err error) {
 		j.Why = fmt.Sprintf("it is killed again and again since %v, and %d of its processes are there", grid.Time(s.left.Since), s.left.Processes)
 	}
 	return j, s.left != nil, nil
-}
-
-// output reads what work has printed, from the file that its supervisor keeps and never
-// from one that its user may have put elsewhere.
-func (d *Driver) output(m agents.OutputRequest) agents.Output {
-	a := agents.Output{Ref: m.Ref, Name: m.Name, From: m.From}
-	fail := func(err error) agents.Output {
-		a.Failure = because(err)
-		return a
-	}
-	if !properName(m.Name) {
-		a.Failure = grid.Because(grid.Invalid, "%q cannot name a piece of work", m.Name)
-		return a
-	}
-	f, err := os.Open(d.work(m.Name).file(supervisor.OutputFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open(work(d.ended(m.Name)).file(supervisor.OutputFile))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		a.Failure = grid.Because(grid.Unknown, "there is no output of it; it has not begun, or ended more than %s ago and was deleted", grid.Duration(keptFor.Milliseconds()).Words())
-		return a
-	}
-	if err != nil {
-		return fail(err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return fail(err)
-	}
-	a.Size = info.Size()
-	if a.From < 0 {
-		a.From = max(0, a.Size-min(-a.From, grid.MaxTail))
-	}
-	a.From = min(a.From, a.Size)
-	a.Data = make([]byte, min(grid.MaxTail, a.Size-a.From))
-	n, err := f.ReadAt(a.Data, a.From)
-	a.Data = a.Data[:n]
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fail(err)
-	}
-	return a
 }

@@ -29,6 +29,7 @@ type Config struct {
 	Denied []string
 	// Partitions are where work may be submitted; nil: in all. Their limits bound windows.
 	Partitions []string
+	Keep       grid.Duration   // how long the driver keeps the files of work after its end; 0: that is not said
 	Policy     backfill.Policy // by which the local queue is planned
 	Limits     Limits
 }

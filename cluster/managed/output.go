@@ -19,7 +19,7 @@ type reading struct {
 // as long as for a look.
 const mostReadings = 256
 
-// read asks the driver for the output of a leg's work. The leg may have lost its lock: its
+// read asks the driver for the output or the files of a leg's work. The leg may have lost its lock: its
 // name is enough.
 func (b *Backend) read(now grid.Time, from agents.ID, m agents.ClusterOutputRequest) {
 	b.readings = slices.DeleteFunc(b.readings, func(r reading) bool { return r.at.Add(b.cfg.Limits.LookTimeout) <= now })
@@ -29,7 +29,7 @@ func (b *Backend) read(now grid.Time, from agents.ID, m agents.ClusterOutputRequ
 	}
 	b.ref++
 	b.readings = append(b.readings, reading{b.ref, from, m, now})
-	b.host.Send(b.cfg.Driver, agents.OutputRequest{Ref: b.ref, Name: b.name(m.Leg), File: m.File, From: m.From})
+	b.host.Send(b.cfg.Driver, agents.OutputRequest{Ref: b.ref, Name: b.name(m.Leg), File: m.File, Source: m.Source, From: m.From})
 }
 
 // printed hands the driver's answer on.
@@ -40,5 +40,5 @@ func (b *Backend) printed(m agents.Output) {
 	}
 	r := b.readings[i]
 	b.readings = slices.Delete(b.readings, i, i+1)
-	b.host.Send(r.from, agents.ClusterOutput{Leg: r.m.Leg, Ref: r.m.Ref, From: m.From, Size: m.Size, Data: m.Data, Failure: m.Failure})
+	b.host.Send(r.from, agents.ClusterOutput{Leg: r.m.Leg, Ref: r.m.Ref, What: m.What, From: m.From, Size: m.Size, Data: m.Data, Files: m.Files, Failure: m.Failure})
 }

@@ -301,6 +301,9 @@ func (b *Backend) lose(e *entry, why grid.Reason) act {
 
 // finish ends a leg whose work is over.
 func (b *Backend) finish(e *entry, at grid.Time, r *grid.WorkResult) act {
+	if b.cfg.Keep > 0 {
+		r.Kept = cmp.Or(r.End, at).Add(b.cfg.Keep)
+	}
 	b.vacate(e, at)
 	b.record(facts.LockMoved{Leg: e.leg, State: facts.LockEnded, When: b.host.When(at), Result: r})
 	return act{}

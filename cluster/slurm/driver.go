@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ type Driver struct {
 
 // New returns a driver. An error says what to correct.
 func New(cfg Config) (*Driver, error) {
-	if cfg.Keep == 0 {
-		cfg.Keep = 7 * 24 * time.Hour
-	}
+	cfg.Keep = cmp.Or(cfg.Keep, 7*24*time.Hour)
 	if cfg.Now == nil {
 		cfg.Now = wallClock
 	}
@@ -81,7 +80,7 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 		outcome, why := d.carryOut(ctx, m)
 		answer(agents.CommandDone{Ref: m.Ref, Name: m.Name, Outcome: outcome, Reason: why})
 	case agents.OutputRequest:
-		answer(d.output(ctx, m))
+		answer(d.read(ctx, m))
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 //	NAME/begun    made once, by the first job of that name: work begins no second time
 //	NAME/exit     made when it has ended
 //	NAME/output   what it prints, unless the job says where that goes
-//	NAME/where    the file of its output, if that is elsewhere
+//	NAME/where    the files of its output and of its standard error, and the folder in which
+//	              it begins, where those are elsewhere
 //	done/NAME     the same, after the reservation was deleted
 type folder string
 

@@ -1,12 +1,8 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,8 +60,8 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 	if m.Work.Work.Script != "" {
 		files["script"] = m.Work.Work.Script
 	}
-	if out := outputFile(m, here); out != "" {
-		files["where"] = "file=" + out + "\n"
+	if where := whereabouts(m, here); where != "" {
+		files["where"] = where
 	}
 	if err := d.work.prepare(m.Name, a, files); err != nil {
 		return refuse(grid.NoCluster, "its folder cannot be made: %v", err)
@@ -201,52 +197,5 @@ func readAccounts(text []byte) []grid.ManagedJob {
 		j.Count = len(j.Nodes)
 		out = append(out, j)
 	}
-	return out
-}
-
-// reader prints the size of a file, the offset from which it shows it, and the bytes, up to
-// a bound. It runs as the account whose work has written the file.
-const reader = `[ -f "$1" ] || set -- "$4" "$2" "$3" # it could not be made, which is said there
-[ -f "$1" ] || { echo "there is no file $1 (yet)" >&2; exit 1; }
-size=$(stat -Lc %s -- "$1") || exit
-from=$2
-[ "$from" -ge 0 ] || from=$((size > $3 ? size - $3 : 0))
-echo "$size $from"
-tail -c "+$((from + 1))" -- "$1" | head -c "$3"`
-
-// output reads what work has printed.
-func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Output {
-	out := agents.Output{Ref: m.Ref, Name: m.Name}
-	fail := func(code grid.Code, format string, args ...any) agents.Output {
-		out.Failure = grid.Because(code, format, args...)
-		return out
-	}
-	if !plainName(m.Name) {
-		return fail(grid.Invalid, "%q cannot name a reservation", m.Name)
-	}
-	a, dir, err := d.work.find(m.Name)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return fail(grid.Unknown, "nothing of it is kept")
-	case err != nil:
-		return fail(grid.NoCluster, "%v", err)
-	}
-	file := dir + "/output"
-	if where, _ := note(dir, "where"); where["file"] != "" {
-		file = where["file"]
-		if rest, inside := strings.CutPrefix(file, d.work.of(m.Name)+"/"); inside {
-			file = filepath.Join(dir, rest) // it was put aside with its folder
-		}
-	}
-	from := max(m.From, -1)
-	text, err := d.c.run(ctx, a, "", "/bin/sh", "-c", reader, "sh", file, strconv.FormatInt(from, 10), strconv.Itoa(grid.MaxTail), filepath.Join(dir, "output"))
-	if err != nil {
-		return fail(grid.Unknown, "%v", err)
-	}
-	first, data, _ := bytes.Cut(text, []byte("\n"))
-	if _, err := fmt.Sscanf(string(first), "%d %d", &out.Size, &out.From); err != nil {
-		return fail(grid.NoCluster, "its size cannot be read: %v", err)
-	}
-	out.Data = data[:min(len(data), grid.MaxTail)]
 	return out
 }

@@ -53,10 +53,21 @@ unset TZ LC_ALL SLURM_TIME_FORMAT
 	} else {
 		line(`cd "$bourse_here" || bourse_finish 126`)
 	}
+	out, errs := outputFile(m, here), errorFile(m, here)
 	to := ""
-	if out := outputFile(m, here); out != "" {
-		line("(: >%s) || bourse_finish 126", quote(out))
-		to = fmt.Sprintf(" >>%s 2>&1", quote(out))
+	for _, file := range []string{out, errs} {
+		if file != "" {
+			line("(: >%s) || bourse_finish 126", quote(file))
+		}
+	}
+	if out != "" {
+		to = " >>" + quote(out)
+	}
+	switch {
+	case errs != "":
+		to += " 2>>" + quote(errs)
+	case out != "":
+		to += " 2>&1"
 	}
 	line("set -- %s", strings.Join(program(m, here), " "))
 	// A signal ends wait before the work has ended, and the work may be gone by then. So it is waited for
@@ -94,7 +105,16 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 
 // outputFile is the file that the job names for its output; "" if it names none.
 func outputFile(m agents.Command, here string) string {
-	pattern := m.Work.Work.Output
+	return namedFile(m, here, m.Work.Work.Output)
+}
+
+// errorFile is the file that the job names for its standard error; "" if it names none.
+func errorFile(m agents.Command, here string) string {
+	return namedFile(m, here, m.Work.Work.Error)
+}
+
+// namedFile is the file that a job names by a pattern; "" if that is empty.
+func namedFile(m agents.Command, here, pattern string) string {
 	if pattern == "" {
 		return ""
 	}

@@ -117,7 +117,7 @@ gossip = { address = "%[3]s:%[5]d", seeds = [%[6]q], key = "../%[1]s/ca/gossip.k
 			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # the work of all users of this VO\nas = %q\n", as)
 		}
 	}
-	err = writeNew(file, siteHead(name, i)+sharedCluster(as, Sites[i%len(Sites)].load, i+1, a[1])+vos.String()+
+	err = writeNew(file, siteHead(name, i, as != noAccount)+sharedCluster(as, Sites[i%len(Sites)].load, i+1, a[1])+vos.String()+
 		fmt.Sprintf(`[tls]                    # certificate of the site's own authority, for its operators
 ca = "../ca/ca.pem"
 certificate = "../ca/%[1]s.pem"

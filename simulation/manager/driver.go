@@ -165,7 +165,7 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 func (dr *driver) output(from agents.ID, q agents.OutputRequest) {
 	life := dr.life
 	dr.after(within(dr.calls, 40, 300), func() {
-		answer := agents.Output{Ref: q.Ref, Name: q.Name}
+		answer := agents.Output{Ref: q.Ref, Name: q.Name, What: q.Source.What}
 		text := ""
 		for _, r := range dr.truth.runs {
 			if r.Name == q.Name && r.Ours {
@@ -174,7 +174,7 @@ func (dr *driver) output(from agents.ID, q agents.OutputRequest) {
 				}
 			}
 		}
-		if text == "" || !dr.up() {
+		if text == "" || !dr.up() || q.Source.What != grid.ReadOutput {
 			answer.Failure = grid.Reason{Code: grid.Unknown, Detail: "there is no output of " + q.Name}
 		}
 		answer.Size = int64(len(text))

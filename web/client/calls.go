@@ -72,12 +72,36 @@ func (c *Client) Job(ctx context.Context, id string) (j web.Job, err error) {
 	return j, err
 }
 
-// Output reads what a leg of a job has printed, from a byte on or, below 0, so many
-// of the last ones.
-func (c *Client) Output(ctx context.Context, id string, leg int, from int64) (o web.JobOutput, err error) {
+// Output reads what a leg of a job has printed, or its standard error, from a byte on or,
+// below 0, so many of the last ones.
+func (c *Client) Output(ctx context.Context, id string, leg int, from int64, errors bool) (o web.JobOutput, err error) {
 	q := url.Values{"leg": {strconv.Itoa(leg)}, "from": {strconv.FormatInt(from, 10)}}
+	if errors {
+		q.Set("what", "errors")
+	}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/output?"+q.Encode(), nil, &o)
 	return o, err
+}
+
+// Files lists the files of a leg's work, below a folder of it or, if path is "", all.
+func (c *Client) Files(ctx context.Context, id string, leg int, path string) (l web.WorkFiles, err error) {
+	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}}
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/files?"+q.Encode(), nil, &l)
+	return l, err
+}
+
+// File reads a piece of a file of a leg's work.
+func (c *Client) File(ctx context.Context, id string, leg int, path string, from int64) (o web.JobOutput, err error) {
+	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}, "from": {strconv.FormatInt(from, 10)}}
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/file?"+q.Encode(), nil, &o)
+	return o, err
+}
+
+// Digest asks for the SHA-256 of a file of a leg's work.
+func (c *Client) Digest(ctx context.Context, id string, leg int, path string) (d web.WorkDigest, err error) {
+	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}}
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/digest?"+q.Encode(), nil, &d)
+	return d, err
 }
 
 // Cancel gives a job up.

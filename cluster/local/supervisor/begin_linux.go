@@ -11,8 +11,8 @@ import (
 )
 
 // begin starts the work as its account, in its cgroup if there is one; its output goes to
-// out. A *mistake is the job's own error: the work counts as begun, and as failed.
-func begin(o *Order, w Folder, group, out *os.File) (*os.Process, error) {
+// out, and its standard error to errs. A *mistake is the job's own error: the work counts as begun, and as failed.
+func begin(o *Order, w Folder, group, out, errs *os.File) (*os.Process, error) {
 	program, args, err := o.program(w)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func begin(o *Order, w Folder, group, out *os.File) (*os.Process, error) {
 	if env == nil {
 		env = []string{} // and not this process's own
 	}
-	attr := &os.ProcAttr{Dir: o.Run.Dir, Env: env, Files: []*os.File{none, out, out}, Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}}
+	attr := &os.ProcAttr{Dir: o.Run.Dir, Env: env, Files: []*os.File{none, out, errs}, Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}}
 	if o.Account.Switch {
 		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
 	}

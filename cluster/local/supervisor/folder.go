@@ -21,6 +21,7 @@ const (
 	HomeFolder = "home"
 	ClaimFile  = "claim.json"
 	OutputFile = "output"
+	ErrorsFile = "errors" // its standard error, if the job keeps that apart
 	LeftFile   = "left.json"
 	ResultFile = "result.json"
 	LogFile    = "log"

@@ -62,6 +62,7 @@ type Run struct {
 	Env    []string `json:"env,omitempty"`  // all of its environment
 	Dir    string   `json:"dir,omitempty"`
 	Output string   `json:"output,omitempty"` // the file that the job names; "": none
+	Error  string   `json:"error,omitempty"`  // likewise for its standard error; "": that is part of its output
 }
 
 // Account is a local account as which work runs.

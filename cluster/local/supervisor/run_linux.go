@@ -27,6 +27,7 @@ type supervisor struct {
 	work  Folder
 	order *Order
 	out   *sink
+	errs  *sink    // of its standard error; nil: that goes to out
 	group *os.File // the work's cgroup; nil: it has none
 
 	told   chan os.Signal
@@ -100,21 +101,29 @@ func (s *supervisor) keep() error {
 // run runs the work until it and all that it has started have ended.
 func (s *supervisor) run(begun func()) error {
 	var err error
-	if s.out, err = s.sink(); err != nil {
+	if s.out, err = s.sink(OutputFile); err != nil {
 		return err
 	}
 	defer s.out.close()
-	s.result.Begin = Now()
-	printed, theirs, err := os.Pipe()
+	out, err := s.out.open()
 	if err != nil {
 		return err
 	}
-	drained := make(chan struct{})
-	go func() { defer close(drained); _, _ = s.out.ReadFrom(printed) }()
+	errs := out
+	if s.order.Run.Error != "" {
+		if s.errs, err = s.sink(ErrorsFile); err != nil {
+			return err
+		}
+		defer s.errs.close()
+		if errs, err = s.errs.open(); err != nil {
+			return err
+		}
+	}
+	s.result.Begin = Now()
 	s.group = openGroup(s.order.Cgroup)
 	var wrong *mistake
-	main, err := s.begin(theirs)
-	_ = theirs.Close()
+	main, err := s.begin(out, errs)
+	_, _ = out.Close(), errs.Close()
 	switch {
 	case errors.As(err, &wrong):
 		fmt.Fprintf(s.out, "bourse: %s\n", wrong.words)
@@ -126,51 +135,56 @@ func (s *supervisor) run(begun func()) error {
 		s.main = main.Pid
 		go s.reap()
 		begun()
-		dropText() // it waits now, mostly
 		s.await()
 		s.killAll()
 	}
 	s.result.End = max(s.result.End, s.result.Begin)
-	select {
-	case <-drained:
-	case <-time.After(drainWithin): // another process was given the other end
+	late := time.Now().Add(drainWithin)
+	for _, x := range []*sink{s.out, s.errs} {
+		if x != nil {
+			x.drain(late)
+			x.end(&s.result)
+		}
 	}
-	_ = printed.Close()
-	<-drained
-	s.out.end(&s.result)
 	return nil
 }
 
-// sink opens the file of the output, and the one that the job names.
-func (s *supervisor) sink() (*sink, error) {
-	f, err := os.OpenFile(s.work.File(OutputFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+// sink opens a file of what is printed.
+func (s *supervisor) sink(name string) (*sink, error) {
+	f, err := os.OpenFile(s.work.File(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	return &sink{files: []*os.File{f}, left: MaxOutput}, nil
 }
 
-// begin opens the output that the job names, with the rights of its account, and starts the
-// work.
-func (s *supervisor) begin(out *os.File) (*os.Process, error) {
+// begin opens the files that the job names for what it prints, with the rights of its account,
+// and starts the work.
+func (s *supervisor) begin(out, errs *os.File) (*os.Process, error) {
 	// If the job names no folder, the work inherits its home, so that its account need
 	// not pass through the folders above.
 	if err := os.Chdir(s.work.File(HomeFolder)); err != nil {
 		return nil, err
 	}
-	if name := s.order.Run.Output; name != "" {
-		var f *os.File
-		err := s.order.Account.As(func() (err error) { f, err = create(path.Join(s.order.Run.Dir, name)); return err })
-		if err != nil {
-			return nil, &mistake{126, fmt.Sprintf("output: %v", err)}
+	for _, x := range []struct {
+		key, name string
+		to        *sink
+	}{{"output", s.order.Run.Output, s.out}, {"error", s.order.Run.Error, s.errs}} {
+		if x.name == "" {
+			continue
 		}
-		s.out.add(f)
+		var f *os.File
+		err := s.order.Account.As(func() (err error) { f, err = create(path.Join(s.order.Run.Dir, x.name)); return err })
+		if err != nil {
+			return nil, &mistake{126, fmt.Sprintf("%s: %v", x.key, err)}
+		}
+		x.to.add(f)
 	}
-	p, err := begin(s.order, s.work, s.group, out)
+	p, err := begin(s.order, s.work, s.group, out, errs)
 	if err != nil && s.group != nil && !errors.As(err, new(*mistake)) { // before Linux 5.7, or not ours to fill
 		_ = s.group.Close()
 		s.group = nil
-		p, err = begin(s.order, s.work, nil, out)
+		p, err = begin(s.order, s.work, nil, out, errs)
 	}
 	return p, err
 }
@@ -218,6 +232,7 @@ func (s *supervisor) reapAll() {
 // the end of its window, or after it was told to end.
 func (s *supervisor) await() {
 	var kill <-chan time.Time
+	ticks := 0
 	terminate := func(why string) {
 		if kill != nil {
 			return
@@ -242,6 +257,9 @@ func (s *supervisor) await() {
 		case <-kill:
 			return
 		case <-time.After(min(left, clockEvery)):
+			if ticks++; ticks == 1 {
+				dropText() // it waits now, mostly; work that is over sooner would need the pages again at once
+			}
 		}
 	}
 }

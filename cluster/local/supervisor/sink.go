@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // MaxOutput is how many bytes of output are kept. The rest is dropped, and the last line of
@@ -16,6 +17,31 @@ type sink struct {
 	left    int64
 	kept    int64
 	dropped int64
+
+	printed *os.File      // what it reads from
+	drained chan struct{} // closed when all of that was taken
+}
+
+// open begins to take what is printed to the file that it returns.
+func (s *sink) open() (*os.File, error) {
+	printed, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s.printed, s.drained = printed, make(chan struct{})
+	go func() { defer close(s.drained); _, _ = s.ReadFrom(printed) }()
+	return theirs, nil
+}
+
+// drain waits until all that was printed is taken, or until it is late, because another
+// process was given the other end.
+func (s *sink) drain(late time.Time) {
+	select {
+	case <-s.drained:
+	case <-time.After(time.Until(late)):
+	}
+	_ = s.printed.Close()
+	<-s.drained
 }
 
 func (s *sink) add(f *os.File) { s.files = append(s.files, f) }
@@ -43,7 +69,7 @@ func (s *sink) ReadFrom(r io.Reader) (int64, error) {
 
 // end writes how much was dropped.
 func (s *sink) end(r *Result) {
-	r.Kept, r.Dropped = s.kept, s.dropped
+	r.Kept, r.Dropped = r.Kept+s.kept, r.Dropped+s.dropped
 	if s.dropped == 0 {
 		return
 	}

@@ -1,5 +1,5 @@
 // Package use holds the commands that run jobs on a federation, for those who submit them:
-// submit, jobs, logs, explain, offers, modify and cancel.
+// submit, jobs, logs, get, explain, offers, modify and cancel.
 package use
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Commands lists the commands of the group, in the order of the help.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}
+	return []*cobra.Command{newSubmit(), newJobs(), newLogs(), newGet(), newExplain(), newOffers(), newModify(), newCancel()}
 }
 
 // calling is what a command needs that calls a federation.

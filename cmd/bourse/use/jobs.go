@@ -246,6 +246,11 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 			line("output", "at %s: %s", l.Site, l.Output)
 		}
 	}
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Kept != 0 {
+			line("files", "at %s: kept until %s; bourse get %s fetches them", l.Site, display.Moment(l.Kept, now), j.ID)
+		}
+	}
 	fmt.Fprintf(out, "\n%s\n", legTable(j, now).Render())
 }
 

@@ -18,8 +18,9 @@ import (
 // logging is one call of "bourse logs".
 type logging struct {
 	calling
-	leg    int
+	legChoice
 	follow bool
+	stderr bool
 	all    bool   // print all legs
 	head   string // title of a leg among several, until its first output is printed
 }
@@ -33,29 +34,53 @@ func newLogs() *cobra.Command {
 		Long: `Logs prints the end of the output of each leg of a job, up to 64 KiB, read from its
 cluster through its site and the broker. A job has a leg on each of its sites; --leg
 chooses one, counted from 0 (BOURSE_LEG in the work's environment). --follow keeps
-reading until a leg has ended: the first, unless --leg says which. With --json each
-piece is one line, with its data in base64.
+reading until a leg has ended: the first, unless --leg says which. --stderr prints the
+standard error, of a job that keeps it apart (error = "..."). With --json each piece is
+one line, with its data in base64.
 
 Unprintable characters are shown as escapes. When the leg has ended, bourse jobs ID
-says where on the cluster the output file is. Exit status 1: the job has no window
+says how long its output is kept, and bourse get ID fetches the files of its folder. Exit status 1: the job has no window
 yet or no command, or its site is unreachable or keeps no output.`,
 		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
 		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.all = !c.follow && !cmd.Flags().Changed("leg")
+			if err := c.check(cmd); err != nil {
+				return err
+			}
+			c.all = !c.follow && !c.chosen
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
 	c.AddFlags(cmd)
-	flags.AddFlag(cmd, &c.leg, flags.AsNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
+	c.addFlags(cmd)
+	cmd.Flags().BoolVar(&c.stderr, "stderr", false, "print the standard error, if the job keeps it apart")
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "keep reading until the leg has ended")
 	return cmd
 }
 
-func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
-	if c.leg < 0 || c.leg > 10_000 {
-		return fmt.Errorf("--leg %d: must be 0 to 10,000", c.leg)
+// legChoice says which leg of a job is meant.
+type legChoice struct {
+	leg    int
+	chosen bool // by a flag
+}
+
+// addFlags adds the flags. A part of the window is one site's leg, so both words do.
+func (l *legChoice) addFlags(cmd *cobra.Command) {
+	flags.AddFlag(cmd, &l.leg, flags.AsNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
+	flags.AddFlag(cmd, &l.leg, flags.AsNumber, "part", 0, "the same as --leg")
+	cmd.MarkFlagsMutuallyExclusive("leg", "part")
+}
+
+// check checks the flags.
+func (l *legChoice) check(cmd *cobra.Command) error {
+	l.chosen = cmd.Flags().Changed("leg") || cmd.Flags().Changed("part")
+	if l.leg < 0 || l.leg > 10_000 {
+		return fmt.Errorf("--leg %d: must be 0 to 10,000", l.leg)
 	}
+	return nil
+}
+
+func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	api, err := c.Broker()
 	if err != nil {
 		return err
@@ -83,7 +108,7 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 // one prints one part.
 func (c *logging) one(ctx context.Context, api *client.Client, id string, out io.Writer) error {
 	for from := int64(-grid.MaxTail); ; {
-		o, err := api.Output(ctx, id, c.leg, from)
+		o, err := api.Output(ctx, id, c.leg, from, c.stderr)
 		if err != nil && c.follow {
 			var early bool
 			if id, early = c.early(ctx, api, id); early {

@@ -20,6 +20,9 @@ func request(j *configs.Job) web.JobRequest {
 	if j.Unpriced {
 		r.MaxPrice, r.Budget = nil, nil
 	}
+	if j.AnyPerformance {
+		r.MinPerformance = nil
+	}
 	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
 	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
 		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, web.Seconds{}, nil, nil, false
