@@ -100,7 +100,7 @@ func (mem *memory) applySubmitted(f facts.JobSubmitted) {
 		mem.jobs = append(mem.jobs, j)
 		mem.names[f.Job.Name] = j
 	}
-	mem.works += f.Job.Work.Size() - j.Work.Size()
+	mem.works += workSize(f.Job.Work, f.Job.Parts) - workSize(j.Work, j.Parts)
 	if was := j.User; j.stub && was != f.Job.User { // the site had listed another user
 		mem.txs.Count(j.Itself(), &mem.tenancy, -1)
 		defer mem.txs.Count(j.Itself(), &mem.tenancy, 1)

@@ -64,7 +64,7 @@ func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
 	for _, name := range f.Jobs {
 		if j := mem.names[name]; j != nil {
 			gone[j] = true
-			mem.works -= j.Work.Size()
+			mem.works -= workSize(j.Work, j.Parts)
 			delete(mem.names, name)
 		}
 	}

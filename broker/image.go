@@ -136,7 +136,7 @@ func (mem *memory) loadJob(m *facts.JobMemory) {
 	}
 	mem.jobs, mem.lasts = append(mem.jobs, j), append(mem.lasts, m.Last)
 	mem.names[j.Name] = j
-	mem.works += j.Work.Size()
+	mem.works += workSize(j.Work, j.Parts)
 	mem.become(j, m.State)
 	if !m.Fresh {
 		mem.queue.look(j)

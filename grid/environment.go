@@ -28,6 +28,9 @@ func (h *Handover) Variables(site string, nodes []string, start, end Time) []Env
 		{"BOURSE_END", number(int64(end) / 1000)},
 		{"BOURSE_PEERS", listed(strings.Join(peers, " "))},
 	}
+	if h.Part != "" {
+		list = append(list, EnvVar{"BOURSE_PART", h.Part}, EnvVar{"BOURSE_LEG_PARTS", listed(strings.Join(h.Parts, " "))})
+	}
 	if h.Meeting != "" {
 		list = append(list, EnvVar{"BOURSE_RENDEZVOUS", h.Meeting}, EnvVar{"BOURSE_TOKEN", h.Token})
 	}
