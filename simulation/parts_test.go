@@ -64,11 +64,11 @@ func TestParts_EachStartsItsOffsetAfterTheJob(t *testing.T) {
 		t.Fatalf("not placed:\n%s", files)
 	}
 	for _, line := range []string{
-		"vo1,delft,hybrid,vo,0,300,900,1,1.666667,ended,,qpu,,kept,qpu\n",
-		"vo1,espoo,hybrid,vo,0,0,1800,16,16,ended,,gpu,,kept,gpu\n",
+		"vo1,delft,hybrid,vo,0,1231.769,1831.769,1,1.666667,ended,,qpu,,kept,qpu\n",
+		"vo1,espoo,hybrid,vo,0,931.769,2731.769,16,16,ended,,gpu,,kept,gpu\n",
 	} {
 		if !strings.Contains(files, line) {
-			t.Errorf("no %q in:\n%.3000s", line, files)
+			t.Errorf("no %q in:\n%s", line, files[strings.Index(files, "hybrid,vo"):])
 		}
 	}
 }
