@@ -87,7 +87,7 @@ func (j *job) takes() int {
 	if j.from.array != nil {
 		return 0
 	}
-	return j.Work.Size()
+	return workSize(j.Work, j.Parts)
 }
 
 // elementBecomes notes that an element of an array is about to enter a state.

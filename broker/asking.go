@@ -92,8 +92,14 @@ func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
 		}
 	}
 	var list []*acquaintance
+	for _, name := range in.Named() { // first, for no other site may carry their jobs
+		if i, there := slices.BinarySearch(usable, transaction.SiteID(name)); there && len(list) < most {
+			list = append(list, all[i])
+			all[i], digests[i] = nil, nil
+		}
+	}
 	if strangers <= len(usable)/4 {
-		for _, i := range in.Worth(digests, most-(most+3)/4) {
+		for _, i := range in.Worth(digests, min(most-(most+3)/4, most-len(list))) {
 			list = append(list, all[i])
 			all[i] = nil
 		}

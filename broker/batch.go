@@ -119,11 +119,11 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return reason(grid.Invalid, "array: %s", j.Array.Check().Error())
 	case named(j):
 		return reason(grid.Invalid, "%q is the name of an element of an array; choose a name that does not end so", j.Name)
-	case j.Composed():
-		return reason(grid.Invalid, "its %d parts cannot be committed yet: bourse search and bourse plan find windows for them, brokers do not take them", len(j.Parts))
+	case j.Array.Some() && len(j.Parts) > 0:
+		return reason(grid.Invalid, "array: a job with parts cannot be an array; submit a job for each index")
 	case j.Budget > grid.MaxBudget:
 		return reason(grid.Invalid, "budget %v is above %v credits", j.Budget, grid.MaxBudget)
-	case in.works+j.Work.Size() > maxWorks:
+	case in.works+workSize(j.Work, j.Parts) > maxWorks:
 		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
 	case in.queue.size()+len(in.arrays) >= in.cfg.MaxQueue:
 		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
@@ -139,7 +139,7 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if terms.MaxPriority >= 0 && j.Priority > terms.MaxPriority {
 		return reason(grid.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.Words(), terms.MaxPriority)
 	}
-	if why := terms.Never(fewest(j.Nodes, j.Sizes)); why.Refused() {
+	if why := terms.Never(j.AtOnce()); why.Refused() {
 		return why
 	}
 	if why := in.unrelated(j); why.Refused() {
@@ -168,14 +168,6 @@ func (in *intake) waitingFor(user string) int {
 // waitingOf is the number of a tenant's waiting jobs.
 func (in *intake) waitingOf(tenant string) int {
 	return in.queue.ofAll(func(user string) bool { return in.tenancy.User(user).Tenant.Name == tenant })
-}
-
-// fewest is the fewest nodes that a job of so many nodes, or of other sizes, accepts.
-func fewest(nodes int, sizes []grid.Size) int {
-	for _, z := range sizes {
-		nodes = min(nodes, z.Nodes)
-	}
-	return nodes
 }
 
 // maxWorks bounds the bytes taken by the work of all remembered jobs, over or not.

@@ -37,12 +37,16 @@ func ending(failure grid.Reason) grid.JobState {
 // Simulated is the result of a leg's work on a cluster that runs nothing, if the job is
 // known to fail there: it ends with a status of its own, or takes longer than its window.
 // nil: it does not fail.
-func (r rooms) Simulated(t *transaction.Job, leg *grid.Leg, end grid.Time) *grid.WorkResult {
+func (r rooms) Simulated(t *transaction.Job, part string, leg *grid.Leg, end grid.Time) *grid.WorkResult {
 	j := r.names[t.Name]
+	run, length := j.Run, j.Length
+	if p := j.part(part); p != nil {
+		run, length = p.Run, p.Length
+	}
 	switch {
 	case j.Exit != 0:
 		return &grid.WorkResult{Begin: leg.Start, End: end, Exit: j.Exit, Known: true}
-	case j.Run > j.Length && leg.Work == 0 && end >= leg.End:
+	case run > length && leg.Work == 0 && end >= leg.End:
 		return &grid.WorkResult{Begin: leg.Start, End: end, Ended: reason(grid.Expired, "its window was over")}
 	}
 	return nil

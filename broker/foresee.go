@@ -62,6 +62,7 @@ func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 
 // foreseen is a job as a cycle would see it, with what is known to be in its way.
 func (b *Broker) foreseen(now grid.Time, x *grid.Job, sites []string, f *Foresight, i int) planning.Job {
+	b.intake.level(now, x)
 	fill(x)
 	why := b.intake.refusal(now, x)
 	j := newJob(*x)

@@ -136,9 +136,24 @@ func (r rooms) JobNamed(name string) *transaction.Job {
 	return nil
 }
 
-// StateOf is a job's state, and WorkOf its work, nil if it has none.
+// StateOf is a job's state.
 func (r rooms) StateOf(j *transaction.Job) grid.JobState { return r.names[j.Name].state }
-func (r rooms) WorkOf(j *transaction.Job) *grid.Work     { return r.names[j.Name].Work }
+
+// WorkOf is what a part of a job runs, nil if that is nothing.
+func (r rooms) WorkOf(t *transaction.Job, part string) *grid.Work {
+	return r.names[t.Name].workOf(part)
+}
+
+// Runs says whether any part of a job runs anything, and whether its legs are to meet.
+func (r rooms) Runs(t *transaction.Job) (works, meets bool) {
+	j := r.names[t.Name]
+	works, meets = j.Work != nil, j.Work != nil && j.Work.Rendezvous
+	for i := range j.Parts {
+		w := j.Parts[i].Work
+		works, meets = works || w != nil, meets || w != nil && w.Rendezvous
+	}
+	return works, meets
+}
 
 // Shared is the one copy of a string that many jobs and legs have.
 func (r rooms) Shared(s string) string { return r.texts.one(s) }

@@ -59,6 +59,8 @@ func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 		return reason(grid.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	case len(j.Parts) > 0 || len(m.Request.Parts) > 0:
+		return reason(grid.Invalid, "job %q has parts, and a job of parts cannot be modified; cancel it and submit another", m.Job)
 	case j.state == grid.JobPlaced && !ers.co.MayBuy(now):
 		return reason(grid.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.state != grid.JobPlaced:

@@ -109,6 +109,8 @@ func (shi *shifts) unfit(now grid.Time, t *transaction.Tx, l *transaction.Leg, o
 	at, ok := j.follows()
 	w := grid.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
+	case len(j.Parts) > 1:
+		return reason(grid.BadState, "leg %v is one of a job of parts, which start together or at stated offsets", o.Leg)
 	case len(t.Legs()) != 1 || t.State() != grid.TxCommitted || t.Apart() || t.GivenUp() != grid.Kept || l.State() != grid.Confirmed || l.Moved() || j.state != grid.JobPlaced:
 		return reason(grid.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
 	case o.Version != max(l.Version(), 1):

@@ -86,21 +86,11 @@ func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, ou
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, transaction.SiteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
-	if len(a.Legs) > 1 {
+	if f.Parts = e.job.partsOf(a); len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
 	}
 	f.Flex = e.job.flex(f.Legs)
-	var run []grid.Duration
-	if e.job.Run > 0 {
-		whole := e.job.whole()
-		run = make([]grid.Duration, len(a.Legs))
-		for i := range a.Legs {
-			if run[i] = whole.RunAt(a.Size); a.Legs[i].What.Work == 0 {
-				run[i] = sch.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
-			}
-		}
-	}
-	sch.cycle.try = sch.co.Open(now, f, run, e.tries > 1, out)
+	sch.cycle.try = sch.co.Open(now, f, e.job.runsOf(a, sch.cycle.draft.Groups), e.tries > 1, out)
 }
 
 // pick returns the alternative to try: first the chosen one, then the best of those not
@@ -252,9 +242,14 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteL
 		if o == a || o.Size != a.Size || o.Start() != a.Start() {
 			continue
 		}
-		for _, l := range o.Legs {
+		parts := e.job.partsOf(o)
+		for k, l := range o.Legs {
 			if len(list) < maxSpare && l.What.Work == 0 {
-				list = append(list, facts.SiteLeg{Site: transaction.SiteName(sites[l.Site]), Leg: l.What})
+				s := facts.SiteLeg{Site: transaction.SiteName(sites[l.Site]), Leg: l.What}
+				if parts != nil {
+					s.Part = parts[k]
+				}
+				list = append(list, s)
 			}
 		}
 	}

@@ -60,12 +60,16 @@ func (ers *errands) mendable(id grid.LegID) bool {
 // mendNext begins the next try of a repair, or gives the window up.
 func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.Legs()[e.leg]
+	r, known := ers.wants(e)
 	switch {
 	case !ers.mendable(e.tx.LegID(e.leg)):
 		ers.finish(e)
 		return
 	case e.job.stub:
 		ers.breakJob(now, e, reason(grid.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
+		return
+	case !known:
+		ers.breakJob(now, e, reason(grid.Unknown, "%s, and which part of the job it was is not known any more", e.loss()), out)
 		return
 	case l.What().Start <= now.Add(max(ers.cfg.Lead, minNotice)):
 		ers.breakJob(now, e, reason(grid.Past, "%s too near its start", e.loss()), out)
@@ -79,7 +83,8 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 		s := e.tx.Spare()[e.next]
 		e.next++
 		_, last := ers.trust.Last(now, s.Site)
-		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.peers.Serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.peers.Serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) ||
+			len(e.job.Parts) > 1 && (s.Part != e.tx.Part(e.leg) || !e.may(&r, s.Site)) {
 			continue
 		}
 		s.Leg.Nodes = l.What().Nodes
@@ -98,20 +103,15 @@ func (ers *errands) away(site string) grid.Reason {
 // leg's start on; those of sites that have broken their word come last.
 func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.Legs()[e.leg]
-	length := ers.sizeOf(e.tx).Length
-	type choice struct {
-		facts.SiteLeg
-		price grid.Credits // of a node
-		last  int          // 1: its site has broken its word
-	}
-	var list []choice
+	r, _ := ers.wants(e)
+	var list []stock
 	for i := range e.poll.sites {
 		offered := &e.poll.sites[i]
 		if offered.Answer != planning.Usable {
 			continue
 		}
 		site := offered.Name
-		if e.job.OneSite && site != e.tx.Sites()[e.leg] || ers.trust.Closed(now, site, e.job.User) {
+		if !e.may(&r, site) || ers.trust.Closed(now, site, e.job.User) {
 			continue
 		}
 		last := 0
@@ -121,27 +121,30 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
-			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) || !grid.May(site, e.job.Sites, e.job.Avoid) {
+			if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) {
 				continue
 			}
-			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(length))}
-			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
+			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(r.Length))}
+			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > r.MaxPrice {
 				continue
 			}
 			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.What().Nodes); w.Nodes > 0 {
-				list = append(list, choice{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
+				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
 			}
 		}
 	}
-	if slices.ContainsFunc(list, func(c choice) bool { return c.last > 0 }) {
+	if slices.ContainsFunc(list, func(c stock) bool { return c.last > 0 }) {
 		out.Row("B145")
 	}
-	slices.SortStableFunc(list, func(x, y choice) int {
+	slices.SortStableFunc(list, func(x, y stock) int {
 		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.price, y.price))
 	})
 	var legs []facts.SiteLeg
 	var base []grid.Credits
 	need := l.What().Nodes
+	if len(e.job.Parts) > 1 && r.OneSite {
+		list = oneSite(list, need)
+	}
 	for _, c := range list {
 		if need == 0 {
 			break
@@ -188,18 +191,25 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 	f.Repairs, f.Limits, f.Alternative = e.tx.LegID(e.leg), limits, e.tx.Number()
 	for _, l := range legs {
 		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
+		if part := e.tx.Part(e.leg); part != "" {
+			f.Parts = append(f.Parts, part)
+		}
 	}
 	f.Spare = slices.Clone(e.tx.Spare()[min(e.next, len(e.tx.Spare())):])
 	e.try = ers.co.Open(now, f, ers.runs(e, legs), e.tries > 1, out)
 }
 
 // runs is how long the work really takes on each leg of a repair: the same share of the
-// leg's length as of the job's. It is nil if the work takes all of it.
+// leg's length as of the job's, or of its part's. It is nil if the work takes all of it.
 func (ers *errands) runs(e *errand, legs []facts.SiteLeg) []grid.Duration {
-	if e.job.Run == 0 || e.job.Run >= e.job.Length {
+	takes, length := e.job.Run, e.job.Length
+	if p := e.job.part(e.tx.Part(e.leg)); p != nil && len(e.job.Parts) > 1 {
+		takes, length = p.Run, p.Length
+	}
+	if takes == 0 || takes >= length {
 		return nil
 	}
-	share := (e.job.Run*1000 + e.job.Length - 1) / e.job.Length // thousandths
+	share := (takes*1000 + length - 1) / length // thousandths
 	run := make([]grid.Duration, len(legs))
 	for i, l := range legs {
 		run[i] = max(1, l.Leg.Duration()*share/1000)

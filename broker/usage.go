@@ -51,6 +51,10 @@ func (mem *memory) counted(f agents.Fact, apply func()) {
 // need is what the bounds of the job's user must leave for it.
 func (j *job) need() tenancy.Need {
 	r := j.request()
-	return tenancy.Need{User: j.User, Nodes: fewest(j.Nodes, j.Sizes),
+	x := tenancy.Need{User: j.User, Nodes: r.AtOnce(),
 		Runtime: j.MinPerformance.Runtime(r.Shortest()), Ready: j.Ready, Deadline: j.Deadline}
+	if r.Composed() {
+		x.Parts = j.Parts
+	}
+	return x
 }

@@ -42,6 +42,7 @@ type TxView struct {
 // LegView is one leg of a transaction.
 type LegView struct {
 	Site string
+	Part string // of its job, that it carries; "" for a job of one piece, and if unknown
 	grid.Leg
 	Limit  grid.Credits // the most the broker would pay
 	Fare   grid.Fare    // bound; zero until held
@@ -179,7 +180,7 @@ func viewAmong(t *transaction.Tx, open int) TxView {
 		Repairs: t.Repairs(), Moves: t.Request() != nil}
 	for i := range t.Legs() {
 		l := &t.Legs()[i]
-		v.Legs[i] = LegView{Site: t.Sites()[i], Leg: l.What(), Limit: l.Limit(), Fare: l.Fare(), State: l.State(), Ended: l.End(), Shifts: l.Shifts(), Version: l.Version(), Result: l.Result()}
+		v.Legs[i] = LegView{Site: t.Sites()[i], Part: t.Part(i), Leg: l.What(), Limit: l.Limit(), Fare: l.Fare(), State: l.State(), Ended: l.End(), Shifts: l.Shifts(), Version: l.Version(), Result: l.Result()}
 		v.Legs[i].Flex = t.Flex()
 	}
 	if v.Others = open; slices.Contains(t.Job().Window(), t) {

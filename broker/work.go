@@ -71,7 +71,10 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 	case t == nil:
 		no(grid.Unknown, "job %q has no part %d; they are counted from 0", m.Job, m.Part)
 		return
-	case j.Work == nil:
+	case j.workOf(t.Part(i)) == nil && len(j.Parts) > 1:
+		no(grid.BadState, "leg %d of job %q is of part %q, which has no command and no script, so it has printed nothing and left no files", m.Part, m.Job, t.Part(i))
+		return
+	case j.workOf(t.Part(i)) == nil:
 		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything or left files", m.Job)
 		return
 	}

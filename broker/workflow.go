@@ -242,7 +242,7 @@ func (in *intake) review(now grid.Time, j *job, out *agents.Outbox) {
 	case grid.JobWaiting:
 		in.reviewWaiting(j, at, ok, out)
 	case grid.JobTrying:
-		if t := j.Last(); t != nil && t.Open() && t.Resolved() && (!ok || t.Legs()[0].What().Start < at) {
+		if t := j.Last(); t != nil && t.Open() && t.Resolved() && (!ok || t.Start() < at) {
 			in.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
 	case grid.JobPlaced:

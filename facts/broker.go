@@ -79,6 +79,7 @@ type (
 		Spare    []SiteLeg    `json:"spare,omitempty"`    // legs of other alternatives, for repairs
 		Flex     grid.Flex    `json:"flex,omitzero"`      // of its only leg
 		Offer    uint32       `json:"offer,omitempty"`    // in a move: the offer for the old leg that it accepts
+		Parts    []string     `json:"parts,omitempty"`    // of a job of several parts: the part that each leg carries
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
@@ -160,6 +161,7 @@ type (
 	SiteLeg struct {
 		Site string   `json:"site"`
 		Leg  grid.Leg `json:"leg"`
+		Part string   `json:"part,omitempty"` // of a job of several parts: the one that it carries
 	}
 	// LifeBegun says that a process has begun to act for a broker.
 	LifeBegun struct {

@@ -31,6 +31,9 @@ func (h *Handover) Variables(site string, nodes []string, start, end Time) []Env
 	if _, i, ok := ElementOf(h.Job); ok { // no other job has such a name
 		list = append(list, EnvVar{"BOURSE_ARRAY_INDEX", number(int64(i))})
 	}
+	if h.Part != "" {
+		list = append(list, EnvVar{"BOURSE_PART", h.Part}, EnvVar{"BOURSE_LEG_PARTS", listed(strings.Join(h.Parts, " "))})
+	}
 	if h.Meeting != "" {
 		list = append(list, EnvVar{"BOURSE_RENDEZVOUS", h.Meeting}, EnvVar{"BOURSE_TOKEN", h.Token})
 	}

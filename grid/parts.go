@@ -54,6 +54,29 @@ func (p *JobPart) Request(job *Request) Request {
 // piece, whose work is told the part's name.
 func (r *Request) Composed() bool { return len(r.Parts) > 1 }
 
+// AtOnce is the fewest nodes that it needs at one instant: those of its smallest size, or those
+// of the parts that start together, whichever start has the most.
+func (r *Request) AtOnce() int {
+	if !r.Composed() {
+		n := r.Nodes
+		for _, z := range r.Sizes {
+			n = min(n, z.Nodes)
+		}
+		return n
+	}
+	most := 0
+	for i := range r.Parts {
+		n := 0
+		for k := range r.Parts {
+			if r.Parts[k].Offset == r.Parts[i].Offset {
+				n += r.Parts[k].Nodes
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // Compose gives a request its parts, which must pass CheckParts. What stands for the job as
 // a whole follows from them: Nodes is the sum, Length the longest time from its start to the
 // end of a part, at performance 1, MaxPrice the highest. A single part makes it a job of one

@@ -57,6 +57,11 @@ type Handover struct {
 	// is none.
 	Meeting string `json:"meeting,omitempty"`
 	Token   string `json:"token,omitempty"`
+
+	// Of a job with parts: the part that the leg carries, and the part of each leg of the
+	// window, leg by leg.
+	Part  string   `json:"part,omitempty"`
+	Parts []string `json:"parts,omitempty"`
 }
 
 // String says whose work this is.

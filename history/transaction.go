@@ -24,6 +24,7 @@ type Transaction struct {
 // Leg is the state of one leg of a transaction.
 type Leg struct {
 	Site   string // "" if unknown
+	Part   string // that it carries; "" for a job of one piece, and if unknown
 	What   grid.Leg
 	Fare   grid.Fare     // the binding price
 	Posted grid.Credits  // net of refunds and penalties
@@ -47,6 +48,9 @@ func Begin(f facts.TxBegun) Transaction {
 		x.Legs[i] = Leg{What: what, End: grid.Never}
 		if i < len(f.Sites) {
 			x.Legs[i].Site = f.Sites[i]
+		}
+		if i < len(f.Parts) {
+			x.Legs[i].Part = f.Parts[i]
 		}
 	}
 	if len(x.Legs) == 1 {
@@ -223,14 +227,28 @@ func (x *Transaction) at(leg int) string {
 	return "a site"
 }
 
-// start is the common start of the legs.
+// start is when the first of the legs starts.
 func (x *Transaction) start() grid.Time {
+	start := grid.Never
 	for i := range x.Legs {
 		if l := &x.Legs[i].What; l.Nodes > 0 {
-			return l.Start
+			start = min(start, l.Start)
 		}
 	}
-	return 0
+	if start == grid.Never {
+		return 0
+	}
+	return start
+}
+
+// StartOf is the start of a window with such legs: that of the first. One part of a job starts
+// with it, others may start later.
+func StartOf(legs []grid.Leg) grid.Time {
+	start := legs[0].Start
+	for i := range legs {
+		start = min(start, legs[i].Start)
+	}
+	return start
 }
 
 // window names the nodes that a transaction is about, after a verb.
@@ -245,6 +263,9 @@ func (x *Transaction) window(verb string) string {
 			s += ","
 		}
 		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)
+		if part := x.Legs[i].Part; part != "" {
+			s += " for " + part
+		}
 	}
 	return s
 }

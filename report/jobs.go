@@ -53,6 +53,9 @@ var windowColumns = []csvColumn{
 	{"paid", "credits that the job has paid so far for this leg and those before it, net of refunds"},
 }
 
+// partColumn comes last if any job of the run has parts.
+var partColumn = csvColumn{"part", "of a job of parts: the part that the leg carries"}
+
 // heads are the names of columns.
 func heads(list []csvColumn) []string {
 	names := make([]string, len(list))
@@ -92,6 +95,9 @@ func (r *Report) WriteJobs(w io.Writer) error {
 	row := heads(columns)
 	if r.windows() {
 		row = append(row, heads(windowColumns)...)
+	}
+	if r.parted() {
+		row = append(row, partColumn.name)
 	}
 	if err := out.Write(row); err != nil {
 		return err
@@ -170,6 +176,9 @@ func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until gri
 	fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
 		l.Posted.String(), status(l, until), string(cmp.Or(l.Failed.Code, l.Reason)), l.What.Group, "", became)
 	j.fillWindow(row, l)
+	if len(j.Parts) > 0 {
+		row[len(row)-1] = l.Part
+	}
 	return out.Write(row)
 }
 
@@ -197,7 +206,7 @@ func fill(row []string, cells ...string) {
 
 // fillWindow fills the cells of a leg's window, if the row has them.
 func (j *voJob) fillWindow(row []string, l *history.Leg) {
-	if len(row) == len(columns) {
+	if len(row) < len(columns)+len(windowColumns) {
 		return
 	}
 	cells := row[len(columns):]
@@ -218,6 +227,13 @@ func (r *Report) windows() bool {
 		}
 	}
 	return false
+}
+
+// parted reports whether any job has parts.
+func (r *Report) parted() bool {
+	return slices.ContainsFunc(r.brokers, func(b *vo) bool {
+		return slices.ContainsFunc(b.order, func(j *voJob) bool { return len(j.Parts) > 0 })
+	})
 }
 
 // instant shows t in seconds, nothing for Never.

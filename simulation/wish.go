@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // A wish is what the user of a job does with it once it has a window. All of a job's numbers
@@ -97,7 +98,7 @@ func (w *world) notify(broker, users agents.ID) {
 			switch f := f.(type) {
 			case facts.TxBegun:
 				if f.Repairs == (grid.LegID{}) && f.Replaces == nil {
-					open[f.Tx] = booked{f.Job, f.Legs[0].Start}
+					open[f.Tx] = booked{f.Job, history.StartOf(f.Legs)}
 				}
 			case facts.TxDecided:
 				if b, ok := open[f.Tx]; ok && f.Commit {

@@ -225,20 +225,21 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// capped checks a leg against what one broker may hold unconfirmed. A lone hold is always
-// allowed, otherwise a leg above the cap could never be had.
+// capped checks a leg against what one broker may hold unconfirmed. The legs of one
+// transaction are always allowed if the broker holds nothing else, otherwise a leg above the
+// cap, or two parts of a job at one site, could never be had.
 func (m *limits) capped(l *leg) grid.Reason {
 	if m.cfg.Cap == 0 {
 		return grid.Reason{}
 	}
-	all, held := nodeTime(l.What, l.What.Start, l.What.End), 0
+	all, others := nodeTime(l.What, l.What.Start, l.What.End), false
 	for o := range m.open.each {
 		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < grid.Confirmed {
 			all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
-			held++
+			others = others || o.Leg.Tx != l.Leg.Tx
 		}
 	}
-	if held == 0 || all <= m.cfg.Cap {
+	if !others || all <= m.cfg.Cap {
 		return grid.Reason{}
 	}
 	return grid.Reason{Code: grid.Cap, Detail: fmt.Sprintf(

@@ -68,6 +68,7 @@ type Leg struct {
 	End   Instant `json:"end"`
 	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
 	Cost  Credits `json:"cost"`
+	Part  string  `json:"part,omitempty" doc:"of a job of parts: the part that the leg carries"`
 
 	Opens   Instant `json:"opens,omitzero" doc:"for a flexible leg: earliest start"`
 	Closes  Instant `json:"closes,omitzero" doc:"for a flexible leg: latest end; once it is fixed, opens and closes are its start and end"`
@@ -144,7 +145,7 @@ func (j *Job) add(l *broker.LegView) grid.Credits {
 	if l.State == grid.Settled && l.Ended > 0 {
 		end = l.Ended
 	}
-	shown := Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
+	shown := Leg{Site: l.Site, Part: l.Part, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
 		State: l.State.String(), Cost: Credits{l.Fare.Total()},
 		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
 	if shown.bought = l.Duration(); l.Work > 0 { // a share

@@ -2731,6 +2731,8 @@ type Handover struct {
 	Peers         []*Peer                `protobuf:"bytes,6,rep,name=peers,proto3" json:"peers,omitempty"`
 	Meeting       string                 `protobuf:"bytes,7,opt,name=meeting,proto3" json:"meeting,omitempty"`
 	Token         string                 `protobuf:"bytes,8,opt,name=token,proto3" json:"token,omitempty"`
+	Part          string                 `protobuf:"bytes,9,opt,name=part,proto3" json:"part,omitempty"`    // of the job, that the leg carries; empty: the job has no parts
+	Parts         []string               `protobuf:"bytes,10,rep,name=parts,proto3" json:"parts,omitempty"` // the part of each leg
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2819,6 +2821,20 @@ func (x *Handover) GetToken() string {
 		return x.Token
 	}
 	return ""
+}
+
+func (x *Handover) GetPart() string {
+	if x != nil {
+		return x.Part
+	}
+	return ""
+}
+
+func (x *Handover) GetParts() []string {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
 }
 
 // Peer is another leg of the window.
@@ -5101,7 +5117,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x05error\x18\a \x01(\tR\x05error\"2\n" +
 	"\x06EnvVar\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xd6\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x80\x02\n" +
 	"\bHandover\x12%\n" +
 	"\x04work\x18\x01 \x01(\v2\x11.bourse.wire.WorkR\x04work\x12\x10\n" +
 	"\x03job\x18\x02 \x01(\tR\x03job\x12\x12\n" +
@@ -5110,7 +5126,10 @@ const file_wire_proto_rawDesc = "" +
 	"\x04legs\x18\x05 \x01(\rR\x04legs\x12'\n" +
 	"\x05peers\x18\x06 \x03(\v2\x11.bourse.wire.PeerR\x05peers\x12\x18\n" +
 	"\ameeting\x18\a \x01(\tR\ameeting\x12\x14\n" +
-	"\x05token\x18\b \x01(\tR\x05token\"0\n" +
+	"\x05token\x18\b \x01(\tR\x05token\x12\x12\n" +
+	"\x04part\x18\t \x01(\tR\x04part\x12\x14\n" +
+	"\x05parts\x18\n" +
+	" \x03(\tR\x05parts\"0\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
 	"\x05nodes\x18\x02 \x03(\tR\x05nodes\"\xcd\x01\n" +

@@ -53,7 +53,8 @@ func handover(h *grid.Handover) *Handover {
 	if h == nil {
 		return nil
 	}
-	out := &Handover{Work: work(&h.Work), Job: text(h.Job), User: text(h.User), Leg: uint32(h.Leg), Legs: uint32(h.Legs), Meeting: text(h.Meeting), Token: text(h.Token)}
+	out := &Handover{Work: work(&h.Work), Job: text(h.Job), User: text(h.User), Leg: uint32(h.Leg), Legs: uint32(h.Legs), Meeting: text(h.Meeting), Token: text(h.Token),
+		Part: text(h.Part), Parts: texts(h.Parts)}
 	for _, p := range h.Peers {
 		out.Peers = append(out.Peers, &Peer{Site: text(p.Site), Nodes: texts(p.Nodes)})
 	}
@@ -83,7 +84,15 @@ func (r *reader) handover(field string, h *Handover) *grid.Handover {
 	}
 	out := &grid.Handover{Work: r.work(field+".work", h.GetWork()), Job: r.name(field+".job", h.GetJob(), maxName), User: r.name(field+".user", h.GetUser(), maxName),
 		Leg: r.whole(field+".leg", int64(h.GetLeg()), 0, maxLegOf), Legs: r.whole(field+".legs", int64(h.GetLegs()), 0, maxLegOf),
-		Meeting: r.name(field+".meeting", h.GetMeeting(), maxName), Token: r.name(field+".token", h.GetToken(), maxToken)}
+		Meeting: r.name(field+".meeting", h.GetMeeting(), maxName), Token: r.name(field+".token", h.GetToken(), maxToken),
+		Part: r.name(field+".part", h.GetPart(), maxName)}
+	if n := len(h.GetParts()); n > 0 && r.count(field+".parts", n, maxPeers+1) {
+		for i, p := range h.GetParts() {
+			r.enter("parts", i)
+			out.Parts = append(out.Parts, r.name("part", p, maxName))
+			r.leave()
+		}
+	}
 	if !r.count(field+".peers", len(h.GetPeers()), maxPeers) {
 		return out
 	}

@@ -59,6 +59,20 @@ func (p *Planner) findFirst(d *Draft, job int) {
 	}
 }
 
+// neverParts is Never for a job of parts: what is so of the first part of which anything is so.
+// That all parts together can be served, each by itself, it does not promise.
+func (x *Reach) neverParts(r *grid.Request, now grid.Time) grid.Reason {
+	for i, p := range pieces(r) {
+		alone := *x
+		alone.Horizon -= r.Parts[i].Offset
+		p.Ready = max(now, r.Ready).Add(r.Parts[i].Offset)
+		if why := alone.Never(&p, now); why.Refused() {
+			return reason(why.Code, "part %s: %v", r.Parts[i].Name, why)
+		}
+	}
+	return grid.Reason{}
+}
+
 // pieces lists the parts of a job as jobs of their own.
 func pieces(r *grid.Request) []grid.Request {
 	list := make([]grid.Request, len(r.Parts))

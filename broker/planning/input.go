@@ -203,6 +203,27 @@ func Suits(g *grid.Group, r *grid.Request) bool {
 	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && grid.May(g.Site, r.Sites, r.Avoid)
 }
 
+// Named are the sites that the jobs name as the only ones for them or for one of their parts,
+// each once, in order of the jobs.
+func (in *Input) Named() (list []string) {
+	add := func(sites []string) {
+		for _, s := range sites {
+			if !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	for i := range in.Jobs {
+		r := &in.Jobs[i].Request
+		if add(r.Sites); r.Composed() {
+			for k := range r.Parts {
+				add(r.Parts[k].Sites)
+			}
+		}
+	}
+	return list
+}
+
 // Quickest is how long a request takes on the fastest suitable nodes that the sites offer.
 // It reports false if there are none.
 func Quickest(sites []Site, r *grid.Request) (grid.Duration, bool) {

@@ -66,8 +66,12 @@ var verdicts = []Verdict{
 }
 
 // Never says why a request can never be served by what the sites have, with the figures; no
-// reason: it may be. Its cost is linear in the groups, and in the sizes of a moldable job.
+// reason: it may be. Its cost is linear in the groups, and in the sizes of a moldable job. A
+// job of parts is judged part by part.
 func (x *Reach) Never(r *grid.Request, now grid.Time) grid.Reason {
+	if r.Composed() {
+		return x.neverParts(r, now)
+	}
 	for i := range verdicts {
 		if v := &verdicts[i]; v.never != nil {
 			if why := v.never(x, r, now); why.Refused() {

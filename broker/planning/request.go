@@ -28,6 +28,13 @@ func Unsound(j *grid.Job) grid.Reason {
 	if wrong := grid.CheckParts(&j.Request, MaxNodes); wrong != nil {
 		return reason(grid.Invalid, "%v", wrong)
 	}
+	for i := range j.Parts {
+		if w := j.Parts[i].Work; w != nil {
+			if wrong := w.Check(); wrong != nil {
+				return reason(grid.Invalid, "part[%d].%s: %v", i, wrong.Key, wrong.Err)
+			}
+		}
+	}
 	switch {
 	case !j.Whole():
 		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %d parts", j.Nodes, j.Length, j.MinPerformance, len(j.Parts))

@@ -55,6 +55,18 @@ func startsOf(l *grid.Leg, f grid.Flex) (first, last grid.Time) {
 	return span.from, span.to.Add(-l.Duration())
 }
 
+// startsAll are the first and the last instant at which a leg of a window may begin. Those of a
+// job of parts begin at several. Its whole window is then held to the bounds of each period in
+// between, though each leg counts for its own: so it never exceeds one.
+func startsAll(legs []grid.Leg, f grid.Flex) (first, last grid.Time) {
+	first, last = startsOf(&legs[0], f)
+	for i := range legs[1:] {
+		a, b := startsOf(&legs[1+i], f)
+		first, last = min(first, a), max(last, b)
+	}
+	return first, last
+}
+
 // mayUse is the usage of a user or tenant in the period that contains an instant,
 // including legs that their sites may yet move into it, and when that period ends.
 func (x *Tenancy) mayUse(b *bounds, at grid.Time) (all Used, until grid.Time) {
@@ -95,7 +107,7 @@ func (x *Tenancy) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.
 	if b.time < 0 && b.credits < 0 {
 		return grid.Reason{}, 0
 	}
-	first, latest := startsOf(&legs[0], flex)
+	first, latest := startsAll(legs, flex)
 	for at := first; ; {
 		used, until := x.mayUse(b, at)
 		takes := int64(0)
@@ -121,13 +133,11 @@ func (x *Tenancy) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.
 func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without string) (grid.Reason, grid.Time) {
 	own := make([]interval, len(legs))
 	from, to := grid.Never, grid.Time(0)
-	need := 0
 	for i := range legs {
 		own[i] = spanOf(&legs[i], flex)
 		from, to = min(from, own[i].from), max(to, own[i].to)
-		need += legs[i].Nodes
 	}
-	if need > b.nodes {
+	if _, need := peak(own); need > b.nodes {
 		return grid.Because(grid.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), grid.Never
 	}
 	all, free := own, grid.Never
@@ -179,6 +189,20 @@ type Need struct {
 	Nodes           int           // the fewest that it accepts
 	Runtime         grid.Duration // on the slowest nodes that it accepts
 	Ready, Deadline grid.Time
+	Parts           []grid.JobPart // of a job of several; Nodes and Runtime then do not matter
+}
+
+// legs are the least that a window takes if it starts at an instant.
+func (j *Need) legs(at grid.Time) []grid.Leg {
+	if len(j.Parts) == 0 {
+		return []grid.Leg{{Nodes: j.Nodes, Start: at, End: at.Add(j.Runtime)}}
+	}
+	legs := make([]grid.Leg, len(j.Parts))
+	for i := range j.Parts {
+		start := at.Add(j.Parts[i].Offset)
+		legs[i] = grid.Leg{Nodes: j.Parts[i].Nodes, Start: start, End: start.Add(grid.Millisecond)} // on nodes that are fast enough
+	}
+	return legs
 }
 
 // Chance is the instant from which a user's bounds may allow a window for a job, or
@@ -193,11 +217,11 @@ func (x *Tenancy) Chance(j Need, from, horizon grid.Time) (grid.Time, grid.Reaso
 	var why grid.Reason
 	at := max(from, j.Ready)
 	for range maxSteps {
-		legs := []grid.Leg{{Nodes: j.Nodes, Start: at, End: at.Add(j.Runtime)}}
+		legs := j.legs(at)
 		next := grid.Time(0)
 		for _, b := range list {
 			try := legs
-			if most := max(b.time/int64(max(j.Nodes, 1)), 1); b.time >= 0 && int64(legs[0].Duration()) > most {
+			if most := max(b.time/int64(max(j.Nodes, 1)), 1); len(j.Parts) == 0 && b.time >= 0 && int64(legs[0].Duration()) > most {
 				try = []grid.Leg{legs[0]}
 				try[0].End = at.Add(grid.Duration(most))
 			}
@@ -223,7 +247,7 @@ func (x *Tenancy) Left(user string, legs []grid.Leg, flex grid.Flex) grid.Credit
 		if b.credits < 0 {
 			continue
 		}
-		first, latest := startsOf(&legs[0], flex)
+		first, latest := startsAll(legs, flex)
 		for at := first; at <= latest; {
 			used, until := x.mayUse(b, at)
 			left = min(left, b.credits-used.Credits)

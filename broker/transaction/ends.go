@@ -96,7 +96,7 @@ func (co *Coordinator) settled(now grid.Time, t *Tx, l *Leg, m agents.Settled, o
 	out.Row("B25")
 	l.end = m.End
 	if m.Result == nil {
-		m.Result = co.host.Simulated(t.job, &l.what, m.End)
+		m.Result = co.host.Simulated(t.job, t.Part(m.Leg.Leg), &l.what, m.End)
 	}
 	if m.Result != nil {
 		x := l.onNodes()

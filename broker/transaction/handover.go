@@ -6,14 +6,15 @@ import "github.com/bourse-grid/bourse/grid"
 // decided, and each site has said in Held what the others must know. The handover
 // follows from the facts alone, so that a later life sends the same one.
 
-// Handover is the work that a leg runs, or nil if its job has none.
+// Handover is the work that a leg runs, or nil if its job, or its part of the job, has none.
+// The legs of all parts are its peers.
 func (s *State) Handover(t *Tx, i int) *grid.Handover {
-	w := s.host.WorkOf(t.job)
+	w := s.host.WorkOf(t.job, t.Part(i))
 	if w == nil {
 		return nil
 	}
 	whole, part := s.txs.window(t, i)
-	h := &grid.Handover{Work: *w, Job: t.job.Name, User: t.job.User, Leg: part, Legs: len(whole.legs)}
+	h := &grid.Handover{Work: *w, Job: t.job.Name, User: t.job.User, Leg: part, Legs: len(whole.legs), Part: t.Part(i), Parts: whole.parts}
 	names := 0
 	for k := range whole.legs {
 		if k == part {

@@ -65,7 +65,7 @@ func (c *Config) within(now grid.Time, t *Tx, limit grid.Duration) grid.Duration
 	if c.Lead == 0 {
 		return limit
 	}
-	return max(0, min(limit, t.legs[0].what.Start.Sub(now)))
+	return max(0, min(limit, t.Start().Sub(now)))
 }
 
 // hold sends the Hold of the next leg.
@@ -114,7 +114,7 @@ func (co *Coordinator) held(now grid.Time, t *Tx, l *Leg, m agents.Held, out *ag
 		co.Abort(now, t, reason(grid.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
-	co.record(l.pricing(co.host.WorkOf(t.job), m), out)
+	co.record(co.pricing(t, l, m), out)
 	if t.sent < len(t.legs) {
 		if t.serial {
 			out.Row("B2")
@@ -146,7 +146,7 @@ func (co *Coordinator) held(now grid.Time, t *Tx, l *Leg, m agents.Held, out *ag
 
 // pricing is the record of the price at which a site holds a leg, and of where it lies
 // if the site has chosen.
-func (l *Leg) pricing(work *grid.Work, m agents.Held) facts.LegPriced {
+func (s *State) pricing(t *Tx, l *Leg, m agents.Held) facts.LegPriced {
 	f := facts.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
@@ -154,11 +154,12 @@ func (l *Leg) pricing(work *grid.Work, m agents.Held) facts.LegPriced {
 	if m.Version > 1 {
 		f.Version = m.Version
 	}
-	if work != nil {
+	works, meets := s.host.Runs(t.job)
+	if works {
 		f.Names = m.Nodes
-		if work.Rendezvous {
-			f.Meeting, f.Token = m.Meeting, m.Token
-		}
+	}
+	if meets {
+		f.Meeting, f.Token = m.Meeting, m.Token
 	}
 	return f
 }

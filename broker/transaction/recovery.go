@@ -324,7 +324,7 @@ func (rec *recovery) priceSeen(t *Tx, i int, s *sighting, out *agents.Outbox) {
 	if !t.placed(l, m) {
 		m.Start, m.End = 0, 0
 	}
-	rec.record(l.pricing(rec.host.WorkOf(t.job), m), out)
+	rec.record(rec.pricing(t, l, m), out)
 }
 
 // catchUp brings the record of a leg up to what its site has listed.

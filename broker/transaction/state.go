@@ -65,12 +65,16 @@ type Config struct {
 type Host interface {
 	// JobNamed is a job on record, or nil.
 	JobNamed(name string) *Job
-	// StateOf is the state of a job on record, and WorkOf its work, nil if it has none.
+	// StateOf is the state of a job on record. WorkOf is what a part of it runs, nil if that
+	// is nothing; of a job of one piece the part's name does not matter.
 	StateOf(j *Job) grid.JobState
-	WorkOf(j *Job) *grid.Work
+	WorkOf(j *Job, part string) *grid.Work
+	// Runs says whether the job or any part of it runs anything, so that its legs are told of
+	// each other, and whether they are to meet.
+	Runs(j *Job) (works, meets bool)
 	// Simulated is the result of a leg's work on a cluster that runs nothing, if the job is
 	// known to fail there; nil: it does not fail.
-	Simulated(j *Job, leg *grid.Leg, end grid.Time) *grid.WorkResult
+	Simulated(j *Job, part string, leg *grid.Leg, end grid.Time) *grid.WorkResult
 	// Shared is the one copy of a string that many jobs and legs have.
 	Shared(s string) string
 	// Record records a fact and has each part of the memory apply it.

@@ -20,11 +20,12 @@ type keeper struct {
 	is    map[string]grid.JobState
 }
 
-func (k *keeper) JobNamed(name string) *Job                             { return k.jobs[name] }
-func (k *keeper) StateOf(j *Job) grid.JobState                          { return k.is[j.Name] }
-func (k *keeper) WorkOf(*Job) *grid.Work                                { return nil }
-func (k *keeper) Simulated(*Job, *grid.Leg, grid.Time) *grid.WorkResult { return nil }
-func (k *keeper) Shared(s string) string                                { return s }
+func (k *keeper) JobNamed(name string) *Job                                     { return k.jobs[name] }
+func (k *keeper) StateOf(j *Job) grid.JobState                                  { return k.is[j.Name] }
+func (k *keeper) WorkOf(*Job, string) *grid.Work                                { return nil }
+func (k *keeper) Runs(*Job) (works, meets bool)                                 { return false, false }
+func (k *keeper) Simulated(*Job, string, *grid.Leg, grid.Time) *grid.WorkResult { return nil }
+func (k *keeper) Shared(s string) string                                        { return s }
 
 func (k *keeper) Record(f agents.Fact, out *agents.Outbox) {
 	out.Record(f)

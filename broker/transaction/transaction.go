@@ -63,6 +63,7 @@ type few struct {
 	spare   []facts.SiteLeg // for repairs
 	flex    grid.Flex       // the window of its only leg; once that is fixed, where it lies
 	offer   uint32          // of a move: the site's offer that it accepts; 0: none
+	parts   []string        // of a job of several parts: the part that each leg carries; nil: not known, or it has none
 	asker   agents.ID       // of a move: who is told the result; this life only
 
 	run []grid.Duration // how long the work really takes, leg by leg; this life only
@@ -233,6 +234,26 @@ func (t *Tx) charged() bool {
 	return slices.ContainsFunc(t.legs, func(l Leg) bool { return l.charged })
 }
 
+// Start is when the first leg starts. One part of a job starts with the job, so that this is
+// the start of the whole window, however late other parts are. The broker's own limits (to be
+// held, to be decided) run to it, those of a site to the start of its own leg.
+func (t *Tx) Start() grid.Time {
+	start := grid.Never
+	for i := range t.legs {
+		start = min(start, t.legs[i].what.Start)
+	}
+	return start
+}
+
+// Part is the name of the part of its job that leg i carries; "" for a job of one piece, and
+// for a leg that is known only from its site's list.
+func (t *Tx) Part(i int) string {
+	if i >= len(t.parts) {
+		return ""
+	}
+	return t.parts[i]
+}
+
 // LastEnd is when the last leg ends.
 func (t *Tx) LastEnd() grid.Time {
 	var end grid.Time
@@ -251,14 +272,8 @@ func (t *Tx) Price() grid.Credits {
 	return sum
 }
 
-// Time is the length of the longest leg.
-func (t *Tx) Time() grid.Duration {
-	var d grid.Duration
-	for i := range t.legs {
-		d = max(d, t.legs[i].what.Duration())
-	}
-	return d
-}
+// Time is the time from the first leg's start to the last leg's end.
+func (t *Tx) Time() grid.Duration { return t.LastEnd().Sub(t.Start()) }
 
 // Site is the address of the site that carries leg i.
 func (t *Tx) Site(i int) agents.ID { return SiteID(t.sites[i]) }

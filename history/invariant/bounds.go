@@ -145,8 +145,8 @@ func (r *bounds) bounded(h grid.Holder, x *tx, all [][]*tx) {
 			r.breaks("I31", "%s may have %d nodes at once, and with %v of job %s has %d at %v", h.Words(), most, x.begun.Tx, x.begun.Job, n, at)
 		}
 	}
-	time, timed := r.term(h, grid.TermNodeHours)
-	credits, priced := r.term(h, grid.TermCredits)
+	_, timed := r.term(h, grid.TermNodeHours)
+	_, priced := r.term(h, grid.TermCredits)
 	if !timed && !priced {
 		return
 	}
@@ -154,7 +154,18 @@ func (r *bounds) bounded(h grid.Holder, x *tx, all [][]*tx) {
 	if !ok {
 		period = int64(grid.DefaultPeriod)
 	}
-	took, cost := within(x.begun.Legs[0].Start, period, all)
+	for i := range x.begun.Legs { // the parts of a job may begin in several periods
+		if at := x.begun.Legs[i].Start; i == 0 || numberOf(at, period) != numberOf(x.begun.Legs[i-1].Start, period) {
+			r.boundedIn(h, x, at, period, all)
+		}
+	}
+}
+
+// boundedIn checks one holder's bounds on what begins in the period that an instant is in.
+func (r *bounds) boundedIn(h grid.Holder, x *tx, at grid.Time, period int64, all [][]*tx) {
+	time, timed := r.term(h, grid.TermNodeHours)
+	credits, priced := r.term(h, grid.TermCredits)
+	took, cost := within(at, period, all)
 	if timed && took > time {
 		r.breaks("I31", "%s may reserve %s node-hours in %s, and with %v of job %s has %s", h.Words(), grid.NodeHourWords(time),
 			grid.Duration(period).Words(), x.begun.Tx, x.begun.Job, grid.NodeHourWords(took))
@@ -214,12 +225,11 @@ func (x *tx) lies(leg int) (from, to grid.Time) {
 // within is what windows take that begin in the period that an instant is in: time of nodes
 // in milliseconds, and credits.
 func within(at grid.Time, period int64, all [][]*tx) (time int64, cost grid.Credits) {
-	number := func(t grid.Time) int64 { return (int64(t) - ((int64(t)%period)+period)%period) / period }
 	for _, list := range all {
 		for _, o := range list {
 			for i := range o.legs {
 				l, what := &o.legs[i], &o.begun.Legs[i]
-				if number(what.Start) != number(at) || o.decided && !o.commit {
+				if numberOf(what.Start, period) != numberOf(at, period) || o.decided && !o.commit {
 					continue
 				}
 				d := what.Duration()
@@ -234,4 +244,9 @@ func within(at grid.Time, period int64, all [][]*tx) (time int64, cost grid.Cred
 		}
 	}
 	return time, cost
+}
+
+// numberOf is the number of the period that an instant is in.
+func numberOf(t grid.Time, period int64) int64 {
+	return (int64(t) - ((int64(t)%period)+period)%period) / period
 }

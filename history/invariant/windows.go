@@ -16,12 +16,17 @@ type Window struct {
 	Asks  grid.Request
 	Sites []string // leg by leg
 	Legs  []grid.Leg
+	Parts []string     // leg by leg, of a job of parts
 	Cost  grid.Credits // of the legs, at the prices that bind
 
-	// Of a repair: the nodes of the leg that it stands in for, what the window has
-	// cost so far, less what came back, and the penalties that it may spend as well.
+	// Of a repair: the nodes of the leg that it stands in for, its start and its part, the
+	// other legs that stand, what the window has cost so far, less what came back, and the
+	// penalties that it may spend as well.
 	Repairs   bool
 	Nodes     int
+	At        grid.Time
+	Part      string
+	Others    []Standing
 	Spent     grid.Credits
 	Penalties grid.Credits
 
@@ -40,10 +45,8 @@ func (w *Window) Obeys() error {
 		ask = ask.At(ask.SizeOn(nodes)) // a moldable job has several
 		want = ask.Nodes
 	}
-	for i, l := range w.Legs {
-		if err := w.leg(i, l, &ask); err != nil {
-			return err
-		}
+	if err := w.eachLeg(&ask); err != nil {
+		return err
 	}
 	if nodes != want {
 		return fmt.Errorf("%d nodes instead of %d", nodes, want)
@@ -54,15 +57,32 @@ func (w *Window) Obeys() error {
 	return nil
 }
 
+// eachLeg holds each leg to the request, or to that of its part.
+func (w *Window) eachLeg(ask *grid.Request) error {
+	if ask.Composed() {
+		return w.eachPart(ask)
+	}
+	for i, l := range w.Legs {
+		switch {
+		case l.Start != w.Legs[0].Start:
+			return fmt.Errorf("parts start at %v and %v", w.Legs[0].Start, l.Start)
+		case ask.OneSite && w.Sites[i] != w.Sites[0]:
+			return fmt.Errorf("parts at %s and %s, one site was asked for", w.Sites[0], w.Sites[i])
+		}
+		if err := w.leg(i, l, ask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // leg holds one leg to the request.
 func (w *Window) leg(i int, l grid.Leg, ask *grid.Request) error {
 	switch {
-	case l.Start != w.Legs[0].Start:
-		return fmt.Errorf("parts start at %v and %v", w.Legs[0].Start, l.Start)
+	case w.Repairs && l.Start != w.At:
+		return fmt.Errorf("it starts at %v, and what it repairs at %v", l.Start, w.At)
 	case l.Start < ask.Ready || l.End > ask.Deadline:
 		return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, ask.Ready, ask.Deadline)
-	case ask.OneSite && w.Sites[i] != w.Sites[0]:
-		return fmt.Errorf("parts at %s and %s, one site was asked for", w.Sites[0], w.Sites[i])
 	case !grid.May(w.Sites[i], ask.Sites, ask.Avoid):
 		return fmt.Errorf("%s is not among the sites it allows", w.Sites[i])
 	case l.Work > 0 && (l.Work != ask.Length || len(w.Legs) > 1):
@@ -115,7 +135,7 @@ func (r *windows) obeys(x *tx) {
 		asks, ok = f.Request, true
 		r.requests[f.Job] = asks
 	}
-	w := Window{Asks: asks, Sites: f.Sites, Legs: f.Legs, Group: r.audit.groups}
+	w := Window{Asks: asks, Sites: f.Sites, Legs: f.Legs, Parts: f.Parts, Group: r.audit.groups}
 	if r.audit.capped != nil {
 		w.PriceCap = r.audit.capped(f.Tx.Broker)
 	}
@@ -132,7 +152,8 @@ func (r *windows) obeys(x *tx) {
 		if lost == nil || id.Leg >= len(lost.begun.Legs) {
 			return // of a journal that has lost its beginning
 		}
-		w.Repairs, w.Nodes = true, lost.begun.Legs[id.Leg].Nodes
+		w.Mends(&lost.begun, id.Leg)
+		w.Others = r.stand(x)
 		w.Spent, w.Penalties = r.spent(x)
 	}
 	if !ok {
@@ -145,6 +166,23 @@ func (r *windows) obeys(x *tx) {
 	if err := w.Obeys(); err != nil {
 		r.breaks("I9", "%v of job %s: %v", f.Tx, f.Job, err)
 	}
+}
+
+// stand are the legs, but those of a transaction itself, that stand of the window to which it
+// belongs.
+func (r *windows) stand(x *tx) (list []Standing) {
+	for _, id := range r.parts[r.window(x.begun.Tx)] {
+		o := r.txs[id]
+		if o == x || o == nil || !o.decided || !o.commit {
+			continue
+		}
+		for i := range o.legs {
+			if l := &o.legs[i]; !l.lost && !(l.done && l.state == grid.Lost) {
+				list = append(list, StandingOf(&o.begun, i))
+			}
+		}
+	}
+	return list
 }
 
 // asksAgain restores what a job asked for before a move that came to nothing.

@@ -43,7 +43,7 @@ func TestWindow_ObeysAllThatItsJobAsksFor(t *testing.T) {
 		}
 	}
 	repair := func(w *Window) {
-		w.Repairs, w.Nodes, w.Sites, w.Legs = true, 4, w.Sites[:1], w.Legs[:1]
+		w.Repairs, w.At, w.Nodes, w.Sites, w.Legs = true, w.Legs[0].Start, 4, w.Sites[:1], w.Legs[:1]
 		w.Cost, w.Spent, w.Penalties = 4*grid.Credit, 7*grid.Credit, grid.Credit
 	}
 	for _, c := range []struct {

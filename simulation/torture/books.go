@@ -242,14 +242,14 @@ func (c *checker) refunded(s *sim.Step, l *legTruth, f facts.LegMoved, config *s
 	return nil
 }
 
-// cap checks what a broker may hold of a site unconfirmed; a lone hold is always
-// allowed.
+// cap checks what a broker may hold of a site unconfirmed; the legs of one transaction alone
+// are always allowed.
 func (c *checker) cap(m *mirror, f facts.LegMoved, config *sites.Config) error {
 	if config.Cap == 0 {
 		return nil
 	}
 	var sum int64
-	n := 0
+	n, others := 0, false
 	for _, id := range m.open {
 		if id.Tx.Broker == f.Leg.Tx.Broker {
 			w := m.legs[id].What
@@ -259,9 +259,10 @@ func (c *checker) cap(m *mirror, f facts.LegMoved, config *sites.Config) error {
 			}
 			sum += int64(w.Nodes) * int64(each)
 			n++
+			others = others || id.Tx != f.Leg.Tx
 		}
 	}
-	if n > 1 && sum > config.Cap {
+	if others && sum > config.Cap {
 		return fmt.Errorf("S11: %s holds %d node-ms unconfirmed in %d legs, its cap is %d", f.Leg.Tx.Broker, sum, n, config.Cap)
 	}
 	return nil

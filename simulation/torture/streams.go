@@ -35,4 +35,5 @@ const (
 	streamTerms         = 40
 	streamTermsFaults   = 41
 	streamSilence       = 42
+	streamParts         = 43
 )

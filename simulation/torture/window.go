@@ -12,7 +12,7 @@ import (
 // common to all who check it.
 func (c *checker) obeys(m *mirror, t *txTruth) error {
 	id := t.begun.Tx
-	w := invariant.Window{Asks: t.job.Request, Sites: t.begun.Sites, Legs: t.begun.Legs, Group: c.group, PriceCap: c.capped[id.Broker]}
+	w := invariant.Window{Asks: t.job.Request, Sites: t.begun.Sites, Legs: t.begun.Legs, Parts: t.begun.Parts, Group: c.group, PriceCap: c.capped[id.Broker]}
 	if t.begun.Request.Nodes > 0 {
 		w.Asks = t.begun.Request
 	}
@@ -20,10 +20,31 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 		w.Cost = w.Cost.Plus(m.priced[grid.LegID{Tx: id, Leg: i}].Total())
 	}
 	if r := t.begun.Repairs; r != (grid.LegID{}) {
-		w.Repairs, w.Nodes = true, c.txs[r.Tx].begun.Legs[r.Leg].Nodes
+		w.Mends(&c.txs[r.Tx].begun, r.Leg)
+		w.Others = c.stand(m, id)
 		w.Spent, w.Penalties = c.spent(m, id)
 	}
 	return w.Obeys()
+}
+
+// stand are the legs, but those of a transaction itself, that its broker has on record as
+// standing of the window to which it belongs.
+func (c *checker) stand(m *mirror, repair grid.TxID) (list []invariant.Standing) {
+	window := c.window(repair)
+	for _, id := range m.begun {
+		t := m.txs[id]
+		if id == repair || id.Broker != repair.Broker || c.window(id) != window || !t.decided || !t.commit {
+			continue
+		}
+		for i := range t.begun.Legs {
+			leg := grid.LegID{Tx: id, Leg: i}
+			if f, closed := m.closed[leg]; closed && !f.Commit || m.done[leg].State == grid.Lost {
+				continue
+			}
+			list = append(list, invariant.StandingOf(&t.begun, i))
+		}
+	}
+	return list
 }
 
 // fate is what has become of a part of a window: of a leg, or of what has repaired it.

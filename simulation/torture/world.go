@@ -149,6 +149,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if silent(seed) {
 		w.drawSilence()
 	}
+	if composed(seed) {
+		w.drawParts()
+	}
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}

@@ -261,12 +261,19 @@ func legTable(j *web.Job, now time.Time) table.Writer {
 	if ran {
 		head = append(head, "<begin", "exit")
 	}
+	parts := slices.ContainsFunc(j.Legs, func(l web.Leg) bool { return l.Part != "" })
+	if parts {
+		head = append(head, "<part")
+	}
 	w := report.NewTable(head...)
 	for i := range j.Legs {
 		l := &j.Legs[i]
 		row := table.Row{l.Site, display.Cut(l.Group, display.GroupWidth), l.Nodes, display.Day(l.Start, now), display.Day(l.End, now), l.State, display.Credits(&l.Cost)}
 		if ran {
 			row = append(row, began(l, now), exit(l))
+		}
+		if parts {
+			row = append(row, l.Part)
 		}
 		w.AppendRow(row)
 	}

@@ -1,0 +1,21 @@
+package torture
+
+import "testing"
+
+// Worlds of jobs of parts hold every invariant under all faults.
+func TestTorture_WorldsOfParts(t *testing.T) {
+	t.Parallel()
+	seeds, several, repaired := 0, 0, 0
+	for seed := uint64(61); seeds < 3; seed++ {
+		if !composed(seed) {
+			continue
+		}
+		seeds++
+		r := Run(seed, Options{Rerun: true})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		several, repaired = several+r.Committed, repaired+r.Transactions
+	}
+	t.Logf("%d seeds, %d transactions, %d committed", seeds, repaired, several)
+}
