@@ -21,6 +21,7 @@ type queue struct {
 	due     int    // of them, those for the next batches
 	places  uint64 // given to lines so far
 	pass    passes // of tenants, see pass.go
+	series  bool   // of this life only: it has not run out of due jobs since a cycle last fired by the clock
 }
 
 // line holds one user's jobs.
