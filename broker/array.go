@@ -198,10 +198,8 @@ func (in *intake) feed(now grid.Time, out *agents.Outbox) {
 		}
 	}
 	in.stirred = false            // by what has just begun: there was room for no more
-	if begun && in.queue.series { // they would be due, were they single jobs
-		in.queue.call(false)
-	}
 	if begun {
+		in.queue.callNext()
 		in.callFull()
 	}
 }

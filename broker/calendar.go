@@ -51,7 +51,7 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
-	sch.queue.series = true
+	sch.queue.serve(true)
 	sch.stirred = sch.stirred || len(sch.arrays) > 0 // whoever had too many jobs waiting may have fewer
 	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
 		sch.asking.askSilent(now, out)
@@ -73,6 +73,6 @@ func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
 		sch.openCycle(now, out)
 	}
 	if sch.idle() && sch.queue.idle() {
-		sch.queue.series = false
+		sch.queue.serve(false)
 	}
 }

@@ -119,6 +119,17 @@ func (q *queue) call(all bool) {
 	}
 }
 
+// serve notes that a series begins, or is over.
+func (q *queue) serve(series bool) { q.series = series }
+
+// callNext makes the fresh jobs due while a series runs: they would be, had they waited in the
+// queue when it began.
+func (q *queue) callNext() {
+	if q.series {
+		q.call(false)
+	}
+}
+
 // summon makes one job due.
 func (q *queue) summon(j *job) {
 	if !j.due {
