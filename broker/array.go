@@ -197,7 +197,7 @@ func (in *intake) feed(now grid.Time, out *agents.Outbox) {
 			in.record(a.total(j.Name), out)
 		}
 	}
-	in.stirred = false            // by what has just begun: there was room for no more
+	in.stirred = false // by what has just begun: there was room for no more
 	if begun {
 		in.queue.callNext()
 		in.callFull()
