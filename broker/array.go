@@ -197,11 +197,9 @@ func (in *intake) feed(now grid.Time, out *agents.Outbox) {
 			in.record(a.total(j.Name), out)
 		}
 	}
-	in.stirred = false                    // by what has just begun: there was room for no more
-	if begun && in.scheduler.inSeries() { // they would be due, were they single jobs
-		in.queue.call(false)
-	}
+	in.stirred = false // by what has just begun: there was room for no more
 	if begun {
+		in.queue.callNext()
 		in.callFull()
 	}
 }

@@ -51,16 +51,13 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
-	sch.series = true
+	sch.queue.serve(true)
 	sch.stirred = sch.stirred || len(sch.arrays) > 0 // whoever had too many jobs waiting may have fewer
 	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
 		sch.asking.askSilent(now, out)
 	}
 	sch.follow = max(sch.follow, sch.cfg.rounds())
 }
-
-// inSeries reports whether the jobs that a cycle by the clock made due are still being served.
-func (sch *scheduler) inSeries() bool { return sch.series }
 
 // atLeast allows at least that many cycles to follow one another, if jobs are due.
 func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles) }
@@ -76,6 +73,6 @@ func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
 		sch.openCycle(now, out)
 	}
 	if sch.idle() && sch.queue.idle() {
-		sch.series = false
+		sch.queue.serve(false)
 	}
 }

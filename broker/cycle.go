@@ -23,7 +23,6 @@ type scheduler struct {
 	planner planning.Planner
 	next    grid.Time // when the next cycle fires
 	follow  int       // how many more cycles may open before next
-	series  bool      // the queue has not run out of due jobs since the last one that fired by the clock
 	detail  detail    // what was recorded about recent cycles
 }
 

@@ -21,6 +21,7 @@ type queue struct {
 	due     int    // of them, those for the next batches
 	places  uint64 // given to lines so far
 	pass    passes // of tenants, see pass.go
+	series  bool   // of this life only: it has not run out of due jobs since a cycle last fired by the clock
 }
 
 // line holds one user's jobs.
@@ -115,6 +116,17 @@ func (q *queue) call(all bool) {
 				q.summon(j)
 			}
 		}
+	}
+}
+
+// serve notes that a series begins, or is over.
+func (q *queue) serve(series bool) { q.series = series }
+
+// callNext makes the fresh jobs due while a series runs: they would be, had they waited in the
+// queue when it began.
+func (q *queue) callNext() {
+	if q.series {
+		q.call(false)
 	}
 }
 
