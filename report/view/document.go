@@ -18,6 +18,7 @@ type Document struct {
 	Now   int64 `json:"now,omitempty"`   // marked on the ruler, of what goes on
 	Epoch int64 `json:"epoch,omitempty"` // the zero in Unix milliseconds: times are shown as those of a calendar
 
+	Alerts  []Alert  `json:"alerts,omitempty"` // what needs attention, above all else
 	Figures []Figure `json:"figures,omitempty"`
 
 	SiteColumns []Column `json:"siteColumns,omitempty"` // of Site.Cells
@@ -32,6 +33,17 @@ type Document struct {
 	TopPrice float64 `json:"topPrice,omitempty"` // where the axes of prices end
 	Shares   []Share `json:"shares,omitempty"`
 	Fronts   []Front `json:"fronts,omitempty"`
+}
+
+// Alert is what needs somebody's attention: a job that failed, a site that is gone, money
+// that ends.
+type Alert struct {
+	Kind  string `json:"kind"` // failed, site, budget, replica, certificate
+	Words string `json:"words"`
+	Job   string `json:"job,omitempty"`   // the id of the job that it is about,
+	Batch string `json:"batch,omitempty"` // the batch,
+	Site  string `json:"site,omitempty"`  // or the site
+	At    int64  `json:"at,omitempty"`    // since when
 }
 
 // Figure is a number that is shown large.
@@ -71,6 +83,18 @@ type Site struct {
 	Used   string  `json:"used,omitempty"`
 	Groups []Group `json:"groups"`
 	Cells  []any   `json:"cells,omitempty"`
+	Outs   []Out   `json:"outs,omitempty"` // when nothing new began there
+}
+
+// Out is a time in which a site, or nodes of a group of it, took nothing new: a drain, an
+// outage, maintenance.
+type Out struct {
+	What  string `json:"what"` // maintenance, or a state of the site
+	Why   string `json:"why,omitempty"`
+	Group string `json:"group,omitempty"` // empty: the whole site
+	Nodes int    `json:"nodes,omitempty"` // 0: all of the group
+	Start int64  `json:"start"`
+	End   *int64 `json:"end,omitempty"` // nil: it goes on
 }
 
 // Group is a group of nodes.
@@ -85,7 +109,9 @@ type Job struct {
 	VO     string   `json:"vo,omitempty"`
 	User   string   `json:"user,omitempty"`
 	Name   string   `json:"name"`
+	Batch  string   `json:"batch,omitempty"` // jobs of one batch are folded into a row
 	State  string   `json:"state"`
+	Exit   *int     `json:"exit,omitempty"` // of its work, the first that is not 0
 	Submit int64    `json:"submit"`
 	Start  *int64   `json:"start,omitempty"`
 	End    *int64   `json:"end,omitempty"`

@@ -9,10 +9,16 @@ const longest = 1200; // pixels: a higher picture scrolls in a box of its own
 
 const how = ["immediate", "backfilled", "reserved", "shared"];
 
+// outWords tell a time in which a site, or nodes of it, took nothing new.
+export function outWords(o, epoch) {
+  const what = o.what === "maintenance" ? "out of service" : o.what, who = o.group ? `${o.nodes ? `${count(o.nodes, "node")} of ` : ""}${o.group} ` : "";
+  return `${who}${what} from ${moment(o.start, epoch)}${o.end === undefined ? " on" : ` to ${moment(o.end, epoch)}`}${o.why ? `: ${o.why}` : ""}`;
+}
+
 // Gantt shows the bars of a store over a span. It sends "open" with a bar to open, and
 // "site" with a site that was opened or closed.
 export class Gantt extends EventTarget {
-  items = []; open = new Set(); lit = null; held = true; shown = []; #due = 0; #decided = false;
+  items = []; open = new Set(); lit = null; held = true; tint = null; keep = null; shown = []; #due = 0; #decided = false;
 
   constructor(store, span) {
     super();
@@ -58,7 +64,7 @@ export class Gantt extends EventTarget {
   draw() { this.#due ||= requestAnimationFrame(() => { this.#due = 0; this.paint(); }); }
 
   get size() {
-    return { left: this.narrow ? 0 : 120, width: this.box.clientWidth, scroll: this.box.scrollTop, narrow: this.narrow, held: this.held,
+    return { left: this.narrow ? 0 : 120, width: this.box.clientWidth, scroll: this.box.scrollTop, narrow: this.narrow, held: this.held, tint: this.tint, keep: this.keep,
       height: Math.min(this.box.clientHeight || this.height, this.height) };
   }
 
@@ -89,7 +95,7 @@ export class Gantt extends EventTarget {
       [c.width, c.height] = [width * 2, (to - from) * 2];
       c.style.aspectRatio = `${width} / ${to - from}`;
       g.scale(2, 2);
-      new Painter(g, inksOf(this.paper, g), this.store, this.span, { left: 120, width, height: to - from, scroll: from, narrow: false, held: this.held }).paint(items, null);
+      new Painter(g, inksOf(this.paper, g), this.store, this.span, { left: 120, width, height: to - from, scroll: from, narrow: false, held: this.held, tint: this.tint, keep: this.keep }).paint(items, null);
       return c;
     }));
   }
@@ -107,6 +113,12 @@ export class Gantt extends EventTarget {
     if (parts.extra[part] > 0) text += ` (${money(parts.extra[part])} for delay)`;
     if (parts.parts[part] > 1) text += `, part ${parts.part[part]} of ${parts.parts[part]}`;
     return text;
+  }
+
+  // out is the outage or the maintenance of an item at an instant.
+  out(item, t) {
+    const row = this.store.rows[item.row];
+    return this.store.sites[item.site].outs?.find(o => (!o.group || !row || o.group === row.name) && o.start <= t && t < (o.end ?? Infinity));
   }
 
   // select lights a bar and, if it must, moves so that it can be seen.

@@ -20,14 +20,14 @@ export function inksOf(element, g) {
     const c = document.createElement("canvas");
     c.width = c.height = 6;
     const p = c.getContext("2d");
-    p.fillStyle = read(under);
-    p.fillRect(0, 0, 6, 6);
+    if (under) { p.fillStyle = read(under); p.fillRect(0, 0, 6, 6); }
     p.strokeStyle = p.fillStyle = read(over);
     draw(p);
     return g.createPattern(c, "repeat");
   };
   const hatch = p => { p.lineWidth = 1.2; p.beginPath(); for (const d of [-6, 0, 6]) { p.moveTo(d - 1, 7); p.lineTo(d + 7, -1); } p.stroke(); };
   inks.fills = [inks.local, pattern("--backfilled", "--hatch", hatch), pattern("--reserved", "--dots", p => p.fillRect(2, 2, 1.6, 1.6))];
+  inks.outs = Object.fromEntries(["faint", "wait", "bad"].map(name => [name, { pattern: pattern(null, "--" + name, hatch), edge: read("--" + name) }]));
   inks.plain = [inks.local, read("--backfilled"), read("--reserved")];
   return inks;
 }
@@ -55,6 +55,7 @@ export class Painter {
     g.rect(this.left, top, width - this.left, height - top);
     g.clip();
     for (const i of seen) if (i.band && this.#band(i)) painted.add(i.row);
+    for (const i of seen) if (i.band) this.#outs(i);
     this.#joins();
     if (lit) this.#light(seen, lit);
     g.restore();
@@ -78,6 +79,30 @@ export class Painter {
     const nodes = item.row === undefined ? site.nodes : store.rows[item.row].nodes;
     this.#stairs(d.vo, d.local, n, nodes, y, h);
     return false;
+  }
+
+  // outs hatches when a site, or nodes of a group, took nothing new: from the top, as many.
+  #outs(item) {
+    const { g, inks, store, span, width, left } = this, row = store.rows[item.row], y = item.band.y - this.scroll;
+    for (const o of store.sites[item.site].outs ?? []) {
+      if (o.group && row && o.group !== row.name || o.group && !row || (o.end ?? Infinity) <= span.from || o.start >= span.to) continue;
+      const ink = inks.outs[{ maintenance: "faint", drained: "wait" }[o.what] ?? "bad"], x = Math.max(left, this.x(o.start)), w = Math.min(width, o.end === undefined ? width : this.x(o.end)) - x;
+      const h = o.nodes && row ? item.band.h * Math.min(1, o.nodes / row.nodes) : item.band.h;
+      g.globalAlpha = 0.55;
+      g.fillStyle = ink.pattern;
+      g.fillRect(x, y, w, h);
+      g.globalAlpha = 1;
+      g.strokeStyle = ink.edge;
+      g.lineWidth = 1;
+      g.strokeRect(x + 0.5, y + 0.5, Math.max(w - 1, 0.5), Math.max(h - 1, 0.5));
+      g.font = "600 10.5px system-ui, sans-serif";
+      const room = g.measureText(o.what).width + 8;
+      if (w < room || h < 12) continue;
+      g.fillStyle = inks.ground;
+      g.fillRect(x + 1, y + 1, room, 12);
+      g.fillStyle = ink.edge;
+      g.fillText(o.what, x + 5, y + 10.5);
+    }
   }
 
   // stairs paints nodes of legs at the bottom, those of local jobs on top of them.
@@ -108,42 +133,45 @@ export class Painter {
 
   #bars(item, a, b, y, h) {
     const { g, inks, store, span } = this, { bars } = store, fine = h / store.rows[item.row].nodes < 4 ? 0.25 : 0.6;
-    const layers = new Map(), labels = [], held = [];
+    const layers = new Map(), faint = new Map(), labels = [], held = [], tint = this.tint ?? (i => bars.parts.window[bars.number[i]] % colours);
     for (let i = a; i < b; i++) {
       if (bars.end(i) <= span.from) continue;
       const kind = bars.kind[i], leg = kind === kinds.leg, part = bars.number[i];
       if (kind === kinds.held) { if (this.held) held.push(i); continue; }
       let best = null;
       this.boxes(item, i, (x, y, w, h) => {
-        const ink = leg ? inks.palette[bars.parts.window[part] % colours] : w < 4 ? inks.plain[kind] : inks.fills[kind];
-        if (!layers.has(ink)) layers.set(ink, []);
-        const gapX = w > 3 ? fine : 0;
-        layers.get(ink).push(x, y, w - gapX, Math.max(h - (h > 2 ? fine : 0), 0.5));
+        const ink = leg ? inks.palette[tint(i)] : w < 4 ? inks.plain[kind] : inks.fills[kind];
+        const layer = this.keep && !this.keep(i) ? faint : layers, gapX = w > 3 ? fine : 0;
+        if (!layer.has(ink)) layer.set(ink, []);
+        layer.get(ink).push(x, y, w - gapX, Math.max(h - (h > 2 ? fine : 0), 0.5));
         if (!best || h > best.h) best = { x, y, w, h };
       });
-      if (leg && best) {
+      if (leg && best && !(this.keep && !this.keep(i))) {
         const window = bars.parts.window[part];
+        best.tint = tint(i);
         if (bars.parts.parts[part] > 1) this.knots.has(window) ? this.knots.get(window).push(best) : this.knots.set(window, [best]);
-        if (best.h >= 11 && best.w >= 38) labels.push([best, window, this.store.job(i)?.name]);
+        if (best.h >= 11 && best.w >= 38) labels.push([best, best.tint, this.store.job(i)?.name]);
       }
     }
-    for (const [ink, list] of layers) {
+    for (const [some, alpha] of [[faint, 0.18], [layers, 1]]) for (const [ink, list] of some) {
+      g.globalAlpha = alpha;
       g.fillStyle = ink;
       g.beginPath();
       for (let k = 0; k < list.length; k += 4) g.rect(list[k], list[k + 1], list[k + 2], list[k + 3]);
       g.fill();
     }
+    g.globalAlpha = 1;
     g.strokeStyle = inks.ink;
     g.lineWidth = 1.2;
     g.setLineDash([4, 3]);
     for (const i of held) this.boxes(item, i, (x, y, w, h) => g.strokeRect(x + 0.6, y + 0.6, Math.max(w - 1.2, 0.5), Math.max(h - 1.2, 0.5)));
     g.setLineDash([]);
     g.font = "10.5px system-ui, sans-serif";
-    for (const [box, window, name] of labels) {
+    for (const [box, tint, name] of labels) {
       if (!name) continue;
       const from = Math.max(box.x, this.left), room = Math.floor((Math.min(box.x + box.w, this.width) - from - 6) / 6.2);
       if (room < Math.min(5, name.length)) continue;
-      g.fillStyle = inks.label[window % colours];
+      g.fillStyle = inks.label[tint];
       g.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, from + 4, box.y + box.h / 2 + 3.5);
     }
   }
@@ -151,10 +179,10 @@ export class Painter {
   // joins paints a line through the legs of each window that has several.
   #joins() {
     const { g, inks } = this;
-    for (const [window, list] of this.knots) {
+    for (const list of this.knots.values()) {
       if (list.length < 2) continue;
       list.sort((a, b) => a.y - b.y);
-      for (const [ink, w, alpha] of [[inks.ground, 3, 0.7], [inks.palette[window % colours], 1.3, 1]]) {
+      for (const [ink, w, alpha] of [[inks.ground, 3, 0.7], [inks.palette[list[0].tint], 1.3, 1]]) {
         g.globalAlpha = alpha;
         g.strokeStyle = ink;
         g.lineWidth = w;
@@ -162,7 +190,7 @@ export class Painter {
         list.forEach((k, i) => i ? g.lineTo(k.x, k.y + k.h / 2) : g.moveTo(k.x, k.y + k.h / 2));
         g.stroke();
       }
-      g.fillStyle = inks.palette[window % colours];
+      g.fillStyle = inks.palette[list[0].tint];
       for (const k of list) { g.beginPath(); g.arc(k.x, k.y + k.h / 2, 2.2, 0, 7); g.fill(); }
     }
     g.globalAlpha = 1;

@@ -1,6 +1,7 @@
 // Pointer and keys on what ran where.
 
 import { density } from "./rows.js";
+import { outWords } from "./gantt.js";
 import { moment } from "./words.js";
 
 // listen has a Gantt follow the pointer and the keys. Say tells what is selected.
@@ -62,7 +63,7 @@ export function listen(gantt, tip, say) {
     const nodes = item.row === undefined ? site.nodes : store.rows[item.row].nodes, step = (span.to - span.from) / gantt.painter.width;
     const d = density(store, ...rows, t, t + step, 1), name = item.row === undefined ? site.name : `${site.name}/${store.rows[item.row].name}`;
     tip.show(`${name} at ${moment(t, store.doc.epoch)}: of ${nodes} nodes ${d.local[0].toFixed(0)} with local jobs, ${d.vo[0].toFixed(0)} with VO legs` +
-      (item.row === undefined ? "; click opens the site" : gantt.painted.has(item.row) ? "" : "; zoom in for the blocks"), e);
+      (gantt.out(item, t) ? `; ${outWords(gantt.out(item, t), store.doc.epoch)}` : "") + (item.row === undefined ? "; click opens the site" : gantt.painted.has(item.row) ? "" : "; zoom in for the blocks"), e);
   });
   canvas.addEventListener("pointerleave", () => tip.hide());
 

@@ -4,10 +4,10 @@ import { kinds } from "./pack.js";
 import { count, make, moment, money, spanWords } from "./words.js";
 
 // list is a list of what a job is, without what it has not.
-export const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
+export const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, v))));
 
 // tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story,
-// actions(job) are its buttons.
+// without which the panel is short; actions(job) are its buttons.
 export function tellJob(store, job, { show, explain, actions, table }) {
   const { epoch } = store.doc, panel = make("div", { class: "story" });
   panel.append(make("p", { class: "why" }, make("strong", {}, job.name), job.vo ? ` of ${job.vo}` : "", ": ", make("span", { class: "state", "data-state": job.state }, job.state), job.why ? `; ${job.why}` : ""));
@@ -22,6 +22,7 @@ export function tellJob(store, job, { show, explain, actions, table }) {
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
   const buttons = actions?.(job) ?? [];
   if (buttons.length) panel.append(make("p", { class: "blocks" }, ...buttons.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
+  if (!explain) return panel;
   const more = make("div", { "aria-live": "polite" });
   panel.append(more);
   Promise.resolve(explain(job)).then(s => more.append(...tellStory(s, epoch)), e => more.append(make("p", { class: "faint" }, `Why is not known: ${e.message}`)));

@@ -19,10 +19,12 @@ export class Table extends EventTarget {
   rows = []; shown = []; #limit = page; #sort = null; #open = null; #words = ""; #state = ""; #made = new Map(); #states = "";
 
   // columns: {name, kind, fold}; those with the least fold are folded first, those without
-  // never. inside(row) makes what opens below a row, if given.
-  constructor({ what, columns, inside, label, filter = true }) {
+  // never. inside(row) makes what opens below a row, if given; opened(row) is told which is
+  // open. first is how many rows are shown at first.
+  constructor({ what, columns, inside, label, filter = true, first = page, opened }) {
     super();
-    Object.assign(this, { what, columns, inside });
+    Object.assign(this, { what, columns, inside, opened });
+    this.#limit = first;
     this.input = make("input", { type: "search", placeholder: "name, site, state", "aria-label": `Filter ${what}s by words`, oninput: () => { this.#words = this.input.value; this.#limit = page; this.fill(); } });
     this.select = make("select", { "aria-label": `Filter ${what}s by state`, onchange: () => { this.#state = this.select.value; this.#limit = page; this.fill(); } });
     this.said = make("span", { class: "faint", role: "status" });
@@ -151,6 +153,7 @@ export class Table extends EventTarget {
   open(key, move = true) {
     this.settle();
     this.#open = key;
+    this.opened?.(this.rows.find(r => r.key === key));
     const at = this.shown.findIndex(r => r.key === key);
     if (key !== undefined && at < 0 && this.rows.some(r => r.key === key)) { // it is filtered out
       this.input.value = this.#words = this.select.value = this.#state = "";
@@ -204,7 +207,7 @@ export class Table extends EventTarget {
   #row(r, open) {
     const cells = this.columns.map((c, i) => {
       const words = read(c.kind, r.cells[i], this.epoch);
-      if (i) return make("td", { class: left[c.kind] && "word" }, c.kind === "state" ? make("span", { class: "state", "data-state": words }, words) : words);
+      if (i) return make("td", { class: c.kind === "state" ? "word whole" : left[c.kind] && "word" }, c.kind === "state" ? make("span", { class: "state", "data-state": r.state ?? words }, words) : words);
       const name = this.inside ? make("button", { type: "button", "aria-expanded": String(!!open), onclick: () => this.open(open ? undefined : r.key, false) }, words) : words;
       return make("th", { scope: "row", class: "word" }, name);
     });

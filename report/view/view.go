@@ -24,6 +24,15 @@
 //	jobActions(job)  likewise of a job
 //	sitesAbout     a sentence on the table of sites
 //	users          the table of jobs has their users, not their VOs
+//	tell(job, store, show)  what opens below a job, in place of its Story
+//	opened(job)    is told which job is open; undefined: none
+//	fold           the jobs of a batch are one row, which opens on them
+//	filters        an element with filters of the page's own, which then call view.choose;
+//	               it and all tables come above the pictures
+//	unfilter       clears these filters, to show a job that they hide
+//	before         of tables that come first, by their titles: {rows, inside(cells, view)}
+//	colour, coloured(by)  what the colours of legs stand for at first (window, user, state,
+//	               vo), and who is told when another is chosen
 //	newest         new jobs come before the others
 //	price          "asked": the price chart of all sites has the base price that each asks,
 //	               not what is paid
@@ -55,7 +64,7 @@ const (
 // modules in the order of a page that holds all: none uses a later one before the page
 // has been read.
 var modules = []string{"words.js", "pack.js", "store.js", "lanes.js", "span.js", "rows.js", "paint.js", "gantt.js",
-	"pointer.js", "table.js", "story.js", "charts.js", "figures.js", "view.js"}
+	"pointer.js", "table.js", "story.js", "charts.js", "figures.js", "tint.js", "batch.js", "alerts.js", "view.js"}
 
 // Style returns the stylesheet of a page that stands alone.
 func Style() string { return read(UPlotStyle) + "\n" + read("view.css") }

@@ -4,12 +4,15 @@
 import { unpack, unpackJobs, kinds } from "./pack.js";
 import { Store } from "./store.js";
 import { Span } from "./span.js";
-import { Gantt } from "./gantt.js";
+import { Gantt, outWords } from "./gantt.js";
 import { listen } from "./pointer.js";
 import { Table, read } from "./table.js";
 import { list, tellJob, tellLocal } from "./story.js";
 import { Charts } from "./charts.js";
 import { figures, front, share } from "./figures.js";
+import { Tints } from "./tint.js";
+import { batchKey, fold, sum } from "./batch.js";
+import { alerts } from "./alerts.js";
 import { count, keepFocus, make, moment } from "./words.js";
 
 export { Span };
@@ -25,7 +28,7 @@ export function createView(root, options = {}) {
 }
 
 class View {
-  #frame = 0; #siteKey = ""; #tables = new Map();
+  #frame = 0; #siteKey = ""; #tables = new Map(); #batches = new Map(); #keep = null; #sought = ""; #found = null;
 
   constructor(root, options) {
     this.options = options;
@@ -33,6 +36,9 @@ class View {
     this.span = options.span ?? new Span();
     this.gantt = new Gantt(this.store, this.span);
     this.charts = new Charts(this.store, this.span, options.price);
+    this.tints = new Tints(this.store);
+    if (options.colour) this.tints.by = options.colour;
+    this.gantt.tint = bar => this.tints.of(bar);
     this.#build(root);
   }
 
@@ -53,6 +59,46 @@ class View {
   }
 
   #waiting = []; #shown = {};
+
+  // choose shows those jobs alone that keep(job) keeps; null: all.
+  choose(keep) {
+    this.#keep = keep;
+    this.#show();
+    this.#search();
+  }
+
+  // openJob opens the row of a job, in its batch if that is folded.
+  openJob(id, move = true) {
+    const job = this.store.jobs.find(j => j.id === id);
+    if (!job) return false;
+    if (this.#keep && !this.#keep(job)) this.options.unfilter?.();
+    const folded = this.#rows().find(r => r.of.jobs?.some(j => j.id === id));
+    if (!folded) { this.jobs.open(id, move); return true; }
+    this.jobs.open(folded.key, false);
+    this.#batches.get(folded.key).open(id, move);
+    return true;
+  }
+
+  openSite(name) { this.siteTable.open(name); }
+
+  // search finds the jobs whose words are sought, by which the other blocks fade.
+  #search() {
+    const words = this.#sought.toLowerCase().split(/\s+/).filter(Boolean), keep = this.#keep;
+    const has = j => words.every(w => [j.name, j.batch, j.vo, j.user, j.state, ...(j.sites ?? [])].some(x => x?.toLowerCase().includes(w)));
+    this.#found = words.length || keep ? new Set(this.store.jobs.filter(j => (!keep || keep(j)) && has(j))) : null;
+    this.gantt.keep = this.#found && (bar => this.#found.has(this.store.job(bar)));
+    this.foundWords.textContent = words.length ? count(this.#found.size, "job") : "";
+    this.gantt.draw();
+  }
+
+  // next selects the next block of those that are found.
+  #next() {
+    const { bars } = this.store, from = (this.gantt.lit ?? -1) + 1;
+    for (let k = 0; k < bars.n; k++) {
+      const bar = (from + k) % bars.n;
+      if (this.gantt.keep?.(bar)) return this.showBar(bar, false);
+    }
+  }
 
   // lit is the block that is selected, by its id; relight finds it where it lies now.
   #lit() { return this.gantt.lit === null ? undefined : this.store.id(this.gantt.lit); }
@@ -76,6 +122,8 @@ class View {
       return s;
     };
     this.head = make("header");
+    this.alerts = make("section", { class: "attention", "aria-label": "Attention" });
+    this.before = make("section");
     this.numbers = make("div");
     this.sites = make("section");
     this.tables = make("section");
@@ -93,15 +141,43 @@ class View {
       fronts: part("Choices for whole batches", "The largest batches of each VO: the combinations of its alternatives that no other beats in cost and in what the goal has least of, and the one that was taken. Left and down is better.", this.fronts = make("div", { class: "pair" })),
       jobs: part("Jobs of the VOs", "A job opens on what became of it, on its blocks, and on the alternatives it had.", this.jobsNote = make("p", { class: "faint" })),
     };
-    const columns = this.options.users ? jobColumns.map(c => c.name === "VO" ? { ...c, name: "User" } : c) : jobColumns;
-    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.of, { show: bar => this.showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
+    this.columns = this.options.users ? jobColumns.map(c => c.name === "VO" ? { ...c, name: "User" } : c) : jobColumns;
+    this.jobs = this.#jobTable("Jobs of the VOs", !this.options.filters);
     this.parts.jobs.append(this.jobs.element);
     listen(this.gantt, this.tip, words => { this.said.textContent = words; });
     this.gantt.addEventListener("open", e => e.detail === null ? this.close() : this.#openBar(e.detail));
     this.gantt.addEventListener("site", e => { const s = this.store.sites[e.detail]; if (this.gantt.open.has(s.name)) this.charts.show(s.name); });
     this.span.addEventListener("change", () => this.#told());
     root.classList.add("view");
-    root.replaceChildren(this.head, this.numbers, this.sites, this.parts.gantt, this.parts.loads, this.parts.shares, this.parts.fronts, this.parts.jobs, this.tables, this.tip.element);
+    const { gantt, loads, shares, fronts, jobs } = this.parts, pictures = [gantt, loads, shares, fronts];
+    root.replaceChildren(this.head, this.alerts, this.numbers, ...(this.options.filters ? [this.options.filters, this.before, jobs, this.tables, this.sites, ...pictures] : [this.before, this.sites, ...pictures, jobs, this.tables]), this.tip.element);
+  }
+
+  #jobTable(label, filter) {
+    return new Table({ what: "job", columns: this.columns, label, filter, inside: r => r.of.jobs ? this.#batch(r) : this.#tell(r.of, { show: bar => this.showBar(bar) }), opened: r => r?.of.jobs || this.options.opened?.(r?.of) });
+  }
+
+  // tell is what opens below a job.
+  #tell(job, rest) {
+    if (this.options.tell && !rest.table) return this.options.tell(job, this.store, rest.show);
+    return tellJob(this.store, job, { ...rest, explain: this.options.tell ? null : j => this.#explain(j), actions: this.options.jobActions });
+  }
+
+  // batch is the table of a batch's jobs, which stays as it is when they change.
+  #batch({ key, of }) {
+    if (!this.#batches.has(key)) this.#batches.set(key, this.#jobTable(`Jobs of batch ${of.batch}`, false));
+    const table = this.#batches.get(key);
+    table.show(of.jobs.map(job => this.#row(job)), this.store.doc.epoch);
+    return make("div", { class: "story" }, make("p", { class: "faint" }, `Batch ${of.batch}`), table.element);
+  }
+
+  #row(job) { return { key: job.id, state: job.worst, cells: jobCells(this.options.users ? { ...job, vo: job.user } : job), of: job }; }
+
+  // rows are those of the table of jobs.
+  #rows() {
+    const list = this.#keep ? this.store.jobs.filter(this.#keep) : this.store.jobs;
+    if (!this.options.fold) return list.map(j => this.#row(j));
+    return fold(list).map(x => x.job ? this.#row(x.job) : { ...this.#row(sum(x)), key: batchKey(x.batch), of: x });
   }
 
   #zoomBar() {
@@ -118,7 +194,10 @@ class View {
       e.target.setAttribute("aria-pressed", String(gantt.held));
       gantt.draw();
     }, { "aria-pressed": "true" });
-    return make("div", { class: "bar", role: "group", "aria-label": "Zoom of all figures over time" }, act("Zoom in", () => span.zoom(0.5), { "data-act": "in" }), act("Zoom out", () => span.zoom(2), { "data-act": "out" }),
+    this.colour = make("select", { "aria-label": "Colours of the blocks", onchange: () => { this.tints.by = this.colour.value; this.options.coloured?.(this.colour.value); this.#key(); gantt.draw(); } });
+    this.foundWords = make("span", { class: "faint", role: "status" });
+    const find = make("input", { type: "search", placeholder: "job, user, site", "aria-label": "Find blocks by words", oninput: () => { this.#sought = find.value; this.#search(); }, onkeydown: e => { if (e.key === "Enter") this.#next(); } });
+    return make("div", { class: "bar", role: "group", "aria-label": "Zoom of all figures over time" }, make("label", {}, "Find ", find), this.foundWords, make("label", {}, "Colours by ", this.colour), act("Zoom in", () => span.zoom(0.5), { "data-act": "in" }), act("Zoom out", () => span.zoom(2), { "data-act": "out" }),
       act("Earlier", () => span.move(-0.25), { "data-act": "left" }), act("Later", () => span.move(0.25), { "data-act": "right" }), act("Whole run", () => span.all(), { "data-act": "whole" }), this.all, this.heldButton,
       make("span", { class: "faint" }, "Shown: ", this.shown, make("span", { class: "hint" }, ". Ctrl and wheel, drag, double click; + − ← → 0, Enter and Escape when the picture has the focus.")));
   }
@@ -131,9 +210,10 @@ class View {
   }
 
   #show() {
-    const { doc, sites, jobs } = this.store, { parts, options } = this;
+    const { doc, sites, jobs } = this.store, { parts } = this;
     this.head.hidden = !doc.title;
     this.head.replaceChildren(...(doc.title ? [make("h1", {}, doc.title), make("p", { class: "faint" }, doc.line ?? ""), doc.finding ? make("p", { class: "finding" }, doc.finding) : ""] : []));
+    if (this.#fresh("alerts")) this.#showAlerts();
     if (this.#fresh("figures")) this.numbers.replaceChildren(doc.figures?.length ? figures(doc.figures) : "");
     this.#showSites(doc, sites);
     parts.gantt.hidden = !this.store.rows.length;
@@ -141,16 +221,23 @@ class View {
     parts.shares.hidden = !doc.shares?.length;
     parts.fronts.hidden = !doc.fronts?.length;
     parts.jobs.hidden = !jobs.length && !doc.jobsNote;
+    if (this.#found) this.#search();
     this.heldButton.hidden = !this.store.has(kinds.held);
     this.jobsNote.textContent = doc.jobsNote ?? "";
     if (this.#fresh("shares")) this.shares.replaceChildren(...(doc.shares ?? []).map(share));
     if (this.#fresh("fronts")) this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
     this.#key();
-    this.jobs.due(jobs.length, () => jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
+    this.jobs.due(jobs.length, () => this.#rows(), doc.epoch);
     if (this.#fresh("tables")) this.#showTables(doc.tables ?? []);
     this.#renew();
     this.charts.show();
     this.span.over(doc.from ?? 0, Math.max(doc.until ?? 1, (doc.from ?? 0) + 1));
+  }
+
+  #showAlerts() {
+    const { alerts: list, epoch } = this.store.doc;
+    this.alerts.hidden = !list;
+    if (list) keepFocus(this.alerts, () => this.alerts.replaceChildren(alerts(list, epoch, a => a.site ? this.openSite(a.site) : a.job ? this.openJob(a.job) : this.jobs.open(batchKey(a.batch)))));
   }
 
   // showSites fills the table of sites, by which the picture is sorted and filtered too.
@@ -170,7 +257,7 @@ class View {
   // inside is what opens below a site.
   #inside(site) {
     const at = () => this.store.sites.findIndex(s => s.name === site.name), actions = this.options.actions?.(site) ?? [];
-    return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")),
+    return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")), ...(site.outs ?? []).map(o => make("p", {}, outWords(o, this.store.doc.epoch))),
       list((this.store.doc.siteColumns ?? []).map((c, i) => [c.name, read(c.kind, site.cells?.[i], this.store.doc.epoch)])),
       make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at(), true); this.#reveal(this.gantt.items.find(i => i.site === at())); } }, "Show what ran there"),
         make("button", { type: "button", onclick: () => { this.charts.show(site.name); this.parts.loads.scrollIntoView(); } }, "Show its use and price"),
@@ -187,24 +274,30 @@ class View {
     for (const t of list) {
       let one = this.#tables.get(t.title);
       if (!one) {
-        const table = new Table({ what: "row", columns: t.columns, label: t.title }), about = make("p", { class: "faint" });
+        const before = this.options.before?.[t.title], table = new Table({ what: "row", columns: t.columns, label: t.title, first: before?.rows, inside: before && (r => before.inside(r.cells, this)) }), about = make("p", { class: "faint" });
         one = { table, about, box: make("div", {}, make("h2", {}, t.title), about, table.element) };
         this.#tables.set(t.title, one);
-        this.tables.append(one.box);
+        (before ? this.before : this.tables).append(one.box);
       }
       one.about.textContent = t.about ?? "";
       one.table.element.hidden = !t.rows.length;
       one.table.bar.hidden = t.rows.length <= 12;
       one.table.show(t.rows.map((cells, i) => ({ key: String(cells[0]) + i, cells })), this.store.doc.epoch);
     }
-    this.tables.hidden = !this.#tables.size;
+    this.tables.hidden = !this.tables.childElementCount;
+    this.before.hidden = !this.before.childElementCount;
   }
 
   // key says what the fills mean.
   #key() {
+    const choices = this.tints.choices(), out = is => this.store.sites.some(s => s.outs?.some(is));
+    if (choices.length !== this.colour.options.length) this.colour.replaceChildren(...choices.map(([v, name]) => make("option", { value: v }, name)));
+    this.colour.value = this.tints.by;
+    this.colour.parentElement.hidden = choices.length < 2;
     const has = kind => this.store.has(kind), entry = (cls, words) => make("span", {}, make("i", { class: cls }), words);
     this.legend.replaceChildren(...[has(0) && entry("k-i", "local, started at once"), has(1) && entry("k-b", "backfilled"), has(2) && entry("k-r", "from its reserved place"), has(3) && entry("k-i", "local, sharing nodes"),
-      (has(4) || has(5)) && entry("k-v", "VO leg, a colour for each window"), has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs"),
+      ...((has(4) || has(5)) ? this.tints.by === "window" ? [entry("k-v", "VO leg, a colour for each window")] : this.tints.legend().map(([k, name]) => k === null ? make("span", {}, name) : entry(`k-v${k}`, name)) : []), has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs"),
+      out(o => o.what === "maintenance") && entry("k-m", "maintenance"), out(o => o.what === "drained") && entry("k-d", "drained"), out(o => o.what !== "maintenance" && o.what !== "drained") && entry("k-o", "not usable"),
       this.gantt.long && make("span", {}, `${this.store.sites.length} sites: the picture scrolls`)].filter(Boolean));
   }
 
@@ -225,16 +318,16 @@ class View {
     if (key === this.panel.key) return;
     this.panel.key = key;
     const close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "×");
-    const told = job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar));
+    const told = job ? this.#tell(job, { show: b => this.showBar(b), table: () => this.openJob(job.id) }) : tellLocal(this.gantt.words(bar));
     keepFocus(this.panel, () => this.panel.replaceChildren(close, told));
   }
 
-  showBar(bar) {
+  showBar(bar, focus = true) {
     this.gantt.select(bar, true);
     this.said.textContent = this.gantt.words(bar);
     this.#openBar(bar);
-    this.parts.gantt.scrollIntoView({ block: "start" });
-    this.gantt.canvas.focus({ preventScroll: true });
+    if (focus) this.parts.gantt.scrollIntoView({ block: "start" });
+    if (focus) this.gantt.canvas.focus({ preventScroll: true });
   }
 
   close() {
