@@ -79,6 +79,7 @@ func (p *process) webOptions() web.Options {
 	}
 	if p.store != nil {
 		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self(), p.lacking()) }
+		o.Warning = p.store.Warning
 		byCertificate := web.ByCertificate(p.store)
 		o.Identify = func(r *http.Request) (web.Caller, error) {
 			if t := p.token.Load(); t != nil { // the present ones: rereading the file may change them

@@ -51,6 +51,8 @@ type Job struct {
 	Paid   *Credits `json:"paid,omitempty" doc:"only for a single job: what was paid for all its windows so far, as in the statement; absent: nothing"`
 	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows cancelled, replaced or lost, and penalties"`
 	Legs   []Leg    `json:"legs,omitempty"`
+
+	Again *JobRequest `json:"again,omitempty" doc:"only for a single job, and only for its own user: what would submit it again. Absent for a job of parts"`
 }
 
 // Leg is one site's part of a window.
@@ -245,6 +247,9 @@ func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 		if v, found = b.Job(e.id); found {
 			j = jobOf(b, &v, &e)
 			j.Paid, j.Back = paid(b, e.id)
+			if who := caller(ctx); who.Name == v.User {
+				j.Again = again(e.label, &v.Job)
+			}
 		}
 	})
 	if err == nil && !found {

@@ -68,7 +68,7 @@ func (l *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // whole reads all that there is to show: jobs page by page, the newest first.
 func (p *reader) whole(ctx context.Context, who Caller) (*view.Document, error) {
-	doc := &view.Document{Jobs: []view.Job{}, Bars: []view.Bar{}}
+	doc, own := &view.Document{Jobs: []view.Job{}, Bars: []view.Bar{}}, p.processAlerts(p.r, who)
 	for before, more := uint64(1<<63-1), true; more; {
 		some := p.list.before(nil, filter{who: who}, before, readAtOnce)
 		if more = len(some) == readAtOnce; more {
@@ -77,6 +77,7 @@ func (p *reader) whole(ctx context.Context, who Caller) (*view.Document, error) 
 		err := p.broker(ctx, func(now grid.Time, b *broker.Broker) {
 			if p.picture == nil {
 				p.picture = newPicture(who, p.feed.past, now)
+				p.own = own
 			}
 			for i := range some {
 				if v, ok := b.Job(some[i].id); ok {
@@ -140,7 +141,8 @@ func (p *reader) follow(ctx context.Context) {
 			}
 		case <-beat.C:
 			go p.look(ctx, p.who) // in the next frame that there is
-			due()                 // the ruler moves, and ended jobs get old
+			p.own = p.processAlerts(p.r, p.who)
+			due() // the ruler moves, and ended jobs get old
 		case <-check.C:
 			if still, err := p.identify(p.r); err != nil || still != p.who {
 				p.count.denied.Inc()

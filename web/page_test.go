@@ -76,7 +76,7 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	submit(t, s, olga, b)
 	h.pass(grid.Second)
 	text := browser(t, s, "abandoned", "broker")
-	for _, want := range []string{"Bourse broker vo1 of VO atlas", "live", "operator olga", "wave-", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
+	for _, want := range []string{"Bourse broker vo1 of VO atlas", "live", "operator olga", "Failed", "3 jobs: ", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the page:\n%s", want, text)
 		}

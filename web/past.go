@@ -23,6 +23,8 @@ type past struct {
 	nodes map[string][]view.Group // of each site in its last offer; kept even if it offers nothing now
 	heard map[string]grid.Time    // when each site last answered, by its clock
 	taken int                     // number of steps so far, to see whether there is a new one
+	away  map[string][]outage     // of each site, in order
+	purse []purse                 // in order
 }
 
 // step is the state of the sites at an instant, by name.
@@ -35,10 +37,11 @@ type step struct {
 // of a node-hour.
 type point struct{ taken, price float64 }
 
-func newPast() *past { return &past{nodes: map[string][]view.Group{}} }
+func newPast() *past { return &past{nodes: map[string][]view.Group{}, away: map[string][]outage{}} }
 
 // take adds a step if a site has answered since the last one.
 func (p *past) take(now grid.Time, b *broker.Broker) {
+	p.stand(standings(b), b, now)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, fresh, heard := step{now, map[string]point{}}, false, map[string]grid.Time{}

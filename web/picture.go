@@ -26,6 +26,7 @@ type picture struct {
 	past  *past
 
 	drawn map[string]*drawn
+	own   []view.Alert      // of the process: its replicas and certificates
 	left  bool              // there are more jobs than drawn
 	sent  map[string]string // the last version sent of each part
 }
@@ -65,7 +66,7 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now grid.Time) {
 		p.erase(part, j.ID)
 		return
 	}
-	d.job = view.Job{ID: j.ID, User: j.User, Name: j.ID, State: j.State, Nodes: j.Nodes, Sites: j.Sites, Start: p.at(j.Start), End: p.at(j.End)}
+	d.job = view.Job{ID: j.ID, User: j.User, Name: j.ID, Batch: j.Batch, Exit: exitOf(j), State: j.State, Nodes: j.Nodes, Sites: j.Sites, Start: p.at(j.Start), End: p.at(j.End)}
 	if j.Submitted > 0 {
 		d.job.Submit = *p.at(j.Submitted)
 	}
@@ -209,7 +210,7 @@ func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 		}
 	}
 	list := []view.Figure{{Name: "jobs waiting", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "placed", Value: fmt.Sprint(n["placed"])},
-		{Name: "running", Value: fmt.Sprint(n["running"])}, {Name: "sites offering", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when last heard from"}}
+		{Name: "running", Value: fmt.Sprint(n["running"])}, {Name: "failed", Value: fmt.Sprint(n["failed"]), Note: fmt.Sprintf("%d abandoned", n["abandoned"])}, {Name: "sites offering", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when last heard from"}}
 	if m := a.Money; m != nil {
 		list = append(list, view.Figure{Name: "credits left", Value: fmt.Sprintf("%.2f", m.Left.Float()), Note: fmt.Sprintf("%.2f held", m.Pending.Float())})
 	} else if len(a.Users) == 1 && a.Users[0].Left != nil {
@@ -226,7 +227,7 @@ func (p *picture) sites(list []Site) []view.Site {
 	out := make([]view.Site, 0, len(list))
 	for i := range list {
 		s := &list[i]
-		x := view.Site{Name: s.Name, State: s.State, Groups: []view.Group{}}
+		x := view.Site{Name: s.Name, State: s.State, Groups: []view.Group{}, Outs: p.past.outs(s.Name, p.epoch)}
 		switch {
 		case s.Lost != nil:
 			x.Why = s.Lost.Reason
@@ -308,6 +309,7 @@ func (p *picture) tables(a *Accounts) []view.Table {
 // sent. Loads are only added with charts.
 func (p *picture) about(part *view.Document, b *broker.Broker, now grid.Time, charts bool) {
 	list := sitesOf(b, now)
+	p.past.stand(list, b, now)
 	a := accountsOf(b, p.who, now)
 	sites := p.sites(list)
 	for i := range sites {
@@ -317,6 +319,9 @@ func (p *picture) about(part *view.Document, b *broker.Broker, now grid.Time, ch
 	}
 	if p.fresh("columns", siteColumns) {
 		part.SiteColumns = siteColumns
+	}
+	if x := p.alerts(list, b, now); p.fresh("alerts", x) {
+		part.Alerts = append([]view.Alert{}, x...)
 	}
 	if x := p.figures(list, &a); p.fresh("figures", x) {
 		part.Figures = x

@@ -55,6 +55,9 @@ type Options struct {
 	// Mirror returns the state of the second copy of the agent's journals. nil, or a nil
 	// result: there is none.
 	Mirror func() *Mirror
+	// Warning is what there is to say of the process's certificate, "" for nothing. nil: it has
+	// none.
+	Warning func() string
 	// Collectors add the metrics of the process to /metrics: host, journal, network,
 	// certificate.
 	Collectors []prometheus.Collector

@@ -238,6 +238,12 @@ func (s *Store) Expires() time.Time {
 	return end
 }
 
+// Soon reports whether a certificate is to be renewed: it has less than 30 days left, or less
+// than a third of its life if that is shorter.
+func Soon(from, until, now time.Time) bool {
+	return until.Sub(now) < min(warnBefore, until.Sub(from)/3)
+}
+
 // Warning is the line that goes into the log once a day, and that a program shows when it
 // starts, if the own certificate has less than 30 days left, or less than a third of its
 // life if that is shorter; "" otherwise.
@@ -245,7 +251,7 @@ func (s *Store) Warning() string {
 	st := s.state.Load()
 	end := s.Expires()
 	left := end.Sub(s.now())
-	if left >= min(warnBefore, end.Sub(st.own.Leaf.NotBefore)/3) {
+	if !Soon(st.own.Leaf.NotBefore, end, s.now()) {
 		return ""
 	}
 	when := fmt.Sprintf("expires in %s, on %s", left.Round(time.Minute), day(end))

@@ -1,0 +1,134 @@
+package web
+
+import (
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/view"
+)
+
+// pictured is a picture with jobs, each "id batch state", the later ones ended later.
+func pictured(jobs ...string) *picture {
+	p := newPicture(Caller{Role: Operator}, newPast(), grid.Time(grid.Day))
+	for i, words := range jobs {
+		f := strings.Fields(words)
+		p.drawn[f[0]] = &drawn{number: uint64(i), since: p.epoch + grid.Time(i+1)*grid.Time(grid.Minute), job: view.Job{ID: f[0], Batch: f[1], State: f[2], Why: "it exited with status 3"}}
+	}
+	return p
+}
+
+func TestAlerts_FailuresOfABatchShareALineTheLatestFirst(t *testing.T) {
+	t.Parallel()
+	list := pictured("a1 b1 done", "a2 b1 failed", "c1 b2 abandoned", "a3 b1 failed", "d1 b3 running").failures()
+	if len(list) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if a := list[0]; a.Batch != "b1" || a.Job != "" || !strings.HasPrefix(a.Words, "2 of 3 jobs of batch b1 failed or were abandoned; the latest, a3: it exited with status 3") || a.At != int64(4*grid.Minute) {
+		t.Errorf("%+v", a)
+	}
+	if a := list[1]; a.Job != "c1" || a.Words != "c1 was abandoned: it exited with status 3" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestAlerts_OfManyFailuresSomeAreListed(t *testing.T) {
+	t.Parallel()
+	var jobs []string
+	for i := range mostAlerts + 3 {
+		jobs = append(jobs, fmt.Sprintf("j%d b%d failed", i, i))
+	}
+	list := pictured(jobs...).failures()
+	if len(list) != mostAlerts+1 || !strings.HasPrefix(list[mostAlerts].Words, "and 3 more") {
+		t.Errorf("%d: %+v", len(list), list[len(list)-1])
+	}
+}
+
+func TestAlerts_ReplicasThatTheLeaderDoesNotHear(t *testing.T) {
+	t.Parallel()
+	group := &Replicas{Leader: "replica:vo1/1", Members: []Replica{{Name: "replica:vo1/1"}, {Name: "replica:vo1/2", Reachable: true}, {Name: "replica:vo1/3"}}}
+	if list := lostReplicas(group); len(list) != 1 || !strings.HasPrefix(list[0].Words, "replica:vo1/3 is not heard") {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestAlerts_ACertificateInTheLastThirdOfItsLifeButNotBefore(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	c := &x509.Certificate{NotBefore: from, NotAfter: from.Add(30 * time.Hour)}
+	if list := expiring(c, from.Add(19*time.Hour)); len(list) > 0 {
+		t.Errorf("too early: %+v", list)
+	}
+	if list := expiring(c, from.Add(21*time.Hour)); len(list) != 1 || !strings.Contains(list[0].Words, "2026-03-02 06:00 UTC") {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestPast_OutagesBeginAndEndWithTheStateOfASite(t *testing.T) {
+	t.Parallel()
+	p, at := newPast(), func(minutes int) grid.Time { return grid.Time(minutes) * grid.Time(grid.Minute) }
+	stand := func(minute int, state, why string) {
+		p.stood([]Site{{Name: "north", State: state, Refusal: &Reason{Detail: why}}}, at(minute))
+	}
+	stand(0, "not-asked", "")
+	stand(1, "drained", "new switch")
+	stand(2, "drained", "new switch")
+	if p.since("north") != at(1) {
+		t.Errorf("since %v", p.since("north"))
+	}
+	stand(5, "silent", "")
+	stand(9, "usable", "")
+	list := p.outs("north", at(0))
+	if len(list) != 2 || list[0].What != "drained" || list[0].Why != "new switch" || list[0].Start != int64(at(1)) || *list[0].End != int64(at(5)) || list[1].What != "silent" || *list[1].End != int64(at(9)) {
+		t.Errorf("%+v", list)
+	}
+	if p.since("north") != 0 {
+		t.Error("it is still out")
+	}
+	p.stood([]Site{{Name: "north", State: "silent"}}, at(20))
+	p.stood([]Site{{Name: "north", State: "usable"}}, at(20).Add(shortest-1))
+	if n := len(p.outs("north", 0)); n != 2 {
+		t.Errorf("a moment without an answer is an outage: %d", n)
+	}
+	p.stood([]Site{{Name: "north", State: "usable"}}, at(24*60+7))
+	if n := len(p.outs("north", 0)); n != 1 {
+		t.Errorf("after a day %d are shown", n)
+	}
+}
+
+func TestPast_WhatIsLeftLastsAtThePaceOfTheLastDay(t *testing.T) {
+	t.Parallel()
+	p := newPast()
+	hour := func(n int) grid.Time { return grid.Time(n) * grid.Time(grid.Hour) }
+	for n := range 31 { // 10 credits an hour since the sixth
+		p.purse = append(p.purse, purse{hour(n), map[string]grid.Credits{"": grid.Credits(max(0, n-6)*10) * grid.Credit}})
+	}
+	lasts, seen, ok := p.lasts("", 240*grid.Credit, 300*grid.Credit, hour(30))
+	if !ok || lasts != 30*grid.Hour || seen != 24*grid.Hour {
+		t.Errorf("%v, seen %v, %v", lasts, seen, ok)
+	}
+	if _, _, ok := p.lasts("ana", 5, 5, hour(30)); ok {
+		t.Error("an account that was never looked at has a pace")
+	}
+	if _, _, ok := p.lasts("", 0, 300*grid.Credit, hour(30)); ok {
+		t.Error("what is not used has a pace")
+	}
+}
+
+// A page of an operator tells of a drained site and of a job that was given up.
+func TestLive_TellsWhatNeedsAttentionFirst(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("huge")}}
+	b.Jobs[1].Nodes = 2400
+	submit(t, s, ana, b)
+	h.pass(grid.Second)
+	_, doc, text := look(t, s, ana)()
+	if len(doc.Alerts) == 0 || doc.Alerts[0].Kind != "failed" || !strings.HasPrefix(doc.Alerts[0].Job, "huge-") || !strings.Contains(doc.Alerts[0].Words, "was abandoned: ") {
+		t.Errorf("%+v\n%s", doc.Alerts, text)
+	}
+}
