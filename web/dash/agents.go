@@ -11,8 +11,8 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// carried is all that a session can ask for: what the page shows, cancelling a job, and
-// draining and closing a site. Nobody submits work by it, pays in, or gives a site up.
+// carried is all that a session can ask for: what the page shows, submitting, changing and
+// cancelling jobs, and draining and closing a site. Nobody pays in by it, or gives a site up.
 var carried = []string{
 	"GET /broker/v1/caller",
 	"GET /broker/live",
@@ -20,6 +20,8 @@ var carried = []string{
 	"GET /broker/v1/jobs/{id}/explanation",
 	"GET /broker/v1/jobs/{id}/output",
 	"DELETE /broker/v1/jobs/{id}",
+	"PATCH /broker/v1/jobs/{id}",
+	"POST /broker/v1/batches",
 	"GET /sites/{site}/v1/caller",
 	"GET /sites/{site}/v1/site",
 	"GET /sites/{site}/v1/reservations",

@@ -350,8 +350,8 @@ func TestCarry_PassesNoSecretsAndFewOperations(t *testing.T) {
 			t.Errorf("an agent was sent %s: %s", key, v)
 		}
 	}
-	for call, want := range map[string]int{"POST /broker/v1/batches": 404, "POST /broker/v1/accounts/deposits": 404, "POST /broker/v1/sites/north/lost": 404,
-		"PATCH /broker/v1/jobs/wave": 404, "POST /sites/north/v1/maintenance": 404, "GET /broker/metrics": 404, "GET /sites/west/v1/site": 404, "GET /broker/v1/../metrics": 404} {
+	for call, want := range map[string]int{"POST /broker/v1/accounts/deposits": 404, "POST /broker/v1/sites/north/lost": 404,
+		"POST /broker/v1/jobs/wave/offers": 404, "POST /sites/north/v1/maintenance": 404, "GET /broker/metrics": 404, "GET /sites/west/v1/site": 404, "GET /broker/v1/../metrics": 404} {
 		method, path, _ := strings.Cut(call, " ")
 		if a := w.ask(method, path, "{}", cookie, token); a.Code != want && a.Code != http.StatusMethodNotAllowed && a.Code/100 != 3 {
 			t.Errorf("%s: %d", call, a.Code)

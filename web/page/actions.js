@@ -2,15 +2,21 @@
 // answers.
 
 import { ask, tell } from "./dialog.js";
+import { modifyJob, submitJob } from "./submit.js";
 
 const over = new Set(["done", "failed", "abandoned", "withdrawn"]);
 
-// jobActions are the buttons of a job.
-export const jobActions = session => job => over.has(job.state) ? [] : [{ label: "Cancel the job ...", run: () => ask({
-  title: `Cancel ${job.name}?`, danger: true, label: "Cancel the job",
-  about: "The job's windows are released. Sites refund what their schedules say: the full base price while the start is far off, less as it comes closer, and nothing once the job runs.",
-  act: async () => (await session.call("DELETE", `${session.broker}/v1/jobs/${encodeURIComponent(job.id)}`)).words,
-}) }];
+// jobActions are the buttons of a job. full is what the API says of it, once it has; opened(id)
+// shows a job that was submitted.
+export const jobActions = (session, opened) => (job, full) => [
+  over.has(job.state) ? null : { label: "Cancel the job ...", danger: true, run: () => ask({
+    title: `Cancel ${job.name}?`, danger: true, label: "Cancel the job",
+    about: "The job's windows are released. Sites refund what their schedules say: the full base price while the start is far off, less as it comes closer, and nothing once the job runs.",
+    act: async () => (await session.call("DELETE", `${session.broker}/v1/jobs/${encodeURIComponent(job.id)}`)).words,
+  }) },
+  job.state === "placed" ? { label: "Change it ...", run: () => modifyJob(session, job) } : null,
+  full?.again ? { label: "Submit it again ...", run: () => submitJob(session, full.again, opened) } : null,
+].filter(Boolean);
 
 // siteActions are the buttons of a site, for operators who can call it. changed(state) gets
 // its state afterwards.

@@ -6,6 +6,10 @@ import { Session } from "./session.js";
 import { Stream } from "./stream.js";
 import { jobActions, siteActions } from "./actions.js";
 import { followSite } from "./site.js";
+import { followOuts, outsOf } from "./outs.js";
+import { JobPages } from "./job.js";
+import { Filters, address } from "./filters.js";
+import { submitJob } from "./submit.js";
 import { tell } from "./dialog.js";
 
 const main = document.getElementById("main"), status = document.getElementById("status"), session = new Session();
@@ -14,38 +18,42 @@ const say = (state, words) => {
   status.dataset.state = state;
 };
 
-// explainer promises why a job stands where it stands. One that stands as it did is not
-// explained again each time that it is drawn.
-function explainer() {
-  const known = new Map();
-  return job => {
-    const as = JSON.stringify(job), old = known.get(job.id);
-    if (old?.as === as) return old.story;
-    const story = session.call("GET", `${session.broker}/v1/jobs/${encodeURIComponent(job.id)}/explanation`).then(e => ({ turns: e.words.trim().split("\n") }));
-    story.catch(() => known.delete(job.id));
-    known.set(job.id, { as, story });
-    if (known.size > 50) known.delete(known.keys().next().value);
-    return story;
-  };
-}
-
 function showBroker() {
-  const sites = new Map(), vo = session.who.agent.replace(/^broker:/, "");
-  const view = createView(main, { newest: true, users: true, sitesAbout: "What is free and its price are of the last answer, which is of the last cycle that had jobs to place; a drain shows at once. A site opens on its buttons.", price: "asked", explain: explainer(), jobActions: jobActions(session),
+  const sites = new Map(), said = new Map(), vo = session.who.agent.replace(/^broker:/, ""), filters = new Filters(() => view.choose(filters.keep));
+  let epoch = 0, wanted = address.get("job");
+  const opened = id => { wanted = id; filters.unfilter(); show(); }, pages = new JobPages(session, jobActions(session, opened)), told = job => address.set({ job: job?.id ?? "" });
+  filters.element.firstChild.append(make("button", { type: "button", class: "act", onclick: () => submitJob(session, undefined, opened) }, "Submit a job ..."));
+  const tell = (job, store, bar) => pages.tell(job, store, bar);
+  const view = createView(main, { newest: true, users: true, fold: true, filters: filters.element, unfilter: () => filters.unfilter(), tell, opened: told, price: "asked",
+    colour: address.get("colour"), coloured: colour => address.set({ colour: colour === "window" ? "" : colour }),
+    before: { Queue: { rows: 8, inside: ([id], v) => tell(v.store.jobs.find(j => j.id === id) ?? { id, name: id, state: "waiting" }, v.store, bar => v.showBar(bar)) } },
+    sitesAbout: "What is free and its price are of the last answer, which is of the last cycle that had jobs to place; a drain shows at once. A site opens on its buttons.",
     actions: siteActions(session, () => vo, state => {
+      said.set(state.name, state);
       const site = sites.get(state.name);
-      if (!site) return;
-      const next = { ...site, state: state.drained ? "drained" : site.state === "drained" ? "usable" : site.state, why: state.drained ? state.words[0] : undefined };
-      sites.set(state.name, next);
-      view.update({ sites: [next] });
+      if (site) take("part", { sites: [{ ...site, state: state.drained ? "drained" : site.state === "drained" ? "usable" : site.state, why: state.drained ? state.words[0] : undefined }] });
     }) });
+  view.choose(filters.keep);
+  // show opens the job that the address names, as soon as it is there.
+  const show = () => { if (wanted && view.openJob(wanted)) wanted = ""; };
+  // own adds to a site what it says itself.
+  const own = site => {
+    const state = said.get(site.name), mine = state ? outsOf(state, epoch) : [], drain = mine.find(o => o.what === "drained");
+    return { ...site, outs: [...(site.outs ?? []).map(o => drain && o.what === "drained" && o.end === undefined ? { ...o, end: drain.end } : o), ...mine.filter(o => o.what !== "drained")] };
+  };
   const take = (name, value) => {
     if (name !== "document" && name !== "part") return;
+    epoch = value.epoch ?? epoch;
     for (const s of value.sites ?? []) sites.set(s.name, s);
-    name === "document" ? view.load(value) : view.update(value);
+    const doc = value.sites ? { ...value, sites: value.sites.map(own) } : value, shown = name === "document" ? view.load(doc) : view.update(doc);
+    shown.then(() => { filters.offer(view.store.jobs); show(); });
     say("live", "live");
   };
   new Stream(session, `${session.broker}/live`, take, say).open();
+  followOuts(session, (site, state) => {
+    said.set(site, state);
+    if (sites.has(site)) view.update({ sites: [own(sites.get(site))] });
+  });
 }
 
 function showSite([name, path]) {

@@ -22,7 +22,7 @@ export class Session {
   async begin() {
     const link = location.hash.slice(1);
     if (link) {
-      history.replaceState(null, "", location.pathname); // it is used up: out of the address
+      history.replaceState(null, "", location.pathname + location.search); // it is used up: out of the address
       if (document.prerendering) await new Promise(done => document.addEventListener("prerenderingchange", done, { once: true }));
     }
     this.#token = localStorage.getItem(key) ?? "";

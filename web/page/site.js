@@ -1,5 +1,7 @@
 // The page of a site's own process: its state and, for operators, the legs that it carries.
 
+import { outsOf } from "./outs.js";
+
 const every = 5000;
 const kinds = { leg: 4, held: 6 };
 
@@ -12,7 +14,7 @@ export function documentOf(state, reservations) {
   const now = at(state.now), until = Math.max(now + 600e3, ...bars.map(b => b.end)), from = Math.min(now - 600e3, ...bars.map(b => b.start));
   return {
     epoch, from, until, now, bars,
-    sites: [{ name: state.name, state: state.drained ? "drained" : "usable", why: state.words.slice(state.drained ? 0 : 1).join("; "), groups: groups.map(g => ({ name: g.name, nodes: g.nodes })),
+    sites: [{ name: state.name, state: state.drained ? "drained" : "usable", why: state.words.slice(state.drained ? 0 : 1).join("; "), groups: groups.map(g => ({ name: g.name, nodes: g.nodes })), outs: outsOf(state, epoch),
       cells: [sum("nodes"), sum("free"), sum("clear"), state.open] }],
     siteColumns: [["Nodes", "number"], ["Free", "number"], ["at base price", "number"], ["Legs", "number"]].map(([name, kind]) => ({ name, kind })),
     jobs: reservations.map(r => ({ id: r.leg, vo: r.broker, user: r.user, name: r.job ?? r.leg, state: r.state, submit: at(r.start), start: at(r.start), end: at(r.end), nodes: r.nodes, sites: [state.name], cost: Math.round(1e6 * r.cost) })),
