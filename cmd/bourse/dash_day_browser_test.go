@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -62,6 +63,11 @@ func TestDash_AUsersDay(t *testing.T) {
 	if _, messages, err := runCommand(t.Context(), "submit", batch, "--context", contextFile); err != nil {
 		t.Fatalf("%v\n%s", err, messages)
 	}
+	t.Cleanup(func() { // its work would outlive the processes
+		if _, messages, err := runCommand(context.Background(), "cancel", "good", "--context", contextFile); err != nil {
+			t.Errorf("%v\n%s", err, messages)
+		}
+	})
 	t.Run("chromium", func(t *testing.T) {
 		base, _, _ := strings.Cut(said.Link, "#")
 		b := openAddress(t, said.Link, base)

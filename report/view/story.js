@@ -6,9 +6,9 @@ import { count, make, moment, money, spanWords } from "./words.js";
 // list is a list of what a job is, without what it has not.
 export const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, v))));
 
-// tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story;
-// without it the panel is short.
-export function tellJob(store, job, { show, explain, table }) {
+// tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story,
+// without which the panel is short; actions(job) are its buttons.
+export function tellJob(store, job, { show, explain, actions, table }) {
   const { epoch } = store.doc, panel = make("div", { class: "story" });
   panel.append(make("p", { class: "why" }, make("strong", {}, job.name), job.vo ? ` of ${job.vo}` : "", ": ", make("span", { class: "state", "data-state": job.state }, job.state), job.why ? `; ${job.why}` : ""));
   panel.append(list([["User", job.user], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
@@ -20,6 +20,8 @@ export function tellJob(store, job, { show, explain, table }) {
     return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start(bar), epoch)}${held}`);
   })));
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
+  const buttons = actions?.(job) ?? [];
+  if (buttons.length) panel.append(make("p", { class: "blocks" }, ...buttons.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
   if (!explain) return panel;
   const more = make("div", { "aria-live": "polite" });
   panel.append(more);

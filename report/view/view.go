@@ -21,7 +21,7 @@
 //	actions(site)  a list of {label, run}: buttons of a site, such as Drain
 //	sitesAbout     a sentence on the table of sites
 //	users          the table of jobs has their users, not their VOs
-//	tell(job, store, show)  what opens below a job, in place of its Story among Document.Stories
+//	tell(job, store, show)  what opens below a job, in place of its Story
 //	opened(job)    is told which job is open; undefined: none
 //	fold           the jobs of a batch are one row, which opens on them
 //	filters        an element with filters of the page's own, which then call view.choose;

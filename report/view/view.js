@@ -160,7 +160,7 @@ class View {
   // tell is what opens below a job.
   #tell(job, rest) {
     if (this.options.tell && !rest.table) return this.options.tell(job, this.store, rest.show);
-    return tellJob(this.store, job, { ...rest, explain: this.options.tell ? null : j => this.store.story(j) });
+    return tellJob(this.store, job, { ...rest, explain: this.options.tell ? null : j => this.#explain(j), actions: this.options.jobActions });
   }
 
   // batch is the table of a batch's jobs, which stays as it is when they change.

@@ -64,7 +64,8 @@ export class JobPages {
     if (job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
     if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
       legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
-    if (["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs));
+    const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
+    if (works && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
     alternatives(why, at, doc.epoch, add);
