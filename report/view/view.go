@@ -18,7 +18,10 @@
 //
 // The options, each of which may be left out:
 //
+//	explain(job)   a promise of the job's Story, asked for when the job is opened; else
+//	               it is that of Document.Stories
 //	actions(site)  a list of {label, run}: buttons of a site, such as Drain
+//	jobActions(job)  likewise of a job
 //	sitesAbout     a sentence on the table of sites
 //	users          the table of jobs has their users, not their VOs
 //	tell(job, store, show)  what opens below a job, in place of its Story

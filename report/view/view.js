@@ -301,6 +301,8 @@ class View {
       this.gantt.long && make("span", {}, `${this.store.sites.length} sites: the picture scrolls`)].filter(Boolean));
   }
 
+  #explain(job) { return this.options.explain ? this.options.explain(job) : this.store.story(job); }
+
   #openBar(bar) {
     this.panel.hidden = false;
     this.panel.key = undefined;

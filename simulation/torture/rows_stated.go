@@ -16,9 +16,9 @@ var beyond = map[string]string{
 	"S71": "nobody speaks but as who it is, and says nothing without sense", "S72": "nobody speaks but as who it is, and says nothing without sense",
 	"S96": "an account has room for 2.3 x 10^12 credits, of which nobody here turns over a millionth; S96-an-account-without-room",
 	"S75": "operators take their brokers' word for refunds, and no site loses its key", "S104": "operators take their brokers' word for refunds, and no site loses its key",
-	"S85": "it is about local jobs alone",
-	"S93": "no time-shared nodes serve by EDF",
-	"S95": "nothing panics",
+	"S85":  "it is about local jobs alone",
+	"S93":  "no time-shared nodes serve by EDF",
+	"S95":  "nothing panics",
 	"B146": "no job of these worlds is an array", "B147": "no job of these worlds is an array", "B148": "no job of these worlds is an array", "B149": "no job of these worlds is an array",
 	"B66": "no site ever has 65 legs of a broker whose ends are to come; B66-asserts-one-by-one",
 }
