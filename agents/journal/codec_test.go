@@ -22,6 +22,14 @@ func draw(t *rapid.T, v reflect.Value) {
 		v.SetInt(rapid.OneOf(rapid.Int64Max(int64(grid.Never)), rapid.Just(int64(grid.Never))).Draw(t, "time"))
 	case v.Type() == reflect.TypeFor[grid.Urgency]():
 		v.SetInt(rapid.OneOf(rapid.Int64Range(0, int64(grid.MaxUrgency)+1), rapid.Int64Range(-10_000_001, -1)).Draw(t, "urgency"))
+	case v.Type() == reflect.TypeFor[grid.Condition]():
+		v.SetUint(rapid.Uint64Range(0, uint64(grid.IfEach)).Draw(t, "condition"))
+	case v.Type() == reflect.TypeFor[grid.Ranges]():
+		v.Set(reflect.ValueOf(ranges(t)))
+	case v.Type() == reflect.TypeFor[grid.Array]():
+		if list := ranges(t); len(list) > 0 {
+			v.Set(reflect.ValueOf(grid.Array{Indices: list, AtOnce: rapid.IntRange(0, 9).Draw(t, "at once")}))
+		}
 	case v.Kind() == reflect.Uint8 && v.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		v.SetUint(rapid.SampledFrom(named(v.Type())).Draw(t, "name"))
 	case v.Kind() == reflect.Struct:
@@ -69,6 +77,18 @@ func draw(t *rapid.T, v reflect.Value) {
 	default:
 		t.Fatalf("a fact has a %v: teach draw about it", v.Type())
 	}
+}
+
+// ranges draws a set of whole numbers; an empty one is nil.
+func ranges(t *rapid.T) (list grid.Ranges) {
+	for range rapid.IntRange(0, 3).Draw(t, "ranges") {
+		first := rapid.IntRange(0, 9).Draw(t, "gap")
+		if n := len(list); n > 0 {
+			first += list[n-1].Last + 2
+		}
+		list = append(list, grid.Range{First: first, Last: first + rapid.IntRange(0, 9).Draw(t, "more")})
+	}
+	return list
 }
 
 // named lists the values of an enumeration that have a name.
