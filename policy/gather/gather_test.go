@@ -121,7 +121,6 @@ type truth struct {
 	told         bool // that it ended
 	dies         int64
 	denied       bool
-	leaves       bool
 }
 
 // G1: idle is never above A, whatever fails: pilots that are late, denied, killed, that hear of
