@@ -188,6 +188,34 @@ Times are in the clock of the trace. Jobs that were refused or dropped have no r
 | procs | processors |
 | estimate | of its length |
 | kind | ^immediate^, ^backfilled^, ^reserved^ (it had a place held for it) or ^reservation^ (with --reservations) |
+
+With ^--policy slurm^ there are three more, ^job^ is Slurm's own number, ^procs^ its CPUs, and
+^reservation^ is a job in a reservation of Slurm's:
+
+| column | says |
+|---|---|
+| partition | where it ran |
+| by | which of Slurm's schedulers started it: ^main^ or ^backfill^ |
+| why | what it last waited for ([TWIN](TWIN.md)); empty if the first pass that saw it started it |
+
+## The rows of replay --forecasts
+
+A row for each submission that is forecast (^--every^), as it was said then. Times are in the clock
+of the trace. Of a job that starts at once, every time is its submit. A time is empty if too few
+draws start the job.
+
+| column | says |
+|---|---|
+| job | its number in the trace |
+| submit | when it came |
+| start | when it started |
+| class | how far ahead the median of the draws lay: ^now^, ^0-15min^, ^15min-1h^, ^1h-4h^, ^4h-12h^, ^12h-2d^, or ^far^ for more, of which no band is claimed |
+| median | the likeliest start |
+| lower | where the band of ^--level^ begins |
+| upper | where it ends |
+| raw_lower | where it would begin by the draws alone |
+| raw_upper | where it would end |
+| calibrated | ^true^ if 30 or more starts were known to make the band from |
 `
 
 // The reference is what the code writes, in a page.

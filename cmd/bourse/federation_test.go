@@ -201,7 +201,12 @@ func TestSubmit_CountsTheJobsThatWereNotTaken(t *testing.T) {
 func TestSubmit_WhatItHasWaitedForIsShownWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)
-	f.file(t, "two.toml", strings.Replace(twoJobs, "budget = 50.0", "budget = 0.001", 1)) // wave waits for ever
+	f.file(t, "tide.toml", "[[job]]\nname = \"tide\"\nnodes = 24\nlength = \"30m\"\nmax_price = 2.0\n")
+	if out, _, err := f.run("submit", "DIR/tide.toml", "--wait"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	waits := strings.NewReplacer("nodes = 4", "nodes = 20", `"1d"`, `"70m"`, "nodes = 24", "nodes = 8") // until its deadline, unless tide is withdrawn
+	f.file(t, "two.toml", waits.Replace(twoJobs))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	root, out := newRoot(), &bytes.Buffer{}

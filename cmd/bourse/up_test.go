@@ -35,8 +35,34 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// testPort is where a test begins to look for ports, away from those of others.
-func testPort(n int) int { return 12_000 + os.Getpid()%190*100 + n*20 }
+// claims are the blocks of ports of this process: by test, and the listeners that hold them.
+var claims = struct {
+	mu   sync.Mutex
+	at   map[int]int
+	held []net.Listener
+}{at: map[int]int{}}
+
+// testPort is where test n begins to look for ports. It is the first of a block of 40 that
+// is the test's until this process ends, whatever else of these tests runs on the machine:
+// who listens at a block's last port has the block.
+func testPort(n int) int {
+	const first, size, blocks = 12_000, 40, (federation.MaxPort - 12_000) / 40
+	claims.mu.Lock()
+	defer claims.mu.Unlock()
+	if port, found := claims.at[n]; found {
+		return port
+	}
+	for i := range blocks {
+		port := first + (os.Getpid()*50+n+i)%blocks*size
+		l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", federation.Host, port+size-1))
+		if err != nil {
+			continue
+		}
+		claims.at[n], claims.held = port, append(claims.held, l)
+		return port
+	}
+	panic("every block of ports is taken")
+}
 
 // runCommand runs a command until it ends.
 func runCommand(ctx context.Context, args ...string) (out, messages string, err error) {

@@ -36,7 +36,8 @@ with 95 % intervals. With --out DIR it writes
                    interval, quantiles
   differences.csv  the differences from the first combination, seed by seed
   sweep.json       the settings of the sweep
-  sweep.svg, .pdf  with two parameters: each measure as lines with intervals and as a map
+  sweep.svg, .pdf  with two parameters: each measure as lines with
+                   intervals and as a map
 
 The file names a scenario and the keys:
 

@@ -141,12 +141,11 @@ func (s *sweepSheet) close() {
 func (s *sweepSheet) write() error {
 	list := []report.File{{Name: sweepRuns, Write: s.WriteRuns}, {Name: sweepSummary, Write: s.WriteSummary}, {Name: sweepFile, Write: s.writeConfig},
 		{Name: sweepApart, Write: s.WriteDifferences}, {Name: sweepPage, Write: s.WritePage}}
-	if figure := s.Figure(); figure != nil && s.part.of == 0 {
+	if s.part.of > 0 { // it lacks the runs of the others, so that nothing can be said of the whole
+		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
+	} else if figure := s.Figure(); figure != nil {
 		d := figure.Drawing()
 		list = append(list, report.File{Name: sweepSVG, Write: d.WriteSVG}, report.File{Name: sweepPDF, Write: d.WritePDF})
-	}
-	if s.part.of > 0 {
-		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
 	}
 	for _, one := range list {
 		if err := files.Replace(filepath.Join(s.dir, one.Name), one.Write); err != nil {

@@ -78,7 +78,7 @@ the files no more, or a file cannot be fetched; the others are fetched neverthel
 	}
 	c.AddFlags(cmd)
 	c.legChoice.addFlags(cmd)
-	cmd.Flags().StringVar(&c.to, "to", ".", "folder to write to; it is made if it is missing")
+	flags.AddFlag(cmd, &c.to, flags.AsFolder, "to", ".", "folder to write to; it is made if it is missing")
 	cmd.Flags().BoolVar(&c.list, "list", false, "list the files and fetch none")
 	cmd.Flags().BoolVar(&c.force, "force", false, "replace files that are there and differ")
 	return cmd
