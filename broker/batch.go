@@ -78,7 +78,7 @@ func (in *intake) level(now grid.Time, j *grid.Job) {
 		if !p.Usable() {
 			continue
 		}
-		for _, g := range in.scheduler.asking.of(p.ID()).has {
+		for _, g := range in.asking.of(p.ID()).has {
 			g.Group.Site = p.Name()
 			if planning.Suits(&g.Group, &asked) {
 				j.MinPerformance = min(j.MinPerformance, g.Group.Performance)

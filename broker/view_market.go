@@ -205,10 +205,6 @@ func (b *Broker) Pace(now grid.Time) (accounts.Pace, bool) {
 	return p, opened && b.cfg.byValue()
 }
 
-// Fenced reports whether another process acts under the broker's name, so that this one
-// ignores all messages.
-func (b *Broker) Fenced() bool { return b.lives.Ended() }
-
 // Submissions returns up to n jobs in order of submission, leaving out the first skip;
 // more says that others follow. The jobs share their slices with the broker and must not
 // be changed.

@@ -25,7 +25,7 @@ func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
 	err := s.answers(r.Context(), func(_ grid.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
-			fenced, unheard = b.Fenced(), b.Unheard()
+			fenced, unheard = b.Stopped(), b.Unheard()
 		}
 	})
 	switch {

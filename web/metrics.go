@@ -144,7 +144,7 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 		}
 		put(gaugeSites, float64(members[true]), "yes")
 		put(gaugeSites, float64(members[false]), "no")
-		put(gaugeFenced, truth(b.Fenced()))
+		put(gaugeFenced, truth(b.Stopped()))
 		list = append(list, prometheus.MustNewConstMetric(gaugeStray, prometheus.CounterValue, float64(b.Stray())))
 		list = append(list, prometheus.MustNewConstMetric(gaugeEarly, prometheus.CounterValue, float64(b.Early())))
 	})
