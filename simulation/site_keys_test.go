@@ -153,17 +153,17 @@ func TestSite_PenaltyIsAddedToTheRefundOfALostLeg(t *testing.T) {
 	}
 }
 
-// A window of both groups holds two legs at once: the second is above the cap.
+// A window of both groups holds two legs at once. They are of one transaction, which counts as
+// a lone hold whatever the cap; sites' scenarios of row S11 have another one beside it.
 func TestSite_CapBindsAllButALoneHold(t *testing.T) {
 	t.Parallel()
-	const wide = 8 * 2 * 3600 // node-seconds
 	for _, c := range []struct {
 		nodes, keys string
 		placed      bool
 	}{
 		{"8", "", true},
 		{"8", "cap = 57600", true},
-		{"8", "cap = 57599", false},
+		{"8", "cap = 57599", true},
 		{"4", "cap = 1", true}, // a lone hold
 	} {
 		w := live(t, oneLegWith(c.nodes, c.keys))
@@ -171,9 +171,6 @@ func TestSite_CapBindsAllButALoneHold(t *testing.T) {
 		v := w.job("j")
 		if v.State == grid.JobPlaced != c.placed {
 			t.Errorf("%s nodes, %q: %v, %v", c.nodes, c.keys, v.State, v.Reason)
-		}
-		if !c.placed && !strings.Contains(v.Reason.String(), "57599 are allowed") {
-			t.Errorf("%s nodes, %q of a window of %d: its user is told %v", c.nodes, c.keys, wide, v.Reason)
 		}
 	}
 }

@@ -131,7 +131,11 @@ func (p *participant) nodes(k *request) agents.ClusterHold {
 func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	l := k.leg
 	if m.Refusal.Refused() {
-		t.out.Row("S16")
+		if m.Refusal.Code == grid.NoShare {
+			t.out.Row("S91")
+		} else {
+			t.out.Row("S16")
+		}
 		why := p.offers.disclosed(p.negotiation.askOwner(t, l, m)) // S87
 		places := p.offers.places(l, m.Instead)
 		if len(places) > 0 {

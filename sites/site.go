@@ -42,7 +42,7 @@ type Config struct {
 	// holds and doubts need no alarm: none outlasts its instant.
 	Lossless bool
 	// Cap is how many node-milliseconds a broker may hold unconfirmed; 0: no limit.
-	// A lone hold is always allowed.
+	// The legs of one transaction are always allowed while it holds nothing else.
 	Cap int64
 	// Cancellation says what is refunded for a leg that its user gives up. The zero
 	// value stands for grid.HalfTime.
