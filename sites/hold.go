@@ -91,7 +91,11 @@ func (p *participant) ready(t step, k *request) bool {
 	}
 	l.Fare = q.Fare
 	if q.Refusal.Refused() {
-		t.out.Row(refusedRow(l, q.Refusal.Code))
+		row := refusedRow(l, q.Refusal.Code)
+		if q.Refusal.Code == grid.NotAllowed && p.offers.other(l.What) {
+			row = "S91"
+		}
+		t.out.Row(row)
 		p.refuse(t, k.from, l, q.Refusal)
 		return false
 	}

@@ -7,6 +7,10 @@ import (
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
+// other reports whether a leg is for nodes of the other kind than the site's: a share where nodes
+// are not shared, or nodes of its own where they are.
+func (o *offers) other(l grid.Leg) bool { return (l.Work > 0) != (o.room != nil) }
+
 // quoteShare prices a share of time-shared nodes: by the work, and the higher, the less time
 // its deadline leaves. The work starts at once or not at all. Admission is checked on the
 // present state, but the cluster has the last word.
