@@ -153,7 +153,12 @@ func TestDriver_WhatIsNotAnsweredIsAFailure(t *testing.T) {
 			if outcome, why := told(t, d, 20*time.Second); outcome != agents.Failure || why.Code != grid.NoCluster || !strings.Contains(why.String(), want) {
 				t.Errorf("got %s %v, want %s", outcome, why, want)
 			}
-			if _, err := d.Look(t.Context()); err != nil { // of the next life, if it has ended
+			for range 1000 { // of the next life, if it has ended; that it has may be noticed later
+				if _, err = d.Look(t.Context()); err == nil {
+					break
+				}
+			}
+			if err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
 		})
@@ -258,12 +263,17 @@ func TestKeeper_WaitsLongerEachTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	var took []time.Duration
-	for range 3 {
+	for range 100_000 { // what is told to a life whose end is not noticed yet fails at once
 		at := time.Now()
 		told(t, d, 20*time.Second)
-		took = append(took, time.Since(at))
+		if took = append(took, time.Since(at)); took[len(took)-1] < 500*time.Millisecond {
+			took = took[:len(took)-1]
+		}
+		if len(took) == 2 {
+			break
+		}
 	}
-	if took[1] < 900*time.Millisecond || took[2] < 1900*time.Millisecond {
+	if len(took) < 2 || took[0] < 900*time.Millisecond || took[1] < 1900*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
 }
