@@ -214,9 +214,9 @@ func (r *running) oneLine() {
 	at := []string{"submit", "--context", filepath.Join(r.dir, federation.ContextFile)}
 	submit := func(want string, args ...string) {
 		r.Helper()
-		out, messages, _ := runCommand(r.Context(), append(at[:3:3], args...)...)
-		if !strings.Contains(out+messages, want) {
-			r.Errorf("submit %q: %q is missing in\n%s%s", args, want, out, messages)
+		out, messages, err := runCommand(r.Context(), append(at[:3:3], args...)...)
+		if said := fmt.Sprint(out, messages, err); !strings.Contains(said, want) {
+			r.Errorf("submit %q: %q is missing in\n%s", args, want, said)
 		}
 	}
 	submit("Nothing is held.", "--dry-run", "--name", "one", "--length", "20s", "--", "echo", "one line")

@@ -58,7 +58,7 @@ func TestSweep_HasARowForEachRun(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, stdout, msg)
 	}
 	all := contents(t, out)
-	if len(all) != 5 {
+	if len(all) != 7 {
 		t.Errorf("%d files", len(all))
 	}
 	rows := strings.Split(strings.TrimSpace(all["runs.csv"]), "\n")
