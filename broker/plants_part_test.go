@@ -15,9 +15,7 @@ import (
 // partPlants are the planted bugs of jobs of parts.
 var partPlants = map[string]func(*testing.T) bool{
 	"part-bought-twice": func(t *testing.T) bool {
-		s := lostPart(t)
-		s.tell("south", "Held 2.0 4")
-		return strings.Contains(s.tell("south", "Confirmed 2.0"), "begun vo1/1/3")
+		return strings.Contains(lostPart(t).tell("south", "Held 2.0 4"), "begun vo1/1/3")
 	},
 	"part-forgotten": func(t *testing.T) bool {
 		s := partsOf(t)
@@ -47,7 +45,8 @@ var partPlants = map[string]func(*testing.T) bool{
 // storyOf begins a story with two sites.
 func storyOf(t *testing.T, more ...datadriven.CmdArg) *tale {
 	s := &tale{t: t, taken: map[agents.Row]bool{}}
-	s.command(&datadriven.TestData{Cmd: "broker", CmdArgs: append(more, datadriven.CmdArg{Key: "sites", Vals: []string{"north", "south"}})})
+	s.command(&datadriven.TestData{Cmd: "broker", CmdArgs: append(more,
+		datadriven.CmdArg{Key: "sites", Vals: []string{"north", "south"}}, datadriven.CmdArg{Key: "alternatives", Vals: []string{"1"}})})
 	return s
 }
 
