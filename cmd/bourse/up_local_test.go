@@ -96,6 +96,8 @@ type jobShown struct {
 	State string
 	Legs  []struct {
 		Site, State string
+		Part        string
+		Start       float64
 		Exit        *int
 		Cost        float64
 	}
@@ -205,6 +207,31 @@ rendezvous = true
 		}
 	}
 	r.oneLine()
+	r.parts()
+}
+
+// parts is the job of unlike parts that the README shows.
+func (r *running) parts() {
+	r.Helper()
+	text, err := os.ReadFile("../../docs/examples/hybrid.toml")
+	if err != nil {
+		r.Fatal(err)
+	}
+	file := filepath.Join(r.dir, "hybrid.toml")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), `"east"`, `"south"`, 1)), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	r.bourse("submit", file, "--wait=done")
+	if out := r.bourse("logs", "hybrid", "--part", "qpu"); out != "part qpu of qpu gpu\n" {
+		r.Errorf("part qpu printed %q", out)
+	}
+	if out := r.bourse("logs", "hybrid", "--part", "gpu"); out != "part gpu on 16 nodes\n" {
+		r.Errorf("part gpu printed %q", out)
+	}
+	legs := r.job("hybrid").Legs
+	if len(legs) != 2 || legs[0].Part != "qpu" || legs[0].Site != "south" || legs[1].Site != "north" || legs[0].Start-legs[1].Start != 5 {
+		r.Errorf("its legs: %+v", legs)
+	}
 }
 
 // oneLine is a user's first day: a dry run, a command on one line, its output, the length of the
