@@ -14,8 +14,8 @@ import (
 // leg is for, its part's name, is on record with the transaction. From the name follows what
 // the leg runs, and what may stand in its place once it is lost.
 
-// partsOf names the part that each leg of an alternative carries; nil if the job has none.
-func partsOf(j *jobs.Job, a *planning.Alternative) []string {
+// partNames names the part that each leg of an alternative carries; nil if the job has none.
+func partNames(j *jobs.Job, a *planning.Alternative) []string {
 	if len(j.Parts) == 0 {
 		return nil
 	}

@@ -87,7 +87,10 @@ func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, ou
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, transaction.SiteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
-	if f.Parts = partsOf(e.job, a); len(a.Legs) > 1 {
+	if len(e.job.Parts) > 1 {
+		out.Row("B150")
+	}
+	if f.Parts = partNames(e.job, a); len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
 	}
 	f.Flex = flexOfLegs(e.job, f.Legs)
@@ -243,7 +246,7 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteL
 		if o == a || o.Size != a.Size || o.Start() != a.Start() {
 			continue
 		}
-		parts := partsOf(e.job, o)
+		parts := partNames(e.job, o)
 		for k, l := range o.Legs {
 			if len(list) < maxSpare && l.What.Work == 0 {
 				s := facts.SiteLeg{Site: transaction.SiteName(sites[l.Site]), Leg: l.What}
