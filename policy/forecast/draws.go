@@ -31,10 +31,10 @@ const (
 // come again; nil for none. It costs a scheduling pass for each end and arrival until j starts.
 func Waiting(s *backfill.State, j Job, runs *Runs, owner Owner, again *Submissions, n int, r Random) Draws {
 	d := newMixed(s, runs, owner)
-	waits := make(Draws, n)
+	waits, w := make(Draws, n), newWorld(s, j)
 	for k := range waits {
 		d.draw(r)
-		at := start(s, j, d.ends, d.runs, again.arrivals(s.Now, runs, r))
+		at := w.start(d.ends, d.runs, again.arrivals(s.Now, runs, r))
 		if waits[k] = seconds(at.Sub(s.Now)); at == grid.Never {
 			waits[k] = math.Inf(1)
 		}
@@ -64,7 +64,6 @@ type normals struct{ ratio, level float64 }
 func newMixed(s *backfill.State, from *Runs, owner Owner) *mixed {
 	d := &mixed{state: s}
 	d.ends, d.runs = limits(s)
-	d.runs = slices.Clip(d.runs)
 	index := make(map[string]int)
 	job := func(id int64, nodes int, limit, elapsed grid.Duration) mixedJob {
 		user, scaled := owner(id)
