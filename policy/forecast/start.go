@@ -28,7 +28,7 @@ func Start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration) gri
 }
 
 // start is Start with the jobs that arrive later; nil: none.
-func start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration, later *arrivals) grid.Time {
+func start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration, later *Arrivals) grid.Time {
 	return newWorld(s, j).start(ends, runs, later)
 }
 
@@ -102,7 +102,7 @@ func (w *world) begin() {
 }
 
 // start returns when the job starts if running jobs end at ends and others run for runs.
-func (w *world) start(ends []grid.Time, runs []grid.Duration, later *arrivals) grid.Time {
+func (w *world) start(ends []grid.Time, runs []grid.Duration, later *Arrivals) grid.Time {
 	w.begin()
 	w.runs, w.later = append(w.runs[:0], runs...), later
 	for i, r := range w.state.Running {
@@ -157,7 +157,7 @@ type world struct {
 	ends     ends
 	releases *backfill.Releases // nil: every job may start at once
 	coming   []coming
-	later    *arrivals // nil: nobody comes later
+	later    *Arrivals // nil: nobody comes later
 	begun    bool
 }
 
