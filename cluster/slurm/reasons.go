@@ -152,6 +152,12 @@ func AtLimit(j *grid.ManagedJob) bool {
 	return false
 }
 
+// Elsewhere reports whether a waiting job of a look waits for nodes that are reserved, in use or not
+// up, and names none of its own: any others will do.
+func Elsewhere(j *grid.ManagedJob) bool {
+	return causeOf(j.Why).word == "ReqNodeNotAvail" && j.Required == "" && j.Features == ""
+}
+
 // Known reports whether the reason of a waiting job is one of Slurm's documentation. A job with
 // another counts as ready.
 func Known(j *grid.ManagedJob) bool { return causeOf(j.Why).treat != unheardOf }

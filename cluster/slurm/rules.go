@@ -29,7 +29,7 @@ func Rules(ctx context.Context, c Commands) *grid.ManagerRules {
 	}{
 		{&r.Partitions, []string{"scontrol", "show", "partition", "-o"}},
 		{&r.QOS, []string{"sacctmgr", "show", "qos", "-P"}},
-		{&r.Assocs, []string{"sacctmgr", "show", "assoc", "-P"}},
+		{&r.Assocs, append([]string{"sacctmgr", "show", "assoc", "-P"}, onlyOf(string(config))...)},
 	} {
 		if text, err := c.Run(ctx, of.args[0], of.args[1:]...); err == nil {
 			*of.into = string(text)
@@ -39,6 +39,16 @@ func Rules(ctx context.Context, c Commands) *grid.ManagerRules {
 		return nil
 	}
 	return r
+}
+
+// onlyOf asks sacctmgr for the cluster of a configuration alone: one database may serve several.
+func onlyOf(config string) []string {
+	for line := range strings.Lines(config) {
+		if key, name, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "ClusterName" {
+			return []string{"where", "cluster=" + strings.TrimSpace(name)}
+		}
+	}
+	return nil
 }
 
 // rulesOf leaves the lines of scontrol show config that decide who starts when.

@@ -8,12 +8,13 @@ import (
 
 // Resume returns a twin that goes on from a queue as a controller shows it at an instant: jobs that
 // have Started by then run on their nodes, and end after their Run; the others wait. Priorities are
-// the controller's own (Job.Priority), of which only the age grows, so no usage is needed. Of jobs
+// the controller's own (Job.Priority), of which only the age grows, so no usage is needed; they are
+// taken to be half of PriorityCalcPeriod old. Of jobs
 // that run on one node, that counts which is to end last. More jobs may follow by Add. The twin
 // keeps the list and does not change it.
 func Resume(conf *Config, jobs []Job, now grid.Time) *Twin {
 	t := New(conf, jobs[:len(jobs):len(jobs)], Options{Said: true})
-	t.now, t.said, t.calculated, t.shared, t.fed = now, now, now, true, len(jobs)
+	t.now, t.said, t.calculated, t.shared, t.fed = now, now.Add(-conf.Priority.CalcPeriod/2), now, true, len(jobs)
 	if t.recalc < grid.Never {
 		t.recalc = following(now, conf.Scheduler.PriorityInstants, conf.Priority.CalcPeriod)
 	}

@@ -199,6 +199,10 @@ func (q *Queue) job(m *grid.ManagedJob, users map[string]int, stopped map[string
 		j.Started, j.On = min(m.Start, q.Now), q.named(m.Nodes)
 		return j, true
 	}
+	if slurm.Elsewhere(m) { // any other nodes will do, and the twin knows when
+		j.Begin, j.Held = 0, stopped[of] || m.Reservation != "" && j.Reservation < 0
+		return j, true
+	}
 	limits := q.Limits && (len(q.Assocs) > 0 || q.QOSLimits)
 	j.Held = m.State == grid.ManagedHeld && !(limits && slurm.AtLimit(m)) || stopped[of] || m.Reservation != "" && j.Reservation < 0
 	return j, true

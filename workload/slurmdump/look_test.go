@@ -41,9 +41,11 @@ func aLook() *grid.Look {
 	held.State = grid.ManagedHeld
 	long := job("15", 1, "normal", "Priority", 50)
 	long.Limit = 2 * grid.Hour
+	elsewhere := job("17", 3, "normal", "ReqNodeNotAvail, Reserved for maintenance", 45)
+	elsewhere.State, elsewhere.Begin, elsewhere.Limit = grid.ManagedHeld, lookAt.Add(5*grid.Hour), grid.Hour // as a snapshot without the rules takes it
 	lost := job("16", 1, "normal", "Dependency", 40)
 	lost.After = []string{"9"} // which the snapshot does not show
-	look.Jobs = []grid.ManagedJob{runs, first, second, depends, limited, held, long, lost}
+	look.Jobs = []grid.ManagedJob{runs, first, second, depends, limited, held, long, elsewhere, lost}
 	look.Reservations = []grid.ManagedReservation{{Name: "maintenance", Start: lookAt.Add(grid.Hour), End: lookAt.Add(2 * grid.Hour), Nodes: []string{"n1", "n2", "n3", "n4"}}}
 	return look
 }
@@ -77,6 +79,7 @@ func TestOpenLook_WhatWaitsForWhatAndUntilWhen(t *testing.T) {
 		{"13", "QOSLimit", 15 * grid.Minute, 16 * grid.Minute},
 		{"14", "Held", grid.MaxDuration, grid.MaxDuration},
 		{"15", "Reservation", 2 * grid.Hour, 2*grid.Hour + grid.Minute},
+		{"17", "Reservation", 4 * grid.Hour, 4*grid.Hour + grid.Minute},
 		{"16", "Held", grid.MaxDuration, grid.MaxDuration},
 	} {
 		at := grid.MaxDuration
@@ -99,8 +102,9 @@ func TestOpenLook_ALimitThatIsNotKnownHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range q.Jobs {
-		if want := q.Of[i].State == grid.ManagedHeld || q.Of[i].Number == "16"; q.Jobs[i].Held != want {
-			t.Errorf("%s: held %v", q.Of[i].Number, q.Jobs[i].Held)
+		n := q.Of[i].Number
+		if want := n == "13" || n == "14" || n == "16"; q.Jobs[i].Held != want {
+			t.Errorf("%s: held %v", n, q.Jobs[i].Held)
 		}
 	}
 }
