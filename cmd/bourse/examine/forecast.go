@@ -260,7 +260,8 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits,
 	}
 	if t := q.twin; t != nil {
-		a.Policy, a.Before, a.Limits = "slurm", t.before(), foreseen(t.byLimits())
+		a.Policy, a.Limits = "slurm", foreseen(t.byLimits())
+		a.Waiting, a.Before = t.ahead()
 		a.Queue, a.Waits = t.waiting(q.partition), map[string]int{}
 		for _, w := range a.Queue {
 			if w.Why != "" {

@@ -161,15 +161,19 @@ func (t *twinQueue) priority(word, partition string) (int64, error) {
 	return n, nil
 }
 
-// before is how many of the waiting jobs of the partition are ahead of the job.
-func (t *twinQueue) before() (n int) {
+// ahead counts the jobs of the partition that wait and are not held, and those of them before the job.
+func (t *twinQueue) ahead() (waiting, before int) {
 	last := &t.jobs[len(t.jobs)-1]
 	for i := range t.Jobs {
-		if j := &t.Jobs[i]; j.Started >= grid.Never && !j.Held && j.Partition == last.Partition && j.Priority >= last.Priority {
-			n++
+		j := &t.Jobs[i]
+		if j.Started <= t.Now || j.Held || j.Partition != last.Partition {
+			continue
+		}
+		if waiting++; j.Priority >= last.Priority {
+			before++
 		}
 	}
-	return n
+	return waiting, before
 }
 
 // draw draws how long the job waits, with the draws spread over all processors.
@@ -270,7 +274,8 @@ func (t *twinQueue) waiting(partition string) []waitingJob {
 // shownWaiting is how many jobs that wait are shown to people.
 const shownWaiting = 12
 
-// printQueue writes the jobs that wait.
+// printQueue writes the jobs that wait; tasks of an array that wait for the same are one line, of the
+// first of them.
 func printQueue(out io.Writer, list []waitingJob) error {
 	if len(list) == 0 {
 		return nil
@@ -282,11 +287,23 @@ func printQueue(out io.Writer, list []waitingJob) error {
 		return dateTime(t)
 	}
 	t := report.NewTable("<waiting", "<for", "starts by limits", "by Slurm's plan")
-	for _, w := range list[:min(len(list), shownWaiting)] {
-		t.AppendRow(table.Row{w.Job, cmp.Or(w.Why, "the next pass"), at(w.Start), at(w.Planned)})
-	}
-	if more := len(list) - shownWaiting; more > 0 {
-		t.AppendRow(table.Row{fmt.Sprintf("and %d more", more), "", "", ""})
+	shown := 0
+	for k := 0; k < len(list); {
+		w, more := list[k], 0
+		for array, _, task := strings.Cut(w.Job, "_"); task && k+more+1 < len(list) && list[k+more+1].Why == w.Why && strings.HasPrefix(list[k+more+1].Job, array+"_"); {
+			more++
+		}
+		if shown == shownWaiting {
+			t.AppendRow(table.Row{fmt.Sprintf("and %d more", len(list)-k), "", "", ""})
+			break
+		}
+		name := w.Job
+		if more > 0 {
+			name += fmt.Sprintf(" and %d more", more)
+		}
+		t.AppendRow(table.Row{name, cmp.Or(w.Why, "the next pass"), at(w.Start), at(w.Planned)})
+		shown++
+		k += more + 1
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", t.Render())
 	return err

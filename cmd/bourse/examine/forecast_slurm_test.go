@@ -89,7 +89,7 @@ func TestForecast_AThrottledArrayIsInNobodysWay(t *testing.T) {
 	if out, _, err = ask(forecasting{nodes: 2}); err != nil { // one node has a job for 59 min
 		t.Fatal(err)
 	}
-	for _, want := range []string{"policy slurm", "5_2", "JobArrayTaskLimit 100, QOSLimit 1", "and 89 more"} {
+	for _, want := range []string{"policy slurm", "5_1 and 99 more", "JobArrayTaskLimit 100, QOSLimit 1"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %s", want, &out)
 		}
