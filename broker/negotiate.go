@@ -237,6 +237,9 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []grid.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.Sites()[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []grid.LegID{o.Leg}, []uint32{o.Version}
+	if part := t.Part(0); part != "" { // of a job of one part
+		f.Parts = []string{part}
+	}
 	f.Flex = flex
 	out.Row("B75")
 	e.try = shi.co.Open(now, f, t.Run(), false, out)

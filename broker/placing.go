@@ -86,6 +86,9 @@ func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, ou
 	for i := range a.Legs {
 		f.Sites, f.Legs = append(f.Sites, transaction.SiteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
+	if len(e.job.Parts) > 1 {
+		out.Row("B150")
+	}
 	if f.Parts = e.job.partsOf(a); len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
 	}

@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 // Each planted bug of this package that the torture's worlds meet too seldom is caught
 // here.
 func TestPlants(t *testing.T) {
-	planttest.Caught(t, "broker", map[string]func(*testing.T) bool{
+	sees := map[string]func(*testing.T) bool{
 		"believe-the-penalty": func(t *testing.T) bool {
 			return !written(t, "wave nodes=4 length=1000 budget=20", "Degraded 1.0 4 50", "penalty 40")
 		},
@@ -37,7 +38,9 @@ func TestPlants(t *testing.T) {
 		"shift-unlisted": func(*testing.T) bool { return listedShiftMissed() },
 		"unbounded-move": movesPastABound,
 		"untold-loss":    losesSilently,
-	})
+	}
+	maps.Copy(sees, partPlants)
+	planttest.Caught(t, "broker", sees)
 }
 
 // begins runs an array of five elements, two of which may be in play at once, and reports

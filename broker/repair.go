@@ -84,7 +84,7 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 		e.next++
 		_, last := ers.trust.Last(now, s.Site)
 		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.peers.Serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) ||
-			len(e.job.Parts) > 1 && (s.Part != e.tx.Part(e.leg) || !e.may(&r, s.Site)) {
+			s.Part != e.tx.Part(e.leg) || !e.may(&r, s.Site) {
 			continue
 		}
 		s.Leg.Nodes = l.What().Nodes
@@ -194,6 +194,9 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 		if part := e.tx.Part(e.leg); part != "" {
 			f.Parts = append(f.Parts, part)
 		}
+	}
+	if len(e.job.Parts) > 1 {
+		out.Row("B151")
 	}
 	f.Spare = slices.Clone(e.tx.Spare()[min(e.next, len(e.tx.Spare())):])
 	e.try = ers.co.Open(now, f, ers.runs(e, legs), e.tries > 1, out)
