@@ -97,7 +97,7 @@ type jobShown struct {
 	Legs  []struct {
 		Site, State string
 		Part        string
-		Start       float64
+		Start       time.Time
 		Exit        *int
 		Cost        float64
 	}
@@ -139,10 +139,11 @@ func (r *running) meet(job string) {
 	address := regexp.MustCompile(`(?m)^meet (\S+)$`)
 	all := make(chan string, 2)
 	for leg := range 2 {
-		found := address.FindStringSubmatch(r.logs(job, leg))
-		if found == nil {
-			r.Fatalf("leg %d knows no rendezvous: %s", leg, r.logs(job, leg))
-		}
+		var found []string
+		eventually(r.T, 2*time.Minute, "told of a rendezvous", func() bool { // its next line after begun
+			found = address.FindStringSubmatch(r.logs(job, leg))
+			return found != nil
+		})
 		go func() {
 			answer, err := http.Post(fmt.Sprintf("%s?leg=%d&legs=2&wait=60s", found[1], leg), "text/plain", strings.NewReader(fmt.Sprint("host", leg)))
 			if err != nil {
@@ -229,7 +230,7 @@ func (r *running) parts() {
 		r.Errorf("part gpu printed %q", out)
 	}
 	legs := r.job("hybrid").Legs
-	if len(legs) != 2 || legs[0].Part != "qpu" || legs[0].Site != "south" || legs[1].Site != "north" || legs[0].Start-legs[1].Start != 5 {
+	if len(legs) != 2 || legs[0].Part != "qpu" || legs[0].Site != "south" || legs[1].Site != "north" || legs[0].Start.Sub(legs[1].Start) != 5*time.Second {
 		r.Errorf("its legs: %+v", legs)
 	}
 }
