@@ -213,7 +213,7 @@ func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time
 		if !ran || t.upsetIn(x.site, start.Add(-20*time.Second), b) || x.window.Start.Add(-x.offset) != legs[0].window.Start.Add(-legs[0].offset) {
 			return
 		}
-		at = append(at, b.Add(-time.Duration(x.offset) * time.Millisecond))
+		at = append(at, b.Add(-time.Duration(x.offset)*time.Millisecond))
 	}
 	if len(at) < 2 {
 		return
