@@ -155,6 +155,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		rule(b.oneByOne),
 		rule(oneSource),
 		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
+		rule(b.composes),
 		rule(func(t *table) { t.doc.around.horizon, t.doc.around.algorithm = b.Horizon, b.Algorithm }),
 		jobs(&b.Jobs, true, until),
 		text("batch", &b.Batch, "", "file with the VO's jobs as [[job]] tables, relative to this file"),

@@ -92,7 +92,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 				CancelAt:       Range[Thousandths]{0, One},
 				ModifyAt:       Range[Thousandths]{0, One},
 				FailsAfter:     Range[Thousandths]{0, One},
-				ModifyLength:   Range[Thousandths]{500, 1500},
+				ModifyLength:   Range[Thousandths]{500, 1500}, Composed: noParts,
 			},
 		}},
 	}
@@ -235,7 +235,7 @@ modify_length = [1, 2]
 	}
 	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: grid.Day, Jobs: 20, Partition: 2, MinPerformance: Range[grid.Performance]{250, 2000},
 		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * grid.Hour, Fix: One,
-		Ahead: grid.Hour, Run: Range[Thousandths]{200, 1000}, FailsAfter: Range[Thousandths]{0, One}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}}); !reflect.DeepEqual(vo.Workload, want) {
+		Ahead: grid.Hour, Run: Range[Thousandths]{200, 1000}, FailsAfter: Range[Thousandths]{0, One}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}, Composed: noParts}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.
@@ -423,3 +423,6 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// noParts is what a workload says of jobs of parts if the file does not.
+var noParts = Composed{Parts: Range[int]{2, 2}, Nodes: Range[Thousandths]{One / 4, One}, Length: Range[Thousandths]{One / 4, One}}

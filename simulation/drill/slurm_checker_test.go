@@ -190,21 +190,30 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 			v.breaks("never ran: job %s is done and no leg of it is settled", job)
 		}
 	}
-	for _, legs := range byJob {
+	for job, legs := range byJob {
 		v.together(t, legs, begun)
+		for _, p := range c.parts[job] {
+			if c.jobs[job] == "done" && !slices.ContainsFunc(legs, func(x *claim) bool { return x.part == p.Name }) {
+				v.breaks("never ran: job %s is done and part %s of it is not settled", job, p.Name)
+			}
+		}
+		if len(c.parts[job]) > 0 {
+			v.counts["jobs of parts with settled legs"]++
+		}
 	}
 }
 
-// together: the legs of one window begin at one time, unless a cluster was upset.
+// together: the legs of one window begin at one time, each its offset after the job, unless a
+// cluster was upset.
 func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time) {
 	var at []time.Time
 	for _, x := range legs {
 		b, ran := begun[x.name]
 		start := time.UnixMilli(int64(x.window.Start))
-		if !ran || t.upsetIn(x.site, start.Add(-20*time.Second), b) || x.window.Start != legs[0].window.Start {
+		if !ran || t.upsetIn(x.site, start.Add(-20*time.Second), b) || x.window.Start.Add(-x.offset) != legs[0].window.Start.Add(-legs[0].offset) {
 			return
 		}
-		at = append(at, b)
+		at = append(at, b.Add(-time.Duration(x.offset)*time.Millisecond))
 	}
 	if len(at) < 2 {
 		return
@@ -269,7 +278,7 @@ func (v *verdictOf) String() string {
 	}
 	if n := len(v.spread); n > 0 {
 		slices.Sort(v.spread)
-		fmt.Fprintf(&b, "%6d windows undisturbed: their legs began within %v of each other, the middle one %v\n", n, v.spread[n-1], v.spread[n/2])
+		fmt.Fprintf(&b, "%6d windows undisturbed: their legs began within %v of each other, 99 %% within %v, the middle one %v\n", n, v.spread[n-1], v.spread[n*99/100], v.spread[n/2])
 	}
 	return b.String()
 }

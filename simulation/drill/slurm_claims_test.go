@@ -22,6 +22,8 @@ type claim struct {
 	name      string // in the manager
 	job, site string
 	window    grid.Leg
+	part      string        // of a job of parts, the one that it carries,
+	offset    grid.Duration // and how long after the job that starts
 	committed bool
 	over      time.Time       // by its cluster; zero: it is not
 	how       facts.LockState // ended, lost, released, expired
@@ -41,10 +43,11 @@ type claims struct {
 	legs  map[string]*claim // by name
 	jobs  map[string]string // the state of each job at the end
 	users map[string]string // whose each job is
+	parts map[string][]grid.JobPart
 }
 
 func newClaims() *claims {
-	return &claims{map[string]*claim{}, map[string]string{}, map[string]string{}}
+	return &claims{map[string]*claim{}, map[string]string{}, map[string]string{}, map[string][]grid.JobPart{}}
 }
 
 // readClaims reads the journals of a broker and of sites beside Slurm.
@@ -69,10 +72,21 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 		switch f := fact.(type) {
 		case facts.JobSubmitted:
 			c.users[f.Job.Name] = f.Job.User
+			if f.Job.Composed() {
+				c.parts[f.Job.Name] = f.Job.Parts
+			}
 		case facts.TxBegun:
 			for i, what := range f.Legs {
 				id := grid.LegID{Tx: f.Tx, Leg: i}
 				x := &claim{id: id, name: managed.Name("bourse."+f.Sites[i]+".", id), job: f.Job, site: f.Sites[i], window: what}
+				if i < len(f.Parts) {
+					x.part = f.Parts[i]
+				}
+				for _, p := range c.parts[f.Job] {
+					if p.Name == x.part {
+						x.offset = p.Offset
+					}
+				}
 				byID[id], c.legs[x.name] = x, x
 			}
 		case facts.TxDecided:

@@ -55,6 +55,14 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		"a hold of one": {func(t *truth, c *claims) {
 			c.users["other"], c.legs["bourse.c1.h"], t.sights["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}, &sight{cluster: "c1"}
 		}, "no account: "},
+		"a part that has not run": {func(t *truth, c *claims) {
+			c.parts["wave"] = []grid.JobPart{{Name: "a"}, {Name: "b"}}
+			c.legs[firstName].part, c.legs[secondName].part = "a", "a"
+		}, "never ran: job wave is done and part b"},
+		"a part off its offset": {func(t *truth, c *claims) {
+			x := c.legs[secondName]
+			x.part, x.offset, x.window.Start = "b", 30*grid.Second, x.window.Start.Add(30*grid.Second)
+		}, "apart: "},
 		"one that was refused": {func(t *truth, c *claims) {
 			c.users["other"], c.legs["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}
 		}, ""},

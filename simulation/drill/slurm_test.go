@@ -20,6 +20,7 @@ import (
 
 var (
 	count  = flag.Int("drill.count", 10, "co-allocations over real Slurm clusters")
+	parts  = flag.Int("drill.parts", 40, "percent of the jobs that have two or three unlike parts")
 	within = flag.Duration("drill.within", time.Hour, "no more of them are begun after so long")
 )
 
@@ -144,6 +145,10 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 	j := web.JobRequest{Name: fmt.Sprintf("job%d", n), User: []string{"ana", "ben", "cleo"}[n%3], Nodes: perLane + 1 + r.IntN(2*perLane),
 		Length: web.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price, Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", lane)}}}
 	j.Command = []string{d.s.file("work.sh"), fmt.Sprint(sleep)}
+	if r.IntN(100) < *parts {
+		j.Nodes = 0
+		j.Parts, j.Apart = drawParts(r), r.IntN(2) == 0
+	}
 	cancel := time.Duration(-1)
 	if r.IntN(16) == 0 {
 		cancel = time.Duration(r.IntN(50)) * time.Second
@@ -173,6 +178,19 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 		d.states[id] = got.State
 		return got.State == "done" || got.State == "abandoned" || got.State == "withdrawn"
 	})
+}
+
+// drawParts draws the parts of a job: each on nodes of one cluster, at most as many as it has,
+// some of them later than the job.
+func drawParts(r *rand.Rand) (list []web.PartRequest) {
+	for i := range 2 + r.IntN(2) {
+		p := web.PartRequest{Name: string(rune('a' + i)), Nodes: 1 + r.IntN(perLane)}
+		if i > 0 && r.IntN(2) == 0 {
+			p.Offset = &web.Seconds{Duration: grid.Duration(2+r.IntN(9)) * grid.Second}
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // unmapped is a user whom no site gives an account.
