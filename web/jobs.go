@@ -31,6 +31,11 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) api.Job {
 	if v.Gap > 0 {
 		j.Gap = &api.Seconds{Duration: v.Gap}
 	}
+	j.Together, j.Apart = v.Together, v.Apart
+	for _, p := range v.Parts {
+		p.Work = nil
+		j.Parts = append(j.Parts, api.PartRequestOf(&p))
+	}
 	window := b.Window(v.Name)
 	if len(window) == 0 && v.State == grid.JobTrying && v.Last != nil {
 		window = []broker.TxView{*v.Last}
