@@ -182,11 +182,11 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 
 // drawParts draws the parts of a job: each on nodes of one cluster, at most as many as it has,
 // some of them later than the job.
-func drawParts(r *rand.Rand) (list []web.PartRequest) {
+func drawParts(r *rand.Rand) (list []api.PartRequest) {
 	for i := range 2 + r.IntN(2) {
-		p := web.PartRequest{Name: string(rune('a' + i)), Nodes: 1 + r.IntN(perLane)}
+		p := api.PartRequest{Name: string(rune('a' + i)), Nodes: 1 + r.IntN(perLane)}
 		if i > 0 && r.IntN(2) == 0 {
-			p.Offset = &web.Seconds{Duration: grid.Duration(2+r.IntN(9)) * grid.Second}
+			p.Offset = &api.Seconds{Duration: grid.Duration(2+r.IntN(9)) * grid.Second}
 		}
 		list = append(list, p)
 	}
