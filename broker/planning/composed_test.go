@@ -162,3 +162,33 @@ func TestJudge_APartBeyondTheHorizonIsTooLong(t *testing.T) {
 		t.Errorf("%+v", d.Postponed)
 	}
 }
+
+// Parts of one job that are in a queue's way together are quoted once more as a set, though no
+// other job is there; a job of one piece is not.
+func TestTogether_PartsOfOneJobAreQuotedAsASet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ parts, want int }{{1, 0}, {2, 2}} {
+		in := &Input{From: 10 * sec, Horizon: 20_000 * sec, Terms: Terms{Algorithm: search.AMP, Minimize: grid.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto,
+			MaxAlternatives: 4, Urgency: grid.Hourly(5 * grid.Credit), OfferWait: 10 * grid.Second}}
+		g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "g", Nodes: 8, Performance: grid.Unit, Price: 1_000_000}}
+		g.Admissible, g.Clear = grid.NewProfile(0, 8), grid.NewProfile(0, 3)
+		in.Sites = []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}
+		j := Job{Name: "j", Deadline: grid.Never, Request: grid.Request{Deadline: grid.Never}}
+		var parts []grid.JobPart
+		for i := range c.parts {
+			parts = append(parts, grid.JobPart{Name: fmt.Sprint("p", i), Nodes: 4 / c.parts, Length: 1000 * grid.Second, MinPerformance: grid.Unit, MaxPrice: 9_000_000})
+		}
+		j.Request.Money(parts, false, nil)
+		in.Jobs = []Job{j}
+		p := new(Planner)
+		d := p.Plan(in)
+		o := p.Choose(d, atBase(d))
+		n := 0
+		for _, w := range d.Together(o) {
+			n += len(w.Legs)
+		}
+		if o.Jobs[0].Chosen() == nil || n != c.want {
+			t.Errorf("%d parts: %d legs are quoted as a set, want %d; %+v", c.parts, n, c.want, o.Jobs[0].Chosen())
+		}
+	}
+}

@@ -17,9 +17,9 @@ import (
 // leg was quoted, only the price of its Hold binds.
 
 // Together lists, by site, the chosen legs whose prices depend on each other: those in a
-// group where legs of several jobs together are not clear of its queue. They are in the
-// order in which they will be held. Moldable jobs and work on time-shared nodes take no
-// part. nil: there is nothing to ask.
+// group where legs of several jobs, or of several parts of one, together are not clear of its
+// queue. They are in the order in which they will be held. Moldable jobs and work on
+// time-shared nodes take no part. nil: there is nothing to ask.
 func (d *Draft) Together(o *Outcome) []Wanted {
 	if !d.in.Terms.ByValue() {
 		return nil
@@ -49,18 +49,22 @@ func (d *Draft) inSet(o *Outcome, job int) []Leg {
 	return a.Legs
 }
 
-// crowded marks the groups where legs of several jobs together are not clear. Legs that are
-// clear together cost their base price in any order.
+// crowded marks the groups where legs of several jobs, or of several parts of one, together are
+// not clear. Legs that are clear together cost their base price in any order.
 func (d *Draft) crowded(o *Outcome) []bool {
 	clear, crowded := make([]grid.Profile, len(d.Groups)), make([]bool, len(d.Groups))
-	first, several := make([]int, len(d.Groups)), make([]bool, len(d.Groups))
+	type whose struct {
+		job  int
+		part int32
+	}
+	first, several := make([]whose, len(d.Groups)), make([]bool, len(d.Groups))
 	for i := range o.Jobs {
 		for _, l := range d.inSet(o, i) {
 			g := l.Group
 			if clear[g] == nil {
-				clear[g], first[g] = d.clear[g].Clone(), i
+				clear[g], first[g] = d.clear[g].Clone(), whose{i, l.Part}
 			}
-			several[g] = several[g] || first[g] != i
+			several[g] = several[g] || first[g] != whose{i, l.Part}
 			start, end := d.Groups[g].Padded(l.What.Start, l.What.End)
 			clear[g].Add(max(start, clear[g][0].At), end, -l.What.Nodes) // an offer may begin late
 			crowded[g] = crowded[g] || clear[g].Min(l.What.Start, l.What.End) < 0
