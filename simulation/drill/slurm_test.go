@@ -176,7 +176,7 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.states[id] = got.State
-		return got.State == "done" || got.State == "abandoned" || got.State == "withdrawn"
+		return got.State == "done" || got.State == "failed" || got.State == "abandoned" || got.State == "withdrawn"
 	})
 }
 
