@@ -97,6 +97,9 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 		if got.Now.Taken() != nil {
 			q.Later, q.Elsewhere = outlookOf(&got.Later), outlookOf(&got.Elsewhere)
 		}
+		if x := got.Queue; x != nil {
+			q.Queue = &api.Outlook{Start: api.Instant(x.Start), End: api.Instant(x.End), Legs: []api.OutlookLeg{{Site: x.Site, Nodes: sorted[n].Nodes}}}
+		}
 	}
 	return nil
 }
