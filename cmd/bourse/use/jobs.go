@@ -143,6 +143,10 @@ func printJobs(out io.Writer, list []api.Job, now time.Time) { printRows(out, ea
 
 // printRows prints a table of jobs and folded batches, and below it why jobs are not placed.
 func printRows(out io.Writer, list []jobRow, now time.Time) {
+	if allFailed(list) {
+		printFailed(out, list, now)
+		return
+	}
 	users := slices.ContainsFunc(list, func(j jobRow) bool { return j.User != list[0].User })
 	head := []string{"job", "<state", "nodes", "<sites", "<start", "<end", "cost"}
 	if users {
