@@ -59,6 +59,9 @@ func (s *quotes) quote(ctx context.Context, in *quoteInput) (*quoteOutput, error
 	if err != nil {
 		return nil, err
 	}
+	if err := s.named(ctx, jobs); err != nil {
+		return nil, err
+	}
 	out := &quoteOutput{api.QuoteAnswer{At: api.Instant(now), Jobs: make([]api.JobQuote, len(jobs))}}
 	for i := range jobs {
 		out.Body.Jobs[i] = api.JobQuote{Name: b.Jobs[i].Name, MaxPrice: api.Price{Price: jobs[i].MaxPrice}, Budget: api.Credits{Credits: jobs[i].Budget}, Capped: b.Jobs[i].Capped}

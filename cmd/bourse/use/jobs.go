@@ -102,6 +102,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		if j.Array != nil {
 			return c.showArray(ctx, server, &j, out, messages)
 		}
+		if c.state != "" {
+			return fmt.Errorf("--state has no effect on %s, which is no array and is shown whatever it is; leave it out", j.ID)
+		}
 		if c.JSON {
 			return flags.WriteJSON(out, j)
 		}
