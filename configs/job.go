@@ -287,8 +287,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		j.partKey(work),
 		rule(func(t *table) { t.compose(j) }),
 		rule(func(t *table) { t.window(j) }),
-		rule(func(t *table) { t.money(j) }),
-		rule(func(t *table) { t.recurs(j) }),
+		rule(func(t *table) { t.money(j); t.recurs(j) }),
 	})
 }
 
