@@ -105,8 +105,8 @@ func BenchmarkForesee_10Sites(b *testing.B) {
 				s.free[0] = p
 			}
 			w.Add("user:ana", &looker{})
-			w.Post(sec, "user:ana", agents.SitesLook{})
-			w.Run(10 * sec)
+			w.Post(100*sec, "user:ana", agents.SitesLook{})
+			w.Run(102 * sec)
 			var list []grid.Job
 			for k := range jobs {
 				j := testJob(fmt.Sprintf("j%d", k), 1+k%64, grid.Hour, 3*grid.Credit)
@@ -114,7 +114,7 @@ func BenchmarkForesee_10Sites(b *testing.B) {
 				list = append(list, j)
 			}
 			for b.Loop() {
-				if got := Foresee(w.b.Foresee(10*sec, list)); got[0].Now.Taken() == nil {
+				if got := Foresee(w.b.Foresee(102*sec, list)); got[0].Now.Taken() == nil {
 					b.Fatalf("nothing is foreseen: %v", got[0].Now.Reason)
 				}
 			}
