@@ -119,7 +119,7 @@ func (s *Seek) try(v float64) (Try, error) {
 	err := one.Run(func(int) bool { return false }, func(r SweepRun) error {
 		worst, any := math.NaN(), false
 		for _, f := range r.Figures {
-			if f.Measure != target.Measure {
+			if f.Measure != target.Measure || f.Owner == report.AllVOs { // each VO must meet it
 				continue
 			}
 			if !any || target.AtLeast && f.Value < worst || !target.AtLeast && f.Value > worst {
