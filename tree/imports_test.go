@@ -112,7 +112,7 @@ var rooms = []room{
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web"}, world},
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
-	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
