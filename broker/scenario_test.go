@@ -134,7 +134,7 @@ func jobWords(b *Broker) string {
 		}
 		if j.Last != nil && j.Last.Commit {
 			for _, l := range j.Last.Legs {
-				fmt.Fprintf(&s, ", %s %s at %v", l.Site, story.Leg(l.Leg), l.Fare.Total())
+				fmt.Fprintf(&s, ", %s %s at %v%s", l.Site, story.Leg(l.Leg), l.Fare.Total(), story.Also(" for ", l.Part))
 			}
 		}
 		s.WriteString("\n")

@@ -42,7 +42,7 @@ var traced = story.NewWords(`
 	cycle-closed: cycle {{.Cycle}} closed: batch {{.Batch}}, sites {{.Sites}}, alternatives {{.Alternatives}}, quoted {{.Quoted}}, postponed {{.Postponed}},
 		 T* {{.TimeLimit}}, B* {{.BudgetLimit}}, T {{.Time}}, C {{.Cost}}
 		{{range .Served}}, served {{.User}}{{if .Used}}, {{.Used}} jobs so far{{end}}{{end}}
-	tx-begun: begun {{.Tx}} for {{.Job}}, alternative {{.Alternative}}
+	tx-begun: begun {{.Tx}} for {{.Job}}, alternative {{.Alternative}}{{range $i, $p := .Parts}}{{if $i}},{{else}}, legs of{{end}} {{$p}}{{end}}
 	leg-priced: priced {{.Leg}} {{.Fare.Total}}{{if .End}} over [{{.Start}}, {{.End}}){{end}}
 	leg-shifted: shifted {{.Leg}} to [{{.Start}}, {{.End}}), shift {{.Shifts}}{{if .Fixed}}, fixed{{end}}
 	shift-offered: offered {{.Leg}}, {{.Number}}: [{{.Start}}, {{.End}}) within [{{.Ready}}, {{.Due}}) for {{.Pay}} until {{.Expires}}

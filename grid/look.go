@@ -13,6 +13,7 @@ type Look struct {
 	Reservations []ManagedReservation `json:"reservations"` // by name
 
 	Partitions []ManagedPartition `json:"partitions,omitempty"` // by name; those that are not here are taken to be up
+	Rules      *ManagerRules      `json:"rules,omitempty"`      // nil: not asked for, or not said
 }
 
 // String describes the look in a few words.
@@ -43,6 +44,14 @@ type ManagedNode struct {
 	GRESUsed   string    `json:"gresUsed,omitempty"` // of which are allocated
 	GPUs       int       `json:"gpus,omitempty"`     // those in GRES
 	Partitions []string  `json:"partitions,omitempty"`
+}
+
+// ManagerRules are what a manager goes by, as its own commands print it; "": it does not say.
+type ManagerRules struct {
+	Config     string `json:"config"`     // the keys of scontrol show config that decide who starts when
+	Partitions string `json:"partitions"` // scontrol show partition -o
+	QOS        string `json:"qos"`        // sacctmgr show qos -P
+	Assocs     string `json:"assocs"`     // sacctmgr show assoc -P
 }
 
 // ManagedPartition is a partition of a Look.
@@ -82,7 +91,8 @@ type ManagedJob struct {
 	Why         string       `json:"why,omitempty"` // the manager's word for why it is in that state
 	Partition   string       `json:"partition,omitempty"`
 	Reservation string       `json:"reservation,omitempty"`
-	Count       int          `json:"count"` // nodes
+	Count       int          `json:"count"`          // nodes
+	CPUs        int          `json:"cpus,omitempty"` // of all its nodes; 0: not said
 	Nodes       []string     `json:"nodes,omitempty"`
 	Exclusive   bool         `json:"exclusive,omitempty"` // shares its nodes with no other
 	Limit       Duration     `json:"limit,omitempty"`     // 0: none

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
@@ -27,10 +28,20 @@ func driven(t *testing.T, claims string) *configs.SiteProcess {
 	if err != nil {
 		t.Fatal(err)
 	}
+	folder := t.TempDir()
+	t.Cleanup(func() { // a supervisor writes into it until it ends, and then lets its lock go
+		held, _ := filepath.Glob(filepath.Join(folder, "*", "lock"))
+		for _, name := range held {
+			if f, err := os.Open(name); err == nil {
+				_ = unix.Flock(int(f.Fd()), unix.LOCK_SH)
+				_ = f.Close()
+			}
+		}
+	})
 	cfg := &configs.SiteProcess{}
 	cfg.Name = "north"
 	cfg.Groups = []grid.Group{{Name: "batch", Nodes: 2, Performance: grid.Unit}}
-	cfg.Cluster = configs.Cluster{Kind: "command", Command: []string{python, sample, "--folder", t.TempDir(), "--nodes", "3"}, Claims: claims, SameAccount: true}
+	cfg.Cluster = configs.Cluster{Kind: "command", Command: []string{python, sample, "--folder", folder, "--nodes", "3"}, Claims: claims, SameAccount: true}
 	return cfg
 }
 

@@ -226,20 +226,26 @@ func sum(a, b int64) int64 {
 }
 
 // capped checks a leg against what one broker may hold unconfirmed. The legs of one
-// transaction are always allowed if the broker holds nothing else, otherwise a leg above the
-// cap, or two parts of a job at one site, could never be had.
+// transaction are allowed if the broker holds nothing else, otherwise a leg above the cap, or
+// two parts of a job at one site, could never be had. They are as many as a job can have:
+// one in a group for each part.
 func (m *limits) capped(l *leg) grid.Reason {
 	if m.cfg.Cap == 0 {
 		return grid.Reason{}
 	}
-	all, others := nodeTime(l.What, l.What.Start, l.What.End), false
+	all, others, parts := nodeTime(l.What, l.What.Start, l.What.End), false, 1
 	for o := range m.open.each {
-		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < grid.Confirmed {
-			all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
-			others = others || o.Leg.Tx != l.Leg.Tx
+		if o.Leg.Tx.Broker != l.Leg.Tx.Broker || o.State >= grid.Confirmed {
+			continue
+		}
+		all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
+		if o.Leg.Tx != l.Leg.Tx {
+			others = true
+		} else if o.What.Group == l.What.Group {
+			parts++
 		}
 	}
-	if !others || all <= m.cfg.Cap {
+	if !others && parts <= grid.MaxParts || all <= m.cfg.Cap {
 		return grid.Reason{}
 	}
 	return grid.Reason{Code: grid.Cap, Detail: fmt.Sprintf(

@@ -97,6 +97,7 @@ var rooms = []room{
 	{"workload/slurmdump", []string{"grid", "policy/slurm", "cluster/slurm", "workload", "workload/files"}, world}, // what Slurm's files say, for its twin
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
+	{"broker/jobs", []string{"grid", "facts", "agents", "broker/accounts", "broker/lives", "broker/tenancy", "broker/transaction", "broker/trust"}, core}, // the state that follows from facts, and nothing that acts
 	{"broker/lives", []string{"grid", "facts"}, core},
 	{"broker/transaction", []string{"grid", "facts", "agents", "agents/retry", "broker/accounts", "broker/lives", "broker/planning", "broker/tenancy", "broker/trust"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},
@@ -128,7 +129,7 @@ var rooms = []room{
 	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
+	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
 	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "cluster/queue", "configs", "process/failure", "report", "simulation", "simulation/driven", "simulation/torture", "studies", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
 	{"cmd/bourse/run", []string{"grid", "facts", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},

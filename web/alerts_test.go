@@ -118,17 +118,22 @@ func TestPast_WhatIsLeftLastsAtThePaceOfTheLastDay(t *testing.T) {
 	}
 }
 
-// A page of an operator tells of a drained site and of a job that was given up.
+// A job whose condition cannot come true any more needs attention, what its user cancelled
+// does not.
 func TestLive_TellsWhatNeedsAttentionFirst(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("huge")}}
-	b.Jobs[1].Nodes = 2400
+	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("late")}}
+	b.Jobs[1].After = []string{"wave"}
 	submit(t, s, ana, b)
 	h.pass(grid.Second)
+	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, nil); code != 200 {
+		t.Fatal(code)
+	}
+	h.pass(grid.Minute)
 	_, doc, text := look(t, s, ana)()
-	if len(doc.Alerts) == 0 || doc.Alerts[0].Kind != "failed" || !strings.HasPrefix(doc.Alerts[0].Job, "huge-") || !strings.Contains(doc.Alerts[0].Words, "was abandoned: ") {
+	if len(doc.Alerts) != 1 || doc.Alerts[0].Kind != "failed" || !strings.HasPrefix(doc.Alerts[0].Job, "late-") || !strings.Contains(doc.Alerts[0].Words, "was abandoned: ") {
 		t.Errorf("%+v\n%s", doc.Alerts, text)
 	}
 }

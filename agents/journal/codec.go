@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -24,7 +22,6 @@ import (
 // concurrent use.
 type Codec struct {
 	kinds map[string]*kind
-	names []string
 }
 
 // kind is what is known about one kind of facts.
@@ -48,7 +45,6 @@ func NewCodec(more ...agents.Fact) *Codec {
 	for _, f := range more {
 		c.add(f)
 	}
-	slices.Sort(c.names)
 	return c
 }
 
@@ -64,7 +60,6 @@ func (c *Codec) add(f agents.Fact) {
 		panic(fmt.Sprintf("journal: %v cannot be the fact of kind %q", t, f.Kind()))
 	}
 	c.kinds[f.Kind()] = &kind{name: f.Kind(), typ: t, decode: decoderOf(t)}
-	c.names = append(c.names, f.Kind())
 }
 
 // Append appends the payload of a fact to b. It is an error if the codec does not know the
@@ -103,5 +98,5 @@ func (c *Codec) Decode(payload []byte) (grid.Time, agents.Fact, error) {
 
 // unknown is the error for a kind that the codec does not know.
 func (c *Codec) unknown(name string) error {
-	return fmt.Errorf("fact of kind %q is unknown; this program knows %s", name, strings.Join(c.names, ", "))
+	return fmt.Errorf("fact of kind %q is unknown to this build", name)
 }

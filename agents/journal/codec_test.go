@@ -168,7 +168,7 @@ func TestCodec_RefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	c := NewCodec()
 	for text, want := range map[string]string{
-		`{"at":1,"kind":"leg-sold","fact":{}}`:                             `fact of kind "leg-sold" is unknown; this program knows`,
+		`{"at":1,"kind":"leg-sold","fact":{}}`:                             `fact of kind "leg-sold" is unknown to this build`,
 		`{"at":1,"kind":"nodes-freed","fact":{"log":{}}}`:                  `fact of kind "nodes-freed": field "log" is unknown`,
 		`{"at":1,"kind":"leg-moved","fact":{"state":"gone"}}`:              `leg state "gone" is unknown`,
 		`{"at":1.0001,"kind":"nodes-freed","fact":{}}`:                     "at most 3 decimals",

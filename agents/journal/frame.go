@@ -133,6 +133,27 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: damaged at byte %d: %s", e.File, e.Offset, e.Why)
 }
 
+// OtherReleaseError says that what a journal holds is not known to this build, though it is
+// as it was written: by another release, as a rule a later one. The journal was not changed.
+type OtherReleaseError struct {
+	File string
+	Why  string
+	head *CorruptError // if it is in the head, whose first line no checksum covers
+}
+
+func (e *OtherReleaseError) Error() string {
+	return fmt.Sprintf("%s: %s: another release of bourse, as a rule a later one, has written it. Start that release again, "+
+		"or restore the copy that was made before the upgrade (docs/OPERATING.md, Upgrade)", e.File, e.Why)
+}
+
+// Unwrap returns a *CorruptError if damage is the other possible reason.
+func (e *OtherReleaseError) Unwrap() error {
+	if e.head == nil {
+		return nil
+	}
+	return e.head
+}
+
 // scan splits what follows the header of a segment into frames: the parts of its image, all
 // with the number of the last fact before it, and facts. It stops at a torn tail and
 // returns its offset, or the length of the file if there is none. Damage before whole

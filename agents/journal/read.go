@@ -152,7 +152,7 @@ func (s *segment) record(d *reader, i int) (Record, error) {
 	f := &s.frames[i]
 	at, fact, err := d.record(f.payload)
 	if err != nil {
-		return Record{}, fmt.Errorf("%s: record %d at byte %d: %w", s.file, f.number, f.offset, err)
+		return Record{}, &OtherReleaseError{File: s.file, Why: fmt.Sprintf("record %d at byte %d: %v", f.number, f.offset, err)} // its checksum is right
 	}
 	return Record{s.header.Agent, s.file, f.offset, f.number, at, fact, i < s.header.parts()}, nil
 }

@@ -95,13 +95,25 @@ func appendHead(b []byte, h Header) ([]byte, error) {
 	return b, seal(b, at, h.Segment)
 }
 
+// otherVersion reads the number of another version of the journal from the first line of a
+// segment; false if that is no such line.
+func otherVersion(data []byte) (n uint16, ok bool) {
+	line, _, whole := bytes.Cut(data[:min(len(data), len(version)+5)], []byte("\n"))
+	digits, ok := bytes.CutPrefix(line, []byte(versionAny))
+	if !ok || !whole || len(digits) == 0 || digits[0] < '1' || digits[0] > '9' {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(digits), 10, 16)
+	return uint16(v), err == nil
+}
+
 // readHead reads the head of a segment and returns the offset after it.
 func readHead(file string, data []byte) (Header, int, error) {
 	line := data[:min(len(data), len(version))]
 	if string(line) != version {
-		if bytes.HasPrefix(line, []byte(versionAny)) && bytes.IndexByte(data, '\n') > 0 {
-			return Header{}, 0, &CorruptError{file, 0, fmt.Sprintf("its version is %q; this program reads %q",
-				bytes.TrimSpace(data[:bytes.IndexByte(data, '\n')]), strings.TrimSpace(version))}
+		if n, ok := otherVersion(data); ok {
+			why := fmt.Sprintf("its first line says journal version %d, and this build reads version %d", n, Version)
+			return Header{}, 0, &OtherReleaseError{file, why, &CorruptError{file, 0, why}}
 		}
 		return Header{}, 0, &CorruptError{file, 0, fmt.Sprintf("it does not begin with the line %q of a journal", strings.TrimSpace(version))}
 	}
@@ -113,7 +125,8 @@ func readHead(file string, data []byte) (Header, int, error) {
 	dec := json.NewDecoder(bytes.NewReader(f.payload))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&h); err != nil {
-		return h, 0, &CorruptError{file, f.offset, "its header cannot be read: " + err.Error()}
+		why := "its header cannot be read: " + err.Error()
+		return h, 0, &OtherReleaseError{file, why, &CorruptError{file, f.offset, why}}
 	}
 	if h.Segment != f.number {
 		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header is that of segment %d and numbered %d", h.Segment, f.number)}

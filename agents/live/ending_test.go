@@ -15,6 +15,7 @@ func TestCarrier_CallsAgainWhoListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = l.Close() }() // a listener that nothing refers to is closed when it is collected
 	c := &remoteCarrier{}
 	c.base, c.stop = context.WithCancel(t.Context())
 	defer c.stop()

@@ -1,11 +1,13 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -175,4 +177,35 @@ func TestDirectory_IsBounded(t *testing.T) {
 	if c := d.hear(at(maxMembers), true); c.Kind != Came {
 		t.Errorf("there is room again, but %+v", c)
 	}
+}
+
+// A process of which no version of the wire is common is not asked, and its operator is told
+// whose release is too old.
+func TestNode_SaysWhoseReleaseIsTooOld(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T) {
+		said := &bytes.Buffer{}
+		n, err := StartNode(NodeOptions{Name: "broker:vo", Host: &fakeHost{}, network: newMemory(), Gossip: GossipOptions{Label: "vo", Profile: "fast"},
+			Log: zerolog.New(zerolog.SyncWriter(said)).Level(zerolog.WarnLevel)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		later := Member{Agent: "site:later", Address: "127.0.0.1:7", Life: 1, Oldest: wire.Version + 1, Version: wire.Version + 2}
+		for range 2 {
+			n.believe(later, true)
+		}
+		n.believe(Member{Agent: "site:same", Address: "127.0.0.1:8", Life: 1, Oldest: wire.Oldest, Version: wire.Version + 1}, true)
+		if _, known := n.directory.Find("site:later"); known {
+			t.Error("a peer is used whose messages cannot be read")
+		}
+		text := said.String()
+		if strings.Count(text, "\n") != 1 || !strings.Contains(text, fmt.Sprintf("\"speaks\":\"%d to %d\"", wire.Version+1, wire.Version+2)) ||
+			!strings.Contains(text, "this process is of too old a release for it: upgrade this one") {
+			t.Errorf("the log says\n%s", text)
+		}
+		if says := (Member{Oldest: 3, Version: 4}).tooOld(5); !strings.HasPrefix(says, "it is of too old a release") {
+			t.Errorf("of versions 3 to 4, where 5 is the oldest: %s", says)
+		}
+	})
 }

@@ -1,12 +1,14 @@
 package live
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // What a node hears from gossip about others, and what it tells its broker about that.
@@ -38,6 +40,7 @@ func (n *Node) believe(m Member, alive bool) {
 	_, before := n.directory.Find(m.Agent)
 	change := n.directory.hear(m, alive)
 	n.warn(m, alive)
+	n.warnOfWire(m, alive)
 	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
 	switch change.Kind {
 	case Came:
@@ -55,6 +58,36 @@ func (n *Node) believe(m Member, alive bool) {
 	if _, known := n.directory.Find(m.Agent); before && !known {
 		n.links.gone(m.Agent)
 	}
+}
+
+// warnOfWire logs that a process speaks no version of the wire that this one speaks: neither
+// asks the other anything, and only its operator can end that.
+func (n *Node) warnOfWire(m Member, alive bool) {
+	if !alive || m.understood() {
+		return
+	}
+	if _, ok := n.limiter.allowOf("wire", string(m.Agent), time.Now()); !ok {
+		return
+	}
+	n.opt.Log.Warn().Str("peer", string(m.Agent)).Str("address", m.Address).Str("speaks", versions(m.Oldest, m.Version)).
+		Str("here", versions(wire.Oldest, wire.Version)).Msg("peer is not asked, because no version of the wire is common to both: " + m.tooOld(wire.Oldest))
+}
+
+// tooOld says which of two processes without a common version of the wire is to be upgraded;
+// oldest is the first that the process here speaks.
+func (m Member) tooOld(oldest uint32) string {
+	if m.Version < oldest {
+		return "it is of too old a release for this process: upgrade it, one release after the other (docs/OPERATING.md, Upgrade)"
+	}
+	return "this process is of too old a release for it: upgrade this one"
+}
+
+// versions is a range of versions as people read it.
+func versions(oldest, newest uint32) string {
+	if oldest == newest {
+		return fmt.Sprint(oldest)
+	}
+	return fmt.Sprintf("%d to %d", oldest, newest)
 }
 
 // warn logs that several living processes have one name. After a restart there are two

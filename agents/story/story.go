@@ -155,7 +155,8 @@ var jobWords = map[string]string{"performance": "MinPerformance", "price": "MaxP
 
 // Job reads a line such as "a nodes=2 length=600 budget=50 user=ana after=b+c": what it says
 // of a job, on top of what is known of it. A moldable job has "sizes=2:600,4:300", and
-// "price" is that of a node for 1000 s.
+// "price" is that of a node for 1000 s. A job of unlike parts has "parts=x:2:600,y:4:300:100":
+// names, nodes, lengths and offsets; all else each part has from its job.
 func Job(t testing.TB, j grid.Job, line string) grid.Job {
 	t.Helper()
 	name, pairs := Line(line)
@@ -164,6 +165,9 @@ func Job(t testing.TB, j grid.Job, line string) grid.Job {
 		if on, ok := conditions[p.Key]; ok {
 			j.After = append(j.After, grid.Dependencies(on, strings.Split(p.Value, "+")...)...)
 			continue
+		}
+		if p.Key == "parts" {
+			continue // once the rest is known
 		}
 		if err := Set(&j, jobWords, p.Key, p.Value); err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -175,5 +179,31 @@ func Job(t testing.TB, j grid.Job, line string) grid.Job {
 			j.MaxPrice = j.MaxPrice * 36 / 10
 		}
 	}
+	for _, p := range pairs {
+		if p.Key == "parts" {
+			j.Compose(parts(t, &j.Request, p.Value))
+		}
+	}
 	return j
+}
+
+// parts reads the parts of a job.
+func parts(t testing.TB, r *grid.Request, text string) (list []grid.JobPart) {
+	for x := range strings.SplitSeq(text, ",") {
+		p := grid.JobPart{MinPerformance: r.MinPerformance, MaxPrice: r.MaxPrice, Sites: r.Sites, Avoid: r.Avoid, OneSite: r.OneSite}
+		for i, word := range strings.Split(x, ":") {
+			switch i {
+			case 0:
+				p.Name = word
+			case 1:
+				Value(t, x, &p.Nodes, word)
+			case 2:
+				Value(t, x, &p.Length, word)
+			default:
+				Value(t, x, &p.Offset, word)
+			}
+		}
+		list = append(list, p)
+	}
+	return list
 }

@@ -26,6 +26,7 @@ type job struct {
 	Reservation string `json:"resv_name"`
 	Nodes       string `json:"nodes"`
 	Count       number `json:"node_count"`
+	CPUs        number `json:"cpus"`
 	Shared      listed `json:"shared"` // "none" in older versions: it shares with nobody
 	Resources   struct {
 		Nodes whole `json:"nodes"`
@@ -146,7 +147,7 @@ func readJobs(text []byte) ([]grid.ManagedJob, error) {
 func (j *job) managed() (grid.ManagedJob, error) {
 	m := grid.ManagedJob{
 		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
-		Count: j.Count.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
+		Count: j.Count.count(), CPUs: j.CPUs.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
 		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
 		Account: none(j.Account), QOS: none(j.QOS),
 	}

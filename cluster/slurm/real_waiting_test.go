@@ -61,8 +61,8 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 	}
 	run("scontrol", "update", "PartitionName=side", "State=DOWN")
 	jobs["the partition"] = submit("--partition=side", "-N1", "--time=5")
+	run("scontrol", "update", "NodeName=c1n4", "State=DRAIN", "Reason=test") // no node is free any more
 	jobs["one of two"] = submit("--partition=side,batch", "-N1", "--time=5")
-	run("scontrol", "update", "NodeName=c1n4", "State=DRAIN", "Reason=test")
 	jobs["a node"] = submit("--nodelist=c1n4", "-N1", "--time=5")
 
 	var look *grid.Look

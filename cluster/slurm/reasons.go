@@ -142,6 +142,22 @@ func causeOf(reason string) cause {
 // Why says in words why a waiting job of a look has not started, "" if its reason is not known.
 func Why(j *grid.ManagedJob) string { return causeOf(j.Why).says }
 
+// AtLimit reports whether a waiting job of a look is held by a limit of its QOS, its user or its
+// account, which the ends of others may free.
+func AtLimit(j *grid.ManagedJob) bool {
+	switch causeOf(j.Why).word {
+	case "QOS*", "Assoc*", "Max*PerAccount", "AccountingPolicy":
+		return true
+	}
+	return false
+}
+
+// Elsewhere reports whether a waiting job of a look waits for nodes that are reserved, in use or not
+// up, and names none of its own: any others will do.
+func Elsewhere(j *grid.ManagedJob) bool {
+	return causeOf(j.Why).word == "ReqNodeNotAvail" && j.Required == "" && j.Features == ""
+}
+
 // Known reports whether the reason of a waiting job is one of Slurm's documentation. A job with
 // another counts as ready.
 func Known(j *grid.ManagedJob) bool { return causeOf(j.Why).treat != unheardOf }

@@ -32,7 +32,7 @@ func offered(t *testing.T, args ...string) (list []string, directive string) {
 func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string][]string{
-		"forecast --policy":       configs.Words("policy"),
+		"forecast --policy":       flags.ReplayedPolicies(),
 		"quote --policy":          configs.Words("policy"),
 		"replay --policy":         flags.ReplayedPolicies(),
 		"replay --overrun":        configs.Words("site.overrun"),

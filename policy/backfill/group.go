@@ -22,7 +22,7 @@ type Group struct {
 	now      grid.Time
 	supply   supply
 	running  runners
-	ids      map[int64]struct{} // of waiting and running jobs
+	ids      map[int64]struct{} // of waiting and running jobs; nil: not kept (Rehearse)
 	reserved []Reserved         // by Start, then ID
 	resEnd   grid.Time          // earliest end of a reservation
 	line     line
@@ -193,8 +193,7 @@ func (g *Group) Arrive(q Queued) bool {
 	if g.line.sparse() {
 		g.compact()
 	}
-	n := len(g.ids)
-	if g.ids[q.ID] = struct{}{}; len(g.ids) == n {
+	if !g.takes(q.ID) {
 		return false
 	}
 	q.Guarantee = grid.Never

@@ -1,5 +1,7 @@
 package backfill
 
+import "slices"
+
 // Resume adds a job that was started before the group was made, as when a group's owner
 // comes back after a crash. It reports false, and changes nothing, if the id is already
 // there, the planned end has passed, or the nodes are taken. The owner calls it before the
@@ -24,7 +26,7 @@ func (g *Group) Resume(r Running) bool {
 	if r.End > g.now {
 		g.displace(g.now, r.End, r.Nodes)
 	}
-	g.ids[r.ID] = struct{}{}
+	g.takes(r.ID)
 	g.running.put(r)
 	return true
 }
@@ -34,25 +36,35 @@ func (g *Group) Resume(r Running) bool {
 // theirs in queue order. The queue stays in the order of s, whatever the priorities. The
 // group shares nothing with s. It costs a walk over s.
 func Restore(s *State) *Group {
-	c := s.Clone()
-	g := New(c.Nodes, c.Policy, c.Now)
-	g.supply.steps, g.reserved = c.Free, c.Reserved
-	g.running.load(c.Running)
-	if c.Sure != nil {
+	c := *s
+	c.Queue = slices.Clone(s.Queue)
+	g := Rehearse(&c)
+	g.ids = make(map[int64]struct{}, len(s.Running)+len(s.Queue))
+	for i := range s.Running {
+		g.ids[s.Running[i].ID] = struct{}{}
+	}
+	for i := range s.Queue {
+		g.ids[s.Queue[i].ID] = struct{}{}
+	}
+	return g
+}
+
+// Rehearse is Restore for a run that is thrown away, as of a forecast: the group takes s.Queue
+// over, and its owner's word that no two jobs have the same id. It changes nothing else of s.
+func Rehearse(s *State) *Group {
+	g := New(s.Nodes, s.Policy, s.Now)
+	g.ids = nil
+	g.supply.steps, g.reserved = s.Free.Clone(), slices.Clone(s.Reserved)
+	g.running.load(s.Running)
+	if s.Sure != nil {
 		g.Predict()
-		g.sure = c.Sure
+		g.sure = s.Sure.Clone()
 		for _, r := range g.reserved {
 			g.kept.Add(max(r.Start, g.now), r.End, -r.Nodes)
 		}
 	}
-	g.line.jobs = c.Queue
+	g.line.jobs = s.Queue
 	g.line.resum(0)
-	for i := range c.Running {
-		g.ids[c.Running[i].ID] = struct{}{}
-	}
-	for i := range g.line.jobs {
-		g.ids[g.line.jobs[i].ID] = struct{}{}
-	}
 	g.findReservationEnd()
 	if !g.policy.Conservative() {
 		g.again = true
@@ -61,6 +73,17 @@ func Restore(s *State) *Group {
 	for i := range g.line.jobs {
 		g.due = min(g.due, g.line.jobs[i].Guarantee)
 	}
-	g.time.reset(*g.free(), c.Running, g.reserved, g.line.jobs)
+	g.time.reset(*g.free(), s.Running, g.reserved, g.line.jobs)
 	return g
+}
+
+// takes notes the id of a job that arrives, and reports whether no other has it. A rehearsal
+// does not look.
+func (g *Group) takes(id int64) bool {
+	if g.ids == nil {
+		return true
+	}
+	n := len(g.ids)
+	g.ids[id] = struct{}{}
+	return len(g.ids) > n
 }

@@ -26,15 +26,24 @@ const (
 	ofUser = .6
 )
 
+// Model is a queue with a job in it: it returns when that job starts, Never if it does not, if the
+// i-th running job of a state ends at ends[i] and the i-th waiting one runs for runs[i].
+type Model func(ends []grid.Time, runs []grid.Duration, later *Arrivals) grid.Time
+
 // Waiting draws n times how long j waits, n above 0. In a draw every job of the state runs for
 // a ratio of its limit that is drawn from what jobs like it ran, and submissions of the last days
 // come again; nil for none. It costs a scheduling pass for each end and arrival until j starts.
 func Waiting(s *backfill.State, j Job, runs *Runs, owner Owner, again *Submissions, n int, r Random) Draws {
-	d := newMixed(s, runs, owner)
-	waits := make(Draws, n)
+	return WaitingIn(s, newWorld(s, j).start, runs, owner, again, n, r)
+}
+
+// WaitingIn is Waiting in a queue that is served as a model does. The state says which jobs run and
+// wait.
+func WaitingIn(s *backfill.State, start Model, runs *Runs, owner Owner, again *Submissions, n int, r Random) Draws {
+	d, waits := newMixed(s, runs, owner), make(Draws, n)
 	for k := range waits {
 		d.draw(r)
-		at := start(s, j, d.ends, d.runs, again.arrivals(s.Now, runs, r))
+		at := start(d.ends, d.runs, again.arrivals(s.Now, runs, r))
 		if waits[k] = seconds(at.Sub(s.Now)); at == grid.Never {
 			waits[k] = math.Inf(1)
 		}
@@ -64,7 +73,6 @@ type normals struct{ ratio, level float64 }
 func newMixed(s *backfill.State, from *Runs, owner Owner) *mixed {
 	d := &mixed{state: s}
 	d.ends, d.runs = limits(s)
-	d.runs = slices.Clip(d.runs)
 	index := make(map[string]int)
 	job := func(id int64, nodes int, limit, elapsed grid.Duration) mixedJob {
 		user, scaled := owner(id)

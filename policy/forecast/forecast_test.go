@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -116,7 +115,7 @@ func TestByLimits_IsThePlanOfTheQueue(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			s := drawState(t, policy)
 			j := drawJob(t, s)
-			asked := (&world{state: s}).with(j)
+			asked := &newWorld(s, j).first
 			at := slices.IndexFunc(asked.Queue, func(q backfill.Queued) bool { return q.Ref == newcomer })
 			if got, want := ByLimits(s, j), backfilltest.Plan(asked)[at]; got != want {
 				t.Fatalf("%v: %+v of %+v starts at %v, by the plan at %v", policy, j, s, got, want)
@@ -365,7 +364,7 @@ func TestByLimits_PlaceIsHowManyGoFirst(t *testing.T) {
 			t.Errorf("place %d: starts at %v, want %v", place, got, want)
 		}
 	}
-	q := (&world{state: s}).with(Job{Nodes: 4, Limit: 10, Place: Last}).Queue
+	q := newWorld(s, Job{Nodes: 4, Limit: 10, Place: Last}).first.Queue
 	if id := q[len(q)-1].ID; id <= 30 {
 		t.Errorf("the newcomer is job %d, others are 10 to 30", id)
 	}
@@ -373,11 +372,13 @@ func TestByLimits_PlaceIsHowManyGoFirst(t *testing.T) {
 
 func TestEnds_ComeByTimeThenByNumber(t *testing.T) {
 	t.Parallel()
-	h := ends{{5, 2, 9}, {7, 1, 9}, {5, 1, 9}, {3, 9, 9}, {5, 3, 9}}
-	heap.Init(&h)
+	var h ends
+	for _, e := range []end{{5, 2, 9}, {7, 1, 9}, {5, 1, 9}, {3, 9, 9}, {5, 3, 9}} {
+		h.push(e)
+	}
 	var got []int64
 	for len(h) > 0 {
-		got = append(got, heap.Pop(&h).(end).id)
+		got = append(got, h.pop().id)
 	}
 	if !slices.Equal(got, []int64{9, 1, 2, 3, 1}) {
 		t.Errorf("jobs end in the order %v", got)

@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"container/heap"
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -29,21 +28,15 @@ func Start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration) gri
 }
 
 // start is Start with the jobs that arrive later; nil: none.
-func start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration, later *arrivals) grid.Time {
-	w := world{runs: runs, state: s, releases: s.Releases(), later: later}
-	w.group = backfill.Restore(w.with(j))
-	for i, r := range s.Running {
-		w.ends = append(w.ends, end{min(max(ends[i], s.Now), r.End), r.ID, r.End})
-	}
-	heap.Init(&w.ends)
-	return w.run()
+func start(s *backfill.State, j Job, ends []grid.Time, runs []grid.Duration, later *Arrivals) grid.Time {
+	return newWorld(s, j).start(ends, runs, later)
 }
 
 // StartsNow reports whether j starts at the state's instant, whatever is not known yet. It costs
 // a scheduling pass.
 func StartsNow(s *backfill.State, j Job) bool {
-	w := world{state: s, releases: s.Releases()}
-	w.group = backfill.Restore(w.with(j))
+	w := newWorld(s, j)
+	w.begin()
 	w.arrive(s.Now)
 	return slices.ContainsFunc(w.group.Pass(), func(s backfill.Start) bool { return s.Ref == newcomer })
 }
@@ -65,13 +58,12 @@ func limits(s *backfill.State) (ends []grid.Time, runs []grid.Duration) {
 	return ends, runs
 }
 
-// with returns the state with the job in its queue, and without the jobs that cannot start yet.
-// The Ref of each job is its index in the whole queue; that of the new one is newcomer.
-func (w *world) with(j Job) *backfill.State {
-	s := w.state
-	c := *s
-	c.Later, c.Throttles = nil, nil
-	c.Queue = make([]backfill.Queued, 0, len(s.Queue)+1)
+// newWorld returns the queue of a state with the job in it, and without the jobs that cannot start
+// yet. The Ref of each job is its index in the whole queue; that of the new one is newcomer.
+func newWorld(s *backfill.State, j Job) *world {
+	w := &world{state: s, first: *s}
+	w.first.Later, w.first.Throttles = nil, nil
+	w.first.Queue = make([]backfill.Queued, 0, len(s.Queue)+1)
 	for _, r := range s.Running {
 		w.last = max(w.last, r.ID)
 	}
@@ -82,18 +74,41 @@ func (w *world) with(j Job) *backfill.State {
 	if j.Place >= 0 {
 		place = min(place, j.Place)
 	}
+	w.releases = s.Releases()
 	for i := range s.Queue {
 		if i == place {
-			c.Queue = append(c.Queue, w.newcomer(j, place))
+			w.first.Queue = append(w.first.Queue, w.newcomer(j, place))
 		}
 		if w.ready(i) {
-			c.Queue = append(c.Queue, w.queued(i))
+			w.first.Queue = append(w.first.Queue, w.queued(i))
 		}
 	}
 	if place == len(s.Queue) {
-		c.Queue = append(c.Queue, w.newcomer(j, place))
+		w.first.Queue = append(w.first.Queue, w.newcomer(j, place))
 	}
-	return &c
+	return w
+}
+
+// begin goes back to the state's instant.
+func (w *world) begin() {
+	if w.begun && w.releases != nil {
+		w.releases = w.state.Releases()
+	}
+	w.begun = true
+	now := w.first
+	w.queue = append(w.queue[:0], w.first.Queue...)
+	now.Queue = w.queue
+	w.group, w.ends, w.coming = backfill.Rehearse(&now), w.ends[:0], append(w.coming[:0], w.firstComing...)
+}
+
+// start returns when the job starts if running jobs end at ends and others run for runs.
+func (w *world) start(ends []grid.Time, runs []grid.Duration, later *Arrivals) grid.Time {
+	w.begin()
+	w.runs, w.later = append(w.runs[:0], runs...), later
+	for i, r := range w.state.Running {
+		w.ends.push(end{min(max(ends[i], w.state.Now), r.End), r.ID, r.End})
+	}
+	return w.run()
 }
 
 // newcomer is the job that is asked about, before the job at a place of the queue.
@@ -120,7 +135,7 @@ func (w *world) ready(i int) bool {
 	}
 	from := w.releases.From(i)
 	if from > w.state.Now && from < grid.Never {
-		w.coming = append(w.coming, coming{from, int32(i)})
+		w.firstComing = append(w.firstComing, coming{from, int32(i)})
 	}
 	return from <= w.state.Now
 }
@@ -128,16 +143,22 @@ func (w *world) ready(i int) bool {
 // newcomer is the Ref of the job that is asked about.
 const newcomer = -1
 
-// world is a group in which jobs end at their real ends.
+// world is a group in which jobs end at their real ends. It can begin again, draw after draw,
+// and then uses its memory again.
 type world struct {
-	state    *backfill.State
+	state       *backfill.State
+	first       backfill.State // at the state's instant, with the newcomer
+	firstComing []coming
+	last        int64 // the largest id of a job
+
 	group    *backfill.Group
-	last     int64 // the largest id of a job
+	queue    []backfill.Queued // the group's
 	runs     []grid.Duration
 	ends     ends
 	releases *backfill.Releases // nil: every job may start at once
 	coming   []coming
-	later    *arrivals // nil: nobody comes later
+	later    *Arrivals // nil: nobody comes later
+	begun    bool
 }
 
 // coming is when a job of the queue may start.
@@ -198,14 +219,14 @@ func (w *world) run() grid.Time {
 	for {
 		now := w.group.Now()
 		for len(w.ends) > 0 && w.ends[0].at <= now {
-			w.end(heap.Pop(&w.ends).(end))
+			w.end(w.ends.pop())
 		}
 		arrives := w.arrive(now)
 		for _, s := range w.group.Pass() {
 			if s.Ref == newcomer {
 				return now
 			}
-			heap.Push(&w.ends, end{min(now.Add(max(w.runs[s.Ref], 0)), s.End), s.ID, s.End})
+			w.ends.push(end{min(now.Add(max(w.runs[s.Ref], 0)), s.End), s.ID, s.End})
 		}
 		next := min(w.group.Next(), arrives)
 		if len(w.ends) > 0 {
@@ -225,18 +246,41 @@ type end struct {
 	planned grid.Time
 }
 
-// ends is a heap of ends, by time, then by id.
+// ends is a heap of ends, by time, then by id: that of container/heap, which would allocate each.
 type ends []end
 
-func (h ends) Len() int { return len(h) }
-func (h ends) Less(i, k int) bool {
+func (h ends) less(i, k int) bool {
 	return h[i].at < h[k].at || h[i].at == h[k].at && h[i].id < h[k].id
 }
-func (h ends) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-func (h *ends) Push(x any)   { *h = append(*h, x.(end)) }
-func (h *ends) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
+
+func (h *ends) push(x end) {
+	*h = append(*h, x)
+	for i := len(*h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h.less(i, up) {
+			return
+		}
+		(*h)[i], (*h)[up] = (*h)[up], (*h)[i]
+		i = up
+	}
+}
+
+func (h *ends) pop() end {
+	list := *h
+	first, last := list[0], len(list)-1
+	list[0] = list[last]
+	list = list[:last]
+	for i := 0; ; {
+		low := 2*i + 1
+		if low+1 < last && list.less(low+1, low) {
+			low++
+		}
+		if low >= last || !list.less(low, i) {
+			break
+		}
+		list[i], list[low] = list[low], list[i]
+		i = low
+	}
+	*h = list
+	return first
 }

@@ -67,8 +67,8 @@ func (s *Submissions) Days(now grid.Time) int {
 	return int(min(MostDays, now.Sub(s.first)/grid.Day))
 }
 
-// arrivals are the submissions that come again in one draw.
-type arrivals struct {
+// Arrivals are the submissions that come again in one draw; nil: none.
+type Arrivals struct {
 	list   []Submission
 	at     int
 	by     grid.Duration // how much later the round comes
@@ -79,7 +79,7 @@ type arrivals struct {
 }
 
 // arrivals draws how many days come again, round by round; nil: none.
-func (s *Submissions) arrivals(now grid.Time, runs *Runs, r Random) *arrivals {
+func (s *Submissions) arrivals(now grid.Time, runs *Runs, r Random) *Arrivals {
 	days := s.Days(now)
 	if days == 0 {
 		return nil
@@ -89,11 +89,24 @@ func (s *Submissions) arrivals(now grid.Time, runs *Runs, r Random) *arrivals {
 	if from == len(s.list) {
 		return nil
 	}
-	return &arrivals{list: s.list[from:], by: period, period: period, until: now.Add(ahead), runs: runs, random: r}
+	return &Arrivals{list: s.list[from:], by: period, period: period, until: now.Add(ahead), runs: runs, random: r}
+}
+
+// Take returns the next arrival: its instant, its nodes and limit, and how long it runs; false: there
+// is none. Arrivals come in the order of their instants.
+func (a *Arrivals) Take() (at grid.Time, x *Submission, run grid.Duration, more bool) {
+	if a == nil {
+		return 0, nil, 0, false
+	}
+	if at, x = a.next(); at == grid.Never {
+		return 0, nil, 0, false
+	}
+	a.advance()
+	return at, x, a.run(x), true
 }
 
 // next returns the next arrival and its instant; Never: there is none.
-func (a *arrivals) next() (grid.Time, *Submission) {
+func (a *Arrivals) next() (grid.Time, *Submission) {
 	x := &a.list[a.at]
 	at := x.Submit.Add(a.by)
 	if at > a.until {
@@ -103,14 +116,14 @@ func (a *arrivals) next() (grid.Time, *Submission) {
 }
 
 // advance goes on to the arrival after the next.
-func (a *arrivals) advance() {
+func (a *Arrivals) advance() {
 	if a.at++; a.at == len(a.list) {
 		a.at, a.by = 0, a.by+a.period
 	}
 }
 
 // run is how long a job runs that comes again: as long as it did, or else a ratio of any job's.
-func (a *arrivals) run(x *Submission) grid.Duration {
+func (a *Arrivals) run(x *Submission) grid.Duration {
 	all := a.runs.all.sorted
 	switch {
 	case x.Run > 0:

@@ -17,13 +17,16 @@ type awaits struct {
 	releases *backfill.Releases
 	from     []grid.Time // by position; nil: every job may start at once
 	known    bool        // from is complete: nothing more is found out
+	order    []int32     // conservative: positions as the base plan decided about them
 }
 
-// begin prepares the base plan. Under the conservative policy the order of the decisions must
-// be that of the trials, so a plan of rounds first finds the instants.
+// begin prepares the base plan. The conservative policy plans in rounds, each of the jobs whose
+// awaited ends are known by then; a trial decides in the same order. In any other, a job could
+// take the place of one that others wait for, and that has its place already.
 func (a *awaits) begin(b *Book) {
 	w := &b.base
 	a.releases, a.known, w.opens, a.from = b.state.Releases(), true, w.opens[:0], a.from[:0]
+	a.order = a.order[:0]
 	if a.releases == nil {
 		a.from = nil
 		return
@@ -39,17 +42,9 @@ func (a *awaits) begin(b *Book) {
 	if !b.state.Policy.Conservative() {
 		return
 	}
-	free, rem := slices.Clone(w.free), slices.Clone(w.rem)
 	for before := -1; before != w.left; {
 		before = w.left
 		b.place(w, 0)
-	}
-	w.rem, w.left, w.key = append(w.rem[:0], rem...), len(b.jobs), 0
-	w.free = append(w.free[:0], free...)
-	b.marks, b.since = b.marks[:0], 0
-	b.memory.forget()
-	for i := range b.starts {
-		b.starts[i] = grid.Never
 	}
 	a.known = true
 }

@@ -38,9 +38,9 @@ func await(r *rand.Rand, s *backfill.State) {
 	}
 }
 
-// naiveFrom is the plan of jobs that may not start before from, instant by instant. A hold
-// stays where it is.
-func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time {
+// naiveFrom is the plan of jobs that may not start before from, instant by instant; of the
+// conservative policy, in an order of positions. A hold stays where it is.
+func naiveFrom(s *backfill.State, from []grid.Time, order []int32, until grid.Time) []grid.Time {
 	free, starts := s.Free.Clone(), make([]grid.Time, len(s.Queue))
 	for i := range starts {
 		starts[i] = grid.Never
@@ -51,10 +51,9 @@ func naiveFrom(s *backfill.State, from []grid.Time, until grid.Time) []grid.Time
 		}
 	}
 	if s.Policy.Conservative() {
-		for i, q := range s.Queue {
-			if from[i] < grid.Never {
-				place(i, free.EarliestFit(max(s.Now, from[i]), q.Nodes, q.Estimate))
-			}
+		for _, i := range order {
+			q := s.Queue[i]
+			place(int(i), free.EarliestFit(max(s.Now, from[i]), q.Nodes, q.Estimate))
 		}
 		return starts
 	}
@@ -114,9 +113,9 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 		if b.awaits.from == nil {
 			return
 		}
-		from := slices.Clone(b.awaits.from)
+		from, order := slices.Clone(b.awaits.from), b.awaits.order
 		end := s.Free[len(s.Free)-1].At + 30*grid.Time(len(s.Queue)+2)
-		v := naiveFrom(s, from, end)
+		v := naiveFrom(s, from, order, end)
 		if !slices.Equal(v, b.Starts()) {
 			t.Fatalf("planned at %v, by the plain plan at %v, which may from %v\n%+v", b.Starts(), v, from, s)
 		}
@@ -129,7 +128,7 @@ func TestAwaits_PlanAndPricesAreThoseOfThePlainPlan(t *testing.T) {
 				continue
 			}
 			var want grid.Duration
-			for i, at := range naiveFrom(with(s, start, n, d), from, max(end, start.Add(d))+30*grid.Time(len(s.Queue)+2)) {
+			for i, at := range naiveFrom(with(s, start, n, d), from, order, max(end, start.Add(d))+30*grid.Time(len(s.Queue)+2)) {
 				if at > v[i] {
 					want += grid.Duration(at-v[i]) * grid.Duration(s.Queue[i].Nodes) * grid.Duration(s.Queue[i].Weight)
 				}
@@ -207,5 +206,27 @@ func TestAdditive_TasksBeyondTheThrottleAreNotDelayed(t *testing.T) {
 		if v := b.Starts(); v[0] != 0 || v[2] != 100 || v[99] != 4900 {
 			t.Errorf("%v: planned at %v", policy, v)
 		}
+	}
+}
+
+// The first job waits for the second, the last for the third. Decided in queue order, with the
+// instants known, the first job would take the place of the third, and the last one would
+// start before that has ended.
+func TestAwaits_AJobIsNotPlannedBeforeTheOneItWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := &backfill.State{Nodes: 2, Policy: backfill.Conservative, Free: grid.NewProfile(0, 2),
+		Running: []backfill.Running{{ID: 9, Nodes: 1, End: 20}}}
+	s.Free.Add(0, 20, -1)
+	for id, estimate := range []grid.Duration{5, 10, 10, 5} {
+		s.Queue = append(s.Queue, backfill.Queued{ID: int64(id), Nodes: 1, Estimate: estimate, Weight: 1000, Guarantee: grid.Never})
+	}
+	s.Later = []backfill.Later{{Job: 0, After: []int64{1}}, {Job: 3, After: []int64{2}}}
+	b := NewBook()
+	b.Reset(s)
+	if want := []grid.Time{20, 0, 10, 20}; !slices.Equal(b.Starts(), want) {
+		t.Errorf("planned at %v, want %v", b.Starts(), want)
+	}
+	if f, ok := b.Additive(20, 1, 5); !ok || f != 5 { // the last job is 5 ms late
+		t.Errorf("a node for 5 ms costs %v, %v", f, ok)
 	}
 }

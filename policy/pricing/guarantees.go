@@ -15,30 +15,42 @@ import (
 // guarantee.
 func (b *Book) place(w *sweep, next int) {
 	b.keep(w, next)
-	s := b.state
+	if w.trial && b.awaits.from != nil {
+		for _, pos := range b.awaits.order {
+			if w.waits(pos) {
+				b.fit(w, int(pos))
+			}
+		}
+		return
+	}
 	for i := range w.rem {
 		for word := w.rem[i]; word != 0; word &= word - 1 {
-			pos := i<<6 + bits.TrailingZeros64(word)
-			q := &s.Queue[pos]
-			from := b.awaits.since(pos, w.at)
-			if from == grid.Never && !b.awaits.known {
-				continue // until a later round
-			}
-			if w.trial {
-				// The job did not fit before its planned start in the plan. It does now
-				// only where another job has left its place.
-				from = max(from, min(b.starts[pos], w.freed.Add(-q.Estimate)))
-			}
-			at, k := grid.Never, 0
-			if from < grid.Never {
-				at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
-			}
-			if !w.trial {
-				b.checkpoint(w, len(s.Queue))
-			}
-			b.commit(w, pos, at, k)
+			b.fit(w, i<<6+bits.TrailingZeros64(word))
 		}
 	}
+}
+
+// fit gives the job at a position its earliest fit; nothing yet while the end that it waits
+// for is not known.
+func (b *Book) fit(w *sweep, pos int) {
+	q := &b.state.Queue[pos]
+	from := b.awaits.since(pos, w.at)
+	if from == grid.Never && !b.awaits.known {
+		return // until a later round
+	}
+	if w.trial {
+		// The job did not fit before its planned start in the plan. It does now
+		// only where another job has left its place.
+		from = max(from, min(b.starts[pos], w.freed.Add(-q.Estimate)))
+	}
+	at, k := grid.Never, 0
+	if from < grid.Never {
+		at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
+	}
+	if !w.trial {
+		b.checkpoint(w, len(b.state.Queue))
+	}
+	b.commit(w, pos, at, k)
 }
 
 // keep walks over the jobs with a guarantee from position next on.

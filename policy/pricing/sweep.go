@@ -214,6 +214,9 @@ func (b *Book) commit(w *sweep, pos int, at grid.Time, i int) {
 			w.marked = true
 		}
 		b.starts[pos] = at
+		if !b.awaits.known {
+			b.awaits.order = append(b.awaits.order, int32(pos))
+		}
 	}
 	w.rem[pos>>6] &^= 1 << (pos & 63)
 	w.left--

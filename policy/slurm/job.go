@@ -11,6 +11,7 @@ type Job struct {
 	Submit      grid.Time
 	Begin       grid.Time // not before; 0 or less than Submit: at once
 	After       []int     // places of jobs that must have ended first
+	Any         bool      // one of After is enough
 	Held        bool
 	Partition   int // places in the configuration
 	QOS         int // -1: none
@@ -21,9 +22,21 @@ type Job struct {
 	Limit, Run  grid.Duration
 	Nice        int64
 
+	// What a controller says of a job that waits, for Resume.
+	Priority int64
+	Eligible grid.Time // 0: it does not say
+
 	// What the record says, for Follow: when the job started and on which nodes.
 	Started grid.Time
 	On      Set
+}
+
+// open is how many jobs must have ended before it is ready.
+func (j *Job) open() int {
+	if j.Any {
+		return min(len(j.After), 1)
+	}
+	return len(j.After)
 }
 
 // Why says what a job waits for.

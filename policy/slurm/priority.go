@@ -49,6 +49,9 @@ func (c *Config) greatest() greatest {
 // jobs come by their submission. Before the job is eligible its age is 0.
 func (t *Twin) priority(i int, eligible grid.Time) int64 {
 	j, w, g := &t.jobs[i], &t.conf.Priority, &t.greatest
+	if t.opt.Said {
+		return t.grown(j, eligible)
+	}
 	if !w.Multifactor {
 		return 1
 	}

@@ -14,6 +14,8 @@ type Options struct {
 	Cut bool
 	// Follow starts each job as its record says, and the schedulers start none. See Ahead.
 	Follow bool
+	// Said keeps the priorities of jobs (Job.Priority), of which only the age grows. See Resume.
+	Said bool
 }
 
 // Twin is a cluster in virtual time.
@@ -31,7 +33,8 @@ type Twin struct {
 	oldest int // no job before it is waiting or running
 
 	now     grid.Time
-	fed     int // jobs submitted so far
+	said    grid.Time // when priorities were as jobs have them
+	fed     int       // jobs submitted so far
 	events  events
 	queue   []int // ready jobs in their order
 	waiting []int // submitted, and not ready
@@ -86,7 +89,7 @@ func New(conf *Config, jobs []Job, opt Options) *Twin {
 		t.holder[i] = -1
 	}
 	for i := range jobs {
-		t.state[i] = state{start: grid.Never, end: grid.Never, open: len(jobs[i].After)}
+		t.state[i] = state{start: grid.Never, end: grid.Never, open: jobs[i].open()}
 		for _, a := range jobs[i].After {
 			t.after[a] = append(t.after[a], i)
 		}
@@ -252,7 +255,9 @@ func (t *Twin) try(i int) {
 		s.why = BeginTime
 		heap.Push(&t.events, event{j.Begin, begins, i})
 	default:
-		s.phase, s.eligible = ready, t.now
+		if s.phase, s.eligible = ready, t.now; t.opt.Said && j.Eligible > 0 {
+			s.eligible = min(j.Eligible, t.now)
+		}
 		t.waiting = slices.DeleteFunc(t.waiting, func(k int) bool { return k == i })
 		t.enqueue(i)
 	}

@@ -53,8 +53,11 @@ snapshots, or folders of both; from the ended jobs in the snapshot itself; and, 
 --slurm, from the last --days of accounting if the cluster keeps it. Without history there is no
 spread.
 
-The policy is how the queue is served: Slurm's backfilling plans the first
-bf_max_job_test jobs by priority, which is reserve=K.`,
+The policy is how the queue is served. With slurm, the default where the snapshot keeps
+what Slurm goes by, that is the twin of Slurm's own rules: throttled arrays,
+dependencies, limits of QOS and accounts, and reservations, each job with what it waits
+for and when it starts. Otherwise Slurm's backfilling plans the first bf_max_job_test
+jobs by priority, which is reserve=K.`,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
 			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz",
@@ -74,7 +77,8 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 	flags.AddFlag(cmd, &f.nodes, flags.AsNumber, "nodes", 0, "nodes of the job")
 	flags.AddFlag(cmd, &f.duration, flags.AsSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
 	flags.AddFlag(cmd, &f.group, flags.AsName, "group", "", "one group of the partition's nodes (default: any)")
-	flags.AddFlag(cmd, &f.policy, flags.AsPolicy, "policy", livePolicy(), "how the queue is served: "+names.Or(names.Of(backfill.Policies())))
+	flags.AddFlag(cmd, &f.policy, flags.Optional(flags.AsReplayed), "policy", nil, "how the queue is served: "+names.Or(flags.ReplayedPolicies())+
+		" (default: slurm, the cluster's own rules, if the snapshot has them; else "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &f.priority, flags.AsPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
 	flags.AddList(cmd, &f.history, flags.AsFile, "history", "a log, a saved snapshot, or a folder of them to learn from; may be repeated")
 	flags.AddFlag(cmd, &f.days, flags.AsNumber, "days", 30, "days of accounting to learn from; 0: none")
@@ -99,7 +103,7 @@ type forecasting struct {
 	level, record      int  // record: past submissions to calibrate on
 	given, reports     bool // given: --calibrate was
 	duration           grid.Duration
-	policy             backfill.Policy
+	policy             *flags.Replayed // nil: left out
 	priority           string
 	history            []string
 	seed               uint64
@@ -121,12 +125,14 @@ type forecastAnswer struct {
 	Group     string           `json:"group"`
 	Nodes     int              `json:"nodes"`
 	Duration  grid.Duration    `json:"duration"`
-	Policy    backfill.Policy  `json:"policy"`
+	Policy    string           `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
 	Before    int              `json:"before"`  // those ahead of the job
 	Later     int              `json:"later"`   // those of the queue that cannot start yet, whatever is free
 	Held      int              `json:"held"`    // jobs that are not in the queue: they cannot start while their reason lasts
 	Why       []waits          `json:"why"`     // the reasons of both, and those that are not known
+	Waits     map[string]int   `json:"waits"`   // what the jobs that wait wait for, by Slurm's rules; null: by another policy
+	Queue     []waitingJob     `json:"queue"`   // they themselves; null: by another policy
 	Limits    grid.Time        `json:"limits"`
 	Forecast  bandAnswer       `json:"forecast"`
 	History   *forecastSpread  `json:"history"` // null: no history
@@ -182,7 +188,9 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	var look *grid.Look
 	var err error
 	if f.slurm {
-		look, err = f.look(ctx)
+		if look, err = f.look(ctx); err == nil {
+			f.rules(ctx, look)
+		}
 	} else {
 		look, err = input.ReadLook(args[0], in)
 		err = flags.OfKind(args[0], configs.KindLook, err)
@@ -190,7 +198,11 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if err != nil {
 		return err
 	}
-	q, err := f.queue(look, f.policy)
+	policy := livePolicy()
+	if f.policy != nil && !f.policy.Slurm {
+		policy = f.policy.Policy
+	}
+	q, err := f.queue(look, policy)
 	if err != nil {
 		return err
 	}
@@ -199,6 +211,9 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	}
 	if f.nodes > q.group.Nodes {
 		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+	}
+	if err := f.chooseRules(q, messages); err != nil {
+		return err
 	}
 	past, err := f.learn(ctx, q, messages)
 	if err != nil {
@@ -241,8 +256,20 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 	}
 	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
 	a := &forecastAnswer{
-		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy,
-		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits, Limits: foreseen(forecast.ByLimits(&q.state, j)),
+		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy.String(),
+		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits,
+	}
+	if t := q.twin; t != nil {
+		a.Policy, a.Limits = "slurm", foreseen(t.byLimits())
+		a.Waiting, a.Before = t.ahead()
+		a.Queue, a.Waits = t.waiting(q.partition), map[string]int{}
+		for _, w := range a.Queue {
+			if w.Why != "" {
+				a.Waits[w.Why]++
+			}
+		}
+	} else {
+		a.Limits = foreseen(forecast.ByLimits(&q.state, j))
 	}
 	band, draws := f.band(q, past, j, messages)
 	a.Forecast = *band
@@ -325,6 +352,15 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		return err
 	}
 	notes := q.notes()
+	if a.Queue != nil {
+		if err := printQueue(out, a.Queue); err != nil {
+			return err
+		}
+		notes = nil
+		if len(a.Waits) > 0 {
+			notes = append(notes, "By Slurm's rules they wait for: "+waitsFor(a.Waits)+".")
+		}
+	}
 	if a.Manager != nil && a.Manager.Reason != "" {
 		notes = append(notes, "By Slurm itself: "+a.Manager.Reason+".")
 	}

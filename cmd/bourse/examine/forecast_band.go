@@ -57,7 +57,12 @@ func (f *forecasting) band(q *liveQueue, p *past, j forecast.Job, messages io.Wr
 	now := q.state.Now
 	b := &bandAnswer{Level: f.level, Median: grid.Never, Lower: grid.Never, Upper: grid.Never, LaterSubmissions: p.Submissions.Days(now), Draws: f.draws}
 	b.Raw = rawBand{grid.Never, grid.Never, grid.Never}
-	if b.StartsNow = forecast.StartsNow(&q.state, j); b.StartsNow {
+	if q.twin != nil {
+		b.StartsNow = q.twin.soon(q.twin.byLimits())
+	} else {
+		b.StartsNow = forecast.StartsNow(&q.state, j)
+	}
+	if b.StartsNow {
 		b.Class = "now"
 	}
 	if p.Runs.Jobs() == 0 {
@@ -107,6 +112,11 @@ func (f *forecasting) draw(q *liveQueue, p *past, j forecast.Job, messages io.Wr
 		return j.User, j.Limit > 0 && j.Reservation == ""
 	}
 	bar := flags.NewProgress(messages, "draws")
+	if q.twin != nil {
+		draws = q.twin.draw(f, p, bar.Set)
+		bar.Clear()
+		return draws
+	}
 	pieces := (f.draws + drawsAPiece - 1) / drawsAPiece
 	_ = parallel.Do(pieces, func() func(int) forecast.Draws {
 		return func(piece int) forecast.Draws {

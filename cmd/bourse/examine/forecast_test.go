@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -37,7 +38,7 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	if err != nil || len(look.Nodes) == 0 {
 		t.Fatalf("look %+v, %v", look, err)
 	}
-	f := forecasting{lookFlags: l, nodes: 1, duration: grid.Hour, policy: livePolicy(), priority: "last", days: 1, draws: 20, level: 80}
+	f := forecasting{lookFlags: l, nodes: 1, duration: grid.Hour, policy: &flags.Replayed{Policy: livePolicy()}, priority: "last", days: 1, draws: 20, level: 80}
 	f.partition = look.Nodes[0].Partitions[0]
 	var out, messages bytes.Buffer
 	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {

@@ -76,6 +76,7 @@ type liveQueue struct {
 	job       func(id int64) *grid.ManagedJob // by an id of the state
 	held      int                             // jobs of the partition that are not in the queue
 	waits     []waits                         // why jobs of the partition cannot start now
+	twin      *twinQueue                      // of Slurm's own rules; nil: by the policy of the state
 }
 
 // queue makes the queue of a look. Without a group it is that of all nodes of the

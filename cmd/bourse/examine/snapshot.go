@@ -38,6 +38,7 @@ saved snapshots, forecast also learns how much of their limits jobs use.`,
 			if err != nil {
 				return err
 			}
+			l.rules(cmd.Context(), look)
 			if n := unknownReasons(look); n != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), n)
 			}

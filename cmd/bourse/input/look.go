@@ -55,7 +55,7 @@ func parseLook(text []byte) (*grid.Look, error) {
 	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, jsonError(text, err, lookLike)
 	}
-	top, err := readObject("", whole, "at", "source", "nodes", "jobs", "reservations", "partitions")
+	top, err := readObject("", whole, "at", "source", "nodes", "jobs", "reservations", "partitions", "rules")
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,9 @@ func parseLook(text []byte) (*grid.Look, error) {
 		}
 		if _, has := top.fields["partitions"]; err == nil && has { // older looks have none
 			look.Partitions, err = members(top, "partitions", MaxNodes, checkPartition)
+		}
+		if raw, has := top.fields["rules"]; err == nil && has {
+			look.Rules, err = readRules(raw)
 		}
 	}
 	if err != nil {
@@ -138,6 +141,17 @@ func members[T any](o *object, key string, most int, check func(*T) error) ([]T,
 	return out, nil
 }
 
+// readRules reads what the manager goes by.
+func readRules(raw json.RawMessage) (*grid.ManagerRules, error) {
+	var r *grid.ManagerRules
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil {
+		return nil, fmt.Errorf("rules: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return r, nil
+}
+
 func checkNode(n *grid.ManagedNode) error {
 	states := []grid.NodeState{grid.NodeUp, grid.NodeDrained, grid.NodeDown, grid.NodeUnknown}
 	switch {
@@ -158,6 +172,8 @@ func checkJob(j *grid.ManagedJob) error {
 		return fmt.Errorf("count %d: must be 0 to %d nodes", j.Count, MaxNodes)
 	case j.Limit < 0:
 		return fmt.Errorf("limit %v: must be 0 seconds or more", j.Limit)
+	case j.CPUs < 0:
+		return fmt.Errorf("cpus %d: must be 0 or more", j.CPUs)
 	case j.Throttle < 0:
 		return fmt.Errorf("throttle %d: must be 0 or more tasks", j.Throttle)
 	case len(j.After) > MaxNodes:

@@ -173,6 +173,47 @@ func TestSolve_LeastOfAllAssignments(t *testing.T) {
 	}
 }
 
+// Parts of one site each are given to sites set by set, with all ties.
+func TestSolve_PartsOfOneSiteEach(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	var s Solver
+	found, shared := 0, 0
+	for n := range 8_000 {
+		p := draw(rng)
+		p.Together, p.Apart = false, false
+		sites := 2 + rng.IntN(4)
+		for g := range p.Groups {
+			p.Groups[g].Site = int32(rng.IntN(sites))
+		}
+		for i := range p.Parts {
+			p.Parts[i].OneSite = true
+			for k := range p.Parts[i].Offers {
+				p.Parts[i].Offers[k].Cost = int64(rng.IntN(3))
+			}
+		}
+		cost, best := try(p)
+		got, ok, bounded := s.Solve(p)
+		if ok != (best != nil) || ok && got != cost || bounded {
+			t.Fatalf("problem %d: cost %v, found %v, want %v, %v: %+v", n, got, ok, cost, best != nil, p)
+		}
+		for i := range best {
+			if !slices.Equal(s.Taken(i), best[i]) {
+				t.Fatalf("problem %d: part %d has %v, want %v: %+v", n, i, s.Taken(i), best[i], p)
+			}
+		}
+		if ok {
+			found++
+		}
+		if s.used > 0 {
+			shared++
+		}
+	}
+	if found < 1_500 || shared < 400 {
+		t.Errorf("%d of the problems can be solved, %d take a flow: they try too little", found, shared)
+	}
+}
+
 // Parts that start together are a single flow, whatever their number.
 func TestSolve_NestedSetsAreOneFlow(t *testing.T) {
 	t.Parallel()

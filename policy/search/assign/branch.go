@@ -253,7 +253,7 @@ func (s *Solver) floor(hi []int32) (sum grid.Credits) {
 	for i := range s.p.Parts {
 		p := &s.p.Parts[i]
 		for k := range s.stay {
-			s.stay[k] = stay{p.Need, 0}
+			s.stay[k] = stay{left: p.Need}
 		}
 		least := grid.MaxCredits
 		for _, v := range s.cheap[s.first[i]:s.first[i+1]] {

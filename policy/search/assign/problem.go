@@ -101,6 +101,8 @@ type Solver struct {
 	cheap   []int32 // the variables of each part, the cheapest first; none: no part is on one site
 	stay    []stay  // by site
 	scratch []Set
+	inner   *Solver // of the parts at one site
+	sub     Problem
 }
 
 // bound is a solution of a relaxation: numbers of nodes by variable, and what they cost.
@@ -131,6 +133,8 @@ func (s *Solver) Solve(p *Problem) (cost grid.Credits, found, bounded bool) {
 			s.only(own, -1, func(at int32) bool { return at == site })
 			s.start(s.copy(lo), own)
 		}
+	case len(p.Parts) > 1 && !slices.ContainsFunc(p.Parts, func(x Part) bool { return !x.OneSite }):
+		s.shared(lo, hi)
 	default:
 		s.start(lo, hi)
 	}
@@ -182,16 +186,17 @@ func (s *Solver) rank() {
 			s.cheap = append(s.cheap, int32(v))
 		}
 		slices.SortFunc(s.cheap[s.first[i]:], func(a, b int32) int {
-			return cmp.Compare(s.offer(i, int(a)).Cost, s.offer(i, int(b)).Cost)
+			return cmp.Or(cmp.Compare(s.offer(i, int(a)).Cost, s.offer(i, int(b)).Cost), cmp.Compare(a, b))
 		})
 	}
 	s.stay = slices.Grow(s.stay[:0], int(slices.Max(s.sites))+1)[:slices.Max(s.sites)+1]
 }
 
-// stay is what a part lacks at a site, and what it costs there so far.
+// stay is what a part lacks at a site, what it costs there so far, and its first variable.
 type stay struct {
-	left int
-	cost grid.Credits
+	left  int
+	cost  grid.Credits
+	first int
 }
 
 func (s *Solver) variables() int { return s.first[len(s.first)-1] }
