@@ -281,7 +281,7 @@ func (b *Broker) asksOutside(t *table) {
 	case asks && t.in != inScenario:
 		t.wrong("strategy", "%q is only for scenarios; the broker of a process chooses by itself", b.Strategy.String())
 	case asks && len(b.Chooser) == 0:
-		t.wrong("chooser", "missing; write the program that chooses and its arguments, such as chooser = [\"python3\", \"my.py\"]")
+		t.wrong("strategy", "%q needs the program that chooses and its arguments; write chooser = [\"python3\", \"my.py\"]", b.Strategy.String())
 	case !asks && t.has("chooser"):
 		t.wrong("chooser", "needs strategy = %s; leave it out", names.Quoted(choice.Asking()))
 	}

@@ -4,8 +4,10 @@ import (
 	"io"
 	"sync"
 
+	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/cmd/bourse/dialogue"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 )
 
@@ -29,7 +31,7 @@ type running struct {
 func (c *choosers) start(b *configs.Broker, dir string, _ uint64) (simulation.Chooser, error) {
 	program, err := dialogue.StartChooser(b.Chooser, dir, c.messages)
 	if err != nil {
-		return nil, err
+		return nil, failure.Of(err)
 	}
 	r := &running{program, c}
 	c.mu.Lock()
@@ -43,6 +45,12 @@ func (c *choosers) start(b *configs.Broker, dir string, _ uint64) (simulation.Ch
 	}
 	c.alive[r] = true
 	return r, nil
+}
+
+// Choose asks the program. What it does wrong is not the input's fault.
+func (r *running) Choose(q *planning.Question) ([]int, error) {
+	chosen, err := r.Chooser.Choose(q)
+	return chosen, failure.Of(err)
 }
 
 // Close ends the program.
