@@ -56,7 +56,7 @@ func chosen(t *testing.T, patience time.Duration, answers ...string) (choice []i
 
 func TestChooser_SaysWhatIsDocumented(t *testing.T) {
 	t.Parallel()
-	choice, heard, err := chosen(t, Patience, say(`{"choose":{"tide":1,"wave":2}}`), say(`{"choose":{"wave":2}}`))
+	choice, heard, err := chosen(t, Patience, say(`{"choose":{"tide":1}}`), say(`{"choose":{"wave":2}}`))
 	const window = `{"start":7200,"end":10800,"time":3600,"cost":40,"parts":[{"node":"north/main","nodes":4,"start":7200,"end":10800,"cost":40}]}`
 	want := `{"cycle":4,"now":7200,"budget":60,"jobs":[{"name":"wave","user":"ana","submit":0.5,"priority":0,"nodes":4,"length":3600,"budget":50,"deadline":null,"alternatives":[` + window + ","
 	if err != nil || choice[0] != 1 || choice[1] != -1 || !strings.HasPrefix(heard, want) || !strings.Contains(heard, `"deadline":90000,`) || strings.Count(heard, "\n") != 2 {
