@@ -76,7 +76,7 @@ func RunTwinVO(conf *slurm.Config, jobs []slurm.Job, share float64, seed uint64,
 	return t, bought, sum
 }
 
-// drawVO draws the jobs that a VO buys, until they have the share.
+// drawVO draws the jobs that a VO buys: each that is drawn and still fits into the share.
 func drawVO(jobs []slurm.Job, share float64, r *rand.Rand) []bool {
 	needed := make([]bool, len(jobs))
 	total := 0.0
@@ -92,14 +92,10 @@ func drawVO(jobs []slurm.Job, share float64, r *rand.Rand) []bool {
 		if needed[i] || len(j.After) > 0 || j.Throttle > 0 || j.Held || j.Reservation >= 0 || j.Run < grid.Second {
 			continue
 		}
-		if total*share <= 0 {
-			break
+		if work := float64(j.Nodes) * j.Run.Seconds() / total; work <= share {
+			share -= work
+			bought[i] = true
 		}
-		work := float64(j.Nodes) * j.Run.Seconds()
-		if share -= work / total; share < 0 {
-			break
-		}
-		bought[i] = true
 	}
 	return bought
 }

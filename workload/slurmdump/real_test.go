@@ -19,7 +19,7 @@ import (
 
 var twinJobs = flag.Int("twin.jobs", 40, "jobs of the run on a real controller that the twin is compared with; from 150 on by the bounds of docs/TWIN.md")
 
-// A real controller serves some minutes of short jobs on eight nodes, and the twin is held against
+// A real controller serves two minutes of short jobs on eight nodes, and the twin is held against
 // every start: in a free replay, and 30 s ahead from the recorded state. A run of 40 jobs has some 30
 // starts that wait, so that one is 3 points: its bounds are wide.
 func TestReal_TheTwinIsNearAController(t *testing.T) {
@@ -81,7 +81,7 @@ func TestReal_TheTwinIsNearAController(t *testing.T) {
 	}
 }
 
-// runWorkload submits jobs of 2 to 16 s, two a second, more than the nodes can hold, and waits until
+// runWorkload submits jobs of 2 to 11 s, one in 2 s, more than the nodes can hold, and waits until
 // all have ended.
 func runWorkload(t *testing.T, c slurm.Commands, n int) {
 	t.Helper()
@@ -92,7 +92,7 @@ func runWorkload(t *testing.T, c slurm.Commands, n int) {
 		next = next.Add(time.Duration(500+r.IntN(2500)) * time.Millisecond)
 		nodes := []int{1, 1, 1, 2, 2, 3, 4, 6, 8}[r.IntN(9)]
 		if _, err := c.Run(t.Context(), "sbatch", "--parsable", "--exclusive", "--output=/dev/null", "--chdir=/", fmt.Sprintf("--nodes=%d", nodes),
-			fmt.Sprintf("--time=%d", 1+r.IntN(3)), fmt.Sprintf("--wrap=sleep %d", 2+r.IntN(15))); err != nil {
+			fmt.Sprintf("--time=%d", 1+r.IntN(3)), fmt.Sprintf("--wrap=sleep %d", 2+r.IntN(10))); err != nil {
 			t.Fatal(err)
 		}
 	}
