@@ -18,14 +18,14 @@ func TestSettle_WhatASiteGivesBackReachesTheBudgetAndTheQuota(t *testing.T) {
 	j.User = "ana"
 	w.submit(0, j)
 	w.Run(0)
-	if got := w.b.accounts.UserLeft("ana"); got != 5*grid.Credit {
+	if got := w.b.mem.Accounts.UserLeft("ana"); got != 5*grid.Credit {
 		t.Errorf("%v credits of the quota are left after 4 were posted", got)
 	}
 	w.finish(t, 2000*sec)
-	if got := w.b.accounts.UserLeft("ana"); got != 6*grid.Credit {
+	if got := w.b.mem.Accounts.UserLeft("ana"); got != 6*grid.Credit {
 		t.Errorf("%v credits of the quota are left after 1 came back", got)
 	}
-	if got := w.b.accounts.Left(); got != 997*grid.Credit {
+	if got := w.b.mem.Accounts.Left(); got != 997*grid.Credit {
 		t.Errorf("%v credits of the budget are left", got)
 	}
 	if w.job("j").State != grid.JobDone {

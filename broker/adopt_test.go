@@ -14,16 +14,16 @@ import (
 func TestAdopted_AWindowToMoveInIsOfOneLegAlone(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit)), newFakeSite("south", 4, grid.Price(grid.Credit))))
-	tx := grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
+	tx := grid.TxID{Broker: b.mem.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}
 	f := facts.LegAdopted{Leg: grid.LegID{Tx: tx}, Site: "north", Job: "wave", State: grid.Confirmed,
 		What: grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}, Flex: grid.Flex{Ready: 100 * sec, Due: 900 * sec}}
 	b.Replay(0, f)
-	if got := b.txs.Get(tx).Flex(); got != f.Flex {
+	if got := b.mem.Txs.Get(tx).Flex(); got != f.Flex {
 		t.Errorf("alone it may be moved within %v, want %v", got, f.Flex)
 	}
 	f.Leg.Leg, f.Site = 1, "south"
 	b.Replay(0, f)
-	if got := b.txs.Get(tx).Flex(); got != (grid.Flex{}) {
+	if got := b.mem.Txs.Get(tx).Flex(); got != (grid.Flex{}) {
 		t.Errorf("one of two may be moved within %v", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestView_OthersAreTheOpenLegsOfTheRestOfTheWindow(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit))))
 	for i := range uint64(3) {
-		tx := grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1 + i}
+		tx := grid.TxID{Broker: b.mem.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1 + i}
 		b.Replay(0, facts.LegAdopted{Leg: grid.LegID{Tx: tx}, Site: "north", Job: "wave", State: grid.Confirmed,
 			What: grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}})
 		b.Replay(0, facts.TxDecided{Tx: tx, Job: "wave", Commit: i < 2})

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -17,15 +18,15 @@ type cancelling struct {
 
 // meant is the array that a word names, and which of its elements: all, or those in
 // brackets. nil: it names none.
-func (in *intake) meant(word string) (*job, grid.Ranges) {
-	if j := in.names[word]; j != nil {
-		if j.array != nil {
-			return j, j.array.spec.Indices
+func (in *intake) meant(word string) (*jobs.Job, grid.Ranges) {
+	if j := in.Names[word]; j != nil {
+		if j.Array != nil {
+			return j, j.Array.Spec.Indices
 		}
 		return nil, nil
 	}
 	name, some, ok := grid.ElementsOf(word)
-	if j := in.names[name]; ok && j != nil && j.array != nil {
+	if j := in.Names[name]; ok && j != nil && j.Array != nil {
 		return j, some
 	}
 	return nil, nil
@@ -34,15 +35,15 @@ func (in *intake) meant(word string) (*job, grid.Ranges) {
 // cancelElements gives up an array, or some elements of it. Those that are not jobs yet are
 // dropped; the others are cancelled as any job is, and those that are over stay as they are.
 // The answer comes when all legs are released, with the refunds together. Row B149.
-func (in *intake) cancelElements(now grid.Time, from agents.ID, m agents.JobCancel, j *job, some grid.Ranges, out *agents.Outbox) {
-	a := j.array
+func (in *intake) cancelElements(now grid.Time, from agents.ID, m agents.JobCancel, j *jobs.Job, some grid.Ranges, out *agents.Outbox) {
+	a := j.Array
 	no := grid.Reason{}
 	switch live := in.open(j, some); {
 	case j.User != m.User:
 		no = reason(grid.NotAllowed, "job %q is not %s's", j.Name, m.User)
-	case len(some.Minus(a.spec.Indices)) > 0:
-		no = reason(grid.Unknown, "%s has the elements %s, and not %s", j.Name, a.spec.Indices.String(), some.Minus(a.spec.Indices).String())
-	case live.Len() == 0 && len(some.Within(a.over[grid.JobWithdrawn])) == 0:
+	case len(some.Minus(a.Spec.Indices)) > 0:
+		no = reason(grid.Unknown, "%s has the elements %s, and not %s", j.Name, a.Spec.Indices.String(), some.Minus(a.Spec.Indices).String())
+	case live.Len() == 0 && len(some.Within(a.Over[grid.JobWithdrawn])) == 0:
 		no = reason(grid.BadState, "no element of %s is waiting, placed or running any more", m.Job)
 	}
 	if no.Refused() {
@@ -52,7 +53,7 @@ func (in *intake) cancelElements(now grid.Time, from agents.ID, m agents.JobCanc
 		return
 	}
 	out.Row("B149")
-	if j.state.Open() && len(a.spec.Indices.Minus(some)) == 0 {
+	if j.State.Open() && len(a.Spec.Indices.Minus(some)) == 0 {
 		in.withdraw(now, j, grid.Reason{}, out)
 	} else {
 		in.withdrawSome(now, j, some, grid.Reason{}, out)
@@ -63,41 +64,41 @@ func (in *intake) cancelElements(now grid.Time, from agents.ID, m agents.JobCanc
 }
 
 // withdrawSome gives up those of some elements that are not over.
-func (in *intake) withdrawSome(now grid.Time, j *job, some grid.Ranges, why grid.Reason, out *agents.Outbox) {
-	if drop := some.Within(j.array.waiting); drop.Len() > 0 {
-		in.record(facts.ElementsDropped{Job: j.Name, User: j.User, Elements: drop, Reason: why}, out)
+func (in *intake) withdrawSome(now grid.Time, j *jobs.Job, some grid.Ranges, why grid.Reason, out *agents.Outbox) {
+	if drop := some.Within(j.Array.Waiting); drop.Len() > 0 {
+		in.Record(facts.ElementsDropped{Job: j.Name, User: j.User, Elements: drop, Reason: why}, out)
 	}
 	in.withdrawJobs(now, j, some, why, out)
 }
 
 // withdrawJobs gives up those of some elements that are jobs and not over.
-func (in *intake) withdrawJobs(now grid.Time, j *job, some grid.Ranges, why grid.Reason, out *agents.Outbox) {
-	for _, e := range j.array.elements {
-		if _, i := e.place(); e.state.Open() && some.Has(i) {
+func (in *intake) withdrawJobs(now grid.Time, j *jobs.Job, some grid.Ranges, why grid.Reason, out *agents.Outbox) {
+	for _, e := range j.Array.Elements {
+		if _, i := e.Place(); e.State.Open() && some.Has(i) {
 			in.withdraw(now, e, why, out)
 		}
 	}
 }
 
 // open is those of some elements that are not over.
-func (in *intake) open(j *job, some grid.Ranges) grid.Ranges {
-	for _, over := range j.array.over {
+func (in *intake) open(j *jobs.Job, some grid.Ranges) grid.Ranges {
+	for _, over := range j.Array.Over {
 		some = some.Minus(over)
 	}
 	return some
 }
 
 // gather answers whoever has cancelled elements once none of their legs holds anything.
-func (in *intake) gather(word string, from agents.ID, j *job, some grid.Ranges, out *agents.Outbox) {
+func (in *intake) gather(word string, from agents.ID, j *jobs.Job, some grid.Ranges, out *agents.Outbox) {
 	g := &cancelling{word: word, asker: from, left: 1}
 	busy := false
-	for _, e := range j.array.elements {
-		if _, i := e.place(); e.state == grid.JobWithdrawn && some.Has(i) {
-			if e.group != nil {
+	for _, e := range j.Array.Elements {
+		if _, i := e.Place(); e.State == grid.JobWithdrawn && some.Has(i) {
+			if in.groups[e] != nil {
 				busy = true
 				continue
 			}
-			e.own().group = g
+			in.groups[e] = g
 			g.left++
 			in.answerCancel(e, out)
 		}

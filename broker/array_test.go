@@ -49,15 +49,15 @@ func (a asker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents
 func (w *testWorld) most(name string) *int {
 	most := new(int)
 	w.After(func(grid.Time, agents.ID, *agents.Outbox) {
-		if j := w.b.names[name]; j != nil {
+		if j := w.b.mem.Names[name]; j != nil {
 			n := 0
-			for _, e := range j.array.elements {
-				if e.state.Open() {
+			for _, e := range j.Array.Elements {
+				if e.State.Open() {
 					n++
 				}
 			}
-			if n != j.array.inPlay() {
-				w.t.Fatalf("%s has %d elements in play and counts %d", name, n, j.array.inPlay())
+			if n != j.Array.InPlay() {
+				w.t.Fatalf("%s has %d elements in play and counts %d", name, n, j.Array.InPlay())
 			}
 			*most = max(*most, n)
 		}
@@ -116,7 +116,7 @@ func TestArray_ElementsInPlayCountAgainstBounds(t *testing.T) {
 	w.submit(0, arrayOf(t, testJob("a", 1, 900*grid.Second, grid.Credit), "0-19"))
 	for at := grid.Time(0); at < 5000*sec; at += 500 * sec {
 		w.Run(at)
-		if n := w.b.queue.of(""); n > 5 {
+		if n := w.b.mem.Queue.Of(""); n > 5 {
 			t.Fatalf("%d wait", n)
 		}
 	}
@@ -300,17 +300,17 @@ func TestArray_FactsAndImagesGiveTheSame(t *testing.T) {
 		if got, want := again.Image(), w.b.Image(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("an image gives\n%s\nand not\n%s", asJSON(got), asJSON(want))
 		}
-		for i, j := range w.b.jobs {
-			x := again.jobs[i]
-			if j.array != nil && (x.array.inPlay() != j.array.inPlay() || x.array.queued != j.array.queued || x.array.ended != j.array.ended || len(x.array.elements) != len(j.array.elements)) {
-				t.Fatalf("%s: %+v and not %+v", j.Name, x.array, j.array)
+		for i, j := range w.b.mem.Jobs {
+			x := again.mem.Jobs[i]
+			if j.Array != nil && (x.Array.InPlay() != j.Array.InPlay() || x.Array.Queued != j.Array.Queued || x.Array.Ended != j.Array.Ended || len(x.Array.Elements) != len(j.Array.Elements)) {
+				t.Fatalf("%s: %+v and not %+v", j.Name, x.Array, j.Array)
 			}
 		}
-		if got, want := len(again.arrays), len(w.b.arrays); got != want || len(w.check.replay.arrays) != want {
+		if got, want := len(again.mem.Arrays), len(w.b.mem.Arrays); got != want || len(w.check.replay.mem.Arrays) != want {
 			t.Fatalf("%d arrays are open, want %d", got, want)
 		}
-		if throttle == "%1" && w.b.names["a"].array.inPlay() > 1 {
-			t.Fatalf("%d in play", w.b.names["a"].array.inPlay())
+		if throttle == "%1" && w.b.mem.Names["a"].Array.InPlay() > 1 {
+			t.Fatalf("%d in play", w.b.mem.Names["a"].Array.InPlay())
 		}
 	})
 }
@@ -342,7 +342,7 @@ func waitingJobs(n int, array bool) (*Broker, int) {
 	if array {
 		j.Array = grid.Array{Indices: grid.Ranges{{First: 0, Last: n - 1}}}
 		take(facts.JobSubmitted{Job: j})
-		take(facts.ElementsBegun{Job: j.Name, Elements: j.Array.Indices.First(b.cfg.BatchSize)})
+		take(facts.ElementsBegun{Job: j.Name, Elements: j.Array.Indices.First(b.mem.cfg.BatchSize)})
 		return b, size
 	}
 	for i := range n {

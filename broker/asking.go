@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
@@ -50,20 +51,20 @@ func (ask *asking) of(id agents.ID) *acquaintance {
 
 // inTurn reports whether there are more sites than may be asked at once.
 func (ask *asking) inTurn() bool {
-	return ask.cfg.MaxAsked > 0 && ask.peers.Size() > ask.cfg.MaxAsked
+	return ask.cfg.MaxAsked > 0 && ask.Peers.Size() > ask.cfg.MaxAsked
 }
 
 // sitesFor are the sites to ask for offers for a single job, in order of name. They include
 // those that have a leg of it.
-func (ask *asking) sitesFor(now grid.Time, j *job, terms planning.Terms) []agents.ID {
+func (ask *asking) sitesFor(now grid.Time, j *jobs.Job, terms planning.Terms) []agents.ID {
 	if !ask.inTurn() {
-		return ask.peers.Usable(nil)
+		return ask.Peers.Usable(nil)
 	}
-	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.request()}}}
-	ids := ask.sites(ask.cycles, in)
+	in := &planning.Input{From: now.Add(ask.cfg.Lead), Horizon: now.Add(ask.cfg.Horizon), Terms: terms, Jobs: []planning.Job{{Request: j.Request()}}}
+	ids := ask.sites(ask.Cycles, in)
 	for _, t := range j.Window() {
 		for i := range t.Legs() {
-			if id := t.Site(i); ask.peers.Get(id).Usable() {
+			if id := t.Site(i); ask.Peers.Get(id).Usable() {
 				ids = append(ids, id)
 			}
 		}
@@ -75,7 +76,7 @@ func (ask *asking) sitesFor(now grid.Time, j *job, terms planning.Terms) []agent
 // sites picks the usable sites to ask in a cycle, in order of name. in needs only what is
 // known before any site has answered.
 func (ask *asking) sites(cycle uint64, in *planning.Input) []agents.ID {
-	usable, most := ask.peers.Usable(nil), ask.cfg.MaxAsked
+	usable, most := ask.Peers.Usable(nil), ask.cfg.MaxAsked
 	if len(usable) <= most {
 		return usable
 	}
@@ -138,7 +139,7 @@ func (ask *asking) remember(id agents.ID, s *planning.Site) {
 // elsewhere reports whether, as far as is known, a site that was not asked could serve a
 // request.
 func (ask *asking) elsewhere(asked map[agents.ID]int32, r *grid.Request) bool {
-	return ask.inTurn() && ask.peers.Some(func(p *transaction.Site) bool {
+	return ask.inTurn() && ask.Peers.Some(func(p *transaction.Site) bool {
 		if _, now := asked[p.ID()]; now || !p.Usable() {
 			return false
 		}

@@ -2,9 +2,9 @@ package broker
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
@@ -21,6 +21,10 @@ type intake struct {
 	called    grid.Time // the instant of the last extra call; see callsLeft
 	calls     int       // extra calls at that instant
 	refusals  refusals
+	// askers wait for the answer to a job's cancellation, groups for that of several elements
+	// of an array, by each of them.
+	askers map[*jobs.Job][]agents.ID
+	groups map[*jobs.Job]*cancelling
 }
 
 // submit accepts a job or says why not, and calls the fresh jobs when they fill a batch. A
@@ -40,11 +44,11 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 		in.notTaken(now, facts.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
-	if old := in.names[j.Name]; old != nil && !old.stub {
+	if old := in.Names[j.Name]; old != nil && !old.Stub {
 		return
 	}
 	j.Submit = now
-	in.record(facts.JobSubmitted{Job: j}, out)
+	in.Record(facts.JobSubmitted{Job: j}, out)
 	if len(j.After) > 0 {
 		out.Row("B80")
 	}
@@ -54,8 +58,8 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 // callFull makes the fresh jobs due when they fill a batch. Each full batch may have a
 // cycle at once, even one that arrived while another cycle was running.
 func (in *intake) callFull() {
-	if n := in.queue.news() / in.cfg.batch(); n > 0 {
-		in.queue.call(false)
+	if n := in.Queue.News() / in.cfg.batch(); n > 0 {
+		in.Queue.Call(false)
 		in.scheduler.atLeast(n)
 	}
 }
@@ -68,13 +72,13 @@ func (in *intake) level(now grid.Time, j *grid.Job) {
 	if j.MinPerformance != 0 || len(j.Parts) > 0 {
 		return
 	}
-	if old := in.names[j.Name]; old != nil && !old.stub {
+	if old := in.Names[j.Name]; old != nil && !old.Stub {
 		j.MinPerformance = old.MinPerformance
 		return
 	}
 	asked := j.Request
 	j.MinPerformance = grid.Unit
-	for p := range in.peers.All() {
+	for p := range in.Peers.All() {
 		if !p.Usable() {
 			continue
 		}
@@ -105,8 +109,8 @@ func fill(j *grid.Job) {
 
 // refusal says why a job is refused; no reason: it is accepted.
 func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
-	if old := in.names[j.Name]; old != nil && !old.stub && j.Name != "" {
-		if same(old.submitted(), j) {
+	if old := in.Names[j.Name]; old != nil && !old.Stub && j.Name != "" {
+		if jobs.Same(old.Submitted(), j) {
 			return grid.Reason{}
 		}
 		return reason(grid.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)
@@ -123,12 +127,12 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return reason(grid.Invalid, "array: a job with parts cannot be an array; submit a job for each index")
 	case j.Budget > grid.MaxBudget:
 		return reason(grid.Invalid, "budget %v is above %v credits", j.Budget, grid.MaxBudget)
-	case in.works+workSize(j.Work, j.Parts) > maxWorks:
-		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
-	case in.queue.size()+len(in.arrays) >= in.cfg.MaxQueue:
-		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
+	case in.Works+jobs.WorkSize(j.Work, j.Parts) > maxWorks:
+		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.Works>>20, maxWorks>>20)
+	case in.Queue.Size()+len(in.Arrays) >= in.cfg.MaxQueue:
+		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.Queue.Size(), in.cfg.Name)
 	}
-	terms := in.tenancy.User(j.User)
+	terms := in.Tenancy.User(j.User)
 	if n, most := in.waitingFor(j.User), terms.MaxWaiting(); n >= most {
 		return reason(grid.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
@@ -156,8 +160,8 @@ func named(j *grid.Job) bool {
 
 // waitingFor is the number of a user's waiting jobs, of which each open array is one more.
 func (in *intake) waitingFor(user string) int {
-	n := in.queue.of(user)
-	for _, j := range in.arrays {
+	n := in.Queue.Of(user)
+	for _, j := range in.Arrays {
 		if j.User == user {
 			n++
 		}
@@ -167,26 +171,11 @@ func (in *intake) waitingFor(user string) int {
 
 // waitingOf is the number of a tenant's waiting jobs.
 func (in *intake) waitingOf(tenant string) int {
-	return in.queue.ofAll(func(user string) bool { return in.tenancy.User(user).Tenant.Name == tenant })
+	return in.Queue.OfAll(func(user string) bool { return in.Tenancy.User(user).Tenant.Name == tenant })
 }
 
 // maxWorks bounds the bytes taken by the work of all remembered jobs, over or not.
 const maxWorks = 256 << 20
-
-// same reports whether two jobs are the same but for when they were submitted.
-func same(a, b *grid.Job) bool {
-	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run && a.Exit == b.Exit &&
-		slices.Equal(a.After, b.After) && a.Array.Same(b.Array) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
-}
-
-func sameRequest(a, b *grid.Request) bool {
-	x, y := &a.Require, &b.Require
-	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
-		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
-		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi && slices.Equal(a.Sizes, b.Sizes) &&
-		a.Minimize == b.Minimize && a.Urgency == b.Urgency && x.Same(y) &&
-		slices.Equal(a.Sites, b.Sites) && slices.Equal(a.Avoid, b.Avoid) && a.Together == b.Together && a.Apart == b.Apart && grid.SameParts(a.Parts, b.Parts)
-}
 
 // sense says why a job by itself cannot be served from now on; no reason: it may.
 func sense(now grid.Time, j *grid.Job) grid.Reason {

@@ -22,7 +22,7 @@ func BenchmarkCycle(b *testing.B) {
 				for i := range b.N {
 					benchCycle(w, rng, i, size.jobs)
 				}
-				b.ReportMetric(float64(len(w.b.txs.All()))/float64(b.N*size.jobs), "tries/job")
+				b.ReportMetric(float64(len(w.b.mem.Txs.All()))/float64(b.N*size.jobs), "tries/job")
 			})
 		}
 	}
@@ -46,7 +46,7 @@ func benchWorld(b *testing.B, sites int, goal grid.Goal) *testWorld {
 }
 
 func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
-	at := grid.Time(i) * grid.Time(w.b.cfg.Cycle)
+	at := grid.Time(i) * grid.Time(w.b.mem.cfg.Cycle)
 	w.facts = w.facts[:0]
 	for _, s := range w.sites {
 		for g := range s.free {
@@ -59,7 +59,7 @@ func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
 		j.MaxPrice = grid.Price(1_500_000 + rng.IntN(2_000_000))
 		w.submit(at, j)
 	}
-	w.Run(at.Add(w.b.cfg.Cycle - 1))
+	w.Run(at.Add(w.b.mem.cfg.Cycle - 1))
 }
 
 // BenchmarkPlan_100Jobs100000Slots is a cycle of 100 jobs over 20 sites whose
@@ -69,7 +69,7 @@ func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		w := benchWorld(b, 20, grid.GoalTime)
-		w.b.cfg.Horizon = 8 * grid.Day
+		w.b.mem.cfg.Horizon = 8 * grid.Day
 		for _, s := range w.sites {
 			n := s.groups[0].Nodes
 			p := make(grid.Profile, 0, 10_000)
@@ -84,7 +84,7 @@ func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 		b.StopTimer()
 		c := only[facts.CycleClosed](w)
 		b.ReportMetric(float64(c[0].Slots), "slots")
-		b.ReportMetric(float64(len(w.b.txs.All())), "transactions")
+		b.ReportMetric(float64(len(w.b.mem.Txs.All())), "transactions")
 		b.StartTimer()
 	}
 }

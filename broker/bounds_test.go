@@ -30,7 +30,7 @@ func ofAna(name string, nodes int, length grid.Duration) grid.Job {
 
 // mayHave is how many nodes a user may have at once; 0: any.
 func mayHave(b *Broker, user string) int64 {
-	for _, t := range b.HolderOf(b.now, grid.Holder{User: user}).Set {
+	for _, t := range b.HolderOf(b.mem.Now, grid.Holder{User: user}).Set {
 		if t.Name == grid.TermMaxNodes {
 			return t.Value
 		}
@@ -87,12 +87,12 @@ func TestTerms_AFileWithoutMaxWaitingHasTheDefault(t *testing.T) {
 	b := New(cfg)
 	var out agents.Outbox
 	b.Step(0, "", agents.Started{Nonce: 1}, &out)
-	if n := b.tenancy.User("ana").MaxWaiting(); n != 5 {
+	if n := b.mem.Tenancy.User("ana").MaxWaiting(); n != 5 {
 		t.Fatalf("%d jobs may wait, want 5", n)
 	}
 	cfg.MaxWaiting = tenancy.DefaultMaxWaiting
 	b.Step(0, "operator:", agents.ReadTerms{Holders: cfg.Terms()}, &out)
-	if n := b.tenancy.User("ana").MaxWaiting(); n != tenancy.DefaultMaxWaiting {
+	if n := b.mem.Tenancy.User("ana").MaxWaiting(); n != tenancy.DefaultMaxWaiting {
 		t.Errorf("%d jobs may wait, want %d", n, tenancy.DefaultMaxWaiting)
 	}
 }

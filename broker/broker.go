@@ -12,22 +12,23 @@
 //
 // Each component starts in one of these files:
 //
-//	memory       memory.go       everything that follows from facts: the jobs, and what the packages below own
+//	jobs         jobs/           everything that follows from facts: the jobs and their queue, and what the packages below own; memory.go
 //	lives        lives/          which processes have acted for this broker; start.go
 //	tenancy      tenancy/        the terms of users and tenants, what they use, and whether a window is within their bounds; usage.go
 //	accounts     accounts/       the VO's money: what is spent and promised, its periods and deposits, what a credit weighs; budget.go
 //	trust        trust/          which sites are left out for a user, and which come last; trust.go
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
-//	intake       batch.go        accepts, cancels and forgets jobs; array.go feeds the elements of arrays into the queue
+//	intake       batch.go        accepts, cancels and forgets jobs; array_feed.go feeds the elements of arrays into the queue
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
 //	glances      glance.go       asks sites for those who look at them
-//	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go, outcome.go
+//	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go
 package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -37,7 +38,7 @@ import (
 // It consists of its memory and of the components that act on it; the package
 // documentation lists them. All transactions go through the coordinator.
 type Broker struct {
-	*memory
+	onRecord
 	co        *transaction.Coordinator
 	asking    *asking
 	scheduler *scheduler
@@ -55,20 +56,20 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{memory: newMemory(cfg)}
-	mem := b.memory
-	b.co = transaction.NewCoordinator(mem.tx, outcomes{b})
+	b := &Broker{onRecord: onRecord{newMemory(cfg)}}
+	mem := b.mem
+	b.co = transaction.NewCoordinator(mem.Tx, outcomes{b})
 	b.operator = &operator{memory: mem}
 	b.asking = &asking{memory: mem}
 	b.scheduler = &scheduler{memory: mem, co: b.co, asking: b.asking, index: map[agents.ID]int32{}}
-	b.errands = &errands{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler}
+	b.errands = &errands{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler, of: map[*jobs.Job]*errand{}}
 	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
-	b.intake = &intake{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler, errands: b.errands}
+	b.intake = &intake{memory: mem, co: b.co, asking: b.asking, scheduler: b.scheduler, errands: b.errands, askers: map[*jobs.Job][]agents.ID{}, groups: map[*jobs.Job]*cancelling{}}
 	b.readings = readings{memory: mem}
 	b.glances = &glances{memory: mem, asking: b.asking, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.scheduler.errands = b.errands
-	b.scheduler.listSites(b.peers.Usable(nil))
+	b.scheduler.listSites(b.mem.Peers.Usable(nil))
 	return b
 }
 
@@ -76,13 +77,13 @@ func New(cfg Config) *Broker {
 // sender that was not asked changes nothing. A message that makes no sense is
 // counted; see Stray.
 func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
-	b.now = now
-	if b.lives.Ended() {
+	b.mem.Now = now
+	if b.mem.Lives.Ended() {
 		if _, ok := m.(agents.Started); !ok {
 			return
 		}
 	}
-	if p := b.peers.Get(from); p != nil {
+	if p := b.mem.Peers.Get(from); p != nil {
 		b.co.Hear(now, p, out)
 	}
 	switch m := m.(type) {
@@ -123,15 +124,15 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 		b.scheduler.quoted(now, from, m, out)
 	default:
 		if !b.co.Step(now, from, m, out) && !b.alarm(now, m, out) {
-			b.stray++
+			b.mem.stray++
 		}
 	}
-	if !b.lives.Ended() {
+	if !b.mem.Lives.Ended() {
 		b.intake.tellFallen(out)
 		b.intake.reviewTouched(now, out)
 		b.intake.feed(now, out)
 		b.scheduler.wake(now, out)
-		for len(b.touched) > 0 || b.stirred && b.scheduler.idle() { // a cycle that asks no site gives jobs up at once
+		for len(b.mem.Touched) > 0 || b.mem.Stirred && b.scheduler.idle() { // a cycle that asks no site gives jobs up at once
 			b.intake.reviewTouched(now, out)
 			b.intake.feed(now, out)
 			b.scheduler.wake(now, out)
@@ -141,10 +142,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 
 // Early counts the reports from sites that a leg's work was running, or over,
 // before its window began: a sign that two clocks disagree.
-func (b *Broker) Early() uint64 { return b.tx.Early() }
+func (b *Broker) Early() uint64 { return b.mem.Tx.Early() }
 
 // Stray counts the messages that made no sense.
-func (b *Broker) Stray() uint64 { return b.stray + b.tx.Stray() }
+func (b *Broker) Stray() uint64 { return b.mem.stray + b.mem.Tx.Stray() }
 
 // alarm handles an alarm that is not the coordinator's, and reports false if m is
 // no such alarm.

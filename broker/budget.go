@@ -32,22 +32,22 @@ func (budgetDue) Kind() string { return "BudgetDue" }
 // openBudget begins the budget period that contains now, unless it has begun already or
 // there is none, and sets the alarm for the next.
 func (b *Broker) openBudget(now grid.Time, out *agents.Outbox) {
-	c := &b.cfg
+	c := &b.mem.cfg
 	if !c.timed() {
 		return
 	}
-	f, begins, more := b.accounts.Open(now, accounts.Schedule{Credits: c.Budget, Every: c.BudgetPeriod, For: c.BudgetUntil, End: c.BudgetEnd})
+	f, begins, more := b.mem.Accounts.Open(now, accounts.Schedule{Credits: c.Budget, Every: c.BudgetPeriod, For: c.BudgetUntil, End: c.BudgetEnd})
 	if more {
 		out.Alarm(f.Until, budgetDue{f.Until})
 	}
 	if begins {
-		b.record(f, out)
+		b.mem.Record(f, out)
 	}
 }
 
 // budgetDue begins the next period.
 func (b *Broker) budgetDue(now grid.Time, m budgetDue, out *agents.Outbox) {
-	if until, _ := b.accounts.Opened(); m.At == until {
+	if until, _ := b.mem.Accounts.Opened(); m.At == until {
 		b.openBudget(now, out)
 	}
 }
@@ -59,9 +59,9 @@ func (op *operator) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox
 		return
 	}
 	f := facts.Deposited{Key: m.Key, Credits: m.Credits, Note: m.Note}
-	why, again := op.accounts.RefusesDeposit(f, transaction.MaxWhy)
+	why, again := op.Accounts.RefusesDeposit(f, transaction.MaxWhy)
 	if !again && !why.Refused() {
-		op.record(f, out)
+		op.Record(f, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }

@@ -78,7 +78,7 @@ func (p *purse) opened() (list []facts.BudgetOpened) {
 
 // money is the accounts' part of a broker's image.
 func money(b *Broker) (f facts.BrokerImage) {
-	b.accounts.Image(&f)
+	b.mem.Accounts.Image(&f)
 	return f
 }
 
@@ -109,7 +109,7 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 	if got := p.opened(); !reflect.DeepEqual(got, want) {
 		t.Errorf("opened %+v, want %+v", got, want)
 	}
-	p.b.cfg.BudgetUntil = 20 * grid.Day // the operator has changed the file
+	p.b.mem.cfg.BudgetUntil = 20 * grid.Day // the operator has changed the file
 	p.start(20 * sec)
 	if got := money(p.b).Budget; got.Until != grid.Time(20*grid.Day)+5*sec || got.From != 5*sec || p.b.Left() != 1000*grid.Credit {
 		t.Errorf("with a longer time the budget is %+v, %v left", got, p.b.Left())
@@ -120,7 +120,7 @@ func TestBudget_IsOpenedOnceForTheTimeThatTheFileSays(t *testing.T) {
 func TestBudget_OfThePapersRulesHasNoTime(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, func(c *Config) { c.Minimize = grid.GoalTime })
-	if p.start(0); len(p.opened()) > 0 || p.b.accounts.Pace(grid.Time(grid.Day)).Known {
+	if p.start(0); len(p.opened()) > 0 || p.b.mem.Accounts.Pace(grid.Time(grid.Day)).Known {
 		t.Errorf("a broker that minimises time has opened %+v", p.opened())
 	}
 	if why := p.deposit(0, "d", grid.Credit); why.Refused() || p.b.Left() != 1001*grid.Credit {
@@ -209,7 +209,7 @@ func TestDeposit_CountsForWhatTheOverdraftBears(t *testing.T) {
 	p := newPurse(t, nil)
 	p.start(0)
 	p.deposit(0, "d", 500*grid.Credit)
-	if a := p.b.accounts; !a.Bears(3000*grid.Credit) || a.Bears(3000*grid.Credit+1) {
+	if a := p.b.mem.Accounts; !a.Bears(3000*grid.Credit) || a.Bears(3000*grid.Credit+1) {
 		t.Error("with 1500 credits paid in, the account and its overdraft bear 3000")
 	}
 }

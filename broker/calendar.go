@@ -50,10 +50,10 @@ func (sch *scheduler) cycleDue(now grid.Time, m cycleDue, out *agents.Outbox) {
 	}
 	sch.next = sch.cfg.cycleIn(sch.cfg.spanOf(m.At) + 1)
 	out.Alarm(sch.next, cycleDue{sch.next})
-	sch.queue.call(true)
-	sch.queue.serve(true)
-	sch.stirred = sch.stirred || len(sch.arrays) > 0 // whoever had too many jobs waiting may have fewer
-	if sch.cycle.phase == idle && sch.queue.idle() && sch.asking.unheard() {
+	sch.Queue.Call(true)
+	sch.Queue.Serve(true)
+	sch.Stirred = sch.Stirred || len(sch.Arrays) > 0 // whoever had too many jobs waiting may have fewer
+	if sch.cycle.phase == idle && sch.Queue.Idle() && sch.asking.unheard() {
 		sch.asking.askSilent(now, out)
 	}
 	sch.follow = max(sch.follow, sch.cfg.rounds())
@@ -65,14 +65,14 @@ func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles)
 // wake opens cycles while jobs are due, more cycles may follow, and none is running. It
 // ends every step.
 func (sch *scheduler) wake(now grid.Time, out *agents.Outbox) {
-	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.MayBuy(now) {
-		if !sch.asking.inTurn() && (sch.peers.Changed() || sch.peers.Listening()) {
-			sch.listSites(sch.peers.Usable(sch.sites[:0]))
+	for sch.cycle.phase == idle && !sch.Queue.Idle() && sch.follow > 0 && sch.co.MayBuy(now) {
+		if !sch.asking.inTurn() && (sch.Peers.Changed() || sch.Peers.Listening()) {
+			sch.listSites(sch.Peers.Usable(sch.sites[:0]))
 		}
 		sch.follow--
 		sch.openCycle(now, out)
 	}
-	if sch.idle() && sch.queue.idle() {
-		sch.queue.serve(false)
+	if sch.idle() && sch.Queue.Idle() {
+		sch.Queue.Serve(false)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -17,17 +18,17 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 		in.cancelElements(now, from, m, a, some, out)
 		return
 	}
-	j := in.names[m.Job]
+	j := in.Names[m.Job]
 	no := grid.Reason{}
 	switch {
 	case j == nil:
 		no = reason(grid.Unknown, "%s has no job %q", in.cfg.Name, m.Job)
 	case j.User != m.User:
 		no = reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state.Ended():
+	case j.State.Ended():
 		no = reason(grid.BadState, "job %q has ended", m.Job)
-	case j.state == grid.JobAbandoned:
-		no = reason(grid.BadState, "job %q was abandoned: %v", m.Job, j.reason)
+	case j.State == grid.JobAbandoned:
+		no = reason(grid.BadState, "job %q was abandoned: %v", m.Job, j.Reason)
 	}
 	if no.Refused() {
 		if from != "" {
@@ -35,13 +36,13 @@ func (in *intake) jobCancel(now grid.Time, from agents.ID, m agents.JobCancel, o
 		}
 		return
 	}
-	waits := from == "" || j.heard(from)
-	if j.state != grid.JobWithdrawn {
+	waits := from == "" || in.heard(j, from)
+	if j.State != grid.JobWithdrawn {
 		out.Row("B27")
 		in.withdraw(now, j, grid.Reason{}, out)
 	}
 	in.answerCancel(j, out)
-	if !waits && j.askers != nil {
+	if !waits && in.askers[j] != nil {
 		out.Row("B117")
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(grid.QueueFull, "job %q is withdrawn, and %d others wait for its refund", m.Job, maxAskers)})
 	}
@@ -52,12 +53,12 @@ const maxAskers = 8
 
 // withdraw records that a job is given up, by its user or for the reason why, and undoes
 // what was done for it. An array is given up with its elements.
-func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.Outbox) {
-	if j.array != nil {
-		in.withdrawJobs(now, j, j.array.spec.Indices, why, out)
+func (in *intake) withdraw(now grid.Time, j *jobs.Job, why grid.Reason, out *agents.Outbox) {
+	if j.Array != nil {
+		in.withdrawJobs(now, j, j.Array.Spec.Indices, why, out)
 	}
-	in.record(facts.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
-	if j.array != nil {
+	in.Record(facts.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
+	if j.Array != nil {
 		return // what waits in it went with it
 	}
 	in.scheduler.endPlan(j)
@@ -65,13 +66,13 @@ func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.O
 	if why.Refused() {
 		gone = why
 	}
-	if e := j.errand; e != nil && e.try == nil {
+	if e := in.errands.errandOf(j); e != nil && e.try == nil {
 		in.errands.finish(e)
 		if e.tx == nil {
 			in.errands.moved(now, e, gone, out)
 		}
 	}
-	for _, t := range in.txs.All() {
+	for _, t := range in.Txs.All() {
 		switch {
 		case t.Job() != j.Itself() || !t.Resolved():
 		case t.Open():
@@ -84,29 +85,26 @@ func (in *intake) withdraw(now grid.Time, j *job, why grid.Reason, out *agents.O
 
 // heard adds an asker to those waiting for the answer to a job's cancellation. It reports
 // false if there are too many.
-func (j *job) heard(from agents.ID) bool {
-	if j.askers == nil {
-		j.own().askers = new([]agents.ID)
-	}
-	list := *j.askers
+func (in *intake) heard(j *jobs.Job, from agents.ID) bool {
+	list := in.askers[j]
 	if slices.Contains(list, from) {
 		return true
 	}
 	if len(list) == maxAskers {
 		return false
 	}
-	*j.askers = append(list, from)
+	in.askers[j] = append(list, from)
 	return true
 }
 
 // answerCancel tells those who asked that a job is given up, once none of its legs holds
 // anything.
-func (in *intake) answerCancel(j *job, out *agents.Outbox) {
-	if j.askers == nil && j.group == nil || j.state != grid.JobWithdrawn {
+func (in *intake) answerCancel(j *jobs.Job, out *agents.Outbox) {
+	if in.askers[j] == nil && in.groups[j] == nil || j.State != grid.JobWithdrawn {
 		return
 	}
 	var back grid.Credits
-	for _, t := range in.txs.All() {
+	for _, t := range in.Txs.All() {
 		if t.Job() != j.Itself() {
 			continue
 		}
@@ -119,14 +117,12 @@ func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 			}
 		}
 	}
-	if j.askers != nil {
-		for _, id := range *j.askers {
-			out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
-		}
-		j.own().askers = nil
+	for _, id := range in.askers[j] {
+		out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
 	}
-	if g := j.group; g != nil {
-		j.own().group = nil
+	delete(in.askers, j)
+	if g := in.groups[j]; g != nil {
+		delete(in.groups, j)
 		g.released(back, out)
 	}
 }

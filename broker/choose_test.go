@@ -77,8 +77,8 @@ func TestLimits_AccountTakesThePlaceOfBStarWhereItHoldsLess(t *testing.T) {
 		w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*grid.Second, 9*grid.Credit))
 	}
 	w.finish(t, 0)
-	if c, _ := decisions(w); c != 3 || w.b.accounts.Left() != 2*grid.Credit {
-		t.Errorf("%d jobs placed, %v credits left; want all 3 for 1 each", c, w.b.accounts.Left())
+	if c, _ := decisions(w); c != 3 || w.b.mem.Accounts.Left() != 2*grid.Credit {
+		t.Errorf("%d jobs placed, %v credits left; want all 3 for 1 each", c, w.b.mem.Accounts.Left())
 	}
 }
 
@@ -115,7 +115,7 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	if c, _ := decisions(w); c != 3 {
 		t.Errorf("%d jobs placed, want all 3 within the quota", c)
 	}
-	if got := w.b.accounts.UserLeft("ana"); got != 2*grid.Credit {
+	if got := w.b.mem.Accounts.UserLeft("ana"); got != 2*grid.Credit {
 		t.Errorf("%v credits of the quota are left, want 2: a quick window would leave one job out", got)
 	}
 }

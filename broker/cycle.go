@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
@@ -71,7 +72,7 @@ type cycle struct {
 	opened  grid.Time // when it asked for offers
 	from    grid.Time // no window starts earlier
 	horizon grid.Time // no window ends later
-	batch   []*job
+	batch   []*jobs.Job
 	entries []entry // one for each job that phase 1 has not given up
 	poll    poll
 	waits   []bool            // by site: its quotes are still awaited
@@ -122,11 +123,11 @@ func (sch *scheduler) answer(id agents.ID) *planning.Site {
 // openCycle is phase 1: the batch.
 func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	c.number, c.opened = sch.cycles+1, now
+	c.number, c.opened = sch.Cycles+1, now
 	c.summary = facts.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
-	sch.queue.call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
-	c.batch, c.summary.Served, c.summary.Tenants = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.tenancy.User)
+	sch.Queue.Call(false) // before every cycle, even of a series: new arrivals do not wait for the series to end
+	c.batch, c.summary.Served, c.summary.Tenants = sch.Queue.Take(c.batch[:0], sch.cfg.batch(), sch.Tenancy.User)
 	if c.summary.Served != nil {
 		out.Row("B126")
 	}
@@ -138,8 +139,8 @@ func (sch *scheduler) openCycle(now grid.Time, out *agents.Outbox) {
 			continue
 		}
 		ready, bound := c.from, grid.Reason{}
-		if sch.tenancy.Bound(j.User) {
-			ready, bound = sch.tenancy.Chance(j.need(), c.from, c.horizon)
+		if sch.Tenancy.Bound(j.User) {
+			ready, bound = sch.Tenancy.Chance(j.Need(), c.from, c.horizon)
 		}
 		if ready == grid.Never {
 			sch.postpone(j, bound, false, out)
@@ -164,7 +165,7 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 	c.poll.reset()
 	c.missing = sch.asking.await(now, c.number, &c.poll)
 	for _, id := range sch.sites {
-		sch.tx.AskOffers(id, c.number, c.horizon, out)
+		sch.Tx.AskOffers(id, c.number, c.horizon, out)
 	}
 	if c.missing == 0 {
 		sch.search(now, out)
@@ -176,21 +177,21 @@ func (sch *scheduler) askAllOffers(now grid.Time, out *agents.Outbox) {
 
 // offered takes one site's offers. The last awaited answer ends the wait.
 func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == grid.Fenced && sch.peers.Get(from) != nil { // row B110
+	if m.Refusal.Code == grid.Fenced && sch.Peers.Get(from) != nil { // row B110
 		out.Row("B110")
-		if m.Nonce == sch.lives.Current().Nonce {
-			sch.tx.Fence(from, m.Refusal, m.Latest, out)
+		if m.Nonce == sch.Lives.Current().Nonce {
+			sch.Tx.Fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
-	if sch.peers.Get(from) != nil {
+	if sch.Peers.Get(from) != nil {
 		sch.glances.stands(from, m.Refusal)
 	}
 	if m.Cycle >= transaction.ProbeRef {
 		sch.co.Probed(now, from, m, out)
 		return
 	}
-	if p := sch.peers.Get(from); p != nil && p.Listed() {
+	if p := sch.Peers.Get(from); p != nil && p.Listed() {
 		sch.co.Stamped(now, p, m.Stamp, out) // the result does not matter: an offer describes this moment anyway
 	}
 	if m.Cycle >= transaction.ErrandRef {
@@ -200,7 +201,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 	sch.asking.spoke(now, from, m.Cycle)
 	if m.Cycle == 0 {
 		out.Row("B130")
-		sch.glances.offered(now, sch.peers.Get(from), m, out)
+		sch.glances.offered(now, sch.Peers.Get(from), m, out)
 	}
 	c := &sch.cycle
 	site, known := sch.index[from]
@@ -211,7 +212,7 @@ func (sch *scheduler) offered(now grid.Time, from agents.ID, m agents.Offers, ou
 	sch.asking.remember(from, &c.poll.sites[site])
 	sch.asking.noteGroups(from, &c.poll.sites[site])
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
-		sch.peers.Get(from).KeepsTime(a)
+		sch.Peers.Get(from).KeepsTime(a)
 	}
 	if waited {
 		c.missing--
@@ -224,7 +225,7 @@ func (sch *scheduler) search(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	c.from = now.Add(sch.cfg.Lead) // waiting for offers may have taken time
 	c.input = sch.makeInput(now, out)
-	last := sch.trust.AllLast(now, namesOf(sch.sites))
+	last := sch.Trust.AllLast(now, namesOf(sch.sites))
 	if len(last) > 0 {
 		out.Row("B145")
 	}
@@ -266,7 +267,7 @@ func (sch *scheduler) askQuotes(now grid.Time, p phase, wanted []planning.Wanted
 
 // quoted takes one site's quotes. The last awaited answer ends the wait.
 func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
-	if p := sch.peers.Get(from); p != nil && p.Listed() {
+	if p := sch.Peers.Get(from); p != nil && p.Listed() {
 		sch.co.Stamped(now, p, m.Stamp, out)
 	}
 	c := &sch.cycle
@@ -276,7 +277,7 @@ func (sch *scheduler) quoted(now grid.Time, from agents.ID, m agents.Quotes, out
 	}
 	c.named[site], c.waits[site] = m.Quotes, false
 	for i, user := range c.wanted[site].Users {
-		sch.tx.Bar(now, transaction.SiteName(from), user, m.Quotes[i].Refusal, out)
+		sch.Tx.Bar(now, transaction.SiteName(from), user, m.Quotes[i].Refusal, out)
 	}
 	c.missing--
 	sch.goOn(now, out)
@@ -384,8 +385,8 @@ func (sch *scheduler) proceed(now grid.Time, out *agents.Outbox) {
 func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c := &sch.cycle
 	for _, j := range c.batch {
-		if j.taken = false; j.again {
-			sch.touch(j)
+		if j.Taken = false; j.Again {
+			sch.Touch(j)
 		}
 	}
 	c.phase, c.try = idle, nil
@@ -393,7 +394,7 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	c.wanted, c.named, c.gone = nil, nil, nil
 	if sch.cfg.byValue() {
-		c.summary.Weight = sch.accounts.Weigh(sch.now)
+		c.summary.Weight = sch.Accounts.Weigh(sch.Now)
 	}
-	sch.record(c.summary, out)
+	sch.Record(c.summary, out)
 }

@@ -27,7 +27,7 @@ func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {
 	if want := []grid.Time{300, 1300, 2300}; fmt.Sprint(starts) != fmt.Sprint(want) {
 		t.Errorf("windows start at %v, want %v", starts, want)
 	}
-	if b := New(cfg); b.cfg.firstCycle(300*sec) != 300*sec || b.cfg.firstCycle(301*sec) != 1300*sec || b.cfg.firstCycle(0) != 300*sec || b.cfg.firstCycle(-5000*sec) != -4700*sec {
+	if b := New(cfg); b.mem.cfg.firstCycle(300*sec) != 300*sec || b.mem.cfg.firstCycle(301*sec) != 1300*sec || b.mem.cfg.firstCycle(0) != 300*sec || b.mem.cfg.firstCycle(-5000*sec) != -4700*sec {
 		t.Error("the first cycle is not the next multiple")
 	}
 }
@@ -159,7 +159,7 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 	site := newFakeSite("north", 8, 0)
 	cfg := testConfig(site)
 	w := newTestWorld(t, cfg, site)
-	w.b.cfg.MaxCycles = 1
+	w.b.mem.cfg.MaxCycles = 1
 	for i := range 5 {
 		j := testJob(fmt.Sprint("never", i), 8, 20_000*grid.Second, grid.Credit)
 		j.Priority = 9
@@ -189,7 +189,7 @@ func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	cfg := testConfig(site)
 	cfg.BatchSize = 2
 	w := newTestWorld(t, cfg, site)
-	w.b.cfg.MaxCycles = 4
+	w.b.mem.cfg.MaxCycles = 4
 	for i := range 8 {
 		j := testJob(fmt.Sprint("never", i), 8, 1000*grid.Second, grid.Credit) // it cannot pay
 		j.User = "ben"
@@ -211,7 +211,7 @@ func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 }
 
 // cfgBatch changes the batch size of a running broker.
-func (w *testWorld) cfgBatch(n int) { w.b.cfg.BatchSize = n }
+func (w *testWorld) cfgBatch(n int) { w.b.mem.cfg.BatchSize = n }
 
 func TestCycle_NewOneDoesNotStartWhileOneIsUnderWay(t *testing.T) {
 	t.Parallel()

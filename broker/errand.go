@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
@@ -17,6 +18,7 @@ type errands struct {
 	scheduler *scheduler
 	planner   planning.Planner
 	list      []*errand
+	of        map[*jobs.Job]*errand // of list, by its job, which has one at a time
 	errandSeq uint64
 }
 
@@ -25,7 +27,7 @@ type errands struct {
 // for offers and begins transactions of its own. It is not recorded: the next life
 // begins a new one for whatever is then still broken.
 type errand struct {
-	job  *job
+	job  *jobs.Job
 	ref  uint64          // of its requests for offers
 	try  *transaction.Tx // undecided; nil: none
 	wait bool            // for offers
@@ -56,12 +58,15 @@ func (errandDue) Kind() string { return "ErrandDue" }
 func (ers *errands) newErrand(e *errand) {
 	ers.errandSeq++
 	e.ref = transaction.ErrandRef | ers.errandSeq
-	e.job.own().errand = e
+	ers.of[e.job] = e
 	ers.list = append(ers.list, e)
 }
 
+// errandOf is the errand of a job, nil if it has none.
+func (ers *errands) errandOf(j *jobs.Job) *errand { return ers.of[j] }
+
 func (ers *errands) finish(e *errand) {
-	e.job.own().errand = nil
+	delete(ers.of, e.job)
 	ers.list = slices.DeleteFunc(ers.list, func(x *errand) bool { return x == e })
 }
 
@@ -71,7 +76,7 @@ func (ers *errands) gather(now, horizon grid.Time, e *errand, out *agents.Outbox
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.asking.await(now, 0, &e.poll)
 	for _, id := range e.sites {
-		ers.tx.AskOffers(id, e.ref, horizon, out)
+		ers.Tx.AskOffers(id, e.ref, horizon, out)
 	}
 	out.Alarm(now.Add(ers.cfg.OfferWait), errandDue{e.ref})
 	ers.scheduler.askAgainLater(now, e.ref, gathering, transaction.FirstRepeat, out)
@@ -121,8 +126,8 @@ func (ers *errands) errandGathered(now grid.Time, e *errand, out *agents.Outbox)
 
 // decided goes on with an errand whose transaction is decided.
 func (ers *errands) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
-	j := ers.jobOf(t)
-	e := j.errand
+	j := ers.JobOf(t)
+	e := ers.of[j]
 	if e == nil || e.try != t {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
@@ -27,9 +28,9 @@ func flexOf(r *grid.Request, legs []grid.Leg) grid.Flex {
 	return w
 }
 
-// flex is the freedom that a site has with the job's only leg, by its present request.
-func (j *job) flex(legs []grid.Leg) grid.Flex {
-	r := j.request()
+// flexOfLegs is the freedom that a site has with the job's only leg, by its present request.
+func flexOfLegs(j *jobs.Job, legs []grid.Leg) grid.Flex {
+	r := j.Request()
 	return flexOf(&r, legs)
 }
 
@@ -80,7 +81,7 @@ func lists(p *planning.Plan, l *planning.Leg) bool {
 }
 
 // lies is the transaction of a job whose window is a single leg, or nil.
-func (ers *errands) lies(j *job) *transaction.Tx {
+func (ers *errands) lies(j *jobs.Job) *transaction.Tx {
 	if len(j.Window()) != 1 || len(j.Window()[0].Legs()) != 1 {
 		return nil
 	}
@@ -93,7 +94,7 @@ func sameButFreedom(a, b *grid.Request) bool {
 	x := *a
 	x.Flexible, x.Fix, x.Phi, x.Budget, x.MaxPrice = b.Flexible, b.Fix, b.Phi, b.Budget, b.MaxPrice
 	x.Minimize, x.Urgency = b.Minimize, b.Urgency
-	return sameRequest(&x, b)
+	return jobs.SameRequest(&x, b)
 }
 
 // reopen asks the site of a job's only leg, without moving it, for another window around
@@ -101,18 +102,18 @@ func sameButFreedom(a, b *grid.Request) bool {
 // atomically, and the old price is refunded. Rows B73, B115.
 func (ers *errands) reopen(now grid.Time, t *transaction.Tx, e *errand, out *agents.Outbox) {
 	l := &t.Legs()[0]
-	if !ers.peers.Serves(t.Sites()[0]) {
+	if !ers.Peers.Serves(t.Sites()[0]) {
 		out.Row("B115")
 		ers.moved(now, e, ers.away(t.Sites()[0]), out)
 		return
 	}
 	legs := []grid.Leg{l.What()}
 	flex := flexOf(&e.request, legs)
-	if r := ers.tenancy.Over(e.job.User, legs, 0, flex, e.job.Name); r.Refused() {
+	if r := ers.Tenancy.Over(e.job.User, legs, 0, flex, e.job.Name); r.Refused() {
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, legs, flex)), []grid.Credits{0})
+	limits, ok := share(min(e.request.Budget, ers.Accounts.Left(), ers.Accounts.UserLeft(e.job.User), ers.Tenancy.Left(e.job.User, legs, flex)), []grid.Credits{0})
 	if !ok {
 		ers.moved(now, e, reason(grid.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return

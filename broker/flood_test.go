@@ -62,17 +62,17 @@ func flooded(t interface{ Fatalf(string, ...any) }, source rand.Source, times in
 	f.step("", agents.Started{Nonce: 1})
 	for range times {
 		f.act()
-		if err := f.b.Ledger().Check(); err != nil || f.b.accounts.Left() < 0 {
-			t.Fatalf("%v; %v credits left", err, f.b.accounts.Left())
+		if err := f.b.Ledger().Check(); err != nil || f.b.mem.Accounts.Left() < 0 {
+			t.Fatalf("%v; %v credits left", err, f.b.mem.Accounts.Left())
 		}
 	}
 	again := New(f.cfg)
 	for i, fact := range f.facts {
 		again.Replay(f.ats[i], fact)
 	}
-	if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.All()) != len(f.b.txs.All()) {
+	if again.mem.Accounts.Left() != f.b.mem.Accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.mem.Txs.All()) != len(f.b.mem.Txs.All()) {
 		t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
-			again.accounts.Left(), again.Waiting(), len(again.txs.All()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.All()))
+			again.mem.Accounts.Left(), again.Waiting(), len(again.mem.Txs.All()), f.b.mem.Accounts.Left(), f.b.Waiting(), len(f.b.mem.Txs.All()))
 	}
 }
 
@@ -168,8 +168,8 @@ func (f *flood) request() grid.Request {
 
 // leg is one that there is, or any.
 func (f *flood) leg() grid.LegID {
-	if n := len(f.b.txs.All()); n > 0 && f.rng.IntN(5) > 0 {
-		id := f.b.txs.All()[f.rng.IntN(n)].ID()
+	if n := len(f.b.mem.Txs.All()); n > 0 && f.rng.IntN(5) > 0 {
+		id := f.b.mem.Txs.All()[f.rng.IntN(n)].ID()
 		return grid.LegID{Tx: id, Leg: []int{0, 0, 0, 1, -1, 7}[f.rng.IntN(6)]}
 	}
 	return grid.LegID{Tx: grid.TxID{Broker: []string{"vo1", "vo2", ""}[f.rng.IntN(3)], Incarnation: uint32(f.rng.IntN(3)),

@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -28,10 +29,10 @@ func Foresee(f *Foresight) []Foreseen { return new(planning.Planner).Foresee(f, 
 // so it may be planned elsewhere.
 func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 	sch := b.scheduler
-	from := max(now, sch.next).Add(b.cfg.Lead)
+	from := max(now, sch.next).Add(b.mem.cfg.Lead)
 	f := &Foresight{After: make([][]int, len(jobs)), Gaps: make([]grid.Duration, len(jobs)), Known: make([]grid.Reason, len(jobs))}
-	f.Input = planning.Input{Cycle: sch.cycles + 1, From: from, Horizon: now.Add(b.cfg.Horizon), Terms: sch.terms(), Sites: b.offered(), Away: sch.someAway()}
-	f.Funds = planning.Quotes{Left: b.accounts.Left(), Away: f.Input.Away, Quotas: map[string]grid.Credits{}}
+	f.Input = planning.Input{Cycle: sch.Cycles + 1, From: from, Horizon: now.Add(b.mem.cfg.Horizon), Terms: sch.terms(), Sites: b.offered(), Away: sch.someAway()}
+	f.Funds = planning.Quotes{Left: b.mem.Accounts.Left(), Away: f.Input.Away, Quotas: map[string]grid.Credits{}}
 	names := make([]string, len(f.Input.Sites))
 	for i := range names {
 		names[i] = f.Input.Sites[i].Name
@@ -53,8 +54,8 @@ func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 		}
 		place[jobs[i].Name], f.Gaps[i] = i, j.Gap
 		f.Input.Jobs = append(f.Input.Jobs, b.foreseen(now, &j, names, f, i))
-		if _, bound := b.accounts.Quota(j.User); bound {
-			f.Funds.Quotas[j.User] = b.accounts.UserLeft(j.User)
+		if _, bound := b.mem.Accounts.Quota(j.User); bound {
+			f.Funds.Quotas[j.User] = b.mem.Accounts.UserLeft(j.User)
 		}
 	}
 	return f
@@ -65,21 +66,21 @@ func (b *Broker) foreseen(now grid.Time, x *grid.Job, sites []string, f *Foresig
 	b.intake.level(now, x)
 	fill(x)
 	why := b.intake.refusal(now, x)
-	j := newJob(*x)
-	out := planning.Job{Name: x.Origin.Label, User: x.User, Submit: now, Priority: x.Priority, Request: j.request(), Deadline: x.Deadline,
-		Barred: b.trust.Among(now, x.User, slices.Values(sites))}
+	j := jobs.NewJob(*x)
+	out := planning.Job{Name: x.Origin.Label, User: x.User, Submit: now, Priority: x.Priority, Request: j.Request(), Deadline: x.Deadline,
+		Barred: b.mem.Trust.Among(now, x.User, slices.Values(sites))}
 	for _, d := range x.After {
 		if why.Refused() {
 			break
 		}
-		at, known := need{b.names[d.Job], d.On}.ends()
+		at, known := jobs.Need{Job: b.mem.Names[d.Job], On: d.On}.Ends()
 		if !known {
 			why = reason(grid.After, "when %s is over, which it comes after, is not known yet", d.Job)
 		}
 		out.Request.Ready = max(out.Request.Ready, at.Add(x.Gap))
 	}
-	if b.tenancy.Bound(x.User) && !why.Refused() {
-		ready, bound := b.tenancy.Chance(j.need(), f.Input.From, f.Input.Horizon)
+	if b.mem.Tenancy.Bound(x.User) && !why.Refused() {
+		ready, bound := b.mem.Tenancy.Chance(j.Need(), f.Input.From, f.Input.Horizon)
 		if ready == grid.Never {
 			why = bound
 		}
@@ -95,7 +96,7 @@ func (b *Broker) foreseen(now grid.Time, x *grid.Job, sites []string, f *Foresig
 func (b *Broker) offered() []planning.Site {
 	var list []planning.Site
 	opened, _ := b.scheduler.opened()
-	for p := range b.peers.All() {
+	for p := range b.mem.Peers.All() {
 		if !p.Usable() {
 			continue
 		}
@@ -118,11 +119,11 @@ const capTimes = 3
 // Config.PriceCap or, without one, three times the mean base price of the sites that suit it.
 // It reports false where no site that suits is known in this life.
 func (b *Broker) PriceCap(now grid.Time, r *grid.Request) (grid.Price, bool) {
-	if b.cfg.PriceCap != nil {
-		return *b.cfg.PriceCap, true
+	if b.mem.cfg.PriceCap != nil {
+		return *b.mem.cfg.PriceCap, true
 	}
 	var x planning.Reach
-	for p := range b.peers.All() {
+	for p := range b.mem.Peers.All() {
 		if p.Usable() {
 			x.Add(p.Name(), b.asking.of(p.ID()).has)
 		}

@@ -30,7 +30,7 @@ func TestForesee_IsWhatTheNextCycleGives(t *testing.T) {
 	f := w.b.Foresee(102*sec, jobs)
 	var p planning.Planner
 	got := p.Foresee(f, nil)
-	if w.submit(102*sec, jobs...); len(w.facts) != facts || w.b.queue.size() != 0 {
+	if w.submit(102*sec, jobs...); len(w.facts) != facts || w.b.mem.Queue.Size() != 0 {
 		t.Fatal("foreseeing is on record")
 	}
 	w.Run(1900 * sec)
@@ -123,7 +123,7 @@ func TestPriceCap_ThreeTimesTheMeanOfTheSitesThatSuit(t *testing.T) {
 		t.Errorf("nothing suits, and the cap is %v", cap)
 	}
 	fixed := 4 * one
-	w.b.cfg.PriceCap = &fixed
+	w.b.mem.cfg.PriceCap = &fixed
 	if cap, known := w.b.PriceCap(102*sec, &j.Request); !known || cap != fixed {
 		t.Errorf("%v, %t", cap, known)
 	}

@@ -21,13 +21,13 @@ const forgetEvery = grid.Hour
 func (in *intake) forget(now grid.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []grid.TxID
-	for _, t := range in.txs.All() {
+	for _, t := range in.Txs.All() {
 		if t.Resolved() && in.co.Done(now, t) && t.LastEnd().Add(keepClosed) <= now && !in.wanted(t) {
 			old = append(old, t.ID())
 		}
 	}
 	if len(old) > 0 {
-		in.record(facts.TxForgotten{Txs: old}, out)
+		in.Record(facts.TxForgotten{Txs: old}, out)
 	}
 	in.forgetJobs(now, out)
 }
@@ -40,16 +40,16 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 	}
 	var busy map[*transaction.Job]bool // filled when needed
 	var old []string
-	for _, j := range in.jobs {
-		if j.array != nil && len(j.array.elements) > 0 {
+	for _, j := range in.Jobs {
+		if j.Array != nil && len(j.Array.Elements) > 0 {
 			continue // those first
 		}
-		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
+		if j.State.Open() || j.Since.Add(in.cfg.KeepJobs) > now || j.Taken || in.errands.errandOf(j) != nil || in.askers[j] != nil || j.Needed() {
 			continue
 		}
 		if busy == nil {
 			busy = map[*transaction.Job]bool{}
-			for _, t := range in.txs.All() {
+			for _, t := range in.Txs.All() {
 				busy[t.Job()] = true
 			}
 		}
@@ -58,34 +58,12 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 		}
 	}
 	if len(old) > 0 {
-		in.record(facts.JobsForgotten{Jobs: old}, out)
+		in.Record(facts.JobsForgotten{Jobs: old}, out)
 	}
-}
-
-func (mem *memory) applyJobsForgotten(f facts.JobsForgotten) {
-	gone := make(map[*job]bool, len(f.Jobs))
-	for _, name := range f.Jobs {
-		if j := mem.names[name]; j != nil {
-			gone[j] = true
-			mem.works -= j.takes()
-			delete(mem.names, name)
-		}
-	}
-	for j := range gone {
-		for _, s := range j.feeds() {
-			s.flow.needs = slices.DeleteFunc(s.flow.needs, func(x need) bool { return gone[x.job] })
-		}
-		for _, p := range j.needs() {
-			p.flow.feeds = slices.DeleteFunc(p.flow.feeds, func(x *job) bool { return gone[x] })
-		}
-	}
-	mem.forgetElements(gone)
-	mem.jobs = slices.DeleteFunc(mem.jobs, func(j *job) bool { return gone[j] })
-	mem.queue.sweep()
 }
 
 // wanted reports whether a transaction is part of a window that still counts.
 func (in *intake) wanted(t *transaction.Tx) bool {
-	j := in.jobOf(t)
-	return j.state == grid.JobPlaced && slices.Contains(j.Window(), t)
+	j := in.JobOf(t)
+	return j.State == grid.JobPlaced && slices.Contains(j.Window(), t)
 }

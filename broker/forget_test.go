@@ -83,8 +83,8 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 	holds := step("site:north", agents.Offers{Cycle: asked[0].Message.(agents.OfferRequest).Cycle, Groups: []agents.GroupOffer{{
 		Group: grid.Group{Name: "main", Nodes: 8, Performance: grid.Unit, Price: 3_600_000}, Admissible: p, Clear: p}}})
 	h := holds[0].Message.(agents.Hold)
-	if h.Job != "first" || b.accounts.UserLeft("ana") != grid.Credit {
-		t.Fatalf("a hold for %s; ana has %v of 5 credits left with 4 of them pending", h.Job, b.accounts.UserLeft("ana"))
+	if h.Job != "first" || b.mem.Accounts.UserLeft("ana") != grid.Credit {
+		t.Fatalf("a hold for %s; ana has %v of 5 credits left with 4 of them pending", h.Job, b.mem.Accounts.UserLeft("ana"))
 	}
 	if v, _ := b.Job("second"); v.Reason.Code != grid.NoMoney || v.State != grid.JobWaiting {
 		t.Errorf("second is %v: %v", v.State, v.Reason)
@@ -94,7 +94,7 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 		tx := b.scheduler.cycle.try
 		step("site:north", agents.Refused{Leg: tx.LegID(0), Step: "Hold", Reason: grid.Reason{Code: grid.Busy}})
 	}
-	if left := b.accounts.UserLeft("ana"); left != 5*grid.Credit {
+	if left := b.mem.Accounts.UserLeft("ana"); left != 5*grid.Credit {
 		t.Errorf("nothing was bought, and ana has %v credits left", left)
 	}
 }

@@ -67,7 +67,7 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 		out.Send(from, agents.SitesLooked{})
 		return
 	}
-	for p := range g.peers.All() {
+	for p := range g.Peers.All() {
 		if len(g.waits) >= mostGlanced {
 			break
 		}
@@ -79,7 +79,7 @@ func (g *glances) look(now grid.Time, from agents.ID, out *agents.Outbox) {
 		}
 		g.waits[p.ID()], g.of(p.ID()).asked = true, now
 		g.sent++
-		g.tx.AskOffers(p.ID(), 0, now.Add(g.cfg.Horizon), out)
+		g.Tx.AskOffers(p.ID(), 0, now.Add(g.cfg.Horizon), out)
 	}
 	g.lookers = append(g.lookers, from)
 	switch {
@@ -109,7 +109,7 @@ func (g *glances) due(m glanceDue, out *agents.Outbox) {
 		return
 	}
 	for id := range g.waits { // each alone: the order does not show
-		if p := g.peers.Get(id); p != nil {
+		if p := g.Peers.Get(id); p != nil {
 			g.of(id).site = planning.Site{Name: p.Name()}
 		}
 	}

@@ -18,8 +18,8 @@ type operator struct{ *memory }
 // recordFile records the terms in the broker's configuration file, if they differ from
 // those on record. A file without terms is recorded only after one with terms.
 func (op *operator) recordFile(list []grid.Holder, out *agents.Outbox) {
-	if op.tenancy.Differs(list) {
-		op.record(facts.TermsRead{Holders: list}, out)
+	if op.Tenancy.Differs(list) {
+		op.Record(facts.TermsRead{Holders: list}, out)
 	}
 }
 
@@ -49,9 +49,9 @@ func (op *operator) grantTerms(from agents.ID, m agents.GrantTerms, out *agents.
 	}
 	f := facts.TermsGranted{Holder: m.Holder, Drop: m.Drop, By: by}
 	out.Row("B141")
-	why := op.tenancy.RefusesGrant(f)
-	if !why.Refused() && op.tenancy.Changes(f) {
-		op.record(f, out)
+	why := op.Tenancy.RefusesGrant(f)
+	if !why.Refused() && op.Tenancy.Changes(f) {
+		op.Record(f, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -12,14 +13,14 @@ func (sch *scheduler) makeInput(now grid.Time, out *agents.Outbox) planning.Inpu
 	c := &sch.cycle
 	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
 		Jobs: make([]planning.Job, len(c.entries)), Away: sch.someAway()}
-	memo := map[*job]grid.Time{}
+	memo := map[*jobs.Job]grid.Time{}
 	for i := range c.entries {
 		j := c.entries[i].job
-		if len(j.behind()) > 0 {
+		if len(j.Behind()) > 0 {
 			out.Row("B81")
 		}
-		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
-			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.trust.Among(now, j.User, namesOf(sch.sites)), Bound: c.entries[i].bound}
+		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: bounded(j, c.poll.sites, memo),
+			Deadline: j.Deadline, Pending: !j.NeedsOver(), Gone: c.entries[i].over, Barred: sch.Trust.Among(now, j.User, namesOf(sch.sites)), Bound: c.entries[i].bound}
 		in.Jobs[i].Request.Ready = max(in.Jobs[i].Request.Ready, c.entries[i].notBefore())
 		in.Jobs[i].Elsewhere = sch.asking.elsewhere(sch.index, &in.Jobs[i].Request)
 	}
@@ -30,37 +31,37 @@ func (sch *scheduler) makeInput(now grid.Time, out *agents.Outbox) planning.Inpu
 func (c *cycle) requests(t planning.Terms) *planning.Input {
 	in := &planning.Input{From: c.from, Horizon: c.horizon, Terms: t, Jobs: make([]planning.Job, len(c.entries))}
 	for i := range c.entries {
-		in.Jobs[i].Request = c.entries[i].job.request()
+		in.Jobs[i].Request = c.entries[i].job.Request()
 	}
 	return in
 }
 
 // bounded is a job's request for this cycle: no earlier than the jobs before it allow, and
 // early enough for the jobs after it to run on the fastest nodes offered for them.
-func (j *job) bounded(sites []planning.Site, memo map[*job]grid.Time) grid.Request {
-	r := j.request()
-	if at, ok := j.follows(); ok {
+func bounded(j *jobs.Job, sites []planning.Site, memo map[*jobs.Job]grid.Time) grid.Request {
+	r := j.Request()
+	if at, ok := j.Follows(); ok {
 		r.Ready = max(r.Ready, at)
 	}
-	if len(j.behind()) > 0 {
-		r.Deadline = j.latest(sites, memo)
+	if len(j.Behind()) > 0 {
+		r.Deadline = latestEnd(j, sites, memo)
 	}
 	return r
 }
 
-// latest is the latest end of a job with which it and all jobs after it can meet their
+// latestEnd is the latest end of a job with which it and all jobs after it can meet their
 // deadlines. Workflows have no loops.
-func (j *job) latest(sites []planning.Site, memo map[*job]grid.Time) grid.Time {
+func latestEnd(j *jobs.Job, sites []planning.Site, memo map[*jobs.Job]grid.Time) grid.Time {
 	if t, ok := memo[j]; ok {
 		return t
 	}
 	t := j.Deadline
-	for _, s := range j.behind() {
-		if !s.state.Open() {
+	for _, s := range j.Behind() {
+		if !s.State.Open() {
 			continue
 		}
-		by := s.latest(sites, memo)
-		r := s.request()
+		by := latestEnd(s, sites, memo)
+		r := s.Request()
 		if takes, ok := planning.Quickest(sites, &r); ok && by < grid.Never {
 			t = min(t, by.Add(-takes-s.Gap))
 		}
@@ -74,17 +75,17 @@ func (j *job) latest(sites []planning.Site, memo map[*job]grid.Time) grid.Time {
 func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	c := &sch.cycle
 	q := &c.quotes
-	q.Left, q.Away, q.Gone = sch.accounts.Left(), sch.someAway(), make([]bool, len(c.entries))
-	if sch.accounts.Quotas() {
+	q.Left, q.Away, q.Gone = sch.Accounts.Left(), sch.someAway(), make([]bool, len(c.entries))
+	if sch.Accounts.Quotas() {
 		q.Quotas = map[string]grid.Credits{}
 	}
 	for i := range c.entries {
 		j := c.entries[i].job
 		q.Gone[i] = c.entries[i].over
-		if _, ok := sch.accounts.Quota(j.User); ok {
-			q.Quotas[j.User] = sch.accounts.UserLeft(j.User)
+		if _, ok := sch.Accounts.Quota(j.User); ok {
+			q.Quotas[j.User] = sch.Accounts.UserLeft(j.User)
 		}
-		if j.state == grid.JobWithdrawn {
+		if j.State == grid.JobWithdrawn {
 			gone = append(gone, j.Name)
 		}
 	}
@@ -97,8 +98,8 @@ func (sch *scheduler) terms() planning.Terms {
 	t := c.planning()
 	if t.ByValue() {
 		t.Patience = c.waits()
-		t.Wait = sch.accounts.Wait(c.Cycle, t.Patience)
-		t.Weight = int64(sch.accounts.Weight()) / 1000
+		t.Wait = sch.Accounts.Wait(c.Cycle, t.Patience)
+		t.Weight = int64(sch.Accounts.Weight()) / 1000
 	}
 	return t
 }
@@ -142,7 +143,7 @@ func (sch *scheduler) recordSeen(now grid.Time, out *agents.Outbox) {
 	f := c.input.Seen(!sch.detail.affords(now, c.input.RecordSize(), sch.cfg.Explain))
 	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, sch.cfg.Lead, sch.cfg.Cycle
 	inTurn := sch.asking.inTurn()
-	for p := range sch.peers.All() {
+	for p := range sch.Peers.All() {
 		if _, asked := sch.index[p.ID()]; asked {
 			continue
 		}

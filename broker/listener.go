@@ -22,12 +22,12 @@ func (b outcomes) Decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) 
 
 // Lost repairs a job's window.
 func (b outcomes) Lost(now grid.Time, j *transaction.Job, out *agents.Outbox) {
-	b.errands.mend(now, b.names[j.Name], out)
+	b.errands.mend(now, b.mem.Names[j.Name], out)
 }
 
 // Ended answers those waiting for a cancelled job to end.
 func (b outcomes) Ended(j *transaction.Job, out *agents.Outbox) {
-	b.intake.answerCancel(b.names[j.Name], out)
+	b.intake.answerCancel(b.mem.Names[j.Name], out)
 }
 
 // Effective answers the asker of a move.
@@ -36,11 +36,11 @@ func (b outcomes) Effective(t *transaction.Tx, why grid.Reason, out *agents.Outb
 }
 
 // Changed has a job reviewed at the end of the step.
-func (b outcomes) Changed(j *transaction.Job) { b.touch(b.names[j.Name]) }
+func (b outcomes) Changed(j *transaction.Job) { b.mem.Touch(b.mem.Names[j.Name]) }
 
 // Listed repairs the windows that had to wait.
 func (b outcomes) Listed(now grid.Time, out *agents.Outbox) {
-	for _, j := range b.jobs {
+	for _, j := range b.mem.Jobs {
 		b.errands.mend(now, j, out)
 	}
 }

@@ -19,7 +19,7 @@ func (sch *scheduler) listSites(ids []agents.ID) {
 		sch.index[id] = int32(i)
 	}
 	sch.cycle.poll = newPoll(sch.sites)
-	sch.peers.Unchanged()
+	sch.Peers.Unchanged()
 }
 
 // maxName bounds the name of a site that joins, in bytes.
@@ -29,31 +29,31 @@ const maxName = 100
 // legs before. An address that makes no sense, or differs from a known one only in case,
 // is counted and ignored: people would confuse the two, and so would accounts. Row B65.
 func (b *Broker) join(now grid.Time, id agents.ID, out *agents.Outbox) {
-	p := b.peers.Get(id)
+	p := b.mem.Peers.Get(id)
 	if p != nil && p.Member() {
-		b.peers.Hear(now)
+		b.mem.Peers.Hear(now)
 		out.Row("B130")
 		askStanding(id, out) // it may have restarted and forgotten whom to tell
 		return
 	}
 	if p == nil && !b.welcome(id) {
-		b.stray++
+		b.mem.stray++
 		return
 	}
-	b.peers.Hear(now)
+	b.mem.Peers.Hear(now)
 	met := p != nil
 	out.Row("B65")
 	out.Row("B130")
-	b.record(facts.SiteJoined{Site: transaction.SiteName(id)}, out)
-	b.peers.Change()
-	b.co.Member(now, b.peers.Get(id), met, out)
+	b.mem.Record(facts.SiteJoined{Site: transaction.SiteName(id)}, out)
+	b.mem.Peers.Change()
+	b.co.Member(now, b.mem.Peers.Get(id), met, out)
 	askStanding(id, out)
 }
 
 // welcome reports whether an unknown site may be added.
 func (b *Broker) welcome(id agents.ID) bool {
-	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
-	return c.checkSites() == nil && len(transaction.SiteName(id)) <= maxName && b.peers.Room(id) &&
+	c := Config{Name: b.mem.cfg.Name, Sites: []agents.ID{id}}
+	return c.checkSites() == nil && len(transaction.SiteName(id)) <= maxName && b.mem.Peers.Room(id) &&
 		!strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
@@ -64,17 +64,17 @@ func (b *Broker) welcome(id agents.ID) bool {
 // given up for good on that. Rows B65, B106. For sites that are asked in turn see
 // asking.elsewhere.
 func (sch *scheduler) someAway() bool {
-	if !sch.peers.Settled(sch.now) {
+	if !sch.Peers.Settled(sch.Now) {
 		return true
 	}
 	inTurn := sch.asking.inTurn()
-	return sch.peers.Some(func(p *transaction.Site) bool {
+	return sch.Peers.Some(func(p *transaction.Site) bool {
 		_, asked := sch.index[p.ID()]
 		asked = asked || inTurn
 		if p.Lost() != nil {
-			return sch.now < p.Lost().Since.Add(sch.cfg.Horizon)
+			return sch.Now < p.Lost().Since.Add(sch.cfg.Horizon)
 		}
-		return p.Member() && !(p.Listed() && asked) || !p.Member() && p.Went() && sch.now < p.Left().Add(sch.cfg.Horizon)
+		return p.Member() && !(p.Listed() && asked) || !p.Member() && p.Went() && sch.Now < p.Left().Add(sch.cfg.Horizon)
 	})
 }
 
@@ -82,10 +82,10 @@ func (sch *scheduler) someAway() bool {
 // gossip misses a dead site long before the wait would be over. Open legs and debts are
 // not affected.
 func (b *Broker) leave(now grid.Time, id agents.ID, out *agents.Outbox) {
-	if p := b.peers.Get(id); p != nil && p.Member() {
+	if p := b.mem.Peers.Get(id); p != nil && p.Member() {
 		out.Row("B65")
-		b.record(facts.SiteLeft{Site: transaction.SiteName(id)}, out)
-		b.peers.Change()
+		b.mem.Record(facts.SiteLeft{Site: transaction.SiteName(id)}, out)
+		b.mem.Peers.Change()
 		b.scheduler.goOnWithout(now, id, out)
 		b.co.Member(now, p, true, out)
 	}

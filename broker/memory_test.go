@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -98,7 +97,7 @@ func BenchmarkRestart(b *testing.B) {
 				b.StopTimer()
 				x := reserved(sites, 100_000)
 				legs := map[agents.ID][]agents.ListedLeg{}
-				for _, t := range x.txs.All() {
+				for _, t := range x.mem.Txs.All() {
 					legs[t.Site(0)] = append(legs[t.Site(0)], agents.ListedLeg{Leg: t.LegID(0), What: t.Legs()[0].What(), Job: t.Job().Name, State: grid.Confirmed, Fare: t.Legs()[0].Fare(), Version: 1})
 				}
 				b.StartTimer()
@@ -108,53 +107,11 @@ func BenchmarkRestart(b *testing.B) {
 					out.Reset()
 					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
 				}
-				if x.peers.Listening() {
+				if x.mem.Peers.Listening() {
 					b.Fatal("it still listens")
 				}
 			}
 		})
-	}
-}
-
-// What is shared by those that have nothing of their own is not written, whatever a
-// broker does.
-func TestMemory_WhatManyShareIsNotWritten(t *testing.T) {
-	t.Parallel()
-	b := reserved(3, 50)
-	for _, j := range b.jobs {
-		j.because(reason(grid.Busy, "something"))
-		j.own().errand = &errand{}
-	}
-	r := b.jobs[0].request()
-	r.OneSite = true
-	b.jobs[0].ask(r, *b.jobs[0].wishes)
-	if !b.jobs[0].OneSite || b.jobs[1].OneSite {
-		t.Error("a wish of one job is not its own")
-	}
-	for what, shared := range map[string]any{"wishes": noWishes, "fate": noFate, "submission": noSubmission} {
-		if !reflect.ValueOf(shared).IsZero() {
-			t.Errorf("the %s that many share were written: %+v", what, shared)
-		}
-	}
-}
-
-// A stored job equals the submitted one, although parts of it are stored separately.
-func TestJob_KeepsAllThatWasHandedIn(t *testing.T) {
-	t.Parallel()
-	plain := testJob("wave-k3f9m2q7", 4, grid.Hour, grid.Credit)
-	plain.Origin = grid.Origin{Batch: "b-1", Digest: "d", Label: "wave", Notify: "https://x"}
-	odd := plain
-	odd.Priority, odd.Run, odd.OneSite, odd.After, odd.Gap = 3, 5, true, grid.Dependencies(grid.IfAny, "a"), 7
-	odd.Require.GPUs, odd.Minimize, odd.Flexible, odd.Fix, odd.Phi = 2, grid.GoalCost, 9, 11, 13
-	odd.Sizes, odd.Urgency, odd.Work = []grid.Size{{Nodes: 1, Length: 2}}, 17, &grid.Work{}
-	odd.Origin.Label = "another"
-	for _, x := range []grid.Job{plain, odd, {}} {
-		if got := newJob(x).whole(); !reflect.DeepEqual(got, x) {
-			t.Errorf("%+v, want %+v", got, x)
-		}
-	}
-	if a, b := newJob(plain), newJob(plain); a.wishes != b.wishes || a.fate != b.fate {
-		t.Error("what few jobs have takes room in one that has none of it")
 	}
 }
 
@@ -178,7 +135,7 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		}
 	}
 	legs := map[agents.ID][]agents.ListedLeg{}
-	for _, x := range b.txs.All() {
+	for _, x := range b.mem.Txs.All() {
 		legs[x.Site(0)] = append(legs[x.Site(0)], agents.ListedLeg{Leg: x.LegID(0), What: x.Legs()[0].What(), Job: x.Job().Name, State: grid.Confirmed, Fare: x.Legs()[0].Fare(), Version: 1})
 	}
 	step(0, "", agents.Started{Nonce: 8})
@@ -204,7 +161,7 @@ func TestWatches_OneAlarmForAllLegs(t *testing.T) {
 		alarms = slices.Delete(alarms, next, next+1)
 		step(a.At, "", a.Message)
 	}
-	for _, x := range b.txs.All() {
+	for _, x := range b.mem.Txs.All() {
 		if !asked[x.LegID(0)] && x.State() == grid.TxCommitted && x.Legs()[0].State() == grid.Confirmed {
 			t.Errorf("nobody was asked of leg %v, which should have started at %v", x.LegID(0), x.Legs()[0].What().Start)
 		}

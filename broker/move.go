@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
@@ -18,19 +19,19 @@ func (ers *errands) jobModify(now grid.Time, from agents.ID, m agents.JobModify,
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: r})
 		return
 	}
-	j := ers.names[m.Job]
-	want := j.whole()
+	j := ers.Names[m.Job]
+	want := j.Whole()
 	has := want.Request
 	want.Request = m.Request
 	fill(&want)
-	if e := j.errand; e != nil {
-		if e.tx != nil || e.asker != from || !sameRequest(&want.Request, &e.request) {
+	if e := ers.of[j]; e != nil {
+		if e.tx != nil || e.asker != from || !jobs.SameRequest(&want.Request, &e.request) {
 			out.Row("B116")
 			out.Send(from, agents.JobReply{Job: m.Job, Reason: e.busy()})
 		}
 		return // the same request again: the answer to the first is still to come
 	}
-	if sameRequest(&want.Request, &has) {
+	if jobs.SameRequest(&want.Request, &has) {
 		out.Send(from, agents.JobReply{Job: m.Job})
 		return
 	}
@@ -53,7 +54,7 @@ func (e *errand) busy() grid.Reason {
 
 // movable says why a job cannot be moved now; no reason: it can.
 func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
-	j := ers.names[m.Job]
+	j := ers.Names[m.Job]
 	switch {
 	case j == nil:
 		return reason(grid.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
@@ -61,10 +62,10 @@ func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
 	case len(j.Parts) > 0 || len(m.Request.Parts) > 0:
 		return reason(grid.Invalid, "job %q has parts, and a job of parts cannot be modified; cancel it and submit another", m.Job)
-	case j.state == grid.JobPlaced && !ers.co.MayBuy(now):
+	case j.State == grid.JobPlaced && !ers.co.MayBuy(now):
 		return reason(grid.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
-	case j.state != grid.JobPlaced:
-		return reason(grid.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
+	case j.State != grid.JobPlaced:
+		return reason(grid.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.State)
 	}
 	for _, t := range j.Window() {
 		for i := range t.Legs() {
@@ -73,7 +74,7 @@ func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 			}
 		}
 	}
-	want := j.whole()
+	want := j.Whole()
 	want.Request = m.Request
 	fill(&want)
 	return sense(now, &want)
@@ -92,11 +93,11 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 		ers.giveBack(e, int32(i), from)
 	}
 	want := e.request
-	if at, ok := e.job.follows(); ok {
+	if at, ok := e.job.Follows(); ok {
 		want.Ready = max(want.Ready, at)
 	}
 	in := planning.Input{From: from, Horizon: horizon, Terms: ers.cfg.planning(), Sites: e.poll.sites,
-		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.trust.Among(now, e.job.User, namesOf(e.sites))}}}
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.Trust.Among(now, e.job.User, namesOf(e.sites))}}}
 	in.Terms.MaxAlternatives = 1
 	d, why := ers.planner.Windows(&in)
 	if len(d.Jobs[0].Alternatives) == 0 {
@@ -111,12 +112,12 @@ func (ers *errands) move(now grid.Time, e *errand, out *agents.Outbox) {
 	}
 	legs := a.What()
 	flex := flexOf(&e.request, legs)
-	if r := ers.tenancy.Over(e.job.User, legs, sumOf(base), flex, e.job.Name); r.Refused() {
+	if r := ers.Tenancy.Over(e.job.User, legs, sumOf(base), flex, e.job.Name); r.Refused() {
 		ers.finish(e)
 		ers.moved(now, e, r, out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, legs, flex)), base)
+	limits, ok := share(min(e.request.Budget, ers.Accounts.Left(), ers.Accounts.UserLeft(e.job.User), ers.Tenancy.Left(e.job.User, legs, flex)), base)
 	if !ok {
 		ers.finish(e)
 		ers.moved(now, e, reason(grid.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
@@ -162,7 +163,7 @@ func (ers *errands) giveBack(e *errand, site int32, from grid.Time) {
 // moved tells the user why a move failed. If the job has meanwhile lost a part of its
 // window, that is repaired now.
 func (ers *errands) moved(now grid.Time, e *errand, r grid.Reason, out *agents.Outbox) {
-	if e.job.errand == e {
+	if ers.of[e.job] == e {
 		ers.finish(e)
 	}
 	if e.asker != "" {

@@ -30,7 +30,7 @@ func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
 	} {
 		b.Replay(0, f)
 	}
-	e := &errand{job: b.names["wave"], sites: []agents.ID{"site:north"}}
+	e := &errand{job: b.mem.Names["wave"], sites: []agents.ID{"site:north"}}
 	e.poll.sites = []planning.Site{{Name: "north", Answer: planning.Usable, Groups: []agents.GroupOffer{{Group: g, Admissible: free}}}}
 	b.errands.giveBack(e, 0, 0)
 	if p := e.poll.sites[0].Groups[0].Admissible; len(p) != 1 || p[0].Free != 4 {

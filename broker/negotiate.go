@@ -3,9 +3,9 @@ package broker
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -16,10 +16,6 @@ import (
 // changes until the user, or in a simulation a draw, accepts. Accepting begins a
 // transaction that replaces the leg, like any move. The new price is the old one less
 // the payment, and the old price is refunded. Rows B74 to B77.
-
-// maxJobOffers bounds the offers remembered for a job. Beyond it the oldest closed one
-// is forgotten; if all are open, a new one is declined.
-const maxJobOffers = 16
 
 // longestOffer bounds how long an offer is kept open, whatever its site says.
 const longestOffer = grid.Day
@@ -33,28 +29,6 @@ type offerDue struct {
 // Kind names the alarm.
 func (offerDue) Kind() string { return "OfferDue" }
 
-// offers are the offers for a job, the latest last.
-type offers struct{ list []facts.JobOffer }
-
-// asks lists them, nil if there are none.
-func (j *job) asks() []facts.JobOffer {
-	if j.offers == nil {
-		return nil
-	}
-	return j.offers.list
-}
-
-// offer finds an offer for a leg by its number, or returns nil if there was none or it
-// has been forgotten.
-func (j *job) offer(leg grid.LegID, number uint32) *facts.JobOffer {
-	for i := range j.asks() {
-		if o := &j.offers.list[i]; o.Leg == leg && o.Number == number {
-			return o
-		}
-	}
-	return nil
-}
-
 // shifts answers sites that ask to move a leg.
 type shifts struct {
 	*memory
@@ -65,8 +39,8 @@ type shifts struct {
 // shiftOffered takes a site's offer to move a leg. An offer that was declined before is
 // declined again, and one that cannot be accepted is declined at once. Rows B74, B77.
 func (shi *shifts) shiftOffered(now grid.Time, t *transaction.Tx, l *transaction.Leg, m agents.ShiftOffer, out *agents.Outbox) {
-	j := shi.jobOf(t)
-	if o := j.offer(m.Leg, m.Number); o != nil {
+	j := shi.JobOf(t)
+	if o := j.Offer(m.Leg, m.Number); o != nil {
 		if o.State == facts.OfferRejected || o.State == facts.OfferExpired {
 			out.Row("B77")
 			shi.decline(o, out)
@@ -79,7 +53,7 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction.Tx, l *transaction
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
 	why := shi.unfit(now, t, l, &o)
 	if !why.Refused() {
-		why = j.crowded(m.Leg)
+		why = crowded(j, m.Leg)
 	}
 	if why.Refused() {
 		out.Row("B77")
@@ -88,30 +62,30 @@ func (shi *shifts) shiftOffered(now grid.Time, t *transaction.Tx, l *transaction
 		return
 	}
 	out.Row("B74")
-	shi.record(facts.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
+	shi.Record(facts.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
 	out.Alarm(o.Expires, offerDue{m.Leg, m.Number})
 	if shi.cfg.AcceptShifts == 0 {
 		return
 	}
 	why = reason(grid.NotAllowed, "its user keeps the old place")
 	if shi.willing(m.Leg, m.Number) {
-		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
+		why = shi.accept(now, j, j.Offer(m.Leg, m.Number), "", out)
 	}
 	if why.Refused() {
 		out.Row("B76")
-		shi.closeOffer(j.offer(m.Leg, m.Number), facts.OfferRejected, why, out)
+		shi.closeOffer(j.Offer(m.Leg, m.Number), facts.OfferRejected, why, out)
 	}
 }
 
 // unfit says why a leg cannot be moved as offered; no reason: it can.
 func (shi *shifts) unfit(now grid.Time, t *transaction.Tx, l *transaction.Leg, o *facts.JobOffer) grid.Reason {
-	j := shi.jobOf(t)
-	at, ok := j.follows()
+	j := shi.JobOf(t)
+	at, ok := j.Follows()
 	w := grid.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
 	case len(j.Parts) > 1:
 		return reason(grid.BadState, "leg %v is one of a job of parts, which start together or at stated offsets", o.Leg)
-	case len(t.Legs()) != 1 || t.State() != grid.TxCommitted || t.Apart() || t.GivenUp() != grid.Kept || l.State() != grid.Confirmed || l.Moved() || j.state != grid.JobPlaced:
+	case len(t.Legs()) != 1 || t.State() != grid.TxCommitted || t.Apart() || t.GivenUp() != grid.Kept || l.State() != grid.Confirmed || l.Moved() || j.State != grid.JobPlaced:
 		return reason(grid.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
 	case o.Version != max(l.Version(), 1):
 		return reason(grid.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.Version(), 1), o.Version)
@@ -128,16 +102,16 @@ func (shi *shifts) unfit(now grid.Time, t *transaction.Tx, l *transaction.Leg, o
 }
 
 // crowded says why a job takes no further offer now; no reason: it does.
-func (j *job) crowded(leg grid.LegID) grid.Reason {
+func crowded(j *jobs.Job, leg grid.LegID) grid.Reason {
 	open := 0
-	for _, o := range j.asks() {
+	for _, o := range j.Offers() {
 		if o.State == facts.OfferOpen {
 			if open++; o.Leg == leg {
 				return reason(grid.Conflict, "offer %d is open", o.Number)
 			}
 		}
 	}
-	if open >= maxJobOffers {
+	if open >= jobs.MaxJobOffers {
 		return reason(grid.QueueFull, "%d offers for the job are open", open)
 	}
 	return grid.Reason{}
@@ -172,7 +146,7 @@ func (shi *shifts) offerAnswer(now grid.Time, from agents.ID, m agents.OfferAnsw
 // answered acts on a user's answer, or says why it cannot. begun reports whether it has
 // begun a transaction.
 func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why grid.Reason, begun bool) {
-	j := shi.names[m.Job]
+	j := shi.Names[m.Job]
 	switch {
 	case j == nil:
 		return reason(grid.Unknown, "%s has no job %q", shi.cfg.Name, m.Job), false
@@ -180,8 +154,8 @@ func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer,
 		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User), false
 	}
 	var o *facts.JobOffer
-	for i := range j.asks() {
-		if x := &j.offers.list[i]; x.N == m.N {
+	for i := range j.Offers() {
+		if x := &j.Offers()[i]; x.N == m.N {
 			o = x
 		}
 	}
@@ -194,9 +168,9 @@ func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer,
 		return reason(grid.Expired, "offer %d expired at %v", m.N, o.Expires), false
 	case o.State != facts.OfferOpen:
 		return reason(grid.BadState, "offer %d is answered: %s", m.N, o.State), false
-	case j.errand != nil:
+	case shi.errands.errandOf(j) != nil:
 		out.Row("B116")
-		return j.errand.busy(), false
+		return shi.errands.errandOf(j).busy(), false
 	case m.Accept:
 		return shi.accept(now, j, o, from, out), true
 	}
@@ -208,30 +182,30 @@ func (shi *shifts) answered(now grid.Time, from agents.ID, m agents.OfferAnswer,
 // accept begins the transaction that moves a leg, or says why it cannot and leaves the
 // offer as it is. The accounts must cover the new price before the old one is refunded.
 // Row B75.
-func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents.ID, out *agents.Outbox) grid.Reason {
-	t := shi.txs.Get(o.Leg.Tx)
-	if t == nil || shi.errands.lies(j) != t || !shi.co.MayBuy(now) || j.errand != nil {
+func (shi *shifts) accept(now grid.Time, j *jobs.Job, o *facts.JobOffer, asker agents.ID, out *agents.Outbox) grid.Reason {
+	t := shi.Txs.Get(o.Leg.Tx)
+	if t == nil || shi.errands.lies(j) != t || !shi.co.MayBuy(now) || shi.errands.errandOf(j) != nil {
 		return reason(grid.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
 	l := &t.Legs()[0]
 	if why := shi.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
-	if !shi.peers.Serves(t.Sites()[0]) {
+	if !shi.Peers.Serves(t.Sites()[0]) {
 		out.Row("B115")
 		return shi.errands.away(t.Sites()[0])
 	}
 	price := l.Fare().Total() - o.Pay
-	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
+	if left := min(shi.Accounts.Left(), shi.Accounts.UserLeft(j.User)); price > left {
 		return reason(grid.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
 	what := l.What()
 	what.Start, what.End = o.Start, o.End
 	flex := grid.Flex{Ready: o.Ready, Due: o.Due, Fix: t.Flex().Fix, Phi: t.Flex().Phi}
-	if r := shi.tenancy.Over(j.User, []grid.Leg{what}, price, flex, j.Name); r.Refused() {
+	if r := shi.Tenancy.Over(j.User, []grid.Leg{what}, price, flex, j.Name); r.Refused() {
 		return r
 	}
-	e := &errand{job: j, request: j.request(), asker: asker}
+	e := &errand{job: j, request: j.Request(), asker: asker}
 	shi.errands.newErrand(e)
 	f := shi.co.NewTx(j.Name, 1)
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []grid.Credits{price}, e.request, o.Number
@@ -249,7 +223,7 @@ func (shi *shifts) accept(now grid.Time, j *job, o *facts.JobOffer, asker agents
 // offerFailed closes an offer whose transaction failed. If the site just did not answer,
 // the offer stays open for another try.
 func (shi *shifts) offerFailed(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
-	o := shi.accepted(t)
+	o := shi.Accepted(t)
 	if o == nil || o.State != facts.OfferOpen || t.Reason().Code == grid.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
@@ -257,17 +231,9 @@ func (shi *shifts) offerFailed(now grid.Time, t *transaction.Tx, out *agents.Out
 	shi.closeOffer(o, facts.OfferRejected, t.Reason(), out)
 }
 
-// accepted is the offer that a transaction accepts, or nil.
-func (mem *memory) accepted(t *transaction.Tx) *facts.JobOffer {
-	if t.Offer() == 0 {
-		return nil
-	}
-	return mem.jobOf(t).offer(t.Legs()[0].Replaces(), t.Offer())
-}
-
 // closeOffer ends an offer that is open, and tells its site.
 func (shi *shifts) closeOffer(o *facts.JobOffer, to facts.OfferState, why grid.Reason, out *agents.Outbox) {
-	shi.record(facts.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
+	shi.Record(facts.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
 	shi.decline(o, out)
 }
 
@@ -278,11 +244,11 @@ func (shi *shifts) decline(o *facts.JobOffer, out *agents.Outbox) {
 
 // offerDue closes an offer that nobody has answered. Row B77.
 func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
-	t := shi.txs.Get(m.Leg.Tx)
+	t := shi.Txs.Get(m.Leg.Tx)
 	if t == nil {
 		return
 	}
-	if o := shi.jobOf(t).offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
+	if o := shi.JobOf(t).Offer(m.Leg, m.Number); o != nil && o.State == facts.OfferOpen && now >= o.Expires {
 		out.Row("B77")
 		shi.closeOffer(o, facts.OfferExpired, grid.Reason{}, out)
 	}
@@ -290,36 +256,11 @@ func (shi *shifts) offerDue(now grid.Time, m offerDue, out *agents.Outbox) {
 
 // offersAgain sets the alarms of open offers in a new life.
 func (shi *shifts) offersAgain(out *agents.Outbox) {
-	for _, j := range shi.jobs {
-		for _, o := range j.asks() {
+	for _, j := range shi.Jobs {
+		for _, o := range j.Offers() {
 			if o.State == facts.OfferOpen {
-				out.Alarm(max(shi.now, o.Expires), offerDue{o.Leg, o.Number})
+				out.Alarm(max(shi.Now, o.Expires), offerDue{o.Leg, o.Number})
 			}
 		}
-	}
-}
-
-// applyOffered adds an offer to its job.
-func (mem *memory) applyOffered(f facts.ShiftOffered) {
-	t := mem.txs.Get(f.Leg.Tx)
-	j := mem.jobOf(t)
-	o := facts.JobOffer{N: 1, Site: t.Sites()[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: facts.OfferOpen}
-	if j.offers == nil {
-		j.own().offers = &offers{}
-	}
-	list := j.offers.list
-	if n := len(list); n > 0 {
-		o.N = list[n-1].N + 1
-	}
-	if len(list) >= maxJobOffers {
-		i := slices.IndexFunc(list, func(o facts.JobOffer) bool { return o.State != facts.OfferOpen })
-		list = slices.Delete(list, i, i+1)
-	}
-	j.offers.list = append(list, o)
-}
-
-func (mem *memory) applyOfferClosed(f facts.OfferClosed) {
-	if o := mem.jobOf(mem.txs.Get(f.Leg.Tx)).offer(f.Leg, f.Number); o != nil {
-		o.State, o.Reason = f.State, f.Reason
 	}
 }

@@ -25,10 +25,10 @@ func (ask *asking) noteGroups(id agents.ID, s *planning.Site) {
 // reach is what all sites have; false if that is not known of one of them.
 func (ask *asking) reach(now grid.Time) (planning.Reach, bool) {
 	x := planning.ReachOf(ask.cfg.Horizon-ask.cfg.Lead, ask.cfg.planning())
-	if ask.inTurn() || !ask.peers.Settled(now) {
+	if ask.inTurn() || !ask.Peers.Settled(now) {
 		return x, false
 	}
-	for p := range ask.peers.All() {
+	for p := range ask.Peers.All() {
 		switch {
 		case !p.Member() && (!p.Went() || now >= p.Left().Add(ask.cfg.Horizon)), p.Lost() != nil && now >= p.Lost().Since.Add(ask.cfg.Horizon):
 			// it is not expected any more
@@ -44,7 +44,7 @@ func (ask *asking) reach(now grid.Time) (planning.Reach, bool) {
 // neverHere says why a job can never run on what the sites have; no reason: it may, or what
 // they have is not known.
 func (in *intake) neverHere(now grid.Time, j *grid.Job) grid.Reason {
-	if !in.cfg.Refuse || len(in.trust.Among(now, j.User, namesOf(in.peers.Usable(nil)))) > 0 {
+	if !in.cfg.Refuse || len(in.Trust.Among(now, j.User, namesOf(in.Peers.Usable(nil)))) > 0 {
 		return grid.Reason{}
 	}
 	x, known := in.asking.reach(now)
@@ -58,7 +58,7 @@ func (in *intake) neverHere(now grid.Time, j *grid.Job) grid.Reason {
 // waits.
 func (sch *scheduler) tooDear(e *entry, why grid.Reason) (grid.Reason, bool) {
 	x := planning.ReachOf(sch.cfg.Horizon-sch.cfg.Lead, sch.cfg.planning())
-	if sch.asking.inTurn() || sch.someAway() || len(sch.trust.Among(sch.now, e.job.User, namesOf(sch.sites))) > 0 {
+	if sch.asking.inTurn() || sch.someAway() || len(sch.Trust.Among(sch.Now, e.job.User, namesOf(sch.sites))) > 0 {
 		return why, false
 	}
 	for i := range sch.cycle.poll.sites {
@@ -68,8 +68,8 @@ func (sch *scheduler) tooDear(e *entry, why grid.Reason) (grid.Reason, bool) {
 		}
 		x.Add(s.Name, s.Groups)
 	}
-	r := e.job.request()
-	if never := x.Never(&r, sch.now); never.Code == grid.OverBudget {
+	r := e.job.Request()
+	if never := x.Never(&r, sch.Now); never.Code == grid.OverBudget {
 		return never, true
 	}
 	return why, false

@@ -71,7 +71,7 @@ func TestQuotes_JobThatLosesAllSearchesOnceMoreOnWhatIsClear(t *testing.T) {
 	if v.State != grid.JobPlaced || v.Last.Legs[0].Start != 5000*sec || v.Last.Legs[0].Fare.Total() != 2*grid.Credit {
 		t.Errorf("the job is %v: %v, %+v; want it at 5000 s at its base price", v.State, v.Reason, v.Last)
 	}
-	if v.Last.Alternative <= w.b.cfg.MaxAlternatives {
+	if v.Last.Alternative <= w.b.mem.cfg.MaxAlternatives {
 		t.Errorf("alternative %d is one of the first search", v.Last.Alternative)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -13,39 +14,8 @@ import (
 // leg is for, its part's name, is on record with the transaction. From the name follows what
 // the leg runs, and what may stand in its place once it is lost.
 
-// part is a part of the job; nil if it has none of that name.
-func (j *job) part(name string) *grid.JobPart {
-	i := slices.IndexFunc(j.Parts, func(p grid.JobPart) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &j.Parts[i]
-}
-
-// workOf is what a part of the job runs, nil if that is nothing.
-func (j *job) workOf(part string) *grid.Work {
-	if p := j.part(part); p != nil && len(j.Parts) > 1 {
-		return p.Work
-	} else if len(j.Parts) > 1 {
-		return nil // of a leg that is known only from its site's list
-	}
-	return j.Work
-}
-
-// workSize is how many bytes the work of a job and of its parts takes.
-func workSize(w *grid.Work, parts []grid.JobPart) int {
-	if len(parts) < 2 { // what its only part runs is the job's
-		return w.Size()
-	}
-	n := 0
-	for i := range parts {
-		n += parts[i].Work.Size()
-	}
-	return n
-}
-
-// partsOf names the part that each leg of an alternative carries; nil if the job has none.
-func (j *job) partsOf(a *planning.Alternative) []string {
+// partNames names the part that each leg of an alternative carries; nil if the job has none.
+func partNames(j *jobs.Job, a *planning.Alternative) []string {
 	if len(j.Parts) == 0 {
 		return nil
 	}
@@ -58,12 +28,12 @@ func (j *job) partsOf(a *planning.Alternative) []string {
 
 // runsOf is how long the work of each leg of an alternative really takes, nil if all of it
 // takes as long as it may.
-func (j *job) runsOf(a *planning.Alternative, groups []grid.Group) []grid.Duration {
+func runsOf(j *jobs.Job, a *planning.Alternative, groups []grid.Group) []grid.Duration {
 	composed := len(j.Parts) > 1
 	if !composed && j.Run == 0 || composed && !slices.ContainsFunc(j.Parts, func(p grid.JobPart) bool { return p.Run > 0 }) {
 		return nil
 	}
-	whole := j.whole()
+	whole := j.Whole()
 	run := make([]grid.Duration, len(a.Legs))
 	for i := range a.Legs {
 		l := &a.Legs[i]
@@ -82,20 +52,20 @@ func (j *job) runsOf(a *planning.Alternative, groups []grid.Group) []grid.Durati
 // wants is what the lost leg of a repair is for, as a request of its own, and whether that is
 // known: of a leg that was adopted from its site's list it is not known which part it carries.
 func (ers *errands) wants(e *errand) (grid.Request, bool) {
-	r := e.job.request()
+	r := e.job.Request()
 	if !r.Composed() {
 		r.Length = ers.sizeOf(e.tx).Length
 		return r, true
 	}
-	p := e.job.part(e.tx.Part(e.leg))
+	p := e.job.PartNamed(e.tx.Part(e.leg))
 	if p == nil {
 		return r, false
 	}
 	return p.Request(&r), true
 }
 
-// stand are the legs of a window that are not lost, with the parts that they carry.
-func (j *job) stand(each func(part, site string)) {
+// legsLeft are the legs of a window that are not lost, with the parts that they carry.
+func legsLeft(j *jobs.Job, each func(part, site string)) {
 	for _, t := range j.Window() {
 		for i := range t.Legs() {
 			if s := t.Legs()[i].State(); s != grid.Lost && s != grid.Cancelled {
@@ -116,7 +86,7 @@ func (e *errand) may(r *grid.Request, site string) bool {
 		return !r.OneSite || site == e.tx.Sites()[e.leg]
 	}
 	ok, own := true, e.tx.Part(e.leg)
-	e.job.stand(func(part, at string) {
+	legsLeft(e.job, func(part, at string) {
 		switch {
 		case part == own:
 			ok = ok && (!r.OneSite || at == site)

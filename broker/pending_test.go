@@ -33,7 +33,7 @@ func TestReplay_WhatWasClosedUndecidedLeavesNothingPending(t *testing.T) {
 			t.Errorf("after %s: by its facts\n%sby its image\n%s", f.Kind(), facts, image)
 		}
 	}
-	if a := b.accounts.Ledger().Account(b.accounts.VO()); a.PendingDebit != 0 {
+	if a := b.mem.Accounts.Ledger().Account(b.mem.Accounts.VO()); a.PendingDebit != 0 {
 		t.Errorf("%v credits are pending still", a.PendingDebit)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
@@ -13,7 +14,7 @@ import (
 
 // entry is a job in a cycle, with its plan and the outcome of its tries.
 type entry struct {
-	job   *job
+	job   *jobs.Job
 	plan  *planning.Plan // nil before the choice
 	tries int            // transactions begun
 	tried []int          // numbers of the alternatives not to be tried again
@@ -52,7 +53,7 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 }
 
 // postpone leaves a job to a later cycle, or abandons it if final.
-func (sch *scheduler) postpone(j *job, r grid.Reason, final bool, out *agents.Outbox) {
+func (sch *scheduler) postpone(j *jobs.Job, r grid.Reason, final bool, out *agents.Outbox) {
 	sch.cycle.summary.Postponed++
 	if r.Code == grid.Waits {
 		sch.cycle.summary.Deferred++
@@ -60,7 +61,7 @@ func (sch *scheduler) postpone(j *job, r grid.Reason, final bool, out *agents.Ou
 	if r.Code == grid.Bound {
 		out.Row("B140")
 	}
-	sch.record(facts.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
+	sch.Record(facts.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }
 
 // try begins a transaction for the job's chosen alternative or, after a refusal, for
@@ -89,11 +90,11 @@ func (sch *scheduler) begin(now grid.Time, e *entry, a *planning.Alternative, ou
 	if len(e.job.Parts) > 1 {
 		out.Row("B150")
 	}
-	if f.Parts = e.job.partsOf(a); len(a.Legs) > 1 {
+	if f.Parts = partNames(e.job, a); len(a.Legs) > 1 {
 		f.Spare = e.spares(sch.sites, a)
 	}
-	f.Flex = e.job.flex(f.Legs)
-	sch.cycle.try = sch.co.Open(now, f, e.job.runsOf(a, sch.cycle.draft.Groups), e.tries > 1, out)
+	f.Flex = flexOfLegs(e.job, f.Legs)
+	sch.cycle.try = sch.co.Open(now, f, runsOf(e.job, a, sch.cycle.draft.Groups), e.tries > 1, out)
 }
 
 // pick returns the alternative to try: first the chosen one, then the best of those not
@@ -147,24 +148,24 @@ func (sch *scheduler) fits(now grid.Time, e *entry, a *planning.Alternative) gri
 		return reason(grid.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
 	}
 	for i := range a.Legs {
-		switch x := sch.peers.Get(sch.sites[a.Legs[i].Site]); {
+		switch x := sch.Peers.Get(sch.sites[a.Legs[i].Site]); {
 		case x != nil && !x.Member():
 			return reason(grid.NoOffer, "%s, which had offered a part of its window, has left", x.Name())
 		case x != nil && x.Lost() != nil:
 			return reason(grid.NoOffer, "%s, which had offered a part of its window, is lost", x.Name())
 		}
-		if name := transaction.SiteName(sch.sites[a.Legs[i].Site]); sch.trust.Closed(now, name, e.job.User) {
-			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.trust.Until(name, e.job.User), sch.trust.Why(name, e.job.User))
+		if name := transaction.SiteName(sch.sites[a.Legs[i].Site]); sch.Trust.Closed(now, name, e.job.User) {
+			return reason(grid.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.Trust.Until(name, e.job.User), sch.Trust.Why(name, e.job.User))
 		}
 	}
-	if r := planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
+	if r := planning.Covered(a.Cost, sch.Accounts.Left(), a.Cost, sch.Accounts.UserLeft(e.job.User), e.job.User); r.Refused() {
 		return r
 	}
-	if !sch.tenancy.Bound(e.job.User) {
+	if !sch.Tenancy.Bound(e.job.User) {
 		return grid.Reason{}
 	}
 	legs := a.What()
-	return sch.tenancy.Over(e.job.User, legs, a.Cost, e.job.flex(legs), "")
+	return sch.Tenancy.Over(e.job.User, legs, a.Cost, flexOfLegs(e.job, legs), "")
 }
 
 // premium is how much more than its quotes a window may cost before another window, or
@@ -194,10 +195,10 @@ func (e *entry) premium(in *planning.Input, j *planning.Job, cycle grid.Duration
 func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []grid.Credits {
 	c := &sch.cycle
 	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
-	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
-	if sch.tenancy.Bound(e.job.User) {
+	spare := min(c.outcome.BudgetLimit-c.cost, sch.Accounts.Left(), sch.Accounts.UserLeft(e.job.User)) - a.Cost
+	if sch.Tenancy.Bound(e.job.User) {
 		legs := a.What()
-		spare = min(spare, sch.tenancy.Left(e.job.User, legs, e.job.flex(legs))-a.Cost)
+		spare = min(spare, sch.Tenancy.Left(e.job.User, legs, flexOfLegs(e.job, legs))-a.Cost)
 	}
 	list := make([]grid.Credits, len(a.Legs))
 	for i := range a.Legs {
@@ -245,7 +246,7 @@ func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []facts.SiteL
 		if o == a || o.Size != a.Size || o.Start() != a.Start() {
 			continue
 		}
-		parts := e.job.partsOf(o)
+		parts := partNames(e.job, o)
 		for k, l := range o.Legs {
 			if len(list) < maxSpare && l.What.Work == 0 {
 				s := facts.SiteLeg{Site: transaction.SiteName(sites[l.Site]), Leg: l.What}
@@ -283,15 +284,15 @@ func (sch *scheduler) decided(now grid.Time, t *transaction.Tx, out *agents.Outb
 
 // entryOf is the index of a job's entry in the current cycle, or -1 if it has none or
 // its entry is over.
-func (c *cycle) entryOf(j *job) int {
-	if c.phase == idle || !j.taken {
+func (c *cycle) entryOf(j *jobs.Job) int {
+	if c.phase == idle || !j.Taken {
 		return -1
 	}
 	return slices.IndexFunc(c.entries, func(e entry) bool { return e.job == j && !e.over })
 }
 
 // endPlan makes the current cycle do nothing more for a job.
-func (sch *scheduler) endPlan(j *job) {
+func (sch *scheduler) endPlan(j *jobs.Job) {
 	c := &sch.cycle
 	for i := range c.entries {
 		if c.phase != idle && c.entries[i].job == j {
@@ -303,7 +304,7 @@ func (sch *scheduler) endPlan(j *job) {
 // putBack postpones a job if the current cycle may have planned it too early. If placed
 // (all the jobs it comes after have windows) it may start at the instant; otherwise it
 // may not start yet. putBack reports whether the job is in the cycle.
-func (sch *scheduler) putBack(j *job, at grid.Time, placed bool, out *agents.Outbox) bool {
+func (sch *scheduler) putBack(j *jobs.Job, at grid.Time, placed bool, out *agents.Outbox) bool {
 	c := &sch.cycle
 	i := c.entryOf(j)
 	if i < 0 {
@@ -311,8 +312,8 @@ func (sch *scheduler) putBack(j *job, at grid.Time, placed bool, out *agents.Out
 	}
 	if !placed || c.phase != gathering && c.input.Jobs[i].Request.Ready < at { // while gathering, nothing is planned yet
 		c.entries[i].over = true
-		sch.postpone(j, j.slipped(at, placed), false, out)
-		j.again = placed
+		sch.postpone(j, j.Slipped(at, placed), false, out)
+		j.Again = placed
 	}
 	return true
 }

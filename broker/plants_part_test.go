@@ -38,7 +38,7 @@ var partPlants = map[string]func(*testing.T) bool{
 	"part-offset-lost": func(t *testing.T) bool {
 		s, again := partsOf(t), New(Defaults("vo1"))
 		again.Replay(0, s.b.Image())
-		return again.names["wave"].Parts[1].Offset != 300*grid.Second
+		return again.mem.Names["wave"].Parts[1].Offset != 300*grid.Second
 	},
 }
 

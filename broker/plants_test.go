@@ -53,7 +53,7 @@ func begins() (twice bool, first int) {
 	j.Array = grid.Array{Indices: grid.Ranges{{First: 0, Last: 4}}, AtOnce: 2}
 	w.submit(0, j)
 	w.Run(10 * sec)
-	first = len(w.b.names) - 1
+	first = len(w.b.mem.Names) - 1
 	w.Run(500 * sec)
 	var begun grid.Ranges
 	for _, f := range only[facts.ElementsBegun](w) {
@@ -105,7 +105,7 @@ func lastOf(t *testing.T, commands [][2]string) string {
 // broker has it at the old place all the same. Row B58.
 func listedShiftMissed() bool {
 	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit))))
-	id := grid.LegID{Tx: grid.TxID{Broker: b.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}}
+	id := grid.LegID{Tx: grid.TxID{Broker: b.mem.cfg.Name, Incarnation: 1, Nonce: 1, Seq: 1}}
 	what := grid.Leg{Group: "main", Nodes: 4, Start: 100 * sec, End: 200 * sec}
 	flex := grid.Flex{Ready: 100 * sec, Due: 900 * sec}
 	for _, f := range []agents.Fact{
@@ -123,7 +123,7 @@ func listedShiftMissed() bool {
 	what.Start, what.End = 300*sec, 400*sec
 	b.Step(1, "site:north", agents.Listing{Incarnation: 2, Nonce: 2,
 		Legs: []agents.ListedLeg{{Leg: id, What: what, Job: "wave", State: grid.Confirmed, Version: 1, Flex: flex, Shifts: 2}}}, &out)
-	return b.txs.Leg(id).What().Start != what.Start
+	return b.mem.Txs.Leg(id).What().Start != what.Start
 }
 
 // outcomeOf runs a job whose work fails, and one that comes after it if it succeeds, and

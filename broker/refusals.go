@@ -31,5 +31,5 @@ func (in *intake) notTaken(now grid.Time, f facts.SubmissionRefused, out *agents
 		r.users[f.User]++
 		r.all++
 	}
-	in.record(f, out)
+	in.Record(f, out)
 }

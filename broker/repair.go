@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
@@ -20,15 +21,15 @@ import (
 // cycle. Rows B22, B23.
 
 // mend begins to repair a job's first leg that is gone, if there is one.
-func (ers *errands) mend(now grid.Time, j *job, out *agents.Outbox) {
-	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.LegID(e.leg)) { // the rest has gone too
+func (ers *errands) mend(now grid.Time, j *jobs.Job, out *agents.Outbox) {
+	if e := ers.of[j]; e != nil && e.tx != nil && !ers.mendable(e.tx.LegID(e.leg)) { // the rest has gone too
 		if e.try != nil {
 			ers.co.Abort(now, e.try, reason(grid.Busy, "the window that it was to repair is gone"), out)
 		} else {
 			ers.finish(e)
 		}
 	}
-	if j.state != grid.JobPlaced || j.errand != nil || !ers.co.MayBuy(now) {
+	if j.State != grid.JobPlaced || ers.of[j] != nil || !ers.co.MayBuy(now) {
 		return
 	}
 	for _, t := range j.Window() {
@@ -53,8 +54,8 @@ func (e *errand) loss() string {
 
 // mendable reports whether repairing a leg still helps its job.
 func (ers *errands) mendable(id grid.LegID) bool {
-	t, l := ers.txs.Get(id.Tx), ers.txs.Lookup(id)
-	return l != nil && ers.jobOf(t).state == grid.JobPlaced && !t.Apart() && t.GivenUp() == grid.Kept && l.Gone()
+	t, l := ers.Txs.Get(id.Tx), ers.Txs.Lookup(id)
+	return l != nil && ers.JobOf(t).State == grid.JobPlaced && !t.Apart() && t.GivenUp() == grid.Kept && l.Gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
@@ -65,7 +66,7 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 	case !ers.mendable(e.tx.LegID(e.leg)):
 		ers.finish(e)
 		return
-	case e.job.stub:
+	case e.job.Stub:
 		ers.breakJob(now, e, reason(grid.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
 		return
 	case !known:
@@ -82,8 +83,8 @@ func (ers *errands) mendNext(now grid.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.Spare()) {
 		s := e.tx.Spare()[e.next]
 		e.next++
-		_, last := ers.trust.Last(now, s.Site)
-		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.peers.Serves(s.Site) || last || ers.trust.Closed(now, s.Site, e.job.User) ||
+		_, last := ers.Trust.Last(now, s.Site)
+		if s.Leg.Nodes < l.What().Nodes || s.Leg.Start != l.What().Start || !ers.Peers.Serves(s.Site) || last || ers.Trust.Closed(now, s.Site, e.job.User) ||
 			s.Part != e.tx.Part(e.leg) || !e.may(&r, s.Site) {
 			continue
 		}
@@ -111,11 +112,11 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 			continue
 		}
 		site := offered.Name
-		if !e.may(&r, site) || ers.trust.Closed(now, site, e.job.User) {
+		if !e.may(&r, site) || ers.Trust.Closed(now, site, e.job.User) {
 			continue
 		}
 		last := 0
-		if _, late := ers.trust.Last(now, site); late {
+		if _, late := ers.Trust.Last(now, site); late {
 			last = 1
 		}
 		for k := range offered.Groups {
@@ -177,11 +178,11 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 	for i := range legs {
 		what[i] = legs[i].Leg
 	}
-	if r := ers.tenancy.Over(e.job.User, what, sumOf(base), grid.Flex{}, ""); r.Refused() {
+	if r := ers.Tenancy.Over(e.job.User, what, sumOf(base), grid.Flex{}, ""); r.Refused() {
 		ers.breakJob(now, e, reason(r.Code, "%s, and another would pass a bound: %v", e.loss(), r), out)
 		return
 	}
-	left := min(e.job.Remaining(), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User), ers.tenancy.Left(e.job.User, what, grid.Flex{}))
+	left := min(e.job.Remaining(), ers.Accounts.Left(), ers.Accounts.UserLeft(e.job.User), ers.Tenancy.Left(e.job.User, what, grid.Flex{}))
 	limits, ok := share(left, base)
 	if !ok {
 		ers.breakJob(now, e, reason(grid.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
@@ -206,7 +207,7 @@ func (ers *errands) tryRepair(now grid.Time, e *errand, legs []facts.SiteLeg, ba
 // leg's length as of the job's, or of its part's. It is nil if the work takes all of it.
 func (ers *errands) runs(e *errand, legs []facts.SiteLeg) []grid.Duration {
 	takes, length := e.job.Run, e.job.Length
-	if p := e.job.part(e.tx.Part(e.leg)); p != nil && len(e.job.Parts) > 1 {
+	if p := e.job.PartNamed(e.tx.Part(e.leg)); p != nil && len(e.job.Parts) > 1 {
 		takes, length = p.Run, p.Length
 	}
 	if takes == 0 || takes >= length {
@@ -247,7 +248,7 @@ func sumOf(list []grid.Credits) grid.Credits {
 func (ers *errands) breakJob(now grid.Time, e *errand, why grid.Reason, out *agents.Outbox) {
 	ers.finish(e)
 	txs := slices.Clone(e.job.Window())
-	ers.record(facts.JobBroken{Job: e.job.Name, Reason: why}, out)
+	ers.Record(facts.JobBroken{Job: e.job.Name, Reason: why}, out)
 	for _, t := range txs {
 		ers.co.Tell(now, t, transaction.FirstRepeat, out)
 	}
@@ -258,7 +259,7 @@ func (ers *errands) breakJob(now grid.Time, e *errand, why grid.Reason, out *age
 // first size that the job asks for.
 func (mem *memory) sizeOf(t *transaction.Tx) grid.Size {
 	for t.Repairs() != (grid.LegID{}) {
-		of := mem.txs.Get(t.Repairs().Tx)
+		of := mem.Txs.Get(t.Repairs().Tx)
 		if of == nil {
 			break
 		}
@@ -268,6 +269,6 @@ func (mem *memory) sizeOf(t *transaction.Tx) grid.Size {
 	for i := range t.Legs() {
 		nodes += t.Legs()[i].What().Nodes
 	}
-	r := mem.jobOf(t).request()
+	r := mem.JobOf(t).Request()
 	return r.SizeOn(nodes)
 }

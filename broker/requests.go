@@ -74,7 +74,7 @@ func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon grid.Time, o
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
 			out.Row("B112")
-			sch.tx.AskOffers(id, ref, horizon, out)
+			sch.Tx.AskOffers(id, ref, horizon, out)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 	a.alarms = append(a.alarms, out.Alarms...)
 	for _, s := range out.Sends {
 		if m, ok := s.Message.(agents.Confirm); ok {
-			if t := a.b.txs.Get(m.Leg.Tx); t.Open() || !t.Resolved() {
+			if t := a.b.mem.Txs.Get(m.Leg.Tx); t.Open() || !t.Resolved() {
 				a.t.Fatalf("I3: Confirm of leg %v, and this life has not decided", m.Leg)
 			}
 		}
@@ -223,8 +223,8 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 			delete(a.asks, s.To)
 		}
 	}
-	if err := a.b.Ledger().Check(); err != nil || a.b.accounts.Left() < 0 {
-		a.t.Fatalf("I8: %v; %v credits left", err, a.b.accounts.Left())
+	if err := a.b.Ledger().Check(); err != nil || a.b.mem.Accounts.Left() < 0 {
+		a.t.Fatalf("I8: %v; %v credits left", err, a.b.mem.Accounts.Left())
 	}
 }
 
@@ -278,7 +278,7 @@ func (a *anarchy) rest() {
 // leftToItsLimit reports whether a leg that was given up with its site may be held
 // there until its limit: one that would take the place of another.
 func (a *anarchy) leftToItsLimit(id grid.LegID) bool {
-	l := a.b.txs.Lookup(id)
+	l := a.b.mem.Txs.Lookup(id)
 	return l != nil && l.Claim() && l.Replaces() != (grid.LegID{})
 }
 
@@ -290,11 +290,11 @@ func (a *anarchy) money() {
 			l := a.sites[id].legs[leg]
 			had += l.Fare.Base - l.Refund
 		}
-		x := a.b.accounts.Ledger().Account(string(id))
+		x := a.b.mem.Accounts.Ledger().Account(string(id))
 		if x.Credit-x.Debit != had {
 			for _, leg := range a.sites[id].order {
 				l := a.sites[id].legs[leg]
-				if t, own := a.b.txs.Find(id, leg); t != nil && a.sites[id].charged[leg] {
+				if t, own := a.b.mem.Txs.Find(id, leg); t != nil && a.sites[id].charged[leg] {
 					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.State(), own.Back(), own.Fare().Base)
 				}
 			}
@@ -324,7 +324,7 @@ func (a *anarchy) image() {
 		a.t.Fatalf("the statement ends with %v, the account has %v", sum, x.Balance())
 	}
 	parted := New(a.cfg)
-	a.b.part = 3
+	a.b.mem.PartSize = 3
 	for i := range a.b.Parts() {
 		parted.Replay(0, a.b.Part(i))
 	}
@@ -332,15 +332,15 @@ func (a *anarchy) image() {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
 		}
-		if !reflect.DeepEqual(b.trust, a.b.trust) {
-			a.t.Fatalf("after a replay of %s sites are trusted as in %+v, not as in %+v", what, b.trust, a.b.trust)
+		if !reflect.DeepEqual(b.mem.Trust, a.b.mem.Trust) {
+			a.t.Fatalf("after a replay of %s sites are trusted as in %+v, not as in %+v", what, b.mem.Trust, a.b.mem.Trust)
 		}
-		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
+		if got, want := b.mem.Queue.Order(), a.b.mem.Queue.Order(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s users are served as %v, not as %v", what, got, want)
 		}
-		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.accounts.Ledger().Accounts()) != fmt.Sprint(a.b.accounts.Ledger().Accounts()) {
-			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,
-				b.accounts.Ledger().Accounts(), a.b.accounts.Ledger().Accounts())
+		if b.mem.Queue.Size() != a.b.mem.Queue.Size() || fmt.Sprint(b.mem.Accounts.Ledger().Accounts()) != fmt.Sprint(a.b.mem.Accounts.Ledger().Accounts()) {
+			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.mem.Queue.Size(), a.b.mem.Queue.Size(),
+				b.mem.Accounts.Ledger().Accounts(), a.b.mem.Accounts.Ledger().Accounts())
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (b *Broker) Unheard() bool { return b.asking.unheard() }
 
 func (ask *asking) unheard() bool {
 	some := false
-	for p := range ask.peers.All() {
+	for p := range ask.Peers.All() {
 		if p.Member() && p.Listed() && !ask.of(p.ID()).silent.since {
 			return false
 		}
@@ -60,12 +60,12 @@ func (ask *asking) unheard() bool {
 // askSilent asks all members for offers, as if in the last cycle, to see whether they answer
 // again when nothing else would ask them. Row B113.
 func (ask *asking) askSilent(now grid.Time, out *agents.Outbox) {
-	for p := range ask.peers.All() {
+	for p := range ask.Peers.All() {
 		if p.Member() && p.Listed() {
 			out.Row("B113")
 			s := &ask.of(p.ID()).silent
-			s.cycle, s.asked = ask.cycles, now
-			ask.tx.AskOffers(p.ID(), ask.cycles, now, out)
+			s.cycle, s.asked = ask.Cycles, now
+			ask.Tx.AskOffers(p.ID(), ask.Cycles, now, out)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Stopped reports whether another process now acts for this broker. This one has then
 // recorded that, and does nothing more.
-func (b *Broker) Stopped() bool { return b.lives.Ended() }
+func (b *Broker) Stopped() bool { return b.mem.Lives.Ended() }
 
 // maxAhead bounds how far a site may raise the incarnation, so that a faulty site
 // cannot use up the numbers.
@@ -16,36 +16,36 @@ const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
 func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
-	again := b.lives.Count() > 0
+	again := b.mem.Lives.Count() > 0
 	nonce := m.Nonce
 	if nonce == 0 {
-		nonce = b.cfg.Nonce
+		nonce = b.mem.cfg.Nonce
 	}
 	f := facts.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
 		out.Row("B50")
-		if b.lives.Ended() {
+		if b.mem.Lives.Ended() {
 			out.Row("B111")
 		}
-		f.Incarnation = b.lives.Current().Incarnation + 1
-		f.Incarnation = max(f.Incarnation, min(b.lives.Successor(), f.Incarnation+maxAhead)+1) // row B111
+		f.Incarnation = b.mem.Lives.Current().Incarnation + 1
+		f.Incarnation = max(f.Incarnation, min(b.mem.Lives.Successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
-	b.record(f, out)
-	if !b.cfg.TermsStay || !b.tenancy.OnRecord() {
-		b.operator.recordFile(b.cfg.holders(), out)
+	b.mem.Record(f, out)
+	if !b.mem.cfg.TermsStay || !b.mem.Tenancy.OnRecord() {
+		b.operator.recordFile(b.mem.cfg.holders(), out)
 	}
 	b.openBudget(now, out)
 	b.scheduler.startCycles(now, out)
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	if again {
-		b.stirred = true
-		for _, j := range b.jobs {
-			b.touch(j)
+		b.mem.Stirred = true
+		for _, j := range b.mem.Jobs {
+			b.mem.Touch(j)
 		}
-		if len(b.touched) > 0 {
+		if len(b.mem.Touched) > 0 {
 			out.Row("B85")
 		}
-		if b.trust.Bars() {
+		if b.mem.Trust.Bars() {
 			out.Row("B129")
 		}
 		b.intake.callFull()

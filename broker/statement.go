@@ -54,7 +54,7 @@ func NewStatement(cfg Config, each func(Move)) *Statement {
 func (s *Statement) Replay(at grid.Time, f agents.Fact) {
 	first := !s.began
 	_, image := f.(facts.BrokerImage)
-	x, line := s.mem.accounts, Move{At: at}
+	x, line := s.mem.Accounts, Move{At: at}
 	if s.began = true; first && !image {
 		s.line(Move{At: at, What: Opened, Amount: balance(x), Balance: balance(x)})
 	}
@@ -118,7 +118,7 @@ func (s *Statement) about(f agents.Fact, line *Move) {
 }
 
 func (s *Statement) leg(id grid.LegID, line *Move) {
-	if t := s.mem.txs.Get(id.Tx); t != nil {
+	if t := s.mem.Txs.Get(id.Tx); t != nil {
 		line.Job, line.User, line.Site = t.Job().Name, t.Job().User, t.Sites()[id.Leg]
 	}
 }

@@ -134,7 +134,7 @@ func (s *tale) command(d *datadriven.TestData) {
 	case "skew": // all sites' clocks
 		s.skew = a.Seconds("by")
 	case "state": // of the legs, as their sites last said
-		for _, t := range s.b.txs.All() {
+		for _, t := range s.b.mem.Txs.All() {
 			for i := range t.Legs() {
 				fmt.Fprintf(&s.trace, "%v %v\n", t.LegID(i), t.Legs()[i].State())
 			}
@@ -169,8 +169,8 @@ func (s *tale) command(d *datadriven.TestData) {
 	case "jobs":
 		s.trace.WriteString(jobWords(s.b))
 	case "offers": // to shift, as the jobs' users see them
-		for _, j := range s.b.jobs {
-			for _, o := range j.asks() {
+		for _, j := range s.b.mem.Jobs {
+			for _, o := range j.Offers() {
 				fmt.Fprintf(&s.trace, "%s %d: %v of %s to [%v, %v) within [%v, %v) for %v until %v: %s%s\n", j.Name, o.N, o.Leg, o.Site,
 					o.Start, o.End, o.Ready, o.Due, o.Pay, o.Expires, o.State, story.Also(", ", o.Reason))
 			}
@@ -223,7 +223,7 @@ func (s *tale) start() {
 	s.alarms = nil
 	s.b = New(s.cfg)
 	if s.asserts > 0 {
-		s.b.tx.BoundAsserts(s.asserts)
+		s.b.mem.Tx.BoundAsserts(s.asserts)
 	}
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
@@ -287,23 +287,23 @@ func (s *tale) remembersAll() {
 
 // remembered is what a broker knows of jobs and transactions, line by line.
 func remembered(b *Broker) (lines []string) {
-	for _, j := range b.jobs {
+	for _, j := range b.mem.Jobs {
 		ids := []grid.TxID{}
 		for _, t := range j.Window() {
 			ids = append(ids, t.ID())
 		}
-		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.whole(), j.state, j.stub, j.submitted(), j.reason, ids))
+		lines = append(lines, fmt.Sprintf("%+v %v %v, before %+v, because %v, placed by %v", j.Whole(), j.State, j.Stub, j.Submitted(), j.Reason, ids))
 	}
-	for p := range b.peers.All() {
+	for p := range b.mem.Peers.All() {
 		lines = append(lines, fmt.Sprintf("%s has last sold to life %d", p.Name(), p.Dealt()))
 	}
 	var f facts.BrokerImage
-	b.trust.Image(&f)
+	b.mem.Trust.Image(&f)
 	lines = append(lines, fmt.Sprintf("sites are closed as in %+v, and have kept their words as in %+v", f.Barred, f.Trust))
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		lines = append(lines, fmt.Sprintf("%v of %s %v is %+v", t.ID(), t.Job().Name, t.State(), lasting(reflect.ValueOf(*t))))
 		for i := range t.Legs() {
-			lines = append(lines, fmt.Sprintf("leg %d is %v on record", i, t.Legs()[i].Recorded(b.cfg.Explain > 0)))
+			lines = append(lines, fmt.Sprintf("leg %d is %v on record", i, t.Legs()[i].Recorded(b.mem.cfg.Explain > 0)))
 		}
 	}
 	return lines
@@ -398,8 +398,8 @@ func (s *tale) step(from agents.ID, m agents.Message) {
 	for _, x := range offers {
 		s.step(x.To, x.Message)
 	}
-	if err := s.b.Ledger().Check(); err != nil || s.b.accounts.Left() < 0 {
-		s.t.Fatalf("%v; %v credits left", err, s.b.accounts.Left())
+	if err := s.b.Ledger().Check(); err != nil || s.b.mem.Accounts.Left() < 0 {
+		s.t.Fatalf("%v; %v credits left", err, s.b.mem.Accounts.Left())
 	}
 }
 
@@ -469,7 +469,7 @@ func (s *tale) leg(text string) (grid.LegID, error) {
 		id.Tx = grid.TxID{Broker: "vo1", Incarnation: uint32(s.number(life)), Nonce: uint64(s.number(nonce)), Seq: id.Tx.Seq}
 		return id, nil
 	}
-	for _, t := range s.b.txs.All() {
+	for _, t := range s.b.mem.Txs.All() {
 		if t.ID().Seq == id.Tx.Seq {
 			id.Tx = t.ID()
 			return id, nil
@@ -556,7 +556,7 @@ func (s *tale) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Listing" {
-		m := agents.Listing{Incarnation: s.b.lives.Current().Incarnation, Stamp: st}
+		m := agents.Listing{Incarnation: s.b.mem.Lives.Current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
 			if life, ok := strings.CutPrefix(text, "life="); ok { // to the List of an earlier one
 				m.Incarnation = uint32(s.number(life))
@@ -612,7 +612,7 @@ var proves = map[string]grid.LegState{"Held": grid.Held, "Confirmed": grid.Confi
 // fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
 // of this life if it does not say, and the life that has fenced it.
 func (s *tale) fenced(f []string) (nonce uint64, latest uint32) {
-	nonce = s.b.lives.Current().Nonce
+	nonce = s.b.mem.Lives.Current().Nonce
 	for i, word := range f {
 		if word == "to" {
 			nonce = uint64(s.number(f[i+1]))
@@ -679,7 +679,7 @@ func (s *tale) listed(text string) agents.ListedLeg {
 		l.Refund, l.Penalty = s.credits(f[6]), s.credits(f[7])
 	}
 	l.Limit, l.What = 5*grid.Credit, grid.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
-	if own := s.b.txs.Lookup(l.Leg); own != nil && own.What().Nodes > 0 {
+	if own := s.b.mem.Txs.Lookup(l.Leg); own != nil && own.What().Nodes > 0 {
 		l.What, l.Limit = own.What(), own.Limit()
 		if own.Priced() || len(f) < 3 {
 			l.Fare = own.Fare()

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"pgregory.net/rapid"
 )
 
 // physics is a tenant with two users, one of whom has bounds of their own.
@@ -184,11 +182,11 @@ func TestBounds_AreNeverPassed(t *testing.T) {
 // sameUse compares a broker with one that has replayed its facts, and one that has
 // read its image.
 func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
-	again, image := New(w.b.cfg), New(w.b.cfg)
+	again, image := New(w.b.mem.cfg), New(w.b.mem.cfg)
 	for _, f := range w.facts {
-		again.Replay(w.b.now, f)
+		again.Replay(w.b.mem.Now, f)
 	}
-	image.Replay(w.b.now, w.b.Image())
+	image.Replay(w.b.mem.Now, w.b.Image())
 	want := w.b.Image().(facts.BrokerImage).Tenancy
 	type use struct {
 		time    int64
@@ -196,7 +194,7 @@ func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
 	}
 	days := map[int64]use{} // of physics, whose period is a day
 	for _, u := range want.Used {
-		if in, _ := w.b.tenancy.In(u.User); in == "physics" {
+		if in, _ := w.b.mem.Tenancy.In(u.User); in == "physics" {
 			days[u.Day] = use{days[u.Day].time + u.NodeTime, days[u.Day].credits + u.Credits}
 		}
 	}
@@ -209,70 +207,6 @@ func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
 				t.Fatalf("%s, on day %d physics uses %d and %v, its users %+v", what, day, v.NodeTime, v.Credits, u)
 			}
 		}
-	}
-}
-
-// While tenants have due jobs, the jobs taken follow their shares but for one job each,
-// whatever the sizes of the jobs and of the batches.
-func TestPass_SharesConverge(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		shares := map[string]int64{}
-		q := testQueue{terms: map[string]UserTerms{}}
-		for _, name := range []string{"astro", "bio", "chem"} {
-			shares[name] = int64(rapid.IntRange(1, 9).Draw(t, "share"))
-			q.holders = append(q.holders, grid.Holder{Tenant: name, Terms: grid.Grants{grid.TermShare: shares[name]}})
-			for _, user := range []string{name + "1", name + "2"} {
-				q.holders = append(q.holders, grid.Holder{User: user, In: name})
-			}
-		}
-		taken, largest := map[string]int64{}, int64(0)
-		for range 60 {
-			for tenant := range shares {
-				for _, user := range []string{tenant + "1", tenant + "2"} {
-					for q.queue.of(user) < 12 {
-						j := q.add(user, 0)
-						j.Nodes, j.Length = rapid.IntRange(1, 50).Draw(t, "nodes"), grid.Duration(rapid.IntRange(1, 100).Draw(t, "seconds"))*grid.Second
-						largest = max(largest, int64(j.Nodes)*int64(j.Length/grid.Second))
-						j.state = grid.JobWaiting
-					}
-				}
-			}
-			q.call(true)
-			list, served, passes := q.take(nil, rapid.IntRange(1, 10).Draw(t, "batch"), q.of)
-			for _, j := range list { // all are placed
-				taken[strings.TrimRight(j.User, "12")] += int64(j.Nodes) * int64(j.Length/grid.Second)
-				j.taken, j.state = false, grid.JobPlaced
-				q.leave(j)
-			}
-			q.served(served)
-			q.passed(passes)
-			q.sweep()
-		}
-		for a, x := range taken {
-			for b, y := range taken {
-				if x*shares[b]-y*shares[a] > (largest+200)*max(shares[a], shares[b])*2 {
-					t.Fatalf("%s with share %d has had %d node-seconds, %s with share %d %d; the largest job has %d", a, shares[a], x, b, shares[b], y, largest)
-				}
-			}
-		}
-	})
-}
-
-// A job may ask for as much priority as was granted. That priority counts beside the jobs
-// of others; without a grant it counts among its user's own jobs.
-func TestQueue_PriorityCountsAsFarAsItWasGranted(t *testing.T) {
-	t.Parallel()
-	q := testQueue{holders: []grid.Holder{{User: "ana", Terms: grid.Grants{grid.TermMaxPriority: 5}}, {User: "cleo", Terms: grid.Grants{grid.TermPriority: 2}}}}
-	for _, x := range []struct {
-		user     string
-		priority int
-	}{{"ben", 1000}, {"ben", 0}, {"cleo", 0}, {"ana", 5}, {"ana", 1}, {"ana", 0}} {
-		q.add(x.user, x.priority)
-	}
-	q.call(true)
-	if _, names := q.batch(6); fmt.Sprint(names) != "[ana4 cleo3 ana5 ben1 ana6 ben2]" {
-		t.Errorf("served %v: priority 5 of ana's first, then cleo's 2, then ana's 1, then by turns", names)
 	}
 }
 
@@ -313,20 +247,20 @@ func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 	}
 	byImage.Replay(0, b.Image())
 	for _, again := range []*Broker{byFacts, byImage} {
-		if n, u := mayHave(again, "ana"), again.tenancy.User("ana"); n != 3 || u.Share != 1 {
+		if n, u := mayHave(again, "ana"), again.mem.Tenancy.User("ana"); n != 3 || u.Share != 1 {
 			t.Errorf("before it starts it goes by what is on record: ana has %d nodes, share %d", n, u.Share)
 		}
 		var more agents.Outbox
 		again.Step(0, "", agents.Started{Nonce: 2}, &more)
-		n, u := mayHave(again, "ana"), again.tenancy.User("ana")
-		if q, _ := again.accounts.Quota("ana"); n != 3 || u.Share != 2 || q != 5 || again.tenancy.User("dora").Tenant.Name != "physics" {
-			t.Errorf("ana has %d nodes, share %d, quota %v; dora is in %q", n, u.Share, q, again.tenancy.User("dora").Tenant.Name)
+		n, u := mayHave(again, "ana"), again.mem.Tenancy.User("ana")
+		if q, _ := again.mem.Accounts.Quota("ana"); n != 3 || u.Share != 2 || q != 5 || again.mem.Tenancy.User("dora").Tenant.Name != "physics" {
+			t.Errorf("ana has %d nodes, share %d, quota %v; dora is in %q", n, u.Share, q, again.mem.Tenancy.User("dora").Tenant.Name)
 		}
 		if !slices.ContainsFunc(more.Facts, func(f agents.Fact) bool { return f.Kind() == "terms-read" }) {
 			t.Error("another file is not on record")
 		}
 		again.Step(0, "operator:olga", agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermMaxNodes, grid.TermQuota}}, &more)
-		if _, quota := again.accounts.Quota("ana"); mayHave(again, "ana") != 8 || quota || len(again.tenancy.Image().Granted) > 0 {
+		if _, quota := again.mem.Accounts.Quota("ana"); mayHave(again, "ana") != 8 || quota || len(again.mem.Tenancy.Image().Granted) > 0 {
 			t.Errorf("dropped, ana has %d nodes, a quota %t", mayHave(again, "ana"), quota)
 		}
 		again.Step(0, "operator:", agents.ReadTerms{Holders: physics()}, &more)

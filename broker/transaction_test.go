@@ -18,7 +18,7 @@ func TestTransaction_HeldAboveItsLimitIsCancelled(t *testing.T) {
 	if c, a := decisions(w); c != 1 || a != 1 {
 		t.Errorf("%d COMMIT, %d ABORT; want one of each", c, a)
 	}
-	if got := w.b.accounts.Ledger().Account("vo:vo1").Debit; got != grid.Credit {
+	if got := w.b.mem.Accounts.Ledger().Account("vo:vo1").Debit; got != grid.Credit {
 		t.Errorf("%v credits paid, want 1", got)
 	}
 }
@@ -62,7 +62,7 @@ func TestTransaction_DecisionIsRepeatedUntilAcknowledged(t *testing.T) {
 	w := newTestWorld(t, testConfig(north, south), north, south)
 	w.submit(0, testJob("both", 8, 1000*grid.Second, 99*grid.Credit))
 	w.Run(0)
-	if a := w.b.accounts.Ledger().Account("vo:vo1"); a.Debit != 4*grid.Credit || a.PendingDebit != 4*grid.Credit {
+	if a := w.b.mem.Accounts.Ledger().Account("vo:vo1"); a.Debit != 4*grid.Credit || a.PendingDebit != 4*grid.Credit {
 		t.Errorf("posted %v, pending %v; want 4 of each while south is silent", a.Debit, a.PendingDebit)
 	}
 	w.Run(10 * sec)
@@ -82,12 +82,12 @@ func TestTransaction_SingleLegThatExpiredBeforeConfirmIsTriedAnew(t *testing.T) 
 	w := newTestWorld(t, testConfig(site), site)
 	w.submit(0, testJob("one", 4, 1000*grid.Second, 99*grid.Credit))
 	w.Run(1)
-	if v := w.job("one"); v.State != grid.JobWaiting || w.b.Waiting() != 1 || w.b.accounts.Left() != 1000*grid.Credit {
-		t.Errorf("the job is %v, %v credits left", v.State, w.b.accounts.Left())
+	if v := w.job("one"); v.State != grid.JobWaiting || w.b.Waiting() != 1 || w.b.mem.Accounts.Left() != 1000*grid.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.mem.Accounts.Left())
 	}
 	w.finish(t, 1000*sec)
-	if v := w.job("one"); v.State != grid.JobPlaced || w.b.accounts.Left() != 996*grid.Credit {
-		t.Errorf("the job is %v, %v credits left", v.State, w.b.accounts.Left())
+	if v := w.job("one"); v.State != grid.JobPlaced || w.b.mem.Accounts.Left() != 996*grid.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.mem.Accounts.Left())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/broker/accounts"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -57,26 +58,26 @@ type LegView struct {
 }
 
 // Ledger returns the broker's ledger, which must not be changed.
-func (b *Broker) Ledger() *grid.Ledger[accounts.Entry] { return b.accounts.Ledger() }
+func (b *Broker) Ledger() *grid.Ledger[accounts.Entry] { return b.mem.Accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
-func (b *Broker) Account() string { return b.accounts.VO() }
+func (b *Broker) Account() string { return b.mem.Accounts.VO() }
 
 // Name is the broker's name.
-func (b *Broker) Name() string { return b.cfg.Name }
+func (b *Broker) Name() string { return b.mem.cfg.Name }
 
 // Cycles is how many cycles have closed.
-func (b *Broker) Cycles() uint64 { return b.cycles }
+func (b *Broker) Cycles() uint64 { return b.mem.Cycles }
 
 // Waiting is the number of jobs that are neither placed nor given up.
-func (b *Broker) Waiting() int { return b.queue.size() }
+func (b *Broker) Waiting() int { return b.mem.Queue.Size() }
 
 // Jobs yields the jobs in order of submission, and the elements of an array that are jobs
 // after it.
 func (b *Broker) Jobs() iter.Seq[JobView] {
 	return func(yield func(JobView) bool) {
-		for _, j := range b.jobs {
-			if !yield(j.view()) {
+		for _, j := range b.mem.Jobs {
+			if !yield(viewOfJob(j)) {
 				return
 			}
 		}
@@ -86,8 +87,8 @@ func (b *Broker) Jobs() iter.Seq[JobView] {
 // Job returns the job of that name, or false if the broker does not know it. An element of
 // an array that is no job has the state that its array knows of it.
 func (b *Broker) Job(name string) (JobView, bool) {
-	if j, ok := b.names[name]; ok {
-		return j.view(), true
+	if j, ok := b.mem.Names[name]; ok {
+		return viewOfJob(j), true
 	}
 	return b.element(name)
 }
@@ -96,7 +97,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
 		open := map[*transaction.Job]int{}
-		for _, t := range b.txs.All() {
+		for _, t := range b.mem.Txs.All() {
 			n, counted := open[t.Job()]
 			if !counted {
 				n = t.Job().OpenLegs()
@@ -111,7 +112,7 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 
 // Transaction returns the transaction of that identity, or false if it is not on record.
 func (b *Broker) Transaction(id grid.TxID) (TxView, bool) {
-	t := b.txs.Get(id)
+	t := b.mem.Txs.Get(id)
 	if t == nil {
 		return TxView{}, false
 	}
@@ -121,7 +122,7 @@ func (b *Broker) Transaction(id grid.TxID) (TxView, bool) {
 // AtRest reports whether every transaction is decided, every decision is acknowledged,
 // and no cycle is running. It walks all transactions.
 func (b *Broker) AtRest() bool {
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		if !t.AtRest() {
 			return false
 		}
@@ -129,37 +130,13 @@ func (b *Broker) AtRest() bool {
 	return b.scheduler.idle()
 }
 
-// standing is a job's state as shown to users, and since when. A placed job counts as
-// running from the start of its first leg that has begun. That is not stored: it follows
-// from its legs.
-func (j *job) standing() (grid.JobState, grid.Time) {
-	if j.array != nil {
-		return j.standingOf(), j.since
+func viewOfJob(j *jobs.Job) JobView {
+	v := JobView{Job: j.Whole(), Reason: j.Reason, Offers: slices.Clone(j.Offers())}
+	v.State, v.Since = j.Standing()
+	if v.Element = j.From.Array != nil; j.Array != nil {
+		v.Elements = j.Array.Counts()
 	}
-	if j.state != grid.JobPlaced {
-		return j.state.Shown(j.reason.Code), j.since
-	}
-	first := grid.Never
-	for _, t := range j.Window() {
-		for i := range t.Legs() {
-			if l := &t.Legs()[i]; l.State() == grid.Running || l.State() == grid.Settled {
-				first = min(first, l.What().Start)
-			}
-		}
-	}
-	if first == grid.Never {
-		return j.state, j.since
-	}
-	return grid.JobRunning, max(first, j.since)
-}
-
-func (j *job) view() JobView {
-	v := JobView{Job: j.whole(), Reason: j.reason, Offers: slices.Clone(j.asks())}
-	v.State, v.Since = j.standing()
-	if v.Element = j.from.array != nil; j.array != nil {
-		v.Elements = j.array.counts()
-	}
-	if j.state == grid.JobWaiting && j.reason.Code == grid.After && !j.held {
+	if j.State == grid.JobWaiting && j.Reason.Code == grid.After && !j.Held {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}
 	if j.Last() != nil {

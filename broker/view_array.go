@@ -8,24 +8,24 @@ import (
 // more.
 func (b *Broker) element(name string) (JobView, bool) {
 	of, i, ok := grid.ElementOf(name)
-	j := b.names[of]
-	if !ok || j == nil || !j.owns(name) {
+	j := b.mem.Names[of]
+	if !ok || j == nil || !j.Owns(name) {
 		return JobView{}, false
 	}
-	whole := j.whole()
-	v := JobView{Job: whole.Element(i), State: grid.JobWaiting, Since: j.since, Element: true}
-	for s, over := range j.array.over {
+	whole := j.Whole()
+	v := JobView{Job: whole.Element(i), State: grid.JobWaiting, Since: j.Since, Element: true}
+	for s, over := range j.Array.Over {
 		if over.Has(i) {
 			v.State = grid.JobState(s)
 		}
 	}
 	switch {
-	case v.State == grid.JobWaiting && j.held:
-		v.Reason = j.reason
-	case v.State == grid.JobWaiting && j.array.spec.AtOnce > 0:
-		v.Reason = reason(grid.Busy, "%d elements of %s are in play, and at most %d are at once", j.array.inPlay(), j.Name, j.array.spec.AtOnce)
+	case v.State == grid.JobWaiting && j.Held:
+		v.Reason = j.Reason
+	case v.State == grid.JobWaiting && j.Array.Spec.AtOnce > 0:
+		v.Reason = reason(grid.Busy, "%d elements of %s are in play, and at most %d are at once", j.Array.InPlay(), j.Name, j.Array.Spec.AtOnce)
 	case v.State == grid.JobWaiting:
-		v.Reason = reason(grid.Busy, "%d elements of %s are before it", j.array.inPlay(), j.Name)
+		v.Reason = reason(grid.Busy, "%d elements of %s are before it", j.Array.InPlay(), j.Name)
 	case v.State == grid.JobWithdrawn:
 		v.Reason = reason(grid.Withdrawn, "its user cancelled it")
 	}
@@ -44,11 +44,11 @@ func (b *Broker) among(word string) func(name string) bool {
 // Elements returns up to n elements of an array from an index on, in order of index, and the
 // index at which to go on; more says that others follow. None if there is no such array.
 func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, more bool) {
-	j := b.names[name]
-	if j == nil || j.array == nil {
+	j := b.mem.Names[name]
+	if j == nil || j.Array == nil {
 		return nil, 0, false
 	}
-	for i := range j.array.spec.Indices.From(from).All() {
+	for i := range j.Array.Spec.Indices.From(from).All() {
 		if len(list) == n {
 			return list, i, true
 		}

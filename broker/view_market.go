@@ -35,8 +35,8 @@ type SiteView struct {
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
 		opened, _ := b.scheduler.opened()
-		for p := range b.peers.All() {
-			v := SiteView{Name: p.Name(), Address: p.ID(), Member: p.Member(), Listed: p.Listed(), Silent: p.SilentFor(b.now)}
+		for p := range b.mem.Peers.All() {
+			v := SiteView{Name: p.Name(), Address: p.ID(), Member: p.Member(), Listed: p.Listed(), Silent: p.SilentFor(b.mem.Now)}
 			if p.Lost() != nil {
 				lost := facts.LostSite(*p.Lost())
 				v.Lost = &lost
@@ -50,8 +50,8 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = g.site.Answer.String(), g.asked
 				v.Refusal, v.Now, v.Groups = g.site.Refusal, g.site.Now, g.site.Groups
 			}
-			v.Broken = b.trust.Broken(p.Name())
-			if until, last := b.trust.Last(b.now, p.Name()); last {
+			v.Broken = b.mem.Trust.Broken(p.Name())
+			if until, last := b.mem.Trust.Last(b.mem.Now, p.Name()); last {
 				v.Last = until
 			}
 			g.stands.show(&v)
@@ -74,9 +74,9 @@ type Stake struct {
 // StakeAt returns what would be given up if an operator declared a site lost, or false if
 // the broker knows no such site. It walks all transactions.
 func StakeAt(b *Broker, site string) (Stake, bool) {
-	s := Stake{Horizon: b.cfg.Horizon}
+	s := Stake{Horizon: b.mem.cfg.Horizon}
 	jobs := map[*transaction.Job]bool{}
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		if t.State() != grid.TxCommitted {
 			continue
 		}
@@ -94,13 +94,13 @@ func StakeAt(b *Broker, site string) (Stake, bool) {
 		}
 	}
 	s.Jobs = len(jobs)
-	return s, b.peers.Named(site) != nil
+	return s, b.mem.Peers.Named(site) != nil
 }
 
 // Window returns the transactions that make up a job's window, in the order of their
 // COMMITs, or nil if the job is unknown or has no window.
 func (b *Broker) Window(name string) []TxView {
-	j := b.names[name]
+	j := b.mem.Names[name]
 	if j == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ type Reservation struct {
 // user is "", of all, in the order in which their transactions became known. It leaves
 // out the first skip legs; more says that others follow. It walks all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		if t.State() != grid.TxCommitted || user != "" && t.Job().User != user {
 			continue
 		}
@@ -152,7 +152,7 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 // longer count. It walks all transactions.
 func (b *Broker) Paid(name string) (paid, back grid.Credits) {
 	among := b.among(name)
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		if j := t.Job(); j.Name != name && !among(j.Name) {
 			continue
 		}
@@ -177,57 +177,57 @@ type Spending struct {
 
 // Spending returns what a user has spent, net of refunds, and what the quota leaves.
 func (b *Broker) Spending(user string) Spending {
-	spent, pending := b.accounts.Spent(user)
-	s := Spending{User: user, Spent: spent, Pending: pending, Quota: grid.MaxCredits, Left: b.accounts.UserLeft(user)}
-	s.Tenant, _ = b.tenancy.In(user)
-	if q, ok := b.accounts.Quota(user); ok {
+	spent, pending := b.mem.Accounts.Spent(user)
+	s := Spending{User: user, Spent: spent, Pending: pending, Quota: grid.MaxCredits, Left: b.mem.Accounts.UserLeft(user)}
+	s.Tenant, _ = b.mem.Tenancy.In(user)
+	if q, ok := b.mem.Accounts.Quota(user); ok {
 		s.Quota = q
 	}
 	return s
 }
 
 // Users returns the users who have an account or a quota, in order of name.
-func (b *Broker) Users() []string { return b.accounts.Users() }
+func (b *Broker) Users() []string { return b.mem.Accounts.Users() }
 
 // Left is what the VO can still promise.
-func (b *Broker) Left() grid.Credits { return b.accounts.Left() }
+func (b *Broker) Left() grid.Credits { return b.mem.Accounts.Left() }
 
 // Budget is the sum of all payments into the VO's account: the budget, for each period so
 // far, and deposits.
-func (b *Broker) Budget() grid.Credits { return b.accounts.In() }
+func (b *Broker) Budget() grid.Credits { return b.mem.Accounts.In() }
 
 // Pace returns how well the budget is lasting as of now. It reports false if the budget
 // is for no particular time, or the broker does not minimise value.
 func (b *Broker) Pace(now grid.Time) (accounts.Pace, bool) {
-	p := b.accounts.Pace(now)
-	p.Weight = max(p.Weight, b.accounts.Weight())
-	_, opened := b.accounts.Opened()
-	return p, opened && b.cfg.byValue()
+	p := b.mem.Accounts.Pace(now)
+	p.Weight = max(p.Weight, b.mem.Accounts.Weight())
+	_, opened := b.mem.Accounts.Opened()
+	return p, opened && b.mem.cfg.byValue()
 }
 
 // Submissions returns up to n jobs in order of submission, leaving out the first skip;
 // more says that others follow. The jobs share their slices with the broker and must not
 // be changed.
 func (b *Broker) Submissions(skip, n int) (list []grid.Job, more bool) {
-	skip = min(skip, len(b.jobs))
-	end := min(skip+n, len(b.jobs))
-	for _, j := range b.jobs[skip:end] {
-		list = append(list, j.whole())
+	skip = min(skip, len(b.mem.Jobs))
+	end := min(skip+n, len(b.mem.Jobs))
+	for _, j := range b.mem.Jobs[skip:end] {
+		list = append(list, j.Whole())
 	}
-	return list, end < len(b.jobs)
+	return list, end < len(b.mem.Jobs)
 }
 
 // Count is the number of jobs in each state, by grid.JobState. It walks all jobs.
 func (b *Broker) Count() [grid.AllJobStates]int {
 	var n [grid.AllJobStates]int
-	for _, j := range b.jobs {
-		if a := j.array; a != nil { // its elements count, each once
-			n[grid.JobWaiting] += a.waiting.Len()
-			n[grid.JobWithdrawn] += a.gone.Within(a.over[grid.JobWithdrawn]).Len()
-			n[grid.JobAbandoned] += a.gone.Within(a.over[grid.JobAbandoned]).Len()
+	for _, j := range b.mem.Jobs {
+		if a := j.Array; a != nil { // its elements count, each once
+			n[grid.JobWaiting] += a.Waiting.Len()
+			n[grid.JobWithdrawn] += a.Gone.Within(a.Over[grid.JobWithdrawn]).Len()
+			n[grid.JobAbandoned] += a.Gone.Within(a.Over[grid.JobAbandoned]).Len()
 			continue
 		}
-		state, _ := j.standing()
+		state, _ := j.Standing()
 		n[state]++
 	}
 	return n

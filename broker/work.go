@@ -38,7 +38,7 @@ const (
 
 // asked passes a user's request on to the site that carries a part of the job.
 func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out *agents.Outbox) {
-	j := r.names[m.Job]
+	j := r.Names[m.Job]
 	no := func(code grid.Code, format string, args ...any) {
 		out.Send(from, agents.JobOutputReply{Job: m.Job, Reason: reason(code, format, args...)})
 	}
@@ -49,8 +49,8 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 	case j.User != m.User:
 		no(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
 		return
-	case j.array != nil:
-		no(grid.BadState, "%s is an array; name one of its elements, such as %s", m.Job, grid.ElementName(j.Name, j.array.spec.Indices[0].First))
+	case j.Array != nil:
+		no(grid.BadState, "%s is an array; name one of its elements, such as %s", m.Job, grid.ElementName(j.Name, j.Array.Spec.Indices[0].First))
 		return
 	case len(r.waits) >= maxReadings:
 		no(grid.QueueFull, "%d others wait to read what their jobs have printed; ask again in a second", len(r.waits))
@@ -60,25 +60,25 @@ func (r *readings) asked(now grid.Time, from agents.ID, m agents.JobOutput, out 
 		no(grid.Invalid, "%v", err)
 		return
 	}
-	t, i := r.txs.Shown(j.Itself(), m.Part)
+	t, i := r.Txs.Shown(j.Itself(), m.Part)
 	switch {
-	case t == nil && len(j.Window()) == 0 && j.state.GivenUp():
-		no(grid.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.state)
+	case t == nil && len(j.Window()) == 0 && j.State.GivenUp():
+		no(grid.BadState, "job %q is %v and never had a window, so nothing of it has run", m.Job, j.State)
 		return
 	case t == nil && len(j.Window()) == 0:
-		no(grid.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.state)
+		no(grid.BadState, "job %q is %v and has no window yet; its work begins with that", m.Job, j.State)
 		return
 	case t == nil:
 		no(grid.Unknown, "job %q has no part %d; they are counted from 0", m.Job, m.Part)
 		return
-	case j.workOf(t.Part(i)) == nil && len(j.Parts) > 1:
+	case j.WorkOf(t.Part(i)) == nil && len(j.Parts) > 1:
 		no(grid.BadState, "leg %d of job %q is of part %q, which has no command and no script, so it has printed nothing and left no files", m.Part, m.Job, t.Part(i))
 		return
-	case j.workOf(t.Part(i)) == nil:
+	case j.WorkOf(t.Part(i)) == nil:
 		no(grid.BadState, "job %q has no command and no script, so nothing has printed anything or left files", m.Job)
 		return
 	}
-	p := r.peers.Get(t.Site(i))
+	p := r.Peers.Get(t.Site(i))
 	if p == nil || p.Lost() != nil {
 		no(grid.NoOffer, "%s, which carries part %d, is lost; what it has printed cannot be read", t.Sites()[i], m.Part)
 		return

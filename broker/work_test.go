@@ -47,8 +47,8 @@ func TestSubmit_WorkIsOfTheJobAndBounded(t *testing.T) {
 	}
 	again := New(cfg)
 	again.Replay(0, b.Image())
-	if again.works != b.works || b.works != maxWorks-grid.MaxScript+2 {
-		t.Errorf("%d bytes after an image, %d before", again.works, b.works)
+	if again.mem.Works != b.mem.Works || b.mem.Works != maxWorks-grid.MaxScript+2 {
+		t.Errorf("%d bytes after an image, %d before", again.mem.Works, b.mem.Works)
 	}
 	b.Replay(0, facts.JobsForgotten{Jobs: []string{"long0", "long1"}})
 	if got := submit("more", long); got != grid.None {
@@ -88,7 +88,7 @@ func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
 	t.Parallel()
 	w, tx, told := workWorld(t, 10*sec)
 	for _, image := range []bool{false, true} {
-		again := New(w.b.cfg)
+		again := New(w.b.mem.cfg)
 		if image {
 			again.Replay(10*sec, w.b.Image())
 		} else {
@@ -101,7 +101,7 @@ func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
 			{Job: "wave", User: "ana", Leg: 1, Legs: 2, Peers: []grid.Peer{{Site: "north", Nodes: []string{"n1", "n2"}}}, Meeting: "north:7490", Token: "token of north"},
 		} {
 			want.Work = *w.job("wave").Work
-			got := again.tx.Handover(again.txs.Get(tx), i)
+			got := again.mem.Tx.Handover(again.mem.Txs.Get(tx), i)
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told[grid.LegID{Tx: tx, Leg: i}], want) {
 				t.Errorf("image %t, leg %d: %+v after %+v, want %+v", image, i, got, told[grid.LegID{Tx: tx, Leg: i}], want)
 			}
@@ -141,14 +141,14 @@ func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 	}
 	first := mend(2, grid.LegID{Tx: tx, Leg: 0}, "east")
 	second := mend(3, grid.LegID{Tx: first}, "west")
-	h := w.b.tx.Handover(w.b.txs.Get(second), 0)
+	h := w.b.mem.Tx.Handover(w.b.mem.Txs.Get(second), 0)
 	if h.Leg != 0 || h.Legs != 2 || len(h.Peers) != 1 || h.Peers[0].Site != "south" || h.Meeting != "north:7490" {
 		t.Errorf("the repair is told %+v", h)
 	}
-	if h = w.b.tx.Handover(w.b.txs.Get(tx), 1); h.Leg != 1 || len(h.Peers) != 1 || h.Peers[0].Site != "west" || h.Peers[0].Nodes[0] != "west" {
+	if h = w.b.mem.Tx.Handover(w.b.mem.Txs.Get(tx), 1); h.Leg != 1 || len(h.Peers) != 1 || h.Peers[0].Site != "west" || h.Peers[0].Nodes[0] != "west" {
 		t.Errorf("the other is told %+v", h)
 	}
-	if x, i := w.b.txs.Shown(w.b.names["wave"].Itself(), 0); x == nil || x.ID() != second || i != 0 {
+	if x, i := w.b.mem.Txs.Shown(w.b.mem.Names["wave"].Itself(), 0); x == nil || x.ID() != second || i != 0 {
 		t.Errorf("part 0 lies in %+v", x)
 	}
 }
@@ -163,7 +163,7 @@ func TestHandover_ResultsAndReadings(t *testing.T) {
 			t.Errorf("leg %d: %+v", i, v.Legs[i].Result)
 		}
 	}
-	again := New(w.b.cfg)
+	again := New(w.b.mem.cfg)
 	again.Replay(200*sec, w.b.Image())
 	if v, _ := again.Transaction(tx); v.Legs[1].Result == nil || v.Legs[1].Result.Exit != 7 {
 		t.Errorf("after an image %+v", v.Legs[1].Result)

@@ -172,11 +172,11 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 			again.Replay(0, f)
 		}
 		for _, j := range jobs {
-			if x := w.b.names[j.Name]; x != nil && x.state.Ended() && (x.state == grid.JobFailed) != (j.Exit != 0) {
-				t.Fatalf("%s, whose work exits with %d, is %v", j.Name, j.Exit, x.state)
+			if x := w.b.mem.Names[j.Name]; x != nil && x.State.Ended() && (x.State == grid.JobFailed) != (j.Exit != 0) {
+				t.Fatalf("%s, whose work exits with %d, is %v", j.Name, j.Exit, x.State)
 			}
-			a, b := again.names[j.Name], w.b.names[j.Name]
-			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == grid.JobWaiting) {
+			a, b := again.mem.Names[j.Name], w.b.mem.Names[j.Name]
+			if (a == nil) != (b == nil) || a != nil && (a.State != b.State || a.Reason != b.Reason || a.Fresh != b.Fresh && b.State == grid.JobWaiting) {
 				t.Fatalf("a replay of the facts gives another %s", j.Name)
 			}
 		}
@@ -186,7 +186,7 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 // hopeless says, beside the table of the conditions, whether nothing may be bought for a job
 // on a condition: for now, or for ever.
 func hopeless(w *testWorld, d grid.Dependency, gone bool) bool {
-	state := w.b.names[d.Job].state
+	state := w.b.mem.Names[d.Job].State
 	gone = gone || state == grid.JobAbandoned
 	switch d.On {
 	case grid.IfDone:
@@ -207,32 +207,32 @@ func comesAfter(w *testWorld, jobs []grid.Job, gone map[string]bool, out *agents
 			i := slices.IndexFunc(jobs, func(j grid.Job) bool { return j.Name == f.Job })
 			for _, d := range jobs[i].After {
 				if hopeless(w, d, gone[d.Job]) {
-					w.t.Fatalf("%s is tried, and runs only if %v, which is %v", f.Job, d, w.b.names[d.Job].state)
+					w.t.Fatalf("%s is tried, and runs only if %v, which is %v", f.Job, d, w.b.mem.Names[d.Job].State)
 				}
 			}
 		}
 	}
 	for i := range jobs {
-		j := w.b.names[jobs[i].Name]
+		j := w.b.mem.Names[jobs[i].Name]
 		if j == nil {
 			continue
 		}
 		for _, d := range jobs[i].After {
-			if p := w.b.names[d.Job]; j.state.Open() && hopeless(w, d, gone[d.Job]) && (d.On != grid.IfFailed || !p.state.Open()) {
-				w.t.Fatalf("%s is %v, and runs only if %v, which is %v", j.Name, j.state, d, p.state)
+			if p := w.b.mem.Names[d.Job]; j.State.Open() && hopeless(w, d, gone[d.Job]) && (d.On != grid.IfFailed || !p.State.Open()) {
+				w.t.Fatalf("%s is %v, and runs only if %v, which is %v", j.Name, j.State, d, p.State)
 			}
 		}
-		if j.state != grid.JobPlaced && !j.state.Ended() || len(j.Window()) == 0 || j.Window()[0].GivenUp() != grid.Kept {
+		if j.State != grid.JobPlaced && !j.State.Ended() || len(j.Window()) == 0 || j.Window()[0].GivenUp() != grid.Kept {
 			continue
 		}
 		for _, d := range jobs[i].After {
-			p := w.b.names[d.Job]
-			end, ok := p.ends()
-			if p.state.GivenUp() { // as may be for after_any alone
+			p := w.b.mem.Names[d.Job]
+			end, ok := p.Ends()
+			if p.State.GivenUp() { // as may be for after_any alone
 				continue
 			}
-			if !ok && j.state == grid.JobPlaced || ok && j.starts() < end.Add(jobs[i].Gap) {
-				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), d.Job, p.state, end)
+			if !ok && j.State == grid.JobPlaced || ok && j.Starts() < end.Add(jobs[i].Gap) {
+				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.Starts(), d.Job, p.State, end)
 			}
 		}
 	}
@@ -252,8 +252,8 @@ func TestQueue_WhoIsDueAndGivenUpIsDueNoMore(t *testing.T) {
 		w.Post(1000*sec, "broker:vo1", agents.JobCancel{Job: name})
 	}
 	w.Run(3000 * sec)
-	if w.b.queue.due != 0 {
-		t.Errorf("%d jobs are due, and nobody waits", w.b.queue.due)
+	if !w.b.mem.Queue.Idle() {
+		t.Errorf("jobs are due, and nobody waits")
 	}
 }
 
@@ -265,14 +265,14 @@ func TestWorkflow_AnImageKeepsIt(t *testing.T) {
 		testJob("c", 99, grid.Second, grid.Credit), testJob("d", 1, 1000*grid.Second, grid.Credit),
 		after(testJob("e", 1, 100*grid.Second, grid.Credit), 500*grid.Second, "a", "d"))
 	w.Run(200 * sec)
-	again := New(w.b.cfg)
+	again := New(w.b.mem.cfg)
 	again.Replay(200*sec, w.b.Image())
-	for _, j := range w.b.jobs {
-		o := again.names[j.Name]
-		x, xok := j.follows()
-		y, yok := o.follows()
-		if len(o.needs()) != len(j.needs()) || len(o.feeds()) != len(j.feeds()) || x != y || xok != yok || o.ended != j.ended {
-			t.Errorf("%s: after %v %t, ended %v; was %v %t, %v", j.Name, y, yok, o.ended, x, xok, j.ended)
+	for _, j := range w.b.mem.Jobs {
+		o := again.mem.Names[j.Name]
+		x, xok := j.Follows()
+		y, yok := o.Follows()
+		if len(o.Needs()) != len(j.Needs()) || len(o.Feeds()) != len(j.Feeds()) || x != y || xok != yok || o.Ended != j.Ended {
+			t.Errorf("%s: after %v %t, ended %v; was %v %t, %v", j.Name, y, yok, o.Ended, x, xok, j.Ended)
 		}
 	}
 	if got := fmt.Sprint(again.Image()); got != fmt.Sprint(w.b.Image()) {

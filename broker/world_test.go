@@ -139,11 +139,11 @@ type checker struct {
 func (c *checker) init(w *testWorld) {
 	*c = checker{w: w, begun: map[grid.TxID]facts.TxBegun{}, fares: map[grid.LegID]grid.Fare{},
 		decided: map[grid.TxID]bool{}, prepared: map[grid.LegID]bool{}, closed: map[grid.LegID]bool{},
-		placed: map[string]bool{}, replay: New(w.b.cfg), states: map[grid.TxID]grid.TxState{}}
+		placed: map[string]bool{}, replay: New(w.b.mem.cfg), states: map[grid.TxID]grid.TxState{}}
 }
 
 func (c *checker) fact(now grid.Time, f agents.Fact) {
-	c.replay.apply(f)
+	c.replay.mem.Apply(f)
 	switch f := f.(type) {
 	case facts.TxBegun:
 		c.begun[f.Tx] = f
@@ -182,7 +182,7 @@ func (c *checker) fact(now grid.Time, f agents.Fact) {
 
 // limits checks what a cycle committed, at bound prices, against B* and T*.
 func (c *checker) limits(f facts.CycleClosed) {
-	t := c.w.b.cfg.planning()
+	t := c.w.b.mem.cfg.planning()
 	if t.ByValue() { // there is no formula
 		f.BudgetLimit, f.TimeLimit = t.BudgetLimit, t.TimeLimit
 	}
@@ -209,7 +209,7 @@ func (c *checker) window(now grid.Time, f facts.TxBegun) {
 		j.Request = f.Request
 	}
 	nodes, earliest := 0, max(now, j.Ready)
-	if c.w.b.cfg.Lead > 0 {
+	if c.w.b.mem.cfg.Lead > 0 {
 		earliest = max(now.Add(minNotice), j.Ready)
 	}
 	for _, l := range f.Legs {
@@ -286,15 +286,15 @@ func (c *checker) step() {
 	if err := b.Ledger().Check(); err != nil {
 		c.w.t.Fatalf("I8: %v", err)
 	}
-	if left := b.accounts.Left(); left < 0 {
+	if left := b.mem.Accounts.Left(); left < 0 {
 		c.w.t.Fatalf("I8: spent and pending pass the budget by %v", -left)
 	}
-	for user := range b.cfg.Quotas {
-		if left := b.accounts.UserLeft(user); left < 0 {
+	for user := range b.mem.cfg.Quotas {
+		if left := b.mem.Accounts.UserLeft(user); left < 0 {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
 	}
-	for _, t := range b.txs.All() {
+	for _, t := range b.mem.Txs.All() {
 		id := t.ID()
 		if was, ok := c.states[id]; ok && was != t.State() && !was.CanMove(t.State()) {
 			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.State())
@@ -311,7 +311,7 @@ func (c *checker) rest() {
 	if !b.AtRest() {
 		c.w.t.Fatalf("the broker is not at rest: %+v", b.scheduler.cycle.phase)
 	}
-	if p := b.accounts.Ledger().Account(b.accounts.VO()); p.PendingDebit != 0 {
+	if p := b.mem.Accounts.Ledger().Account(b.mem.Accounts.VO()); p.PendingDebit != 0 {
 		c.w.t.Fatalf("%v credits are still pending", p.PendingDebit)
 	}
 	for _, s := range c.w.sites {
@@ -328,7 +328,7 @@ func (c *checker) rest() {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(c.replay.accounts.Ledger().Accounts()), fmt.Sprint(b.accounts.Ledger().Accounts()); got != want {
+	if got, want := fmt.Sprint(c.replay.mem.Accounts.Ledger().Accounts()), fmt.Sprint(b.mem.Accounts.Ledger().Accounts()); got != want {
 		c.w.t.Fatalf("a replay of the facts gives the accounts\n%s, not\n%s", got, want)
 	}
 	i := 0
@@ -337,7 +337,7 @@ func (c *checker) rest() {
 		again = append(again, v)
 	}
 	for v := range b.Jobs() {
-		if v.State == grid.JobRunning && b.cfg.Explain == 0 { // that legs run is then not on record
+		if v.State == grid.JobRunning && b.mem.cfg.Explain == 0 { // that legs run is then not on record
 			v.State = grid.JobPlaced
 		}
 		if a := again[i]; a.State != v.State || a.Reason != v.Reason {
@@ -345,11 +345,11 @@ func (c *checker) rest() {
 		}
 		i++
 	}
-	if got, want := fmt.Sprint(c.replay.queue.order()), fmt.Sprint(b.queue.order()); got != want {
+	if got, want := fmt.Sprint(c.replay.mem.Queue.Order()), fmt.Sprint(b.mem.Queue.Order()); got != want {
 		c.w.t.Fatalf("after a replay of the facts users are served as %s, not as %s", got, want)
 	}
-	if b.queue.waiting != c.replay.queue.waiting || b.queue.fresh != c.replay.queue.fresh || b.cycles != c.replay.cycles {
-		c.w.t.Fatalf("a replay of the facts waits for %d jobs, not %d", c.replay.queue.waiting, b.queue.waiting)
+	if b.mem.Queue.Size() != c.replay.mem.Queue.Size() || b.mem.Queue.News() != c.replay.mem.Queue.News() || b.mem.Cycles != c.replay.mem.Cycles {
+		c.w.t.Fatalf("a replay of the facts waits for %d jobs, not %d", c.replay.mem.Queue.Size(), b.mem.Queue.Size())
 	}
 }
 

@@ -239,7 +239,7 @@ func (b *bar) block() view.Bar {
 	}
 	if b.vo {
 		fare := b.tx.Legs[b.leg].Fare
-		one.Part = view.Part{Job: jobID(b.broker, b.tx.name()), Window: b.colour, Part: b.leg + 1, Parts: len(b.tx.Legs), Cost: int64(fare.Total()), Extra: int64(fare.Additive)}
+		one.Part = view.Part{Job: jobID(b.broker, b.tx.name()), Window: b.colour, Part: b.leg + 1, Parts: len(b.tx.Legs), Cost: int64(fare.Total()), Extra: int64(fare.Additive), Of: b.tx.Legs[b.leg].Part}
 	}
 	return one
 }

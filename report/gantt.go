@@ -249,6 +249,9 @@ func (p *picture) words(one *bar, b *band) string {
 	if n := len(one.tx.Legs); n > 1 {
 		text += fmt.Sprintf(", part %d of %d", one.leg+1, n)
 	}
+	if l.Part != "" {
+		text += " (" + l.Part + ")"
+	}
 	return text
 }
 

@@ -141,6 +141,9 @@ func on(o *planning.Option) string {
 			s += ", "
 		}
 		s += fmt.Sprintf("%d of %s/%s", l.Leg.Nodes, l.Site, l.Leg.Group)
+		if l.Part != "" {
+			s += " for " + l.Part
+		}
 	}
 	return s
 }

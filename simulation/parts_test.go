@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,6 +101,21 @@ func TestParts_BesideOthersByEverySearch(t *testing.T) {
 		r, files := simulated(t, text, 7)
 		if n := r.Summary.Brokers[0].Jobs.Placed; n < 20 {
 			t.Errorf("%v: %d of 24 jobs placed\n%.3000s", c, n, files)
+		}
+	}
+}
+
+// The picture and the page name the part that each leg carries.
+func TestParts_ThePicturesNameThem(t *testing.T) {
+	t.Parallel()
+	r, _ := simulated(t, fmt.Sprintf(unlike, "amp", "cost")+parted("hybrid", "apart = true", piece("qpu", 1, "10m", `require = { features = ["qpu"] }`), piece("gpu", 4, "30m", "")), 1)
+	var svg bytes.Buffer
+	if err := r.WriteGantt(&svg); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"part 1 of 2 (qpu)", "part 2 of 2 (gpu)"} {
+		if !strings.Contains(svg.String(), want) {
+			t.Errorf("no bar is %q", want)
 		}
 	}
 }

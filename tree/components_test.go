@@ -29,8 +29,8 @@ var houses = []house{
 	{"broker", "Broker", "memory", 45, 0, map[string]string{
 		"scheduler": "scheduler", "asking": "asking", "errands": "errands", "shifts": "shifts", "intake": "intake",
 		"operator": "operator",
-		"queue":    "queue",
 	}, nil, nil},
+	{"broker/jobs", "State", "", 45, 400, map[string]string{"Queue": "Queue"}, nil, nil},
 	{"broker/transaction", "Coordinator", "State", 45, 400, map[string]string{
 		"co": "Coordinator", "recovery": "recovery", "amnesia": "amnesia", "losses": "losses", "watcher": "watcher",
 		"txs": "List", "peers": "Sites",

@@ -81,7 +81,7 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now grid.Time) {
 	for i := range j.Legs {
 		l := &j.Legs[i]
 		b := view.Bar{ID: fmt.Sprintf("%s/%d", j.ID, i), Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: *p.at(l.Start), End: *p.at(l.End), Kind: view.Leg,
-			Part: view.Part{Job: j.ID, Window: int(e.number), Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits)}}
+			Part: view.Part{Job: j.ID, Window: int(e.number), Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits), Of: l.Part}}
 		if j.State == grid.JobTrying.String() {
 			b.Kind = view.Held
 		}

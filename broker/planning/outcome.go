@@ -40,6 +40,7 @@ type Option struct {
 // OptionLeg is one leg of an option.
 type OptionLeg struct {
 	Site      string
+	Part      string // of a job of parts, the one that it carries
 	Leg       grid.Leg
 	Fare      grid.Fare
 	Delayed   int // waiting jobs that would start later
@@ -117,6 +118,9 @@ func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
 		l, q := &a.Legs[i], &a.Quotes[i]
 		site := d.in.Sites[l.Site].Name
 		o.Legs = append(o.Legs, OptionLeg{Site: site, Leg: l.What, Fare: q.Fare, Delayed: q.Delayed, Contended: l.Contended, Refusal: q.Refusal})
+		if j.Request.Composed() {
+			o.Legs[i].Part = j.Request.Parts[l.Part].Name
+		}
 		o.Fare.Base, o.Fare.Additive = o.Fare.Base.Plus(q.Fare.Base), o.Fare.Additive.Plus(q.Fare.Additive)
 		if q.Refusal.Refused() && !o.Out.Refused() {
 			o.Out = q.Refusal

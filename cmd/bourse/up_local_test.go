@@ -96,6 +96,8 @@ type jobShown struct {
 	State string
 	Legs  []struct {
 		Site, State string
+		Part        string
+		Start       time.Time
 		Exit        *int
 		Cost        float64
 	}
@@ -137,10 +139,11 @@ func (r *running) meet(job string) {
 	address := regexp.MustCompile(`(?m)^meet (\S+)$`)
 	all := make(chan string, 2)
 	for leg := range 2 {
-		found := address.FindStringSubmatch(r.logs(job, leg))
-		if found == nil {
-			r.Fatalf("leg %d knows no rendezvous: %s", leg, r.logs(job, leg))
-		}
+		var found []string
+		eventually(r.T, 2*time.Minute, "told of a rendezvous", func() bool { // its next line after begun
+			found = address.FindStringSubmatch(r.logs(job, leg))
+			return found != nil
+		})
 		go func() {
 			answer, err := http.Post(fmt.Sprintf("%s?leg=%d&legs=2&wait=60s", found[1], leg), "text/plain", strings.NewReader(fmt.Sprint("host", leg)))
 			if err != nil {
@@ -205,6 +208,31 @@ rendezvous = true
 		}
 	}
 	r.oneLine()
+	r.parts()
+}
+
+// parts is the job of unlike parts that the README shows.
+func (r *running) parts() {
+	r.Helper()
+	text, err := os.ReadFile("../../docs/examples/hybrid.toml")
+	if err != nil {
+		r.Fatal(err)
+	}
+	file := filepath.Join(r.dir, "hybrid.toml")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), `"east"`, `"south"`, 1)), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	r.bourse("submit", file, "--wait=done")
+	if out := r.bourse("logs", "hybrid", "--part", "qpu"); out != "part qpu of qpu gpu\n" {
+		r.Errorf("part qpu printed %q", out)
+	}
+	if out := r.bourse("logs", "hybrid", "--part", "gpu"); out != "part gpu on 16 nodes\n" {
+		r.Errorf("part gpu printed %q", out)
+	}
+	legs := r.job("hybrid").Legs
+	if len(legs) != 2 || legs[0].Part != "qpu" || legs[0].Site != "south" || legs[1].Site != "north" || legs[0].Start.Sub(legs[1].Start) != 5*time.Second {
+		r.Errorf("its legs: %+v", legs)
+	}
 }
 
 // oneLine is a user's first day: a dry run, a command on one line, its output, the length of the

@@ -13,14 +13,15 @@ import (
 // its kind: the cycle was planned again with it, and with the next smaller one, which
 // does not suffice.
 type Change struct {
-	What    string           `json:"what"`                  // urgency, budget, price, deadline, nodes, performance, account, limit, site, waive, without
+	What    string           `json:"what"`                  // urgency, budget, price, deadline, nodes, performance, account, limit, site, waive, without, part
 	Credits grid.Credits     `json:"credits,omitempty"`     // budget, account, limit: more of them
 	Price   grid.Price       `json:"price,omitempty"`       // price: a cap so much higher
 	Minutes int              `json:"minutes,omitempty"`     // deadline: so much later
 	Nodes   int              `json:"nodes,omitempty"`       // so many fewer
 	Lowest  grid.Performance `json:"performance,omitempty"` // performance: the job asks for no more than that
 	Site    string           `json:"site,omitempty"`
-	Placed  bool             `json:"placed"` // what would have come of it
+	Part    string           `json:"part,omitempty"` // part: the job without it
+	Placed  bool             `json:"placed"`         // what would have come of it
 	Start   grid.Time        `json:"start,omitempty"`
 	End     grid.Time        `json:"end,omitempty"`
 	Cost    grid.Credits     `json:"cost,omitempty"`
@@ -40,8 +41,12 @@ func (x *examiner) whatIf() {
 	x.urgency()
 	x.budget()
 	x.deadline()
-	x.nodes()
-	x.performance()
+	if q := x.request(); q.Composed() {
+		x.parts()
+	} else {
+		x.nodes()
+		x.performance()
+	}
 	x.money()
 	x.sites()
 	x.without()

@@ -154,6 +154,8 @@ type Leg struct {
 	Site  string       `json:"site"`
 	Group string       `json:"group"`
 	Nodes int          `json:"nodes"`
+	Part  string       `json:"part,omitempty"`  // of a job of parts, the one that it carries,
+	Start grid.Time    `json:"start,omitempty"` // and when
 	End   grid.Time    `json:"end"`
 	Cost  grid.Credits `json:"cost"`
 }
@@ -348,19 +350,28 @@ func (x *examiner) site(s *facts.SiteSeen) Site {
 		if clear, err := g.Clear.Profile(); err == nil && len(clear) > 0 {
 			w.Clear = max(0, clear.At(x.on.seen.From))
 		}
-		switch unmet := x.Asked.Require.Unmet(g.Machine); {
-		case unmet != "":
-			w.Suits = "has not the " + unmet + " required"
-		case !grid.May(s.Site, x.Asked.Sites, x.Asked.Avoid):
-			w.Suits = "is not among the sites it allows"
-		case g.Performance < x.Asked.MinPerformance:
-			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
-		case g.Longest > 0 && g.Performance.Runtime(x.Asked.Shortest()) > g.Longest:
-			w.Suits = fmt.Sprintf("allows no window longer than %s; it takes %s there", g.Longest.Words(), g.Performance.Runtime(x.Asked.Shortest()).Words())
-		case x.on.capsPrice() && at.Cheapest(x.on.seen.From, x.on.seen.Horizon) > x.Asked.MaxPrice:
-			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", at.Cheapest(x.on.seen.From, x.on.seen.Horizon), x.Asked.MaxPrice)
+		w.Suits = x.unsuited(s.Site, g, &at, &x.Asked)
+		if x.Asked.Composed() {
+			w.Suits = x.unsuitedParts(s.Site, g, &at)
 		}
 		v.Groups = append(v.Groups, w)
 	}
 	return v
+}
+
+// unsuited says why a group does not suit a request; "" if it does.
+func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *grid.Request) string {
+	switch unmet := r.Require.Unmet(g.Machine); {
+	case unmet != "":
+		return "has not the " + unmet + " required"
+	case !grid.May(site, r.Sites, r.Avoid):
+		return "is not among the sites it allows"
+	case g.Performance < r.MinPerformance:
+		return fmt.Sprintf("performance %v is below %v", g.Performance, r.MinPerformance)
+	case g.Longest > 0 && g.Performance.Runtime(r.Shortest()) > g.Longest:
+		return fmt.Sprintf("allows no window longer than %s; it takes %s there", g.Longest.Words(), g.Performance.Runtime(r.Shortest()).Words())
+	case x.on.capsPrice() && at.Cheapest(x.on.seen.From, x.on.seen.Horizon) > r.MaxPrice:
+		return fmt.Sprintf("%v credits a node-hour is above the cap %v", at.Cheapest(x.on.seen.From, x.on.seen.Horizon), r.MaxPrice)
+	}
+	return ""
 }

@@ -37,7 +37,11 @@ func (x *examiner) outcome(y *Cycle) {
 		o := &as.Options[i]
 		v := Option{Number: o.Number, Start: o.Start, End: o.End, Time: o.Time, Base: o.Fare.Base, Additive: o.Fare.Additive, Total: o.Fare.Total()}
 		for _, l := range o.Legs {
-			v.Legs = append(v.Legs, Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, End: l.Leg.End, Cost: l.Fare.Total()})
+			leg := Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, Part: l.Part, End: l.Leg.End, Cost: l.Fare.Total()}
+			if l.Part != "" {
+				leg.Start = l.Leg.Start
+			}
+			v.Legs = append(v.Legs, leg)
 		}
 		if y.Goal != "" {
 			v.Copies, v.Wait = o.Copies, grid.Cost(grid.Price(y.Urgency), o.End.Sub(x.request().Ready))

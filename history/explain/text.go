@@ -125,7 +125,11 @@ func (e *Explanation) head(w *writer) {
 		if q.OneSite {
 			asked += ", on one site"
 		}
-		w.text(asked)
+		if q.Composed() {
+			askedParts(w, q)
+		} else {
+			w.text(asked)
+		}
 		bounds := "  submitted " + w.clock(e.Submitted)
 		if q.Ready > e.Submitted {
 			bounds += ", ready " + w.clock(q.Ready)
@@ -231,7 +235,7 @@ func (e *Explanation) alternatives(w *writer) {
 		if o.Copies > 0 {
 			like = fmt.Sprintf("; %d more like it", o.Copies)
 		}
-		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, where(o.Legs), like)
+		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, w.where(o.Legs), like)
 		switch {
 		case o.Taken:
 			w.line("       taken")
@@ -297,10 +301,13 @@ func (e *Explanation) goals(w *writer) {
 }
 
 // where shows the legs of an alternative.
-func where(legs []Leg) string {
+func (w *writer) where(legs []Leg) string {
 	list := make([]string, len(legs))
 	for i, l := range legs {
 		list[i] = fmt.Sprintf("%d of %s/%s", l.Nodes, l.Site, l.Group)
+		if l.Part != "" {
+			list[i] = fmt.Sprintf("part %s %s at %s", l.Part, list[i], w.clock(l.Start))
+		}
 	}
 	return strings.Join(list, ", ")
 }

@@ -175,6 +175,7 @@ type Part struct {
 	Window int    `json:"window,omitempty"` // of which it is a part: one colour, joined by a line
 	Part   int    `json:"part,omitempty"`   // from 1
 	Parts  int    `json:"parts,omitempty"`
+	Of     string `json:"of,omitempty"` // the part of its job that it carries, if the job has parts
 	Cost   int64  `json:"cost,omitempty"`
 	Extra  int64  `json:"extra,omitempty"` // of the cost, for delay
 }

@@ -112,6 +112,7 @@ export class Gantt extends EventTarget {
     let text = `${where}, ${who}: ${when}, ${money(parts.cost[part])} credits`;
     if (parts.extra[part] > 0) text += ` (${money(parts.extra[part])} for delay)`;
     if (parts.parts[part] > 1) text += `, part ${parts.part[part]} of ${parts.parts[part]}`;
+    if (parts.of?.[part]) text += ` (${parts.of[part]})`;
     return text;
   }
 

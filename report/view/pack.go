@@ -29,12 +29,13 @@ const columns = 6
 
 // parts are the legs' columns.
 type parts struct {
-	Job    []int   `json:"job"` // of jobs; -1: not among them
-	Window []int   `json:"window"`
-	Part   []int   `json:"part"`
-	Parts  []int   `json:"parts"`
-	Cost   []int64 `json:"cost"`
-	Extra  []int64 `json:"extra"`
+	Job    []int    `json:"job"` // of jobs; -1: not among them
+	Window []int    `json:"window"`
+	Part   []int    `json:"part"`
+	Parts  []int    `json:"parts"`
+	Cost   []int64  `json:"cost"`
+	Extra  []int64  `json:"extra"`
+	Of     []string `json:"of,omitempty"` // absent if no job has parts
 }
 
 // PackBars packs the bars of each group, in the order of the sites' groups. It ignores the
@@ -96,6 +97,9 @@ func PackBars(rows [][]Bar, jobs []string) (*PackedBars, error) {
 		}
 	}
 	p.Columns = Packed{Packed: deflate(there)}
+	if !slices.ContainsFunc(legs.Of, func(part string) bool { return part != "" }) {
+		legs.Of = nil
+	}
 	var err error
 	p.Parts, err = Pack(legs)
 	return p, err
@@ -108,7 +112,7 @@ func (p *parts) add(b *Bar, index map[string]int) {
 	}
 	p.Job, p.Window = append(p.Job, job), append(p.Window, b.Window)
 	p.Part, p.Parts = append(p.Part, b.Part.Part), append(p.Parts, b.Parts)
-	p.Cost, p.Extra = append(p.Cost, b.Cost), append(p.Extra, b.Extra)
+	p.Cost, p.Extra, p.Of = append(p.Cost, b.Cost), append(p.Extra, b.Extra), append(p.Of, b.Of)
 }
 
 // order is that in which bars take lanes.

@@ -69,7 +69,7 @@ export class Store {
         if (!local(b)) {
           const p = bars.parts;
           number[i] = p.job.push(jobs.get(b.job) ?? -1) - 1;
-          p.window.push(b.window ?? 0); p.part.push(b.part ?? 1); p.parts.push(b.parts ?? 1); p.cost.push(b.cost ?? 0); p.extra.push(b.extra ?? 0);
+          p.window.push(b.window ?? 0); p.part.push(b.part ?? 1); p.parts.push(b.parts ?? 1); p.cost.push(b.cost ?? 0); p.extra.push(b.extra ?? 0); (p.of ??= []).push(b.of ?? "");
         }
         i++;
       }

@@ -46,6 +46,7 @@ func experiments() []experiment {
 		studyForecastBands(),
 		studyHoarding(),
 		studyEstimates(),
+		studyParts(),
 	}
 }
 

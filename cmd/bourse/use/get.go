@@ -106,9 +106,14 @@ func (c *getting) run(ctx context.Context, id string, paths []string, out io.Wri
 	if c.list || len(paths) == 0 {
 		return c.show(ctx, api, &j, paths, out)
 	}
-	if !c.chosen && len(j.Legs) > 1 {
+	legs, err := c.legs(&j)
+	if err != nil {
+		return err
+	}
+	if len(legs) > 1 {
 		return flags.Misuse(fmt.Errorf("%s has %d legs, each with a folder of its own; choose one by --leg 0 to --leg %d", id, len(j.Legs), len(j.Legs)-1))
 	}
+	c.leg = legs[0]
 	return c.fetch(ctx, api, j.ID, paths, out)
 }
 
@@ -117,12 +122,9 @@ func (c *getting) show(ctx context.Context, api *client.Client, j *web.Job, path
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
-	legs := []int{c.leg}
-	if !c.chosen {
-		legs = legs[:0]
-		for k := range max(len(j.Legs), 1) { // without legs the broker says why
-			legs = append(legs, k)
-		}
+	legs, err := c.legs(j)
+	if err != nil {
+		return err
 	}
 	var failures []error
 	for _, k := range legs {

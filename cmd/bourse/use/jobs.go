@@ -206,8 +206,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("why", "%s", j.Reason)
 	}
 	if j.Submitted != 0 {
-		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
-			flags.Plural(j.Nodes, "node", "nodes"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
+		asked(line, j)
 		if n := len(j.Sizes); n > 0 {
 			line("or", "%d sizes in all, from %s for %s to %s for %s", n, flags.Plural(j.Sizes[0].Nodes, "node", "nodes"), display.Span(j.Sizes[0].Length),
 				flags.Plural(j.Sizes[n-1].Nodes, "node", "nodes"), display.Span(j.Sizes[n-1].Length))
@@ -252,6 +251,31 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		}
 	}
 	fmt.Fprintf(out, "\n%s\n", legTable(j, now).Render())
+}
+
+// asked says what a job asks for.
+func asked(line func(name, format string, args ...any), j *web.Job) {
+	if len(j.Parts) < 2 {
+		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
+			flags.Plural(j.Nodes, "node", "nodes"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
+		return
+	}
+	how := ""
+	switch {
+	case j.Apart:
+		how = ", no two at one site"
+	case j.Together:
+		how = ", all at one site"
+	}
+	line("asks for", "%d parts%s, for at most %s credits", len(j.Parts), how, display.Credits(&j.Budget))
+	for i := range j.Parts {
+		p := &j.Parts[i]
+		at := ""
+		if p.Offset != nil {
+			at = ", " + display.Span(*p.Offset) + " after the start"
+		}
+		line("  part "+p.Name, "%s, %s at performance %v or more%s", flags.Plural(p.Nodes, "node", "nodes"), display.Span(*p.Length), *p.MinPerformance, at)
+	}
 }
 
 // legTable has a row for each leg of a job.

@@ -3,7 +3,6 @@ package use
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -34,14 +33,15 @@ func newLogs() *cobra.Command {
 		Long: `Logs prints the end of the output of each leg of a job, up to 64 KiB, read from its
 cluster through its site and the broker. A job has a leg on each of its sites; --leg
 chooses one, counted from 0 (BOURSE_LEG in the work's environment). --follow keeps
-reading until a leg has ended: the first, unless --leg says which. --stderr prints the
-standard error, of a job that keeps it apart (error = "..."). With --json each piece is
-one line, with its data in base64.
+reading until a leg has ended: the first, unless --leg says which. Of a job of parts,
+--part NAME means the legs that carry that part. --stderr prints the standard error,
+of a job that keeps it apart (error = "..."). With --json each piece is one line, with
+its data in base64.
 
 Unprintable characters are shown as escapes. When the leg has ended, bourse jobs ID
 says how long its output is kept, and bourse get ID fetches the files of its folder. Exit status 1: the job has no window
 yet or no command, or its site is unreachable or keeps no output.`,
-		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
+		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow\n  bourse logs hybrid --part qpu",
 		Args:    flags.Arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd); err != nil {
@@ -58,44 +58,30 @@ yet or no command, or its site is unreachable or keeps no output.`,
 	return cmd
 }
 
-// legChoice says which leg of a job is meant.
-type legChoice struct {
-	leg    int
-	chosen bool // by a flag
-}
-
-// addFlags adds the flags. A part of the window is one site's leg, so both words do.
-func (l *legChoice) addFlags(cmd *cobra.Command) {
-	flags.AddFlag(cmd, &l.leg, flags.AsNumber, "leg", 0, "leg of the job, from 0 (default: all legs in turn)")
-	flags.AddFlag(cmd, &l.leg, flags.AsNumber, "part", 0, "the same as --leg")
-	cmd.MarkFlagsMutuallyExclusive("leg", "part")
-}
-
-// check checks the flags.
-func (l *legChoice) check(cmd *cobra.Command) error {
-	l.chosen = cmd.Flags().Changed("leg") || cmd.Flags().Changed("part")
-	if l.leg < 0 || l.leg > 10_000 {
-		return fmt.Errorf("--leg %d: must be 0 to 10,000", l.leg)
-	}
-	return nil
-}
-
 func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	api, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	if !c.all {
+	if !c.all && c.part == "" {
 		return c.one(ctx, api, id, out)
 	}
 	j, err := api.Job(ctx, id)
 	if err != nil {
 		return flags.Refused(err)
 	}
+	legs, err := c.legs(&j)
+	if err != nil {
+		return err
+	}
+	if c.follow {
+		c.leg = legs[0]
+		return c.one(ctx, api, j.ID, out)
+	}
 	var failures []error
-	for k := range max(len(j.Legs), 1) { // without legs the broker says why
-		if c.leg = k; len(j.Legs) > 1 && !c.JSON {
-			c.head = fmt.Sprintf("==> leg %d, on %s <==\n", k, j.Legs[k].Site)
+	for _, k := range legs {
+		if c.leg = k; len(legs) > 1 && !c.JSON {
+			c.head = "==> " + titleOf(&j, k) + " <==\n"
 		}
 		err := c.one(ctx, api, j.ID, out)
 		if err != nil && !slices.ContainsFunc(failures, func(said error) bool { return said.Error() == err.Error() }) {

@@ -1,4 +1,4 @@
-package broker
+package jobs
 
 import (
 	"github.com/bourse-grid/bourse/broker/transaction"
@@ -11,7 +11,7 @@ import (
 
 // failure says which of the work of a window that is over failed, the first by transaction
 // and leg; no reason: none did.
-func (j *job) failure() grid.Reason {
+func (j *Job) failure() grid.Reason {
 	for _, t := range j.Window() {
 		for i := range t.Legs() {
 			l := &t.Legs()[i]
@@ -19,7 +19,7 @@ func (j *job) failure() grid.Reason {
 				continue
 			}
 			if why := l.Result().Failure(); why.Refused() {
-				return reason(why.Code, "its work at %s %v", t.Sites()[i], why)
+				return grid.Because(why.Code, "its work at %s %v", t.Sites()[i], why)
 			}
 		}
 	}
@@ -38,16 +38,16 @@ func ending(failure grid.Reason) grid.JobState {
 // known to fail there: it ends with a status of its own, or takes longer than its window.
 // nil: it does not fail.
 func (r rooms) Simulated(t *transaction.Job, part string, leg *grid.Leg, end grid.Time) *grid.WorkResult {
-	j := r.names[t.Name]
+	j := r.Names[t.Name]
 	run, length := j.Run, j.Length
-	if p := j.part(part); p != nil {
+	if p := j.PartNamed(part); p != nil {
 		run, length = p.Run, p.Length
 	}
 	switch {
 	case j.Exit != 0:
 		return &grid.WorkResult{Begin: leg.Start, End: end, Exit: j.Exit, Known: true}
 	case run > length && leg.Work == 0 && end >= leg.End:
-		return &grid.WorkResult{Begin: leg.Start, End: end, Ended: reason(grid.Expired, "its window was over")}
+		return &grid.WorkResult{Begin: leg.Start, End: end, Ended: grid.Because(grid.Expired, "its window was over")}
 	}
 	return nil
 }

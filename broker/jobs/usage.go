@@ -1,4 +1,4 @@
-package broker
+package jobs
 
 import (
 	"github.com/bourse-grid/bourse/agents"
@@ -9,7 +9,7 @@ import (
 
 // counted applies a fact and keeps the usage right: it subtracts what the legs concerned
 // took before, and adds what they take after.
-func (mem *memory) counted(f agents.Fact, apply func()) {
+func (rec *State) counted(f agents.Fact, apply func()) {
 	id, leg := grid.TxID{}, tenancy.EveryLeg
 	switch f := f.(type) {
 	case facts.TxBegun:
@@ -35,26 +35,15 @@ func (mem *memory) counted(f agents.Fact, apply func()) {
 		apply()
 		return
 	}
-	mem.tenancy.Day(mem.now)
-	t := mem.txs.Get(id)
+	rec.Tenancy.Day(rec.Now)
+	t := rec.Txs.Get(id)
 	known := t != nil
 	if known {
-		mem.tenancy.Count(t, leg, -1)
+		rec.Tenancy.Count(t, leg, -1)
 	}
 	apply()
-	if t = mem.txs.Get(id); !known {
-		mem.tenancy.Begin(t)
+	if t = rec.Txs.Get(id); !known {
+		rec.Tenancy.Begin(t)
 	}
-	mem.tenancy.Count(t, leg, 1)
-}
-
-// need is what the bounds of the job's user must leave for it.
-func (j *job) need() tenancy.Need {
-	r := j.request()
-	x := tenancy.Need{User: j.User, Nodes: r.AtOnce(),
-		Runtime: j.MinPerformance.Runtime(r.Shortest()), Ready: j.Ready, Deadline: j.Deadline}
-	if r.Composed() {
-		x.Parts = j.Parts
-	}
-	return x
+	rec.Tenancy.Count(t, leg, 1)
 }

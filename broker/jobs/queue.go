@@ -1,4 +1,4 @@
-package broker
+package jobs
 
 import (
 	"cmp"
@@ -9,11 +9,11 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// queue holds the jobs that are not placed, in one line for each user. A batch takes
+// Queue holds the jobs that are not placed, in one line for each user. A batch takes
 // from the lines round robin, so that nobody has to wait for another user's jobs,
 // however many or hopeless they are and whatever priority that user gives them. A job
 // that a cycle has placed or given up stays in its line until the cycle closes.
-type queue struct {
+type Queue struct {
 	lines   []*line // in no particular order
 	users   map[string]*line
 	waiting int    // jobs in state Waiting or Trying
@@ -27,7 +27,7 @@ type queue struct {
 // line holds one user's jobs.
 type line struct {
 	user    string
-	jobs    []*job // in serving order
+	jobs    []*Job // in serving order
 	waiting int    // jobs in state Waiting or Trying
 	due     int    // of them, those for the next batches
 	place   uint64 // among the lines: the lower, the longer ago it was served or began to wait
@@ -35,7 +35,7 @@ type line struct {
 }
 
 // line returns a user's line, and makes one if there is none.
-func (q *queue) line(user string) *line {
+func (q *Queue) line(user string) *line {
 	l := q.users[user]
 	if l == nil {
 		if q.users == nil {
@@ -47,16 +47,16 @@ func (q *queue) line(user string) *line {
 	return l
 }
 
-// of is the number of a user's waiting jobs.
-func (q *queue) of(user string) int {
+// Of is the number of a user's waiting jobs.
+func (q *Queue) Of(user string) int {
 	if l := q.users[user]; l != nil {
 		return l.waiting
 	}
 	return 0
 }
 
-// ofAll is the number of waiting jobs of those users for whom some is true.
-func (q *queue) ofAll(some func(user string) bool) int {
+// OfAll is the number of waiting jobs of those users for whom some is true.
+func (q *Queue) OfAll(some func(user string) bool) int {
 	n := 0
 	for _, l := range q.lines {
 		if l.waiting > 0 && some(l.user) {
@@ -66,17 +66,17 @@ func (q *queue) ofAll(some func(user string) bool) int {
 	return n
 }
 
-// size is the number of waiting jobs, idle reports whether none of them is due, and
+// Size is the number of waiting jobs, idle reports whether none of them is due, and
 // news is the number that no cycle has looked at.
-func (q *queue) size() int  { return q.waiting }
-func (q *queue) idle() bool { return q.due == 0 }
-func (q *queue) news() int  { return q.fresh }
+func (q *Queue) Size() int  { return q.waiting }
+func (q *Queue) Idle() bool { return q.due == 0 }
+func (q *Queue) News() int  { return q.fresh }
 
 // insert adds j as a fresh job. The order is total, so a job found at its place is j
 // itself, not yet swept. A user who had nothing waiting goes behind all others.
-func (q *queue) insert(j *job) {
+func (q *Queue) insert(j *Job) {
 	l := q.line(j.User)
-	i, there := slices.BinarySearchFunc(l.jobs, j, (*job).before)
+	i, there := slices.BinarySearchFunc(l.jobs, j, (*Job).before)
 	if !there {
 		l.jobs = slices.Insert(l.jobs, i, j)
 	}
@@ -86,18 +86,18 @@ func (q *queue) insert(j *job) {
 	}
 	l.waiting++
 	q.waiting++
-	j.fresh = true
+	j.Fresh = true
 	q.fresh++
 }
 
 // back puts a line behind all others.
-func (q *queue) back(l *line) {
+func (q *Queue) back(l *line) {
 	q.places++
 	l.place = q.places
 }
 
 // leave notes that a job no longer waits.
-func (q *queue) leave(j *job) {
+func (q *Queue) leave(j *Job) {
 	q.line(j.User).waiting--
 	q.waiting--
 	q.look(j)
@@ -106,32 +106,32 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// call makes jobs due: the fresh ones and, if all is set, every waiting job of users
+// Call makes jobs due: the fresh ones and, if all is set, every waiting job of users
 // who have nothing due already. Jobs in the current cycle are left to the next call.
-func (q *queue) call(all bool) {
+func (q *Queue) Call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
 		for _, j := range l.jobs {
-			if !j.taken && !j.held && j.state == grid.JobWaiting && (all || j.fresh) {
-				q.summon(j)
+			if !j.Taken && !j.Held && j.State == grid.JobWaiting && (all || j.Fresh) {
+				q.Summon(j)
 			}
 		}
 	}
 }
 
-// serve notes that a series begins, or is over.
-func (q *queue) serve(series bool) { q.series = series }
+// Serve notes that a series begins, or is over.
+func (q *Queue) Serve(series bool) { q.series = series }
 
-// callNext makes the fresh jobs due while a series runs: they would be, had they waited in the
+// CallNext makes the fresh jobs due while a series runs: they would be, had they waited in the
 // queue when it began.
-func (q *queue) callNext() {
+func (q *Queue) CallNext() {
 	if q.series {
-		q.call(false)
+		q.Call(false)
 	}
 }
 
-// summon makes one job due.
-func (q *queue) summon(j *job) {
+// Summon makes one job due.
+func (q *Queue) Summon(j *Job) {
 	if !j.due {
 		j.due = true
 		q.line(j.User).due++
@@ -140,13 +140,13 @@ func (q *queue) summon(j *job) {
 }
 
 // done notes that a job is no longer due.
-func (q *queue) done(j *job) {
+func (q *Queue) done(j *Job) {
 	j.due = false
 	q.line(j.User).due--
 	q.due--
 }
 
-// take appends at most n due jobs to batch. It also returns the users whose jobs it has
+// Take appends at most n due jobs to batch. It also returns the users whose jobs it has
 // taken, in the order in which they were served (nil if only one user has waiting
 // jobs), and how far each tenant has advanced (nil if there are no tenants).
 //
@@ -156,7 +156,7 @@ func (q *queue) done(j *job) {
 // served round robin: each gives as many jobs as its share, in its own order, and then
 // goes behind the others. The lines keep their places until the answer is applied by
 // served and passed.
-func (q *queue) take(batch []*job, n int, terms func(user string) *tenancy.Terms) ([]*job, []facts.UserLine, []facts.TenantLine) {
+func (q *Queue) Take(batch []*Job, n int, terms func(user string) *tenancy.Terms) ([]*Job, []facts.UserLine, []facts.TenantLine) {
 	var list []*service
 	var levels []int
 	users := 0
@@ -183,7 +183,7 @@ func (q *queue) take(batch []*job, n int, terms func(user string) *tenancy.Terms
 
 // share takes jobs of one priority level until the batch has most jobs. The next job
 // always comes from the tenant with the lowest pass or, if equal, the first by name.
-func (q *queue) share(batch []*job, list []*service, level, most int, served *int, passes passes) []*job {
+func (q *Queue) share(batch []*Job, list []*service, level, most int, served *int, passes passes) []*Job {
 	var all []*rota
 	for _, t := range list {
 		if t.raise == 0 && t.priority != level {
@@ -220,7 +220,7 @@ type rota struct {
 }
 
 // turn takes a tenant's next job, or returns nil if it has none on this level.
-func (q *queue) turn(r *rota, level int, served *int) *job {
+func (q *Queue) turn(r *rota, level int, served *int) *Job {
 	for len(r.list) > 0 {
 		t := r.list[0]
 		j := q.peek(t, level)
@@ -230,7 +230,7 @@ func (q *queue) turn(r *rota, level int, served *int) *job {
 		}
 		q.done(j)
 		t.at++
-		j.taken = true
+		j.Taken = true
 		q.look(j)
 		if t.used == 0 || t.began == 0 {
 			*served++
@@ -257,7 +257,7 @@ type service struct {
 }
 
 // level is a job's priority against jobs of other lines.
-func (t *service) level(j *job) int { return t.priority + min(max(j.Priority, 0), t.raise) }
+func (t *service) level(j *Job) int { return t.priority + min(max(j.Priority, 0), t.raise) }
 
 // levels are the levels of its due jobs.
 func (t *service) levels() []int {
@@ -280,13 +280,13 @@ func (t *service) before(o *service) int {
 }
 
 // peek is the next job of a line that a batch can take on a level, or nil.
-func (q *queue) peek(t *service, level int) *job {
+func (q *Queue) peek(t *service, level int) *Job {
 	for l := t.line; l.due > 0 && t.at < len(l.jobs); t.at++ {
 		j := l.jobs[t.at]
 		if !j.due {
 			continue
 		}
-		if j.state != grid.JobWaiting || j.held {
+		if j.State != grid.JobWaiting || j.Held {
 			q.done(j)
 			continue
 		}
@@ -310,7 +310,7 @@ func servedLines(list []*service) []facts.UserLine {
 }
 
 // served puts the lines that a batch has served behind the others.
-func (q *queue) served(list []facts.UserLine) {
+func (q *Queue) served(list []facts.UserLine) {
 	for _, x := range list {
 		if l := q.users[x.User]; l != nil && l.waiting > 0 {
 			q.back(l)
@@ -319,9 +319,9 @@ func (q *queue) served(list []facts.UserLine) {
 	}
 }
 
-// order is the order in which users with waiting jobs are served next, or nil where it
+// Order is the order in which users with waiting jobs are served next, or nil where it
 // makes no difference.
-func (q *queue) order() []facts.UserLine {
+func (q *Queue) Order() []facts.UserLine {
 	lines := slices.DeleteFunc(slices.Clone(q.lines), func(l *line) bool { return l.waiting == 0 })
 	if len(lines) == 1 && lines[0].used == 0 {
 		return nil
@@ -335,18 +335,18 @@ func (q *queue) order() []facts.UserLine {
 }
 
 // look notes that a cycle has looked at j.
-func (q *queue) look(j *job) {
-	if j.fresh {
-		j.fresh = false
+func (q *Queue) look(j *Job) {
+	if j.Fresh {
+		j.Fresh = false
 		q.fresh--
 	}
 }
 
 // sweep drops jobs that no longer wait, and then empty lines.
-func (q *queue) sweep() {
+func (q *Queue) sweep() {
 	for _, l := range q.lines {
 		if len(l.jobs) > l.waiting {
-			l.jobs = slices.DeleteFunc(l.jobs, func(j *job) bool { return !j.state.Queued() })
+			l.jobs = slices.DeleteFunc(l.jobs, func(j *Job) bool { return !j.State.Queued() })
 		}
 		if len(l.jobs) == 0 {
 			delete(q.users, l.user)

@@ -1,4 +1,4 @@
-package broker
+package jobs
 
 import (
 	"cmp"
@@ -29,14 +29,14 @@ const strideUnit = 1000
 const maxStride = 1 << 50
 
 // stride is what a job adds to its tenant's pass.
-func (q *queue) stride(j *job, t *tenancy.Tenant) int64 {
+func (q *Queue) stride(j *Job, t *tenancy.Tenant) int64 {
 	seconds := min(int64(j.Nodes)*max(1, int64(j.Length/grid.Second)), maxStride/strideUnit)
 	return max(1, seconds*strideUnit/int64(t.Share))
 }
 
 // running are the passes when a batch begins. No tenant with due jobs is behind the lowest of
 // those that have a pass already; of the tenants without due jobs, those ahead of it are kept.
-func (q *queue) running(list []*service) passes {
+func (q *Queue) running(list []*service) passes {
 	if len(q.pass) == 0 && !slices.ContainsFunc(list, func(t *service) bool { return t.tenant.Name != "" }) {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (p passes) lines() []facts.TenantLine {
 }
 
 // passed sets the tenants' passes to those of a batch.
-func (q *queue) passed(list []facts.TenantLine) {
+func (q *Queue) passed(list []facts.TenantLine) {
 	if list == nil {
 		return
 	}
@@ -90,4 +90,4 @@ func (q *queue) passed(list []facts.TenantLine) {
 }
 
 // passes are the passes on record, in order of name.
-func (q *queue) passes() []facts.TenantLine { return q.pass.lines() }
+func (q *Queue) passes() []facts.TenantLine { return q.pass.lines() }
