@@ -88,7 +88,7 @@ func runWorkload(t *testing.T, c slurm.Commands, n int) {
 	r := rand.New(rand.NewPCG(36, 1))
 	next := time.Now()
 	for range n {
-		time.Sleep(time.Until(next))
+		time.Sleep(time.Until(next)) // the controller goes by the wall clock
 		next = next.Add(time.Duration(500+r.IntN(2500)) * time.Millisecond)
 		nodes := []int{1, 1, 1, 2, 2, 3, 4, 6, 8}[r.IntN(9)]
 		if _, err := c.Run(t.Context(), "sbatch", "--parsable", "--exclusive", "--output=/dev/null", "--chdir=/", fmt.Sprintf("--nodes=%d", nodes),

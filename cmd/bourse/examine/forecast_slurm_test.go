@@ -171,3 +171,44 @@ func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
 	}
 	t.Errorf("no offer of two nodes: %+v", two)
 }
+
+// Where nobody asks for Slurm's own rules, more than a hundred jobs that could start are too many, and the
+// tasks that a throttle keeps do not count.
+func TestForecast_SlurmsRulesAreLeftOutWhereManyWait(t *testing.T) {
+	t.Parallel()
+	look, err := input.ReadLook(ruledLook(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := look.Jobs[1]
+	one.Throttle = 0
+	for k := range 99 { // beside a task of the array
+		one.Number = fmt.Sprint(1000 + k)
+		look.Jobs = append(look.Jobs, one)
+	}
+	choose := func(f *forecasting) (*liveQueue, string) {
+		t.Helper()
+		q, err := f.queue(look, livePolicy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.nodes, f.duration, f.priority = 1, grid.Hour, "last"
+		var messages bytes.Buffer
+		if err := f.chooseRules(q, &messages); err != nil {
+			t.Fatal(err)
+		}
+		return q, messages.String()
+	}
+	look.Jobs = look.Jobs[:len(look.Jobs)-1] // one less: with the one at the limit of its QOS there are a hundred
+	if q, said := choose(&forecasting{}); q.twin == nil || said != "" {
+		t.Errorf("a hundred wait: %q", said)
+	}
+	one.Number = "2000"
+	look.Jobs = append(look.Jobs, one)
+	if q, said := choose(&forecasting{}); q.twin != nil || !strings.Contains(said, "not by Slurm's own rules, but by reserve=100: 101 jobs wait") {
+		t.Errorf("101 wait: %q", said)
+	}
+	if q, said := choose(&forecasting{policy: &flags.Replayed{Slurm: true}}); q.twin == nil || said != "" {
+		t.Errorf("asked for: %q", said)
+	}
+}

@@ -85,6 +85,9 @@ func (q *quote) bySlurm(of *quoted, live *liveQueue) error {
 	if err == nil && q.group != "" {
 		err = fmt.Errorf("--group does not go with Slurm's own rules, which know partitions; leave it out, or give another --policy, such as %v", livePolicy())
 	}
+	if err == nil && !asked {
+		err = tooMany(own)
+	}
 	if err == nil {
 		var partition int
 		if partition, err = own.Partition(live.partition); err == nil {
