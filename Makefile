@@ -1,7 +1,7 @@
 # make check is what CI runs: the whole check. Each step stands alone, so that one that
 # fails can be run by itself. While you work, go test ./... answers in minutes.
 
-.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill hostile-drill speed slurm slurm-twin slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill upgrade-drill hostile-drill speed slurm slurm-twin slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -60,7 +60,7 @@ test:
 # The packages with goroutines or locks, under the race detector; those whose tests
 # take minutes then are in drill. tree/race_test.go holds both lists true.
 RACE := agents/certificate agents/journal agents/live agents/mirror agents/wire cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use cluster/command cluster/command/conformance cluster/local cluster/local/supervisor cluster/slurm configs \
-	parallel process process/federation report/draw web web/client web/dash workload
+	parallel process process/federation report/draw web web/client web/dash web/rendezvous web/webhook workload
 RACE_LONG := cmd/bourse simulation simulation/torture studies
 
 race:
@@ -107,6 +107,11 @@ drill:
 KILLS ?= 100
 replica-drill:
 	go test ./simulation/drill -run TestReplicas_WhatWasAcknowledged -count 1 -timeout 1h -v -drill.kills $(KILLS) -drill.seed $(SEED)
+
+# The last release and this build in every mixture, from the release's commit and back, for
+# minutes; LAST=COMMIT for another one, SEED=N for other moments.
+upgrade-drill:
+	go test ./simulation/drill -run TestUpgrade -count 1 -timeout 1h -v -drill.long -drill.seed $(SEED) $(if $(LAST),-drill.last $(LAST))
 
 # Two VOs at the same sites, of which one is hostile and revoked in the middle; each
 # submits JOBS jobs, some 3 min for 300. SEED=N for other jobs.

@@ -21,5 +21,6 @@
 //	-drill.count    that many co-allocations over real Slurm clusters
 //	-drill.within   no more of those begin after this time
 //	-drill.keep     the folders are left where they are
+//	-drill.last     the commit to upgrade from, in place of the last release
 //	-drill.bourse   another binary to drill
 package drill

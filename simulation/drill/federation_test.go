@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 func build(run func() int) int {
+	defer func() { _ = os.RemoveAll(releaseFolder) }()
 	if binary = *built; binary != "" {
 		return run()
 	}
@@ -132,6 +133,7 @@ type agent struct {
 	dir        string
 	host       string // its address, for agents, gossip and users
 	within     []string
+	program    string // that its next life runs; "": that of the federation
 	clock      string // file that says by how much its machine's clock is ahead; "": it is right
 	life
 }

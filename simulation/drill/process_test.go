@@ -34,7 +34,7 @@ type life struct {
 // goes on in the file "log" of its folder.
 func (a *agent) start() {
 	a.f.t.Helper()
-	program := cmp.Or(a.f.program, binary)
+	program := cmp.Or(a.program, a.f.program, binary)
 	if a.clock != "" {
 		program = wrongClocked(a.f.t)
 	}

@@ -27,7 +27,8 @@ var (
 // Version describes this binary.
 type Version struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // "" if the build does not know it
+	After    string `json:"after,omitempty"` // of a build that is no release: the last one before it
+	Commit   string `json:"commit"`          // "" if the build does not know it
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -41,6 +42,7 @@ func Of() Version {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.built(info)
 	}
+	v.follows(Releases())
 	return v
 }
 
@@ -67,13 +69,24 @@ func (v *Version) built(info *debug.BuildInfo) {
 	}
 }
 
+// follows takes the release that the build comes after, unless it is one itself.
+func (v *Version) follows(list []Release) {
+	if last := list[len(list)-1]; v.Version == "unreleased" {
+		v.After = last.Version + " of " + last.Day
+	}
+}
+
 // String returns the version as one line.
 func (v Version) String() string {
+	version := v.Version
+	if v.After != "" {
+		version += ", after " + v.After
+	}
 	commit := cmp.Or(v.Commit, "unknown")
 	if v.Modified {
 		commit += ", with changes"
 	}
-	return fmt.Sprintf("bourse %s (commit %s, %s, %s, wire %d, journal %d)", v.Version, commit, v.Go, v.Platform, v.Wire, v.Journal)
+	return fmt.Sprintf("bourse %s (commit %s, %s, %s, wire %d, journal %d)", version, commit, v.Go, v.Platform, v.Wire, v.Journal)
 }
 
 // Brief is the version for the files of a run.
