@@ -142,6 +142,16 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"string for a number", "nodes = 128", `nodes = "128"`, "site.group.nodes", "must be a whole number from 1 to 1000000, not a string"},
 		{"decimal for a whole number", "nodes = 128", `nodes = 1.5`, "site.group.nodes", "a decimal number"},
 		{"number for a string", `policy = "easy"`, `policy = 1`, "site.policy", "must be a string, not a whole number"},
+		{"a program that is not named", "horizon = \"7d\"", "horizon = \"7d\"\nstrategy = \"program\" #!", "broker.strategy", "needs the program that chooses and its arguments; write chooser = "},
+		{"a program that nobody asks", "horizon = \"7d\"", "horizon = \"7d\"\nchooser = [\"python3\"] #!", "broker.chooser", "needs strategy = \"program\"; leave it out"},
+		{"one site at once", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1]\nsites = [1] #!", "broker.workload.sites", "1 is outside 2..8"},
+		{"more sites at once than there are", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1]\nsites = [3] #!", "broker.workload.sites", "of 3 sites at once, but the scenario has 2;"},
+		{"sites without a share", `model = "uniform"`, "model = \"uniform\"\nsites = [2] #!", "broker.workload.sites", "write sites_share = [0.1]"},
+		{"shares without sites", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1, 0.1] #!", "broker.workload.sites_share", "of 3 sites at once, but the scenario has 2"},
+		{"more shares than sites", `model = "uniform"`, "model = \"uniform\"\nsites = [2]\nsites_share = [0.1, 0.1] #!", "broker.workload.sites_share", "one for each of sites, which has 1"},
+		{"shares above all jobs", `model = "uniform"`, "model = \"uniform\"\nsites = [2, 3]\nsites_share = [0.6, 0.5] #!", "broker.workload.sites_share", "is 1.1 together; must be 1 at most"},
+		{"a number of sites twice", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1, 0.1]\nsites = [2, 2] #!", "broker.workload.sites", "a second time"},
+		{"sites at once under an algorithm that cannot", "algorithm = \"amp\"\nminimize = \"time\"\n[broker.workload]", "algorithm = \"amp-literal\"\nminimize = \"time\"\n[broker.workload]\nsites_share = [0.1]\nsites = [2] #!", "broker.workload.sites", "does not search for jobs of several sites"},
 		{"number for a table", `model = "uniform"`, "model = \"uniform\"\nnodes = 3 #!", "broker.workload.nodes", "[least, most]"},
 		{"table for an array of tables", `[[site.queue]]`, `[site.queue]`, "site.queue", "write [[site.queue]]"},
 		{"no nodes", "nodes = 128", "nodes = 0", "site.group.nodes", "0 is outside 1..1000000"},
@@ -273,6 +283,8 @@ func TestReadScenario_Refuses(t *testing.T) {
 func TestReadBroker_Refuses(t *testing.T) {
 	t.Parallel()
 	runRefusals(t, smallBroker, []refusal{
+		{"a program that chooses", `cycle = "30m"`, "cycle = \"30m\"\nstrategy = \"program\" #!", "broker.strategy", "is only for scenarios"},
+		{"the program alone", `cycle = "30m"`, "cycle = \"30m\"\nchooser = [\"python3\"] #!", "broker.chooser", "is only for scenarios"},
 		{"lead too short", `cycle = "30m"`, "cycle = \"30m\"\nlead = 1 #!", "broker.lead", "at least 10s"},
 		{"a budget of no period", `cycle = "30m"`, "cycle = \"30m\"\nbudget_period = 0 #!", "broker.budget_period", "0s is too short; must be at least 1m"},
 		{"a budget for no time", `cycle = "30m"`, "cycle = \"30m\"\nbudget_until = 0 #!", "broker.budget_until", "0s is too short; must be at least 1m"},
