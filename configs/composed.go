@@ -28,9 +28,13 @@ func (c *Composed) keys() keys {
 	}
 }
 
-// composes refuses drawn jobs of parts under an algorithm that does not search for them.
+// composes refuses drawn jobs of parts under an algorithm that does not search for them, and
+// two ways to make parts at once.
 func (b *Broker) composes(t *table) {
 	if b.Workload != nil && b.Workload.Composed.Share > 0 && !b.Algorithm.Composes() && t.clean("algorithm") && t.clean("workload") {
 		t.wrong("algorithm", "%q does not search for jobs of parts, which parts_share of the workload asks for; must be %s", b.Algorithm.String(), names.Or(search.Composing()))
+	}
+	if b.Workload != nil && b.Workload.Composed.Share > 0 && len(b.Workload.Coallocated) > 0 && t.clean("workload") {
+		t.wrong("workload", "has both sites_share and parts_share, which each make parts of a job; leave one of them out")
 	}
 }

@@ -137,6 +137,10 @@ type VOWorkload struct {
 
 	Composed Composed // the share of the jobs that have unlike parts
 
+	// Coallocated are the shares of the jobs that need several sites at once, together at
+	// most 1; default none.
+	Coallocated []Coallocated
+
 	// Run is a job's real run time over its length, drawn uniformly; default 1..1. For a
 	// trace it is relative to the run time in the trace.
 	Run Range[Thousandths]
@@ -188,7 +192,7 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
 		zoneKey(&w.Zone),
-	}, w.Composed.keys())
+	}, w.Composed.keys(), w.coallocationKeys())
 }
 
 // zoneKey is the zone of a trace's times.
