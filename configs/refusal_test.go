@@ -151,7 +151,6 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"more shares than sites", `model = "uniform"`, "model = \"uniform\"\nsites = [2]\nsites_share = [0.1, 0.1] #!", "broker.workload.sites_share", "one for each of sites, which has 1"},
 		{"shares above all jobs", `model = "uniform"`, "model = \"uniform\"\nsites = [2, 3]\nsites_share = [0.6, 0.5] #!", "broker.workload.sites_share", "is 1.1 together; must be 1 at most"},
 		{"a number of sites twice", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1, 0.1]\nsites = [2, 2] #!", "broker.workload.sites", "a second time"},
-		{"parts made in two ways", "[broker.workload]", "[broker.workload] #!\nparts_share = 0.1\nsites_share = [0.1]\nsites = [2]", "broker.workload", "both sites_share and parts_share"},
 		{"sites at once under an algorithm that cannot", "algorithm = \"amp\"\nminimize = \"time\"\n[broker.workload]", "algorithm = \"amp-literal\"\nminimize = \"time\"\n[broker.workload]\nsites_share = [0.1]\nsites = [2] #!", "broker.workload.sites", "does not search for jobs of several sites"},
 		{"number for a table", `model = "uniform"`, "model = \"uniform\"\nnodes = 3 #!", "broker.workload.nodes", "[least, most]"},
 		{"table for an array of tables", `[[site.queue]]`, `[site.queue]`, "site.queue", "write [[site.queue]]"},

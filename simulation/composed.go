@@ -16,6 +16,9 @@ func compose(w *configs.VOWorkload, jobs []grid.Job, seed uint64) {
 		return
 	}
 	for i := range jobs {
+		if len(jobs[i].Parts) > 0 { // it runs on several sites already
+			continue
+		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		between := func(x configs.Range[configs.Thousandths]) int64 {
 			return int64(x.Lo) + r.Int64N(int64(x.Hi-x.Lo)+1)

@@ -68,3 +68,23 @@ func TestCompose_AScenarioDrawsThem(t *testing.T) {
 		t.Error("amp-literal does not search for jobs of parts")
 	}
 }
+
+// A job that several sites share already is not given other parts.
+func TestCompose_LeavesCoallocatedJobsAlone(t *testing.T) {
+	t.Parallel()
+	w := &configs.VOWorkload{Coallocated: []configs.Coallocated{{Sites: 2, Share: configs.One / 2}}}
+	w.Composed = configs.Composed{Share: configs.One, Parts: configs.Range[int]{Lo: 3, Hi: 3}}
+	jobs := make([]grid.Job, 100)
+	for i := range jobs {
+		jobs[i] = grid.Job{Request: grid.Request{Nodes: 4, Length: grid.Hour}}
+	}
+	coallocate(w, jobs, 1)
+	compose(w, jobs, 1)
+	sizes := map[int]int{}
+	for i := range jobs {
+		sizes[len(jobs[i].Parts)]++
+	}
+	if sizes[2] < 30 || sizes[3] < 30 || sizes[2]+sizes[3] != 100 {
+		t.Errorf("jobs by their number of parts: %v", sizes)
+	}
+}
