@@ -14,10 +14,11 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/rendezvous"
 )
 
 // api answers users and operators.
-type api interface {
+type apiServer interface {
 	Serve(net.Listener) error
 	Close(context.Context)
 }
@@ -49,7 +50,7 @@ func (p *process) meet(address string, key agents.Key) (stop func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("the rendezvous cannot listen: %w", err)
 	}
-	r := web.NewRendezvous(key)
+	r := rendezvous.New(key)
 	go func() {
 		if err := r.Serve(l); err != nil {
 			p.log.Error().Err(err).Msg("the rendezvous has failed: no job can use it until this process is restarted")

@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/webhook"
 )
 
 // RunBroker runs the process of a broker by its file until ctx ends, it is told to stop, or
@@ -36,7 +37,7 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 	p.reread = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms(), oidc: cfg.OIDC}).again
 	if cfg.Replica.Number > 0 {
 		r := newReplicaProcess(p, cfg, agent)
-		return r.run(ctx, func(o web.Options) (api, error) {
+		return r.run(ctx, func(o web.Options) (apiServer, error) {
 			o.Replicas = r.replicas
 			before := o.Ready
 			o.Ready = func() error { return cmp.Or(before(), r.ready()) }
@@ -60,15 +61,15 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 			}
 		})
 	}
-	return p.run(ctx, begin, func(o web.Options) (api, error) {
+	return p.run(ctx, begin, func(o web.Options) (apiServer, error) {
 		o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(id)), Statements(agent, p.folder(id))
 		return web.NewBroker(o)
 	})
 }
 
 // webhooks reads the secret that signs deliveries to webhooks.
-func webhooks(n configs.Notify) (web.Notify, error) {
-	out := web.Notify{URL: n.URL, Local: n.Local}
+func webhooks(n configs.Notify) (webhook.Options, error) {
+	out := webhook.Options{URL: n.URL, Local: n.Local}
 	if n.Secret == "" {
 		return out, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // tokens makes the API accept the tokens of the file's issuer, if it names one, and no
@@ -65,8 +66,8 @@ func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent bro
 
 // again rereads the file, and applies the issuer of tokens and the terms of users and
 // tenants. If several processes hold the broker, only the leader does so.
-func (f *brokerFile) again(ctx context.Context) (r web.Reloaded, err error) {
-	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
+func (f *brokerFile) again(ctx context.Context) (r api.Reloaded, err error) {
+	r = api.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, agent, err := readBroker(f.file)
 	if err != nil {
 		return r, err

@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/mirror"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // MirrorWait is how long an answer waits for the second copy at most.
@@ -117,14 +117,14 @@ func (p *process) closeMirrors() {
 }
 
 // mirrorState returns the state of a mirror: of one that is behind, if there is one.
-func (p *process) mirrorState() *web.Mirror {
-	var out *web.Mirror
+func (p *process) mirrorState() *api.Mirror {
+	var out *api.Mirror
 	for _, m := range p.twice {
 		s := m.disk.State()
 		if out != nil && (!out.Current || s.Current) {
 			continue
 		}
-		out = &web.Mirror{Place: MirrorPlace(&p.cfg.Journal), Current: s.Current, Since: web.Instant(grid.Time(s.Since.UnixMilli()))}
+		out = &api.Mirror{Place: MirrorPlace(&p.cfg.Journal), Current: s.Current, Since: api.Instant(grid.Time(s.Since.UnixMilli()))}
 		if s.Err != nil {
 			out.Why = s.Err.Error()
 		}

@@ -33,6 +33,7 @@ import (
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Patience is how long a process that is told to stop has to finish what its agents have
@@ -61,7 +62,7 @@ type process struct {
 	host   *live.Host
 	in     []*membership // at least one; members hands it out
 	vos    *live.VOs     // between the host and several VOs; nil: there is only one
-	api    api
+	api    apiServer
 	peers  *live.Peers           // of a replica; nil: not a replica
 	after  func(context.Context) // runs while the agents live; nil: nothing
 	before func()                // the first step of leaving; nil: nothing
@@ -74,7 +75,7 @@ type process struct {
 	token  atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
 	child  io.Reader                  // of a child process: its end means stop; nil: not a child
 
-	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it cannot
+	reread   func(context.Context) (api.Reloaded, error) // reads its file again; nil: it cannot
 	changing sync.Mutex                                  // guards in
 	rereads  sync.Mutex                                  // held while the file is read again; guards begun and ending
 	begun    bool                                        // the agents have begun
@@ -83,7 +84,7 @@ type process struct {
 
 // run starts the process and keeps it going until it is told to stop or fails.
 // begin adds its agents, serve makes its API.
-func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (api, error)) error {
+func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (apiServer, error)) error {
 	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
 	defer p.closeDisks()

@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // replicaOf is the name of a member among the replicas of a broker.
@@ -48,7 +49,7 @@ func newReplicaProcess(p *process, cfg *configs.BrokerProcess, agent broker.Conf
 }
 
 // run runs the replica until it is told to stop or fails.
-func (r *replicaProcess) run(ctx context.Context, serve func(web.Options) (api, error)) error {
+func (r *replicaProcess) run(ctx context.Context, serve func(web.Options) (apiServer, error)) error {
 	defer r.following.Wait()
 	defer func() { r.unfollow() }()
 	return r.process.run(ctx, r.begin, serve)
@@ -162,11 +163,11 @@ func (r *replicaProcess) status(ctx context.Context) (s replica.Status, err erro
 }
 
 // replicas returns the state of the group as far as this replica knows it.
-func (r *replicaProcess) replicas(ctx context.Context) (web.Replicas, error) {
+func (r *replicaProcess) replicas(ctx context.Context) (api.Replicas, error) {
 	s, err := r.status(ctx)
-	out := web.Replicas{Here: string(r.self), Leader: string(s.Leader), Term: s.Term, Members: []web.Replica{}}
+	out := api.Replicas{Here: string(r.self), Leader: string(s.Leader), Term: s.Term, Members: []api.Replica{}}
 	for _, m := range s.Members {
-		x := web.Replica{Name: m.Address, Role: string(m.Role), Applied: m.Applied, Behind: m.Behind, Reachable: m.Reachable}
+		x := api.Replica{Name: m.Address, Role: string(m.Role), Applied: m.Applied, Behind: m.Behind, Reachable: m.Reachable}
 		if m.Reachable {
 			x.Term = s.Term
 		}

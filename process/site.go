@@ -74,7 +74,7 @@ func RunSite(ctx context.Context, file string, o Options) error {
 			return err
 		}
 		return p.add(site, sites.New(agent))
-	}, func(o web.Options) (api, error) {
+	}, func(o web.Options) (apiServer, error) {
 		if b, ok := nodes.backend.(*managed.Backend); ok {
 			before := o.Ready
 			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, b)) }

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // hangups receives the signals that ask a process to read its file again.
@@ -29,7 +29,7 @@ func (p *process) hangups() chan os.Signal {
 }
 
 // reload reads the file again. Only one reload runs at a time.
-func (p *process) reload(ctx context.Context) (r web.Reloaded, err error) {
+func (p *process) reload(ctx context.Context) (r api.Reloaded, err error) {
 	p.rereads.Lock()
 	defer p.rereads.Unlock()
 	switch {
@@ -75,8 +75,8 @@ var atRunTime = []string{"vo", "vo_share", "vo_shares", "account"}
 
 // again reads the file again and applies it. It checks all it can before it changes
 // anything; if a VO then cannot be joined, it takes the rest back.
-func (f *siteFile) again(ctx context.Context) (r web.Reloaded, err error) {
-	r = web.Reloaded{Changed: []string{}, Restart: []string{}}
+func (f *siteFile) again(ctx context.Context) (r api.Reloaded, err error) {
+	r = api.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, err := readSite(f.file)
 	if err != nil {
 		return r, err

@@ -106,29 +106,32 @@ var rooms = []room{
 	{"history", []string{"grid", "facts", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{"grid", "facts", "agents"}, core},                                           // facts in, what they break out
 	{"history/explain", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
-	{"web/dash", []string{"web", "web/client"}, world},                                                         // the live page on loopback, under a context's certificate
+	{"web/api", []string{"grid", "agents"}, world},                                                             // requests and answers as they are written, for server and client
+	{"web/rendezvous", []string{"grid", "agents"}, world},
+	{"web/webhook", []string{"web/api"}, world},
+	{"web/dash", []string{"web", "web/client"}, world}, // the live page on loopback, under a context's certificate
 	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/view"}, world},
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
-	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web"}, world},
+	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web", "web/api", "web/rendezvous", "web/webhook"}, world},
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
-	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "process/failure"}, world},
+	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
 	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
-	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web", "web/client", "workload", "process/failure"}, world},
-	{"cmd/bourse/display", []string{"grid", "report", "web"}, world},
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web/api", "web/client", "workload", "process/failure"}, world},
+	{"cmd/bourse/display", []string{"grid", "report", "web/api"}, world},
 	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/supervise", []string{"cluster/local/supervisor"}, world}, // and nothing more: it is all that a supervisor of work initialises
 	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web/api", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
 	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "cluster/queue", "configs", "process/failure", "report", "simulation", "simulation/driven", "simulation/torture", "studies", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
 	{"cmd/bourse/run", []string{"grid", "facts", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},

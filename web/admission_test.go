@@ -20,6 +20,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 
 	"github.com/danielgtaylor/huma/v2/sse"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -59,7 +60,7 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 				})
 				close(ended)
 			}()
-			var j Job
+			var j api.Job
 			call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j)
 			var at time.Time
 			for i := range 15_000 {
@@ -68,13 +69,13 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 					at = time.Now()
 				}
 				if c.much {
-					s.feed.tell(&Turn{Turn: "placed", Job: j})
+					s.feed.tell(&api.Turn{Turn: "placed", Job: j})
 				}
 				time.Sleep(time.Millisecond)
 			}
 			<-ended
 			last := sent[len(sent)-1]
-			if d, ok := last.data.(Denied); !ok || !strings.Contains(d.Why, "is revoked") || last.at.Sub(at) > checkEvery {
+			if d, ok := last.data.(api.Denied); !ok || !strings.Contains(d.Why, "is revoked") || last.at.Sub(at) > checkEvery {
 				t.Errorf("%v: the last event is %+v, %v after it was revoked", c.who, last.data, last.at.Sub(at))
 			}
 			if c.much && len(sent) < 12_000 {
@@ -324,7 +325,7 @@ func TestSubmit_RefusalsAreCountedWhetherOrNotTheyAreRecorded(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) { c.MaxQueue, c.BatchSize, c.Refusals = 1, 1000, 50 })
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001"}
+	b := api.Batch{ID: "batch-0001"}
 	for i := range 500 {
 		b.Jobs = append(b.Jobs, job(fmt.Sprint("j", i)))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // A broker with an older journal knows of a job what its sites tell: its legs.
@@ -30,7 +31,7 @@ func TestJobs_OneThatOnlySitesRememberIsShownByItsLegs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var j Job
+	var j api.Job
 	if err := json.Unmarshal(text, &j); err != nil || strings.Contains(string(text), "0001-01-01") {
 		t.Fatalf("a client cannot read %s: %v", text, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // What a user is told of a job submits the same job again. Nobody else is told what it runs.
@@ -14,17 +15,17 @@ func TestJob_TellsItsOwnUserWhatSubmitsItAgain(t *testing.T) {
 	s := brokerAPI(t, h)
 	wish := job("wave")
 	wish.Command, wish.Env, wish.Avoid, wish.Priority = []string{"echo", "two  words"}, map[string]string{"KEY": "secret"}, []string{"south"}, 3
-	wish.Flexible = &Seconds{10 * grid.Minute}
-	submit(t, s, ana, Batch{ID: "batch-0001", Jobs: []JobRequest{wish}})
+	wish.Flexible = &api.Seconds{Duration: 10 * grid.Minute}
+	submit(t, s, ana, api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{wish}})
 	h.pass(grid.Second)
-	var first, second Job
+	var first, second api.Job
 	call(t, s, ana, "GET", "/v1/jobs/wave", nil, &first)
 	if first.Again == nil {
 		t.Fatal("nothing would submit it again")
 	}
 	again := *first.Again
 	again.Name = "wave2"
-	submit(t, s, ana, Batch{ID: "batch-0002", Jobs: []JobRequest{again}})
+	submit(t, s, ana, api.Batch{ID: "batch-0002", Jobs: []api.JobRequest{again}})
 	call(t, s, ana, "GET", "/v1/jobs/wave2", nil, &second)
 	if second.Again == nil {
 		t.Fatal("the second has none")
@@ -35,7 +36,7 @@ func TestJob_TellsItsOwnUserWhatSubmitsItAgain(t *testing.T) {
 	if string(one) != string(two) || len(second.Again.Command) != 2 || second.Again.Env["KEY"] != "secret" {
 		t.Errorf("submitted again it is\n%s, and was\n%s", two, one)
 	}
-	var seen Job
+	var seen api.Job
 	call(t, s, olga, "GET", "/v1/jobs/"+first.ID, nil, &seen)
 	if seen.Again != nil {
 		t.Errorf("the operator is told what it runs: %+v", seen.Again)

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Bounds of what a live page calls attention to.
@@ -25,7 +26,7 @@ const (
 
 // alerts is what needs attention, the most urgent first: what failed, sites, replicas, money
 // and certificates.
-func (p *picture) alerts(sites []Site, b *broker.Broker, now grid.Time) []view.Alert {
+func (p *picture) alerts(sites []api.Site, b *broker.Broker, now grid.Time) []view.Alert {
 	list := p.failures()
 	for i := range sites {
 		s := &sites[i]
@@ -139,7 +140,7 @@ func (l *pages) processAlerts(r *http.Request, who Caller) (list []view.Alert) {
 }
 
 // lostReplicas are the members of a group that its leader does not hear.
-func lostReplicas(group *Replicas) (list []view.Alert) {
+func lostReplicas(group *api.Replicas) (list []view.Alert) {
 	for i := range group.Members {
 		if m := &group.Members[i]; m.Name != group.Leader && !m.Reachable {
 			list = append(list, view.Alert{Kind: "replica", Words: fmt.Sprintf("%s is not heard by the leader, %s; bourse replica shows the group", m.Name, group.Leader)})
@@ -157,7 +158,7 @@ func expiring(c *x509.Certificate, now time.Time) []view.Alert {
 }
 
 // exitOf is the exit status of a job's work: the first that is not 0.
-func exitOf(j *Job) (exit *int) {
+func exitOf(j *api.Job) (exit *int) {
 	for i := range j.Legs {
 		if x := j.Legs[i].Exit; x != nil && (exit == nil || *exit == 0) {
 			exit = x

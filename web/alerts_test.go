@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // pictured is a picture with jobs, each "id batch state", the later ones ended later.
@@ -49,7 +50,7 @@ func TestAlerts_OfManyFailuresSomeAreListed(t *testing.T) {
 
 func TestAlerts_ReplicasThatTheLeaderDoesNotHear(t *testing.T) {
 	t.Parallel()
-	group := &Replicas{Leader: "replica:vo1/1", Members: []Replica{{Name: "replica:vo1/1"}, {Name: "replica:vo1/2", Reachable: true}, {Name: "replica:vo1/3"}}}
+	group := &api.Replicas{Leader: "replica:vo1/1", Members: []api.Replica{{Name: "replica:vo1/1"}, {Name: "replica:vo1/2", Reachable: true}, {Name: "replica:vo1/3"}}}
 	if list := lostReplicas(group); len(list) != 1 || !strings.HasPrefix(list[0].Words, "replica:vo1/3 is not heard") {
 		t.Errorf("%+v", list)
 	}
@@ -71,7 +72,7 @@ func TestPast_OutagesBeginAndEndWithTheStateOfASite(t *testing.T) {
 	t.Parallel()
 	p, at := newPast(), func(minutes int) grid.Time { return grid.Time(minutes) * grid.Time(grid.Minute) }
 	stand := func(minute int, state, why string) {
-		p.stood([]Site{{Name: "north", State: state, Refusal: &Reason{Detail: why}}}, at(minute))
+		p.stood([]api.Site{{Name: "north", State: state, Refusal: &api.Reason{Detail: why}}}, at(minute))
 	}
 	stand(0, "not-asked", "")
 	stand(1, "drained", "new switch")
@@ -88,12 +89,12 @@ func TestPast_OutagesBeginAndEndWithTheStateOfASite(t *testing.T) {
 	if p.since("north") != 0 {
 		t.Error("it is still out")
 	}
-	p.stood([]Site{{Name: "north", State: "silent"}}, at(20))
-	p.stood([]Site{{Name: "north", State: "usable"}}, at(20).Add(shortest-1))
+	p.stood([]api.Site{{Name: "north", State: "silent"}}, at(20))
+	p.stood([]api.Site{{Name: "north", State: "usable"}}, at(20).Add(shortest-1))
 	if n := len(p.outs("north", 0)); n != 2 {
 		t.Errorf("a moment without an answer is an outage: %d", n)
 	}
-	p.stood([]Site{{Name: "north", State: "usable"}}, at(24*60+7))
+	p.stood([]api.Site{{Name: "north", State: "usable"}}, at(24*60+7))
 	if n := len(p.outs("north", 0)); n != 1 {
 		t.Errorf("after a day %d are shown", n)
 	}
@@ -124,7 +125,7 @@ func TestLive_TellsWhatNeedsAttentionFirst(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("late")}}
+	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("wave"), job("late")}}
 	b.Jobs[1].After = []string{"wave"}
 	submit(t, s, ana, b)
 	h.pass(grid.Second)

@@ -2,59 +2,30 @@ package web
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
-// Array is what an array has beside a job. Its elements differ in their index alone.
-type Array struct {
-	Elements string `json:"elements" doc:"the indices, and how many may be in play at once" example:"0-99%10"`
-	Words    string `json:"words" doc:"how many elements are in each state" example:"83 done, 10 running, 7 failed"`
-
-	Waiting   int `json:"waiting,omitempty" doc:"elements in this state; the sum over all states is the number of elements"`
-	Trying    int `json:"trying,omitempty"`
-	Placed    int `json:"placed,omitempty"`
-	Running   int `json:"running,omitempty"`
-	Done      int `json:"done,omitempty"`
-	Failed    int `json:"failed,omitempty"`
-	Abandoned int `json:"abandoned,omitempty"`
-	Withdrawn int `json:"withdrawn,omitempty"`
-}
-
-// Element is which element of which array a job is.
-type Element struct {
-	Array string `json:"array" doc:"identity of the array"`
-	Index int    `json:"index"`
-}
-
 // arrayOf shows an array; nil: the job is none.
-func arrayOf(v *broker.JobView) *Array {
+func arrayOf(v *broker.JobView) *api.Array {
 	if !v.Array.Some() {
 		return nil
 	}
 	n := &v.Elements
-	return &Array{Elements: v.Array.String(), Words: grid.Tally(*n),
+	return &api.Array{Elements: v.Array.String(), Words: grid.Tally(*n),
 		Waiting: n[grid.JobWaiting], Trying: n[grid.JobTrying], Placed: n[grid.JobPlaced], Running: n[grid.JobRunning],
 		Done: n[grid.JobDone], Failed: n[grid.JobFailed], Abandoned: n[grid.JobAbandoned], Withdrawn: n[grid.JobWithdrawn]}
 }
 
 // elementOf says of which array a job is an element; nil: of none.
-func elementOf(v *broker.JobView) *Element {
+func elementOf(v *broker.JobView) *api.Element {
 	name, i, ok := grid.ElementOf(v.Name)
 	if !ok || !v.Element {
 		return nil
 	}
-	return &Element{name, i}
-}
-
-// group is the identity of the row under which a job is shown: an element's array's.
-func (j *Job) group() string {
-	if j.Element != nil {
-		return j.Element.Array
-	}
-	return j.ID
+	return &api.Element{Array: name, Index: i}
 }
 
 // elements makes the entry of an array stand for some of its elements.
@@ -104,7 +75,7 @@ func (s *jobs) elements(ctx context.Context, in *jobsInput) (*jobsOutput, error)
 		return nil, err
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
-	out := &jobsOutput{Body: JobList{Jobs: []Job{}}}
+	out := &jobsOutput{Body: api.JobList{Jobs: []api.Job{}}}
 	from, more := int(min(in.Before, 1<<40)), true
 	for step := 0; more && len(out.Body.Jobs) < limit && step < scanSteps; step++ {
 		err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
@@ -136,17 +107,4 @@ func (s *jobs) elements(ctx context.Context, in *jobsInput) (*jobsOutput, error)
 		out.Body.Next = uint64(from)
 	}
 	return out, nil
-}
-
-// array reads the indices of an array; the zero Array for a single job.
-func (r *JobRequest) array() (grid.Array, error) {
-	if r.Array == "" {
-		return grid.Array{}, nil
-	}
-	return grid.ParseArray(r.Array)
-}
-
-// concerns reports whether a stream of a job, or of an array, shows a turn.
-func (t *Turn) concerns(job string) bool {
-	return slices.Contains([]string{t.Job.ID, t.Job.group()}, job)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // sweep is a batch of one array.
-func sweep(id, elements string) Batch {
+func sweep(id, elements string) api.Batch {
 	j := job("sweep")
 	j.Nodes, j.Array = 1, elements
-	return Batch{ID: id, Jobs: []JobRequest{j}}
+	return api.Batch{ID: id, Jobs: []api.JobRequest{j}}
 }
 
 func TestArrays_AreOneRowAndTheirElementsAreListedByName(t *testing.T) {
@@ -24,7 +25,7 @@ func TestArrays_AreOneRowAndTheirElementsAreListedByName(t *testing.T) {
 	a := submit(t, s, ana, sweep("batch-0001", "0-9%4"))
 	submit(t, s, ana, wave("batch-0002"))
 	h.pass(grid.Minute)
-	var list JobList
+	var list api.JobList
 	if code := call(t, s, ana, "GET", "/v1/jobs", nil, &list); code != 200 || len(list.Jobs) != 2 {
 		t.Fatalf("%d %+v", code, list)
 	}
@@ -35,7 +36,7 @@ func TestArrays_AreOneRowAndTheirElementsAreListedByName(t *testing.T) {
 	for query, want := range map[string]string{"": "0 1 2 3 4 5 6 7 8 9", "&state=waiting": "4 5 6 7 8 9", "&state=done": ""} {
 		var seen []string
 		for before, more := uint64(0), true; more; {
-			var page JobList
+			var page api.JobList
 			if code := call(t, s, ana, "GET", fmt.Sprintf("/v1/jobs?array=sweep&limit=2&before=%d%s", before, query), nil, &page); code != 200 {
 				t.Fatal(code)
 			}
@@ -51,7 +52,7 @@ func TestArrays_AreOneRowAndTheirElementsAreListedByName(t *testing.T) {
 			t.Errorf("%q lists %s, want %s", query, got, want)
 		}
 	}
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/sweep%5B7%5D", nil, &j); code != 200 || j.State != "waiting" || j.Reason == nil || !strings.Contains(j.Reason.String(), "at most 4") {
 		t.Errorf("%d %+v", code, j)
 	}
@@ -71,11 +72,11 @@ func TestArrays_AreCancelledInPartAndAsAWhole(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, sweep("batch-0001", "0-9%4"))
 	h.pass(grid.Second)
-	var done Cancelled
+	var done api.Cancelled
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/sweep%5B2-5%5D", nil, &done); code != 200 || !done.Done || done.Refund == nil || done.Refund.Credits <= 0 || done.Paid == nil {
 		t.Fatalf("%d %+v", code, done)
 	}
-	var j Job
+	var j api.Job
 	call(t, s, ana, "GET", "/v1/jobs/sweep", nil, &j)
 	if j.Array.Withdrawn != 4 {
 		t.Errorf("%s", j.Array.Words)
@@ -139,11 +140,11 @@ func TestArrays_AreOneRowAfterARestart(t *testing.T) {
 	submit(t, first, ana, sweep("batch-0001", "0-9"))
 	h.pass(grid.Minute)
 	s := brokerAPI(t, h)
-	var list JobList
+	var list api.JobList
 	if code := call(t, s, ana, "GET", "/v1/jobs", nil, &list); code != 200 || len(list.Jobs) != 1 || list.Jobs[0].Array == nil {
 		t.Errorf("%d %+v", code, list)
 	}
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/sweep%5B9%5D", nil, &j); code != 200 || j.Element == nil || j.Batch != "batch-0001" {
 		t.Errorf("%d %+v", code, j)
 	}

@@ -3,54 +3,32 @@ package web
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/bourse-grid/bourse/web/webhook"
+	"github.com/danielgtaylor/huma/v2"
 )
-
-// Batch is a submission: jobs that are submitted together under an identity made by the
-// client, so that the client can repeat it if the answer is lost.
-type Batch struct {
-	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" doc:"the batch's identity, unique for each user in it, chosen at random by the client: letters, digits, - and _; repeating it with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
-	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that receives every event of these jobs"`
-	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"their order does not matter; among the jobs of one user, priority does"`
-}
-
-// BatchAnswer is the result of a submission, job by job in the order of the batch.
-type BatchAnswer struct {
-	ID   string     `json:"id"`
-	Jobs []JobTaken `json:"jobs"`
-}
-
-// JobTaken says whether the broker has accepted a job.
-type JobTaken struct {
-	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash, and eight letters derived from the batch's identity and the job's user"`
-	Name   string  `json:"name"`
-	Taken  bool    `json:"taken"`
-	Reason *Reason `json:"reason,omitempty" doc:"why it was not accepted; submitting the same batch again tries it again"`
-}
 
 // submitsAtOnce is how many jobs of a batch are sent to the broker before the first answer:
 // enough to share the journal's syncs.
 const submitsAtOnce = 32
 
 type batchInput struct {
-	Body Batch
+	Body api.Batch
 }
 
 type batchOutput struct {
-	Body BatchAnswer
+	Body api.BatchAnswer
 }
 
 // batches takes submissions.
 type batches struct {
 	*jobs
-	hooks *webhooks
+	hooks *webhook.Sender
 	locks keyed // by identity and user
 }
 
@@ -59,7 +37,7 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 	if err := s.ownNames(ctx, b); err != nil {
 		return nil, err
 	}
-	if err := s.hooks.allowed(b.Notify); err != nil {
+	if err := s.hooks.Allowed(b.Notify); err != nil {
 		return nil, huma.Error422UnprocessableEntity("notify: " + err.Error())
 	}
 	now, err := s.price(ctx, b)
@@ -71,7 +49,7 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 		return nil, s.unanswered(err)
 	}
 	defer unlock()
-	jobs, err := b.vocabulary(now, s.suffixes(b))
+	jobs, err := b.Vocabulary(now, s.suffixes(b))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +64,7 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 }
 
 // ownNames fills in the caller's name, and refuses another's.
-func (s *batches) ownNames(ctx context.Context, b *Batch) error {
+func (s *batches) ownNames(ctx context.Context, b *api.Batch) error {
 	who := caller(ctx)
 	if len(b.Jobs) > s.opt.Limits.BatchJobs {
 		return huma.Error422UnprocessableEntity(fmt.Sprintf("the batch has %d jobs; must have at most %d: submit several batches", len(b.Jobs), s.opt.Limits.BatchJobs))
@@ -106,11 +84,11 @@ func (s *batches) ownNames(ctx context.Context, b *Batch) error {
 }
 
 // handIn sends the broker the jobs that it has not accepted yet.
-func (s *batches) handIn(ctx context.Context, b *Batch, jobs []grid.Job) (BatchAnswer, error) {
-	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
+func (s *batches) handIn(ctx context.Context, b *api.Batch, jobs []grid.Job) (api.BatchAnswer, error) {
+	answer := api.BatchAnswer{ID: b.ID, Jobs: make([]api.JobTaken, len(jobs))}
 	for i := range jobs {
 		j := &jobs[i]
-		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
+		answer.Jobs[i] = api.JobTaken{ID: j.Name, Name: j.Origin.Label}
 		if known, ok := s.list.get(j.Name); ok {
 			if known.batch == "" && known.user == j.User {
 				continue // only its sites remember it; the broker accepts it again
@@ -146,7 +124,7 @@ func (s *batches) handIn(ctx context.Context, b *Batch, jobs []grid.Job) (BatchA
 }
 
 // handOne sends one job to the broker.
-func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *JobTaken) error {
+func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *api.JobTaken) error {
 	reply, err := s.ask(ctx, agents.Submit{Job: *j})
 	if err != nil {
 		return err
@@ -157,7 +135,7 @@ func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *JobTaken) er
 			return err
 		}
 	}
-	answer.Reason = reasonOf(r.Reason)
+	answer.Reason = api.ReasonOf(r.Reason)
 	if answer.Taken = !r.Reason.Refused(); answer.Taken {
 		s.list.add(j)
 	} else {
@@ -176,62 +154,6 @@ func (s *batches) conflict(ctx context.Context, j *grid.Job, why grid.Reason) (g
 		}
 	})
 	return why, err
-}
-
-// vocabulary turns the batch into jobs submitted now, each named with its user's suffix, or
-// reports the wrong keys.
-func (b *Batch) vocabulary(now grid.Time, suffixes map[string]string) ([]grid.Job, error) {
-	digest := b.digest()
-	jobs := make([]grid.Job, len(b.Jobs))
-	seen := make(map[string]bool, len(b.Jobs))
-	var wrong []error
-	for i := range b.Jobs {
-		r := &b.Jobs[i]
-		j, key, err := r.job(now)
-		if seen[r.Name] {
-			key, err = "name", fmt.Errorf("%q appears twice in the batch; must be unique", r.Name)
-		}
-		seen[r.Name] = true
-		if err != nil {
-			if wrong = append(wrong, &huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].%s", i, key), Message: err.Error()}); len(wrong) == 20 {
-				break
-			}
-			continue
-		}
-		j.Name = r.Name + "-" + suffixes[r.User]
-		j.Origin = grid.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
-		jobs[i] = j
-	}
-	if len(wrong) == 0 {
-		wrong = b.tie(jobs)
-	}
-	if len(wrong) > 0 {
-		first := wrong[0].(*huma.ErrorDetail)
-		return nil, huma.Error422UnprocessableEntity(first.Location+": "+first.Message, wrong...)
-	}
-	return jobs, nil
-}
-
-// tie translates the names in after into identities at the broker. A name that is not in the
-// batch must be an identity already; the broker refuses it if it is unknown.
-func (b *Batch) tie(jobs []grid.Job) []error {
-	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
-	for i := range b.Jobs {
-		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, grid.Names(b.Jobs[i].dependencies()), i
-	}
-	if _, loop := grid.InOrder(names, after); loop != nil {
-		return []error{&huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].after", place[loop[0]]),
-			Message: "the jobs depend on each other in a cycle: " + strings.Join(loop, " -> ")}}
-	}
-	for i := range jobs {
-		for _, d := range b.Jobs[i].dependencies() {
-			if at, here := place[d.Job]; here {
-				d.Job = jobs[at].Name
-			}
-			jobs[i].After = append(jobs[i].After, d)
-		}
-	}
-	return nil
 }
 
 // waves orders the indices of a batch's jobs so that each job is in a later wave than the

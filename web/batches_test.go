@@ -10,13 +10,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 const ana, ben, olga = "user:ana", "user:ben", "operator:olga"
 
-func submit(t *testing.T, s *Server, who string, b Batch) BatchAnswer {
+func submit(t *testing.T, s *Server, who string, b api.Batch) api.BatchAnswer {
 	t.Helper()
-	var answer BatchAnswer
+	var answer api.BatchAnswer
 	if code := call(t, s, who, "POST", "/v1/batches", b, &answer); code != http.StatusOK {
 		t.Fatalf("submitting %s: %d %+v", b.ID, code, answer)
 	}
@@ -32,12 +33,12 @@ func TestSubmit_PlacesAJobAndShowsItsWindow(t *testing.T) {
 		t.Fatalf("answered %+v", a)
 	}
 	h.pass(grid.Second)
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || j.User != "ana" ||
 		j.Cost == nil || j.Cost.Credits != 4*grid.Credit || len(j.Legs) != 1 || j.Legs[0].State != "confirmed" {
 		t.Fatalf("%d %+v", code, j)
 	}
-	if want := Instant(zero.Add(5 * grid.Second)); j.Start != want || j.End != want+Instant(grid.Hour) {
+	if want := api.Instant(zero.Add(5 * grid.Second)); j.Start != want || j.End != want+api.Instant(grid.Hour) {
 		t.Errorf("from %v to %v, want an hour from %v", j.Start, j.End, want)
 	}
 }
@@ -50,7 +51,7 @@ func TestSubmit_AJobHasAGoalAndAnUrgencyOfItsOwn(t *testing.T) {
 	b := wave("batch-0001")
 	b.Jobs[0].Minimize, b.Jobs[0].Urgency = "finish", "7.5%"
 	submit(t, s, ana, b)
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.Minimize != "finish" || j.Urgency != "7.5%" {
 		t.Fatalf("%d %+v", code, j)
 	}
@@ -67,7 +68,7 @@ func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
 	if again := submit(t, s, ana, b); !slices.Equal(first.Jobs, again.Jobs) {
 		t.Errorf("answered %+v, then %+v", first, again)
 	}
-	var list JobList
+	var list api.JobList
 	if call(t, s, ana, "GET", "/v1/jobs", nil, &list); len(list.Jobs) != 1 {
 		t.Errorf("%d jobs after one batch twice", len(list.Jobs))
 	}
@@ -95,7 +96,7 @@ func TestSubmit_WhatALostAnswerLeftOutIsTakenTheSecondTime(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001"}
+	b := api.Batch{ID: "batch-0001"}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		b.Jobs = append(b.Jobs, job(name))
 	}
@@ -129,7 +130,7 @@ func TestSubmit_AJobTakenUnheardIsTakenOnce(t *testing.T) {
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
 	b.Jobs[0].User = "ana"
-	jobs, err := b.vocabulary(zero, b.suffixes())
+	jobs, err := b.Vocabulary(zero, b.Suffixes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestSubmit_TellsWhichJobsTheBrokerDidNotTake(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) { c.MaxQueue, c.BatchSize = 2, 100 })
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001"}
+	b := api.Batch{ID: "batch-0001"}
 	for _, name := range []string{"a", "b", "c"} {
 		b.Jobs = append(b.Jobs, job(name))
 	}
@@ -234,7 +235,7 @@ func TestSubmit_BodiesAndBatchesAreBounded(t *testing.T) {
 	if code := call(t, s, ana, "POST", "/v1/batches", `{"id":"`+strings.Repeat("x", 5000)+`"}`, &p); code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body of 5 kB under a bound of 4: %d %q", code, p.Detail)
 	}
-	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("a"), job("b"), job("c")}}
+	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("a"), job("b"), job("c")}}
 	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, "must have at most 2") {
 		t.Errorf("3 jobs under a bound of 2: %d %q", code, p.Detail)
 	}
@@ -244,7 +245,7 @@ func TestSubmit_TwoAtOnceOfOneIdentityTakeEachJobOnce(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001"}
+	b := api.Batch{ID: "batch-0001"}
 	for i := range 20 {
 		b.Jobs = append(b.Jobs, job(string(rune('a'+i))))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // crowd is a world whose broker keeps n waiting jobs of a hundred users.
@@ -60,7 +61,7 @@ func BenchmarkSubmit_1000Jobs(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		batch := Batch{ID: fmt.Sprintf("batch-%06d", n)}
+		batch := api.Batch{ID: fmt.Sprintf("batch-%06d", n)}
 		for i := range 1000 {
 			batch.Jobs = append(batch.Jobs, job(fmt.Sprintf("j%d", i)))
 		}

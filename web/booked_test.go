@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // What a cancellation says comes back is what the statement books from then on, and
@@ -13,13 +14,13 @@ import (
 // changed before, and however late.
 func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T) {
 	t.Parallel()
-	flexible, shorter, longer := Modification{}, Modification{}, Modification{}
-	flexible.Flexible = &Seconds{2 * grid.Hour}
-	shorter.Length = &Seconds{30 * grid.Minute}
-	longer.Length = &Seconds{3 * grid.Hour}
+	flexible, shorter, longer := api.Modification{}, api.Modification{}, api.Modification{}
+	flexible.Flexible = &api.Seconds{Duration: 2 * grid.Hour}
+	shorter.Length = &api.Seconds{Duration: 30 * grid.Minute}
+	longer.Length = &api.Seconds{Duration: 3 * grid.Hour}
 	wide, narrow := 24, 2
-	larger, smaller, later := Modification{Nodes: &wide}, Modification{Nodes: &narrow}, Modification{Ready: "20h"}
-	for name, changes := range map[string][]Modification{
+	larger, smaller, later := api.Modification{Nodes: &wide}, api.Modification{Nodes: &narrow}, api.Modification{Ready: "20h"}
+	for name, changes := range map[string][]api.Modification{
 		"cancel":                         nil,
 		"shorter":                        {shorter},
 		"longer":                         {longer},
@@ -28,14 +29,14 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 		"longer, shorter":                {longer, shorter},
 		"later, over two sites, smaller": {later, larger, smaller},
 		"over two sites, later, shorter": {larger, later, shorter},
-		"more choice, less, longer":      {flexible, {Freedom: Freedom{Flexible: &Seconds{}}}, longer},
+		"more choice, less, longer":      {flexible, {Freedom: api.Freedom{Flexible: &api.Seconds{}}}, longer},
 	} {
 		for _, pause := range []grid.Duration{grid.Second, 4 * grid.Hour} {
 			t.Run(fmt.Sprint(name, ", ", pause.Words(), " between"), func(t *testing.T) {
 				t.Parallel()
 				h, s := moneyed(t, func(c *broker.Config) { c.Quotas = nil })
 				b := wave("batch-0001")
-				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = "18h", "3d", &Credits{500 * grid.Credit}
+				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = "18h", "3d", &api.Credits{Credits: 500 * grid.Credit}
 				id := submit(t, s, ana, b).Jobs[0].ID
 				h.pass(grid.Minute)
 				agree(t, s, id, 0)
@@ -48,7 +49,7 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 				}
 				h.pass(pause)
 				before := len(statementOf(t, s))
-				var c Cancelled
+				var c api.Cancelled
 				if code := call(t, s, ana, "DELETE", "/v1/jobs/"+id, nil, &c); code != 200 || c.Refund == nil || c.Back == nil || c.Paid == nil {
 					t.Fatalf("cancel: %d %+v", code, c)
 				}
@@ -80,7 +81,7 @@ func agree(t *testing.T, s *Server, id string, from int) (x sums) {
 			}
 		}
 	}
-	var j Job
+	var j api.Job
 	call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j)
 	if j.Paid == nil || j.Back == nil || j.Paid.Credits != x.paid || j.Back.Credits != x.back {
 		t.Errorf("the job shows %v paid and %v back, the statement %v and %v", j.Paid, j.Back, x.paid, x.back)
@@ -88,7 +89,7 @@ func agree(t *testing.T, s *Server, id string, from int) (x sums) {
 	if j.Cost != nil && j.Cost.Credits > x.paid {
 		t.Errorf("a window of %v credits, and %v are paid", j.Cost, x.paid)
 	}
-	var a Accounts
+	var a api.Accounts
 	call(t, s, olga, "GET", "/v1/accounts", nil, &a)
 	if spent := a.Money.Spent.Credits; spent != x.paid-x.back {
 		t.Errorf("%v are spent, the statement says %v", spent, x.paid-x.back)
@@ -96,9 +97,9 @@ func agree(t *testing.T, s *Server, id string, from int) (x sums) {
 	return x
 }
 
-func statementOf(t *testing.T, s *Server) []Move {
+func statementOf(t *testing.T, s *Server) []api.Move {
 	t.Helper()
-	var list Statement
+	var list api.Statement
 	if code := call(t, s, olga, "GET", "/v1/accounts/statement", nil, &list); code != 200 || list.More {
 		t.Fatalf("%d, more %t", code, list.More)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/danielgtaylor/huma/v2/sse"
@@ -19,29 +20,6 @@ const (
 	heartbeat  = 10 * time.Second
 	checkEvery = time.Second
 )
-
-// Alive is the event that shows that a stream is alive although nothing happens.
-type Alive struct {
-	At Instant `json:"at"`
-}
-
-// Missed says that events were not told, and why: those after the id with which a stream was
-// opened, or some that came too fast. The reader should read the state; events go on.
-type Missed struct {
-	Why string `json:"why"`
-}
-
-// Lost is the last event of a stream whose reader was too slow. The reader should open a
-// new stream with the id of the last event that it has read.
-type Lost struct {
-	Why string `json:"why"`
-}
-
-// Denied is the last event of a stream whose caller may no longer listen: the
-// certificate has expired or was revoked.
-type Denied struct {
-	Why string `json:"why"`
-}
 
 type eventsInput struct {
 	Job   string `query:"job" doc:"only events of this job, by identity or name; default: of all jobs that the caller may see"`
@@ -103,7 +81,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 		}
 		if err := x.again(); err != nil {
 			s.count.denied.Inc()
-			_ = send.Data(Denied{err.Error()})
+			_ = send.Data(api.Denied{Why: err.Error()})
 			return false
 		}
 		checked = time.Now()
@@ -120,7 +98,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	}
 	tell := func(n numbered) bool {
 		if n.turn == nil {
-			return say(s.feed.recent.place(n.number), Missed{"some events were not told: they came too fast, or the broker did not answer; read the state"})
+			return say(s.feed.recent.place(n.number), api.Missed{Why: "some events were not told: they came too fast, or the broker did not answer; read the state"})
 		}
 		return say(s.feed.recent.place(n.number), *n.turn)
 	}
@@ -135,7 +113,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 		case t, open := <-x.turns:
 			if !open {
 				if x.lost {
-					say("", Lost{"256 events were waiting to be read; open a new stream with the id of the last one in Last-Event-ID"})
+					say("", api.Lost{Why: "256 events were waiting to be read; open a new stream with the id of the last one in Last-Event-ID"})
 				}
 				return
 			}
@@ -147,7 +125,7 @@ func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 			if !told {
 				id = ""
 			}
-			if !say(id, Alive{clock()}) {
+			if !say(id, api.Alive{At: clock()}) {
 				return
 			}
 		case <-check.C:
@@ -168,7 +146,7 @@ func (s *streams) first(ctx context.Context, x *stream, say func(string, any) bo
 			return false
 		}
 	}
-	if x.missed != nil && !say(x.begin, Missed{fmt.Sprintf("the events since the last one that was read are not known: %v; read the state", x.missed)}) {
+	if x.missed != nil && !say(x.begin, api.Missed{Why: fmt.Sprintf("the events since the last one that was read are not known: %v; read the state", x.missed)}) {
 		return false
 	}
 	x.behind = nil // for the collector
@@ -177,10 +155,10 @@ func (s *streams) first(ctx context.Context, x *stream, say func(string, any) bo
 			return say(x.begin, j)
 		}
 	}
-	return say(x.begin, Alive{clock()})
+	return say(x.begin, api.Alive{At: clock()})
 }
 
-func clock() Instant { return Instant(time.Now().UnixMilli()) }
+func clock() api.Instant { return api.Instant(time.Now().UnixMilli()) }
 
 // textIDs says in the document of a stream that ids of its events are texts.
 func textIDs(op *huma.Operation) {

@@ -7,25 +7,18 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/explain"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Explain explains the state of a job of the broker that was submitted at since or later, in
 // words for a terminal and as a value for programs. It ends with ctx.
 type Explain func(ctx context.Context, job string, since grid.Time) (words string, value any, err error)
 
-// Explanation explains the state of a job.
-type Explanation struct {
-	ID    string `json:"id"`
-	Words string `json:"words" doc:"for a terminal"`
-	Value any    `json:"value" doc:"the same for programs"`
-}
-
-type explainOutput struct{ Body Explanation }
+type explainOutput struct{ Body api.Explanation }
 
 // explanations bounds how many explanations are made at once.
 type explanations struct {
@@ -69,7 +62,7 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 	case err != nil:
 		return nil, s.unanswered(err)
 	}
-	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
+	return &explainOutput{api.Explanation{ID: e.id, Words: words, Value: value}}, nil
 }
 
 // enter takes a place for an explanation, or says when to try again.

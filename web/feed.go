@@ -13,17 +13,9 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/bourse-grid/bourse/web/webhook"
 )
-
-// Turn is one event in the life of a job, with the state of the job just after it.
-type Turn struct {
-	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed,elements-dropped" doc:"docs/EVENTS.md explains each"`
-	Reason *Reason  `json:"reason,omitempty"`
-	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"for leg-ended and leg-lost: how it ended"`
-	Refund *Credits `json:"refund,omitempty" doc:"for leg-ended and leg-lost: refund and penalty of its site"`
-	Job    Job      `json:"job"`
-}
 
 // Bounds of the feed.
 const (
@@ -42,7 +34,7 @@ const watchEnded = "watch-ended"
 type feed struct {
 	*agent
 	jobs  *catalogue
-	hooks *webhooks
+	hooks *webhook.Sender
 	past  *past
 
 	broken broken // of run alone
@@ -81,11 +73,11 @@ type stream struct {
 }
 
 // concerns reports whether a stream shows a turn.
-func (x *stream) concerns(t *Turn) bool {
-	return x.who.sees(t.Job.User) && (x.job == "" || t.concerns(x.job))
+func (x *stream) concerns(t *api.Turn) bool {
+	return x.who.sees(t.Job.User) && (x.job == "" || t.Concerns(x.job))
 }
 
-func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
+func newFeed(a *agent, jobs *catalogue, hooks *webhook.Sender) *feed {
 	return &feed{agent: a, jobs: jobs, hooks: hooks, past: newPast(), facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}, recent: newRecent()}
 }
 
@@ -212,13 +204,13 @@ func (f *feed) show(some []fact) {
 		f.stir()
 		return
 	}
-	turns := make([]Turn, 0, len(some))
+	turns := make([]api.Turn, 0, len(some))
 	ctx, stop := context.WithTimeout(f.base, f.opt.Limits.Wait)
 	defer stop()
 	err := f.opt.Host.View(ctx, f.opt.Agent, func(now grid.Time, a agents.Agent) {
 		b := a.(*broker.Broker)
 		f.past.take(now, b)
-		drawn := map[string]Job{}
+		drawn := map[string]api.Job{}
 		for i := range some {
 			if c, ok := some[i].fact.(facts.CycleClosed); ok {
 				f.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
@@ -274,7 +266,7 @@ func (f *feed) note(x *fact) {
 
 // turns appends the turns that a fact means for its job. drawn are the jobs that this look
 // at the broker has drawn: each is drawn once, however many facts are about it.
-func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fact) []Turn {
+func (f *feed) turns(list []api.Turn, b *broker.Broker, drawn map[string]api.Job, x *fact) []api.Turn {
 	teller := history.Turns{Find: func(id grid.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
 		_, array := x.fact.(facts.ArrayOver)
@@ -294,17 +286,17 @@ func (f *feed) turns(list []Turn, b *broker.Broker, drawn map[string]Job, x *fac
 			j = jobOf(b, &v, &e)
 			drawn[u.Job] = j
 		}
-		t := Turn{At: Instant(x.at), Turn: string(u.What), Reason: reasonOf(u.Reason), Job: j}
+		t := api.Turn{At: api.Instant(x.at), Turn: string(u.What), Reason: api.ReasonOf(u.Reason), Job: j}
 		done, over := x.fact.(facts.LegDone)
 		if over {
 			t.Ended = max(done.State, grid.Settled).String()
 			if back := done.Refund.Plus(done.Penalty); back > 0 {
-				t.Refund = &Credits{back}
+				t.Refund = &api.Credits{Credits: back}
 			}
 		}
 		list = append(list, t)
 		if state, _ := grid.ParseJobState(j.State); over && state.Ended() && f.jobs.end(u.Job) {
-			list = append(list, Turn{At: Instant(x.at), Turn: j.State, Reason: j.Reason, Job: j})
+			list = append(list, api.Turn{At: api.Instant(x.at), Turn: j.State, Reason: j.Reason, Job: j})
 		}
 	}
 	return list
@@ -327,13 +319,13 @@ func transaction(b *broker.Broker, id grid.TxID) (x history.Transaction, ok bool
 
 // tell sends a turn to all listeners that it concerns. A stream whose queue is full is
 // closed; its reader can read the job's state when it comes back.
-func (f *feed) tell(t *Turn) {
+func (f *feed) tell(t *api.Turn) {
 	if e, ok := f.jobs.ofArray(t.Job.ID); ok {
 		if barred := f.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
-			f.hooks.sent.WithLabelValues("dropped").Inc()
+			f.hooks.Sent.WithLabelValues("dropped").Inc()
 			e.notify = ""
 		}
-		f.hooks.tell(e.notify, t)
+		f.hooks.Tell(e.notify, t)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

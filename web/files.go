@@ -5,33 +5,8 @@ import (
 	"encoding/hex"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
-
-// WorkFile is a file of the folder in which a leg's work began.
-type WorkFile struct {
-	Path    string  `json:"path" doc:"relative to the folder"`
-	Size    int64   `json:"size" doc:"in bytes"`
-	Changed Instant `json:"changed,omitzero" doc:"its last change, by the cluster's clock"`
-}
-
-// WorkFiles are the files of the folder of a leg's work.
-type WorkFiles struct {
-	ID    string     `json:"id"`
-	Site  string     `json:"site"`
-	Leg   int        `json:"leg" doc:"leg of the window, from 0, as in BOURSE_LEG"`
-	Found int64      `json:"found" doc:"how many files there are; of more than 1,000 not all are listed"`
-	Files []WorkFile `json:"files" doc:"by path: regular files, at most 16 folders deep; links are left out"`
-}
-
-// WorkDigest is the digest of a file of a leg's work.
-type WorkDigest struct {
-	ID     string `json:"id"`
-	Site   string `json:"site"`
-	Leg    int    `json:"leg"`
-	Path   string `json:"path"`
-	Size   int64  `json:"size" doc:"in bytes"`
-	SHA256 string `json:"sha256" doc:"in hexadecimal digits"`
-}
 
 type filesInput struct {
 	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
@@ -39,7 +14,7 @@ type filesInput struct {
 	Path string `query:"path" maxLength:"1024" doc:"list only this folder, or this file"`
 }
 
-type filesOutput struct{ Body WorkFiles }
+type filesOutput struct{ Body api.WorkFiles }
 
 // files lists the files of a leg's work, from its cluster.
 func (s *jobs) files(ctx context.Context, in *filesInput) (*filesOutput, error) {
@@ -47,9 +22,9 @@ func (s *jobs) files(ctx context.Context, in *filesInput) (*filesOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &filesOutput{WorkFiles{ID: id, Site: r.Site, Leg: in.Leg, Found: r.Size, Files: []WorkFile{}}}
+	out := &filesOutput{api.WorkFiles{ID: id, Site: r.Site, Leg: in.Leg, Found: r.Size, Files: []api.WorkFile{}}}
 	for _, f := range r.Files {
-		out.Body.Files = append(out.Body.Files, WorkFile{Path: f.Path, Size: f.Size, Changed: Instant(f.At)})
+		out.Body.Files = append(out.Body.Files, api.WorkFile{Path: f.Path, Size: f.Size, Changed: api.Instant(f.At)})
 	}
 	return out, nil
 }
@@ -67,7 +42,7 @@ func (s *jobs) file(ctx context.Context, in *fileInput) (*jobOutputOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &jobOutputOutput{JobOutput{ID: id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
+	return &jobOutputOutput{api.JobOutput{ID: id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
 }
 
 type digestInput struct {
@@ -76,7 +51,7 @@ type digestInput struct {
 	Path string `query:"path" required:"true" maxLength:"1024" doc:"path of the file in the folder"`
 }
 
-type digestOutput struct{ Body WorkDigest }
+type digestOutput struct{ Body api.WorkDigest }
 
 // digest answers with the digest of a file of a leg's work, from its cluster.
 func (s *jobs) digest(ctx context.Context, in *digestInput) (*digestOutput, error) {
@@ -84,5 +59,5 @@ func (s *jobs) digest(ctx context.Context, in *digestInput) (*digestOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	return &digestOutput{WorkDigest{ID: id, Site: r.Site, Leg: in.Leg, Path: in.Path, Size: r.Size, SHA256: hex.EncodeToString(r.Data)}}, nil
+	return &digestOutput{api.WorkDigest{ID: id, Site: r.Site, Leg: in.Leg, Path: in.Path, Size: r.Size, SHA256: hex.EncodeToString(r.Data)}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Whatever comes: no panic, and a job that the API lets through is one that
@@ -22,7 +23,7 @@ func FuzzBatch_WhatIsLetThroughMakesSenseToTheBroker(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var b Batch
+		var b api.Batch
 		if json.Unmarshal([]byte(text), &b) != nil || len(b.Jobs) == 0 || len(b.Jobs) > 100 {
 			return
 		}
@@ -33,7 +34,7 @@ func FuzzBatch_WhatIsLetThroughMakesSenseToTheBroker(f *testing.F) {
 				return
 			}
 		}
-		jobs, err := b.vocabulary(zero, b.suffixes())
+		jobs, err := b.Vocabulary(zero, b.Suffixes())
 		if err != nil {
 			return
 		}
@@ -55,7 +56,7 @@ func FuzzMoment_ReadsWithinBoundsOrSaysWhatIsWanted(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		at, err := moment(s, zero, 7)
+		at, err := api.Moment(s, zero, 7)
 		if err == nil && s != "" && (at < 0 || at > zero.Add(grid.MaxDuration)) {
 			t.Errorf("%q is %v", s, at)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // named is a cluster whose nodes have names and run what they are given: a simulated
@@ -82,10 +83,10 @@ func realWorld(t *testing.T) (*worldHost, map[string]*named) {
 }
 
 // parallel is a job over both sites that runs something.
-func parallel() Batch {
+func parallel() api.Batch {
 	b := wave("batch-0001")
 	b.Jobs[0].Nodes = 20
-	b.Jobs[0].WorkRequest = WorkRequest{Command: []string{"sh", "-c", "echo one\necho two"}, Rendezvous: true}
+	b.Jobs[0].WorkRequest = api.WorkRequest{Command: []string{"sh", "-c", "echo one\necho two"}, Rendezvous: true}
 	return b
 }
 
@@ -97,7 +98,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, parallel()).Jobs[0].ID
 	h.pass(grid.Minute)
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); code != 200 || len(j.Legs) != 2 {
 		t.Fatalf("%d %+v", code, j)
 	}
@@ -121,7 +122,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 			}
 		}
 	}
-	var o JobOutput
+	var o api.JobOutput
 	for _, c := range []struct {
 		who, path string
 		want      int
@@ -138,7 +139,7 @@ func TestHandover_WorkGoesToEachClusterAndItsResultComesBack(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	for i, name := range []string{"north", "south"} {
-		k := slices.IndexFunc(j.Legs, func(l Leg) bool { return l.Site == name })
+		k := slices.IndexFunc(j.Legs, func(l api.Leg) bool { return l.Site == name })
 		if l := j.Legs[k]; l.Exit == nil || *l.Exit != i || l.Begin != l.Start || l.Output != "/work/"+name {
 			t.Errorf("%+v", l)
 		}
@@ -154,7 +155,7 @@ func TestHandover_ARefusedUserIsToldTheRemedy(t *testing.T) {
 	h, clusters := realWorld(t)
 	s := brokerAPI(t, h)
 	id := submit(t, s, ben, parallel()).Jobs[0].ID
-	var j Job
+	var j api.Job
 	for _, d := range []grid.Duration{grid.Second, 10 * grid.Minute} { // refused, and then left out
 		h.pass(d)
 		if call(t, s, ben, "GET", "/v1/jobs/"+id, nil, &j); j.State != "waiting" || j.Reason == nil || !strings.Contains(j.Reason.Detail, "its operator adds one by [[account]]") {
@@ -205,8 +206,8 @@ func TestHandover_SaysWhyThereIsNoOutput(t *testing.T) {
 			b.Jobs[i].Command = []string{"hostname"}
 		}
 	}
-	b.Jobs[2].Budget = &Credits{grid.Credit / 1000} // waits for lower prices
-	b.Jobs[3].Nodes = 40                            // there is no room, ever
+	b.Jobs[2].Budget = &api.Credits{Credits: grid.Credit / 1000} // waits for lower prices
+	b.Jobs[3].Nodes = 40                                         // there is no room, ever
 	submit(t, s, ana, b)
 	h.pass(grid.Minute)
 	for name, want := range map[string]string{"wave": "its nodes are simulated", "idle": "no command and no script", "late": "has no window yet", "huge": "is abandoned and never had a window"} {

@@ -19,6 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // worldHost hosts a broker, sites and their clusters in virtual time behind the
@@ -234,10 +235,10 @@ type problem struct {
 }
 
 // wave is a batch of one job of four nodes for an hour.
-func wave(id string) Batch {
-	return Batch{ID: id, Jobs: []JobRequest{job("wave")}}
+func wave(id string) api.Batch {
+	return api.Batch{ID: id, Jobs: []api.JobRequest{job("wave")}}
 }
 
-func job(name string) JobRequest {
-	return JobRequest{Name: name, Nodes: 4, Length: Seconds{grid.Hour}, Budget: &Credits{50 * grid.Credit}}
+func job(name string) api.JobRequest {
+	return api.JobRequest{Name: name, Nodes: 4, Length: api.Seconds{Duration: grid.Hour}, Budget: &api.Credits{Credits: 50 * grid.Credit}}
 }

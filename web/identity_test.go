@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // An identity is its user's: another's batch of the same identity is another
@@ -55,7 +56,7 @@ func TestSubmit_AnOperatorsBatchIsThatOfEachUserInIt(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("a"), job("b"), job("c")}}
+	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("a"), job("b"), job("c")}}
 	b.Jobs[0].User, b.Jobs[1].User, b.Jobs[2].User = "ana", "ben", "ana"
 	b.Jobs[2].After = []string{"a"}
 	first := submit(t, s, olga, b)
@@ -77,12 +78,12 @@ func TestSubmit_ABatchOfAnOlderBrokerIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, forgotten := range []bool{false, true} {
 		h := world(t)
-		b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("tide")}}
+		b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("wave"), job("tide")}}
 		b.Jobs[0].User, b.Jobs[1].User = "ana", "ana"
 		b.Jobs[1].After = []string{"wave"}
 		sum := sha256.Sum256([]byte(b.ID))
 		suffix := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5]))
-		jobs, err := b.vocabulary(zero, map[string]string{"ana": suffix})
+		jobs, err := b.Vocabulary(zero, map[string]string{"ana": suffix})
 		if err != nil {
 			t.Fatal(err)
 		}

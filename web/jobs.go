@@ -9,104 +9,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
-
-// Job is a job as its broker knows it.
-type Job struct {
-	ID        string  `json:"id" doc:"unique at the broker" example:"wave-k3f9m2q7"`
-	Name      string  `json:"name" doc:"the name that its user gave it" example:"wave"`
-	User      string  `json:"user,omitempty"`
-	Batch     string  `json:"batch,omitempty"`
-	State     string  `json:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn" doc:"waiting: for a cycle; trying: its transaction is undecided; placed: its window is committed; running: a leg of its window has begun; done: all its legs have ended, and no work failed; failed: all its legs have ended, and the work of one exited with a status other than 0, was killed at its window's end, or was lost; abandoned: it can never be placed, or what it comes after cannot come true any more; withdrawn: its user cancelled it"`
-	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
-	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
-
-	Nodes          int           `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of its window or, without one, of the size with the least nodes x length"`
-	Length         Seconds       `json:"length" doc:"on so many nodes, at performance 1"`
-	Sizes          []Size        `json:"sizes,omitempty" doc:"the ways to run a moldable job; nodes and length are one of them"`
-	MinPerformance Performance   `json:"minPerformance,omitzero"`
-	MaxPrice       Price         `json:"maxPrice"`
-	Budget         Credits       `json:"budget"`
-	Ready          Instant       `json:"ready,omitzero"`
-	Deadline       Instant       `json:"deadline,omitzero" doc:"absent: none"`
-	Priority       int           `json:"priority,omitempty"`
-	Minimize       string        `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
-	Urgency        string        `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
-	OneSite        bool          `json:"oneSite,omitempty"`
-	Parts          []PartRequest `json:"parts,omitempty" doc:"of a job of unlike parts: what each asks for, without what it runs"`
-	Together       bool          `json:"together,omitempty" doc:"one site carries all its parts"`
-	Apart          bool          `json:"apart,omitempty" doc:"no site carries two of its parts"`
-	After          []string      `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
-	AfterAny       []string      `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
-	AfterFailed    []string      `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
-	AfterEach      []string      `json:"afterEach,omitempty" doc:"of an array: identities of the arrays whose element of the same index must succeed before each of its own"`
-	Gap            *Seconds      `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
-
-	Array   *Array   `json:"array,omitempty" doc:"of an array: its elements, which have no rows of their own in a list. nodes, budget and the other fields are those of each element"`
-	Element *Element `json:"element,omitempty" doc:"of an element: its array"`
-
-	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed, or why it failed"`
-	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
-	Start  Instant  `json:"start,omitzero" doc:"of its window"`
-	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
-	Cost   *Credits `json:"cost,omitempty" doc:"price of its window, as held by the sites, before refunds"`
-	Paid   *Credits `json:"paid,omitempty" doc:"only for a single job: what was paid for all its windows so far, as in the statement; absent: nothing"`
-	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows cancelled, replaced or lost, and penalties"`
-	Legs   []Leg    `json:"legs,omitempty"`
-
-	Again *JobRequest `json:"again,omitempty" doc:"only for a single job, and only for its own user: what would submit it again. Absent for a job of parts"`
-}
-
-// Leg is one site's part of a window.
-type Leg struct {
-	Site  string  `json:"site"`
-	Group string  `json:"group"`
-	Nodes int     `json:"nodes"`
-	Start Instant `json:"start"`
-	End   Instant `json:"end"`
-	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
-	Cost  Credits `json:"cost"`
-	Part  string  `json:"part,omitempty" doc:"of a job of parts: the part that the leg carries"`
-
-	Opens   Instant `json:"opens,omitzero" doc:"for a flexible leg: earliest start"`
-	Closes  Instant `json:"closes,omitzero" doc:"for a flexible leg: latest end; once it is fixed, opens and closes are its start and end"`
-	Version uint32  `json:"version,omitempty" doc:"1, plus one for each change by its user; absent until it is held"`
-	Shifts  uint32  `json:"shifts,omitempty" doc:"how often its site has moved or fixed it within its window"`
-
-	Exit   *int    `json:"exit,omitempty" doc:"exit status of its work once that has ended; for a signal, 128 plus its number. Absent: unknown, or the site started no work"`
-	Begin  Instant `json:"begin,omitzero" doc:"when its work really began, once it has ended"`
-	Signal int     `json:"signal,omitempty" doc:"the signal that ended its work"`
-	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
-	Output string  `json:"output,omitempty" doc:"the file on the cluster with the output of its work"`
-	Kept   Instant `json:"kept,omitzero" doc:"until then its output and the files of its folder can be read, once its work has ended"`
-
-	bought grid.Duration // what of each node the cost pays for, however early its work ended
-}
 
 // jobOf shows a job as its broker knows it now: with its window if it has one, else with its
 // undecided transaction.
-func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
-	j := Job{
-		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit), Since: Instant(v.Since),
-		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
-		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
-		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
+func jobOf(b *broker.Broker, v *broker.JobView, e *entry) api.Job {
+	j := api.Job{
+		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: api.Instant(v.Submit), Since: api.Instant(v.Since),
+		Nodes: v.Nodes, Length: api.Seconds{Duration: v.Length}, MinPerformance: api.Performance{Performance: v.MinPerformance},
+		MaxPrice: api.Price{Price: v.MaxPrice}, Budget: api.Credits{Credits: v.Budget}, Ready: api.InstantOf(v.Ready), Deadline: api.InstantOf(v.Deadline),
+		Priority: v.Priority, OneSite: v.OneSite, Reason: api.ReasonOf(v.Reason),
 		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
-		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), AfterEach: grid.NamesOn(v.After, grid.IfEach), Sizes: sizesOf(v.Sizes),
+		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), AfterEach: grid.NamesOn(v.After, grid.IfEach), Sizes: api.SizesOf(v.Sizes),
 	}
 	j.Array, j.Element = arrayOf(v), elementOf(v)
 	if v.Gap > 0 {
-		j.Gap = &Seconds{v.Gap}
+		j.Gap = &api.Seconds{Duration: v.Gap}
 	}
 	j.Together, j.Apart = v.Together, v.Apart
 	for _, p := range v.Parts {
 		p.Work = nil
-		j.Parts = append(j.Parts, PartRequestOf(&p))
+		j.Parts = append(j.Parts, api.PartRequestOf(&p))
 	}
 	window := b.Window(v.Name)
 	if len(window) == 0 && v.State == grid.JobTrying && v.Last != nil {
@@ -116,11 +44,11 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	for i := range window {
 		for k := range window[i].Legs {
 			l := &window[i].Legs[k]
-			cost = cost.Plus(j.add(l))
+			cost = cost.Plus(addLeg(&j, l))
 		}
 	}
 	if len(j.Legs) > 0 && (cost > 0 || v.State != grid.JobTrying) { // a try has no price before its legs are held
-		j.Cost = &Credits{cost}
+		j.Cost = &api.Credits{Credits: cost}
 	}
 	nodes := 0
 	for i := range j.Legs {
@@ -130,22 +58,22 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		j.Nodes = nodes
 	}
 	if i := slices.IndexFunc(v.Sizes, func(z grid.Size) bool { return z.Nodes == nodes }); i >= 0 {
-		j.Nodes, j.Length = nodes, Seconds{v.Sizes[i].Length}
+		j.Nodes, j.Length = nodes, api.Seconds{Duration: v.Sizes[i].Length}
 	}
 	return j
 }
 
 // paid returns the bookings for a job; nil: none.
-func paid(b *broker.Broker, id string) (out, back *Credits) {
+func paid(b *broker.Broker, id string) (out, back *api.Credits) {
 	p, r := b.Paid(id)
 	if p == 0 && r == 0 {
 		return nil, nil
 	}
-	return &Credits{p}, &Credits{r}
+	return &api.Credits{Credits: p}, &api.Credits{Credits: r}
 }
 
-// add adds a leg to the job's window, unless the leg is gone or replaced by another.
-func (j *Job) add(l *broker.LegView) grid.Credits {
+// addLeg adds a leg to the job's window, unless the leg is gone or replaced by another.
+func addLeg(j *api.Job, l *broker.LegView) grid.Credits {
 	if l.State.Terminal() && l.State != grid.Settled {
 		return 0
 	}
@@ -153,28 +81,22 @@ func (j *Job) add(l *broker.LegView) grid.Credits {
 	if l.State == grid.Settled && l.Ended > 0 {
 		end = l.Ended
 	}
-	shown := Leg{Site: l.Site, Part: l.Part, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
-		State: l.State.String(), Cost: Credits{l.Fare.Total()},
-		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
-	if shown.bought = l.Duration(); l.Work > 0 { // a share
-		shown.bought = l.Work
+	shown := api.Leg{Site: l.Site, Part: l.Part, Group: l.Group, Nodes: l.Nodes, Start: api.Instant(l.Start), End: api.Instant(end),
+		State: l.State.String(), Cost: api.Credits{Credits: l.Fare.Total()},
+		Opens: api.Instant(l.Flex.Ready), Closes: api.Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
+	if shown.Bought = l.Duration(); l.Work > 0 { // a share
+		shown.Bought = l.Work
 	}
-	shown.result(l.Result)
+	addResult(&shown, l.Result)
 	j.Legs = append(j.Legs, shown)
 	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {
 		j.Sites = append(j.Sites, l.Site)
 	}
-	if j.Start == 0 || Instant(l.Start) < j.Start {
-		j.Start = Instant(l.Start)
+	if j.Start == 0 || api.Instant(l.Start) < j.Start {
+		j.Start = api.Instant(l.Start)
 	}
-	j.End = max(j.End, Instant(end))
+	j.End = max(j.End, api.Instant(end))
 	return l.Fare.Total()
-}
-
-// JobList is a page of jobs, the newest first.
-type JobList struct {
-	Jobs []Job  `json:"jobs"`
-	Next uint64 `json:"next,omitempty" doc:"before= for the next page; absent: this is the last"`
 }
 
 type jobsInput struct {
@@ -188,27 +110,17 @@ type jobsInput struct {
 	Before uint64 `query:"before" doc:"next of the previous page"`
 }
 
-type jobsOutput struct{ Body JobList }
+type jobsOutput struct{ Body api.JobList }
 
 type jobInput struct {
 	ID string `path:"id" doc:"the job's identity, or its name if no other job has it; wave[3] is an element of the array wave"`
 }
 
-type jobOutput struct{ Body Job }
-
-// Cancelled is the answer to a cancellation.
-type Cancelled struct {
-	ID     string   `json:"id"`
-	Done   bool     `json:"done" doc:"every site has released its leg; otherwise that is still in progress"`
-	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what was refunded since the job was cancelled"`
-	Paid   *Credits `json:"paid,omitempty" doc:"once it is done: as in the job, what was paid for all its windows"`
-	Back   *Credits `json:"back,omitempty" doc:"once it is done: all refunds of that, including this one"`
-	Words  string   `json:"words,omitempty" doc:"the same in words"`
-}
+type jobOutput struct{ Body api.Job }
 
 type cancelOutput struct {
 	Status int
-	Body   Cancelled
+	Body   api.Cancelled
 }
 
 // jobs reads and cancels jobs of a broker.
@@ -252,12 +164,12 @@ func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 }
 
 // job reads one job.
-func (s *jobs) job(ctx context.Context, word string) (Job, error) {
+func (s *jobs) job(ctx context.Context, word string) (api.Job, error) {
 	e, err := s.resolve(ctx, word)
 	if err != nil {
-		return Job{}, err
+		return api.Job{}, err
 	}
-	var j Job
+	var j api.Job
 	found := false
 	err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		var v broker.JobView
@@ -265,7 +177,7 @@ func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 			j = jobOf(b, &v, &e)
 			j.Paid, j.Back = paid(b, e.id)
 			if who := caller(ctx); who.Name == v.User {
-				j.Again = again(e.label, &v.Job)
+				j.Again = api.Again(e.label, &v.Job)
 			}
 		}
 	})
@@ -295,7 +207,7 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	if before == 0 {
 		before = 1<<63 - 1
 	}
-	out := &jobsOutput{Body: JobList{Jobs: []Job{}}}
+	out := &jobsOutput{Body: api.JobList{Jobs: []api.Job{}}}
 	for range scanSteps {
 		n := limit - len(out.Body.Jobs)
 		if in.State != "" {
@@ -329,7 +241,7 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 // rows appends the entries in the requested state, between two steps of the broker. If the
 // page is full before the last entry, it returns the number of the entry at which it
 // stopped.
-func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
+func (s *jobs) rows(ctx context.Context, list *api.JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
 	err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		for i := range some {
 			e := &some[i]
@@ -365,7 +277,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
 	defer stop()
 	answer, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, agents.JobCancel{Job: e.id, User: e.user})
-	out := &cancelOutput{Status: http.StatusAccepted, Body: Cancelled{ID: e.id}}
+	out := &cancelOutput{Status: http.StatusAccepted, Body: api.Cancelled{ID: e.id}}
 	out.Body.Words = out.Body.Sentence()
 	if err != nil {
 		return out, s.recorded(e.id, err)
@@ -373,7 +285,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	r, _ := answer.(agents.JobReply)
 	switch r.Reason.Code {
 	case grid.None:
-		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
+		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &api.Credits{Credits: r.Refund}
 		err = s.broker(ctx, func(_ grid.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
 		out.Body.Words = out.Body.Sentence()
 		return out, err

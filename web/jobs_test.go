@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/history/explain"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Who may do what: a user their own, an operator all, anybody else nothing.
@@ -63,7 +64,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 			t.Errorf("%s is %v", j.Name, j.State)
 		}
 	}
-	var money Accounts
+	var money api.Accounts
 	call(t, s, ben, "GET", "/v1/accounts", nil, &money)
 	if money.Money != nil || len(money.Users) != 1 || money.Users[0].User != "ben" {
 		t.Errorf("ben sees %+v", money)
@@ -81,13 +82,13 @@ func TestSubmit_IsChargedToTheOneWhoSubmits(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Length, b.Jobs[0].Budget = Seconds{40 * grid.Hour}, &Credits{500 * grid.Credit}
+	b.Jobs[0].Length, b.Jobs[0].Budget = api.Seconds{Duration: 40 * grid.Hour}, &api.Credits{Credits: 500 * grid.Credit}
 	submit(t, s, ana, b) // 160 credits against a quota of 100
 	b.ID = "batch-0002"
 	submit(t, s, ben, b)
 	h.pass(grid.Second)
 	for who, want := range map[string]string{ana: "waiting", ben: "placed"} {
-		var j Job
+		var j api.Job
 		if call(t, s, who, "GET", "/v1/jobs/wave", nil, &j); j.State != want {
 			t.Errorf("%s: %s %v, want %s", who, j.State, j.Reason, want)
 		}
@@ -109,7 +110,7 @@ func TestJobs_NamesThatAreNotTheOnlyOneListTheIdentities(t *testing.T) {
 	odd := wave("batch-0003")
 	odd.Jobs[0].Name = "a/b c?d"
 	id := submit(t, s, ana, odd).Jobs[0].ID
-	var j Job
+	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/a%2Fb%20c%3Fd", nil, &j); code != 200 || j.ID != id {
 		t.Errorf("a name with a slash: %d %+v", code, j)
 	}
@@ -121,7 +122,7 @@ func TestJobs_PagesHoldEachJobOnce(t *testing.T) {
 	h := world(t, func(c *broker.Config) { c.BatchSize = 1000 })
 	s := brokerAPI(t, h, func(o *Options) { o.Limits.Page = 7 })
 	for i := range 4 {
-		b := Batch{ID: fmt.Sprintf("batch-%04d", i)}
+		b := api.Batch{ID: fmt.Sprintf("batch-%04d", i)}
 		for k := range 10 {
 			b.Jobs = append(b.Jobs, job(fmt.Sprintf("j%d", k)))
 		}
@@ -135,7 +136,7 @@ func TestJobs_PagesHoldEachJobOnce(t *testing.T) {
 		for _, limit := range []int{1, 3, 7, 500} {
 			seen, before, pages := map[string]bool{}, uint64(0), 0
 			for {
-				var page JobList
+				var page api.JobList
 				path := fmt.Sprintf("/v1/jobs?limit=%d%s", limit, c.query)
 				if before > 0 {
 					path += fmt.Sprintf("&before=%d", before)
@@ -171,18 +172,18 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(grid.Second)
-	var c Cancelled
+	var c api.Cancelled
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done || c.Refund == nil || c.Refund.Credits == 0 {
 		t.Errorf("%d %+v", code, c)
 	}
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done {
 		t.Errorf("again: %d %+v", code, c)
 	}
-	var j Job
+	var j api.Job
 	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); j.State != "withdrawn" || len(j.Legs) != 0 || j.Cost != nil {
 		t.Errorf("afterwards: %+v", j)
 	}
-	var money Accounts
+	var money api.Accounts
 	if call(t, s, ana, "GET", "/v1/accounts", nil, &money); money.Users[0].Spent.Credits != 0 || money.Users[0].Left.Credits != 100*grid.Credit {
 		t.Errorf("afterwards ana's account is %+v", money.Users[0])
 	}
@@ -234,7 +235,7 @@ func TestReasons_ShowTimesAsTimes(t *testing.T) {
 		grid.Say("%v node-seconds", 1795228115*grid.Second):                 "1795228115 node-seconds",
 		"deadline 1800000000 is past":                                       "deadline 1800000000 is past",
 	} {
-		if got := dated(string(words)); got != want {
+		if got := api.Dated(string(words)); got != want {
 			t.Errorf("%q is shown as %q, want %q", words, got, want)
 		}
 	}
@@ -244,19 +245,19 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	var sites SiteList
+	var sites api.SiteList
 	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); len(sites.Sites) != 2 || sites.Sites[0].Answer != "usable" || sites.Sites[0].Groups[0].Free != 16 {
 		t.Errorf("before a cycle: %+v", sites)
 	}
 	b := wave("batch-0001")
-	b.Jobs[0].Nodes, b.Jobs[0].Budget = 24, &Credits{50 * grid.Credit}
+	b.Jobs[0].Nodes, b.Jobs[0].Budget = 24, &api.Credits{Credits: 50 * grid.Credit}
 	submit(t, s, ana, b)
 	submit(t, s, ben, wave("batch-0002"))
 	h.pass(grid.Second)
 	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); sites.Sites[1].Answer != "usable" || len(sites.Sites[1].Groups) != 1 || sites.Sites[1].Groups[0].Nodes != 16 {
 		t.Errorf("after it: %+v", sites)
 	}
-	var offers OfferList
+	var offers api.OfferList
 	if call(t, s, ana, "GET", "/v1/offers?site=north", nil, &offers); len(offers.Offers) != 1 || len(offers.Offers[0].Free) < 2 {
 		t.Errorf("offers: %+v", offers)
 	}
@@ -270,13 +271,13 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 		t.Errorf("offers of a site that is not there: %d", code)
 	}
 	for who, want := range map[string]int{ana: 2, ben: 1, olga: 3} {
-		var list ReservationList
+		var list api.ReservationList
 		if call(t, s, who, "GET", "/v1/reservations", nil, &list); len(list.Reservations) != want {
 			t.Errorf("%s sees %d reservations, want %d", who, len(list.Reservations), want)
 		}
 		n, skip := 0, 0
 		for {
-			var page ReservationList
+			var page api.ReservationList
 			call(t, s, who, "GET", fmt.Sprintf("/v1/reservations?limit=1&skip=%d", skip), nil, &page)
 			n += len(page.Reservations)
 			if skip = page.Next; skip == 0 {
@@ -297,7 +298,7 @@ func TestJobs_TheStatesOfTheAPIAreThoseOfAJob(t *testing.T) {
 		words = append(words, s.String())
 	}
 	want := strings.Join(words, ",")
-	state, _ := reflect.TypeFor[Job]().FieldByName("State")
+	state, _ := reflect.TypeFor[api.Job]().FieldByName("State")
 	asked, _ := reflect.TypeFor[jobsInput]().FieldByName("State")
 	if a, b := state.Tag.Get("enum"), asked.Tag.Get("enum"); a != want || b != want+",open" {
 		t.Errorf("the API has %q and %q, a job %q", a, b, want)
@@ -313,7 +314,7 @@ func TestEvents_TheTurnsOfTheAPIAreThoseOfTheList(t *testing.T) {
 			words = append(words, string(e.What))
 		}
 	}
-	field, _ := reflect.TypeFor[Turn]().FieldByName("Turn")
+	field, _ := reflect.TypeFor[api.Turn]().FieldByName("Turn")
 	if got, want := field.Tag.Get("enum"), strings.Join(words, ","); got != want {
 		t.Errorf("the API has %q, the list %q", got, want)
 	}

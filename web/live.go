@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // livePath is the stream of the live page. It is private to the page: its format changes with
@@ -122,15 +123,15 @@ func (p *reader) follow(ctx context.Context) {
 		case t, open := <-p.stream.turns:
 			if !open {
 				if p.stream.lost {
-					p.send("lost", Lost{"256 events were waiting to be read; read again"})
+					p.send("lost", api.Lost{Why: "256 events were waiting to be read; read again"})
 				}
 				return
 			}
 			if t.turn == nil {
-				p.send("lost", Lost{"some events were not told; read again"})
+				p.send("lost", api.Lost{Why: "some events were not told; read again"})
 				return
 			}
-			p.dirty[t.turn.Job.group()] = true
+			p.dirty[t.turn.Job.Group()] = true
 			due()
 		case <-p.stream.stirs:
 			due()
@@ -146,7 +147,7 @@ func (p *reader) follow(ctx context.Context) {
 		case <-check.C:
 			if still, err := p.identify(p.r); err != nil || still != p.who {
 				p.count.denied.Inc()
-				p.send("denied", Denied{fmt.Sprint("you may no longer see this: ", err)})
+				p.send("denied", api.Denied{Why: fmt.Sprint("you may no longer see this: ", err)})
 				return
 			}
 		case <-ctx.Done():
@@ -183,7 +184,7 @@ func (p *reader) frame(ctx context.Context, again func()) bool {
 		p.charts = time.Now()
 	}
 	if err != nil {
-		return p.send("alive", Alive{clock()}) // the broker is busy; the next frame has the changes
+		return p.send("alive", api.Alive{At: clock()}) // the broker is busy; the next frame has the changes
 	}
 	return p.send("part", part)
 }

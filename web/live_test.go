@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // told is a document of a live page as its reader has it.
@@ -81,7 +82,7 @@ func TestLive_TellsAllThereIsThenWhatChanges(t *testing.T) {
 	if doc.Epoch+doc.Now != int64(zero.Add(grid.Second)) || doc.From > doc.Bars[0].Start || doc.Until < doc.Bars[0].End || len(doc.Sites) != 2 || doc.Sites[0].State != "usable" {
 		t.Errorf("%+v", doc)
 	}
-	b := Batch{ID: "batch-0002", Jobs: []JobRequest{job("wide"), job("huge")}}
+	b := api.Batch{ID: "batch-0002", Jobs: []api.JobRequest{job("wide"), job("huge")}}
 	b.Jobs[0].Nodes, b.Jobs[1].Nodes = 20, 2400
 	a := submit(t, s, ana, b)
 	h.pass(grid.Minute)
@@ -110,7 +111,7 @@ func TestLive_AUserSeesWhatIsTheirs(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
-	bens := submit(t, s, ben, Batch{ID: "batch-0002", Jobs: []JobRequest{job("secret")}})
+	bens := submit(t, s, ben, api.Batch{ID: "batch-0002", Jobs: []api.JobRequest{job("secret")}})
 	h.pass(grid.Minute)
 	next := look(t, s, ana)
 	_, doc, text := next()
@@ -132,8 +133,8 @@ func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
 	t.Parallel()
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
 	draw := func(n int, state string, at grid.Time) {
-		p.draw(part, &entry{number: uint64(n)}, &Job{ID: fmt.Sprintf("j%d", n), State: state, Submitted: Instant(at), Since: Instant(at), Start: Instant(at), End: Instant(at),
-			Legs: []Leg{{Site: "north", Nodes: 1, Start: Instant(at), End: Instant(at)}}}, zero)
+		p.draw(part, &entry{number: uint64(n)}, &api.Job{ID: fmt.Sprintf("j%d", n), State: state, Submitted: api.Instant(at), Since: api.Instant(at), Start: api.Instant(at), End: api.Instant(at),
+			Legs: []api.Leg{{Site: "north", Nodes: 1, Start: api.Instant(at), End: api.Instant(at)}}}, zero)
 	}
 	for n := range mostDrawn + 100 {
 		draw(n, "done", zero)
@@ -198,19 +199,19 @@ func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Run = &Seconds{3 * grid.Minute}
+	b.Jobs[0].Run = &api.Seconds{Duration: 3 * grid.Minute}
 	id := submit(t, s, ana, b).Jobs[0].ID
 	h.pass(20 * grid.Minute)
-	var j Job
-	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" || j.End-j.Start != Instant(3*grid.Minute) || j.Cost.Credits != 4*grid.Credit {
+	var j api.Job
+	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" || j.End-j.Start != api.Instant(3*grid.Minute) || j.Cost.Credits != 4*grid.Credit {
 		t.Fatalf("%+v", j)
 	}
 	if _, doc, text := look(t, s, ana)(); len(doc.Jobs) != 1 || doc.Jobs[0].Price != 1 {
 		t.Errorf("a node-hour cost %v: %s", doc.Jobs[0].Price, text)
 	}
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
-	p.draw(part, &entry{}, &Job{ID: "j", State: "done", Submitted: Instant(zero), Start: Instant(zero), Legs: []Leg{{Site: "north", Nodes: 4,
-		Start: Instant(zero), End: Instant(zero.Add(3 * grid.Minute)), Cost: Credits{4 * grid.Credit}, bought: grid.Hour}}}, zero)
+	p.draw(part, &entry{}, &api.Job{ID: "j", State: "done", Submitted: api.Instant(zero), Start: api.Instant(zero), Legs: []api.Leg{{Site: "north", Nodes: 4,
+		Start: api.Instant(zero), End: api.Instant(zero.Add(3 * grid.Minute)), Cost: api.Credits{Credits: 4 * grid.Credit}, Bought: grid.Hour}}}, zero)
 	if nodes, price := p.vo()("north", zero); nodes != 4 || price != 1 {
 		t.Errorf("the chart shows %v nodes at %v credits a node-hour, want 4 at 1", nodes, price)
 	}
@@ -225,10 +226,10 @@ func TestLive_ADrainedSiteKeepsItsNodes(t *testing.T) {
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(grid.Minute)
 	eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > 0 })
-	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
+	call(t, north, olga, "POST", "/v1/drain", api.DrainWish{Why: "new switch"}, nil)
 	submit(t, s, ben, wave("batch-0002"))
 	h.pass(grid.Minute)
-	var list SiteList
+	var list api.SiteList
 	call(t, s, olga, "GET", "/v1/sites", nil, &list)
 	if north := list.Sites[0]; north.Name != "north" || north.State != "drained" || len(north.Groups) > 0 {
 		t.Fatalf("north still offers: %+v", north)

@@ -4,24 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
 
-// SiteStake is what would be abandoned with a site that is declared lost.
-type SiteStake struct {
-	Site    string  `json:"site"`
-	Jobs    int     `json:"jobs" doc:"whose windows have legs there that are not over: each gets other nodes, or its window is released with a full refund and it waits again"`
-	Legs    int     `json:"legs"`
-	Running int     `json:"running" doc:"of the legs: their work may have to run again elsewhere"`
-	Cost    Credits `json:"cost" doc:"of the legs, all of which is refunded"`
-	Horizon Seconds `json:"horizon" doc:"how long jobs that fit nowhere without this site wait for it before they are abandoned"`
-}
-
-type stakeOutput struct{ Body SiteStake }
+type stakeOutput struct{ Body api.SiteStake }
 
 // stake says what declaring a site lost would do, and does nothing.
 func (s *market) stake(ctx context.Context, in *foundInput) (*stakeOutput, error) {
@@ -32,7 +22,7 @@ func (s *market) stake(ctx context.Context, in *foundInput) (*stakeOutput, error
 	err := s.broker(ctx, func(_ grid.Time, b *broker.Broker) {
 		var x broker.Stake
 		x, known = broker.StakeAt(b, in.Site)
-		out.Body = SiteStake{Site: in.Site, Jobs: x.Jobs, Legs: x.Legs, Running: x.Running, Cost: Credits{x.Cost}, Horizon: Seconds{x.Horizon}}
+		out.Body = api.SiteStake{Site: in.Site, Jobs: x.Jobs, Legs: x.Legs, Running: x.Running, Cost: api.Credits{Credits: x.Cost}, Horizon: api.Seconds{Duration: x.Horizon}}
 	})
 	if err == nil && !known {
 		err = unknownSite(in.Site)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // An operator gives a site up: its parts of windows are had elsewhere, everybody
@@ -15,11 +16,11 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(grid.Second)
-	var j Job
+	var j api.Job
 	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); len(j.Sites) != 1 || j.Sites[0] != "north" {
 		t.Fatalf("the job is at %v", j.Sites)
 	}
-	sold := LostWish{Why: "the machine was sold"}
+	sold := api.LostWish{Why: "the machine was sold"}
 	for _, c := range []struct {
 		who, method, path string
 		body              any
@@ -29,8 +30,8 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 		{ana, "DELETE", "/v1/sites/north/lost", nil, 403},
 		{olga, "POST", "/v1/sites/west/lost", sold, 404},
 		{olga, "DELETE", "/v1/sites/west/lost", nil, 404},
-		{olga, "POST", "/v1/sites/north/lost", LostWish{Why: strings.Repeat("x", 300)}, 422},
-		{olga, "POST", "/v1/sites/north/lost", LostWish{Why: "sold\x1b[2J"}, 422}, // it is shown to others
+		{olga, "POST", "/v1/sites/north/lost", api.LostWish{Why: strings.Repeat("x", 300)}, 422},
+		{olga, "POST", "/v1/sites/north/lost", api.LostWish{Why: "sold\x1b[2J"}, 422}, // it is shown to others
 		{olga, "POST", "/v1/sites/north/lost", sold, 200},
 		{olga, "POST", "/v1/sites/north/lost", sold, 200},
 	} {
@@ -39,7 +40,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 		}
 	}
 	h.pass(2 * grid.Minute)
-	var list SiteList
+	var list api.SiteList
 	if call(t, s, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Lost == nil || !list.Sites[0].Lost.Operator ||
 		!strings.Contains(list.Sites[0].Lost.Reason, "the machine was sold") || list.Sites[1].Lost != nil {
 		t.Errorf("%+v", list.Sites)
@@ -53,7 +54,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 	if code := call(t, s, olga, "DELETE", "/v1/sites/north/lost", nil, &list); code != 200 {
 		t.Errorf("to take it back: %d", code)
 	}
-	list = SiteList{}
+	list = api.SiteList{}
 	if call(t, s, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Lost != nil || !list.Sites[0].Listed {
 		t.Errorf("after it was taken back: %+v", list.Sites[0])
 	}

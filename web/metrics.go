@@ -58,7 +58,7 @@ func (c *counters) ofBroker(a *agent, feed *feed) {
 	c.cycleTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bourse_cycle_seconds",
 		Help: "Time from a cycle's request for offers to its close.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)})
 	c.alternatives = prometheus.NewCounter(prometheus.CounterOpts{Name: "bourse_alternatives_total", Help: "Alternatives found."})
-	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, feed.hooks.sent, &brokerGauges{a},
+	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, feed.hooks.Sent, &brokerGauges{a},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bourse_api_streams", Help: "Event streams open."},
 			func() float64 { return float64(feed.open()) }))
 }

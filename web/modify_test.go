@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // A placed job is had otherwise by its own user, both windows or neither, and what
@@ -14,7 +15,7 @@ func TestModify_GivesAPlacedJobAnotherWindow(t *testing.T) {
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-ana1")).Jobs[0].ID
 	h.pass(grid.Second)
-	var before, after Job
+	var before, after api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &before); code != 200 || before.State != "placed" {
 		t.Fatalf("%d %+v", code, before)
 	}
@@ -23,7 +24,7 @@ func TestModify_GivesAPlacedJobAnotherWindow(t *testing.T) {
 		body any
 		want int
 	}{
-		{ben, Modification{}, 404},
+		{ben, api.Modification{}, 404},
 		{ana, map[string]any{"fix": 1.5}, 422},
 		{ana, map[string]any{"flexible": -1}, 422},
 		{ana, map[string]any{"ready": "soon"}, 422},

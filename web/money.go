@@ -5,53 +5,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Statements calls each with every line of the broker's statement, in order, from its
 // journal. It ends with ctx.
 type Statements func(ctx context.Context, each func(broker.Move)) error
 
-// Deposit is money that an operator pays into the VO's account.
-type Deposit struct {
-	Key     string  `json:"key" minLength:"1" maxLength:"64" doc:"chosen by the operator: repeating a key changes nothing, as long as it is one of the latest thousand"`
-	Credits Credits `json:"credits" doc:"above 0; the total paid in must not exceed 10^12"`
-	Note    string  `json:"note,omitempty" maxLength:"256" doc:"text for the statement"`
-}
-
-// Statement lists every movement of the VO's money.
-type Statement struct {
-	Since Instant `json:"since,omitzero" doc:"the statement is complete from this time on, when the broker's journal begins"`
-	User  string  `json:"user,omitempty" doc:"only the lines of this user's jobs"`
-	Lines []Move  `json:"lines" doc:"in order of time"`
-	More  bool    `json:"more,omitempty" doc:"there are more; ask for them with from set to the time of the last line"`
-}
-
-// Move is one line of a statement.
-type Move struct {
-	At      Instant `json:"at"`
-	What    string  `json:"what" enum:"budget,carried,deposit,payment,refund,penalty,claim,overdraft" doc:"budget: the initial one, or that of a period; carried: the balance when the journal begins; claim: by or against a lost site, once it is back; overdraft: what the account did not cover"`
-	Job     string  `json:"job,omitempty"`
-	User    string  `json:"user,omitempty"`
-	Site    string  `json:"site,omitempty"`
-	Note    string  `json:"note,omitempty"`
-	Amount  Balance `json:"amount" doc:"paid into the VO's account; negative: paid out"`
-	Balance Balance `json:"balance" doc:"of the account, including credits promised for legs; in a user's statement, the sum of the user's lines"`
-}
-
 type (
-	depositInput struct{ Body Deposit }
+	depositInput struct{ Body api.Deposit }
 
 	statementInput struct {
 		From string `query:"from" doc:"only lines from this instant on, RFC 3339"`
 		To   string `query:"to" doc:"only lines before this instant, RFC 3339"`
 		User string `query:"user" maxLength:"100" doc:"only lines of this user's jobs; users always get their own"`
 	}
-	statementOutput struct{ Body Statement }
+	statementOutput struct{ Body api.Statement }
 )
 
 // maxLines is how many lines of a statement are shown at once.
@@ -115,7 +88,7 @@ func (s *money) statement(ctx context.Context, in *statementInput) (*statementOu
 	defer leave()
 	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait+explainExtra)
 	defer stop()
-	p.out = Statement{User: in.User, Lines: []Move{}}
+	p.out = api.Statement{User: in.User, Lines: []api.Move{}}
 	if err := s.opt.Statements(ctx, p.take); err != nil {
 		return nil, s.unanswered(err)
 	}
@@ -128,12 +101,12 @@ type pageOf struct {
 	from, to grid.Time
 	began    bool
 	sum      grid.Credits // of the user's lines
-	out      Statement
+	out      api.Statement
 }
 
 func (p *pageOf) take(m broker.Move) {
 	if !p.began {
-		p.began, p.out.Since = true, Instant(m.At)
+		p.began, p.out.Since = true, api.Instant(m.At)
 	}
 	if p.user != "" {
 		if m.User != p.user {
@@ -147,7 +120,7 @@ func (p *pageOf) take(m broker.Move) {
 	case len(p.out.Lines) == maxLines:
 		p.out.More = true
 	default:
-		p.out.Lines = append(p.out.Lines, Move{At: Instant(m.At), What: string(m.What), Job: m.Job, User: m.User, Site: m.Site, Note: m.Note,
-			Amount: Balance{m.Amount}, Balance: Balance{m.Balance}})
+		p.out.Lines = append(p.out.Lines, api.Move{At: api.Instant(m.At), What: string(m.What), Job: m.Job, User: m.User, Site: m.Site, Note: m.Note,
+			Amount: api.Balance{Credits: m.Amount}, Balance: api.Balance{Credits: m.Balance}})
 	}
 }

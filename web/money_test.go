@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // moneyed is a broker's API with statements from what the broker has recorded.
@@ -27,7 +28,7 @@ func moneyed(t *testing.T, change ...func(*broker.Config)) (*worldHost, *Server)
 func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 	t.Parallel()
 	_, s := moneyed(t)
-	d := Deposit{Key: "d-1", Credits: Credits{500 * grid.Credit}, Note: "second half-year"}
+	d := api.Deposit{Key: "d-1", Credits: api.Credits{Credits: 500 * grid.Credit}, Note: "second half-year"}
 	other := d
 	other.Credits.Credits++
 	for _, c := range []struct {
@@ -40,8 +41,8 @@ func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 		{olga, d, 200, ""},
 		{olga, d, 200, ""},
 		{olga, other, 409, "was of 500 credits, not of 500.000001"},
-		{olga, Deposit{Key: "d-2"}, 422, "must be above 0"},
-		{olga, Deposit{Key: "d-2", Credits: Credits{grid.MaxBudget}}, 422, "10500 were paid in so far, and all together must be at most 1000000000000"},
+		{olga, api.Deposit{Key: "d-2"}, 422, "must be above 0"},
+		{olga, api.Deposit{Key: "d-2", Credits: api.Credits{Credits: grid.MaxBudget}}, 422, "10500 were paid in so far, and all together must be at most 1000000000000"},
 		{olga, `{"key": "d-2", "credits": -5}`, 422, ""},
 		{olga, `{"key": "d-2", "credits": "NaN"}`, 422, ""},
 		{olga, `{"key": "", "credits": 5}`, 422, ""},
@@ -51,7 +52,7 @@ func TestDeposit_OperatorsPayInOnceForEachKey(t *testing.T) {
 			t.Errorf("%s %+v: %d %s, want %d %q", c.who, c.body, code, p.Detail, c.want, c.says)
 		}
 	}
-	var a Accounts
+	var a api.Accounts
 	if call(t, s, olga, "GET", "/v1/accounts", nil, &a); a.Money.Budget.Credits != 10_500*grid.Credit || a.Money.Left.Credits != 10_500*grid.Credit {
 		t.Errorf("%+v", a.Money)
 	}
@@ -71,13 +72,13 @@ func TestAccounts_SayWhatACreditWeighsAndWhy(t *testing.T) {
 	b.Jobs[0].Name = "tide"
 	submit(t, s, ben, b) // a cycle closes when most of the budget is used
 	h.pass(grid.Minute)
-	var a Accounts
+	var a api.Accounts
 	call(t, s, olga, "GET", "/v1/accounts", nil, &a)
 	if p := a.Money.Pace; p == nil || p.For.Credits != 5*grid.Credit || p.Used.Credits != 4*grid.Credit || p.Foreseen == nil ||
 		p.Weight.Credits <= grid.Credit || !strings.Contains(p.Words, " of 5 credits by 2027-01-15T09:40:00Z: a credit weighs ") {
 		t.Errorf("%+v", a.Money.Pace)
 	}
-	a = Accounts{}
+	a = api.Accounts{}
 	if call(t, s, ben, "GET", "/v1/accounts", nil, &a); a.Money != nil {
 		t.Error("a user sees the VO's money")
 	}
@@ -90,21 +91,21 @@ func TestStatement_ListsWhatMovedMoneyInOrder(t *testing.T) {
 	submit(t, s, ana, wave("batch-0001"))
 	submit(t, s, ben, wave("batch-0001"))
 	h.pass(grid.Second)
-	call(t, s, olga, "POST", "/v1/accounts/deposits", Deposit{Key: "d", Credits: Credits{500 * grid.Credit}, Note: "more"}, nil)
+	call(t, s, olga, "POST", "/v1/accounts/deposits", api.Deposit{Key: "d", Credits: api.Credits{Credits: 500 * grid.Credit}, Note: "more"}, nil)
 	h.pass(grid.Second)
-	var jobs JobList
+	var jobs api.JobList
 	call(t, s, ana, "GET", "/v1/jobs", nil, &jobs)
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/"+jobs.Jobs[0].ID, nil, nil); code != 200 && code != 202 {
 		t.Fatalf("to give it up: %d", code)
 	}
 	h.pass(grid.Minute)
-	list := func(who, query string) (st Statement) {
+	list := func(who, query string) (st api.Statement) {
 		if code := call(t, s, who, "GET", "/v1/accounts/statement"+query, nil, &st); code != 200 {
 			t.Fatalf("%s %s: %d", who, query, code)
 		}
 		return st
 	}
-	text := func(st Statement) string {
+	text := func(st api.Statement) string {
 		var b strings.Builder
 		for _, l := range st.Lines {
 			b.WriteString(strings.Join([]string{l.What, l.User, l.Site, l.Amount.String(), l.Balance.String(), l.Note}, " ") + "\n")
@@ -119,7 +120,7 @@ func TestStatement_ListsWhatMovedMoneyInOrder(t *testing.T) {
 	if got := text(all); strings.NewReplacer("south", "x", "north", "x").Replace(got) != strings.NewReplacer("south", "x", "north", "x").Replace(want) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	var a Accounts
+	var a api.Accounts
 	if call(t, s, olga, "GET", "/v1/accounts", nil, &a); a.Money.Left.Credits != all.Lines[len(all.Lines)-1].Balance.Credits {
 		t.Errorf("the last balance is not what is left, %v", a.Money.Left)
 	}

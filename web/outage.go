@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Bounds of what is remembered for the live page beside the steps.
@@ -30,7 +31,7 @@ type purse struct {
 }
 
 // stand remembers how the sites stand now, and what has been spent.
-func (p *past) stand(list []Site, b *broker.Broker, now grid.Time) {
+func (p *past) stand(list []api.Site, b *broker.Broker, now grid.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stood(list, now)
@@ -41,7 +42,7 @@ func (p *past) stand(list []Site, b *broker.Broker, now grid.Time) {
 }
 
 // stood begins and ends the outages of the sites; the lock is held.
-func (p *past) stood(list []Site, now grid.Time) {
+func (p *past) stood(list []api.Site, now grid.Time) {
 	for i := range list {
 		s := &list[i]
 		away := p.away[s.Name]
@@ -67,11 +68,11 @@ func (p *past) stood(list []Site, now grid.Time) {
 }
 
 // standings are the sites without their nodes.
-func standings(b *broker.Broker) (list []Site) {
+func standings(b *broker.Broker) (list []api.Site) {
 	for v := range b.Sites() {
-		x := Site{Name: v.Name, State: siteState(&v), Refusal: reasonOf(v.Refusal)}
+		x := api.Site{Name: v.Name, State: siteState(&v), Refusal: api.ReasonOf(v.Refusal)}
 		if v.Lost != nil {
-			x.Lost = &SiteLoss{Reason: v.Lost.Reason.String()}
+			x.Lost = &api.SiteLoss{Reason: v.Lost.Reason.String()}
 		}
 		list = append(list, x)
 	}
@@ -79,7 +80,7 @@ func standings(b *broker.Broker) (list []Site) {
 }
 
 // whyAway is why a site takes nothing, "" if nobody has said.
-func whyAway(s *Site) string {
+func whyAway(s *api.Site) string {
 	switch {
 	case s.Lost != nil:
 		return s.Lost.Reason

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/tree/thorough"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // browser opens a page in a headless browser and returns its text, once it holds
@@ -71,7 +72,7 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	s := brokerAPI(t, h, func(o *Options) {
 		o.Identify, o.VOs = operator, func() []string { return []string{"atlas"} }
 	})
-	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("wide"), job("huge")}}
+	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("wave"), job("wide"), job("huge")}}
 	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
 	submit(t, s, olga, b)
 	h.pass(grid.Second)
@@ -87,7 +88,7 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	north := siteAPI(t, h, func(o *Options) {
 		o.Identify, o.VOs = operator, func() []string { return []string{"atlas", "cms"} }
 	})
-	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
+	call(t, north, olga, "POST", "/v1/drain", api.DrainWish{Why: "new switch"}, nil)
 	text = browser(t, north, "read every", "site")
 	for _, want := range []string{"Bourse site north of VOs atlas, cms", "drained", "wide-", "vo1"} {
 		if !strings.Contains(text, want) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // hybrid is a job of two parts that have most from it.
@@ -15,9 +16,9 @@ const hybrid = `{"name": "hybrid", "budget": 400, "apart": true, "length": 1800,
  {"name": "qpu", "nodes": 1, "length": 600, "offset": 300, "sites": ["delft"], "minPerformance": 1, "require": {"features": ["qpu"]}, "command": ["./shots"], "env": {"B": "part"}},
  {"name": "gpu", "nodes": 16, "oneSite": true, "maxPrice": 3.5}]}`
 
-func requested(t *testing.T, text string) *JobRequest {
+func requested(t *testing.T, text string) *api.JobRequest {
 	t.Helper()
-	var r JobRequest
+	var r api.JobRequest
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func requested(t *testing.T, text string) *JobRequest {
 // the same job.
 func TestPartRequest_HasFromItsJobWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
-	j, key, err := requested(t, hybrid).job(0)
+	j, key, err := requested(t, hybrid).Job(0)
 	if err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}
@@ -44,9 +45,9 @@ func TestPartRequest_HasFromItsJobWhatItLeavesOut(t *testing.T) {
 	}
 	complete := requested(t, `{"name": "hybrid", "budget": 400, "apart": true, "rendezvous": true}`)
 	for i := range j.Parts {
-		complete.Parts = append(complete.Parts, PartRequestOf(&j.Parts[i]))
+		complete.Parts = append(complete.Parts, api.PartRequestOf(&j.Parts[i]))
 	}
-	again, key, err := complete.job(0)
+	again, key, err := complete.Job(0)
 	if err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}
@@ -73,7 +74,7 @@ func TestPartRequest_Refusals(t *testing.T) {
 		{`"sites": ["delft"]`, `"sites": ["delft"], "avoid": ["delft"]`, "parts[0].sites", "avoid has all of them"},
 		{`"command": ["./shots"]`, `"script": "echo"`, "parts[0].script", "#!"},
 	} {
-		if _, key, err := requested(t, strings.Replace(hybrid, c.old, c.new, 1)).job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.want) {
+		if _, key, err := requested(t, strings.Replace(hybrid, c.old, c.new, 1)).Job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %s: %v; want %s: %s", c.new, key, err, c.key, c.want)
 		}
 	}
@@ -82,7 +83,7 @@ func TestPartRequest_Refusals(t *testing.T) {
 		{`{"name": "a", "nodes": 1, "length": 60, "budget": 1, "together": true}`, "together"},
 		{`{"name": "a", "nodes": 1, "length": 60, "budget": 1, "sites": ["x"], "avoid": ["x"]}`, "sites"},
 	} {
-		if _, key, err := requested(t, c.text).job(0); err == nil || key != c.key {
+		if _, key, err := requested(t, c.text).Job(0); err == nil || key != c.key {
 			t.Errorf("%s: %s: %v", c.text, key, err)
 		}
 	}

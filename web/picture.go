@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/view"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Bounds of one live page.
@@ -48,7 +49,7 @@ func newPicture(who Caller, past *past, now grid.Time) *picture {
 }
 
 // at is an instant of the picture, nil for none.
-func (p *picture) at(i Instant) *int64 {
+func (p *picture) at(i api.Instant) *int64 {
 	if i == 0 {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (p *picture) at(i Instant) *int64 {
 }
 
 // draw puts the present state of a job into the picture, and appends the changes to part.
-func (p *picture) draw(part *view.Document, e *entry, j *Job, now grid.Time) {
+func (p *picture) draw(part *view.Document, e *entry, j *api.Job, now grid.Time) {
 	old := p.drawn[j.ID]
 	d := &drawn{number: e.number, since: grid.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
 	state, _ := grid.ParseJobState(j.State)
@@ -85,8 +86,8 @@ func (p *picture) draw(part *view.Document, e *entry, j *Job, now grid.Time) {
 		if j.State == grid.JobTrying.String() {
 			b.Kind = view.Held
 		}
-		work += float64(l.Nodes) * l.bought.Hours()
-		d.bars, d.bought = append(d.bars, b), append(d.bought, l.bought)
+		work += float64(l.Nodes) * l.Bought.Hours()
+		d.bars, d.bought = append(d.bars, b), append(d.bought, l.Bought)
 	}
 	if j.Cost != nil && work > 0 {
 		d.job.Price = j.Cost.Float() / work
@@ -198,7 +199,7 @@ func (p *picture) ruler(part *view.Document, now grid.Time) {
 }
 
 // figures returns the large numbers at the top.
-func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
+func (p *picture) figures(sites []api.Site, a *api.Accounts) []view.Figure {
 	n := map[string]int{}
 	for _, d := range p.drawn {
 		n[d.job.State]++
@@ -223,7 +224,7 @@ func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 var siteColumns = []view.Column{{Name: "Nodes", Kind: "number"}, {Name: "Free", Kind: "number"}, {Name: "at base price", Kind: "number"}, {Name: "Price", Kind: "figure"}, {Name: "Asked", Kind: "at"}}
 
 // sites returns the sites in the form for a view.
-func (p *picture) sites(list []Site) []view.Site {
+func (p *picture) sites(list []api.Site) []view.Site {
 	out := make([]view.Site, 0, len(list))
 	for i := range list {
 		s := &list[i]
@@ -263,7 +264,7 @@ func (p *picture) sites(list []Site) []view.Site {
 }
 
 // tables returns the tables of the queue and of the money.
-func (p *picture) tables(a *Accounts) []view.Table {
+func (p *picture) tables(a *api.Accounts) []view.Table {
 	queue := view.Table{Title: "Queue", About: "Jobs waiting for a window, and why they did not get one in the last cycle. Ordered by priority, then by submission; users take turns.", Rows: [][]any{},
 		Columns: []view.Column{{Name: "Job", Kind: "word"}, {Name: "State", Kind: "state"}, {Name: "Why", Kind: "word"}, {Name: "User", Kind: "word"}, {Name: "Nodes", Kind: "number"}, {Name: "Priority", Kind: "number"}, {Name: "Submitted", Kind: "at"}}}
 	waiting := slices.Collect(maps.Values(p.drawn))
@@ -292,7 +293,7 @@ func (p *picture) tables(a *Accounts) []view.Table {
 		}
 		money.Rows = append(money.Rows, row)
 	}
-	if slices.ContainsFunc(a.Users, func(u Spend) bool { return u.Tenant != "" }) {
+	if slices.ContainsFunc(a.Users, func(u api.Spend) bool { return u.Tenant != "" }) {
 		money.Columns = slices.Insert(money.Columns, 1, view.Column{Name: "Tenant", Kind: "word"})
 		for i := range money.Rows {
 			tenant := ""

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // dry asks for a dry run of a batch.
-func dry(t *testing.T, s *Server, who string, w QuoteWish) (QuoteAnswer, int) {
+func dry(t *testing.T, s *Server, who string, w api.QuoteWish) (api.QuoteAnswer, int) {
 	t.Helper()
-	var a QuoteAnswer
+	var a api.QuoteAnswer
 	code := call(t, s, who, "POST", "/v1/quotes", w, &a)
 	return a, code
 }
@@ -27,24 +28,24 @@ func TestQuote_SaysWhatASubmissionGets(t *testing.T) {
 	second.Name, second.After = "first", nil
 	b.Jobs[0].After = []string{"first"}
 	b.Jobs = append(b.Jobs, second)
-	a, code := dry(t, s, ana, QuoteWish{Jobs: b.Jobs})
+	a, code := dry(t, s, ana, api.QuoteWish{Jobs: b.Jobs})
 	if code != 200 || len(a.Jobs) != 2 || a.Jobs[0].Name != "wave" || a.Jobs[0].Now.Cost == nil || a.Jobs[1].Now.Cost == nil {
 		t.Fatalf("%d %+v", code, a)
 	}
 	if a.Jobs[0].Now.Start < a.Jobs[1].Now.End {
 		t.Errorf("wave begins at %v, before first ends at %v", a.Jobs[0].Now.Start, a.Jobs[1].Now.End)
 	}
-	if later := a.Jobs[1].Later; later == nil || later.Start < a.Jobs[1].Now.Start+Instant(30*grid.Minute) {
+	if later := a.Jobs[1].Later; later == nil || later.Start < a.Jobs[1].Now.Start+api.Instant(30*grid.Minute) {
 		t.Errorf("later is %+v", later)
 	}
-	var list JobList
+	var list api.JobList
 	if call(t, s, ana, "GET", "/v1/jobs", nil, &list); len(list.Jobs) != 0 {
 		t.Errorf("a dry run left %+v", list.Jobs)
 	}
 	submit(t, s, ana, b)
 	h.pass(grid.Second)
 	for _, q := range a.Jobs {
-		var j Job
+		var j api.Job
 		if call(t, s, ana, "GET", "/v1/jobs/"+q.Name, nil, &j); j.State != "placed" || j.End-j.Start != q.Now.End-q.Now.Start || *j.Cost != *q.Now.Cost {
 			t.Errorf("%s: foreseen %+v, got %+v", q.Name, q.Now, j)
 		}
@@ -59,18 +60,18 @@ func TestSubmit_WithoutAPriceThePriceCapHolds(t *testing.T) {
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
 	b.Jobs[0].Budget = nil
-	a, code := dry(t, s, ana, QuoteWish{Jobs: b.Jobs, Prices: true})
+	a, code := dry(t, s, ana, api.QuoteWish{Jobs: b.Jobs, Prices: true})
 	if code != 200 || !a.Jobs[0].Capped || a.Jobs[0].MaxPrice.Price != 3*grid.Price(grid.Credit) || a.Jobs[0].Now != nil || a.Jobs[0].Budget.Credits == 0 {
 		t.Fatalf("%d %+v", code, a)
 	}
 	first := submit(t, s, ana, b)
 	shown := b
-	shown.Jobs = []JobRequest{b.Jobs[0]}
-	shown.Jobs[0].MaxPrice, shown.Jobs[0].Capped = &Price{grid.Price(2 * grid.Credit)}, true
+	shown.Jobs = []api.JobRequest{b.Jobs[0]}
+	shown.Jobs[0].MaxPrice, shown.Jobs[0].Capped = &api.Price{Price: grid.Price(2 * grid.Credit)}, true
 	if again := submit(t, s, ana, shown); again.Jobs[0] != first.Jobs[0] {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	var j Job
+	var j api.Job
 	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); j.MaxPrice.Price != 3*grid.Price(grid.Credit) {
 		t.Errorf("%+v", j)
 	}
@@ -78,7 +79,7 @@ func TestSubmit_WithoutAPriceThePriceCapHolds(t *testing.T) {
 	if code := call(t, s, ana, "POST", "/v1/batches", shown, nil); code != 409 {
 		t.Errorf("another price under the same identity: %d", code)
 	}
-	b.Jobs[0].Require = &Machine{GPUs: 99}
+	b.Jobs[0].Require = &api.Machine{GPUs: 99}
 	b.ID = "batch-0002"
 	var wrong struct{ Detail string }
 	if code := call(t, s, ana, "POST", "/v1/batches", b, &wrong); code != 422 || !strings.Contains(wrong.Detail, "jobs[0].maxPrice: missing") {
@@ -91,7 +92,7 @@ func TestQuote_IsBounded(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	many := QuoteWish{}
+	many := api.QuoteWish{}
 	for i := range mostQuoted + 1 {
 		j := wave("batch-0001").Jobs[0]
 		j.Name = fmt.Sprint("j", i)

@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/rand"
 	"fmt"
+	"github.com/bourse-grid/bourse/web/api"
 	"strconv"
 	"strings"
 )
@@ -24,10 +25,10 @@ const (
 // good any more.
 type recent struct {
 	series string
-	last   uint64  // number of the last turn or gap; 0: none yet
-	list   []*Turn // the last turns since the last gap, up to number last
-	legs   int     // in the list
-	gap    bool    // the last one told was a gap
+	last   uint64      // number of the last turn or gap; 0: none yet
+	list   []*api.Turn // the last turns since the last gap, up to number last
+	legs   int         // in the list
+	gap    bool        // the last one told was a gap
 }
 
 func newRecent() recent { return recent{series: strings.ToLower(rand.Text()[:13])} }
@@ -35,12 +36,12 @@ func newRecent() recent { return recent{series: strings.ToLower(rand.Text()[:13]
 // numbered is a turn with its number; without a turn, a gap.
 type numbered struct {
 	number uint64
-	turn   *Turn
+	turn   *api.Turn
 }
 
 // add numbers a turn and keeps a copy, so that the turns that were told with it need not be
 // kept. What it returns must not be changed.
-func (r *recent) add(t *Turn) numbered {
+func (r *recent) add(t *api.Turn) numbered {
 	kept := *t
 	r.last++
 	r.list, r.legs, r.gap = append(r.list, &kept), r.legs+len(t.Job.Legs), false

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // event is an event of a stream as its reader has it.
@@ -194,19 +195,19 @@ func TestRecent_IsBounded(t *testing.T) {
 	r := newRecent()
 	start := r.place(0)
 	for range recentTurns {
-		r.add(&Turn{})
+		r.add(&api.Turn{})
 	}
 	if list, err := r.since(start); err != nil || len(list) != recentTurns || list[0].number != 1 {
 		t.Errorf("%d turns, %v", len(list), err)
 	}
-	r.add(&Turn{})
+	r.add(&api.Turn{})
 	if _, err := r.since(start); err == nil || !strings.Contains(err.Error(), "after number 1 are kept, of 4097") {
 		t.Error(err)
 	}
 	if list, err := r.since(r.place(1)); err != nil || len(list) != recentTurns || list[0].number != 2 || list[len(list)-1].number != 4097 {
 		t.Errorf("%d turns, %v", len(list), err)
 	}
-	wide := &Turn{Job: Job{Legs: make([]Leg, 1000)}}
+	wide := &api.Turn{Job: api.Job{Legs: make([]api.Leg, 1000)}}
 	for range 50 {
 		r.add(wide)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // who says who leads, as a test decides.
@@ -108,7 +109,7 @@ func TestReplicated_SaysWhoLeads(t *testing.T) {
 func TestReplicated_SaysHowItStandsItself(t *testing.T) {
 	t.Parallel()
 	_, url, _ := following(t, func(o *Options) {
-		o.Replicas = func(context.Context) (Replicas, error) { return Replicas{Here: "replica:vo1/1"}, nil }
+		o.Replicas = func(context.Context) (api.Replicas, error) { return api.Replicas{Here: "replica:vo1/1"}, nil }
 	})
 	for _, x := range []struct {
 		who, query string
@@ -200,11 +201,11 @@ func TestReplicas_AreForOperators(t *testing.T) {
 	}
 	s := brokerAPI(t, h.worldHost, func(o *Options) {
 		o.Host = h
-		o.Replicas = func(context.Context) (Replicas, error) {
-			return Replicas{Term: 7, Members: []Replica{{Name: "replica:vo1/1", Role: "leader"}}}, nil
+		o.Replicas = func(context.Context) (api.Replicas, error) {
+			return api.Replicas{Term: 7, Members: []api.Replica{{Name: "replica:vo1/1", Role: "leader"}}}, nil
 		}
 	})
-	var list Replicas
+	var list api.Replicas
 	if code := call(t, s, "operator:olga", "GET", "/v1/replicas", nil, &list); code != 200 || list.Term != 7 {
 		t.Errorf("%d, %+v", code, list)
 	}

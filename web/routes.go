@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/sse"
 )
@@ -17,7 +18,7 @@ type route func(huma.API)
 
 // to is the route of an operation to its handler.
 func to[I, O any](op huma.Operation, answer func(context.Context, *I) (*O, error)) route {
-	return func(api huma.API) { huma.Register(api, op, answer) }
+	return func(a huma.API) { huma.Register(a, op, answer) }
 }
 
 // onRecord is the common description of the operators' operations.
@@ -120,8 +121,8 @@ func turnRoutes(c *changes, s *streams) []route {
 				"409: the offer has expired, or the window is no longer free.",
 			Errors: []int{401, 403, 404, 409, 503, 422},
 		}, c.answerShift),
-		func(api huma.API) {
-			sse.Register(api, huma.Operation{
+		func(a huma.API) {
+			sse.Register(a, huma.Operation{
 				OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the events of jobs",
 				Description: "Server-sent events. With a job, the first event is its present state; then events follow as they are recorded. " +
 					"Each has an id. If the stream breaks, open a new one with the last id in Last-Event-ID, as EventSource does by itself: it begins with the events since, " +
@@ -132,8 +133,8 @@ func turnRoutes(c *changes, s *streams) []route {
 					"expires or is revoked, with a last event, denied, that says why.",
 				Errors:      []int{401, 403, 404, 409, 429},
 				Middlewares: huma.Middlewares{s.opened},
-			}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "missed": Missed{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
-			textIDs(api.OpenAPI().Paths[eventsPath].Get)
+			}, map[string]any{"job": api.Job{}, "turn": api.Turn{}, "alive": api.Alive{}, "missed": api.Missed{}, "lost": api.Lost{}, "denied": api.Denied{}}, s.follow)
+			textIDs(a.OpenAPI().Paths[eventsPath].Get)
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // A job whose work runs is running in the list, by itself, in the filter and in the gauges.
@@ -15,13 +16,13 @@ func TestJobs_AJobThatRunsIsRunningInEveryView(t *testing.T) {
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-0001")).Jobs[0].ID
 	h.pass(grid.Minute)
-	var j Job
+	var j api.Job
 	call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j)
 	if j.State != "running" || j.Legs[0].State != "running" || j.Since != j.Start {
 		t.Errorf("%+v", j)
 	}
 	for state, want := range map[string]int{"running": 1, "open": 1, "": 1, "placed": 0} {
-		var list JobList
+		var list api.JobList
 		call(t, s, ana, "GET", "/v1/jobs?state="+state, nil, &list)
 		if len(list.Jobs) != want || want == 1 && list.Jobs[0].State != "running" {
 			t.Errorf("state %q: %+v", state, list.Jobs)
@@ -31,7 +32,7 @@ func TestJobs_AJobThatRunsIsRunningInEveryView(t *testing.T) {
 		t.Errorf("the gauge of running jobs is %q", n)
 	}
 	h.pass(2 * grid.Hour)
-	j = Job{}
+	j = api.Job{}
 	if call(t, s, ana, "GET", "/v1/jobs/"+id, nil, &j); j.State != "done" {
 		t.Errorf("afterwards it is %s", j.State)
 	}
@@ -48,7 +49,7 @@ func TestSites_ADrainShowsAtOnceWithoutAJob(t *testing.T) {
 	h.pass(0)
 	shown := func(want, code string) {
 		t.Helper()
-		var list SiteList
+		var list api.SiteList
 		call(t, b, ana, "GET", "/v1/sites", nil, &list)
 		n := list.Sites[0]
 		if n.Name != "north" || n.State != want || (code == "") != (n.Refusal == nil) || n.Refusal != nil && n.Refusal.Code != code {
@@ -59,20 +60,20 @@ func TestSites_ADrainShowsAtOnceWithoutAJob(t *testing.T) {
 		}
 	}
 	shown("usable", "")
-	call(t, s, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
+	call(t, s, olga, "POST", "/v1/drain", api.DrainWish{Why: "new switch"}, nil)
 	shown("drained", "draining")
 	call(t, s, olga, "DELETE", "/v1/drain", nil, nil)
 	shown("usable", "")
-	call(t, s, olga, "POST", "/v1/drain", DrainWish{Until: "1h"}, nil)
+	call(t, s, olga, "POST", "/v1/drain", api.DrainWish{Until: "1h"}, nil)
 	shown("drained", "draining")
 	h.pass(grid.Hour)
 	shown("usable", "")
 	submit(t, b, ana, wave("batch-0001"))
 	h.pass(grid.Second)
 	shown("usable", "")
-	call(t, s, olga, "POST", "/v1/close", CloseWish{VO: "vo1"}, nil)
+	call(t, s, olga, "POST", "/v1/close", api.CloseWish{VO: "vo1"}, nil)
 	shown("closed", "not-allowed")
-	call(t, s, olga, "POST", "/v1/open", OpenWish{VO: "vo1"}, nil)
+	call(t, s, olga, "POST", "/v1/open", api.OpenWish{VO: "vo1"}, nil)
 	shown("usable", "")
 }
 
@@ -93,15 +94,15 @@ func TestSites_AViewAsksASiteWhoseLastAnswerIsOld(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	s := brokerAPI(t, h)
-	shown := func() Site {
+	shown := func() api.Site {
 		t.Helper()
-		var list SiteList
+		var list api.SiteList
 		call(t, s, ana, "GET", "/v1/sites", nil, &list)
 		return list.Sites[0]
 	}
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(2 * grid.Hour)
-	if x := shown(); x.State != "usable" || x.Asked != Instant(h.w.Now()) || x.Groups[0].Free != 16 {
+	if x := shown(); x.State != "usable" || x.Asked != api.Instant(h.w.Now()) || x.Groups[0].Free != 16 {
 		t.Errorf("two hours later it is shown as of %v: %+v", x.Asked, x)
 	}
 	before := shown().Asked

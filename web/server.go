@@ -18,6 +18,8 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/bourse-grid/bourse/web/webhook"
 )
 
 // Host is what the API needs from the process that runs its agent.
@@ -49,12 +51,12 @@ type Options struct {
 	Reload     Reload     // nil: 501
 	// Replicas returns the state of the processes that hold a broker, as far as this one knows
 	// it; this one need not lead. nil: 501.
-	Replicas func(context.Context) (Replicas, error)
+	Replicas func(context.Context) (api.Replicas, error)
 	// Ready returns why the process cannot serve yet. nil: it can once its agent answers.
 	Ready func() error
 	// Mirror returns the state of the second copy of the agent's journals. nil, or a nil
 	// result: there is none.
-	Mirror func() *Mirror
+	Mirror func() *api.Mirror
 	// Warning is what there is to say of the process's certificate, "" for nothing. nil: it has
 	// none.
 	Warning func() string
@@ -65,7 +67,7 @@ type Options struct {
 	// webhooks of that user's jobs are not called. nil: nobody is barred.
 	Barred func(user string) bool
 	// Notify configures webhooks; the zero value delivers only to https addresses.
-	Notify Notify
+	Notify webhook.Options
 
 	Limits Limits
 }
@@ -121,7 +123,7 @@ type Server struct {
 	// Of a broker.
 	list     *catalogue
 	feed     *feed
-	hooks    *webhooks
+	hooks    *webhook.Sender
 	explains *explanations
 }
 
@@ -135,7 +137,7 @@ func NewBroker(opt Options) (*Server, error) {
 	tokens := s.api.OpenAPI() // besides certificates, if the configuration names an issuer
 	tokens.Components.SecuritySchemes["token"] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: "a token of the VO's issuer"}
 	tokens.Security = append(tokens.Security, map[string][]string{"token": {}})
-	s.list, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
+	s.list, s.hooks = newCatalogue(), webhook.New(opt.Notify, opt.Log)
 	s.feed = newFeed(s.agent, s.list, s.hooks)
 	j := &jobs{s.agent, s.list}
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
@@ -248,7 +250,7 @@ func (s *Server) Close(ctx context.Context) {
 			s.feed.close()
 		}
 		if s.hooks != nil {
-			s.hooks.close()
+			s.hooks.Close()
 		}
 		s.stop()
 		if err := s.http.Shutdown(ctx); err != nil {

@@ -4,47 +4,22 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
-
-// ShiftOffer is a site's offer for shifting a job.
-type ShiftOffer struct {
-	N       int     `json:"n" doc:"number of the offer for the job, from 1"`
-	Site    string  `json:"site"`
-	Start   Instant `json:"start" doc:"start of the job after the shift"`
-	End     Instant `json:"end"`
-	Opens   Instant `json:"opens" doc:"earliest start after the shift"`
-	Closes  Instant `json:"closes"`
-	Pay     Credits `json:"pay" doc:"payment: its price falls by this"`
-	Expires Instant `json:"expires" doc:"it must be answered before this"`
-	State   string  `json:"state" enum:"offer,accept,reject,expired" doc:"offer: it can still be answered"`
-	Reason  *Reason `json:"reason,omitempty" doc:"why it was rejected, if not by its user"`
-}
-
-// ShiftOffers lists the offers for a job, at most the latest 16.
-type ShiftOffers struct {
-	Offers []ShiftOffer `json:"offers"`
-}
-
-// ShiftAnswer is a user's answer to an offer.
-type ShiftAnswer struct {
-	N      int  `json:"n" minimum:"1" doc:"number of the offer"`
-	Accept bool `json:"accept" doc:"true: the job is shifted; false: it stays where it is"`
-}
 
 type shiftsInput struct {
 	ID string `path:"id" doc:"the job's identity, or its name if no other job has it"`
 }
 
-type shiftsOutput struct{ Body ShiftOffers }
+type shiftsOutput struct{ Body api.ShiftOffers }
 
 type shiftAnswerInput struct {
 	ID   string `path:"id" doc:"the job's identity, or its name if no other job has it"`
-	Body ShiftAnswer
+	Body api.ShiftAnswer
 }
 
 func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutput, error) {
@@ -52,7 +27,7 @@ func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutp
 	if err != nil {
 		return nil, err
 	}
-	out := &shiftsOutput{Body: ShiftOffers{Offers: []ShiftOffer{}}}
+	out := &shiftsOutput{Body: api.ShiftOffers{Offers: []api.ShiftOffer{}}}
 	found := false
 	err = s.broker(ctx, func(now grid.Time, b *broker.Broker) {
 		var v broker.JobView
@@ -61,8 +36,8 @@ func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutp
 		}
 		for i := range v.Offers {
 			o := &v.Offers[i]
-			out.Body.Offers = append(out.Body.Offers, ShiftOffer{N: o.N, Site: o.Site, Start: Instant(o.Start), End: Instant(o.End),
-				Opens: Instant(o.Ready), Closes: Instant(o.Due), Pay: Credits{o.Pay}, Expires: Instant(o.Expires), State: string(o.State), Reason: reasonOf(o.Reason)})
+			out.Body.Offers = append(out.Body.Offers, api.ShiftOffer{N: o.N, Site: o.Site, Start: api.Instant(o.Start), End: api.Instant(o.End),
+				Opens: api.Instant(o.Ready), Closes: api.Instant(o.Due), Pay: api.Credits{Credits: o.Pay}, Expires: api.Instant(o.Expires), State: string(o.State), Reason: api.ReasonOf(o.Reason)})
 		}
 	})
 	if err == nil && !found {

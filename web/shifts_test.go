@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Only a job's own user sees and answers the offers for its place; an
@@ -14,7 +15,7 @@ func TestShifts_AreTheUsersOwn(t *testing.T) {
 	s := brokerAPI(t, h)
 	id := submit(t, s, ana, wave("batch-ana1")).Jobs[0].ID
 	h.pass(grid.Second)
-	var list ShiftOffers
+	var list api.ShiftOffers
 	if code := call(t, s, ana, "GET", "/v1/jobs/"+id+"/offers", nil, &list); code != 200 || len(list.Offers) != 0 {
 		t.Errorf("%d %+v", code, list)
 	}
@@ -26,10 +27,10 @@ func TestShifts_AreTheUsersOwn(t *testing.T) {
 		body any
 		want int
 	}{
-		{ana, ShiftAnswer{N: 1, Accept: true}, 404},
-		{ana, ShiftAnswer{N: 1}, 404},
-		{ben, ShiftAnswer{N: 1, Accept: true}, 404},
-		{ana, ShiftAnswer{N: 0, Accept: true}, 422},
+		{ana, api.ShiftAnswer{N: 1, Accept: true}, 404},
+		{ana, api.ShiftAnswer{N: 1}, 404},
+		{ben, api.ShiftAnswer{N: 1, Accept: true}, 404},
+		{ana, api.ShiftAnswer{N: 0, Accept: true}, 422},
 	} {
 		if code := call(t, s, c.who, "POST", "/v1/jobs/"+id+"/offers", c.body, nil); code != c.want {
 			t.Errorf("%s %+v: %d, want %d", c.who, c.body, code, c.want)

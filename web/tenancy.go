@@ -6,52 +6,17 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+	"github.com/danielgtaylor/huma/v2"
 )
 
-// Tenancy lists how much users and tenants may use of the VO's resources.
-type Tenancy struct {
-	Tenants []Holding `json:"tenants" doc:"groups of users; users see only their own"`
-	Users   []Holding `json:"users" doc:"users with terms; users see only their own row. \"*\": all other users"`
-	More    int       `json:"more,omitempty" doc:"number of tenants and users beyond the first 5,000 of each, which are not shown"`
-}
-
-// Holding is a user or a tenant, with terms and usage.
-type Holding struct {
-	Name    string  `json:"name"`
-	Tenant  string  `json:"tenant,omitempty" doc:"of a user: the user's tenant"`
-	Source  string  `json:"source,omitempty" enum:"file,granted" doc:"where the tenant is set"`
-	Terms   []Term  `json:"terms"`
-	Waiting int     `json:"waiting" doc:"waiting jobs"`
-	Hours   string  `json:"nodeHours" doc:"node-hours of windows that begin in the present period"`
-	Credits Credits `json:"credits" doc:"spent or promised for those"`
-	Until   Instant `json:"until" doc:"the end of that period"`
-}
-
-// Term is one term of a user or tenant.
-type Term struct {
-	Name   string `json:"name"`
-	Value  string `json:"value" doc:"as in the broker's file" example:"30d"`
-	Source string `json:"source" enum:"file,granted" doc:"file: the broker's file; granted: by an operator, which overrides the file"`
-}
-
-// Grant sets terms of a user or a tenant.
-type Grant struct {
-	User   string            `json:"user,omitempty" maxLength:"100" doc:"\"*\": all users without terms of their own"`
-	Tenant string            `json:"tenant,omitempty" maxLength:"100" doc:"instead of a user"`
-	In     string            `json:"in,omitempty" maxLength:"100" doc:"put the user into this tenant; \"-\": no tenant"`
-	Terms  map[string]string `json:"terms,omitempty" doc:"by name, as in the broker's file" example:"{\"max_nodes\": \"64\"}"`
-	Drop   []string          `json:"drop,omitempty" maxItems:"20" doc:"granted terms, or in, that the file sets again from now on"`
-}
-
 type (
-	tenancyOutput struct{ Body Tenancy }
-	grantInput    struct{ Body Grant }
+	tenancyOutput struct{ Body api.Tenancy }
+	grantInput    struct{ Body api.Grant }
 )
 
 func (s *market) tenancy(ctx context.Context, _ *struct{}) (*tenancyOutput, error) {
@@ -61,8 +26,8 @@ func (s *market) tenancy(ctx context.Context, _ *struct{}) (*tenancyOutput, erro
 }
 
 // tenancyOf is the tenancy as far as the caller may see it.
-func tenancyOf(b *broker.Broker, who Caller, now grid.Time) Tenancy {
-	out := Tenancy{Tenants: []Holding{}, Users: []Holding{}}
+func tenancyOf(b *broker.Broker, who Caller, now grid.Time) api.Tenancy {
+	out := api.Tenancy{Tenants: []api.Holding{}, Users: []api.Holding{}}
 	if who.Role == User {
 		own := b.HolderOf(now, grid.Holder{User: who.Name})
 		out.Users = append(out.Users, holdingOf(own))
@@ -89,14 +54,14 @@ func source(granted bool) string {
 	return "file"
 }
 
-func holdingOf(v tenancy.HolderView) Holding {
-	x := Holding{Name: v.User + v.Tenant, Tenant: v.In, Terms: []Term{}, Waiting: v.Waiting, Hours: grid.NodeHourWords(v.NodeTime),
-		Credits: Credits{v.Credits}, Until: Instant(v.Until)}
+func holdingOf(v tenancy.HolderView) api.Holding {
+	x := api.Holding{Name: v.User + v.Tenant, Tenant: v.In, Terms: []api.Term{}, Waiting: v.Waiting, Hours: grid.NodeHourWords(v.NodeTime),
+		Credits: api.Credits{Credits: v.Credits}, Until: api.Instant(v.Until)}
 	if v.In != "" {
 		x.Source = source(v.InGranted)
 	}
 	for _, t := range v.Set {
-		x.Terms = append(x.Terms, Term{t.Name, t.Words(t.Value), source(t.Granted)})
+		x.Terms = append(x.Terms, api.Term{Name: t.Name, Value: t.Words(t.Value), Source: source(t.Granted)})
 	}
 	return x
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Operators grant terms, which users see of themselves and their tenant alone, with where
@@ -23,34 +24,34 @@ func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
 		want int
 		says string
 	}{
-		{ana, Grant{User: "ana", Terms: map[string]string{"max_nodes": "9"}}, 403, "only an operator"},
-		{olga, Grant{User: "ana", Terms: map[string]string{"luck": "9"}}, 422, "there is no term"},
-		{olga, Grant{User: "ana", Terms: map[string]string{"period": "30h"}}, 422, "whole days"},
-		{olga, Grant{User: "ana", In: "chemistry"}, 422, "no tenant"},
-		{olga, Grant{Terms: map[string]string{"share": "2"}}, 422, "name one of them"},
-		{olga, Grant{User: "ana", Terms: map[string]string{"max_nodes": "1", "node_hours": "0.5"}}, 200, ""},
-		{olga, Grant{User: "ben", Terms: map[string]string{"share": "2"}}, 200, ""},
+		{ana, api.Grant{User: "ana", Terms: map[string]string{"max_nodes": "9"}}, 403, "only an operator"},
+		{olga, api.Grant{User: "ana", Terms: map[string]string{"luck": "9"}}, 422, "there is no term"},
+		{olga, api.Grant{User: "ana", Terms: map[string]string{"period": "30h"}}, 422, "whole days"},
+		{olga, api.Grant{User: "ana", In: "chemistry"}, 422, "no tenant"},
+		{olga, api.Grant{Terms: map[string]string{"share": "2"}}, 422, "name one of them"},
+		{olga, api.Grant{User: "ana", Terms: map[string]string{"max_nodes": "1", "node_hours": "0.5"}}, 200, ""},
+		{olga, api.Grant{User: "ben", Terms: map[string]string{"share": "2"}}, 200, ""},
 	} {
 		var p struct{ Detail string }
 		if code := call(t, s, c.who, "POST", "/v1/tenancy", c.body, &p); code != c.want || !strings.Contains(p.Detail, c.says) {
 			t.Errorf("%s %+v: %d %s, want %d %q", c.who, c.body, code, p.Detail, c.want, c.says)
 		}
 	}
-	var own, all Tenancy
+	var own, all api.Tenancy
 	call(t, s, ana, "GET", "/v1/tenancy", nil, &own)
 	if len(own.Users) != 1 || own.Users[0].Tenant != "physics" || own.Users[0].Source != "file" || len(own.Tenants) != 1 ||
-		own.Tenants[0].Terms[0] != (Term{"max_nodes", "100", "file"}) ||
-		own.Users[0].Terms[1] != (Term{"max_nodes", "1", "granted"}) || own.Users[0].Terms[2] != (Term{"node_hours", "0.5", "granted"}) {
+		own.Tenants[0].Terms[0] != (api.Term{Name: "max_nodes", Value: "100", Source: "file"}) ||
+		own.Users[0].Terms[1] != (api.Term{Name: "max_nodes", Value: "1", Source: "granted"}) || own.Users[0].Terms[2] != (api.Term{Name: "node_hours", Value: "0.5", Source: "granted"}) {
 		t.Errorf("ana sees %+v", own)
 	}
 	if call(t, s, olga, "GET", "/v1/tenancy", nil, &all); len(all.Users) != 3 || all.Users[0].Name != "*" || all.Users[2].Name != "ben" {
 		t.Errorf("olga sees %+v", all)
 	}
-	var a Accounts
+	var a api.Accounts
 	if call(t, s, ana, "GET", "/v1/accounts", nil, &a); a.Users[0].Tenant != "physics" {
 		t.Errorf("accounts %+v", a.Users)
 	}
-	if code := call(t, s, olga, "POST", "/v1/tenancy", Grant{User: "ana", Drop: []string{"max_nodes", "node_hours"}}, nil); code != 200 {
+	if code := call(t, s, olga, "POST", "/v1/tenancy", api.Grant{User: "ana", Drop: []string{"max_nodes", "node_hours"}}, nil); code != 200 {
 		t.Errorf("dropped: %d", code)
 	}
 }
@@ -67,11 +68,11 @@ func TestTenancy_SaysHowManyAreNotShown(t *testing.T) {
 		}
 	})
 	s := brokerAPI(t, h)
-	var terms Tenancy
+	var terms api.Tenancy
 	if call(t, s, olga, "GET", "/v1/tenancy", nil, &terms); len(terms.Users) != maxUsers || terms.More != 4 { // "*" too
 		t.Errorf("%d users are shown, %d are not", len(terms.Users), terms.More)
 	}
-	var money Accounts
+	var money api.Accounts
 	if call(t, s, olga, "GET", "/v1/accounts", nil, &money); len(money.Users) != maxUsers || money.More != 3 {
 		t.Errorf("the money of %d users is shown, of %d it is not", len(money.Users), money.More)
 	}

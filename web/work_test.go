@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // The script of a job reaches the broker unchanged, line ends included, and the same batch
@@ -15,7 +16,7 @@ func TestSubmit_AJobWithWork(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-work")
-	b.Jobs[0].WorkRequest = WorkRequest{Script: "#!/bin/sh\necho one\n\techo \x1b[1mtwo\n", Env: map[string]string{"B": "2", "A": "x\ny"}, WorkDir: "/scratch",
+	b.Jobs[0].WorkRequest = api.WorkRequest{Script: "#!/bin/sh\necho one\n\techo \x1b[1mtwo\n", Env: map[string]string{"B": "2", "A": "x\ny"}, WorkDir: "/scratch",
 		Output: "out-%j", Rendezvous: true}
 	a := submit(t, s, ana, b)
 	if !a.Jobs[0].Taken {
@@ -35,28 +36,28 @@ func TestSubmit_RefusesWorkThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		key, text string
-		work      WorkRequest
+		work      api.WorkRequest
 	}{
-		{"script", "does not begin with #!", WorkRequest{Script: "echo"}},
-		{"command", "one of them", WorkRequest{Script: "#!/bin/sh", Command: []string{"x"}}},
-		{"command", "missing", WorkRequest{Output: "x"}},
-		{"output", "leaves the folder", WorkRequest{Command: []string{"x"}, Output: "../x"}},
+		{"script", "does not begin with #!", api.WorkRequest{Script: "echo"}},
+		{"command", "one of them", api.WorkRequest{Script: "#!/bin/sh", Command: []string{"x"}}},
+		{"command", "missing", api.WorkRequest{Output: "x"}},
+		{"output", "leaves the folder", api.WorkRequest{Command: []string{"x"}, Output: "../x"}},
 	} {
 		r := wave("batch-0001").Jobs[0]
 		r.WorkRequest = c.work
-		if _, key, err := r.job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.text) {
+		if _, key, err := r.Job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%+v: %s: %v; want %s: ...%s...", c.work, key, err, c.key, c.text)
 		}
 	}
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-work")
-	b.Jobs[0].WorkRequest = WorkRequest{Script: "#!" + strings.Repeat("x", grid.MaxScript)}
+	b.Jobs[0].WorkRequest = api.WorkRequest{Script: "#!" + strings.Repeat("x", grid.MaxScript)}
 	var p problem
 	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != 422 {
 		t.Errorf("%d %+v", code, p)
 	}
-	b.Jobs[0].WorkRequest = WorkRequest{Command: []string{"x"}, Output: "a\x1bb"}
+	b.Jobs[0].WorkRequest = api.WorkRequest{Command: []string{"x"}, Output: "a\x1bb"}
 	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != 422 {
 		t.Errorf("%d %+v", code, p)
 	}

@@ -66,9 +66,36 @@ func BenchmarkPlan_10000Jobs100Sites(b *testing.B) {
 	benchPlan(b, 10_000)
 }
 
+// The same of 100 jobs of three unlike parts each, one of them later, a third of the jobs
+// apart and a third together, with the alternatives that a broker looks for.
+func BenchmarkPlan_100JobsOf3Parts100Sites(b *testing.B) {
+	for _, a := range []search.Algorithm{search.AMP, search.Best} {
+		b.Run(a.String(), func(b *testing.B) {
+			in := batchInput(100)
+			for i := range in.Jobs {
+				j := &in.Jobs[i].Request
+				part := func(name string, nodes int, share, offset grid.Duration) grid.JobPart {
+					return grid.JobPart{Name: name, Nodes: nodes, Length: j.Length / share, Offset: offset, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice}
+				}
+				j.Apart, j.Together = i%3 == 1, i%3 == 2
+				j.Money([]grid.JobPart{part("a", j.Nodes, 1, 0), part("b", 1+j.Nodes/2, 2, 0), part("c", 2, 4, j.Length/4)}, false, nil)
+			}
+			in.Terms.Algorithm, in.Terms.Minimize, in.Terms.MaxAlternatives = a, grid.GoalValue, 20
+			if a == search.Best {
+				in.Terms.Weights = search.Weights{Time: 1000, Cost: 1000}
+			}
+			benchInput(b, in)
+		})
+	}
+}
+
 func benchPlan(b *testing.B, jobs int) {
 	in := batchInput(jobs)
 	in.Terms.Algorithm = search.AMP
+	benchInput(b, in)
+}
+
+func benchInput(b *testing.B, in *Input) {
 	b.ReportAllocs()
 	var d *Draft
 	var o *Outcome

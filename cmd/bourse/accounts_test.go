@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {
 			t.Errorf("statement: %v, want %q in\n%s", err, want, out)
 		}
 	}
-	var s web.Statement
+	var s api.Statement
 	if out, _, err = f.run("accounts", "statement", "--json"); err != nil || json.Unmarshal([]byte(out), &s) != nil || len(s.Lines) < 4 {
 		t.Fatalf("statement --json: %v, %s", err, out)
 	}
@@ -70,7 +70,7 @@ func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {
 	}
 }
 
-func accountsOf(t *testing.T, f *servedFederation) (a web.Accounts) {
+func accountsOf(t *testing.T, f *servedFederation) (a api.Accounts) {
 	t.Helper()
 	out, _, err := f.run("accounts", "--json")
 	if err != nil || json.Unmarshal([]byte(out), &a) != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -96,7 +96,7 @@ func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := found.ToBroker()
+	server, err := found.ToBroker()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +108,8 @@ func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
 		if (err == nil) != right {
 			t.Errorf("check of %q: %v, %s", name, err, out)
 		}
-		_, err = api.Submit(t.Context(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{{
-			Name: name, Nodes: 1, Length: web.Seconds{Duration: grid.Minute}, Budget: &web.Credits{Credits: grid.Credit}}}})
+		_, err = server.Submit(t.Context(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{{
+			Name: name, Nodes: 1, Length: api.Seconds{Duration: grid.Minute}, Budget: &api.Credits{Credits: grid.Credit}}}})
 		if (err == nil) != right {
 			t.Errorf("submit of %q: %v", name, err)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -59,14 +60,14 @@ func newFederation(t *testing.T) *servedFederation {
 		t.Fatal(err)
 	}
 	on(disk, "broker:vo1", broker.New(cfg))
-	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: process.Statements(cfg, folder),
+	answers, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: process.Statements(cfg, folder),
 		Explain: func(_ context.Context, job string, _ grid.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(api.Handler())
+	server := httptest.NewServer(answers.Handler())
 	north, err := web.NewSite(web.Options{Host: h, Agent: "site:north", Identify: web.Anybody})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func newFederation(t *testing.T) *servedFederation {
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer stop()
-		api.Close(ctx)
+		answers.Close(ctx)
 		north.Close(ctx)
 		server.Close()
 		atNorth.Close()
@@ -152,7 +153,7 @@ func TestSubmit_WaitsUntilJobsArePlacedAndListsThem(t *testing.T) {
 			t.Errorf("jobs wave: %v, want %q in\n%s", err, want, out)
 		}
 	}
-	var list web.JobList
+	var list api.JobList
 	out, _, err = f.run("jobs", "--json", "--state", "open")
 	if json.Unmarshal([]byte(out), &list) != nil || err != nil || len(list.Jobs) != 2 || len(list.Jobs[0].Legs)+len(list.Jobs[1].Legs) != 3 {
 		t.Errorf("jobs --json: %v, %s", err, out)
@@ -259,8 +260,8 @@ func TestSubmit_TakesTheFirstJobsOfATrace(t *testing.T) {
 	f.file(t, "log.swf", "1 100 0 60 2 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n2 700 0 60 3 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n3 800 0 60 3 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n")
 	out, _, err := f.run("submit", "DIR/log.swf", "--max-price", "2.5", "--max-jobs", "2", "--wait", "--json")
 	var a struct {
-		web.BatchAnswer
-		State []web.Job
+		api.BatchAnswer
+		State []api.Job
 	}
 	if err != nil || json.Unmarshal([]byte(out), &a) != nil || len(a.State) != 2 {
 		t.Fatalf("%v\n%s", err, out)

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // agentProcess is a process of this binary.
@@ -106,7 +106,7 @@ func TestMirror_ASiteWhoseDiskIsLostComesBackWithAllThatItHasAnswered(t *testing
 			t.Fatalf("%s: %v\n%s%s", name, err, out, messages)
 		}
 	}
-	state := func() (s web.SiteState) {
+	state := func() (s api.SiteState) {
 		t.Helper()
 		out, _, err := runCommand(t.Context(), "sites", "north", "--json", "--context", use)
 		if err == nil {

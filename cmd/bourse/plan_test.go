@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,41 @@ func TestSearch_WindowsWithoutEndFailWithTheRemedy(t *testing.T) {
 		out, err := onProblem(t, endless, command, "--json", "--max-alternatives", "3")
 		if err != nil || strings.Count(out, `"parts"`) != 3 {
 			t.Errorf("%s with 3 alternatives: %v, %s", command, err, out)
+		}
+	}
+}
+
+// A plan chooses among windows of jobs of parts as among others.
+func TestPlan_AJobOfParts(t *testing.T) {
+	t.Parallel()
+	const problem = `{"slots": [
+ {"node": "a1", "site": "A", "start": 0, "end": 100, "performance": 1, "price": 3600},
+ {"node": "a2", "site": "A", "start": 0, "end": 100, "performance": 2, "price": 18000},
+ {"node": "b1", "site": "B", "start": 0, "end": 60, "performance": 1, "price": 7200}],
+ "jobs": [{"name": "J", "budget": 200, "apart": true, "parts": [{"name": "x", "nodes": 1, "length": 10}, {"name": "y", "nodes": 1, "length": 20}]}]}`
+	for minimize, want := range map[string]string{"cost": "x b1 10 20 y a1 10 30 ", "time": "x b1 0 10 y a2 0 10 "} {
+		out, err := onProblem(t, problem, "plan", "--json", "--algorithm", "best", "--minimize", minimize, "--time-limit", "100", "--budget", "200")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Alternatives map[string][]struct {
+				Parts []struct {
+					Part, Node string
+					Start, End float64
+				}
+			}
+			Chosen map[string]int
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			t.Fatal(err)
+		}
+		legs := ""
+		for _, p := range got.Alternatives["J"][got.Chosen["J"]-1].Parts {
+			legs += fmt.Sprint(p.Part, " ", p.Node, " ", p.Start, " ", p.End, " ")
+		}
+		if legs != want {
+			t.Errorf("least %s: %s, want %s", minimize, legs, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -92,13 +92,13 @@ func (u *sharedUp) place(t *testing.T, vo, name string) {
 }
 
 // reload has the site read its file again.
-func (u *sharedUp) reload(t *testing.T) web.Reloaded {
+func (u *sharedUp) reload(t *testing.T) api.Reloaded {
 	t.Helper()
 	out, err := u.run(t, u.own, "site", "reload", "north", "--json")
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	var r web.Reloaded
+	var r api.Reloaded
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err, out)
 	}
@@ -180,7 +180,7 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 }
 
 // unchanged writes a text back that says what is in force, and reads it.
-func (u *sharedUp) unchanged(t *testing.T, text []byte) web.Reloaded {
+func (u *sharedUp) unchanged(t *testing.T, text []byte) api.Reloaded {
 	t.Helper()
 	if err := os.WriteFile(u.file, text, 0o600); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/tree/thorough"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -92,7 +92,7 @@ func (h *heldBroker) place(t *testing.T, name string) {
 }
 
 // replicas returns what bourse replica shows, nothing while nobody leads.
-func (h *heldBroker) replicas(t *testing.T) (r web.Replicas) {
+func (h *heldBroker) replicas(t *testing.T) (r api.Replicas) {
 	t.Helper()
 	out, err := h.run(t, "replica", "--json")
 	if err != nil {
@@ -145,12 +145,12 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	file, address, api := h.fourth(t, lost, testPort(37))
+	file, address, server := h.fourth(t, lost, testPort(37))
 	old := fmt.Sprint(lost + 1)
-	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", api); err != nil || !strings.Contains(out, address) || strings.Contains(out, h.name(lost)+" ") {
+	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", server); err != nil || !strings.Contains(out, address) || strings.Contains(out, h.name(lost)+" ") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", api); err != nil {
+	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", server); err != nil {
 		t.Errorf("the same again: %v\n%s", err, out)
 	}
 	if out, err := h.run(t, "replica", "replace", old, "5", "--address", address); exitCode(err) != 2 || !strings.Contains(err.Error(), "must be a member") {
@@ -195,14 +195,14 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 }
 
 // metrics is what the process with an API counts of replicas.
-func (h *heldBroker) metrics(t *testing.T, api string) (list string) {
+func (h *heldBroker) metrics(t *testing.T, server string) (list string) {
 	t.Helper()
 	var use client.Context
 	text, err := os.ReadFile(filepath.Join(h.dir, federation.ContextFile))
 	if err == nil {
 		err = json.Unmarshal(text, &use)
 	}
-	use.Broker, use.Replicas = api, nil
+	use.Broker, use.Replicas = server, nil
 	if err == nil {
 		err = use.Write(filepath.Join(h.dir, "one.json"))
 	}
@@ -218,7 +218,7 @@ func (h *heldBroker) metrics(t *testing.T, api string) (list string) {
 		t.Fatal(err)
 	}
 	_, by := one.Transport()
-	answer, err := (&http.Client{Transport: by, Timeout: time.Minute}).Get(api + "/metrics")
+	answer, err := (&http.Client{Transport: by, Timeout: time.Minute}).Get(server + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func (h *heldBroker) metrics(t *testing.T, api string) (list string) {
 }
 
 // fourth writes the file of a replica that comes in the place of another.
-func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api string) {
+func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, server string) {
 	t.Helper()
 	text, err := os.ReadFile(h.members[lost].File)
 	if err != nil {
@@ -251,7 +251,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 		t.Fatal(err)
 	}
 	at := func(k int) string { return fmt.Sprintf("%s:%d", federation.Host, a[k]) }
-	address, api = at(3), "https://"+at(2)
+	address, server = at(3), "https://"+at(2)
 	was := h.members[lost]
 	from, to, _ := strings.Cut(string(text), "[[replica.member]]")
 	cfg, err := configs.ReadBrokerProcess(was.File)
@@ -266,7 +266,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 			list = append(list, "[[replica.member]]"+m)
 		}
 	}
-	list = append(list, fmt.Sprintf("[[replica.member]]\nid = 4\naddress = %q\napi = %q\n", address, api))
+	list = append(list, fmt.Sprintf("[[replica.member]]\nid = 4\naddress = %q\napi = %q\n", address, server))
 	file = federation.ReplicaFile(h.dir, federation.VO, 3)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func (h *heldBroker) fourth(t *testing.T, lost, port int) (file, address, api st
 	if err := os.WriteFile(file, []byte(from+strings.Join(list, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file, address, api
+	return file, address, server
 }
 
 // A leader that is stopped hands over first: the next job is accepted although the others

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // What an operator grants is shown with a mark, by the accounts too, and what is reset is
@@ -26,7 +26,7 @@ func TestUsers_GrantedShownAndReset(t *testing.T) {
 	said("users grant --tenant physics max_nodes=256 node_hours=5000 period=7d", "physics", "max_nodes=256!", "period=7d!")
 	said("users grant ana --in physics max_priority=10", "physics!", "max_priority=10!")
 	said("users grant * max_waiting=50", "*", "max_waiting=50!")
-	var list web.Tenancy
+	var list api.Tenancy
 	if err := json.Unmarshal([]byte(said("users --json")), &list); err != nil || len(list.Tenants) != 1 || len(list.Users) != 2 ||
 		list.Users[1].Name != "ana" || list.Users[1].Tenant != "physics" || list.Users[1].Source != "granted" {
 		t.Errorf("%v, %+v", err, list)

@@ -125,15 +125,17 @@ func (c *team) begin() {
 // the start, and reports whether there is one within the limit. Mostly the cheapest nodes of
 // all parts fit together, and are the choice.
 func (f *Finder) settleTeam(q *query, t grid.Time, longest grid.Duration) bool {
-	if !q.ruled && !q.Together && !q.Apart {
-		enough, fits := f.cheapest(q, t, longest)
-		if !enough || fits {
-			return enough
+	if q.ruled || q.Together || q.Apart {
+		if may, found := f.bySites(q, longest, t); !may || found {
+			return may
 		}
-	} else if may, found := f.bySites(q, longest, t); !may || found {
-		return may
+		return f.solve(q, t)
 	}
-	return f.solve(q, t, longest)
+	enough, fits := f.cheapest(q, t, longest)
+	if !enough || fits {
+		return enough
+	}
+	return f.gatherAll(q, longest) && f.solve(q, t)
 }
 
 // gather lists what a part can have, the cheapest first and in list order at the same key,
@@ -314,15 +316,26 @@ func (f *Finder) meet(m member) {
 	u.has[m.part] = m
 }
 
-// solve finds the choice where the cheapest nodes do not fit together, or rules on sites
-// hold. Without such rules only a part's cheapest nodes matter, as many as the job has: the
-// other parts leave it enough of them. (With padding they may not.)
-func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
-	c, l := &f.team, f.list
+// gatherAll lists what each part can have, and reports whether all have enough. Only a part's
+// cheapest nodes matter, as many as the job has: the other parts leave it enough of them. (With
+// padding they may not.)
+func (f *Finder) gatherAll(q *query, longest grid.Duration) bool {
 	need := q.Nodes
-	if q.ruled || q.Together || q.Apart || l.padding {
+	if f.list.padding {
 		need = everything
 	}
+	for i := range q.pieces {
+		if f.gather(q, i, need, longest) < q.pieces[i].Nodes {
+			return false
+		}
+	}
+	return true
+}
+
+// solve finds the choice among what the parts can have, where the cheapest nodes do not fit
+// together or rules on sites hold.
+func (f *Finder) solve(q *query, t grid.Time) bool {
+	c, l := &f.team, f.list
 	p := &c.problem
 	f.openUsers()
 	for len(p.Parts) < len(q.pieces) {
@@ -330,9 +343,6 @@ func (f *Finder) solve(q *query, t grid.Time, longest grid.Duration) bool {
 	}
 	p.Parts = p.Parts[:len(q.pieces)]
 	for i := range q.pieces {
-		if f.gather(q, i, need, longest) < q.pieces[i].Nodes {
-			return false
-		}
 		if q.ruled || q.Together || q.Apart {
 			c.offers[i] = slices.DeleteFunc(c.offers[i], func(k kept) bool { return !f.mayServe(q, i, k.class) })
 		}

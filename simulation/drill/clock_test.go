@@ -19,7 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/tree/thorough"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -103,14 +103,14 @@ func (a *agent) ahead(by time.Duration) {
 }
 
 // later places a job of nodes of every site that starts in an hour.
-func (f *federation) later(name string) web.Job {
+func (f *federation) later(name string) api.Job {
 	f.t.Helper()
-	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
-	slow := web.Performance{Performance: grid.Unit / 2}
-	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-		{Name: name, Nodes: 200, Length: web.Seconds{Duration: 10 * grid.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
+	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
+	slow := api.Performance{Performance: grid.Unit / 2}
+	a, err := f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
+		{Name: name, Nodes: 200, Length: api.Seconds{Duration: 10 * grid.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
-	var j web.Job
+	var j api.Job
 	eventually(f.t, patience, "the job is placed, and every leg confirmed", func() bool {
 		j, err = f.client().Job(context.Background(), a.Jobs[0].ID)
 		return err == nil && j.State == "placed" && strings.Count(f.shown(f.site("north"), "leg-moved"), `"state":"confirmed"`) > 0
@@ -157,11 +157,11 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	eventually(t, patience, "north says why it waits", func() bool {
 		return north.said("the agents wait", "that of broker:vo1 is 2h0m0s behind it")
 	})
-	api := f.asks(north)
-	if status, text := api("/readyz"); status != 503 || !strings.Contains(text, "broker:vo1 is 2h0m0s behind it") {
+	server := f.asks(north)
+	if status, text := server("/readyz"); status != 503 || !strings.Contains(text, "broker:vo1 is 2h0m0s behind it") {
 		t.Errorf("readyz says %d %s", status, text)
 	}
-	if status, text := api("/healthz"); status != 200 {
+	if status, text := server("/healthz"); status != 200 {
 		t.Errorf("healthz says %d %s: whoever watches the process would start it again", status, text)
 	}
 	if moves := f.shown(north, "leg-moved"); strings.Contains(moves, `"state":"running"`) || strings.Contains(moves, `"state":"settled"`) {
@@ -169,7 +169,7 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	}
 	north.ahead(0)
 	north.ready()
-	eventually(t, patience, "readyz is well", func() bool { status, _ := api("/readyz"); return status == 200 })
+	eventually(t, patience, "readyz is well", func() bool { status, _ := server("/readyz"); return status == 200 })
 	f.place("after", 100, grid.Second, 60*time.Second)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
 		t.Errorf("the job of before is %+v, %v", j, err)

@@ -24,7 +24,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -167,13 +167,13 @@ func besideVO(t *testing.T, jobs int, spiteful bool) (r besideOther) {
 func (f *federation) submits(jobs int, spiteful bool, at func(i int)) (wait func()) {
 	var crew sync.WaitGroup
 	r := rand.New(rand.NewPCG(*seed, 47))
-	api, begun := f.client(), time.Now()
+	server, begun := f.client(), time.Now()
 	crew.Go(func() {
 		for i := range jobs {
 			time.Sleep(time.Until(begun.Add(time.Duration(i) * 150 * time.Millisecond)))
 			at(i)
-			j := web.JobRequest{Name: fmt.Sprintf("job%03d", i), User: fmt.Sprintf("user%d", i%3), Nodes: 1 + r.IntN(12), Length: web.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}}
-			price := web.Price{Price: 9 * grid.Price(grid.Credit)}
+			j := api.JobRequest{Name: fmt.Sprintf("job%03d", i), User: fmt.Sprintf("user%d", i%3), Nodes: 1 + r.IntN(12), Length: api.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}}
+			price := api.Price{Price: 9 * grid.Price(grid.Credit)}
 			switch i % 15 {
 			case 4:
 				j.Nodes, j.Length.Duration = 100+r.IntN(20), grid.Second // more than any site has
@@ -185,7 +185,7 @@ func (f *federation) submits(jobs int, spiteful bool, at func(i int)) (wait func
 			}
 			j.MaxPrice = &price
 			ctx, stop := context.WithTimeout(context.Background(), patience)
-			a, err := api.Submit(ctx, web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{j}})
+			a, err := server.Submit(ctx, api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{j}})
 			stop()
 			if (err != nil || !a.Jobs[0].Taken) && !spiteful {
 				f.t.Errorf("job %d is not taken: %v, %+v", i, err, a)
@@ -199,13 +199,13 @@ func (f *federation) submits(jobs int, spiteful bool, at func(i int)) (wait func
 func (r *besideOther) results(s *shared, jobs int) {
 	s.t.Helper()
 	atlas := s.of["atlas"]
-	var list []web.Job
+	var list []api.Job
 	eventually(s.t, patience, "all jobs of atlas are over", func() bool {
 		var err error
 		list, err = atlas.client().Jobs(context.Background(), client.Filter{})
-		return err == nil && len(list) == jobs && !slices.ContainsFunc(list, func(j web.Job) bool { return j.State != "done" && j.State != "abandoned" })
+		return err == nil && len(list) == jobs && !slices.ContainsFunc(list, func(j api.Job) bool { return j.State != "done" && j.State != "abandoned" })
 	})
-	slices.SortFunc(list, func(a, b web.Job) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b api.Job) int { return strings.Compare(a.Name, b.Name) })
 	for i := range list {
 		j, err := atlas.client().Job(context.Background(), list[i].ID)
 		must(s.t, err)
@@ -299,12 +299,12 @@ func (f *federation) reads(s *shared, words []string) {
 	for role, name := range map[certificate.Role]string{certificate.Operator: "olga", certificate.User: "user1"} {
 		get := f.reader(f.broker, role, name)
 		_, text := get("/openapi.json")
-		var api struct {
+		var server struct {
 			Paths map[string]map[string]json.RawMessage
 		}
-		must(f.t, json.Unmarshal([]byte(text), &api))
+		must(f.t, json.Unmarshal([]byte(text), &server))
 		all := []string{"/", "/metrics", "/healthz", "/readyz"}
-		for path, methods := range api.Paths {
+		for path, methods := range server.Paths {
 			if methods["get"] == nil || path == "/v1/events" { // a stream, read in besideVO
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -116,12 +116,12 @@ func newLoad(f *federation, jobs int) *load {
 }
 
 // api calls the broker where it is now.
-func (l *load) api() *client.Client {
+func (l *load) server() *client.Client {
 	c, err := client.Read(l.f.context())
 	if err == nil {
-		var api *client.Client
-		if api, err = c.ToBroker(); err == nil {
-			return api
+		var server *client.Client
+		if server, err = c.ToBroker(); err == nil {
+			return server
 		}
 	}
 	panic(err)
@@ -154,25 +154,25 @@ func (l *load) run(seed uint64) <-chan struct{} {
 // submit hands in a batch until the broker has taken it: under one identity, so
 // that it is one batch however often it is said.
 func (l *load) submit(r *rand.Rand, user, n int) {
-	b := web.Batch{ID: client.NewBatchID()}
+	b := api.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
+		price := api.Price{Price: 9 * grid.Price(grid.Credit)}
 		nodes := 1 + r.IntN(40)
 		if r.IntN(3) == 0 {
 			nodes = 100 + r.IntN(100) // more than any site has
 		}
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
-			Length: web.Seconds{Duration: grid.Duration(1+r.IntN(6)) * grid.Second}, MaxPrice: &price})
+		b.Jobs = append(b.Jobs, api.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
+			Length: api.Seconds{Duration: grid.Duration(1+r.IntN(6)) * grid.Second}, MaxPrice: &price})
 	}
 	l.hand(b)
 }
 
 // hand hands in a batch until the broker has taken it.
-func (l *load) hand(b web.Batch) {
+func (l *load) hand(b api.Batch) {
 	since := l.said.now()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
-		a, err := l.api().Submit(ctx, b)
+		a, err := l.server().Submit(ctx, b)
 		stop()
 		if err == nil {
 			for _, j := range a.Jobs {
@@ -216,7 +216,7 @@ func (l *load) see(r *rand.Rand) {
 	since := l.said.now()
 	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
 	defer stop()
-	j, err := l.api().Job(ctx, id)
+	j, err := l.server().Job(ctx, id)
 	state := told(j.State)
 	if err != nil {
 		_, state = lost(err)
@@ -232,7 +232,7 @@ func (l *load) cancel(r *rand.Rand) {
 	since := l.said.now()
 	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
 	defer stop()
-	_, err := l.api().Cancel(ctx, id)
+	_, err := l.server().Cancel(ctx, id)
 	answer := told("yes")
 	if err != nil {
 		_, answer = lost(err)
@@ -244,14 +244,14 @@ func (l *load) cancel(r *rand.Rand) {
 // each.
 func (l *load) settle() {
 	l.f.t.Helper()
-	var jobs []web.Job
+	var jobs []api.Job
 	waiting := map[string]string{}
 	since := l.said.now()
 	ok := false
 	for end := time.Now().Add(90 * time.Second); !ok && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		since = l.said.now()
 		var err error
-		if jobs, err = l.api().Jobs(context.Background(), client.Filter{}); err != nil {
+		if jobs, err = l.server().Jobs(context.Background(), client.Filter{}); err != nil {
 			continue
 		}
 		clear(waiting)
@@ -331,9 +331,9 @@ func (f *federation) inDoubt() int {
 	must(f.t, err)
 	n := 0
 	for name := range c.Sites {
-		api, err := c.ToSite(name)
+		server, err := c.ToSite(name)
 		must(f.t, err)
-		list, _, err := api.Reservations(context.Background(), "", 10_000)
+		list, _, err := server.Reservations(context.Background(), "", 10_000)
 		if err != nil {
 			return -1
 		}

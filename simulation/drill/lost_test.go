@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -26,7 +26,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	j := f.placedLater("wide", 110, "45s") // any two of the three sites can carry it
 	victim := f.site(j.Sites[len(j.Sites)-1])
 	victim.kill()
-	f.until(j.ID, 40*time.Second, "its part at "+victim.name+" is had elsewhere", func(j *web.Job) bool {
+	f.until(j.ID, 40*time.Second, "its part at "+victim.name+" is had elsewhere", func(j *api.Job) bool {
 		return windowed(j.State) && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
 	})
 	if shown, _, exit := f.bourse("jobs", j.ID); exit != 0 || !strings.Contains(shown, "placed") {
@@ -39,7 +39,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	all := f.placedLater("all", 140, "45s") // only both of the others together
 	second := f.site(all.Sites[0])
 	second.kill()
-	f.until(all.ID, 60*time.Second, "it is given back", func(j *web.Job) bool { return j.State == "waiting" && j.Reason != nil })
+	f.until(all.ID, 60*time.Second, "it is given back", func(j *api.Job) bool { return j.State == "waiting" && j.Reason != nil })
 	shown, _, exit := f.bourse("explain", all.ID) // jobs says why it waits now, as each cycle finds
 	if exit != 0 || !strings.Contains(shown, "waiting") || !strings.Contains(shown, "lost with "+second.name) {
 		t.Errorf("bourse explain does not say what was lost: exit %d\n%s", exit, shown)
@@ -78,7 +78,7 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 	if out, messages, exit := f.bourse("site", "lost", victim.name, "--why", "the machine was sold"); exit != 0 || !strings.Contains(out, "the machine was sold") {
 		t.Errorf("bourse site lost: exit %d\n%s%s", exit, out, messages)
 	}
-	f.until(j.ID, patience, "its part is had elsewhere", func(j *web.Job) bool {
+	f.until(j.ID, patience, "its part is had elsewhere", func(j *api.Job) bool {
 		return windowed(j.State) && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
 	})
 	if _, messages, exit := f.bourse("site", "lost", "nowhere"); exit != 1 || !strings.Contains(messages, "knows no site") {
@@ -103,13 +103,13 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 
 // placedLater submits a job that starts no sooner than after a span, and waits until its
 // window is committed.
-func (f *federation) placedLater(name string, nodes int, span string) web.Job {
+func (f *federation) placedLater(name string, nodes int, span string) api.Job {
 	f.t.Helper()
-	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
-	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: span}}})
+	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
+	a, err := f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
+		{Name: name, Nodes: nodes, Length: api.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: span}}})
 	must(f.t, err)
-	var j web.Job
+	var j api.Job
 	eventually(f.t, 20*time.Second, "job "+name+" is placed", func() bool {
 		j, err = f.client().Job(context.Background(), a.Jobs[0].ID)
 		return err == nil && windowed(j.State) && len(j.Sites) > 1 && f.whole(&j)
@@ -118,9 +118,9 @@ func (f *federation) placedLater(name string, nodes int, span string) web.Job {
 }
 
 // until waits until a job is as it should be.
-func (f *federation) until(id string, most time.Duration, what string, holds func(j *web.Job) bool) {
+func (f *federation) until(id string, most time.Duration, what string, holds func(j *api.Job) bool) {
 	f.t.Helper()
-	var last web.Job
+	var last api.Job
 	for end := time.Now().Add(most); ; time.Sleep(50 * time.Millisecond) {
 		j, err := f.client().Job(context.Background(), id)
 		if err == nil {
@@ -135,7 +135,7 @@ func (f *federation) until(id string, most time.Duration, what string, holds fun
 }
 
 // carry lists who carries a part of a job's window.
-func (f *federation) carry(j *web.Job) (sites []string) {
+func (f *federation) carry(j *api.Job) (sites []string) {
 	for i := range j.Legs {
 		if s := j.Legs[i].State; s == "confirmed" || s == "running" {
 			sites = append(sites, j.Legs[i].Site)
@@ -145,7 +145,7 @@ func (f *federation) carry(j *web.Job) (sites []string) {
 }
 
 // nodes is how many nodes carry a job's window.
-func (f *federation) nodes(j *web.Job) (n int) {
+func (f *federation) nodes(j *api.Job) (n int) {
 	for i := range j.Legs {
 		if s := j.Legs[i].State; s == "confirmed" || s == "running" {
 			n += j.Legs[i].Nodes
@@ -154,7 +154,7 @@ func (f *federation) nodes(j *web.Job) (n int) {
 	return n
 }
 
-func (f *federation) whole(j *web.Job) bool { return f.nodes(j) == j.Nodes }
+func (f *federation) whole(j *api.Job) bool { return f.nodes(j) == j.Nodes }
 
 func (f *federation) isCarried(id, site string) bool {
 	j, err := f.client().Job(context.Background(), id)
@@ -181,5 +181,5 @@ func (f *federation) costs(id string) grid.Credits {
 
 func (f *federation) nobodyLost() bool {
 	l, err := f.client().Sites(context.Background())
-	return err == nil && !slices.ContainsFunc(l.Sites, func(s web.Site) bool { return s.Lost != nil })
+	return err == nil && !slices.ContainsFunc(l.Sites, func(s api.Site) bool { return s.Lost != nil })
 }

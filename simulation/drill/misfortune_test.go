@@ -15,15 +15,15 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // place submits a job and waits until its window is committed, and confirmed by all sites.
-func (f *federation) place(name string, nodes int, length grid.Duration, within time.Duration) web.Job {
+func (f *federation) place(name string, nodes int, length grid.Duration, within time.Duration) api.Job {
 	f.t.Helper()
 	id := f.submit(name, nodes, length)
-	var j web.Job
+	var j api.Job
 	var err error
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
 		if j, err = f.client().Job(context.Background(), id); err == nil && j.State != "waiting" && j.State != "trying" && !slices.ContainsFunc(j.Legs, unconfirmed) {
@@ -41,16 +41,16 @@ func (f *federation) place(name string, nodes int, length grid.Duration, within 
 
 // unconfirmed reports whether a leg's site has yet to say that it has been confirmed: who
 // kills its broker now does not know what becomes of it.
-func unconfirmed(l web.Leg) bool {
+func unconfirmed(l api.Leg) bool {
 	return l.State == "asked" || l.State == "held" || l.State == "prepared"
 }
 
 func (f *federation) submit(name string, nodes int, length grid.Duration) (id string) {
 	f.t.Helper()
-	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
-	slow := web.Performance{Performance: grid.Unit / 2}
-	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price, MinPerformance: &slow}}})
+	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
+	slow := api.Performance{Performance: grid.Unit / 2}
+	a, err := f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
+		{Name: name, Nodes: nodes, Length: api.Seconds{Duration: length}, MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
 	if !a.Jobs[0].Taken {
 		f.t.Fatalf("job %s is not taken: %v", name, a.Jobs[0].Reason)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -89,26 +89,26 @@ func (d *succession) work() (stop func()) {
 }
 
 // some is a batch of a user, small enough that what comes in is run.
-func (d *succession) some(r *rand.Rand, user, n int) web.Batch {
-	b := web.Batch{ID: client.NewBatchID()}
+func (d *succession) some(r *rand.Rand, user, n int) api.Batch {
+	b := api.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
+		price := api.Price{Price: 9 * grid.Price(grid.Credit)}
 		nodes := 1 + r.IntN(12)
 		if r.IntN(12) == 0 {
 			nodes = 100 + r.IntN(60) // more than any site has
 		}
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
-			Length: web.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}, MaxPrice: &price})
+		b.Jobs = append(b.Jobs, api.JobRequest{Name: fmt.Sprintf("job%d", i), User: fmt.Sprintf("user%d", user), Nodes: nodes,
+			Length: api.Seconds{Duration: grid.Duration(1+r.IntN(3)) * grid.Second}, MaxPrice: &price})
 	}
 	return b
 }
 
 // deposit pays in until that is acknowledged, under one key.
 func (d *succession) deposit(r *rand.Rand) {
-	w := web.Deposit{Key: client.NewDepositKey(), Credits: web.Credits{Credits: grid.Credits(1+r.IntN(9)) * grid.Credit}}
+	w := api.Deposit{Key: client.NewDepositKey(), Credits: api.Credits{Credits: grid.Credits(1+r.IntN(9)) * grid.Credit}}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
-		_, err := d.api().Deposit(ctx, w)
+		_, err := d.server().Deposit(ctx, w)
 		stop()
 		if err == nil {
 			d.mu.Lock()
@@ -246,8 +246,8 @@ func (d *succession) report(n int) {
 
 // over reports whether no job has anything before it.
 func (d *succession) over() bool {
-	jobs, err := d.api().Jobs(context.Background(), client.Filter{})
-	return err == nil && !slices.ContainsFunc(jobs, func(j web.Job) bool { return windowed(j.State) || j.State == "waiting" || j.State == "trying" })
+	jobs, err := d.server().Jobs(context.Background(), client.Filter{})
+	return err == nil && !slices.ContainsFunc(jobs, func(j api.Job) bool { return windowed(j.State) || j.State == "waiting" || j.State == "trying" })
 }
 
 // paidOnce checks that each deposit counts once, and that the broker has spent what sites
@@ -261,16 +261,16 @@ func (d *succession) paidOnce() {
 	}
 	var spent, paid grid.Credits
 	eventually(d.f.t, patience, "the broker and its sites agree on what was paid", func() bool {
-		a, err := d.api().Accounts(context.Background())
+		a, err := d.server().Accounts(context.Background())
 		must(d.f.t, err)
 		if a.Money.Budget.Credits != sum {
 			d.f.t.Fatalf("%d deposits were acknowledged, and all that is paid in is %v, not %v", len(d.paid), a.Money.Budget, sum)
 		}
 		spent, paid = a.Money.Spent.Credits, 0
 		for name := range c.Sites {
-			api, err := c.ToSite(name)
+			server, err := c.ToSite(name)
 			must(d.f.t, err)
-			s, err := api.Site(context.Background())
+			s, err := server.Site(context.Background())
 			must(d.f.t, err)
 			for _, b := range s.Brokers {
 				paid += b.Paid.Credits

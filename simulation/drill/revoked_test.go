@@ -13,7 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -23,10 +23,10 @@ const revokedWithin = 4 * time.Second
 
 // listener is a member who follows all events that the broker tells.
 type listener struct {
-	api   *client.Client
-	turns atomic.Int64
-	ended chan error
-	end   time.Time
+	server *client.Client
+	turns  atomic.Int64
+	ended  chan error
+	end    time.Time
 }
 
 // as is the broker's client for a member who gets a certificate.
@@ -39,16 +39,16 @@ func (f *federation) as(role certificate.Role, name string) *client.Client {
 	must(f.t, c.Write(file))
 	read, err := client.Read(file)
 	must(f.t, err)
-	api, err := read.ToBroker()
+	server, err := read.ToBroker()
 	must(f.t, err)
-	return api
+	return server
 }
 
 // follows has a member follow the broker's events until its stream ends for good.
-func follows(ctx context.Context, api *client.Client) *listener {
-	l := &listener{api: api, ended: make(chan error, 1)}
+func follows(ctx context.Context, server *client.Client) *listener {
+	l := &listener{server: server, ended: make(chan error, 1)}
 	go func() {
-		err := api.Follow(ctx, "", func(e client.Event) error {
+		err := server.Follow(ctx, "", func(e client.Event) error {
 			if e.Turn != nil {
 				l.turns.Add(1)
 			}
@@ -71,10 +71,10 @@ func TestRevoked_EventStreamsEndAndSayWhy(t *testing.T) {
 	defer stop()
 	otto, ana, eve := follows(ctx, f.as(certificate.Operator, "otto")), follows(ctx, f.as(certificate.User, "ana")), follows(ctx, f.as(certificate.User, "eve"))
 	ben := follows(ctx, f.as(certificate.User, "ben"))
-	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
+	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
 	submit := func(l *listener) error {
-		_, err := l.api.Submit(ctx, web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-			{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
+		_, err := l.server.Submit(ctx, api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
+			{Name: "wave", Nodes: 1, Length: api.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
 		return err
 	}
 	eventually(t, 20*time.Second, "the streams of otto, ana and ben tell of jobs", func() bool {
@@ -110,7 +110,7 @@ func TestRevoked_EventStreamsEndAndSayWhy(t *testing.T) {
 				}
 			}
 		}
-		if _, err := l.api.Jobs(ctx, client.Filter{}); err == nil {
+		if _, err := l.server.Jobs(ctx, client.Filter{}); err == nil {
 			t.Errorf("%s is still answered", name)
 		}
 	}

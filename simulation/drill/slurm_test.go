@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -140,15 +140,15 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 	if r.IntN(12) == 0 {
 		sleep = 100 // it is ended with its window
 	}
-	price := web.Price{Price: 9 * grid.Price(grid.Credit)}
-	j := web.JobRequest{Name: fmt.Sprintf("job%d", n), User: []string{"ana", "ben", "cleo"}[n%3], Nodes: perLane + 1 + r.IntN(2*perLane),
-		Length: web.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price, Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", lane)}}}
+	price := api.Price{Price: 9 * grid.Price(grid.Credit)}
+	j := api.JobRequest{Name: fmt.Sprintf("job%d", n), User: []string{"ana", "ben", "cleo"}[n%3], Nodes: perLane + 1 + r.IntN(2*perLane),
+		Length: api.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price, Require: &api.Machine{Features: []string{fmt.Sprintf("lane%d", lane)}}}
 	j.Command = []string{d.s.file("work.sh"), fmt.Sprint(sleep)}
 	cancel := time.Duration(-1)
 	if r.IntN(16) == 0 {
 		cancel = time.Duration(r.IntN(50)) * time.Second
 	}
-	b := web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{j}}
+	b := api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{j}}
 	var id string
 	d.until(2*time.Minute, "job "+j.Name+" is taken", func(ctx context.Context) bool {
 		a, err := d.f.client().Submit(ctx, b)
@@ -183,11 +183,11 @@ const unmapped = "dora"
 func (d *slurmDrill) stranger(over <-chan struct{}) {
 	r := rand.New(rand.NewPCG(*seed, 400))
 	for n := 0; ; n++ {
-		price := web.Price{Price: 9 * grid.Price(grid.Credit)}
-		j := web.JobRequest{Name: fmt.Sprintf("stranger%d", n), User: unmapped, Nodes: perLane + 1, Length: web.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price,
-			Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", 1+r.IntN(d.s.lanes))}}}
+		price := api.Price{Price: 9 * grid.Price(grid.Credit)}
+		j := api.JobRequest{Name: fmt.Sprintf("stranger%d", n), User: unmapped, Nodes: perLane + 1, Length: api.Seconds{Duration: 30 * grid.Second}, MaxPrice: &price,
+			Require: &api.Machine{Features: []string{fmt.Sprintf("lane%d", 1+r.IntN(d.s.lanes))}}}
 		j.Command = []string{d.s.file("work.sh"), "1"}
-		b := web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{j}}
+		b := api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{j}}
 		var id, said string
 		d.until(2*time.Minute, "job "+j.Name+" is taken", func(ctx context.Context) bool {
 			a, err := d.f.client().Submit(ctx, b)

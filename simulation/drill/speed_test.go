@@ -18,7 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -57,9 +57,9 @@ type placed struct {
 
 func (f *federation) placements(ctx context.Context) *placed {
 	c := &placed{at: map[string]time.Time{}, news: make(chan struct{}, 1)}
-	api := f.client()
+	server := f.client()
 	go func() {
-		_ = api.Follow(ctx, "", func(e client.Event) error {
+		_ = server.Follow(ctx, "", func(e client.Event) error {
 			if e.Turn == nil || e.Turn.Turn != "placed" {
 				return nil
 			}
@@ -74,7 +74,7 @@ func (f *federation) placements(ctx context.Context) *placed {
 		})
 	}()
 	eventually(f.t, time.Minute, "the stream of events stands", func() bool {
-		a, err := api.Submit(ctx, f.batchOf(1, 10, grid.Second))
+		a, err := server.Submit(ctx, f.batchOf(1, 10, grid.Second))
 		must(f.t, err)
 		_, ok := c.when(a.Jobs[0].ID, time.Second)
 		return ok
@@ -128,11 +128,11 @@ func (c *placed) count() int {
 	return len(c.at)
 }
 
-func (f *federation) batchOf(n, nodes int, length grid.Duration) web.Batch {
-	price := web.Price{Price: 5 * grid.Price(grid.Credit)}
-	b := web.Batch{ID: client.NewBatchID()}
+func (f *federation) batchOf(n, nodes int, length grid.Duration) api.Batch {
+	price := api.Price{Price: 5 * grid.Price(grid.Credit)}
+	b := api.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price})
+		b.Jobs = append(b.Jobs, api.JobRequest{Name: fmt.Sprintf("job%d", i), Nodes: nodes, Length: api.Seconds{Duration: length}, MaxPrice: &price})
 	}
 	return b
 }
@@ -245,7 +245,7 @@ func TestSpeed_CoAllocationsSustained(t *testing.T) {
 			f.start()
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
-			seen, api := f.placements(ctx), f.client()
+			seen, server := f.placements(ctx), f.client()
 			asked := 0
 			begun := time.Now()
 			for time.Since(begun) < time.Minute {
@@ -255,7 +255,7 @@ func TestSpeed_CoAllocationsSustained(t *testing.T) {
 				}
 				b := f.batchOf(max(batch, 20), 401, grid.Second)
 				asked += len(b.Jobs)
-				_, err := api.Submit(ctx, b)
+				_, err := server.Submit(ctx, b)
 				must(t, err)
 			}
 			end, memory := time.Now(), f.broker.memory()

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -52,11 +52,11 @@ func TestStarvation_OthersJobsArePlaced(t *testing.T) {
 }
 
 // flock is a batch of jobs of a user that cost more than they may.
-func flock(user string, first, n int) web.Batch {
-	b := web.Batch{ID: client.NewBatchID()}
+func flock(user string, first, n int) api.Batch {
+	b := api.Batch{ID: client.NewBatchID()}
 	for i := range n {
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprint("hopeless", first+i), User: user, Nodes: 48, Length: web.Seconds{Duration: grid.Hour},
-			Budget: &web.Credits{Credits: 1}, Priority: 1_000_000})
+		b.Jobs = append(b.Jobs, api.JobRequest{Name: fmt.Sprint("hopeless", first+i), User: user, Nodes: 48, Length: api.Seconds{Duration: grid.Hour},
+			Budget: &api.Credits{Credits: 1}, Priority: 1_000_000})
 	}
 	return b
 }

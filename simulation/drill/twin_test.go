@@ -13,7 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -128,15 +128,15 @@ type crowd struct {
 
 func (f *federation) users(a *agent) *crowd {
 	f.t.Helper()
-	api := f.clientOf(a)
+	server := f.clientOf(a)
 	ctx, stop := context.WithCancel(context.Background())
 	c := &crowd{done: stop}
-	price := web.Price{Price: 20 * grid.Price(grid.Credit)}
+	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
 	c.ends.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			one, end := context.WithTimeout(ctx, 2*time.Second)
-			r, err := api.Submit(one, web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
-				{Name: fmt.Sprint("job", n), Nodes: 1 + 37*n%150, Length: web.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
+			r, err := server.Submit(one, api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
+				{Name: fmt.Sprint("job", n), Nodes: 1 + 37*n%150, Length: api.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
 			end()
 			if err == nil && r.Jobs[0].Taken {
 				c.mu.Lock()
@@ -172,20 +172,20 @@ func (f *federation) clientOf(a *agent) *client.Client {
 	c, err := client.Read(f.context())
 	must(f.t, err)
 	c.Broker = a.api()
-	api, err := c.ToBroker()
+	server, err := c.ToBroker()
 	must(f.t, err)
-	return api
+	return server
 }
 
 // finished waits until all jobs of a process are done.
 func (f *federation) finished(a *agent, jobs []string) {
 	f.t.Helper()
-	api := f.clientOf(a)
+	server := f.clientOf(a)
 	for _, id := range jobs {
-		var j web.Job
+		var j api.Job
 		var err error
 		for end := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			if j, err = api.Job(context.Background(), id); err == nil && j.State == "done" {
+			if j, err = server.Job(context.Background(), id); err == nil && j.State == "done" {
 				break
 			}
 			if time.Now().After(end) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // NewBatchID makes the identity of a batch, at random.
@@ -17,13 +18,13 @@ func NewBatchID() string { return "b-" + strings.ToLower(rand.Text()[:16]) }
 
 // Submit submits a batch. The same batch again, under the same identity, changes
 // nothing, so Submit repeats it if an answer is lost.
-func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, err error) {
+func (c *Client) Submit(ctx context.Context, b api.Batch) (a api.BatchAnswer, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/batches", b, &a)
 	return a, err
 }
 
 // Quote says what jobs would get, without submitting them.
-func (c *Client) Quote(ctx context.Context, w web.QuoteWish) (a web.QuoteAnswer, err error) {
+func (c *Client) Quote(ctx context.Context, w api.QuoteWish) (a api.QuoteAnswer, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/quotes", w, &a)
 	return a, err
 }
@@ -37,7 +38,7 @@ type Filter struct {
 }
 
 // Jobs lists jobs, the newest first, page by page.
-func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
+func (c *Client) Jobs(ctx context.Context, f Filter) ([]api.Job, error) {
 	q := url.Values{}
 	for key, v := range map[string]string{"user": f.User, "state": f.State, "name": f.Name, "batch": f.Batch, "array": f.Array} {
 		if v != "" {
@@ -47,14 +48,14 @@ func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
 	if f.Mine {
 		q.Set("mine", "true")
 	}
-	var list []web.Job
+	var list []api.Job
 	for {
 		limit := 500
 		if f.Most > 0 {
 			limit = min(limit, f.Most-len(list))
 		}
 		q.Set("limit", strconv.Itoa(limit))
-		var page web.JobList
+		var page api.JobList
 		if err := c.call(ctx, http.MethodGet, "/v1/jobs?"+q.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
@@ -67,14 +68,14 @@ func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
 }
 
 // Job shows a job, by identity or by a name that is the only one.
-func (c *Client) Job(ctx context.Context, id string) (j web.Job, err error) {
+func (c *Client) Job(ctx context.Context, id string) (j api.Job, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id), nil, &j)
 	return j, err
 }
 
 // Output reads what a leg of a job has printed, or its standard error, from a byte on or,
 // below 0, so many of the last ones.
-func (c *Client) Output(ctx context.Context, id string, leg int, from int64, errors bool) (o web.JobOutput, err error) {
+func (c *Client) Output(ctx context.Context, id string, leg int, from int64, errors bool) (o api.JobOutput, err error) {
 	q := url.Values{"leg": {strconv.Itoa(leg)}, "from": {strconv.FormatInt(from, 10)}}
 	if errors {
 		q.Set("what", "errors")
@@ -84,54 +85,54 @@ func (c *Client) Output(ctx context.Context, id string, leg int, from int64, err
 }
 
 // Files lists the files of a leg's work, below a folder of it or, if path is "", all.
-func (c *Client) Files(ctx context.Context, id string, leg int, path string) (l web.WorkFiles, err error) {
+func (c *Client) Files(ctx context.Context, id string, leg int, path string) (l api.WorkFiles, err error) {
 	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/files?"+q.Encode(), nil, &l)
 	return l, err
 }
 
 // File reads a piece of a file of a leg's work.
-func (c *Client) File(ctx context.Context, id string, leg int, path string, from int64) (o web.JobOutput, err error) {
+func (c *Client) File(ctx context.Context, id string, leg int, path string, from int64) (o api.JobOutput, err error) {
 	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}, "from": {strconv.FormatInt(from, 10)}}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/file?"+q.Encode(), nil, &o)
 	return o, err
 }
 
 // Digest asks for the SHA-256 of a file of a leg's work.
-func (c *Client) Digest(ctx context.Context, id string, leg int, path string) (d web.WorkDigest, err error) {
+func (c *Client) Digest(ctx context.Context, id string, leg int, path string) (d api.WorkDigest, err error) {
 	q := url.Values{"leg": {strconv.Itoa(leg)}, "path": {path}}
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/digest?"+q.Encode(), nil, &d)
 	return d, err
 }
 
 // Cancel gives a job up.
-func (c *Client) Cancel(ctx context.Context, id string) (a web.Cancelled, err error) {
+func (c *Client) Cancel(ctx context.Context, id string) (a api.Cancelled, err error) {
 	err = c.call(ctx, http.MethodDelete, "/v1/jobs/"+url.PathEscape(id), nil, &a)
 	return a, err
 }
 
 // Modify asks for another window for a placed job, and returns the job as it stands
 // then.
-func (c *Client) Modify(ctx context.Context, id string, m web.Modification) (j web.Job, err error) {
+func (c *Client) Modify(ctx context.Context, id string, m api.Modification) (j api.Job, err error) {
 	err = c.call(ctx, http.MethodPatch, "/v1/jobs/"+url.PathEscape(id), m, &j)
 	return j, err
 }
 
 // ShiftOffers lists what sites offer for a job's place.
-func (c *Client) ShiftOffers(ctx context.Context, id string) (l web.ShiftOffers, err error) {
+func (c *Client) ShiftOffers(ctx context.Context, id string) (l api.ShiftOffers, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/offers", nil, &l)
 	return l, err
 }
 
 // AnswerShift accepts or rejects such an offer, and returns the job as it stands
 // then.
-func (c *Client) AnswerShift(ctx context.Context, id string, a web.ShiftAnswer) (j web.Job, err error) {
+func (c *Client) AnswerShift(ctx context.Context, id string, a api.ShiftAnswer) (j api.Job, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/jobs/"+url.PathEscape(id)+"/offers", a, &j)
 	return j, err
 }
 
 // Explain says why a job stands where it stands. Its value is left as JSON.
-func (c *Client) Explain(ctx context.Context, id string) (e web.Explanation, err error) {
+func (c *Client) Explain(ctx context.Context, id string) (e api.Explanation, err error) {
 	var raw json.RawMessage
 	e.Value = &raw
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/explanation", nil, &e)
@@ -139,31 +140,31 @@ func (c *Client) Explain(ctx context.Context, id string) (e web.Explanation, err
 }
 
 // Sites lists the sites that a broker knows.
-func (c *Client) Sites(ctx context.Context) (l web.SiteList, err error) {
+func (c *Client) Sites(ctx context.Context) (l api.SiteList, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/sites", nil, &l)
 	return l, err
 }
 
 // SiteStake says what LoseSite would give up.
-func (c *Client) SiteStake(ctx context.Context, site string) (s web.SiteStake, err error) {
+func (c *Client) SiteStake(ctx context.Context, site string) (s api.SiteStake, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/sites/"+url.PathEscape(site)+"/lost", nil, &s)
 	return s, err
 }
 
 // LoseSite gives a site up that will not come back.
-func (c *Client) LoseSite(ctx context.Context, site string, w web.LostWish) (l web.SiteList, err error) {
+func (c *Client) LoseSite(ctx context.Context, site string, w api.LostWish) (l api.SiteList, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/sites/"+url.PathEscape(site)+"/lost", w, &l)
 	return l, err
 }
 
 // FindSite takes that back.
-func (c *Client) FindSite(ctx context.Context, site string) (l web.SiteList, err error) {
+func (c *Client) FindSite(ctx context.Context, site string) (l api.SiteList, err error) {
 	err = c.call(ctx, http.MethodDelete, "/v1/sites/"+url.PathEscape(site)+"/lost", nil, &l)
 	return l, err
 }
 
 // Offers shows what sites offered in a broker's last cycle; site "": all.
-func (c *Client) Offers(ctx context.Context, site string) (l web.OfferList, err error) {
+func (c *Client) Offers(ctx context.Context, site string) (l api.OfferList, err error) {
 	path := "/v1/offers"
 	if site != "" {
 		path += "?site=" + url.QueryEscape(site)
@@ -174,13 +175,13 @@ func (c *Client) Offers(ctx context.Context, site string) (l web.OfferList, err 
 
 // Reservations lists up to most legs that are committed and not over; user "":
 // of all whom the caller sees.
-func (c *Client) Reservations(ctx context.Context, user string, most int) (list []web.Reservation, more bool, err error) {
+func (c *Client) Reservations(ctx context.Context, user string, most int) (list []api.Reservation, more bool, err error) {
 	q := url.Values{}
 	if user != "" {
 		q.Set("user", user)
 	}
 	for {
-		var page web.ReservationList
+		var page api.ReservationList
 		q.Set("skip", strconv.Itoa(len(list)))
 		q.Set("limit", strconv.Itoa(min(500, most-len(list))))
 		if err := c.call(ctx, http.MethodGet, "/v1/reservations?"+q.Encode(), nil, &page); err != nil {
@@ -194,7 +195,7 @@ func (c *Client) Reservations(ctx context.Context, user string, most int) (list 
 }
 
 // Accounts shows budget, spending and quotas.
-func (c *Client) Accounts(ctx context.Context) (a web.Accounts, err error) {
+func (c *Client) Accounts(ctx context.Context) (a api.Accounts, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/accounts", nil, &a)
 	return a, err
 }
@@ -204,47 +205,47 @@ func NewDepositKey() string { return "d-" + strings.ToLower(rand.Text()[:16]) }
 
 // Deposit pays into the VO's account, once for each key, so that it is repeated if an
 // answer is lost.
-func (c *Client) Deposit(ctx context.Context, d web.Deposit) (a web.Accounts, err error) {
+func (c *Client) Deposit(ctx context.Context, d api.Deposit) (a api.Accounts, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/accounts/deposits", d, &a)
 	return a, err
 }
 
 // Tenancy shows shares, bounds and priorities of users and tenants.
-func (c *Client) Tenancy(ctx context.Context) (t web.Tenancy, err error) {
+func (c *Client) Tenancy(ctx context.Context) (t api.Tenancy, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/tenancy", nil, &t)
 	return t, err
 }
 
 // Grant sets the terms of a user or a tenant.
-func (c *Client) Grant(ctx context.Context, g web.Grant) (t web.Tenancy, err error) {
+func (c *Client) Grant(ctx context.Context, g api.Grant) (t api.Tenancy, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/tenancy", g, &t)
 	return t, err
 }
 
 // Replicas lists the processes that hold the broker.
-func (c *Client) Replicas(ctx context.Context) (r web.Replicas, err error) {
+func (c *Client) Replicas(ctx context.Context) (r api.Replicas, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/replicas", nil, &r)
 	return r, err
 }
 
 // ReplicasHere is what one process knows of them by itself, whether it leads or not. It is
 // not asked again.
-func (c *Client) ReplicasHere(ctx context.Context) (r web.Replicas, err error) {
+func (c *Client) ReplicasHere(ctx context.Context) (r api.Replicas, err error) {
 	err = c.once(ctx, http.MethodGet, "/v1/replicas?here=true", nil, &r)
 	return r, err
 }
 
 // ReplaceReplica has a new process take the place of one of them.
-func (c *Client) ReplaceReplica(ctx context.Context, by web.Replacement) (r web.Replicas, err error) {
+func (c *Client) ReplaceReplica(ctx context.Context, by api.Replacement) (r api.Replicas, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/replicas", by, &r)
 	return r, err
 }
 
 // Statement lists what has moved the VO's money from an instant on and before another;
 // the zero Instant bounds nothing. user "": of all whom the caller sees.
-func (c *Client) Statement(ctx context.Context, from, to web.Instant, user string) (s web.Statement, err error) {
+func (c *Client) Statement(ctx context.Context, from, to api.Instant, user string) (s api.Statement, err error) {
 	q := url.Values{}
-	for key, at := range map[string]web.Instant{"from": from, "to": to} {
+	for key, at := range map[string]api.Instant{"from": from, "to": to} {
 		if at != 0 {
 			q.Set(key, at.String())
 		}

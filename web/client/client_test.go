@@ -24,6 +24,7 @@ import (
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 func plain(t *testing.T, h http.HandlerFunc) *Client {
@@ -48,7 +49,7 @@ func TestSubmit_RepeatsTheSameBatchWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	var bodies []string
 	c := plain(t, func(w http.ResponseWriter, r *http.Request) {
-		var b web.Batch
+		var b api.Batch
 		_ = json.NewDecoder(r.Body).Decode(&b)
 		bodies = append(bodies, b.ID+b.Jobs[0].Name)
 		switch len(bodies) {
@@ -57,10 +58,10 @@ func TestSubmit_RepeatsTheSameBatchWhenTheAnswerIsLost(t *testing.T) {
 		case 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
-			_ = json.NewEncoder(w).Encode(web.BatchAnswer{ID: b.ID})
+			_ = json.NewEncoder(w).Encode(api.BatchAnswer{ID: b.ID})
 		}
 	})
-	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave"}}}
+	b := api.Batch{ID: NewBatchID(), Jobs: []api.JobRequest{{Name: "wave"}}}
 	a, err := c.Submit(t.Context(), b)
 	if err != nil || a.ID != b.ID || len(bodies) != 3 || bodies[0] != bodies[2] {
 		t.Errorf("%v, %+v after %q", err, a, bodies)
@@ -217,19 +218,19 @@ func TestContext_OfOperatorsNamesThoseOfTheVOs(t *testing.T) {
 func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}
-	b := web.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Deadline: "1d",
-		Length: web.Seconds{Duration: grid.Hour}, Budget: &web.Credits{Credits: grid.Credit}}}}
-	var first web.BatchAnswer
+	b := api.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []api.JobRequest{{Name: "wave", Nodes: 1, Deadline: "1d",
+		Length: api.Seconds{Duration: grid.Hour}, Budget: &api.Credits{Credits: grid.Credit}}}}
+	var first api.BatchAnswer
 	for life := range 3 {
 		h := live.NewHost(live.Options{})
 		if err := h.Add("broker:vo1", broker.New(broker.ServiceDefaults("vo1")), disk, journal.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody})
+		answers, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody})
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := httptest.NewServer(api.Handler())
+		server := httptest.NewServer(answers.Handler())
 		c, err := (&Context{}).to(server.URL, "", "", "the broker")
 		if err != nil {
 			t.Fatal(err)
@@ -252,7 +253,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 			t.Errorf("life %d: other content: %v", life, err)
 		}
 		server.Close()
-		api.Close(t.Context())
+		answers.Close(t.Context())
 		if err := h.Stop(t.Context()); err != nil { // also begins the journal anew with an image
 			t.Fatal(err)
 		}
@@ -284,7 +285,7 @@ func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 	if err := h.Add("broker:vo1", broker.New(broker.ServiceDefaults("vo1")), &journal.Memory{}, journal.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.ByCertificate(store)})
+	server, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.ByCertificate(store)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,11 +294,11 @@ func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := &counter{Listener: l}
-	go func() { _ = api.Serve(tls.NewListener(calls, store.Server(certificate.User, certificate.Operator))) }()
+	go func() { _ = server.Serve(tls.NewListener(calls, store.Server(certificate.User, certificate.Operator))) }()
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
-		api.Close(ctx)
+		server.Close(ctx)
 		_ = h.Stop(ctx)
 	})
 	as := func(role certificate.Role, name string) *Client {
@@ -311,7 +312,7 @@ func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 		return x
 	}
 	ana, ben, north := as(certificate.User, "ana"), as(certificate.User, "ben"), as(certificate.Site, "north")
-	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: grid.Hour}, Budget: &web.Credits{Credits: grid.Credit}}}}
+	b := api.Batch{ID: NewBatchID(), Jobs: []api.JobRequest{{Name: "wave", Nodes: 1, Length: api.Seconds{Duration: grid.Hour}, Budget: &api.Credits{Credits: grid.Credit}}}}
 	if _, err := ana.Submit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

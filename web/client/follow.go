@@ -12,13 +12,13 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Event is one event of a stream: one of the two is set.
 type Event struct {
-	Job  *web.Job  // the present state, first of a stream of one job
-	Turn *web.Turn // what has happened since
+	Job  *api.Job  // the present state, first of a stream of one job
+	Turn *api.Turn // what has happened since
 }
 
 // ErrEnough ends a Follow without an error.
@@ -145,18 +145,18 @@ func (c *Client) hand(name string, data []byte, see func(Event) error) error {
 	var err error
 	switch name {
 	case "job":
-		e.Job = &web.Job{}
+		e.Job = &api.Job{}
 		err = json.Unmarshal(data, e.Job)
 	case "turn":
-		e.Turn = &web.Turn{}
+		e.Turn = &api.Turn{}
 		err = json.Unmarshal(data, e.Turn)
 	case "denied":
-		var d web.Denied
+		var d api.Denied
 		if err = json.Unmarshal(data, &d); err == nil {
 			return &Problem{Status: http.StatusForbidden, Detail: d.Why}
 		}
 	case "missed":
-		var m web.Missed
+		var m api.Missed
 		if err = json.Unmarshal(data, &m); err == nil {
 			if c.Missed != nil {
 				c.Missed(m.Why)

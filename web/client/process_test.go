@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // process is one of those that hold a broker, as a test has it answer.
@@ -49,12 +49,12 @@ func (p *process) follows(leader *process) {
 // leads has it take a batch.
 func (p *process) leads() {
 	p.as(func(w http.ResponseWriter, r *http.Request) {
-		var b web.Batch
+		var b api.Batch
 		if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(web.BatchAnswer{ID: b.ID})
+		_ = json.NewEncoder(w).Encode(api.BatchAnswer{ID: b.ID})
 	})
 }
 
@@ -73,7 +73,7 @@ func toGroup(t *testing.T) (c *Client, list [3]*process) {
 
 func submits(t *testing.T, c *Client) {
 	t.Helper()
-	if a, err := c.Submit(t.Context(), web.Batch{ID: "b-1"}); err != nil || a.ID != "b-1" {
+	if a, err := c.Submit(t.Context(), api.Batch{ID: "b-1"}); err != nil || a.ID != "b-1" {
 		t.Fatal(a, err)
 	}
 }

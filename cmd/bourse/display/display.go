@@ -13,7 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Widths that keep the tables within a terminal.
@@ -86,7 +86,7 @@ func Fitting(fill func(width int) table.Writer) string {
 
 // Day shows an instant in local time as briefly as possible: the time if it is today,
 // else also the date, and the year if it is another year.
-func Day(i web.Instant, now time.Time) string {
+func Day(i api.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"
 	}
@@ -101,7 +101,7 @@ func Day(i web.Instant, now time.Time) string {
 }
 
 // relative shows how far away an instant is: "in 12 min", "3 h ago".
-func relative(i web.Instant, now time.Time) string {
+func relative(i api.Instant, now time.Time) string {
 	d := i.Time().Sub(now)
 	away := max(d, -d)
 	words := ""
@@ -124,7 +124,7 @@ func relative(i web.Instant, now time.Time) string {
 }
 
 // Both shows an instant and how far away it is.
-func Both(i web.Instant, now time.Time) string {
+func Both(i api.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"
 	}
@@ -132,7 +132,7 @@ func Both(i web.Instant, now time.Time) string {
 }
 
 // Moment shows an instant in full: local time, RFC 3339 to the second.
-func Moment(i web.Instant, now time.Time) string {
+func Moment(i api.Instant, now time.Time) string {
 	if i == 0 {
 		return "-"
 	}
@@ -140,13 +140,13 @@ func Moment(i web.Instant, now time.Time) string {
 }
 
 // Span shows seconds as people write them.
-func Span(s web.Seconds) string { return s.Words() }
+func Span(s api.Seconds) string { return s.Words() }
 
 // Minutes shows a span in minutes.
 func Minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
 // Credits shows an amount with two decimals.
-func Credits(c *web.Credits) string {
+func Credits(c *api.Credits) string {
 	if c == nil {
 		return "-"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation/torture"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -95,11 +95,11 @@ const maxOffered = 100
 // JobsIn asks for the jobs in a state ("": in any), the newest first.
 func JobsIn(state string) identities {
 	return func(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
-		api, err := at.ToBroker()
+		server, err := at.ToBroker()
 		if err != nil {
 			return nil, err
 		}
-		list, err := api.Jobs(ctx, client.Filter{State: state, Most: maxOffered})
+		list, err := server.Jobs(ctx, client.Filter{State: state, Most: maxOffered})
 		words := make([]string, len(list))
 		for i := range list {
 			if words[i] = list[i].ID + "\t" + list[i].State; list[i].User != "" {
@@ -117,11 +117,11 @@ func SitesHere(_ context.Context, at *client.Context, _ []string) ([]string, err
 
 // BrokersSites lists the sites that the broker knows.
 func BrokersSites(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
-	api, err := at.ToBroker()
+	server, err := at.ToBroker()
 	if err != nil {
 		return nil, err
 	}
-	list, err := api.Sites(ctx)
+	list, err := server.Sites(ctx)
 	var names []string
 	for i := range list.Sites {
 		names = append(names, list.Sites[i].Name+"\t"+list.Sites[i].State)
@@ -141,11 +141,11 @@ func SitesAndJobs(ctx context.Context, at *client.Context, args []string) ([]str
 
 // userNames lists the users who have an account with the broker.
 func userNames(ctx context.Context, at *client.Context, _ []string) ([]string, error) {
-	api, err := at.ToBroker()
+	server, err := at.ToBroker()
 	if err != nil {
 		return nil, err
 	}
-	a, err := api.Accounts(ctx)
+	a, err := server.Accounts(ctx)
 	var names []string
 	for i := range a.Users {
 		if a.Users[i].User != "" {
@@ -156,23 +156,23 @@ func userNames(ctx context.Context, at *client.Context, _ []string) ([]string, e
 }
 
 // siteNamed returns the state of the site that the first argument names.
-func siteNamed(ctx context.Context, at *client.Context, args []string) (web.SiteState, error) {
+func siteNamed(ctx context.Context, at *client.Context, args []string) (api.SiteState, error) {
 	if len(args) == 0 {
-		return web.SiteState{}, nil
+		return api.SiteState{}, nil
 	}
-	api, err := at.ToSite(args[0])
+	server, err := at.ToSite(args[0])
 	if err != nil {
-		return web.SiteState{}, err
+		return api.SiteState{}, err
 	}
-	return api.Site(ctx)
+	return server.Site(ctx)
 }
 
 // voNames lists the VO of the context, the VOs whose brokers the command's site knows,
 // and the VOs that it is closed to. Sources that do not answer are left out.
 func voNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
 	var names []string
-	if api, err := at.ToBroker(); err == nil {
-		if who, err := api.Who(ctx); err == nil {
+	if server, err := at.ToBroker(); err == nil {
+		if who, err := server.Who(ctx); err == nil {
 			_, vo, _ := strings.Cut(who.Agent, ":")
 			names = append(names, vo)
 		}

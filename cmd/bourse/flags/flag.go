@@ -24,7 +24,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/studies"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -43,7 +43,7 @@ var (
 	AsPrice       = Kind[grid.Price]{"price", grid.ParsePrice, OfferNothing}
 	AsInstant     = Kind[Instant]{"time", parseInstant, OfferNothing}
 	AsMoment      = Kind[string]{"time", parseMoment, OfferNothing}
-	AsDate        = Kind[web.Instant]{"time", parseDate, OfferNothing}
+	AsDate        = Kind[api.Instant]{"time", parseDate, OfferNothing}
 	AsSeed        = Kind[uint64]{"seed", parseSeed, OfferNothing}
 	AsNumber      = Kind[int]{"number", parseNumber, OfferNothing}
 	AsNodes       = Kind[int]{"number", parseNodes, OfferNothing}
@@ -274,12 +274,12 @@ func parseUnordered(s string) (backfill.Policy, error) {
 	return p, err
 }
 
-func parseDate(s string) (web.Instant, error) {
+func parseDate(s string) (api.Instant, error) {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return 0, errors.New("must be an instant, such as 2026-03-01T00:00:00Z")
 	}
-	return web.Instant(at.UnixMilli()), nil
+	return api.Instant(at.UnixMilli()), nil
 }
 
 func parsePriority(s string) (string, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -35,7 +35,7 @@ why.`,
 		Example: "  bourse accounts\n  bourse accounts deposit 5000 --note \"second half-year\"\n  bourse accounts statement --from 2026-03-01T00:00:00Z",
 		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Accounts(ctx) })
+			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Accounts, error) { return server.Accounts(ctx) })
 		},
 	}
 	c.AddFlags(cmd)
@@ -46,7 +46,7 @@ why.`,
 // newDeposit builds "bourse accounts deposit".
 func newDeposit() *cobra.Command {
 	var c calling
-	var d web.Deposit
+	var d api.Deposit
 	cmd := &cobra.Command{
 		Use:   "deposit CREDITS",
 		Short: "Pay into the VO's account",
@@ -66,8 +66,8 @@ one when you do not know whether it arrived.`,
 			if d.Key == "" {
 				d.Key = client.NewDepositKey()
 			}
-			d.Credits = web.Credits{Credits: amount}
-			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Deposit(ctx, d) })
+			d.Credits = api.Credits{Credits: amount}
+			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Accounts, error) { return server.Deposit(ctx, d) })
 		},
 	}
 	c.AddFlags(cmd)
@@ -103,14 +103,14 @@ lines of their own jobs; their balance is the sum of those lines.`,
 }
 
 // accounts prints the accounts that get returns.
-func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Accounts, error)) error {
+func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (api.Accounts, error)) error {
 	return flags.PrintAnswer(ctx, &c.Calling, out, get, accountsTable)
 }
 
 // accountsTable renders a row for the VO's account, a row for each user's, and how fast
 // the budget is being spent.
-func accountsTable(a *web.Accounts) string {
-	heads, tenants := []string{"account"}, slices.ContainsFunc(a.Users, func(u web.Spend) bool { return u.Tenant != "" })
+func accountsTable(a *api.Accounts) string {
+	heads, tenants := []string{"account"}, slices.ContainsFunc(a.Users, func(u api.Spend) bool { return u.Tenant != "" })
 	row := func(name, tenant string, cells ...any) table.Row {
 		if tenants {
 			return append(table.Row{name, tenant}, cells...)
@@ -140,7 +140,7 @@ func accountsTable(a *web.Accounts) string {
 }
 
 type statementFlags struct {
-	from, to web.Instant
+	from, to api.Instant
 	user     string
 	csv      bool
 }
@@ -149,11 +149,11 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 	if s.from > 0 && s.to > 0 && s.to <= s.from {
 		return fmt.Errorf("--to %v is not after --from %v", s.to, s.from)
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	list, err := api.Statement(ctx, s.from, s.to, s.user)
+	list, err := server.Statement(ctx, s.from, s.to, s.user)
 	switch {
 	case err != nil:
 		return flags.Refused(err)
@@ -179,7 +179,7 @@ func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer
 }
 
 // writeStatement writes a statement as CSV, one row per line of the statement.
-func writeStatement(out io.Writer, s *web.Statement) error {
+func writeStatement(out io.Writer, s *api.Statement) error {
 	w := csv.NewWriter(out)
 	rows := [][]string{{"at", "what", "job", "user", "site", "amount", "balance", "note"}}
 	for i := range s.Lines {

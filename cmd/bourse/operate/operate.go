@@ -19,21 +19,21 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // The commands with which an operator runs a site. Each prints the site's new state.
 
 // wish builds a command that asks something of the site named first.
-func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error)) *cobra.Command {
+func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, server *client.Client, args []string) (api.SiteState, error)) *cobra.Command {
 	c.AddFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := c.Site(args[0])
+		server, err := c.Site(args[0])
 		if err != nil {
 			return err
 		}
-		s, err := ask(cmd.Context(), api, args[1:])
+		s, err := ask(cmd.Context(), server, args[1:])
 		if err != nil {
 			return flags.Refused(err)
 		}
@@ -49,7 +49,7 @@ func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *cli
 // newDrain builds "bourse drain".
 func newDrain() *cobra.Command {
 	var c calling
-	var w web.DrainWish
+	var w api.DrainWish
 	var resume bool
 	cmd := wish(&c, &cobra.Command{
 		Use:   "drain SITE",
@@ -60,11 +60,11 @@ local jobs. A later drain replaces an earlier one. A drain survives a restart of
 site.`,
 		Example: "  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
 		Args:    flags.Arguments(1, 1, "one site"),
-	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+	}, func(ctx context.Context, server *client.Client, _ []string) (api.SiteState, error) {
 		if resume {
-			return api.Resume(ctx)
+			return server.Resume(ctx)
 		}
-		return api.Drain(ctx, w)
+		return server.Drain(ctx, w)
 	})
 	flags.AddFlag(cmd, &w.Until, flags.AsMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
 	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
@@ -75,7 +75,7 @@ site.`,
 // newMaintenance builds "bourse maintenance".
 func newMaintenance() *cobra.Command {
 	var c calling
-	var w web.MaintenanceWish
+	var w api.MaintenanceWish
 	var cancel bool
 	cmd := wish(&c, &cobra.Command{
 		Use:   "maintenance SITE NAME",
@@ -91,14 +91,14 @@ You choose NAME; until the window ends, the same name means the same window. Wit
 		Example: "  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
 			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
 		Args: flags.Arguments(2, 2, "a site and a name for the window"),
-	}, func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error) {
+	}, func(ctx context.Context, server *client.Client, args []string) (api.SiteState, error) {
 		if cancel {
-			return api.EndMaintenance(ctx, args[0])
+			return server.EndMaintenance(ctx, args[0])
 		}
 		if w.Name = args[0]; w.Group == "" || w.End == "" {
-			return web.SiteState{}, flags.Misuse(errors.New("give --group and --end, or --cancel"))
+			return api.SiteState{}, flags.Misuse(errors.New("give --group and --end, or --cancel"))
 		}
-		return api.Maintain(ctx, w)
+		return server.Maintain(ctx, w)
 	})
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &w.Group, flags.AsNodeGroup, "group", "", "group of nodes")
@@ -114,7 +114,7 @@ You choose NAME; until the window ends, the same name means the same window. Wit
 // newClose builds "bourse close".
 func newClose() *cobra.Command {
 	var c calling
-	var w web.CloseWish
+	var w api.CloseWish
 	cmd := wish(&c, &cobra.Command{
 		Use:   "close SITE",
 		Short: "Close a site to a VO or a user",
@@ -127,11 +127,11 @@ If the site does not know the VO, close fails and lists the VOs that it knows, u
 you add --ahead for a VO that is yet to come.`,
 		Example: "  bourse close north --vo vo2 --why \"unpaid\"\n  bourse close north --user ben",
 		Args:    flags.Arguments(1, 1, "one site"),
-	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+	}, func(ctx context.Context, server *client.Client, _ []string) (api.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both; bourse drain closes a site to all"))
+			return api.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both; bourse drain closes a site to all"))
 		}
-		return api.CloseTo(ctx, w)
+		return server.CloseTo(ctx, w)
 	})
 	flags.AddFlag(cmd, &w.VO, flags.AsVO, "vo", "", "the VO, by the name of its broker")
 	flags.AddFlag(cmd, &w.User, flags.AsUser, "user", "", "the user")
@@ -143,7 +143,7 @@ you add --ahead for a VO that is yet to come.`,
 // newOpen builds "bourse open".
 func newOpen() *cobra.Command {
 	var c calling
-	var w web.OpenWish
+	var w api.OpenWish
 	cmd := wish(&c, &cobra.Command{
 		Use:   "open SITE",
 		Short: "Open a site to a VO or a user again",
@@ -151,18 +151,18 @@ func newOpen() *cobra.Command {
 bourse drain --resume.`,
 		Example: "  bourse open north --vo vo2",
 		Args:    flags.Arguments(1, 1, "one site"),
-	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+	}, func(ctx context.Context, server *client.Client, _ []string) (api.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both, the same as for bourse close; to end a drain, use bourse drain --resume"))
+			return api.SiteState{}, flags.Misuse(errors.New("give --vo, --user or both, the same as for bourse close; to end a drain, use bourse drain --resume"))
 		}
-		s, err := api.Site(ctx)
+		s, err := server.Site(ctx)
 		if err != nil {
-			return web.SiteState{}, err
+			return api.SiteState{}, err
 		}
-		if !slices.ContainsFunc(s.Closed, func(c web.Closed) bool { return c.VO == w.VO && c.User == w.User }) {
-			return web.SiteState{}, notClosed(&s, w)
+		if !slices.ContainsFunc(s.Closed, func(c api.Closed) bool { return c.VO == w.VO && c.User == w.User }) {
+			return api.SiteState{}, notClosed(&s, w)
 		}
-		return api.OpenTo(ctx, w)
+		return server.OpenTo(ctx, w)
 	})
 	flags.AddFlag(cmd, &w.VO, flags.AsVO, "vo", "", "the VO, by the name of its broker")
 	flags.AddFlag(cmd, &w.User, flags.AsUser, "user", "", "the user")
@@ -171,7 +171,7 @@ bourse drain --resume.`,
 
 // notClosed is the error that there is nothing to open. It lists what is closed, because
 // names are easily mistyped.
-func notClosed(s *web.SiteState, w web.OpenWish) error {
+func notClosed(s *api.SiteState, w api.OpenWish) error {
 	name := func(vo, user string) string {
 		return strings.Join(slices.DeleteFunc([]string{flagged("--vo ", vo), flagged("--user ", user)}, func(s string) bool { return s == "" }), " ")
 	}
@@ -193,8 +193,8 @@ func flagged(before, s string) string {
 }
 
 // printSite shows the state of a site.
-func printSite(out io.Writer, s *web.SiteState, now time.Time) {
-	for _, line := range s.Sentences(func(i web.Instant) string { return display.Moment(i, now) }) {
+func printSite(out io.Writer, s *api.SiteState, now time.Time) {
+	for _, line := range s.Sentences(func(i api.Instant) string { return display.Moment(i, now) }) {
 		fmt.Fprintln(out, line)
 	}
 	for _, m := range s.Maintenance {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -49,7 +49,7 @@ that are down.`,
 // newReplace builds "bourse replica replace".
 func newReplace() *cobra.Command {
 	var c calling
-	var by web.Replacement
+	var by api.Replacement
 	cmd := &cobra.Command{
 		Use:   "replace OLD NEW",
 		Short: "Replace a process that is gone for good by a new one",
@@ -72,8 +72,8 @@ use it.`,
 				}
 				*to = n
 			}
-			return flags.PrintAnswer(cmd.Context(), &c.Calling, cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Replicas, error) {
-				return api.ReplaceReplica(ctx, by)
+			return flags.PrintAnswer(cmd.Context(), &c.Calling, cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Replicas, error) {
+				return server.ReplaceReplica(ctx, by)
 			}, replicaTable)
 		},
 	}
@@ -94,10 +94,10 @@ const leaderTime = 3 * time.Second
 // own state of each process that does.
 func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 	var none error
-	led := func(ctx context.Context, api *client.Client) (web.Replicas, error) {
+	led := func(ctx context.Context, server *client.Client) (api.Replicas, error) {
 		short, stop := context.WithTimeout(ctx, leaderTime)
 		defer stop()
-		r, err := api.Replicas(short)
+		r, err := server.Replicas(short)
 		var p *client.Problem
 		if err == nil || errors.As(err, &p) && p.Status != http.StatusServiceUnavailable || ctx.Err() != nil {
 			return r, err
@@ -116,7 +116,7 @@ func showReplicas(ctx context.Context, c *calling, out io.Writer) error {
 
 // leaderless asks each process of the context for its own state. none says why there is no
 // leader, with the errors of the processes that do not answer.
-func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err error) {
+func (c *calling) leaderless(ctx context.Context) (group api.Replicas, none, err error) {
 	found, err := c.Find()
 	if err != nil {
 		return group, nil, err
@@ -124,13 +124,13 @@ func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err
 	ctx, stop := context.WithTimeout(ctx, leaderTime)
 	defer stop()
 	holders := found.Holders()
-	said, errs := make([]web.Replicas, len(holders)), make([]error, len(holders))
+	said, errs := make([]api.Replicas, len(holders)), make([]error, len(holders))
 	var asked sync.WaitGroup
 	for i, url := range holders {
 		asked.Go(func() {
-			api, err := found.ToHolder(url)
+			server, err := found.ToHolder(url)
 			if err == nil {
-				said[i], err = api.ReplicasHere(ctx)
+				said[i], err = server.ReplicasHere(ctx)
 			}
 			errs[i] = err
 		})
@@ -148,11 +148,11 @@ func (c *calling) leaderless(ctx context.Context) (group web.Replicas, none, err
 }
 
 // together merges what several processes say of themselves into one list.
-func together(said []web.Replicas) (group web.Replicas) {
-	of, most := map[string]web.Replica{}, uint64(0)
+func together(said []api.Replicas) (group api.Replicas) {
+	of, most := map[string]api.Replica{}, uint64(0)
 	for _, s := range said {
 		if s.Term >= group.Term && len(s.Members) > 0 {
-			group = web.Replicas{Term: s.Term, Members: slices.Clone(s.Members)}
+			group = api.Replicas{Term: s.Term, Members: slices.Clone(s.Members)}
 		}
 		for _, m := range s.Members {
 			if m.Name == s.Here {
@@ -182,7 +182,7 @@ func memberID(s string) (int, error) {
 }
 
 // replicaTable renders a row for each member.
-func replicaTable(r *web.Replicas) string {
+func replicaTable(r *api.Replicas) string {
 	w := report.NewTable("member", "<role", "term", "applied", "behind", "<heard", "<address")
 	for _, m := range r.Members {
 		term, heard := "-", "no"

@@ -12,7 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -49,17 +49,17 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
 		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
-	var api *client.Client
+	var server *client.Client
 	var err error
 	if c.site != "" {
-		api, err = c.calling.Site(c.site)
+		server, err = c.calling.Site(c.site)
 	} else {
-		api, err = c.Broker()
+		server, err = c.Broker()
 	}
 	if err != nil {
 		return err
 	}
-	list, more, err := api.Reservations(ctx, c.user, c.most)
+	list, more, err := server.Reservations(ctx, c.user, c.most)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -67,7 +67,7 @@ func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 		fmt.Fprintf(messages, "only the first %d are shown; --most shows more\n", len(list))
 	}
 	if c.JSON {
-		return flags.WriteJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
+		return flags.WriteJSON(out, api.ReservationList{Reservations: append([]api.Reservation{}, list...)})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No open reservations.")

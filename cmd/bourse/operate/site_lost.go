@@ -12,14 +12,14 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // siteLost are the flags of "bourse site lost".
 type siteLost struct {
 	calling
-	wish   web.LostWish
+	wish   api.LostWish
 	undo   bool
 	yes    bool
 	dryRun bool
@@ -63,18 +63,18 @@ windows there.`,
 }
 
 func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stderr io.Writer) error {
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	if c.undo {
-		list, err := api.FindSite(ctx, name)
+		list, err := server.FindSite(ctx, name)
 		if err != nil {
 			return flags.Refused(err)
 		}
 		return c.printSites(&list, out)
 	}
-	stake, err := c.stake(ctx, api, name)
+	stake, err := c.stake(ctx, server, name)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 	if !c.yes && !flags.Agrees(in, stderr, fmt.Sprintf("Declare %s lost?", name)) {
 		return failure.Of(errors.New("nothing was done"))
 	}
-	list, err := api.LoseSite(ctx, name, c.wish)
+	list, err := server.LoseSite(ctx, name, c.wish)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -99,8 +99,8 @@ func (c *siteLost) run(ctx context.Context, name string, in io.Reader, out, stde
 }
 
 // stake asks what is at stake; nil if a broker of an earlier version cannot say.
-func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (*web.SiteStake, error) {
-	s, err := api.SiteStake(ctx, name)
+func (c *siteLost) stake(ctx context.Context, server *client.Client, name string) (*api.SiteStake, error) {
+	s, err := server.SiteStake(ctx, name)
 	var p *client.Problem
 	if errors.As(err, &p) && p.Status == http.StatusMethodNotAllowed && !c.dryRun {
 		return nil, nil
@@ -112,7 +112,7 @@ func (c *siteLost) stake(ctx context.Context, api *client.Client, name string) (
 }
 
 // stakeWords say what declaring a site lost does.
-func stakeWords(s *web.SiteStake) string {
+func stakeWords(s *api.SiteStake) string {
 	if s.Legs == 0 {
 		return fmt.Sprintf("%s carries nothing of this broker. Jobs that fit nowhere without it wait for it for %v, and are then abandoned.\n", s.Site, display.Roughly(s.Horizon.Duration))
 	}

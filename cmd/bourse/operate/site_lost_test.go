@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // What it will do is said with the numbers of jobs and legs.
 func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
 	t.Parallel()
-	got := stakeWords(&web.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: web.Credits{Credits: 5 * grid.Credit}, Horizon: web.Seconds{Duration: grid.Day}})
+	got := stakeWords(&api.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: api.Credits{Credits: 5 * grid.Credit}, Horizon: api.Seconds{Duration: grid.Day}})
 	if want := "north carries 14 legs of 12 jobs, 3 running, for 5 credits."; !strings.HasPrefix(got, want) || !strings.Contains(got, "for 1d") {
 		t.Errorf("%s", got)
 	}

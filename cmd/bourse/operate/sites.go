@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // newSites builds "bourse sites".
@@ -53,11 +53,11 @@ brokers have paid.`,
 }
 
 func (c *calling) sites(ctx context.Context, out io.Writer) error {
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	list, err := api.Sites(ctx)
+	list, err := server.Sites(ctx)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -65,18 +65,18 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 }
 
 // printSites shows the sites that a broker knows.
-func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
+func (c *calling) printSites(list *api.SiteList, out io.Writer) error {
 	if c.JSON {
 		return flags.WriteJSON(out, list)
 	}
 	now := time.Now()
-	bounded := slices.ContainsFunc(list.Sites, func(s web.Site) bool { return anyBounded(s.Groups) })
+	bounded := slices.ContainsFunc(list.Sites, func(s api.Site) bool { return anyBounded(s.Groups) })
 	w := report.NewTable(withLongest([]string{"site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price"}, bounded)...)
 	for i := range list.Sites {
 		s := &list.Sites[i]
 		said := strings.ReplaceAll(s.State, "-", " ")
 		if len(s.Groups) == 0 {
-			w.AppendRow(longestIn(table.Row{display.Cut(s.Name, display.SiteWidth), said, display.Both(s.Asked, now), "-", "", "", "", "", ""}, web.Seconds{}, bounded))
+			w.AppendRow(longestIn(table.Row{display.Cut(s.Name, display.SiteWidth), said, display.Both(s.Asked, now), "-", "", "", "", "", ""}, api.Seconds{}, bounded))
 		}
 		for _, g := range s.Groups {
 			w.AppendRow(longestIn(table.Row{display.Cut(s.Name, display.SiteWidth), said, display.Both(s.Asked, now), display.Cut(g.Name, display.GroupWidth), g.Nodes, g.Free, g.Clear,
@@ -101,8 +101,8 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 }
 
 // anyBounded reports whether some group allows no window of any length.
-func anyBounded(list []web.Group) bool {
-	return slices.ContainsFunc(list, func(g web.Group) bool { return g.Longest.Duration > 0 })
+func anyBounded(list []api.Group) bool {
+	return slices.ContainsFunc(list, func(g api.Group) bool { return g.Longest.Duration > 0 })
 }
 
 // withLongest adds the column of the longest windows, if any group has one.
@@ -114,7 +114,7 @@ func withLongest(columns []string, bounded bool) []string {
 }
 
 // longestIn adds to a row the longest window of its group, if the table has that column.
-func longestIn(row table.Row, longest web.Seconds, bounded bool) table.Row {
+func longestIn(row table.Row, longest api.Seconds, bounded bool) table.Row {
 	switch {
 	case !bounded:
 		return row
@@ -125,11 +125,11 @@ func longestIn(row table.Row, longest web.Seconds, bounded bool) table.Row {
 }
 
 func (c *calling) oneSite(ctx context.Context, name string, out io.Writer) error {
-	api, err := c.Site(name)
+	server, err := c.Site(name)
 	if err != nil {
 		return err
 	}
-	s, err := api.Site(ctx)
+	s, err := server.Site(ctx)
 	if err != nil {
 		return flags.Refused(err)
 	}

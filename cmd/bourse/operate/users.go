@@ -13,7 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -32,7 +32,7 @@ tenant. "*" stands for all users without terms of their own.
 		Example: "  bourse users\n  bourse users grant ana max_priority=10 max_nodes=64\n  bourse users reset ana max_nodes",
 		Args:    flags.Arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Tenancy(ctx) })
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Tenancy, error) { return server.Tenancy(ctx) })
 		},
 	}
 	c.AddFlags(cmd)
@@ -89,7 +89,7 @@ it.
 			if len(g.Terms) == 0 && in == "" {
 				return fmt.Errorf("nothing to grant; add terms such as max_nodes=64, or --in TENANT")
 			}
-			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Tenancy, error) { return server.Grant(ctx, g) })
 		},
 	}
 	c.AddFlags(cmd)
@@ -117,7 +117,7 @@ term "in" is the tenant of a user. Only operators may use it.`,
 					g.Drop = append(g.Drop, t.Name)
 				}
 			}
-			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Tenancy, error) { return api.Grant(ctx, g) })
+			return c.users(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, server *client.Client) (api.Tenancy, error) { return server.Grant(ctx, g) })
 		},
 	}
 	c.AddFlags(cmd)
@@ -125,22 +125,22 @@ term "in" is the tenant of a user. Only operators may use it.`,
 	return cmd
 }
 
-func grantOf(name string, tenant bool) web.Grant {
+func grantOf(name string, tenant bool) api.Grant {
 	if tenant {
-		return web.Grant{Tenant: name}
+		return api.Grant{Tenant: name}
 	}
-	return web.Grant{User: name}
+	return api.Grant{User: name}
 }
 
 // users prints the users and tenants that get returns.
-func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Tenancy, error)) error {
+func (c *calling) users(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (api.Tenancy, error)) error {
 	return flags.PrintAnswer(ctx, &c.Calling, out, get, usersTable)
 }
 
 // usersTable renders a row for each tenant, then one for each user.
-func usersTable(t *web.Tenancy) string {
+func usersTable(t *api.Tenancy) string {
 	w := report.NewTable("who", "tenant", "terms", "waiting", "node-hours", "credits", "in the period until")
-	row := func(h *web.Holding, name string) {
+	row := func(h *api.Holding, name string) {
 		terms := make([]string, len(h.Terms))
 		for i, x := range h.Terms {
 			terms[i] = x.Name + "=" + x.Value + mark(x.Source)

@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // showArray prints an array, and below it the elements.
-func (c *jobsCommand) showArray(ctx context.Context, api *client.Client, j *web.Job, out, messages io.Writer) error {
-	list, err := api.Jobs(ctx, client.Filter{Array: j.ID, State: c.state, Most: c.most})
+func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *api.Job, out, messages io.Writer) error {
+	list, err := server.Jobs(ctx, client.Filter{Array: j.ID, State: c.state, Most: c.most})
 	if err != nil {
 		return flags.Refused(err)
 	}
 	if c.JSON {
 		return flags.WriteJSON(out, struct {
-			*web.Job
-			Jobs []web.Job `json:"jobs"`
-		}{j, append([]web.Job{}, list...)})
+			*api.Job
+			Jobs []api.Job `json:"jobs"`
+		}{j, append([]api.Job{}, list...)})
 	}
 	printJob(out, j, time.Now())
 	fmt.Fprintln(out)
@@ -37,7 +37,7 @@ func (c *jobsCommand) showArray(ctx context.Context, api *client.Client, j *web.
 }
 
 // arrayLines are the lines of an array's own in its description.
-func arrayLines(line func(key, format string, args ...any), a *web.Array) {
+func arrayLines(line func(key, format string, args ...any), a *api.Array) {
 	if a != nil {
 		line("elements", "%s", a.Elements)
 		line("so far", "%s", a.Words)
@@ -57,7 +57,7 @@ func tally(out io.Writer, list []jobRow, blank string) string {
 
 // pending reports whether a job still has to get a window: of an array, whether any element
 // has.
-func pending(j *web.Job) bool {
+func pending(j *api.Job) bool {
 	if a := j.Array; a != nil {
 		return a.Waiting+a.Trying > 0
 	}
@@ -66,7 +66,7 @@ func pending(j *web.Job) bool {
 
 // row is the identity of the job that stands for another one in a list: of an element, its
 // array.
-func row(j *web.Job) string {
+func row(j *api.Job) string {
 	if j.Element != nil {
 		return j.Element.Array
 	}

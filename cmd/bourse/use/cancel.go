@@ -15,7 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -70,13 +70,13 @@ func (c *cancelling) run(ctx context.Context, ids []string, in io.Reader, out, s
 	case c.state != "" && c.state != "open" && (!known || !s.Open()):
 		return fmt.Errorf("--state %q: must be waiting, trying, placed, running or open; what is over cannot be cancelled", c.state)
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	question := ""
 	if chosen {
-		list, err := api.Jobs(ctx, client.Filter{Batch: c.batch, State: cmp.Or(c.state, "open"), User: c.user, Mine: c.mine})
+		list, err := server.Jobs(ctx, client.Filter{Batch: c.batch, State: cmp.Or(c.state, "open"), User: c.user, Mine: c.mine})
 		if err != nil {
 			return flags.Refused(err)
 		}
@@ -94,16 +94,16 @@ func (c *cancelling) run(ctx context.Context, ids []string, in io.Reader, out, s
 	if question != "" && !c.yes && !flags.Agrees(in, stderr, "Cancel "+question+"?") {
 		return failure.Of(errors.New("nothing was done"))
 	}
-	return c.cancel(ctx, api, ids, out, stderr)
+	return c.cancel(ctx, server, ids, out, stderr)
 }
 
 // cancel cancels one job after the other. What is refused does not keep it from the rest.
-func (c *cancelling) cancel(ctx context.Context, api *client.Client, ids []string, out, stderr io.Writer) error {
-	var done []web.Cancelled
+func (c *cancelling) cancel(ctx context.Context, server *client.Client, ids []string, out, stderr io.Writer) error {
+	var done []api.Cancelled
 	var refused error
 	failed := 0
 	for _, id := range ids {
-		a, err := api.Cancel(ctx, id)
+		a, err := server.Cancel(ctx, id)
 		switch {
 		case err == nil:
 			done = append(done, a)
@@ -129,11 +129,11 @@ func (c *cancelling) cancel(ctx context.Context, api *client.Client, ids []strin
 }
 
 // tell prints what was cancelled.
-func (c *cancelling) tell(list []web.Cancelled, out io.Writer) error {
+func (c *cancelling) tell(list []api.Cancelled, out io.Writer) error {
 	if c.JSON {
 		return flags.WriteJSON(out, struct {
-			Cancelled []web.Cancelled `json:"cancelled"`
-		}{append([]web.Cancelled{}, list...)})
+			Cancelled []api.Cancelled `json:"cancelled"`
+		}{append([]api.Cancelled{}, list...)})
 	}
 	for i := range list {
 		if _, err := fmt.Fprintln(out, list[i].Sentence()); err != nil {
@@ -148,7 +148,7 @@ func (c *cancelling) tell(list []web.Cancelled, out io.Writer) error {
 }
 
 // countWords says how many jobs there are in which state, and of how many users.
-func countWords(list []web.Job) string {
+func countWords(list []api.Job) string {
 	users := map[string]bool{}
 	var ids []string
 	for i := range list {
@@ -163,7 +163,7 @@ func countWords(list []web.Job) string {
 }
 
 // statesOf counts jobs by state: "83 done, 7 failed", in the order of the list of states.
-func statesOf(list []web.Job) string {
+func statesOf(list []api.Job) string {
 	of := map[string]int{}
 	for i := range list {
 		of[list[i].State]++

@@ -13,7 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -25,8 +25,8 @@ func DryRun(ctx context.Context, file string, at flags.Calling, out, messages io
 }
 
 // foresee prints what jobs would get.
-func foresee(ctx context.Context, c *calling, api *client.Client, jobs []web.JobRequest, from string, out io.Writer) error {
-	answer, err := api.Quote(ctx, web.QuoteWish{Jobs: jobs})
+func foresee(ctx context.Context, c *calling, server *client.Client, jobs []api.JobRequest, from string, out io.Writer) error {
+	answer, err := server.Quote(ctx, api.QuoteWish{Jobs: jobs})
 	if err != nil {
 		return flags.Refused(fmt.Errorf("%s: %w", from, err))
 	}
@@ -39,9 +39,9 @@ func foresee(ctx context.Context, c *calling, api *client.Client, jobs []web.Job
 
 // printQuotes prints a row for each job: what it would get, and beside that half an hour later
 // and on other sites; then why some get nothing, and what the figures mean.
-func printQuotes(out io.Writer, list []web.JobQuote, now time.Time) {
+func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 	guess := false
-	cell := func(o *web.Outlook, when bool, where bool) string {
+	cell := func(o *api.Outlook, when bool, where bool) string {
 		if o == nil || o.Cost == nil {
 			return "-"
 		}
@@ -90,7 +90,7 @@ func printQuotes(out io.Writer, list []web.JobQuote, now time.Time) {
 }
 
 // sitesOf names the sites of a window, each once.
-func sitesOf(o *web.Outlook) string {
+func sitesOf(o *api.Outlook) string {
 	var names []string
 	for i := range o.Legs {
 		if !slices.Contains(names, o.Legs[i].Site) {

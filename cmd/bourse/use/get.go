@@ -23,7 +23,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -95,16 +95,16 @@ func (c *getting) run(ctx context.Context, id string, paths []string, out io.Wri
 		}
 		paths[i] = p
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	j, err := api.Job(ctx, id)
+	j, err := server.Job(ctx, id)
 	if err != nil {
 		return flags.Refused(err)
 	}
 	if c.list || len(paths) == 0 {
-		return c.show(ctx, api, &j, paths, out)
+		return c.show(ctx, server, &j, paths, out)
 	}
 	legs, err := c.legs(&j)
 	if err != nil {
@@ -114,11 +114,11 @@ func (c *getting) run(ctx context.Context, id string, paths []string, out io.Wri
 		return flags.Misuse(fmt.Errorf("%s has %d legs, each with a folder of its own; choose one by --leg 0 to --leg %d", id, len(j.Legs), len(j.Legs)-1))
 	}
 	c.leg = legs[0]
-	return c.fetch(ctx, api, j.ID, paths, out)
+	return c.fetch(ctx, server, j.ID, paths, out)
 }
 
 // show lists the files of the chosen leg, or of all.
-func (c *getting) show(ctx context.Context, api *client.Client, j *web.Job, paths []string, out io.Writer) error {
+func (c *getting) show(ctx context.Context, server *client.Client, j *api.Job, paths []string, out io.Writer) error {
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
@@ -129,7 +129,7 @@ func (c *getting) show(ctx context.Context, api *client.Client, j *web.Job, path
 	var failures []error
 	for _, k := range legs {
 		for _, p := range paths {
-			l, err := patiently(ctx, func() (web.WorkFiles, error) { return api.Files(ctx, j.ID, k, p) })
+			l, err := patiently(ctx, func() (api.WorkFiles, error) { return server.Files(ctx, j.ID, k, p) })
 			switch {
 			case err != nil:
 				failures = append(failures, flags.Refused(err)) // other sites may be reachable
@@ -147,7 +147,7 @@ func (c *getting) show(ctx context.Context, api *client.Client, j *web.Job, path
 }
 
 // showFiles prints one list.
-func showFiles(out io.Writer, l *web.WorkFiles, below string, several bool) error {
+func showFiles(out io.Writer, l *api.WorkFiles, below string, several bool) error {
 	where := "its folder"
 	if below != "" {
 		where = below
@@ -176,11 +176,11 @@ func showFiles(out io.Writer, l *web.WorkFiles, below string, several bool) erro
 }
 
 // fetch fetches files and what is in folders.
-func (c *getting) fetch(ctx context.Context, api *client.Client, id string, paths []string, out io.Writer) error {
-	var files []web.WorkFile
+func (c *getting) fetch(ctx context.Context, server *client.Client, id string, paths []string, out io.Writer) error {
+	var files []api.WorkFile
 	total := int64(0)
 	for _, p := range paths {
-		l, err := patiently(ctx, func() (web.WorkFiles, error) { return api.Files(ctx, id, c.leg, p) })
+		l, err := patiently(ctx, func() (api.WorkFiles, error) { return server.Files(ctx, id, c.leg, p) })
 		switch {
 		case err != nil:
 			return flags.Refused(err)
@@ -190,7 +190,7 @@ func (c *getting) fetch(ctx context.Context, api *client.Client, id string, path
 			return failure.Of(fmt.Errorf("there are no files in %s", folderWords(p)))
 		}
 		for _, f := range l.Files {
-			if !slices.ContainsFunc(files, func(o web.WorkFile) bool { return o.Path == f.Path }) {
+			if !slices.ContainsFunc(files, func(o api.WorkFile) bool { return o.Path == f.Path }) {
 				files = append(files, f)
 				total += f.Size
 			}
@@ -209,7 +209,7 @@ func (c *getting) fetch(ctx context.Context, api *client.Client, id string, path
 	defer func() { _ = root.Close() }()
 	var failures []error
 	for _, f := range files {
-		err := c.one(ctx, api, root, id, f.Path, out)
+		err := c.one(ctx, server, root, id, f.Path, out)
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w; the same call goes on where this one stopped", context.Cause(ctx))
 		}
@@ -239,12 +239,12 @@ type got struct {
 }
 
 // one fetches one file. The path is the site's word: root keeps it from leading elsewhere.
-func (c *getting) one(ctx context.Context, api *client.Client, root *os.Root, id, name string, out io.Writer) error {
+func (c *getting) one(ctx context.Context, server *client.Client, root *os.Root, id, name string, out io.Writer) error {
 	if (grid.Source{What: grid.ReadFile, Path: name}).Check() != nil || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("the site names a file %q, which cannot be written here", name)
 	}
 	for range changes {
-		d, err := patiently(ctx, func() (web.WorkDigest, error) { return api.Digest(ctx, id, c.leg, name) })
+		d, err := patiently(ctx, func() (api.WorkDigest, error) { return server.Digest(ctx, id, c.leg, name) })
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (c *getting) one(ctx context.Context, api *client.Client, root *os.Root, id
 		}
 		whole := g.Same
 		if !whole {
-			if whole, err = c.pieces(ctx, api, root, id, &d, &g.From); err != nil {
+			if whole, err = c.pieces(ctx, server, root, id, &d, &g.From); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -285,7 +285,7 @@ func (c *getting) tell(g *got, out io.Writer) error {
 }
 
 // there reports whether the file is there already. One that differs is in the way.
-func (c *getting) there(root *os.Root, name string, d *web.WorkDigest) (bool, error) {
+func (c *getting) there(root *os.Root, name string, d *api.WorkDigest) (bool, error) {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -318,7 +318,7 @@ func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 // pieces fetches a file piece by piece beside its place, and renames it once it is whole.
 // What an earlier call has left of a file with the same digest is not fetched again. It
 // reports false if the file has changed.
-func (c *getting) pieces(ctx context.Context, api *client.Client, root *os.Root, id string, d *web.WorkDigest, began *int64) (whole bool, err error) {
+func (c *getting) pieces(ctx context.Context, server *client.Client, root *os.Root, id string, d *api.WorkDigest, began *int64) (whole bool, err error) {
 	beside := path.Join(path.Dir(d.Path), "."+path.Base(d.Path)+"."+d.SHA256[:16]+".part")
 	if err := root.MkdirAll(path.Dir(d.Path), 0o777); err != nil {
 		return false, err
@@ -340,7 +340,7 @@ func (c *getting) pieces(ctx context.Context, api *client.Client, root *os.Root,
 	}
 	*began = from
 	for from < d.Size {
-		o, err := patiently(ctx, func() (web.JobOutput, error) { return api.File(ctx, id, c.leg, d.Path, from) })
+		o, err := patiently(ctx, func() (api.JobOutput, error) { return server.File(ctx, id, c.leg, d.Path, from) })
 		switch {
 		case err != nil:
 			return false, err

@@ -18,7 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -81,7 +81,7 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	if c.most < 1 || c.most > 100_000 {
 		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
@@ -91,16 +91,16 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	}
 	switch {
 	case c.follow:
-		return c.events(ctx, api, id, out, messages)
+		return c.events(ctx, server, id, out, messages)
 	case c.watching:
-		return c.watch(ctx, api, id, out)
+		return c.watch(ctx, server, id, out)
 	case id != "":
-		j, err := api.Job(ctx, id)
+		j, err := server.Job(ctx, id)
 		if err != nil {
 			return flags.Refused(err)
 		}
 		if j.Array != nil {
-			return c.showArray(ctx, api, &j, out, messages)
+			return c.showArray(ctx, server, &j, out, messages)
 		}
 		if c.JSON {
 			return flags.WriteJSON(out, j)
@@ -108,20 +108,20 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		printJob(out, &j, time.Now())
 		return nil
 	}
-	return c.list(ctx, api, out, messages)
+	return c.list(ctx, server, out, messages)
 }
 
 // list prints the jobs.
-func (c *jobsCommand) list(ctx context.Context, api *client.Client, out, messages io.Writer) error {
-	list, err := api.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine, Most: c.most})
+func (c *jobsCommand) list(ctx context.Context, server *client.Client, out, messages io.Writer) error {
+	list, err := server.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine, Most: c.most})
 	if err != nil {
 		return flags.Refused(err)
 	}
 	list = inOrder(list)
 	if c.JSON {
 		return flags.WriteJSON(out, struct {
-			Jobs []web.Job `json:"jobs"`
-		}{append([]web.Job{}, list...)})
+			Jobs []api.Job `json:"jobs"`
+		}{append([]api.Job{}, list...)})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No jobs.")
@@ -139,7 +139,7 @@ func (c *jobsCommand) list(ctx context.Context, api *client.Client, out, message
 }
 
 // printJobs prints a table of jobs, and below it why jobs are not placed.
-func printJobs(out io.Writer, list []web.Job, now time.Time) { printRows(out, eachJob(list), now) }
+func printJobs(out io.Writer, list []api.Job, now time.Time) { printRows(out, eachJob(list), now) }
 
 // printRows prints a table of jobs and folded batches, and below it why jobs are not placed.
 func printRows(out io.Writer, list []jobRow, now time.Time) {
@@ -184,12 +184,12 @@ func printRows(out io.Writer, list []jobRow, now time.Time) {
 }
 
 // unplaced reports whether a job is not placed, or failed, for a known reason.
-func unplaced(j *web.Job) bool {
+func unplaced(j *api.Job) bool {
 	return j.Reason != nil && !windowed(j.State) && j.State != grid.JobDone.String()
 }
 
 // printJob prints one job with its legs.
-func printJob(out io.Writer, j *web.Job, now time.Time) {
+func printJob(out io.Writer, j *api.Job, now time.Time) {
 	line := func(key, format string, args ...any) {
 		fmt.Fprintf(out, "%-10s "+format+"\n", append([]any{key}, args...)...)
 	}
@@ -222,7 +222,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("batch", "%s", j.Batch)
 	}
 	if j.Paid != nil {
-		line("booked", "%s", web.Booked(j.Paid, j.Back))
+		line("booked", "%s", api.Booked(j.Paid, j.Back))
 	}
 	if len(j.Legs) == 0 {
 		return
@@ -254,7 +254,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 }
 
 // asked says what a job asks for.
-func asked(line func(name, format string, args ...any), j *web.Job) {
+func asked(line func(name, format string, args ...any), j *api.Job) {
 	if len(j.Parts) < 2 {
 		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
 			flags.Plural(j.Nodes, "node", "nodes"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
@@ -279,13 +279,13 @@ func asked(line func(name, format string, args ...any), j *web.Job) {
 }
 
 // legTable has a row for each leg of a job.
-func legTable(j *web.Job, now time.Time) table.Writer {
+func legTable(j *api.Job, now time.Time) table.Writer {
 	head := []string{"site", "<group", "nodes", "<start", "<end", "<state", "cost"}
-	ran := slices.ContainsFunc(j.Legs, func(l web.Leg) bool { return l.Begin != 0 || l.Exit != nil })
+	ran := slices.ContainsFunc(j.Legs, func(l api.Leg) bool { return l.Begin != 0 || l.Exit != nil })
 	if ran {
 		head = append(head, "<begin", "exit")
 	}
-	parts := slices.ContainsFunc(j.Legs, func(l web.Leg) bool { return l.Part != "" })
+	parts := slices.ContainsFunc(j.Legs, func(l api.Leg) bool { return l.Part != "" })
 	if parts {
 		head = append(head, "<part")
 	}
@@ -305,7 +305,7 @@ func legTable(j *web.Job, now time.Time) table.Writer {
 }
 
 // began is when the work of a leg really began, "" if unknown.
-func began(l *web.Leg, now time.Time) string {
+func began(l *api.Leg, now time.Time) string {
 	if l.Begin == 0 {
 		return ""
 	}
@@ -313,7 +313,7 @@ func began(l *web.Leg, now time.Time) string {
 }
 
 // exit is the exit status of a leg's work, "" if unknown.
-func exit(l *web.Leg) string {
+func exit(l *api.Leg) string {
 	if l.Exit == nil {
 		return ""
 	}
@@ -322,7 +322,7 @@ func exit(l *web.Leg) string {
 
 // windowLine says between which times a site may move a leg, or that it can no longer
 // move it.
-func windowLine(l *web.Leg, now time.Time) string {
+func windowLine(l *api.Leg, now time.Time) string {
 	text := fmt.Sprintf("%s may move it between %s and %s", l.Site, display.Moment(l.Opens, now), display.Moment(l.Closes, now))
 	if l.Opens == l.Start && l.Closes == l.End {
 		text = "its times are fixed"
@@ -337,19 +337,19 @@ func windowLine(l *web.Leg, now time.Time) string {
 }
 
 // events prints events as they happen.
-func (c *jobsCommand) events(ctx context.Context, api *client.Client, id string, out, messages io.Writer) error {
+func (c *jobsCommand) events(ctx context.Context, server *client.Client, id string, out, messages io.Writer) error {
 	if id != "" { // follow the identity: a later job may have the same name
-		j, err := api.Job(ctx, id)
+		j, err := server.Job(ctx, id)
 		if err != nil {
 			return flags.Refused(err)
 		}
 		id = j.ID
 	}
-	var last web.Job
+	var last api.Job
 	if id == "" { // of one job, the state that follows says all that counts
-		api.Missed = func(why string) { fmt.Fprintln(messages, flags.Visible(why)) }
+		server.Missed = func(why string) { fmt.Fprintln(messages, flags.Visible(why)) }
 	}
-	err := api.Follow(ctx, id, func(e client.Event) error {
+	err := server.Follow(ctx, id, func(e client.Event) error {
 		if err := c.show(out, e); err != nil {
 			return err
 		}
@@ -374,12 +374,12 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	now := time.Now()
 	if c.JSON {
 		if e.Job != nil {
-			return flags.WriteLine(out, web.Turn{At: web.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
+			return flags.WriteLine(out, api.Turn{At: api.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
 		}
 		return flags.WriteLine(out, e.Turn)
 	}
 	if e.Job != nil {
-		_, err := fmt.Fprintln(out, turnLine(web.Instant(now.UnixMilli()), "is "+e.Job.State, nil, e.Job, now))
+		_, err := fmt.Fprintln(out, turnLine(api.Instant(now.UnixMilli()), "is "+e.Job.State, nil, e.Job, now))
 		return err
 	}
 	words := e.Turn.Turn
@@ -397,7 +397,7 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 var places = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + grid.JobPlaced.String(), "is " + grid.JobRunning.String()}
 
 // turnLine writes a turn as a line, with the job's window if the turn gave it one.
-func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
+func turnLine(at api.Instant, turn string, why *api.Reason, j *api.Job, now time.Time) string {
 	s := fmt.Sprintf("%s  %s  %s", display.Day(at, now), j.ID, turn)
 	switch {
 	case why != nil:

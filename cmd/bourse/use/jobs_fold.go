@@ -3,7 +3,7 @@ package use
 import (
 	"slices"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // Lists of jobs are in the order of submission, and a large batch is one row.
@@ -13,12 +13,12 @@ const mostUnfolded = 10
 
 // jobRow is a job, or all jobs of a batch in the list.
 type jobRow struct {
-	web.Job
-	folded []web.Job // nil: it is one job
+	api.Job
+	folded []api.Job // nil: it is one job
 }
 
 // inOrder is a list, newest first, in the order of submission.
-func inOrder(list []web.Job) []web.Job {
+func inOrder(list []api.Job) []api.Job {
 	list = slices.Clone(list)
 	slices.Reverse(list)
 	return list
@@ -26,9 +26,9 @@ func inOrder(list []web.Job) []web.Job {
 
 // folded makes one row of the jobs of each batch that has more than a few, in place of its
 // first. Jobs of different users under one identity are different batches.
-func folded(list []web.Job) []jobRow {
+func folded(list []api.Job) []jobRow {
 	type batch struct{ id, user string }
-	of := map[batch][]web.Job{}
+	of := map[batch][]api.Job{}
 	for i := range list {
 		if j := &list[i]; j.Batch != "" {
 			of[batch{j.Batch, j.User}] = append(of[batch{j.Batch, j.User}], *j)
@@ -49,7 +49,7 @@ func folded(list []web.Job) []jobRow {
 }
 
 // eachJob is a row for each job.
-func eachJob(list []web.Job) []jobRow {
+func eachJob(list []api.Job) []jobRow {
 	rows := make([]jobRow, len(list))
 	for i := range list {
 		rows[i] = jobRow{Job: list[i]}
@@ -59,8 +59,8 @@ func eachJob(list []web.Job) []jobRow {
 
 // foldedRow sums up the jobs of a batch: nodes and cost are sums, start and end those of the
 // first and the last window.
-func foldedRow(all []web.Job) jobRow {
-	r := jobRow{Job: web.Job{ID: all[0].Batch, User: all[0].User, Batch: all[0].Batch}, folded: all}
+func foldedRow(all []api.Job) jobRow {
+	r := jobRow{Job: api.Job{ID: all[0].Batch, User: all[0].User, Batch: all[0].Batch}, folded: all}
 	for i := range all {
 		j := &all[i]
 		r.Nodes += j.Nodes
@@ -70,9 +70,9 @@ func foldedRow(all []web.Job) jobRow {
 		r.End = max(r.End, j.End)
 		if j.Cost != nil {
 			if r.Cost == nil {
-				r.Cost = &web.Credits{}
+				r.Cost = &api.Credits{}
 			}
-			r.Cost = &web.Credits{Credits: r.Cost.Plus(j.Cost.Credits)}
+			r.Cost = &api.Credits{Credits: r.Cost.Plus(j.Cost.Credits)}
 		}
 		for _, s := range j.Sites {
 			if !slices.Contains(r.Sites, s) {

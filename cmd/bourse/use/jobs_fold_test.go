@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // A list is in the order of submission, and a batch of more than ten jobs is one row in place of
 // its first, with its states counted; the same identity of another user is another batch.
 func TestJobs_ALargeBatchIsOneRow(t *testing.T) {
 	t.Parallel()
-	var newest []web.Job
+	var newest []api.Job
 	for i := range 14 {
-		j := web.Job{ID: fmt.Sprint("j", i), User: "ana", Batch: "night-run", State: "done", Nodes: 2, Start: web.Instant(1000 * (20 - i)), End: web.Instant(1000 * (40 - i)),
-			Sites: []string{"north"}, Cost: &web.Credits{Credits: grid.Credit}}
+		j := api.Job{ID: fmt.Sprint("j", i), User: "ana", Batch: "night-run", State: "done", Nodes: 2, Start: api.Instant(1000 * (20 - i)), End: api.Instant(1000 * (40 - i)),
+			Sites: []string{"north"}, Cost: &api.Credits{Credits: grid.Credit}}
 		switch {
 		case i == 0:
 			j.Batch = ""
@@ -26,7 +26,7 @@ func TestJobs_ALargeBatchIsOneRow(t *testing.T) {
 		case i > 9:
 			j.State, j.Sites = "failed", []string{"south"}
 		}
-		newest = append([]web.Job{j}, newest...)
+		newest = append([]api.Job{j}, newest...)
 	}
 	rows := folded(inOrder(newest))
 	if len(rows) != 3 || rows[0].ID != "j0" || rows[1].ID != "night-run" || rows[2].ID != "j13" {

@@ -12,13 +12,13 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 func BenchmarkPrintJobs_520(b *testing.B) {
-	list := make([]web.Job, 520)
+	list := make([]api.Job, 520)
 	for i := range list {
-		list[i] = web.Job{ID: fmt.Sprintf("somebody/batch-%08d/a-job-of-many-%d", i, i), User: []string{"ana", "bob"}[i%2], State: "waiting", Nodes: i, Sites: []string{"north", "south"}}
+		list[i] = api.Job{ID: fmt.Sprintf("somebody/batch-%08d/a-job-of-many-%d", i, i), User: []string{"ana", "bob"}[i%2], State: "waiting", Nodes: i, Sites: []string{"north", "south"}}
 	}
 	for b.Loop() {
 		printJobs(io.Discard, list, time.Now())
@@ -28,12 +28,12 @@ func BenchmarkPrintJobs_520(b *testing.B) {
 func TestJobs_FitATerminalWithLongNames(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	cost := web.Credits{Credits: 12_345 * grid.Credit}
-	var list []web.Job
+	cost := api.Credits{Credits: 12_345 * grid.Credit}
+	var list []api.Job
 	for i := range 3 {
-		list = append(list, web.Job{ID: fmt.Sprintf("%s-%d-k3f9m2q%d", strings.Repeat("long", 20), i, i), User: strings.Repeat("user", i+5), State: "abandoned",
+		list = append(list, api.Job{ID: fmt.Sprintf("%s-%d-k3f9m2q%d", strings.Repeat("long", 20), i, i), User: strings.Repeat("user", i+5), State: "abandoned",
 			Nodes: 1000, Sites: []string{"north", "south", "east", "west"}, Cost: &cost,
-			Start: web.Instant(now.AddDate(0, 0, 1).UnixMilli()), End: web.Instant(now.AddDate(0, 0, 2).UnixMilli())})
+			Start: api.Instant(now.AddDate(0, 0, 1).UnixMilli()), End: api.Instant(now.AddDate(0, 0, 2).UnixMilli())})
 	}
 	var out bytes.Buffer
 	printJobs(&out, list, now)
@@ -55,10 +55,10 @@ func TestREADME_TheTableOfJobsIsOfThisForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 22, 22, 18, 12, 0, time.UTC)
-	cost := web.Credits{Credits: 26_727_794}
-	at := func(d time.Duration) web.Instant { return web.Instant(now.Add(d).UnixMilli()) }
+	cost := api.Credits{Credits: 26_727_794}
+	at := func(d time.Duration) api.Instant { return api.Instant(now.Add(d).UnixMilli()) }
 	var out bytes.Buffer
-	printJobs(&out, []web.Job{{ID: "wave-725ubk6j", User: "root", State: grid.JobPlaced.String(), Nodes: 150, Sites: []string{"east", "island", "north", "west"},
+	printJobs(&out, []api.Job{{ID: "wave-725ubk6j", User: "root", State: grid.JobPlaced.String(), Nodes: 150, Sites: []string{"east", "island", "north", "west"},
 		Start: at(9 * time.Second), End: at(10*time.Minute + 9*time.Second), Cost: &cost}}, now)
 	if !strings.Contains(string(page), "```\n"+out.String()+"```\n") {
 		t.Errorf("the README has not\n%s", out.String())
@@ -69,9 +69,9 @@ func TestREADME_TheTableOfJobsIsOfThisForm(t *testing.T) {
 func TestJobs_LetNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	j := web.Job{ID: "wave-\x1b]0;owned\x07", User: "ana\u009b2J", State: "waiting", Reason: &web.Reason{Detail: "no machine with \x1b[31mavx\u202e"}}
+	j := api.Job{ID: "wave-\x1b]0;owned\x07", User: "ana\u009b2J", State: "waiting", Reason: &api.Reason{Detail: "no machine with \x1b[31mavx\u202e"}}
 	printJob(&flags.Output{W: &b}, &j, time.Now())
-	printJobs(&flags.Output{W: &b}, []web.Job{j, {User: "ben", State: "done"}}, time.Now())
+	printJobs(&flags.Output{W: &b}, []api.Job{j, {User: "ben", State: "done"}}, time.Now())
 	if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u009b\u202e") || !strings.Contains(s, `\u001b[31mavx\u202e`) {
 		t.Errorf("shown as %q", s)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // legChoice says which leg of a job is meant, or which part of a job of parts.
@@ -39,7 +39,7 @@ func (l *legChoice) check(cmd *cobra.Command) error {
 }
 
 // legs are the chosen legs of a job, at least one: without any the broker says why.
-func (l *legChoice) legs(j *web.Job) ([]int, error) {
+func (l *legChoice) legs(j *api.Job) ([]int, error) {
 	var list []int
 	switch {
 	case l.part == "" && l.chosen:
@@ -66,7 +66,7 @@ func (l *legChoice) legs(j *web.Job) ([]int, error) {
 }
 
 // titleOf is a leg among several.
-func titleOf(j *web.Job, leg int) string {
+func titleOf(j *api.Job, leg int) string {
 	l := &j.Legs[leg]
 	if l.Part != "" {
 		return fmt.Sprintf("leg %d, part %s, on %s", leg, l.Part, l.Site)

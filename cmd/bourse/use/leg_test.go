@@ -7,17 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // A part's name stands for the legs that carry it, a number for a leg.
 func TestLegChoice_APartIsItsLegs(t *testing.T) {
 	t.Parallel()
-	hybrid := web.Job{ID: "hybrid-1", Legs: []web.Leg{{Part: "qpu"}, {Part: "gpu"}, {Part: "gpu"}}}
-	plain := web.Job{ID: "wave-1", Legs: []web.Leg{{}, {}}}
+	hybrid := api.Job{ID: "hybrid-1", Legs: []api.Leg{{Part: "qpu"}, {Part: "gpu"}, {Part: "gpu"}}}
+	plain := api.Job{ID: "wave-1", Legs: []api.Leg{{}, {}}}
 	for _, c := range []struct {
 		args string
-		job  *web.Job
+		job  *api.Job
 		want []int
 		says string
 	}{
@@ -27,7 +27,7 @@ func TestLegChoice_APartIsItsLegs(t *testing.T) {
 		{"--leg 2", &hybrid, []int{2}, ""},
 		{"--part cpu", &hybrid, nil, "has no such part; it has qpu, gpu"},
 		{"--part gpu", &plain, nil, "has no parts; choose a leg by --leg 0 to --leg 1"},
-		{"--part gpu", &web.Job{ID: "new-1"}, []int{0}, ""},
+		{"--part gpu", &api.Job{ID: "new-1"}, []int{0}, ""},
 		{"--part -1", &plain, nil, "must be 0 to 10,000"},
 	} {
 		var l legChoice

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // modifyCommand holds the flags.
@@ -63,14 +63,14 @@ ID is a job's identity, or its name if no other job has it.`,
 
 func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error {
 	m := c.modification()
-	if m == (web.Modification{}) {
+	if m == (api.Modification{}) {
 		return errors.New("nothing to change; give a flag, such as --flexible 4h")
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	j, err := api.Modify(ctx, id, m)
+	j, err := server.Modify(ctx, id, m)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -82,25 +82,25 @@ func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error
 }
 
 // modification is the change that the given flags ask for.
-func (c *modifyCommand) modification() web.Modification {
-	m := web.Modification{Ready: c.ready, Deadline: c.deadline}
+func (c *modifyCommand) modification() api.Modification {
+	m := api.Modification{Ready: c.ready, Deadline: c.deadline}
 	if c.flexible != nil {
-		m.Flexible = &web.Seconds{Duration: *c.flexible}
+		m.Flexible = &api.Seconds{Duration: *c.flexible}
 	}
 	if c.length != nil {
-		m.Length = &web.Seconds{Duration: *c.length}
+		m.Length = &api.Seconds{Duration: *c.length}
 	}
 	if c.fix != nil {
-		m.Fix = &web.Performance{Performance: *c.fix}
+		m.Fix = &api.Performance{Performance: *c.fix}
 	}
 	if c.alternatives != nil {
-		m.Alternatives = &web.Performance{Performance: *c.alternatives}
+		m.Alternatives = &api.Performance{Performance: *c.alternatives}
 	}
 	if c.budget != nil {
-		m.Budget = &web.Credits{Credits: *c.budget}
+		m.Budget = &api.Credits{Credits: *c.budget}
 	}
 	if c.price != nil {
-		m.MaxPrice = &web.Price{Price: *c.price}
+		m.MaxPrice = &api.Price{Price: *c.price}
 	}
 	m.Nodes = c.nodes
 	return m

@@ -15,7 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -68,11 +68,11 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	if steps < 1 {
 		return fmt.Errorf("--steps %d: must be 1 or more", steps)
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	list, err := api.Offers(ctx, site)
+	list, err := server.Offers(ctx, site)
 	if err != nil {
 		return flags.Refused(err)
 	}
@@ -103,7 +103,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 }
 
 // priceThen is the price of an offer at a later step, "" if the price never changes.
-func priceThen(o *web.Offer, at web.Instant) any {
+func priceThen(o *api.Offer, at api.Instant) any {
 	if len(o.Prices) == 0 {
 		return ""
 	}
@@ -119,11 +119,11 @@ func priceThen(o *web.Offer, at web.Instant) any {
 
 // jobOffers shows what sites offer for shifting a job.
 func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error {
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	list, err := api.ShiftOffers(ctx, id)
+	list, err := server.ShiftOffers(ctx, id)
 	var p *client.Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound {
 		return failure.Of(fmt.Errorf("no site and no job of yours is named %q", id))
@@ -166,11 +166,11 @@ func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int
 	case n < 1:
 		return fmt.Errorf("offer %d: must be the number of an offer that bourse offers %s shows", min(accept, reject), id)
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
-	j, err := api.AnswerShift(ctx, id, web.ShiftAnswer{N: n, Accept: accept > 0})
+	j, err := server.AnswerShift(ctx, id, api.ShiftAnswer{N: n, Accept: accept > 0})
 	if err != nil {
 		return flags.Refused(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // What became of jobs, in words and as an exit status.
@@ -25,7 +25,7 @@ func statesText() string {
 }
 
 // outcome says in what state a job is, and why.
-func outcome(j *web.Job) string {
+func outcome(j *api.Job) string {
 	words := j.ID + " is " + j.State
 	if j.State == grid.JobFailed.String() {
 		words = j.ID + " failed"
@@ -40,7 +40,7 @@ func outcome(j *web.Job) string {
 const mostNamed = 20
 
 // unsuccessful names the jobs that are over and not done; nil: there are none.
-func unsuccessful(list []web.Job) error {
+func unsuccessful(list []api.Job) error {
 	var lines []string
 	failed, over := 0, 0
 	for i := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -154,24 +154,24 @@ func (c *submitting) run(ctx context.Context, from source, out, messages io.Writ
 	if err != nil {
 		return err
 	}
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return err
 	}
 	if c.dryRun {
-		return foresee(ctx, &c.calling, api, jobs, from.name(), out)
+		return foresee(ctx, &c.calling, server, jobs, from.name(), out)
 	}
 	visible := &flags.Output{W: messages} // escapes: messages have names and words of the broker
-	if err := c.cap(ctx, api, jobs, visible); err != nil {
+	if err := c.cap(ctx, server, jobs, visible); err != nil {
 		return flags.Refused(fmt.Errorf("%s: %w", from.name(), err))
 	}
 	messages = visible
-	batch := web.Batch{ID: c.id, Notify: c.notify, Jobs: jobs}
+	batch := api.Batch{ID: c.id, Notify: c.notify, Jobs: jobs}
 	if batch.ID == "" {
 		batch.ID = client.NewBatchID()
 	}
 	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call, so that the user can repeat it without its answer
-	answer, err := api.Submit(ctx, batch)
+	answer, err := server.Submit(ctx, batch)
 	if err != nil {
 		return flags.Refused(fmt.Errorf("%s: %w", from.name(), err))
 	}
@@ -181,12 +181,12 @@ func (c *submitting) run(ctx context.Context, from source, out, messages io.Writ
 		defer cancel()
 		ctx = bounded
 	}
-	return c.tell(ctx, api, answer, out, messages)
+	return c.tell(ctx, server, answer, out, messages)
 }
 
 // tell prints what the broker accepted, waits if asked to, and fails if a job was not
 // accepted, failed, or is abandoned or withdrawn.
-func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
+func (c *submitting) tell(ctx context.Context, server *client.Client, answer api.BatchAnswer, out, messages io.Writer) error {
 	lost, late := 0, error(nil) // late: the state of the jobs at the timeout
 	for _, j := range answer.Jobs {
 		if !j.Taken {
@@ -194,10 +194,10 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 			fmt.Fprintf(messages, "%s was not accepted: %s\n", j.Name, j.Reason)
 		}
 	}
-	var list []web.Job
+	var list []api.Job
 	if c.wait != "" && lost < len(answer.Jobs) {
 		var err error
-		if list, err = c.settle(ctx, api, answer, messages); err != nil && len(list) == 0 {
+		if list, err = c.settle(ctx, server, answer, messages); err != nil && len(list) == 0 {
 			return flags.Refused(err)
 		}
 		list, late = inOrder(list), err
@@ -205,8 +205,8 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	switch {
 	case c.JSON && list != nil:
 		if err := flags.WriteJSON(out, struct {
-			web.BatchAnswer
-			State []web.Job `json:"state"`
+			api.BatchAnswer
+			State []api.Job `json:"state"`
 		}{answer, list}); err != nil {
 			return err
 		}

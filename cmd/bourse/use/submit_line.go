@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -123,7 +123,7 @@ func (c *submitting) last(key string) (value string, given bool) {
 }
 
 // line is the job of a command, or of a script with its lines.
-func (c *submitting) line(ctx context.Context, file, name string, lines []configs.Setting, work *grid.Work) ([]web.JobRequest, error) {
+func (c *submitting) line(ctx context.Context, file, name string, lines []configs.Setting, work *grid.Work) ([]api.JobRequest, error) {
 	if err := c.unmeantForTraces(file); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (c *submitting) line(ctx context.Context, file, name string, lines []config
 	if err != nil {
 		return nil, err
 	}
-	return []web.JobRequest{request(j)}, nil
+	return []api.JobRequest{request(j)}, nil
 }
 
 // mostPast is how many past jobs are looked at for their run times.
@@ -166,17 +166,17 @@ func (c *submitting) lengthOf(ctx context.Context, name string, script bool) str
 func (c *submitting) past(ctx context.Context, name string) []string {
 	ctx, stop := context.WithTimeout(ctx, flags.AnswerTime)
 	defer stop()
-	api, err := c.Broker()
+	server, err := c.Broker()
 	if err != nil {
 		return nil
 	}
-	list, err := api.Jobs(ctx, client.Filter{Name: name, State: grid.JobDone.String(), Mine: true})
+	list, err := server.Jobs(ctx, client.Filter{Name: name, State: grid.JobDone.String(), Mine: true})
 	if err != nil {
 		return nil
 	}
 	var words []string
 	for i := range list[:min(len(list), mostPast)] {
-		begin, end := web.Instant(0), list[i].End
+		begin, end := api.Instant(0), list[i].End
 		for k := range list[i].Legs {
 			if l := &list[i].Legs[k]; l.Begin != 0 && (begin == 0 || l.Begin < begin) {
 				begin = l.Begin
@@ -192,11 +192,11 @@ func (c *submitting) past(ctx context.Context, name string) []string {
 
 // cap gives the jobs without a price the broker's price cap, and shows it before they are
 // sent.
-func (c *submitting) cap(ctx context.Context, api *client.Client, jobs []web.JobRequest, messages *flags.Output) error {
+func (c *submitting) cap(ctx context.Context, server *client.Client, jobs []api.JobRequest, messages *flags.Output) error {
 	var at []int
-	var wish web.QuoteWish
+	var wish api.QuoteWish
 	for i := range jobs {
-		if jobs[i].MaxPrice == nil && jobs[i].Budget == nil && !slices.ContainsFunc(jobs[i].Parts, func(p web.PartRequest) bool { return p.MaxPrice != nil }) {
+		if jobs[i].MaxPrice == nil && jobs[i].Budget == nil && !slices.ContainsFunc(jobs[i].Parts, func(p api.PartRequest) bool { return p.MaxPrice != nil }) {
 			alone := jobs[i]
 			alone.After, alone.AfterAny, alone.AfterFailed, alone.AfterEach, alone.Gap = nil, nil, nil, nil, nil
 			at, wish.Jobs = append(at, i), append(wish.Jobs, alone)
@@ -206,7 +206,7 @@ func (c *submitting) cap(ctx context.Context, api *client.Client, jobs []web.Job
 		return nil
 	}
 	wish.Prices = true
-	answer, err := api.Quote(ctx, wish)
+	answer, err := server.Quote(ctx, wish)
 	if err != nil {
 		return err
 	}
@@ -215,13 +215,13 @@ func (c *submitting) cap(ctx context.Context, api *client.Client, jobs []web.Job
 		q := &answer.Jobs[n]
 		jobs[i].MaxPrice, jobs[i].Capped = &q.MaxPrice, true
 		sum = sum.Plus(q.Budget.Credits)
-		most = web.Price{Price: max(most.Price, q.MaxPrice.Price)}
+		most = api.Price{Price: max(most.Price, q.MaxPrice.Price)}
 	}
 	of := jobs[at[0]].Name
 	if len(at) > 1 {
 		of = flags.Plural(len(at), "job", "jobs")
 	}
 	fmt.Fprintf(messages, "%s without a price: at most %v credits per node-hour (the broker's price_cap), %s credits in all; --max-price or --budget says otherwise\n",
-		of, most, display.Credits(&web.Credits{Credits: sum}))
+		of, most, display.Credits(&api.Credits{Credits: sum}))
 	return nil
 }

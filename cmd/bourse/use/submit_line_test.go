@@ -10,7 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // parsed are the flags of a command line, and what reads its jobs.
@@ -107,15 +107,15 @@ func TestSubmit_EveryKeyIsAFlag(t *testing.T) {
 // A dry run shows what each job would get, or why it gets nothing.
 func TestQuote_SaysWhyThereIsNothing(t *testing.T) {
 	t.Parallel()
-	at := web.Instant(3_600_000)
-	window := func(site string, cost grid.Credits, least bool) *web.Outlook {
-		return &web.Outlook{Start: at, End: 2 * at, Nodes: 2, Cost: &web.Credits{Credits: cost}, AtLeast: least, Legs: []web.OutlookLeg{{Site: site, Nodes: 2}}}
+	at := api.Instant(3_600_000)
+	window := func(site string, cost grid.Credits, least bool) *api.Outlook {
+		return &api.Outlook{Start: at, End: 2 * at, Nodes: 2, Cost: &api.Credits{Credits: cost}, AtLeast: least, Legs: []api.OutlookLeg{{Site: site, Nodes: 2}}}
 	}
 	var out strings.Builder
-	printQuotes(&out, []web.JobQuote{
-		{Name: "a", Capped: true, MaxPrice: web.Price{Price: grid.Price(3 * grid.Credit)}, Budget: web.Credits{Credits: 6 * grid.Credit},
+	printQuotes(&out, []api.JobQuote{
+		{Name: "a", Capped: true, MaxPrice: api.Price{Price: grid.Price(3 * grid.Credit)}, Budget: api.Credits{Credits: 6 * grid.Credit},
 			Now: window("north", grid.Credit, true), Later: window("north", 2*grid.Credit, false), Elsewhere: window("south", 4*grid.Credit, false)},
-		{Name: "b", Now: &web.Outlook{Reason: &web.Reason{Code: "too-large", Detail: "asks for 99 nodes"}}},
+		{Name: "b", Now: &api.Outlook{Reason: &api.Reason{Code: "too-large", Detail: "asks for 99 nodes"}}},
 	}, at.Time())
 	for _, want := range []string{"1.00+", "2.00 01:00:00", "4.00 south 01:00:00", "b gets no window now: asks for 99 nodes", "a pays at most 3 credits per node-hour, the broker's price_cap, and 6.00 in all.",
 		"Nothing is held.", "+: jobs wait there"} {

@@ -6,16 +6,16 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // request makes the API's form of a job of a batch file.
-func request(j *configs.Job) web.JobRequest {
-	r := web.JobRequest{
-		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
-		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
+func request(j *configs.Job) api.JobRequest {
+	r := api.JobRequest{
+		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: api.Seconds{Duration: j.Length},
+		MinPerformance: &api.Performance{Performance: j.MinPerformance}, MaxPrice: &api.Price{Price: j.MaxPrice}, Budget: &api.Credits{Credits: j.Budget},
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
-		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: j.Array.String(), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: web.WorkRequestOf(j.Work),
+		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: j.Array.String(), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: api.WorkRequestOf(j.Work),
 	}
 	if j.Unpriced {
 		r.MaxPrice, r.Budget = nil, nil
@@ -25,10 +25,10 @@ func request(j *configs.Job) web.JobRequest {
 	}
 	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
 	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
-		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, web.Seconds{}, nil, nil, false
-		r.WorkRequest, r.Sites, r.Avoid = web.WorkRequest{}, nil, nil
+		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, api.Seconds{}, nil, nil, false
+		r.WorkRequest, r.Sites, r.Avoid = api.WorkRequest{}, nil, nil
 		for i := range j.Parts {
-			r.Parts = append(r.Parts, web.PartRequestOf(&j.Parts[i]))
+			r.Parts = append(r.Parts, api.PartRequestOf(&j.Parts[i]))
 			if j.Unpriced {
 				r.Parts[i].MaxPrice = nil
 			}
@@ -36,23 +36,23 @@ func request(j *configs.Job) web.JobRequest {
 		}
 	}
 	for _, z := range j.Sizes {
-		r.Sizes = append(r.Sizes, web.Size{Nodes: z.Nodes, Length: web.Seconds{Duration: z.Length}})
+		r.Sizes = append(r.Sizes, api.Size{Nodes: z.Nodes, Length: api.Seconds{Duration: z.Length}})
 	}
 	if j.Gap > 0 {
-		r.Gap = &web.Seconds{Duration: j.Gap}
+		r.Gap = &api.Seconds{Duration: j.Gap}
 	}
 	if j.Flexible > 0 && j.Fix > 0 {
-		r.Flexible = &web.Seconds{Duration: j.Flexible}
-		r.Fix = &web.Performance{Performance: grid.Performance(j.Fix)}
+		r.Flexible = &api.Seconds{Duration: j.Flexible}
+		r.Fix = &api.Performance{Performance: grid.Performance(j.Fix)}
 	}
 	if j.Alternatives > 0 {
-		r.Alternatives = &web.Performance{Performance: grid.Performance(j.Alternatives)}
+		r.Alternatives = &api.Performance{Performance: grid.Performance(j.Alternatives)}
 	}
 	if j.Run > 0 && len(j.Parts) == 0 {
-		r.Run = &web.Seconds{Duration: j.Run}
+		r.Run = &api.Seconds{Duration: j.Run}
 	}
 	if text, err := json.Marshal(j.Require); err == nil && string(text) != "{}" && len(j.Parts) == 0 {
-		m := web.Machine(j.Require)
+		m := api.Machine(j.Require)
 		r.Require = &m
 	}
 	return r

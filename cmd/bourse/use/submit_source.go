@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -36,7 +36,7 @@ func (c *submitting) unmeantForTraces(what string) error {
 
 // read reads the jobs of a batch, a script or a trace, whichever the file holds, or that of a
 // command.
-func (c *submitting) read(ctx context.Context, from source, messages io.Writer) ([]web.JobRequest, error) {
+func (c *submitting) read(ctx context.Context, from source, messages io.Writer) ([]api.JobRequest, error) {
 	if from.command != nil {
 		return c.line(ctx, from.name(), configs.NameOf(from.command[0]), nil, &grid.Work{Command: from.command})
 	}
@@ -70,7 +70,7 @@ func (c *submitting) read(ctx context.Context, from source, messages io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	list := make([]web.JobRequest, len(batch.Jobs))
+	list := make([]api.JobRequest, len(batch.Jobs))
 	for i := range batch.Jobs {
 		list[i] = request(&batch.Jobs[i])
 	}
@@ -78,7 +78,7 @@ func (c *submitting) read(ctx context.Context, from source, messages io.Writer) 
 }
 
 // script is the job of a script with its lines.
-func (c *submitting) script(ctx context.Context, from source, text []byte) ([]web.JobRequest, error) {
+func (c *submitting) script(ctx context.Context, from source, text []byte) ([]api.JobRequest, error) {
 	if from.file != workload.Stdin {
 		var err error
 		if text, err = configs.ReadScript(from.file); err != nil {
@@ -144,7 +144,7 @@ func (c *submitting) ofTrace(from source) (price *grid.Price, deadline *grid.Dur
 }
 
 // trace reads the first jobs of a trace: of a file, or of the text of the standard input.
-func (c *submitting) trace(from source, text []byte, messages io.Writer) ([]web.JobRequest, error) {
+func (c *submitting) trace(from source, text []byte, messages io.Writer) ([]api.JobRequest, error) {
 	price, deadline, err := c.ofTrace(from)
 	switch {
 	case err != nil:
@@ -172,14 +172,14 @@ func (c *submitting) trace(from source, text []byte, messages io.Writer) ([]web.
 		return nil, fmt.Errorf("%s: no jobs are left of %d records", from.name(), len(log.Records))
 	}
 	local = local[:min(len(local), c.most)]
-	list, seen := make([]web.JobRequest, len(local)), map[int64]int{}
+	list, seen := make([]api.JobRequest, len(local)), map[int64]int{}
 	for i, l := range local {
 		name := "job" + strconv.FormatInt(l.ID, 10)
 		if seen[l.ID]++; seen[l.ID] > 1 {
 			name += "." + strconv.Itoa(seen[l.ID])
 		}
-		list[i] = web.JobRequest{Name: name, Nodes: l.Nodes, Length: web.Seconds{Duration: l.Estimate},
-			Run: &web.Seconds{Duration: max(l.Run, grid.Millisecond)}, MaxPrice: &web.Price{Price: *price}}
+		list[i] = api.JobRequest{Name: name, Nodes: l.Nodes, Length: api.Seconds{Duration: l.Estimate},
+			Run: &api.Seconds{Duration: max(l.Run, grid.Millisecond)}, MaxPrice: &api.Price{Price: *price}}
 		if deadline != nil {
 			list[i].Deadline = deadline.Words()
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -25,7 +25,7 @@ const (
 // and only if there is no stream again and again. It leaves out batches of other users with
 // the same identity, which an operator would see. With an error it returns the jobs as last
 // seen.
-func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer, messages io.Writer) ([]web.Job, error) {
+func (c *submitting) settle(ctx context.Context, server *client.Client, answer api.BatchAnswer, messages io.Writer) ([]api.Job, error) {
 	said := ""
 	own := map[string]bool{}
 	for _, j := range answer.Jobs {
@@ -35,17 +35,17 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 	}
 	follow, leave := context.WithCancel(ctx)
 	defer leave()
-	news := batchNews(follow, api, own)
-	var seen []web.Job
+	news := batchNews(follow, server, own)
+	var seen []api.Job
 	for wait := firstAsk; ; wait = min(wait*3/2, slowAsk) {
-		list, err := api.Jobs(ctx, client.Filter{Batch: answer.ID})
+		list, err := server.Jobs(ctx, client.Filter{Batch: answer.ID})
 		if ctx.Err() != nil {
 			return seen, context.Cause(ctx)
 		}
 		if err != nil {
 			return seen, err
 		}
-		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
+		list = slices.DeleteFunc(list, func(j api.Job) bool { return !own[j.ID] })
 		seen = list
 		var open []string
 		for i := range list {
@@ -87,7 +87,7 @@ func listen(ctx context.Context, least time.Duration, news <-chan struct{}) bool
 // batchNews follows the events of a batch's jobs. It sends when a stream has been opened,
 // for what happened before, and when a job has another state. It closes the channel if
 // there is no stream to follow.
-func batchNews(ctx context.Context, api *client.Client, own map[string]bool) <-chan struct{} {
+func batchNews(ctx context.Context, server *client.Client, own map[string]bool) <-chan struct{} {
 	news := make(chan struct{}, 1)
 	tell := func() {
 		select {
@@ -104,7 +104,7 @@ func batchNews(ctx context.Context, api *client.Client, own map[string]bool) <-c
 	go func() {
 		defer close(news)
 		states := map[string]string{}
-		_ = api.FollowOpened(ctx, only, tell, func(e client.Event) error {
+		_ = server.FollowOpened(ctx, only, tell, func(e client.Event) error {
 			j := e.Job
 			if j == nil {
 				j = &e.Turn.Job

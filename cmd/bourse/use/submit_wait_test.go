@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
 // waitFor waits for the jobs a and b at a broker of this test.
-func waitFor(t *testing.T, h http.HandlerFunc) ([]web.Job, error) {
+func waitFor(t *testing.T, h http.HandlerFunc) ([]api.Job, error) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
@@ -25,16 +25,16 @@ func waitFor(t *testing.T, h http.HandlerFunc) ([]web.Job, error) {
 	}
 	c := submitting{wait: "placed"}
 	c.Context = name
-	api, err := c.Broker()
+	at, err := c.Broker()
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := web.BatchAnswer{ID: "x", Jobs: []web.JobTaken{{ID: "a", Taken: true}, {ID: "b", Taken: true}, {ID: "c"}}}
-	return c.settle(t.Context(), api, answer, io.Discard)
+	answer := api.BatchAnswer{ID: "x", Jobs: []api.JobTaken{{ID: "a", Taken: true}, {ID: "b", Taken: true}, {ID: "c"}}}
+	return c.settle(t.Context(), at, answer, io.Discard)
 }
 
 func answerJobs(w http.ResponseWriter, state string) {
-	_ = json.NewEncoder(w).Encode(web.JobList{Jobs: []web.Job{{ID: "a", State: "placed"}, {ID: "b", State: state}, {ID: "c", State: "waiting"}}})
+	_ = json.NewEncoder(w).Encode(api.JobList{Jobs: []api.Job{{ID: "a", State: "placed"}, {ID: "b", State: state}, {ID: "c", State: "waiting"}}})
 }
 
 // While a job waits, hundreds of events that leave it in its state, and those of others,

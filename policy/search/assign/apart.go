@@ -20,10 +20,12 @@ type stand struct {
 
 // apart gives each part a site of its own.
 func (s *Solver) apart(hi []int32) {
-	n := len(s.p.Parts)
-	stands := make([][]stand, n)
-	for i := range stands {
-		stands[i] = s.stands(i, hi, n)
+	_, stands := s.alone(hi)
+	if stands == nil {
+		return
+	}
+	for _, list := range stands {
+		slices.SortFunc(list, func(a, b stand) int { return cmp.Compare(a.first, b.first) })
 	}
 	total, fits := matched(stands)
 	if !fits || total > s.p.Limit {
@@ -43,36 +45,6 @@ func (s *Solver) apart(hi []int32) {
 	}
 	s.keep(&x)
 	s.free(x.x)
-}
-
-// stands lists the sites that hold a part, those of equal cost by the rule for ties first.
-// Of the dearer ones only so many are needed as there are parts.
-func (s *Solver) stands(part int, hi []int32, parts int) []stand {
-	var list []stand
-	x := s.room()
-	for _, site := range s.sites {
-		clear(x)
-		if cost, fits := s.take(part, hi, site, x); fits {
-			first := slices.IndexFunc(x, func(n int32) bool { return n > 0 })
-			list = append(list, stand{site, cost, first})
-		}
-	}
-	s.free(x)
-	slices.SortFunc(list, func(a, b stand) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.first, b.first)) })
-	if len(list) > parts {
-		list = list[:parts+len(list[parts:])-len(dearer(list[parts:], list[parts-1].cost))]
-	}
-	slices.SortFunc(list, func(a, b stand) int { return cmp.Compare(a.first, b.first) })
-	return list
-}
-
-// dearer are the stands of a sorted list that cost more.
-func dearer(list []stand, than grid.Credits) []stand {
-	i := slices.IndexFunc(list, func(x stand) bool { return x.cost > than })
-	if i < 0 {
-		return nil
-	}
-	return list[i:]
 }
 
 // take gives a part the cheapest nodes of a site, and reports whether there are enough.

@@ -225,7 +225,8 @@ func (s *Solver) tighten(lo, hi []int32) bool {
 func (s *Solver) one(part int, lo, hi []int32) (changed, can bool) {
 	p := &s.p.Parts[part]
 	if p.OneSite {
-		of, must := map[int32]int64{}, int32(-1)
+		of, must := s.held, int32(-1)
+		clear(of)
 		for v := s.first[part]; v < s.first[part+1]; v++ {
 			of[s.site(part, v)] += int64(hi[v])
 			if lo[v] > 0 {

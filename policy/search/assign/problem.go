@@ -100,6 +100,7 @@ type Solver struct {
 	spare   [][]int32
 	cheap   []int32 // the variables of each part, the cheapest first; none: no part is on one site
 	stay    []stay  // by site
+	held    []int64 // by site: nodes of a part
 	scratch []Set
 	inner   *Solver // of the parts at one site
 	sub     Problem
@@ -128,11 +129,7 @@ func (s *Solver) Solve(p *Problem) (cost grid.Credits, found, bounded bool) {
 	case p.Apart:
 		s.apart(hi)
 	case p.Together:
-		for _, site := range s.sites {
-			own := s.copy(hi)
-			s.only(own, -1, func(at int32) bool { return at == site })
-			s.start(s.copy(lo), own)
-		}
+		s.together(lo, hi)
 	case len(p.Parts) > 1 && !slices.ContainsFunc(p.Parts, func(x Part) bool { return !x.OneSite }):
 		s.shared(lo, hi)
 	default:
@@ -175,10 +172,10 @@ func (s *Solver) open(p *Problem) {
 	s.best.x = slices.Grow(s.best.x[:0], s.variables())[:s.variables()]
 }
 
-// rank orders the variables of each part by cost, if some part is on one site.
+// rank orders the variables of each part by cost, if there are rules on sites.
 func (s *Solver) rank() {
 	s.cheap = s.cheap[:0]
-	if s.p.Apart || len(s.sites) == 0 || !slices.ContainsFunc(s.p.Parts, func(p Part) bool { return p.OneSite }) {
+	if len(s.sites) == 0 || !s.p.Apart && !s.p.Together && !slices.ContainsFunc(s.p.Parts, func(p Part) bool { return p.OneSite }) {
 		return
 	}
 	for i := range s.p.Parts {
@@ -189,7 +186,8 @@ func (s *Solver) rank() {
 			return cmp.Or(cmp.Compare(s.offer(i, int(a)).Cost, s.offer(i, int(b)).Cost), cmp.Compare(a, b))
 		})
 	}
-	s.stay = slices.Grow(s.stay[:0], int(slices.Max(s.sites))+1)[:slices.Max(s.sites)+1]
+	n := int(slices.Max(s.sites)) + 1
+	s.stay, s.held = slices.Grow(s.stay[:0], n)[:n], slices.Grow(s.held[:0], n)[:n]
 }
 
 // stay is what a part lacks at a site, what it costs there so far, and its first variable.

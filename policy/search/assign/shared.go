@@ -37,15 +37,8 @@ type plan struct {
 
 // shared gives each site a set of parts, under bounds on the variables.
 func (s *Solver) shared(lo, hi []int32) {
-	if !s.tighten(lo, hi) {
+	if !s.single(lo, hi) {
 		return
-	}
-	for _, g := range s.groups {
-		for _, gap := range s.p.Groups[g].Gaps {
-			if v := s.at[g][bits.TrailingZeros8(gap.Part)]; v >= 0 {
-				hi[v] = min(hi[v], gap.Free)
-			}
-		}
 	}
 	sites, alone := s.alone(hi)
 	if sites == nil {
@@ -58,13 +51,7 @@ func (s *Solver) shared(lo, hi []int32) {
 			return
 		}
 		if best.known {
-			x := bound{x: s.room(), cost: best.cost, preferred: true}
-			clear(x.x)
-			for _, h := range best.shares {
-				s.each(h, func(v int) { x.x[v] = h.x[v] })
-			}
-			s.keep(&x)
-			s.free(x.x)
+			s.put(best.cost, best.shares...)
 			return
 		}
 		for _, h := range best.shares {
@@ -73,6 +60,63 @@ func (s *Solver) shared(lo, hi []int32) {
 			}
 		}
 	}
+}
+
+// together gives each site all parts in turn, and keeps the best.
+func (s *Solver) together(lo, hi []int32) {
+	if !s.single(lo, hi) {
+		return
+	}
+	sums := make([]stand, len(s.held))
+	for i := range s.p.Parts {
+		s.sumUp(i, hi)
+		for _, site := range s.sites {
+			if x := &s.stay[site]; x.left == 0 {
+				sums[site].site++ // parts that it holds
+				sums[site].cost = sums[site].cost.Plus(x.cost)
+			}
+		}
+	}
+	sites := slices.DeleteFunc(slices.Clone(s.sites), func(site int32) bool { return int(sums[site].site) < len(s.p.Parts) })
+	slices.SortStableFunc(sites, func(a, b int32) int { return cmp.Compare(sums[a].cost, sums[b].cost) })
+	for _, site := range sites {
+		if sum := sums[site].cost; sum > s.p.Limit || s.found && sum > s.best.cost {
+			return
+		}
+		h := s.share(uint8(1<<len(s.p.Parts)-1), site, hi)
+		if !h.known {
+			s.settle(h, hi)
+		}
+		if h.x != nil {
+			s.put(h.cost, h)
+		}
+	}
+}
+
+// single bounds the variables by what a part could have if it were the only one.
+func (s *Solver) single(lo, hi []int32) bool {
+	if !s.tighten(lo, hi) {
+		return false
+	}
+	for _, g := range s.groups {
+		for _, gap := range s.p.Groups[g].Gaps {
+			if v := s.at[g][bits.TrailingZeros8(gap.Part)]; v >= 0 {
+				hi[v] = min(hi[v], gap.Free)
+			}
+		}
+	}
+	return true
+}
+
+// put makes shares the best solution if they are better than the best so far.
+func (s *Solver) put(cost grid.Credits, shares ...*share) {
+	x := bound{x: s.room(), cost: cost, preferred: true}
+	clear(x.x)
+	for _, h := range shares {
+		s.each(h, func(v int) { x.x[v] = h.x[v] })
+	}
+	s.keep(&x)
+	s.free(x.x)
 }
 
 // each calls do for the variables of a share.
@@ -93,18 +137,7 @@ func (s *Solver) alone(hi []int32) (sites []int32, of [][]stand) {
 	n := len(s.p.Parts)
 	of = make([][]stand, n)
 	for i := range of {
-		need := s.p.Parts[i].Need
-		for k := range s.stay {
-			s.stay[k] = stay{left: need, first: math.MaxInt}
-		}
-		for _, v := range s.cheap[s.first[i]:s.first[i+1]] {
-			x := &s.stay[s.site(i, int(v))]
-			if take := min(x.left, int(hi[v])); take > 0 {
-				x.left -= take
-				x.cost = x.cost.Plus(grid.Credits(s.offer(i, int(v)).Cost).Times(take))
-				x.first = min(x.first, int(v))
-			}
-		}
+		s.sumUp(i, hi)
 		for _, site := range s.sites {
 			if x := &s.stay[site]; x.left == 0 && x.cost <= s.p.Limit {
 				of[i] = append(of[i], stand{site, x.cost, x.first})
@@ -121,6 +154,21 @@ func (s *Solver) alone(hi []int32) (sites []int32, of [][]stand) {
 	}
 	slices.Sort(sites)
 	return slices.Compact(sites), of
+}
+
+// sumUp sums up in s.stay what a part costs at each site by itself.
+func (s *Solver) sumUp(part int, hi []int32) {
+	for k := range s.stay {
+		s.stay[k] = stay{left: s.p.Parts[part].Need, first: math.MaxInt}
+	}
+	for _, v := range s.cheap[s.first[part]:s.first[part+1]] {
+		x := &s.stay[s.site(part, int(v))]
+		if take := min(x.left, int(hi[v])); take > 0 {
+			x.left -= take
+			x.cost = x.cost.Plus(grid.Credits(s.offer(part, int(v)).Cost).Times(take))
+			x.first = min(x.first, int(v))
+		}
+	}
 }
 
 // sets finds the best sets for the sites by what is known of their costs; nil if there are

@@ -1,4 +1,6 @@
-package web
+// Package webhook delivers the turns of jobs to addresses that users and the operator have named,
+// each in order and independently of the others, within the bounds of docs/BOUNDS.md.
+package webhook
 
 import (
 	"bytes"
@@ -20,12 +22,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 )
 
-// Notify configures the webhooks for the turns of jobs.
-type Notify struct {
+// Options configures the webhooks for the turns of jobs.
+type Options struct {
 	// URL is called with every turn of every job, in addition to the addresses that
 	// batches name; "": none.
 	URL string
@@ -58,14 +61,14 @@ const (
 	DeliveryHeader  = "Bourse-Delivery"
 )
 
-// webhooks delivers turns: in order for each user and address, at least once while the
+// Sender delivers turns: in order for each user and address, at least once while the
 // process runs, and independently of other users and addresses. Turns that are waiting when the
 // process ends are not delivered.
-type webhooks struct {
-	opt    Notify
+type Sender struct {
+	opt    Options
 	log    zerolog.Logger
 	client *http.Client
-	sent   *prometheus.CounterVec // by outcome
+	Sent   *prometheus.CounterVec // by outcome
 
 	base context.Context
 	stop context.CancelFunc
@@ -90,18 +93,18 @@ type delivery struct {
 	body []byte
 }
 
-func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
+func New(opt Options, log zerolog.Logger) *Sender {
 	if opt.Retry <= 0 {
 		opt.Retry = time.Second
 	}
 	if opt.Tries <= 0 {
 		opt.Tries = 8
 	}
-	h := &webhooks{opt: opt, log: log, hooks: map[target]*hook{}, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+	h := &Sender{opt: opt, log: log, hooks: map[target]*hook{}, Sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bourse_webhook_deliveries_total", Help: "Events for webhooks: delivered, given up after the last try, or dropped because too many were waiting."},
 		[]string{"outcome"})}
 	for _, outcome := range []string{"delivered", "given-up", "dropped"} {
-		h.sent.WithLabelValues(outcome)
+		h.Sent.WithLabelValues(outcome)
 	}
 	h.base, h.stop = context.WithCancel(context.Background())
 	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: h.reachable}
@@ -113,8 +116,8 @@ func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
 	return h
 }
 
-// allowed returns why an address cannot be called. "" means no address and is allowed.
-func (h *webhooks) allowed(address string) error {
+// Allowed returns why an address cannot be called. "" means no address and is allowed.
+func (h *Sender) Allowed(address string) error {
 	if address == "" {
 		return nil
 	}
@@ -134,7 +137,7 @@ func (h *webhooks) allowed(address string) error {
 }
 
 // public returns why an address of the network cannot be called.
-func (h *webhooks) public(ip netip.Addr) error {
+func (h *Sender) public(ip netip.Addr) error {
 	if what := special(ip); what != "" && !h.opt.Local {
 		return fmt.Errorf("%w: %s (%s)", errPrivate, ip, what)
 	}
@@ -146,7 +149,7 @@ var errPrivate = errors.New("the address is no public one, and the broker's oper
 
 // reachable checks the address that a name has resolved to, before a connection is
 // opened.
-func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
+func (h *Sender) reachable(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
@@ -154,9 +157,9 @@ func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
 	return h.public(at.Addr())
 }
 
-// tell queues a turn for the address that the job's user has named, "" for none, and for the
+// Tell queues a turn for the address that the job's user has named, "" for none, and for the
 // operator's.
-func (h *webhooks) tell(address string, t *Turn) {
+func (h *Sender) Tell(address string, t *api.Turn) {
 	if address == "" && h.opt.URL == "" {
 		return
 	}
@@ -174,15 +177,15 @@ func (h *webhooks) tell(address string, t *Turn) {
 }
 
 // operators is the operator's own address.
-func (h *webhooks) operators() target { return target{url: h.opt.URL} }
+func (h *Sender) operators() target { return target{url: h.opt.URL} }
 
-func (h *webhooks) queue(to target, d delivery) {
+func (h *Sender) queue(to target, d delivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x := h.hooks[to]
 	if x == nil {
 		if h.base.Err() != nil || to != h.operators() && !h.room(to.user) {
-			h.sent.WithLabelValues("dropped").Inc()
+			h.Sent.WithLabelValues("dropped").Inc()
 			return
 		}
 		x = &hook{to, make(chan delivery, hookQueue)}
@@ -192,13 +195,13 @@ func (h *webhooks) queue(to target, d delivery) {
 	select {
 	case x.queue <- d:
 	default:
-		h.sent.WithLabelValues("dropped").Inc()
+		h.Sent.WithLabelValues("dropped").Inc()
 	}
 }
 
 // room reports whether a user may have one more address: neither the user's share nor all
 // places are taken, of which one is always the operator's. The lock is held.
-func (h *webhooks) room(user string) bool {
+func (h *Sender) room(user string) bool {
 	own, most := 0, hookMost
 	for x := range h.hooks {
 		if x.user == user && x != h.operators() {
@@ -212,7 +215,7 @@ func (h *webhooks) room(user string) bool {
 }
 
 // serve delivers to one address until there was nothing to deliver for a while.
-func (h *webhooks) serve(x *hook) {
+func (h *Sender) serve(x *hook) {
 	idle := time.NewTimer(hookIdle)
 	defer idle.Stop()
 	for {
@@ -238,19 +241,19 @@ func (h *webhooks) serve(x *hook) {
 }
 
 // deliver tries until the address accepts the delivery or the tries are used up.
-func (h *webhooks) deliver(address string, d delivery) {
+func (h *Sender) deliver(address string, d delivery) {
 	wait := h.opt.Retry
 	for try := 1; ; try++ {
 		err := h.post(address, d)
 		if err == nil {
-			h.sent.WithLabelValues("delivered").Inc()
+			h.Sent.WithLabelValues("delivered").Inc()
 			return
 		}
 		if h.base.Err() != nil {
 			return
 		}
 		if try == h.opt.Tries || errors.Is(err, errPrivate) {
-			h.sent.WithLabelValues("given-up").Inc()
+			h.Sent.WithLabelValues("given-up").Inc()
 			h.log.Warn().Str("host", hostOf(address)).Str("delivery", d.id).Int("tries", try).Err(err).Msg("a webhook could not be called")
 			return
 		}
@@ -263,7 +266,7 @@ func (h *webhooks) deliver(address string, d delivery) {
 	}
 }
 
-func (h *webhooks) post(address string, d delivery) error {
+func (h *Sender) post(address string, d delivery) error {
 	r, err := http.NewRequestWithContext(h.base, http.MethodPost, address, bytes.NewReader(d.body))
 	if err != nil {
 		return err
@@ -305,7 +308,7 @@ func hostOf(address string) string {
 	return ""
 }
 
-func (h *webhooks) close() {
+func (h *Sender) Close() {
 	h.mu.Lock()
 	h.stop() // no new addresses from here on
 	h.mu.Unlock()

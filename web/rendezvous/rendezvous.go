@@ -1,4 +1,5 @@
-package web
+// Package rendezvous is the place where the legs of one job exchange their addresses.
+package rendezvous
 
 import (
 	"context"
@@ -30,11 +31,11 @@ const (
 	meetingBody    = 10 * time.Second // for a request to arrive
 )
 
-// Rendezvous is the place where the legs of a window exchange their addresses: POST and GET
+// Place is the place where the legs of a window exchange their addresses: POST and GET
 // /v1/rendezvous/TOKEN. Work on a node has no certificate, so it is admitted by its token
 // alone, which identifies its window. Nothing is kept when the process ends: legs post again
 // until all are there.
-type Rendezvous struct {
+type Place struct {
 	key   agents.Key
 	http  *http.Server
 	waits chan struct{}
@@ -51,16 +52,16 @@ type room struct {
 	used    time.Time
 }
 
-// NewRendezvous returns a Rendezvous that admits callers with a token made by a site's key.
-func NewRendezvous(key agents.Key) *Rendezvous {
-	r := &Rendezvous{key: key, rooms: map[string]*room{}, waits: make(chan struct{}, meetingWaits)}
+// New returns a Rendezvous that admits callers with a token made by a site's key.
+func New(key agents.Key) *Place {
+	r := &Place{key: key, rooms: map[string]*room{}, waits: make(chan struct{}, meetingWaits)}
 	r.http = &http.Server{Handler: r, ReadHeaderTimeout: meetingBody, ReadTimeout: meetingBody,
 		WriteTimeout: meetingWait + meetingBody, IdleTimeout: time.Minute, MaxHeaderBytes: 8 << 10}
 	return r
 }
 
 // Serve answers requests until Close; it returns nil after that.
-func (r *Rendezvous) Serve(l net.Listener) error {
+func (r *Place) Serve(l net.Listener) error {
 	if err := r.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the rendezvous on %s: %w", l.Addr(), err)
 	}
@@ -68,11 +69,11 @@ func (r *Rendezvous) Serve(l net.Listener) error {
 }
 
 // Close ends the server and cuts off waiting callers.
-func (r *Rendezvous) Close() { _ = r.http.Close() }
+func (r *Place) Close() { _ = r.http.Close() }
 
 // ServeHTTP implements http.Handler. Answers are plain text: a line for each leg
 // that has posted, its number and its address.
-func (r *Rendezvous) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (r *Place) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	token, ok := strings.CutPrefix(q.URL.Path, "/v1/rendezvous/")
 	name, admitted := r.key.Admits(token)
 	legs, wait, err := meetingQuery(q)
@@ -139,7 +140,7 @@ func meetingQuery(q *http.Request) (legs int, wait time.Duration, err error) {
 }
 
 // post takes a leg's address.
-func (r *Rendezvous) post(w http.ResponseWriter, q *http.Request, name string) (status int, err error) {
+func (r *Place) post(w http.ResponseWriter, q *http.Request, name string) (status int, err error) {
 	leg, err := strconv.Atoi(q.URL.Query().Get("leg"))
 	if err != nil || leg < 0 || leg >= meetingLegs {
 		return http.StatusBadRequest, fmt.Errorf("leg=%q: must be 0 to %d, from BOURSE_LEG", q.URL.Query().Get("leg"), meetingLegs-1)
@@ -168,7 +169,7 @@ func (r *Rendezvous) post(w http.ResponseWriter, q *http.Request, name string) (
 }
 
 // room returns the room of that name, and marks it as used.
-func (r *Rendezvous) room(name string) *room {
+func (r *Place) room(name string) *room {
 	now := time.Now()
 	x := r.rooms[name]
 	if x == nil {
@@ -187,7 +188,7 @@ func (r *Rendezvous) room(name string) *room {
 	return x
 }
 
-func (r *Rendezvous) drop(name string) {
+func (r *Place) drop(name string) {
 	for _, address := range r.rooms[name].legs {
 		r.bytes -= len(address)
 	}
@@ -195,12 +196,12 @@ func (r *Rendezvous) drop(name string) {
 }
 
 // list lists the legs that are there, and reports whether enough are.
-func (r *Rendezvous) list(name string, legs int) (list string, whole bool) {
+func (r *Place) list(name string, legs int) (list string, whole bool) {
 	list, whole, _ = r.look(name, legs)
 	return list, whole
 }
 
-func (r *Rendezvous) look(name string, legs int) (list string, whole bool, changed chan struct{}) {
+func (r *Place) look(name string, legs int) (list string, whole bool, changed chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := r.room(name)
@@ -212,7 +213,7 @@ func (r *Rendezvous) look(name string, legs int) (list string, whole bool, chang
 }
 
 // await waits until enough legs are there, or the time is over.
-func (r *Rendezvous) await(ctx context.Context, name string, legs int, wait time.Duration) (list string, whole bool) {
+func (r *Place) await(ctx context.Context, name string, legs int, wait time.Duration) (list string, whole bool) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	for {

@@ -1,4 +1,4 @@
-package web
+package rendezvous
 
 import (
 	"io"
@@ -24,7 +24,7 @@ func meet(h http.Handler, method, path, body string) (int, string) {
 func TestRendezvous_LegsOfAWindowMeet(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
-	r := NewRendezvous(key)
+	r := New(key)
 	tx := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 2, Seq: 3}
 	token := key.Token(tx)
 	tx.Nonce++
@@ -63,7 +63,7 @@ func TestRendezvous_LegsOfAWindowMeet(t *testing.T) {
 func TestRendezvous_RefusesWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
-	r := NewRendezvous(key)
+	r := New(key)
 	token := key.Token(grid.TxID{Broker: "vo1"})
 	stranger := agents.DerivedKey(2, "north").Token(grid.TxID{Broker: "vo1"})
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestRendezvous_RefusesWhatMakesNoSense(t *testing.T) {
 func TestRendezvous_IsBounded(t *testing.T) {
 	t.Parallel()
 	key := agents.DerivedKey(1, "north")
-	r := NewRendezvous(key)
+	r := New(key)
 	first := key.Token(grid.TxID{Broker: "vo1"})
 	meet(r, "POST", first+"?leg=0", "x")
 	for i := range uint64(meetingRooms) {

@@ -1,17 +1,17 @@
-package web
+package api
 
 import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// again is the request that would submit a job once more, to be ready at once and without a
+// Again is the request that would submit a job once more, to be ready at once and without a
 // deadline: those that it had are over. It comes after no other job. nil: it has parts.
-func again(name string, j *grid.Job) *JobRequest {
+func Again(name string, j *grid.Job) *JobRequest {
 	if len(j.Parts) > 0 || j.Nodes < 1 || j.Submit == 0 {
 		return nil
 	}
 	r := &JobRequest{Name: name, User: j.User, Nodes: j.Nodes, Length: Seconds{j.Length}, MinPerformance: &Performance{j.MinPerformance},
-		MaxPrice: &Price{j.MaxPrice}, Budget: &Credits{j.Budget}, Priority: j.Priority, OneSite: j.OneSite, Sizes: sizesOf(j.Sizes),
+		MaxPrice: &Price{j.MaxPrice}, Budget: &Credits{j.Budget}, Priority: j.Priority, OneSite: j.OneSite, Sizes: SizesOf(j.Sizes),
 		Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), Sites: j.Sites, Avoid: j.Avoid, WorkRequest: WorkRequestOf(j.Work)}
 	if j.Run > 0 {
 		r.Run = &Seconds{j.Run}

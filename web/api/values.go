@@ -1,4 +1,7 @@
-package web
+// Package api is what is said over the HTTP API: the types of requests and answers, which the
+// server, the client and the commands share, with how a job of a request becomes a job and what
+// answers say in words. It knows no server and asks no agent.
+package api
 
 import (
 	"bytes"
@@ -29,8 +32,8 @@ type (
 	Instant grid.Time
 )
 
-// instant converts t; Never becomes the zero Instant.
-func instant(t grid.Time) Instant {
+// InstantOf converts t; Never becomes the zero Instant.
+func InstantOf(t grid.Time) Instant {
 	if t >= grid.Never {
 		return 0
 	}
@@ -123,15 +126,15 @@ func (r *Reason) String() string {
 	return grid.Rounded(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String())
 }
 
-// reasonOf is nil for no reason.
-func reasonOf(r grid.Reason) *Reason {
+// ReasonOf is nil for no reason.
+func ReasonOf(r grid.Reason) *Reason {
 	if !r.Refused() {
 		return nil
 	}
-	return &Reason{Code: string(r.Code), Detail: dated(r.Detail)}
+	return &Reason{Code: string(r.Code), Detail: Dated(r.Detail)}
 }
 
-// dated writes the instants in an agent's words as RFC 3339.
-func dated(words string) string {
+// Dated writes the instants in an agent's words as RFC 3339.
+func Dated(words string) string {
 	return grid.Phrase(words).In(func(t grid.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
 }

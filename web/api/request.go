@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"fmt"
@@ -58,8 +58,8 @@ type Machine struct {
 	Features []string `json:"features,omitempty" maxItems:"100"`
 }
 
-// job turns a request into a job submitted now, or names the wrong key.
-func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
+// Job turns a request into a job submitted now, or names the wrong key.
+func (r *JobRequest) Job(now grid.Time) (j grid.Job, key string, err error) {
 	j = grid.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, grid.Unit, r.OneSite
 	if err := grid.CheckName(r.Name); err != nil {
@@ -107,7 +107,7 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	if key, err := r.compose(&j); err != nil {
 		return j, key, err
 	}
-	if j.Ready, err = moment(r.Ready, now, now); err != nil {
+	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
 		return j, "ready", err
 	}
 	j.Ready = max(j.Ready, now)
@@ -117,16 +117,16 @@ func (r *JobRequest) job(now grid.Time) (j grid.Job, key string, err error) {
 	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
 		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny, afterFailed or afterEach", j.Gap)
 	}
-	if j.Deadline, err = moment(r.Deadline, now, grid.Never); err != nil {
+	if j.Deadline, err = Moment(r.Deadline, now, grid.Never); err != nil {
 		return j, "deadline", err
 	}
 	if j.Deadline <= j.Ready {
-		return j, "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, instant(j.Ready))
+		return j, "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, InstantOf(j.Ready))
 	}
 	// Faster nodes could make up for it, but only minPerformance asks for them.
 	if p := max(j.MinPerformance, grid.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
 		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, but the job takes %v at performance %v; give it more time, or a higher minPerformance",
-			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
+			InstantOf(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
 	}
 	if key, err := r.Freedom.put(&j.Request); err != nil {
 		return j, key, err
@@ -179,8 +179,8 @@ func (r *JobRequest) longest() grid.Duration {
 	return longest
 }
 
-// sizesOf shows the sizes of a moldable job.
-func sizesOf(list []grid.Size) []Size {
+// SizesOf shows the sizes of a moldable job.
+func SizesOf(list []grid.Size) []Size {
 	var out []Size
 	for _, z := range list {
 		out = append(out, Size{z.Nodes, Seconds{z.Length}})
@@ -207,8 +207,8 @@ func (r *JobRequest) money(j *grid.Job) error {
 	return nil
 }
 
-// moment reads a span after now, or RFC 3339.
-func moment(s string, now, def grid.Time) (grid.Time, error) {
+// Moment reads a span after now, or RFC 3339.
+func Moment(s string, now, def grid.Time) (grid.Time, error) {
 	if s == "" {
 		return def, nil
 	}

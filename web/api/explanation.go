@@ -1,0 +1,8 @@
+package api
+
+// Explanation explains the state of a job.
+type Explanation struct {
+	ID    string `json:"id"`
+	Words string `json:"words" doc:"for a terminal"`
+	Value any    `json:"value" doc:"the same for programs"`
+}

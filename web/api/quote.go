@@ -1,0 +1,44 @@
+package api
+
+// QuoteWish is a batch that is not submitted.
+type QuoteWish struct {
+	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"as in a batch; at most 100, if more than prices is wanted"`
+	Prices bool         `json:"prices,omitempty" doc:"only say each job's price and budget, and whether the price is the broker's price cap"`
+}
+
+// QuoteAnswer says of each job what it would get, in the order of the batch.
+type QuoteAnswer struct {
+	At   Instant    `json:"at"`
+	Jobs []JobQuote `json:"jobs"`
+}
+
+// JobQuote is what a job would get. Nothing is held: when it is submitted it may get something
+// else.
+type JobQuote struct {
+	Name      string   `json:"name"`
+	MaxPrice  Price    `json:"maxPrice" doc:"the most that it pays for a node-hour"`
+	Budget    Credits  `json:"budget" doc:"the most that it pays"`
+	Capped    bool     `json:"capped,omitempty" doc:"it gives neither price nor budget, and maxPrice is the broker's price cap"`
+	Now       *Outlook `json:"now,omitempty" doc:"in the next cycle"`
+	Later     *Outlook `json:"later,omitempty" doc:"if it were ready half an hour after that window begins; absent: it gets none"`
+	Elsewhere *Outlook `json:"elsewhere,omitempty" doc:"on none of the sites of that window; absent: it gets none"`
+}
+
+// Outlook is a window, or why there is none.
+type Outlook struct {
+	Start   Instant      `json:"start,omitzero"`
+	End     Instant      `json:"end,omitzero"`
+	Nodes   int          `json:"nodes,omitempty"`
+	Cost    *Credits     `json:"cost,omitempty"`
+	AtLeast bool         `json:"atLeast,omitempty" doc:"jobs wait there for nodes of the window, and the site may add to the cost for their delay"`
+	Legs    []OutlookLeg `json:"legs,omitempty" doc:"its parts, by site"`
+	Reason  *Reason      `json:"reason,omitempty" doc:"why there is no window"`
+}
+
+// OutlookLeg is one site's part of such a window.
+type OutlookLeg struct {
+	Site  string  `json:"site"`
+	Group string  `json:"group"`
+	Nodes int     `json:"nodes"`
+	Cost  Credits `json:"cost"`
+}
