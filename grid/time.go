@@ -12,6 +12,7 @@ type Time int64
 // Duration is a span in milliseconds. Formats show seconds.
 type Duration int64
 
+// The spans that others are multiples of.
 const (
 	Millisecond Duration = 1
 	Second               = 1000 * Millisecond

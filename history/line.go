@@ -72,6 +72,11 @@ func Line(f agents.Fact) grid.Phrase {
 	case facts.SiteImage:
 		return grid.Say("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
 	}
+	return asJSON(f)
+}
+
+// asJSON is a fact that has no line of its own.
+func asJSON(f agents.Fact) grid.Phrase {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

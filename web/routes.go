@@ -26,11 +26,11 @@ const onRecord = " Only for operators. Answered once it is recorded; repeating i
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
 func brokerRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *changes, s *streams, m *money, g *group) []route {
-	return slices.Concat(jobRoutes(body, j, b, q, x, c), turnRoutes(c, s), marketRoutes(body, m), groupRoutes(body, g))
+	return slices.Concat(batchRoutes(body, b, q), jobRoutes(j, x, c), turnRoutes(c, s), marketRoutes(body, m), groupRoutes(body, g))
 }
 
-// jobRoutes are the operations about jobs.
-func jobRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *changes) []route {
+// batchRoutes are the operations about jobs that are not submitted yet.
+func batchRoutes(body int64, b *batches, q *quotes) []route {
 	return []route{
 		to(huma.Operation{
 			OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
@@ -49,6 +49,12 @@ func jobRoutes(body int64, j *jobs, b *batches, q *quotes, x *explanations, c *c
 			MaxBodyBytes: 4 * body,
 			Errors:       []int{401, 403, 413, 422, 429, 503},
 		}, q.quote),
+	}
+}
+
+// jobRoutes are the operations about jobs.
+func jobRoutes(j *jobs, x *explanations, c *changes) []route {
+	return []route{
 		to(huma.Operation{
 			OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: []string{"jobs"}, Summary: "List jobs, the newest first",
 			Description: "Users see their own jobs, operators all. A page may be shorter than its limit, even empty, although there is a next one, " +

@@ -66,8 +66,8 @@ func (q *Queue) OfAll(some func(user string) bool) int {
 	return n
 }
 
-// Size is the number of waiting jobs, idle reports whether none of them is due, and
-// news is the number that no cycle has looked at.
+// Size is the number of waiting jobs, Idle reports whether none of them is due, and
+// News is the number that no cycle has looked at.
 func (q *Queue) Size() int  { return q.waiting }
 func (q *Queue) Idle() bool { return q.due == 0 }
 func (q *Queue) News() int  { return q.fresh }

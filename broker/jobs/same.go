@@ -12,6 +12,7 @@ func Same(a, b *grid.Job) bool {
 		slices.Equal(a.After, b.After) && a.Array.Same(b.Array) && a.Gap == b.Gap && a.Work.Same(b.Work) && SameRequest(&a.Request, &b.Request)
 }
 
+// SameRequest reports whether two requests ask for the same.
 func SameRequest(a, b *grid.Request) bool {
 	x, y := &a.Require, &b.Require
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&

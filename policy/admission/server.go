@@ -92,6 +92,7 @@ type Options struct {
 	Queue int
 }
 
+// Bounds of a server: the most nodes, and the tasks and waiting jobs where it names none.
 const (
 	MaxNodes     = 1 << 20
 	DefaultTasks = 1000

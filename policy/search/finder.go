@@ -140,12 +140,17 @@ func (f *Finder) scan(q *query, whole bool) int {
 	}
 	l.renew()
 	f.open(q)
-	t := q.from
 	if q.least > grid.Duration(grid.Never) {
 		return -1 // no class suits the request
 	}
-	ends := q.from.Add(q.least)
 	f.seen = f.seen[:0]
+	return f.sweep(q, whole)
+}
+
+// sweep takes the slots in order of their starts.
+func (f *Finder) sweep(q *query, whole bool) int {
+	l, t := f.list, q.from
+	ends := q.from.Add(q.least)
 	lanes := f.lanesFor(q)
 	for f.cursors.enter(lanes, q.least, ends, q.Deadline); len(f.cursors) > 0; {
 		c, other := &f.cursors[0], (*slot)(nil)
@@ -198,11 +203,9 @@ func (f *Finder) scan(q *query, whole bool) int {
 					f.dirty = append(f.dirty, int32(site))
 				}
 				p.fresh = min(p.fresh, fit.runtime)
-				p.add(kept{fit.key, latest, pos, s.count, s.class}, t)
-				continue
 			}
 			p.add(kept{fit.key, latest, pos, s.count, s.class}, t)
-			if p.enoughAt(t) {
+			if !whole && p.enoughAt(t) {
 				f.found.Start = t
 				return site
 			}

@@ -35,24 +35,18 @@ func (f *Finder) floorsOf(q *query) *floors {
 	}
 	x := &floors{a: j.a, b: j.b, c: j.c, limit: q.limit, least: beyond, classes: make([][]sum, len(q.pieces))}
 	q.floors = x
-	type end struct {
-		last  grid.Duration
-		part  int
-		class int32
-		key   int64
-	}
-	var ends []end
+	var ends []partEnd
 	for i := range q.pieces {
 		p := &q.pieces[i]
 		x.classes[i] = make([]sum, n)
 		for class := range n {
 			x.classes[i][class] = beyond
 			if fit := p.fit(f.list, int32(class)); fit.runtime > 0 {
-				ends = append(ends, end{p.last(fit.runtime), i, int32(class), fit.key})
+				ends = append(ends, partEnd{p.last(fit.runtime), i, int32(class), fit.key})
 			}
 		}
 	}
-	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
+	slices.SortFunc(ends, func(a, b partEnd) int { return cmp.Compare(a.last, b.last) })
 	// Forwards: the score of a window whose last node is the k-th, but for what part i pays
 	// for one node.
 	rest := make([][]sum, len(ends)) // by end and part
@@ -84,8 +78,21 @@ func (f *Finder) floorsOf(q *query) *floors {
 			rest[k][i] = score.plus(int64(j.b), int(int64(all.lo)-key))
 		}
 	}
-	// Backwards: the least of those that take at least as long.
-	low := make([]sum, len(keys))
+	x.backwards(int64(j.b), ends, rest, len(keys))
+	return x
+}
+
+// partEnd is the last instant of a part on the nodes of a class, and what a node costs it there.
+type partEnd struct {
+	last  grid.Duration
+	part  int
+	class int32
+	key   int64
+}
+
+// backwards sets each class's floor to the least score of the windows that take at least as long.
+func (x *floors) backwards(b int64, ends []partEnd, rest [][]sum, parts int) {
+	low := make([]sum, parts)
 	for i := range low {
 		low[i] = beyond
 	}
@@ -100,9 +107,8 @@ func (f *Finder) floorsOf(q *query) *floors {
 		}
 		for ; k > first; k-- {
 			if e := &ends[k]; low[e.part] != beyond {
-				x.classes[e.part][e.class] = low[e.part].plus(int64(j.b), int(e.key))
+				x.classes[e.part][e.class] = low[e.part].plus(b, int(e.key))
 			}
 		}
 	}
-	return x
 }

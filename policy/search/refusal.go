@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -159,10 +160,7 @@ func (l *List) unsuited(q *query) grid.Reason {
 			return grid.Reason{}
 		}
 	}
-	most := 0
-	for _, n := range nodes {
-		most = max(most, n)
-	}
+	most := slices.Max(nodes)
 	where, are := "", "are"
 	if len(q.Sites)+len(q.Avoid) > 0 {
 		where = " at the sites it allows"

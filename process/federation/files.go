@@ -26,6 +26,7 @@ type Member struct {
 	Listen, HTTP string // addresses, for agents and for users
 }
 
+// What a federation of one VO is called, and where it stands.
 const (
 	VO          = "vo1"
 	CaFolder    = "ca"

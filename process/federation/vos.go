@@ -20,7 +20,7 @@ import (
 const (
 	SharedBroker = "main"  // the name of the broker of each of several VOs
 	upOwn        = "sites" // the sites' own authority
-	MaxVOs       = 10
+	MaxVOs       = 10      // of one federation
 )
 
 // VOName is the name of the i-th of several VOs, counted from 0.

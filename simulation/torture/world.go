@@ -124,34 +124,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.brokers = append(w.brokers, drawVO(r, name))
 	}
 	w.drawPromises(rand.New(rand.NewPCG(seed, streamPromises)))
-	if narrow(seed) {
-		w.drawNarrow()
-	}
-	if failing(seed) {
-		w.drawFailures(rand.New(rand.NewPCG(seed, streamFailures)))
-	}
-	kinds, _ := managedKinds(seed)
-	for i, k := range kinds {
-		w.sites[i].kind = k
-	}
-	if kinds != nil {
-		w.drawWork()
-	}
-	if sharing(seed) {
-		w.drawShares()
-	}
-	if asking(seed) {
-		w.drawOffers()
-	}
-	if termed(seed) {
-		w.drawTerms()
-	}
-	if silent(seed) {
-		w.drawSilence()
-	}
-	if composed(seed) {
-		w.drawParts()
-	}
+	w.drawKinds(seed)
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}
@@ -185,6 +158,38 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}
 	return w
+}
+
+// drawKinds draws what is special about the world of a seed.
+func (w *world) drawKinds(seed uint64) {
+	if narrow(seed) {
+		w.drawNarrow()
+	}
+	if failing(seed) {
+		w.drawFailures(rand.New(rand.NewPCG(seed, streamFailures)))
+	}
+	kinds, _ := managedKinds(seed)
+	for i, k := range kinds {
+		w.sites[i].kind = k
+	}
+	if kinds != nil {
+		w.drawWork()
+	}
+	if sharing(seed) {
+		w.drawShares()
+	}
+	if asking(seed) {
+		w.drawOffers()
+	}
+	if termed(seed) {
+		w.drawTerms()
+	}
+	if silent(seed) {
+		w.drawSilence()
+	}
+	if composed(seed) {
+		w.drawParts()
+	}
 }
 
 func (w *world) addSite(s *site) {

@@ -107,26 +107,8 @@ func (r *JobRequest) Job(now grid.Time) (j grid.Job, key string, err error) {
 	if key, err := r.compose(&j); err != nil {
 		return j, key, err
 	}
-	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
-		return j, "ready", err
-	}
-	j.Ready = max(j.Ready, now)
-	if r.Gap != nil {
-		j.Gap = r.Gap.Duration
-	}
-	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
-		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny, afterFailed or afterEach", j.Gap)
-	}
-	if j.Deadline, err = Moment(r.Deadline, now, grid.Never); err != nil {
-		return j, "deadline", err
-	}
-	if j.Deadline <= j.Ready {
-		return j, "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, InstantOf(j.Ready))
-	}
-	// Faster nodes could make up for it, but only minPerformance asks for them.
-	if p := max(j.MinPerformance, grid.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
-		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, but the job takes %v at performance %v; give it more time, or a higher minPerformance",
-			InstantOf(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
+	if key, err := r.times(&j, now); err != nil {
+		return j, key, err
 	}
 	if key, err := r.Freedom.put(&j.Request); err != nil {
 		return j, key, err
@@ -144,6 +126,32 @@ func (r *JobRequest) Job(now grid.Time) (j grid.Job, key string, err error) {
 		return j, wrong.Key, wrong.Err
 	}
 	return j, "maxPrice", r.money(&j)
+}
+
+// times sets when the job may start and must have ended, or names the wrong key.
+func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
+	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
+		return "ready", err
+	}
+	j.Ready = max(j.Ready, now)
+	if r.Gap != nil {
+		j.Gap = r.Gap.Duration
+	}
+	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
+		return "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny, afterFailed or afterEach", j.Gap)
+	}
+	if j.Deadline, err = Moment(r.Deadline, now, grid.Never); err != nil {
+		return "deadline", err
+	}
+	if j.Deadline <= j.Ready {
+		return "deadline", fmt.Errorf("%s is not after %s, when the job is ready", r.Deadline, InstantOf(j.Ready))
+	}
+	// Faster nodes could make up for it, but only minPerformance asks for them.
+	if p := max(j.MinPerformance, grid.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
+		return "deadline", fmt.Errorf("%s leaves %v seconds after ready, but the job takes %v at performance %v; give it more time, or a higher minPerformance",
+			InstantOf(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
+	}
+	return "", nil
 }
 
 // dependencies are the jobs that it comes after, with their conditions.

@@ -106,6 +106,7 @@ type Reloaded struct {
 	Restart []string `json:"restart" doc:"keys and tables that differ from those at the start and need a restart"`
 }
 
+// Message is the wish as the site takes it, counted from now; an error names a wrong key.
 func (w *MaintenanceWish) Message(now grid.Time) (agents.Message, error) {
 	m := agents.Maintenance{Name: w.Name, Group: w.Group, Nodes: w.Nodes, Why: w.Why, Force: w.Force}
 	var err error

@@ -93,6 +93,7 @@ type delivery struct {
 	body []byte
 }
 
+// New returns a Sender, which delivers until it is closed.
 func New(opt Options, log zerolog.Logger) *Sender {
 	if opt.Retry <= 0 {
 		opt.Retry = time.Second
@@ -308,6 +309,7 @@ func hostOf(address string) string {
 	return ""
 }
 
+// Close waits for deliveries that are on their way; turns that wait are dropped.
 func (h *Sender) Close() {
 	h.mu.Lock()
 	h.stop() // no new addresses from here on

@@ -14,6 +14,7 @@ var errLinux = errors.New("work runs on Linux only")
 // Mark names the work's folder in the environment of all processes that it starts.
 const Mark = "BOURSE_WORK"
 
+// Supervise, BootID, Cgroup, SealDescriptors, Lives, Fate and Terminate refuse, or do nothing.
 func Supervise(Folder, *os.File) error { return errLinux }
 func BootID() (string, error)          { return "", errLinux }
 func Cgroup() (string, error)          { return "", errLinux }
@@ -22,6 +23,8 @@ func (Process) Lives(Folder) bool      { return false }
 func (Process) Fate() string           { return "" }
 func (Process) Terminate(Folder) error { return errLinux }
 
+// KillMarked refuses.
 func KillMarked(Folder, string) (left int, err error) { return 0, errLinux }
 
+// As calls f with the rights of this process.
 func (*Account) As(f func() error) error { return f() }

@@ -74,29 +74,37 @@ bourse twin for what a change of the configuration would do.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if r.orders.list {
-				return r.orders.print(cmd.OutOrStdout())
-			}
-			if r.procs == 0 && cmd.Flags().Changed("procs") {
-				return errors.New("--procs 0: must be 1 or more, the processors of the site")
-			}
-			if r.days == 0 && cmd.Flags().Changed("days") {
-				return errors.New("--days 0: must be above 0; leave it out for all days")
-			}
-			if err := r.slurm.check(cmd, r.policy.Slurm); err != nil {
-				return err
-			}
-			if err := r.forecasts.check(r.policy.Slurm); err != nil {
-				return err
-			}
-			if r.policy.Slurm {
-				return r.runSlurm(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
-			r.outside.in, r.outside.out = cmd.InOrStdin(), cmd.OutOrStdout()
-			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
+		RunE: r.begin,
 	}
+	r.flags(cmd)
+	return cmd
+}
+
+// begin checks what the flags mean together, and replays the trace.
+func (r *replay) begin(cmd *cobra.Command, args []string) error {
+	if r.orders.list {
+		return r.orders.print(cmd.OutOrStdout())
+	}
+	if r.procs == 0 && cmd.Flags().Changed("procs") {
+		return errors.New("--procs 0: must be 1 or more, the processors of the site")
+	}
+	if r.days == 0 && cmd.Flags().Changed("days") {
+		return errors.New("--days 0: must be above 0; leave it out for all days")
+	}
+	if err := r.slurm.check(cmd, r.policy.Slurm); err != nil {
+		return err
+	}
+	if err := r.forecasts.check(r.policy.Slurm); err != nil {
+		return err
+	}
+	if r.policy.Slurm {
+		return r.runSlurm(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	r.outside.in, r.outside.out = cmd.InOrStdin(), cmd.OutOrStdout()
+	return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+func (r *replay) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &r.procs, flags.AsNumber, "procs", 0, "processors of the site (default: from the trace's header)")
 	flags.AddFlag(cmd, &r.policy, flags.AsReplayed, "policy", flags.Replayed{Policy: backfill.EASY}, "how the queue is served: "+names.Or(flags.ReplayedPolicies()))
@@ -129,7 +137,6 @@ bourse twin for what a change of the configuration would do.`,
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	r.outside.flags(cmd)
 	r.forecasts.flags(cmd)
-	return cmd
 }
 
 // replay holds the flags.

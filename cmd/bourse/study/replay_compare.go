@@ -137,16 +137,22 @@ func (r *replay) compared(file string, opt simulation.ReplayOptions, read worklo
 		counts.NoNumber = max(counts.NoNumber, x.NoNumber)
 	}
 	r.tell(messages, file, trace, tally, counts)
+	answer := differences(policies, runs)
+	if r.json {
+		return failure.Of(flags.WriteJSON(out, answer))
+	}
+	return failure.Of(answer.print(out))
+}
+
+// differences compares each run with the first.
+func differences(policies []backfill.Policy, runs []*simulation.Replay) comparedAnswer {
 	answer := comparedAnswer{First: policies[0].String()}
 	for i := 1; i < len(runs); i++ {
 		x := comparedWith{Second: policies[i].String()}
 		x.Wait, x.BoundedSlowdown, x.Jobs = simulation.Differences(runs[0], runs[i])
 		answer.Compared = append(answer.Compared, x)
 	}
-	if r.json {
-		return failure.Of(flags.WriteJSON(out, answer))
-	}
-	return failure.Of(answer.print(out))
+	return answer
 }
 
 func (a *comparedAnswer) print(out io.Writer) error {

@@ -82,21 +82,29 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 			}
 			return flags.Arguments(1, 2, "a batch file, a script or a trace, or a command after --")(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			from := source{}
-			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				args, from.command = args[:at], args[at:]
-			}
-			if err := c.waitWord(args, from.command != nil); err != nil {
-				return err
-			}
-			if from.command == nil {
-				from.file = args[0]
-			}
-			c.given, c.in = cmd.Flags().Changed, cmd.InOrStdin()
-			return c.run(cmd.Context(), from, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
+		RunE: c.begin,
 	}
+	c.flags(cmd)
+	return cmd
+}
+
+// begin finds out what the arguments name, and submits it.
+func (c *submitting) begin(cmd *cobra.Command, args []string) error {
+	from := source{}
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, from.command = args[:at], args[at:]
+	}
+	if err := c.waitWord(args, from.command != nil); err != nil {
+		return err
+	}
+	if from.command == nil {
+		from.file = args[0]
+	}
+	c.given, c.in = cmd.Flags().Changed, cmd.InOrStdin()
+	return c.run(cmd.Context(), from, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+func (c *submitting) flags(cmd *cobra.Command) {
 	c.AddFlags(cmd)
 	f := cmd.Flags()
 	f.SetNormalizeFunc(dashes)
@@ -110,7 +118,6 @@ Traces have no prices, so --max-price is required. Jobs that never ran are left 
 	flags.AddFlag(cmd, &c.skip, flags.AsNumber, "skip", 0, "for a trace: records to skip at its start")
 	f.BoolVar(&c.atOnce, "at-once", false, "for a trace: make all jobs ready now")
 	f.BoolVar(&c.dryRun, "dry-run", false, "only say what the jobs would get")
-	return cmd
 }
 
 // source is where the jobs come from: a file, or a command.
