@@ -16,7 +16,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -49,10 +49,10 @@ func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 // tooMany has a thousand jobs wait that nobody will pay for.
 func (w *walk) tooMany() {
 	t := w.f.t
-	price := web.Price{Price: 1}
-	b := web.Batch{ID: client.NewBatchID()}
+	price := api.Price{Price: 1}
+	b := api.Batch{ID: client.NewBatchID()}
 	for i := range 1001 {
-		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprint("cheap", i), User: "ana", Nodes: 1, Length: web.Seconds{Duration: grid.Minute}, MaxPrice: &price})
+		b.Jobs = append(b.Jobs, api.JobRequest{Name: fmt.Sprint("cheap", i), User: "ana", Nodes: 1, Length: api.Seconds{Duration: grid.Minute}, MaxPrice: &price})
 	}
 	taken, err := w.f.client().Submit(context.Background(), b)
 	must(t, err)
@@ -64,7 +64,7 @@ func (w *walk) tooMany() {
 			t.Errorf("the commands do not say %q:\n%.2000s", want, said)
 		}
 	}
-	more, err := w.f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: b.Jobs[:1]})
+	more, err := w.f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: b.Jobs[:1]})
 	if err == nil && more.Jobs[0].Taken || err != nil && !strings.Contains(err.Error(), "wait") {
 		t.Errorf("one more job of ana is taken, or refused without a reason: %+v, %v", more, err)
 	}
