@@ -1,7 +1,7 @@
 # make check is what CI runs: the whole check. Each step stands alone, so that one that
 # fails can be run by itself. While you work, go test ./... answers in minutes.
 
-.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill upgrade-drill hostile-drill speed slurm slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill upgrade-drill hostile-drill speed slurm slurm-twin slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -130,8 +130,14 @@ slurm:
 ifdef ROOT
 	tools/slurm_root.sh $(ROOT)
 else
-	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse -run 'TestReal|TestSlurm' -count 1 -timeout 10m
+	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' -count 1 -timeout 10m
 endif
+
+# A workload of JOBS jobs on a real controller, compared with its twin start by start; some
+# 5 min for 150. See docs/TWIN.md.
+JOBS ?= 150
+slurm-twin:
+	BOURSE_SLURM=1 go test ./workload/slurmdump -run TestReal -count 1 -timeout 1h -v -twin.jobs $(JOBS)
 
 # Co-allocations over three real clusters in which everything goes wrong that can; as
 # root, some 40 min for 200. COUNT=N for fewer, SEED=N for other moments.

@@ -50,7 +50,8 @@ func (in *intake) next(j *jobs.Job) grid.Ranges {
 	if a.Spec.AtOnce > 0 {
 		room = min(room, a.Spec.AtOnce-a.InPlay())
 	}
-	some := a.Waiting
+	whole := j.Whole()
+	some := a.Waiting.Within(whole.Within(in.Now.Add(in.cfg.Horizon))) // nothing can be planned for the others yet
 	for _, n := range j.Needs() {
 		if n.On == grid.IfEach {
 			some = some.Minus(n.Array.Waiting) // nothing can be planned behind those

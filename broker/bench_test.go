@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -86,5 +87,37 @@ func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 		b.ReportMetric(float64(c[0].Slots), "slots")
 		b.ReportMetric(float64(len(w.b.mem.Txs.All())), "transactions")
 		b.StartTimer()
+	}
+}
+
+// BenchmarkForesee_10Sites is a dry run over ten sites whose free nodes change 1,000 times
+// each within the horizon: three plans, and a look at the queues.
+func BenchmarkForesee_10Sites(b *testing.B) {
+	for _, jobs := range []int{1, 100} {
+		b.Run(fmt.Sprintf("Jobs%d", jobs), func(b *testing.B) {
+			w := benchWorld(b, 10, grid.GoalValue)
+			for _, s := range w.sites {
+				n := s.groups[0].Nodes
+				p := make(grid.Profile, 0, 1000)
+				for k := range 1000 {
+					p = append(p, grid.Step{At: grid.Time(k) * 170 * sec, Free: n * (1 + k%2) / 2})
+				}
+				s.free[0] = p
+			}
+			w.Add("user:ana", &looker{})
+			w.Post(100*sec, "user:ana", agents.SitesLook{})
+			w.Run(102 * sec)
+			var list []grid.Job
+			for k := range jobs {
+				j := testJob(fmt.Sprintf("j%d", k), 1+k%64, grid.Hour, 3*grid.Credit)
+				j.Origin.Label = j.Name
+				list = append(list, j)
+			}
+			for b.Loop() {
+				if got := Foresee(w.b.Foresee(102*sec, list)); got[0].Now.Taken() == nil {
+					b.Fatalf("nothing is foreseen: %v", got[0].Now.Reason)
+				}
+			}
+		})
 	}
 }

@@ -21,7 +21,9 @@ func (c *Config) timed() bool {
 }
 
 // byValue reports whether the jobs of a batch are placed by their value.
-func (c *Config) byValue() bool { return c.Minimize == grid.GoalValue && !c.oneByOne() }
+func (c *Config) byValue() bool {
+	return c.Minimize == grid.GoalValue && !c.oneByOne() && !c.Strategy.Asks()
+}
 
 // budgetDue is the alarm at the end of a period.
 type budgetDue struct{ At grid.Time }

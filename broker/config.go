@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
@@ -54,9 +55,12 @@ type Config struct {
 	Patience        grid.Duration
 	MaxAlternatives int // per job and cycle
 
-	Strategy choice.Strategy // all but choice.Batch take jobs one by one
-	Alpha    choice.Alpha    // of strategy alpha
-	Draws    uint64          // seed of strategy random, and of AcceptShifts
+	Strategy choice.Strategy // how jobs are placed
+	// Chooser chooses for a strategy that asks somebody outside, in a simulation only: see
+	// planning.Planner.Outside. It must answer alike to a run that is repeated.
+	Chooser func(*planning.Question) []int
+	Alpha   choice.Alpha // of strategy alpha
+	Draws   uint64       // seed of strategy random, and of AcceptShifts
 
 	// AcceptShifts is the share of offers to shift a job that are accepted at once, in
 	// thousandths; the others are declined at once. 0: users answer for themselves.
@@ -311,8 +315,8 @@ func (c *Config) checkStrategy() error {
 		return fmt.Errorf("broker %q: there is no strategy %d", c.Name, c.Strategy)
 	case c.Alpha < 0 || c.Alpha > choice.One:
 		return fmt.Errorf("broker %q: alpha %v is outside 0..1", c.Name, c.Alpha)
-	case c.oneByOne() && (c.BudgetLimit != selection.Auto || c.TimeLimit != selection.Auto):
-		return fmt.Errorf("broker %q: budget_limit and time_limit bind the jobs of a batch; with strategy %v leave them out", c.Name, c.Strategy)
+	case (c.oneByOne() || c.Strategy.Asks()) && (c.BudgetLimit != selection.Auto || c.TimeLimit != selection.Auto):
+		return fmt.Errorf("broker %q: budget_limit and time_limit bind the batch's own choice; with strategy %v leave them out", c.Name, c.Strategy)
 	}
 	return nil
 }

@@ -346,6 +346,9 @@ func (sch *scheduler) choose(now grid.Time, out *agents.Outbox) {
 		c.quotes = planning.Quotes{Sites: c.named}
 		c.gone = sch.whatIsKnownNow()
 	}
+	if sch.cfg.Chooser != nil {
+		sch.planner.Outside = func(q *planning.Question) []int { q.Now = now; return sch.cfg.Chooser(q) }
+	}
 	c.outcome = sch.planner.Choose(c.draft, &c.quotes)
 	if !again && sch.askQuotes(now, quotingSets, c.draft.Together(c.outcome), out) {
 		out.Row("B114")

@@ -22,6 +22,8 @@ func (b *Broker) element(name string) (JobView, bool) {
 	switch {
 	case v.State == grid.JobWaiting && j.Held:
 		v.Reason = j.Reason
+	case v.State == grid.JobWaiting && !whole.Within(b.mem.Now.Add(b.mem.cfg.Horizon)).Has(i):
+		v.Reason = reason(grid.NoWindow, "it is ready at %v, and the broker plans %v ahead", v.Ready, grid.Phrase(b.mem.cfg.Horizon.Words()))
 	case v.State == grid.JobWaiting && j.Array.Spec.AtOnce > 0:
 		v.Reason = reason(grid.Busy, "%d elements of %s are in play, and at most %d are at once", j.Array.InPlay(), j.Name, j.Array.Spec.AtOnce)
 	case v.State == grid.JobWaiting:

@@ -31,6 +31,7 @@ type Broker struct {
 	PriceCap        *grid.Price    // of jobs with neither a price nor a budget; nil: by the mean of what suits ("auto", the default)
 	TimeLimit       *grid.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        choice.Strategy
+	Chooser         []string       // for strategy program, in scenarios: the program and its arguments
 	Alpha           Thousandths    // for strategy alpha, 0..1; default 0.5
 	AcceptShifts    Thousandths    // in scenarios: share of the offers to shift a job that users accept, 0..1; they decline the others; default 0: no offer is answered
 	MaxAlternatives int            // of a job, 1..10,000; default 20
@@ -152,10 +153,16 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		rule(b.weightsOfBest),
 		rule(b.lookAhead),
 		share("alpha", &b.Alpha, One/2, 0, One, "for strategy alpha: 0 takes the earliest start at any price, 1 the lowest price at any time"),
+		custom("chooser", about{kind: "array of strings"}, func(t *table, key string) {
+			if t.has(key) {
+				b.Chooser = t.texts(key)
+			}
+		}, "for strategy program: the program that chooses and its arguments, started in the scenario's folder (docs/SCHEDULERS.md)").byDefault("none").only(inScenario, "is only for scenarios; the broker of a process chooses by itself"),
 		rule(b.oneByOne),
+		rule(b.asksOutside),
 		rule(oneSource),
-		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
 		rule(func(t *table) { t.doc.around.horizon, t.doc.around.algorithm = b.Horizon, b.Algorithm }),
+		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
 		jobs(&b.Jobs, true, until),
 		text("batch", &b.Batch, "", "file with the VO's jobs as [[job]] tables, relative to this file"),
 		rule(func(t *table) {
@@ -257,13 +264,26 @@ func (b *Broker) oneByOne(t *table) {
 		}
 		b.Alpha = 0
 	}
-	if !b.Strategy.OneByOne() {
+	if !b.Strategy.OneByOne() && !b.Strategy.Asks() {
 		return
 	}
 	for _, key := range []string{"budget_limit", "time_limit"} {
 		if v, given := t.keys[key]; given && v != "auto" && t.clean(key) {
-			t.wrong(key, "limits a batch as a whole; with strategy = %q leave it out", b.Strategy.String())
+			t.wrong(key, "limits what a batch's own rule chooses; with strategy = %q leave it out", b.Strategy.String())
 		}
+	}
+}
+
+// asksOutside refuses a program without a strategy that asks one, and the other way round.
+func (b *Broker) asksOutside(t *table) {
+	switch asks := b.Strategy.Asks(); {
+	case !t.clean("strategy") || !t.clean("chooser"):
+	case asks && t.in != inScenario:
+		t.wrong("strategy", "%q is only for scenarios; the broker of a process chooses by itself", b.Strategy.String())
+	case asks && len(b.Chooser) == 0:
+		t.wrong("strategy", "%q needs the program that chooses and its arguments; write chooser = [\"python3\", \"my.py\"]", b.Strategy.String())
+	case !asks && t.has("chooser"):
+		t.wrong("chooser", "needs strategy = %s; leave it out", names.Quoted(choice.Asking()))
 	}
 }
 

@@ -35,6 +35,8 @@ type Job struct {
 	Require        grid.Requirement   // default: nothing
 	After          []grid.Dependency  // jobs that must have ended first, and how; default: none
 	Array          grid.Array         // its elements, of an array; default: it is one job
+	Recurrence     grid.Recurrence    // of a job that recurs; Count 0: until Until. Default: it does not
+	Until          Moment             // no window of a job that recurs is ready then or later; default: none
 	Gap            grid.Duration      // time between the end of the last of them and its start; default 0
 	Minimize       grid.Goal          // its owner's goal; default: the broker's
 	Urgency        grid.Urgency       // what it is worth to end an hour earlier; default: the broker's
@@ -79,6 +81,12 @@ func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
 		After: j.After, Gap: j.Gap, Array: j.Array, Work: j.Work,
 	}
 	out.Flexible, out.Fix = freedom(j.Flexible, j.Fix)
+	if r := j.Recurrence; r.Some() {
+		if r.Count == 0 {
+			r.Count = grid.CountUntil(out.Ready, j.Until.at(submit, zero), r.Every)
+		}
+		out.Recur(r)
+	}
 	return out
 }
 
@@ -260,7 +268,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
 		j.arrayKey(),
-	}, dependencyKeys(&j.After), keys{
+	}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
@@ -279,7 +287,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		j.partKey(work),
 		rule(func(t *table) { t.compose(j) }),
 		rule(func(t *table) { t.window(j) }),
-		rule(func(t *table) { t.money(j) }),
+		rule(func(t *table) { t.money(j); t.recurs(j) }),
 	})
 }
 

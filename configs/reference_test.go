@@ -10,6 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 )
@@ -173,6 +174,11 @@ func TestWords_AreTaken(t *testing.T) {
 			}
 			if err := set(keys, strings.Split(path, "."), strings.Replace(w, "=K", "=3", 1)); err != nil {
 				t.Fatal(err)
+			}
+			if path == "broker.strategy" && slices.Contains(choice.Asking(), w) {
+				if err := set(keys, []string{"broker", "chooser"}, []any{"my.py"}); err != nil {
+					t.Fatal(err)
+				}
 			}
 			var b strings.Builder
 			if err := toml.NewEncoder(&b).Encode(keys); err != nil {

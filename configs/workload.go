@@ -135,6 +135,10 @@ type VOWorkload struct {
 	// Ahead is the time from a job's submission to its earliest start; default 0.
 	Ahead grid.Duration
 
+	// Coallocated are the shares of the jobs that need several sites at once, together at
+	// most 1; default none.
+	Coallocated []Coallocated
+
 	// Run is a job's real run time over its length, drawn uniformly; default 1..1. For a
 	// trace it is relative to the run time in the trace.
 	Run Range[Thousandths]
@@ -155,7 +159,7 @@ type VOWorkload struct {
 func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 	const wishes = "is only for scenarios; a broker's process has real users"
 	models := []string{"uniform"}
-	return keys{
+	return slices.Concat(keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
 		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
@@ -186,7 +190,7 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
 		zoneKey(&w.Zone),
-	}
+	}, w.coallocationKeys())
 }
 
 // zoneKey is the zone of a trace's times.

@@ -10,7 +10,8 @@ import (
 // request once its turn has come. The zero Array means that the job is no array.
 type Array struct {
 	Indices Ranges
-	AtOnce  int // the most elements that are in play at once: wait for a cycle, have a window, or run; 0: any number
+	AtOnce  int      // the most elements that are in play at once: wait for a cycle, have a window, or run; 0: any number
+	Every   Duration // how much later than those of an index its ready time and deadline are at the next index; 0: they are the same for all
 }
 
 // MaxElements bounds the elements of an array.
@@ -24,10 +25,10 @@ func (a Array) IsZero() bool { return !a.Some() }
 
 // Same reports whether two arrays have the same elements and throttle.
 func (a Array) Same(b Array) bool {
-	return a.AtOnce == b.AtOnce && a.Indices.String() == b.Indices.String()
+	return a.AtOnce == b.AtOnce && a.Every == b.Every && a.Indices.String() == b.Indices.String()
 }
 
-// String writes the array as users do: "0-99%10".
+// String writes the array as users do: "0-99%10". How far its elements are apart is not in it.
 func (a Array) String() string {
 	if a.AtOnce == 0 {
 		return a.Indices.String()
@@ -61,11 +62,23 @@ func (a Array) Check() error {
 	if n := a.Indices.Len(); n > MaxElements {
 		return fmt.Errorf("%d elements; must be at most %d: submit several arrays, or let each element do the work of several", n, MaxElements)
 	}
+	if !a.Some() {
+		return nil
+	}
+	if last := a.Indices[len(a.Indices)-1].Last; a.Every < 0 || a.Every > MaxEvery || a.Every*Duration(last) > MaxDuration {
+		return fmt.Errorf("element %d is ready %s times %d after the first, which is no time of a schedule", last, a.Every.Words(), last)
+	}
 	return nil
 }
 
-// MarshalText writes the form of journals, which is that of users.
-func (a Array) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+// MarshalText writes the form of journals: that of users, and after @ how many seconds the
+// elements are apart.
+func (a Array) MarshalText() ([]byte, error) {
+	if a.Every == 0 {
+		return []byte(a.String()), nil
+	}
+	return []byte(a.String() + "@" + a.Every.String()), nil
+}
 
 // UnmarshalText reads it.
 func (a *Array) UnmarshalText(text []byte) error {
@@ -73,8 +86,16 @@ func (a *Array) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	var err error
-	*a, err = ParseArray(string(text))
+	own, every, apart := strings.Cut(string(text), "@")
+	list, err := ParseArray(own)
+	if err == nil && apart {
+		if list.Every, err = ParseDuration(every); err == nil {
+			err = list.Check()
+		}
+	}
+	if err == nil {
+		*a = list
+	}
 	return err
 }
 
@@ -102,11 +123,28 @@ func ElementOf(name string) (array string, i int, ok bool) {
 	return name[:at], i, ok
 }
 
+// Within is the elements that are ready by an instant.
+func (j *Job) Within(at Time) Ranges {
+	switch every := j.Array.Every; {
+	case every == 0:
+		return j.Array.Indices
+	case at < j.Ready:
+		return nil
+	default:
+		return j.Array.Indices.Within(Ranges{{0, int(at.Sub(j.Ready) / every)}})
+	}
+}
+
 // Element is the job that an element of an array is. Its conditions are those of the array;
 // where that goes element by element, it comes after the one of the same index.
 func (j *Job) Element(i int) Job {
 	e := *j
 	e.Name, e.Array = ElementName(j.Name, i), Array{}
+	if later := j.Array.Every * Duration(i); later > 0 {
+		if e.Ready = e.Ready.Add(later); e.Deadline != Never {
+			e.Deadline = e.Deadline.Add(later)
+		}
+	}
 	if e.Origin.Label != "" {
 		e.Origin.Label = ElementName(e.Origin.Label, i)
 	}

@@ -1,6 +1,7 @@
 package grid_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,8 @@ import (
 
 func TestArray_IsReadAsItIsWritten(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"0-99": "0-99", "0-99%10": "0-99%10", "7": "7", "5-9, 1,3": "1,3,5-9", "0,1,2": "0-2", "0-99999": "0-99999"} {
+	for text, want := range map[string]string{"0-99": "0-99", "0-99%10": "0-99%10", "7": "7", "5-9, 1,3": "1,3,5-9", "0,1,2": "0-2", "0-99999": "0-99999",
+		"0-9:3": "0,3,6,9", "0-9:20,4-6:1%2": "0,4-6%2", "0-1998:2": evens(1998)} {
 		a, err := grid.ParseArray(text)
 		if err != nil || a.String() != want {
 			t.Errorf("%q is read as %v, %v", text, a, err)
@@ -24,7 +26,11 @@ func TestArray_IsReadAsItIsWritten(t *testing.T) {
 		"9-0":           "the lower index stands first",
 		"0-999999999":   "1000000000 elements; must be at most 100000: submit several",
 		"0-100000":      "submit several",
-		"0-9:2":         "multiply BOURSE_ARRAY_INDEX",
+		"0-9999:2":      "multiply BOURSE_ARRAY_INDEX",
+		"0-999999999:2": "multiply BOURSE_ARRAY_INDEX",
+		"0-9:0":         "0-98:2, every second index",
+		"7:2":           "0-98:2, every second index",
+		"0-9:2,4":       "another range names already",
 		"0-9,5":         "another range names already",
 		"a-b":           "is no index",
 		"-3":            "is no index",
@@ -37,6 +43,15 @@ func TestArray_IsReadAsItIsWritten(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, remedy)
 		}
 	}
+}
+
+// evens are the even numbers up to one.
+func evens(last int) string {
+	var b strings.Builder
+	for i := 0; i <= last; i += 2 {
+		fmt.Fprintf(&b, ",%d", i)
+	}
+	return b.String()[1:]
 }
 
 func TestElementName_IsRead(t *testing.T) {

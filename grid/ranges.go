@@ -140,8 +140,8 @@ const (
 	maxIndex  = 1_000_000_000
 )
 
-// ParseRanges reads a set such as "0-9,12". The ranges may come in any order, but no number
-// twice.
+// ParseRanges reads a set such as "0-9,12", or with a step "0-98:2". The ranges may come in any
+// order, but no number twice.
 func ParseRanges(text string) (Ranges, error) {
 	words := strings.Split(text, ",")
 	if len(words) > maxRanges {
@@ -149,25 +149,49 @@ func ParseRanges(text string) (Ranges, error) {
 	}
 	var all Ranges
 	for _, word := range words {
-		first, last, some := strings.Cut(strings.TrimSpace(word), "-")
-		a, ok := index(first)
-		b := a
-		if some && ok {
-			b, ok = index(last)
-		}
+		word = strings.TrimSpace(word)
+		some, err := parseRange(word)
 		switch {
-		case !ok && strings.Contains(word, ":"):
-			return nil, fmt.Errorf("%q has a step, and there are none; give the indices without gaps and multiply BOURSE_ARRAY_INDEX in the job", brief(word))
-		case !ok:
-			return nil, fmt.Errorf("%q is no index and no range of indices; write for example 0-99, or 1,3,5-9", brief(word))
-		case b < a:
-			return nil, fmt.Errorf("%q is empty; the lower index stands first", brief(word))
-		case len(all.Within(Ranges{{a, b}})) > 0:
+		case err != nil:
+			return nil, err
+		case len(all.Within(some)) > 0:
 			return nil, fmt.Errorf("%q names indices that another range names already", brief(word))
 		}
-		all = all.Plus(Ranges{{a, b}})
+		if all = all.Plus(some); len(all) > maxRanges {
+			return nil, fmt.Errorf("%q: with steps these are more than %d ranges; give the indices without gaps and multiply BOURSE_ARRAY_INDEX in the job", brief(word), maxRanges)
+		}
 	}
 	return all, nil
+}
+
+// parseRange reads one index, one range of them, or every so many of a range. What needs more
+// than maxRanges is cut off there, and one more is kept.
+func parseRange(word string) (Ranges, error) {
+	whole, by, stepped := strings.Cut(word, ":")
+	first, last, ranged := strings.Cut(whole, "-")
+	a, ok := index(first)
+	b, step := a, 1
+	if ranged && ok {
+		b, ok = index(last)
+	}
+	if stepped && ok {
+		if step, ok = index(by); !ok || step == 0 || !ranged {
+			return nil, fmt.Errorf("%q has no step; write for example 0-98:2, every second index of 0 to 98", brief(word))
+		}
+	}
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%q is no index and no range of indices; write for example 0-99, 0-98:2, or 1,3,5-9", brief(word))
+	case b < a:
+		return nil, fmt.Errorf("%q is empty; the lower index stands first", brief(word))
+	case step == 1:
+		return Ranges{{a, b}}, nil
+	}
+	var list Ranges
+	for i := a; i <= b && len(list) <= maxRanges; i += step {
+		list = append(list, Range{i, i})
+	}
+	return list, nil
 }
 
 // index reads a whole number up to maxIndex, written without needless characters.

@@ -174,6 +174,7 @@ func (c *Collector) Finish(end End) (*Report, error) {
 		sum.Accounts = accounts(end.Ledgers[agents.ID("broker:"+b.name)])
 		r.Summary.Brokers = append(r.Summary.Brokers, sum)
 	}
+	r.Summary.AllVOs = total(c.brokers, end.Until)
 	r.Summary.Finding = r.Summary.find() + r.Summary.besideLogs()
 	return r, nil
 }

@@ -104,8 +104,9 @@ func (s *Summary) documentTables() []view.Table {
 				t.Columns = append(t.Columns, view.Column{Name: h, Kind: "figure"})
 			}
 		}
-		for i := range s.Brokers {
-			t.Rows = append(t.Rows, append([]any{s.Brokers[i].Name}, cellsOf(brokerMeasures, &s.Brokers[i])...))
+		rows := s.vos()
+		for i := range rows {
+			t.Rows = append(t.Rows, append([]any{rows[i].Name}, cellsOf(brokerMeasures, &rows[i])...))
 		}
 		list = append(list, t)
 	}

@@ -12,22 +12,22 @@ import (
 // Mean is a measure over several runs: its mean and the half-width of its 95 %
 // confidence interval (Student's t), 0 where all runs agree.
 type Mean struct {
-	Owner   string  `json:"owner"` // a site, a VO, or AllSites
+	Owner   string  `json:"owner"` // a site, a VO, AllVOs or AllSites
 	Measure string  `json:"measure"`
 	Mean    float64 `json:"mean"`
 	CI95    float64 `json:"ci95"`
 	Runs    int     `json:"runs"`
 }
 
-// Figure is a measure of one run, by the site or VO that it is of, or of AllSites.
+// Figure is a measure of one run, by the site or VO that it is of, or of AllVOs or AllSites.
 type Figure struct {
 	Owner, Measure string
 	Value          float64
 }
 
 // Figures lists the measures of a run that Means are taken of: those of the
-// sites, then those of the VOs, in the order of the scenario, then those of all sites
-// together.
+// sites, then those of the VOs, in the order of the scenario, then those of all VOs and of
+// all sites together.
 func (s *Summary) Figures() []Figure {
 	var list []Figure
 	for i := range s.Sites {
@@ -35,6 +35,9 @@ func (s *Summary) Figures() []Figure {
 	}
 	for i := range s.Brokers {
 		list = append(list, figures(s.Brokers[i].Name, brokerMeasures, &s.Brokers[i])...)
+	}
+	if s.AllVOs != nil {
+		list = append(list, figures(AllVOs, brokerMeasures, s.AllVOs)...)
 	}
 	if len(s.Sites) > 1 {
 		list = append(list, figures(AllSites, gridMeasures, s)...)

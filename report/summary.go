@@ -19,6 +19,7 @@ type Summary struct {
 	Finding  string          `json:"finding"` // one sentence
 	Sites    []SiteSummary   `json:"sites"`
 	Brokers  []BrokerSummary `json:"brokers"`
+	AllVOs   *BrokerSummary  `json:"allVOs,omitempty"` // all VOs together: sums, and means over all of their jobs; absent if there are fewer than two
 	Settings []Setting       `json:"settings,omitempty"`
 }
 

@@ -106,6 +106,15 @@ func (s *Surfaces) lines(d *draw.Drawing, f *Surface, box draw.Box) {
 	}
 }
 
+// cellNumber is a mean in four digits or, from a thousand on, as a whole number: never as a
+// power of ten.
+func cellNumber(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
 // heat draws a cell for each combination, the darker the more, with its mean.
 func (s *Surfaces) heat(d *draw.Drawing, f *Surface, box draw.Box) {
 	low, high := math.Inf(1), math.Inf(-1)
@@ -132,7 +141,7 @@ func (s *Surfaces) heat(d *draw.Drawing, f *Surface, box draw.Box) {
 			cell := draw.Box{X: box.X + w*draw.Px(x), Y: box.Y + h*draw.Px(y), W: w, H: h}
 			d.Box(class, cell, s.Xs[x]+", "+name+": "+WithInterval("%.*f", v, f.CI95[y][x]))
 			if w >= 40*pixel && h >= 12*pixel {
-				d.Words("m c on"+class, draw.Point{X: cell.X + w/2, Y: cell.Y + h/2 + 4*pixel}, strconv.FormatFloat(v, 'g', 4, 64))
+				d.Words("m c on"+class, draw.Point{X: cell.X + w/2, Y: cell.Y + h/2 + 4*pixel}, cellNumber(v))
 			}
 		}
 	}

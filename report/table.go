@@ -27,7 +27,7 @@ func (s *Summary) WriteTables(w io.Writer) error {
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
-		if err := render(w, terminalTable("VO", brokerMeasures, s.Brokers, brokerName)); err != nil {
+		if err := render(w, terminalTable("VO", brokerMeasures, s.vos(), brokerName)); err != nil {
 			return err
 		}
 	}
@@ -47,6 +47,14 @@ func terminalTable[S any](first string, measures []measure[S], list []S, name fu
 		t.AppendRow(row)
 	}
 	return t
+}
+
+// vos are the rows of a table of VOs: each of them and, if there are several, all together.
+func (s *Summary) vos() []BrokerSummary {
+	if s.AllVOs == nil {
+		return s.Brokers
+	}
+	return append(slices.Clone(s.Brokers), *s.AllVOs)
 }
 
 func siteName(s *SiteSummary) string     { return s.Name }

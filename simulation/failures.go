@@ -1,7 +1,9 @@
 package simulation
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -24,11 +26,16 @@ func (f failures) next(j *grid.Job, share configs.Thousandths, after configs.Ran
 	if !fails {
 		return
 	}
-	takes := j.Length
-	if j.Run > 0 {
-		takes = j.Run
+	j.Exit = failedStatus
+	if !j.Composed() {
+		j.Run = max(part(cmp.Or(j.Run, j.Length), at), grid.Millisecond)
+		return
 	}
-	j.Run, j.Exit = max(part(takes, at), grid.Millisecond), failedStatus
+	j.Parts = slices.Clone(j.Parts) // they are the file's, and other seeds read them too
+	for i := range j.Parts {
+		p := &j.Parts[i]
+		p.Run = max(part(cmp.Or(p.Run, p.Length), at), grid.Millisecond)
+	}
 }
 
 // fail has a share of a workload's jobs fail, as its keys say.

@@ -17,7 +17,8 @@ import (
 type Seek struct {
 	Config    *configs.Sweep // with a Target
 	Workloads *Workloads
-	Each      func(done, seeds int) // if set, called after each run of a try
+	Choosers  func(b *configs.Broker, dir string, seed uint64) (Chooser, error) // as in Simulation
+	Each      func(done, seeds int)                                             // if set, called after each run of a try
 }
 
 // Try is one tried value, with every seed of the sweep, or with as many seeds as it took to
@@ -115,11 +116,11 @@ var errLost = errors.New("too few seeds can meet the target")
 // many run at once.
 func (s *Seek) try(v float64) (Try, error) {
 	target, t := s.Config.Target, Try{Value: v, Seeds: s.Config.Runs}
-	one := &Sweep{Config: s.Config.At(s.Config.Parameters[0].Search.Value(v)), Workloads: s.Workloads}
+	one := &Sweep{Config: s.Config.At(s.Config.Parameters[0].Search.Value(v)), Workloads: s.Workloads, Choosers: s.Choosers}
 	err := one.Run(func(int) bool { return false }, func(r SweepRun) error {
 		worst, any := math.NaN(), false
 		for _, f := range r.Figures {
-			if f.Measure != target.Measure {
+			if f.Measure != target.Measure || f.Owner == report.AllVOs { // each VO must meet it
 				continue
 			}
 			if !any || target.AtLeast && f.Value < worst || !target.AtLeast && f.Value > worst {

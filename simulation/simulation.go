@@ -18,6 +18,9 @@ type Simulation struct {
 	// Check checks the invariants after every step and ends the run at the first that is
 	// broken.
 	Check bool
+	// Choosers starts the program that chooses for a broker whose strategy asks one, for a
+	// run with a seed. nil: such a broker is an error.
+	Choosers func(b *configs.Broker, dir string, seed uint64) (Chooser, error)
 }
 
 // keptDetail is how many bytes a broker records, per hour of virtual time, of what its
@@ -37,9 +40,10 @@ type Record struct {
 	// and Events a broker also says which jobs it has forgotten.
 	Hook func(now grid.Time, id agents.ID, out *agents.Outbox)
 
-	prompt  bool                            // everything is done at its instant, though only sums are wanted
-	lossy   bool                            // the agents take it that messages may be late or lost, which they are not
-	cluster func(agents.Agent) agents.Agent // if set, returns a replacement for a cluster's agent
+	choosers *choosers                       // programs that choose for brokers; nil: none can be started
+	prompt   bool                            // everything is done at its instant, though only sums are wanted
+	lossy    bool                            // the agents take it that messages may be late or lost, which they are not
+	cluster  func(agents.Agent) agents.Agent // if set, returns a replacement for a cluster's agent
 }
 
 // Violation says that a run broke an invariant: an error of the program, never
@@ -60,6 +64,9 @@ func (v *Violation) Unwrap() error { return v.Err }
 // same report, byte for byte.
 func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
 	rec.prompt = rec.prompt || s.Check // invariants are held against every step
+	outside := choosers{start: s.Choosers, dir: s.Scenario.Dir, seed: seed}
+	defer outside.close()
+	rec.choosers = &outside
 	w, err := newWorld(s.Scenario, seed, s.Workloads, rec)
 	if err != nil {
 		return nil, err
@@ -73,6 +80,9 @@ func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
 	until := grid.Time(s.Scenario.Until)
 	if w.sim.Run(until); *broken != nil {
 		return nil, &Violation{Seed: seed, Err: *broken}
+	}
+	if outside.failed != nil {
+		return nil, outside.failed
 	}
 	return c.Finish(w.end(until))
 }

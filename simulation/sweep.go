@@ -12,7 +12,8 @@ import (
 // are processors. Run n is point n / Runs with seed Seed + n mod Runs.
 type Sweep struct {
 	Config    *configs.Sweep
-	Workloads *Workloads // shared by all runs
+	Workloads *Workloads                                                        // shared by all runs
+	Choosers  func(b *configs.Broker, dir string, seed uint64) (Chooser, error) // as in Simulation
 }
 
 // SweepRun is the result of one run.
@@ -65,7 +66,7 @@ func (s *Sweep) run(n int) ([]report.Figure, error) {
 	if err := scenario.ResolveTraces(s.Config.Traces); err != nil {
 		return nil, err
 	}
-	sim := Simulation{Scenario: scenario, Workloads: s.Workloads}
+	sim := Simulation{Scenario: scenario, Workloads: s.Workloads, Choosers: s.Choosers}
 	rep, err := sim.Run(s.Seed(n), Record{})
 	if err != nil {
 		return nil, fmt.Errorf("with %s and seed %d: %w", s.Config.Words(s.Point(n)), s.Seed(n), err)

@@ -257,6 +257,7 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 		ahead(w, jobs)
 		shorten(w, jobs, SeedOf(seed, "run "+b.Name))
 		fail(w, jobs, SeedOf(seed, "failures "+b.Name))
+		coallocate(w, jobs, SeedOf(seed, "coallocation "+b.Name))
 		return jobs, err
 	}
 	if w.Trace == "" {

@@ -133,6 +133,11 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	if len(w.scenario.Brokers) > 1 { // so that none of them chooses first in every cycle
 		cfg.Phases = SeedOf(seed, "cycle phases "+b.Name) | 1
 	}
+	if b.Strategy.Asks() {
+		if cfg.Chooser, err = w.rec.choosers.of(b, w.sim); err != nil {
+			return err
+		}
+	}
 	if err := cfg.Validate(); err != nil {
 		return err
 	}

@@ -14,9 +14,13 @@ func arrayOf(v *broker.JobView) *api.Array {
 		return nil
 	}
 	n := &v.Elements
-	return &api.Array{Elements: v.Array.String(), Words: grid.Tally(*n),
+	a := &api.Array{Elements: v.Array.String(), Words: grid.Tally(*n),
 		Waiting: n[grid.JobWaiting], Trying: n[grid.JobTrying], Placed: n[grid.JobPlaced], Running: n[grid.JobRunning],
 		Done: n[grid.JobDone], Failed: n[grid.JobFailed], Abandoned: n[grid.JobAbandoned], Withdrawn: n[grid.JobWithdrawn]}
+	if v.Array.Every > 0 {
+		a.Every = &api.Seconds{Duration: v.Array.Every}
+	}
+	return a
 }
 
 // elementOf says of which array a job is an element; nil: of none.

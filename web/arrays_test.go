@@ -149,3 +149,24 @@ func TestArrays_AreOneRowAfterARestart(t *testing.T) {
 		t.Errorf("%d %+v", code, j)
 	}
 }
+
+// A job may name what it comes after as its user names it: by name alone, while only one has it.
+func TestAfter_TakesTheNameOfAJobSubmittedBefore(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, sweep("batch-0001", "0-3"))
+	b := wave("batch-0002")
+	b.Jobs[0].After = []string{"sweep"}
+	if a := submit(t, s, ana, b); !a.Jobs[0].Taken {
+		t.Fatalf("%+v", a.Jobs[0])
+	}
+	if again := submit(t, s, ana, b); !again.Jobs[0].Taken {
+		t.Errorf("the same once more: %+v", again.Jobs[0])
+	}
+	b = wave("batch-0003")
+	b.Jobs[0].After = []string{"nothing"}
+	if a := submit(t, s, ana, b); a.Jobs[0].Taken || a.Jobs[0].Reason == nil || !strings.Contains(a.Jobs[0].Reason.Detail, `names "nothing"`) {
+		t.Errorf("%+v", a.Jobs[0])
+	}
+}

@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -54,6 +56,9 @@ func (s *batches) submit(ctx context.Context, in *batchInput) (*batchOutput, err
 		return nil, err
 	}
 	if err := s.sameContent(b, jobs[0].Origin.Digest); err != nil {
+		return nil, err
+	}
+	if err := s.named(ctx, jobs); err != nil {
 		return nil, err
 	}
 	answer, err := s.handIn(ctx, b, jobs)
@@ -180,4 +185,30 @@ func waves(jobs []grid.Job) [][]int {
 		list[w] = append(list[w], i)
 	}
 	return list
+}
+
+// named gives the jobs that others come after by their identities, where people name them by
+// less. One that is not known is left to the broker, which refuses it with its condition.
+func (s *batches) named(ctx context.Context, list []grid.Job) error {
+	here := map[string]bool{}
+	for i := range list {
+		here[list[i].Name] = true
+	}
+	for i := range list {
+		for k := range list[i].After {
+			d := &list[i].After[k]
+			if here[d.Job] {
+				continue
+			}
+			e, err := s.resolve(ctx, d.Job)
+			var why huma.StatusError
+			switch {
+			case err == nil:
+				d.Job = e.id
+			case !errors.As(err, &why) || why.GetStatus() != http.StatusNotFound:
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -59,6 +59,9 @@ func (s *quotes) quote(ctx context.Context, in *quoteInput) (*quoteOutput, error
 	if err != nil {
 		return nil, err
 	}
+	if err := s.named(ctx, jobs); err != nil {
+		return nil, err
+	}
 	out := &quoteOutput{api.QuoteAnswer{At: api.Instant(now), Jobs: make([]api.JobQuote, len(jobs))}}
 	for i := range jobs {
 		out.Body.Jobs[i] = api.JobQuote{Name: b.Jobs[i].Name, MaxPrice: api.Price{Price: jobs[i].MaxPrice}, Budget: api.Credits{Credits: jobs[i].Budget}, Capped: b.Jobs[i].Capped}
@@ -96,6 +99,9 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 		q.Now = outlookOf(&got.Now)
 		if got.Now.Taken() != nil {
 			q.Later, q.Elsewhere = outlookOf(&got.Later), outlookOf(&got.Elsewhere)
+		}
+		if x := got.Queue; x != nil {
+			q.Queue = &api.Outlook{Start: api.Instant(x.Start), End: api.Instant(x.End), Legs: []api.OutlookLeg{{Site: x.Site, Nodes: sorted[n].Nodes}}}
 		}
 	}
 	return nil

@@ -30,6 +30,7 @@ type World struct {
 	most   int // the most steps of an instant
 	out    agents.Outbox
 	after  []Hook
+	halted bool
 }
 
 // Hook is called after every step with what the step did. It must not keep or
@@ -88,12 +89,15 @@ func (w *World) Now() grid.Time { return w.now }
 // Steps is the number of steps taken so far.
 func (w *World) Steps() uint64 { return w.steps }
 
+// Halt has Run deliver nothing more after the present step. What it delivered stands.
+func (w *World) Halt() { w.halted = true }
+
 // Run delivers everything that is due up to and including until, which is then the present
 // instant. What is due later stays scheduled.
 func (w *World) Run(until grid.Time) {
 	for {
 		e, ok := w.pop(until)
-		if !ok {
+		if !ok || w.halted {
 			break
 		}
 		w.step(e)

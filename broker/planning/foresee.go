@@ -25,6 +25,7 @@ type Foreseen struct {
 	Now       JobOutcome
 	Later     JobOutcome // ready LaterBy after that window begins
 	Elsewhere JobOutcome // on none of the sites of that window
+	Queue     *Queued    // in a site's best-effort queue instead; nil: not known
 }
 
 // LaterBy is how much later the second plan looks.
@@ -35,7 +36,8 @@ const LaterBy = 30 * grid.Minute
 type Ask func([]Wanted) [][]grid.Quote
 
 // Foresee plans the jobs, those that come after others in a further round, when the windows of
-// the earlier ones are taken. It costs three plans of the jobs of each round. ask may be nil.
+// the earlier ones are taken. It costs three plans of the jobs of each round,
+// and a search for each job. ask may be nil.
 func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
 	out := make([]Foreseen, len(f.Input.Jobs))
 	in, funds := f.Input, f.Funds
@@ -60,6 +62,7 @@ func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
 		now := p.outcomes(&in, funds, ask)
 		later, elsewhere := p.variant(&in, funds, ask, now, put), p.variant(&in, funds, ask, now, without)
 		for n, i := range places {
+			out[i].Queue = p.queued(&in, &in.Jobs[n])
 			if out[i].Now = now[n]; now[n].Taken() != nil {
 				out[i].Later, out[i].Elsewhere = later[n], elsewhere[n]
 			}

@@ -37,7 +37,7 @@ type Terms struct {
 	BudgetLimit     grid.Credits    // B*; selection.Auto: by the formula
 	TimeLimit       grid.Duration   // T*; selection.Auto: by the formula
 	MaxAlternatives int             // for one job, at least 1
-	Strategy        choice.Strategy // all but choice.Batch take jobs one by one
+	Strategy        choice.Strategy // how jobs are placed
 	Alpha           choice.Alpha    // of strategy alpha
 	Draws           uint64          // seed of strategy random
 	OfferWait       grid.Duration   // how long the sites had to answer; only used in reasons
@@ -93,7 +93,12 @@ func (t *Terms) OneByOne() bool { return t.Strategy.OneByOne() }
 
 // ByValue reports whether the jobs of a batch are placed by their value rather than by the
 // papers' rules.
-func (t *Terms) ByValue() bool { return t.Minimize == grid.GoalValue && !t.OneByOne() }
+func (t *Terms) ByValue() bool {
+	return t.Minimize == grid.GoalValue && !t.OneByOne() && !t.Asks()
+}
+
+// Asks reports whether somebody outside chooses among the windows of a batch.
+func (t *Terms) Asks() bool { return t.Strategy.Asks() }
 
 // paper is the goal of the papers' selection.
 func (t *Terms) paper() selection.Goal {

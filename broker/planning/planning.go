@@ -35,6 +35,11 @@ type Planner struct {
 	placer   *placement.Placer // by value only, for drafted
 	drafted  *Draft
 	which    []int // the jobs of the Input that placer places
+
+	// Outside chooses where the strategy asks somebody outside: an index into the Windows of
+	// each job of the Question, -1 for none; see Question.Choice. nil: nobody can be asked,
+	// and the batch's own rule chooses.
+	Outside func(*Question) []int
 }
 
 // open lists the free slots on the groups of a draft.
@@ -125,6 +130,10 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 		if q.Sets != nil {
 			return p.chooseAgain(d, q, o)
 		}
+		return o
+	}
+	if d.in.Terms.Asks() && p.Outside != nil {
+		c.askOutside()
 		return o
 	}
 	if c.affordable(); d.in.Terms.OneByOne() {

@@ -95,7 +95,7 @@ func (s *Site) seen(t *Terms, cut bool) facts.SiteSeen {
 func (t *Terms) seen() facts.Terms {
 	f := facts.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
 		Minimize: t.Minimize.String(), Urgency: t.Urgency, Slowdown: t.Slowdown, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
-	if t.OneByOne() {
+	if t.OneByOne() || t.Asks() {
 		f.Strategy, f.Alpha = t.Strategy.String(), int64(t.Alpha)
 	}
 	if t.OneByOne() || t.ByValue() || t.Minimize == grid.GoalFinish { // newOrder draws under that too

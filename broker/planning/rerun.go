@@ -59,9 +59,12 @@ var ErrDiffers = errors.New("planned again it comes to another choice than the o
 // ErrUnfinished says that the broker restarted before the cycle had chosen.
 var ErrUnfinished = errors.New("the broker began anew before it had chosen anything in it")
 
+// ErrOutside says that a program outside has chosen, which a rerun cannot ask again.
+var ErrOutside = errors.New("a program chose in it (strategy = \"program\"), which cannot be asked again")
+
 // NewRerun prepares the rerun of a cycle, and runs it unchanged. planned is nil if nothing
 // was chosen because no site had offered anything. It returns ErrCut, ErrUnfinished,
-// ErrDiffers, or an error if the record cannot be read.
+// ErrDiffers, ErrOutside, or an error if the record cannot be read.
 func NewRerun(seen *facts.CycleSeen, planned *facts.CyclePlanned) (*Rerun, error) {
 	if seen.Cut || planned != nil && planned.Cut {
 		return nil, ErrCut
@@ -69,6 +72,9 @@ func NewRerun(seen *facts.CycleSeen, planned *facts.CyclePlanned) (*Rerun, error
 	in, err := read(seen)
 	if err != nil {
 		return nil, err
+	}
+	if in.Terms.Asks() {
+		return nil, ErrOutside
 	}
 	r := &Rerun{in: in, planned: planned, quotes: map[quotedLeg]grid.Quote{}, mute: map[string]bool{}}
 	r.readFunds()

@@ -33,7 +33,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string][]string{
 		"forecast --policy":       flags.ReplayedPolicies(),
-		"quote --policy":          configs.Words("policy"),
+		"quote --policy":          flags.ReplayedPolicies(),
 		"replay --policy":         flags.ReplayedPolicies(),
 		"replay --overrun":        configs.Words("site.overrun"),
 		"replay --estimates":      configs.Words("site.estimates"),

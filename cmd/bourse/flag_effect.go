@@ -38,7 +38,7 @@ var effects = []effect{
 	{command: "submit", flags: []string{"wait", "timeout", "id", "notify"}, beside: []string{"dry-run"}, why: "on --dry-run, which submits nothing"},
 	{command: "submit", flags: []string{"timeout"}, needs: []string{"wait"}},
 	{command: "jobs", flags: []string{"user", "state", "batch", "most", "each", "mine"}, beside: []string{"follow"}, why: "on --follow, which prints the events of all of your jobs, or of one"},
-	{command: "jobs", flags: []string{"user", "state", "batch", "most", "each", "mine"}, idle: func(args []string) bool { return len(args) > 0 }, why: "on one job, which is shown whatever it is"},
+	{command: "jobs", flags: []string{"user", "batch", "each", "mine"}, idle: func(args []string) bool { return len(args) > 0 }, why: "on one job, which is shown whatever it is"}, // --state and --most choose among the elements of an array
 	{command: "offers", flags: []string{"steps"}, beside: []string{"accept", "reject"}, why: "on an answer to an offer"},
 	{command: "drain", flags: []string{"until", "why"}, beside: []string{"resume"}, why: "on the end of a drain"},
 	{command: "maintenance", flags: []string{"group", "nodes", "start", "end", "why", "force"}, beside: []string{"cancel"}, why: "on --cancel: NAME says which window"},

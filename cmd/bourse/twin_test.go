@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,43 @@ func TestTwin_RecordReplayAndWhatIf(t *testing.T) {
 	}
 }
 
+// With a VO the table has the jobs that it did not buy, and the answer what it bought. A replay that is
+// far from its record ends a checked call with status 1.
+func TestTwin_AVOAndACheck(t *testing.T) {
+	t.Parallel()
+	_, dump, conf := slurmFixture(t)
+	out, messages, code := workloadCommand(append([]string{"twin", dump, "--json", "--vo", "0.2"}, conf...)...)
+	var a struct {
+		VO     struct{ Reservations, NotSold int }
+		Groups []struct{ Jobs int }
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 {
+		t.Fatalf("exit %d: %s %v", code, messages, err)
+	}
+	if n := a.VO.Reservations + a.VO.NotSold; n < 1 || a.Groups[0].Jobs != 5-n {
+		t.Errorf("%s", out)
+	}
+	var far struct{ Deviation struct{ MeanWait float64 } }
+	out, _, _ = workloadCommand(append([]string{"twin", dump, "--json"}, conf...)...)
+	if err := json.Unmarshal([]byte(out), &far); err != nil {
+		t.Fatal(err)
+	}
+	_, messages, code = workloadCommand(append([]string{"twin", dump, "--check"}, conf...)...)
+	if near := math.Abs(far.Deviation.MeanWait) <= 0.15; near != (code == 0) || !near && (code != 1 || !strings.Contains(messages, "the replay is not near the record: its mean wait is off by")) {
+		t.Errorf("%+v, exit %d: %s", far, code, messages)
+	}
+	late := strings.ReplaceAll(read(t, dump), "|2026-03-02T08:00:01|2026-03-02T08:01:41|", "|2026-03-02T08:10:00|2026-03-02T08:11:40|") // the first job
+	if late == read(t, dump) {
+		t.Fatal("the first job is written otherwise")
+	}
+	if err := os.WriteFile(dump, []byte(late), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, messages, code = workloadCommand(append([]string{"twin", dump, "--check"}, conf...)...); code != 1 || !strings.Contains(messages, "the replay is not near the record") {
+		t.Errorf("ten minutes late, exit %d: %s", code, messages)
+	}
+}
+
 func TestTwin_BadInputIsStatus2(t *testing.T) {
 	t.Parallel()
 	dir, dump, conf := slurmFixture(t)
@@ -126,6 +164,8 @@ func TestTwin_BadInputIsStatus2(t *testing.T) {
 		{[]string{"twin", dump}, "twin needs --slurm-conf"},
 		{append([]string{"twin", dump, "--set", "colour=red"}, conf...), "--set colour: is no key that can be set"},
 		{append([]string{"twin", dump, "--ahead", "0"}, conf...), "--ahead"},
+		{append([]string{"twin", dump, "--vo", "0"}, conf...), "--vo 0: must be above 0 and below 1"},
+		{append([]string{"twin", dump, "--vo", "1"}, conf...), "--vo 1: must be above 0 and below 1"},
 		{[]string{"twin", dump, "--slurm-conf", preempting}, "preempting.conf: line 2: PreemptType"},
 		{append([]string{"twin", filepath.Join(dir, "gone")}, conf...), "no such file"},
 	} {

@@ -11,19 +11,21 @@ import (
 // Strategy says how a broker places a job.
 type Strategy uint8
 
-// The strategies. All but Batch take jobs one by one as they arrive, and place each
-// whole on one group of one site.
+// The strategies. All but Batch and Program take jobs one by one as they arrive, and place
+// each whole on one group of one site.
 const (
 	Batch         Strategy = iota // jobs are weighed against each other; see policy/selection
 	ByPreference                  // the start that alpha prefers, over all sites
 	Earliest                      // the earliest start
 	ShortestQueue                 // where the least work waits per node
 	Random                        // on any site that has room
+	Program                       // whatever somebody outside says, of the windows of a batch
 )
 
 type strategyIs struct {
 	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: jobs are weighed in batches
 	alpha bool                                                     // it goes by Rule.Alpha
+	asks  bool                                                     // somebody outside chooses, for a batch
 }
 
 // strategies is the table of them. A new one is a constant and a line here; its
@@ -38,6 +40,7 @@ var strategies = names.Table[Strategy, strategyIs]{Kind: "strategy", Lines: []na
 		order: func(Rule, []Candidate) func(x, y *Candidate) int { return byBacklog }}},
 	Random: {Name: "random", Means: "one by one: on any site that has room", Is: strategyIs{
 		order: func(r Rule, list []Candidate) func(x, y *Candidate) int { return bySite(draw(list, r.Draw)) }}},
+	Program: {Name: "program", Means: "a program of yours, `chooser`, picks among the windows of a cycle; only in a scenario", Is: strategyIs{asks: true}},
 }}
 
 // String names the strategy as configuration files do.
@@ -51,6 +54,12 @@ func (s Strategy) OneByOne() bool { return strategies.Is(s).order != nil }
 
 // TakesAlpha reports whether the strategy goes by Rule.Alpha.
 func (s Strategy) TakesAlpha() bool { return strategies.Is(s).alpha }
+
+// Asks reports whether somebody outside chooses, of the windows of a batch.
+func (s Strategy) Asks() bool { return strategies.Is(s).asks }
+
+// Asking returns the names of those that Asks holds for.
+func Asking() []string { return strategies.With(func(p *strategyIs) bool { return p.asks }) }
 
 // ParseStrategy reads the name of a strategy.
 func ParseStrategy(s string) (Strategy, error) { return strategies.Parse(s) }

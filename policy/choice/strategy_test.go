@@ -109,12 +109,12 @@ func TestRule_RandomDrawsEverySiteAlike(t *testing.T) {
 
 func TestParseStrategy_ReadsWhatStringWrites(t *testing.T) {
 	t.Parallel()
-	for s := Batch; s <= Random; s++ {
+	for s := Batch; s <= Program; s++ {
 		if got, err := ParseStrategy(s.String()); got != s || err != nil {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
 	}
-	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), "batch, alpha, earliest, shortest-queue or random") {
+	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), "batch, alpha, earliest, shortest-queue, random or program") {
 		t.Errorf("an unknown strategy is read, or the error does not say which there are: %v", err)
 	}
 }

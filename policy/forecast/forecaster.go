@@ -12,10 +12,7 @@ type Forecaster struct {
 	Runs        Runs
 	Submissions Submissions
 	Calibrator  Calibrator
-	// Serve makes the model of a state's queue with a job in it, and says whether the job starts at
-	// once, whatever is not known yet. nil: by the state's own policy.
-	Serve func(s *backfill.State, j Job) (start Model, now bool)
-	jobs  map[int64]known // those that wait or run
+	jobs        map[int64]known // those that wait or run
 }
 
 // known is what is known of a job that has not ended.
@@ -68,19 +65,8 @@ func (f *Forecaster) Canceled(id int64) {
 // Draw draws how long a job waits that is submitted at the state's instant; nil: it starts at
 // once. The jobs of the state are known by their ids.
 func (f *Forecaster) Draw(s *backfill.State, j Job, draws int, r Random) Draws {
-	start, now := f.serve(s, j)
-	if now {
+	if StartsNow(s, j) {
 		return nil
 	}
-	return WaitingIn(s, start, &f.Runs, func(id int64) (string, bool) { return f.jobs[id].user, true }, &f.Submissions, draws, r)
-}
-
-func (f *Forecaster) serve(s *backfill.State, j Job) (start Model, now bool) {
-	if f.Serve != nil {
-		return f.Serve(s, j)
-	}
-	if StartsNow(s, j) {
-		return nil, true
-	}
-	return newWorld(s, j).start, false
+	return Waiting(s, j, &f.Runs, func(id int64) (string, bool) { return f.jobs[id].user, true }, &f.Submissions, draws, r)
 }

@@ -242,10 +242,9 @@ func (p *timetable) soonest(n int) (grid.Time, Set) {
 	if all == 0 || p.avail.common(p.freed[all-1]) < n {
 		return grid.Never, nil
 	}
-	first := 0
-	for !p.avail.overlaps(p.ends[first].nodes) {
-		first++
-	}
+	// The first end on these nodes: running jobs have no idle ones, so it is the first that adds any.
+	idle := p.avail.common(p.twin.idle)
+	first, _ := slices.BinarySearchFunc(p.freed[:all], idle+1, func(freed Set, least int) int { return p.avail.common(freed) - least })
 	enough, low := all-1, first // the first end by which there are enough
 	for low < enough {
 		if middle := (low + enough) / 2; p.avail.common(p.freed[middle]) >= n {

@@ -33,6 +33,8 @@ type Twin struct {
 	oldest int // no job before it is waiting or running
 
 	now     grid.Time
+	copied  bool      // conf is the twin's own: see Reserve
+	given   int       // reservations of the configuration that was given
 	said    grid.Time // when priorities were as jobs have them
 	fed     int       // jobs submitted so far
 	events  events

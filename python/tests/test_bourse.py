@@ -49,12 +49,12 @@ class Policies(unittest.TestCase):
         self.assertIn("the program has ended (exit status 1)", done.stderr)
 
 
-def talk(policy, *requests):
-    """What run(policy) answers."""
+def talk(policy, *requests, by=None):
+    """What run(policy) answers, or another function than run."""
     was = sys.stdin, sys.stdout
     sys.stdin, sys.stdout = io.StringIO("".join(json.dumps(r) + "\n" for r in requests)), io.StringIO()
     try:
-        bourse.run(policy)
+        (by or bourse.run)(policy)
         return [json.loads(line) for line in sys.stdout.getvalue().splitlines()]
     finally:
         sys.stdin, sys.stdout = was
@@ -97,6 +97,78 @@ class Sites(unittest.TestCase):
         request = {"now": 5, "free": 4, "ended": [], "arrived": [arrival(1)]}
         got = talk(policy, self.begin, [dict(request, world=0), dict(request, world=1)], [{"world": 1, "end": {"now": 5}}])
         self.assertEqual(got, [{"version": 1}, [{"world": 0, "start": [1]}, {"world": 1, "start": [1]}], [{"world": 1}]])
+
+
+SCENARIO = """
+until = "2d"
+[[site]]
+name = "north"
+[[site.group]]
+name = "main"
+nodes = 16
+price = 1.0
+[[broker]]
+name = "vo1"
+budget = 60.0
+cycle = "30m"
+horizon = "1d"
+strategy = "program"
+chooser = [%s]
+[broker.workload]
+model = "uniform"
+jobs = 20
+days = 1
+nodes = [1, 8]
+"""
+
+
+def simulate(folder, program):
+    """A simulation whose broker asks a program."""
+    file = os.path.join(folder, "scenario.toml")
+    with open(file, "w") as f:
+        f.write(SCENARIO % ", ".join(json.dumps(word) for word in program))
+    return subprocess.run([os.environ["BOURSE"], "simulate", file, "--json"], capture_output=True, text=True)
+
+
+class Choosers(unittest.TestCase):
+    cycle = {"cycle": 4, "now": 7200, "budget": 50, "jobs": [
+        {"name": "wave", "alternatives": [{"cost": 40, "end": 9}, {"cost": 30, "end": 10}]}, {"name": "tide", "alternatives": [{"cost": 25, "end": 9}]}]}
+
+    def test_what_a_policy_chooses_is_answered(self):
+        def policy(cycle):
+            job = cycle.jobs[0]
+            cycle.choose(job, job["alternatives"][1])
+            self.assertEqual((cycle.number, cycle.now, cycle.budget), (4, 7200, 20))
+
+        self.assertEqual(talk(policy, self.cycle, by=bourse.choose), [{"choose": {"wave": 2}}])
+        self.assertEqual(talk(lambda cycle: None, self.cycle, by=bourse.choose), [{"choose": {}}])
+
+    def test_a_wrong_choice_says_why(self):
+        def policy(cycle):
+            wave, tide = cycle.jobs
+            cycle.choose(wave, wave["alternatives"][1])
+            with self.assertRaisesRegex(ValueError, "has its window already"):
+                cycle.choose(wave, wave["alternatives"][0])
+            with self.assertRaisesRegex(ValueError, "25 credits, the budget has 20 left"):
+                cycle.choose(tide, tide["alternatives"][0])
+
+        self.assertEqual(talk(policy, self.cycle, by=bourse.choose), [{"choose": {"wave": 2}}])
+
+    def test_the_example_stays_within_the_budget(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = simulate(folder, [sys.executable, os.path.abspath(HERE + "/../examples/cheapest.py")])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            vo = json.loads(done.stdout)["brokers"][0]
+            self.assertTrue(0 < vo["jobs"]["placed"] < 20, vo)
+            self.assertLessEqual(vo["spent"], 60)
+
+    def test_a_program_that_fails_ends_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "my.py"), "w") as f:
+                f.write("input()\nraise SystemExit(7)\n")
+            done = simulate(folder, [sys.executable, "my.py"])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r'broker "vo1", seed 1: chooser: at [0-9.]+, cycle [0-9]+: the program has ended \(exit status 7\)')
 
 
 class Envs(unittest.TestCase):

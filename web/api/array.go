@@ -8,8 +8,9 @@ import (
 
 // Array is what an array has beside a job. Its elements differ in their index alone.
 type Array struct {
-	Elements string `json:"elements" doc:"the indices, and how many may be in play at once" example:"0-99%10"`
-	Words    string `json:"words" doc:"how many elements are in each state" example:"83 done, 10 running, 7 failed"`
+	Elements string   `json:"elements" doc:"the indices, and how many may be in play at once" example:"0-99%10"`
+	Every    *Seconds `json:"every,omitempty" doc:"of a job that recurs: how much later each element is ready than the one before it, in seconds"`
+	Words    string   `json:"words" doc:"how many elements are in each state" example:"83 done, 10 running, 7 failed"`
 
 	Waiting   int `json:"waiting,omitempty" doc:"elements in this state; the sum over all states is the number of elements"`
 	Trying    int `json:"trying,omitempty"`

@@ -22,6 +22,7 @@ type JobQuote struct {
 	Now       *Outlook `json:"now,omitempty" doc:"in the next cycle"`
 	Later     *Outlook `json:"later,omitempty" doc:"if it were ready half an hour after that window begins; absent: it gets none"`
 	Elsewhere *Outlook `json:"elsewhere,omitempty" doc:"on none of the sites of that window; absent: it gets none"`
+	Queue     *Outlook `json:"queue,omitempty" doc:"where it would probably begin soonest if it came last in a site's own queue: a guess by the estimates of the jobs there, without a price or a promise; absent: not within the broker's horizon"`
 }
 
 // Outlook is a window, or why there is none.

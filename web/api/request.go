@@ -10,33 +10,34 @@ import (
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
 type JobRequest struct {
-	Name           string        `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
-	User           string        `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
-	Nodes          int           `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
-	Length         Seconds       `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
-	Run            *Seconds      `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance  `json:"minPerformance,omitempty" doc:"least performance of every node; default: that of the slowest suited nodes that the broker knows, at most 1"`
-	MaxPrice       *Price        `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
-	Capped         bool          `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
-	Budget         *Credits      `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
-	Ready          string        `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
-	Deadline       string        `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
-	Priority       int           `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
-	OneSite        bool          `json:"oneSite,omitempty" doc:"all nodes on one site"`
-	Require        *Machine      `json:"require,omitempty" doc:"what every node must have"`
-	Sizes          []Size        `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
-	After          []string      `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
-	AfterAny       []string      `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
-	AfterFailed    []string      `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
-	AfterEach      []string      `json:"afterEach,omitempty" maxItems:"100" doc:"of an array: arrays of the same indices; each of its elements runs if theirs of the same index have succeeded"`
-	Array          string        `json:"array,omitempty" maxLength:"1000" doc:"makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone: indices such as 0-99 or 1,3,5-9, at most 100000, and after % how many may be in play at once. The budget is that of each element" example:"0-99%10"`
-	Minimize       string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
-	Urgency        string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
-	Sites          []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
-	Avoid          []string      `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
-	Parts          []PartRequest `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
-	Together       bool          `json:"together,omitempty" doc:"one site carries all parts"`
-	Apart          bool          `json:"apart,omitempty" doc:"no site carries two parts"`
+	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
+	User           string       `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
+	Nodes          int          `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
+	Length         Seconds      `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
+	Run            *Seconds     `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"least performance of every node; default: that of the slowest suited nodes that the broker knows, at most 1"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
+	Capped         bool         `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
+	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
+	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
+	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
+	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
+	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
+	After          []string     `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
+	AfterAny       []string     `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
+	AfterFailed    []string     `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
+	AfterEach      []string     `json:"afterEach,omitempty" maxItems:"100" doc:"of an array: arrays of the same indices; each of its elements runs if theirs of the same index have succeeded"`
+	Array          string       `json:"array,omitempty" maxLength:"10000" doc:"makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone: indices such as 0-99 or 1,3,5-9, at most 100000, and after % how many may be in play at once. The budget is that of each element" example:"0-99%10"`
+	RecurrenceRequest
+	Minimize string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
+	Urgency  string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
+	Sites    []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
+	Avoid    []string      `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
+	Parts    []PartRequest `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
+	Together bool          `json:"together,omitempty" doc:"one site carries all parts"`
+	Apart    bool          `json:"apart,omitempty" doc:"no site carries two parts"`
 	Freedom
 	WorkRequest
 	Gap *Seconds `json:"gap,omitempty" doc:"time between the end of the last of them and the start, in seconds; default 0"`
@@ -58,8 +59,8 @@ type Machine struct {
 	Features []string `json:"features,omitempty" maxItems:"100"`
 }
 
-// Job turns a request into a job submitted now, or names the wrong key.
-func (r *JobRequest) Job(now grid.Time) (j grid.Job, key string, err error) {
+// single turns a request into a job submitted now that does not recur yet, or names the wrong key.
+func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	j = grid.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, grid.Unit, r.OneSite
 	if err := grid.CheckName(r.Name); err != nil {

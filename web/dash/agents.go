@@ -22,6 +22,7 @@ var carried = []string{
 	"DELETE /broker/v1/jobs/{id}",
 	"PATCH /broker/v1/jobs/{id}",
 	"POST /broker/v1/batches",
+	"POST /broker/v1/quotes",
 	"GET /sites/{site}/v1/caller",
 	"GET /sites/{site}/v1/site",
 	"GET /sites/{site}/v1/reservations",

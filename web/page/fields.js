@@ -69,6 +69,10 @@ export const more = [
   field("after", "After these have succeeded", "list"),
   field("afterAny", "After these have ended", "list"),
   field("afterFailed", "If these have failed", "list"),
+  field("array", "Array: indices, and how many at once", "text", { hint: "0-99%10" }),
+  field("every", "Recurs every", "span", { hint: "1d" }),
+  field("count", "So many windows", "count", { hint: "10" }),
+  field("allOrNothing", "All windows or none", "check"),
   field("minPerformance", "Performance at least", "number", { hint: "1" }),
   field("sites", "Only on these sites", "list"),
   field("avoid", "Not on these sites", "list"),
@@ -78,6 +82,7 @@ export const more = [
   field("urgency", "An hour earlier is worth: credits, or a share", "text", { hint: "5%" }),
   field("workdir", "Folder on the cluster", "text"),
   field("output", "File for its output", "text"),
+  field("error", "File for its standard error", "text"),
   field("oneSite", "All nodes on one site", "check"),
 ];
 

@@ -65,7 +65,7 @@ export class JobPages {
     if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
       legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
     const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
-    if (works && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs));
+    if (works && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
     alternatives(why, at, doc.epoch, add);
@@ -73,11 +73,11 @@ export class JobPages {
     return parts;
   }
 
-  #output(job, legs) {
+  #output(job, legs, apart) {
     if (!this.#outputs.has(job.id)) this.#outputs.set(job.id, new Output(this.session, job.id));
     if (this.#outputs.size > kept) this.#outputs.delete(this.#outputs.keys().next().value);
     const output = this.#outputs.get(job.id);
-    output.show(legs);
+    output.show(legs, apart);
     return output.element;
   }
 }

@@ -6,19 +6,23 @@ const every = 2000, most = 256 * 1024; // milliseconds; letters that are kept
 
 // Output follows what one leg of a job prints, while it is looked at.
 export class Output {
-  #text = ""; #next = -65536; #over = false; #timer = 0; #leg = 0; #busy = false; #decoder = new TextDecoder();
+  #text = ""; #next = -65536; #over = false; #timer = 0; #leg = 0; #what = "output"; #busy = false; #decoder = new TextDecoder();
 
   constructor(session, id) {
     Object.assign(this, { session, id });
     this.pre = make("pre", { tabindex: 0, role: "log", "aria-label": `Output of ${id}` });
     this.said = make("p", { class: "faint", role: "status" });
-    this.legs = make("select", { "aria-label": "Leg", onchange: () => this.#begin(+this.legs.value) });
+    this.legs = make("select", { "aria-label": "Leg", onchange: () => this.#begin() });
     this.legs.hidden = true;
-    this.element = make("div", { class: "output" }, this.legs, this.pre, this.said);
+    this.stream = make("select", { "aria-label": "Stream", onchange: () => this.#begin() }, make("option", { value: "output" }, "standard output"), make("option", { value: "errors" }, "standard error"));
+    this.stream.hidden = true;
+    this.element = make("div", { class: "output" }, this.legs, this.stream, this.pre, this.said);
   }
 
-  // show takes the legs of the job's window, and follows.
-  show(legs) {
+  // show takes the legs of the job's window, and whether one keeps standard error apart, and
+  // follows.
+  show(legs, apart) {
+    this.stream.hidden = !apart;
     const names = legs.map((l, i) => `leg ${i}: ${l.site}`);
     if (names.join() !== this.names) {
       this.names = names.join();
@@ -30,8 +34,8 @@ export class Output {
     this.#timer = setTimeout(() => this.#read());
   }
 
-  #begin(leg) {
-    [this.#text, this.#next, this.#over, this.#leg, this.#decoder] = ["", -65536, false, leg, new TextDecoder()];
+  #begin() {
+    [this.#text, this.#next, this.#over, this.#leg, this.#what, this.#decoder] = ["", -65536, false, +this.legs.value, this.stream.value, new TextDecoder()];
     this.pre.textContent = "";
     this.#read();
   }
@@ -39,13 +43,13 @@ export class Output {
   async #read() {
     clearTimeout(this.#timer);
     if (this.#busy || !this.element.isConnected || this.#over) return; // what goes on reads again, or show does
-    const leg = this.#leg;
+    const leg = this.#leg, what = this.#what;
     let again = every;
     this.#busy = true;
     try {
       if (!document.hidden) {
-        const a = await this.session.call("GET", `${this.session.broker}/v1/jobs/${encodeURIComponent(this.id)}/output?leg=${leg}&from=${this.#next}`);
-        if (leg !== this.#leg) throw new Error("another leg was chosen");
+        const a = await this.session.call("GET", `${this.session.broker}/v1/jobs/${encodeURIComponent(this.id)}/output?leg=${leg}&what=${what}&from=${this.#next}`);
+        if (leg !== this.#leg || what !== this.#what) throw new Error("another output was chosen");
         const bytes = Uint8Array.from(atob(a.data ?? ""), c => c.charCodeAt(0));
         this.#append(this.#decoder.decode(bytes, { stream: true }), a.from > 0 && !this.#text);
         this.#next = a.from + bytes.length;
@@ -55,7 +59,7 @@ export class Output {
       }
     } catch (e) {
       this.said.textContent = e.message;
-      again = leg === this.#leg ? 5 * every : 0;
+      again = leg === this.#leg && what === this.#what ? 5 * every : 0;
     }
     this.#busy = false;
     this.#timer = setTimeout(() => this.#read(), again);

@@ -1,6 +1,7 @@
 // Submit in the page, and change a job that has its window.
 
 import { make } from "../view/words.js";
+import { Outlook } from "./outlook.js";
 import { form } from "./dialog.js";
 import { basic, more, readField, writeField } from "./fields.js";
 
@@ -27,12 +28,16 @@ function inputs(fields, values = {}) {
 // submitJob asks for a job and submits it. again is the request that it begins with.
 export function submitJob(session, again, done) {
   const first = inputs(basic, again), rest = inputs(more, again), ids = new Map();
+  const asked = () => {
+    const job = rest.read(first.read(again));
+    if (job.script && job.command) throw new Error("give a command or a script, not both");
+    return job;
+  };
   form({ title: again ? `Submit ${again.name} again` : "Submit a job", label: "Submit", wide: true,
-    about: "The broker looks for a window in its next cycle. The keys are those of a batch file; give a price, a budget, or both.",
-    inside: [make("div", { class: "fields" }, ...first.elements), make("details", {}, make("summary", {}, "More"), make("div", { class: "fields" }, ...rest.elements))],
+    about: "The broker looks for a window in its next cycle. The keys are those of a batch file; without a price and a budget the broker's price cap holds.",
+    inside: [make("div", { class: "fields" }, ...first.elements), make("details", {}, make("summary", {}, "More"), make("div", { class: "fields" }, ...rest.elements)), new Outlook(session, asked).element],
     act: async () => {
-      const job = rest.read(first.read(again)), as = JSON.stringify(job);
-      if (job.script && job.command) throw new Error("give a command or a script, not both");
+      const job = asked(), as = JSON.stringify(job);
       if (!ids.has(as)) ids.set(as, identity()); // the same again is the same batch
       const { jobs: [taken] } = await session.call("POST", `${session.broker}/v1/batches`, { id: ids.get(as), jobs: [job] });
       if (!taken.taken) throw new Error(taken.reason?.detail ?? taken.reason?.code ?? "it was not accepted");

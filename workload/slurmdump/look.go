@@ -208,12 +208,21 @@ func (q *Queue) job(m *grid.ManagedJob, users map[string]int, stopped map[string
 	return j, true
 }
 
+// Partition is the place of a partition in the configuration.
+func (q *Queue) Partition(name string) (int, error) {
+	p, ok := q.partition[name]
+	if !ok {
+		return 0, fmt.Errorf("the configuration has no partition %s", name)
+	}
+	return p, nil
+}
+
 // Newcomer returns the queue's jobs and, at the end, one that is submitted now to a partition,
 // with a priority, and without a QOS or an account: their limits do not count for it.
 func (q *Queue) Newcomer(partition string, nodes int, limit grid.Duration, priority int64) ([]twin.Job, error) {
-	p, ok := q.partition[partition]
-	if !ok {
-		return nil, fmt.Errorf("the configuration has no partition %s", partition)
+	p, err := q.Partition(partition)
+	if err != nil {
+		return nil, err
 	}
 	number := int64(math.MaxInt32) // behind all others that are alike
 	j := twin.Job{ID: number, Array: number, Submit: q.Now, Eligible: q.Now, Started: grid.Never, Partition: p, QOS: -1, Assoc: -1, Reservation: -1, User: -1,

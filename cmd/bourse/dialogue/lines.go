@@ -49,8 +49,11 @@ func (s *said) nothing() bool {
 
 const like = `{"start":[7],"reject":[],"kill":[],"wake":1600}`
 
-// parse reads one JSON value of known keys.
-func parse(line []byte, to any) error {
+// parse reads the answer of a scheduler.
+func parse(line []byte, to any) error { return parseAs(line, to, like) }
+
+// parseAs reads one JSON value of known keys; like is such a value, for the error.
+func parseAs(line []byte, to any, like string) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)

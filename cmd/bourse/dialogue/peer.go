@@ -1,4 +1,4 @@
-// Package dialogue talks with an outside scheduler, in JSON, a line each way: a program that it
+// Package dialogue talks with an outside scheduler or chooser, in JSON, a line each way: a program that it
 // starts, or the program that started Bourse. It carries a driven.World's requests there and the
 // answers back. Whatever the program does wrong, it ends the dialogue with an error that says
 // when, what and what would be right, and leaves nothing running.
@@ -44,7 +44,10 @@ type reply struct {
 // Start starts a program by a command of the shell. Its stderr goes to messages. Stop must be
 // called.
 func Start(command string, messages io.Writer) (*Peer, error) {
-	cmd := exec.Command("/bin/sh", "-c", command)
+	return start(exec.Command("/bin/sh", "-c", command), messages)
+}
+
+func start(cmd *exec.Cmd, messages io.Writer) (*Peer, error) {
 	cmd.Stderr = messages
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all it starts ends with it

@@ -40,9 +40,6 @@ const (
 func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Writer) (*past, error) {
 	look := q.look
 	p := &past{}
-	if q.twin != nil {
-		p.Serve = q.twin.served
-	}
 	files, err := historyFiles(f.history)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ const (
 	defaultDraws     = 100
 	defaultCalibrate = 2000 // waiting submissions of the record
 	maxCalibrate     = 100_000
-	calibrateTwin    = 200 // by Slurm's rules, each of whose draws costs a hundred times as much
 )
 
 // recorded notes the jobs that have ended, each once, as the cluster's own record. Those of
@@ -96,12 +95,8 @@ func (f *forecasting) calibrate(p *past, messages func(done, total int)) (told [
 		to = &forecast.Forecaster{}
 	}
 	seed := simulation.SeedOf(f.seed, "forecasts of the record")
-	last := f.record
-	if to.Serve != nil && !f.given {
-		last = min(last, calibrateTwin)
-	}
-	total := min(last, p.record.Waited())
-	to.Learn(p.record, last, max(f.draws, simulation.LeastDraws), func(i int) forecast.Random {
+	total := min(f.record, p.record.Waited())
+	to.Learn(p.record, f.record, max(f.draws, simulation.LeastDraws), func(i int) forecast.Random {
 		return rand.New(rand.NewPCG(seed, uint64(i)))
 	}, func(s *forecast.Said) {
 		told = append(told, s)

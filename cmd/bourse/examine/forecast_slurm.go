@@ -46,11 +46,37 @@ func (f *forecasting) chooseRules(q *liveQueue, messages io.Writer) (err error) 
 	if !asked && (f.policy != nil || q.look.Rules == nil || f.group != "") {
 		return nil
 	}
-	if q.twin, err = f.bySlurm(q); err != nil && !asked {
+	if q.twin, err = f.bySlurm(q); err == nil && !asked {
+		err = tooMany(q.twin.Queue)
+	}
+	if err != nil && !asked {
+		q.twin = nil
 		fmt.Fprintf(messages, "not by Slurm's own rules, but by %v: %v\n", q.state.Policy, err)
 		return nil
 	}
 	return err
+}
+
+// mostWaiting is how many jobs may wait where nobody asks for Slurm's own rules: a draw of 500 that
+// wait on 1,000 nodes takes seconds.
+const mostWaiting = 100
+
+// tooMany returns an error if so many jobs wait that Slurm's own rules take long. Of a throttled array
+// only those count that may run at once.
+func tooMany(q *slurmdump.Queue) error {
+	n, arrays := 0, map[int64]int{}
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		if j.Started <= q.Now || j.Held || j.Throttle > 0 && arrays[j.Array] >= j.Throttle {
+			continue
+		}
+		arrays[j.Array]++
+		n++
+	}
+	if n <= mostWaiting {
+		return nil
+	}
+	return fmt.Errorf("%d jobs wait, and with more than %d these take long; --policy slurm has them", n, mostWaiting)
 }
 
 // bySlurm makes the twin's queue with the job in it. Only a whole partition has one: the twin does not
@@ -196,40 +222,6 @@ func (t *twinQueue) draw(f *forecasting, p *past, set func(done, total int)) (dr
 	})
 	slices.Sort(draws)
 	return draws
-}
-
-// served makes the model of a past queue, served by the rules of this one. A record says nothing of
-// limits, priorities and nodes: jobs are in order of their submission, and have the first nodes that
-// are free.
-func (t *twinQueue) served(s *backfill.State, j forecast.Job) (forecast.Model, bool) {
-	partition := t.jobs[len(t.jobs)-1].Partition
-	of := t.Partitions[partition]
-	past := &twinQueue{Queue: &slurmdump.Queue{Cluster: &slurmdump.Cluster{Config: t.Config}, Now: s.Now}, state: *s}
-	past.Reservations = nil
-	past.state.Running, past.state.Queue = slices.Clone(s.Running), slices.Clone(s.Queue)
-	free := of.Nodes.Clone()
-	add := func(nodes int, limit grid.Duration, submit, started grid.Time) int64 {
-		k := len(past.jobs)
-		one := twin.Job{ID: int64(k) + 1, Array: int64(k) + 1, Submit: submit, Eligible: submit, Started: started, Partition: partition, QOS: -1, Assoc: -1, Reservation: -1,
-			User: -1, Nodes: min(nodes, of.Nodes.Count()), Limit: limit, Run: limit, Priority: -int64(k)}
-		one.CPUs = one.Nodes
-		past.jobs = append(past.jobs, one)
-		return int64(k)
-	}
-	for i := range past.state.Running {
-		r := &past.state.Running[i]
-		r.ID = add(r.Nodes, r.End.Sub(r.Start), r.Start, r.Start)
-		one := &past.jobs[r.ID]
-		one.Nodes = min(one.Nodes, free.Count())
-		one.On = twin.Pick(free, one.Nodes)
-	}
-	for i := range past.state.Queue {
-		w := &past.state.Queue[i]
-		w.ID = add(w.Nodes, w.Estimate, w.Submit, grid.Never)
-	}
-	add(j.Nodes, j.Limit, s.Now, grid.Never)
-	start := past.model()
-	return start, past.soon(past.byLimits())
 }
 
 // waitingJob is a job that waits: what for by the twin, when it starts if every job runs to its

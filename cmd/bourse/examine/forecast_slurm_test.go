@@ -111,3 +111,104 @@ func TestForecast_AKindOfNodesIsNotServedBySlurmsRules(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A window on both nodes delays the next task of the array and the job at the limit of its QOS, which
+// would begin in an hour, and none of the tasks behind: they would not start anyway. By the rules of
+// before, a window on one node is in the way of a hundred jobs.
+func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
+	t.Parallel()
+	file := ruledLook(t)
+	ask := func(q quote) (out bytes.Buffer, err error) {
+		q.duration, q.price, q.json = grid.Hour, grid.Price(grid.Credit), true
+		q.given = func(string) bool { return false }
+		err = q.run(context.Background(), []string{file}, nil, &out)
+		return out, err
+	}
+	type offers struct {
+		Offers []struct {
+			Start    float64
+			Feasible bool
+			Additive *float64
+			Reason   string
+			Delayed  []struct {
+				Job string
+				By  float64
+			}
+		}
+	}
+	read := func(q quote) (a offers) {
+		t.Helper()
+		out, err := ask(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &a); err != nil || len(a.Offers) == 0 {
+			t.Fatalf("%v: %s", err, &out)
+		}
+		return a
+	}
+	one := read(quote{nodes: 1}).Offers[0]
+	// The array goes on on the other node, and the other job begins when the window ends, a minute later.
+	if !one.Feasible || len(one.Delayed) != 1 || one.Delayed[0].Job != "6" || one.Delayed[0].By > 90 || *one.Additive != one.Delayed[0].By {
+		t.Errorf("one idle node: %+v", one)
+	}
+	two := read(quote{nodes: 2})
+	if two.Offers[0].Feasible || two.Offers[0].Reason == "" {
+		t.Errorf("two nodes, of which one has a job: %+v", two.Offers[0])
+	}
+	for _, o := range two.Offers {
+		if !o.Feasible {
+			continue
+		}
+		delayed := map[string]bool{}
+		for _, x := range o.Delayed {
+			delayed[x.Job] = true
+		}
+		if !delayed["5_1"] || !delayed["6"] || *o.Additive < 2*3500 {
+			t.Errorf("both nodes once the job has ended: %+v", o)
+		}
+		return
+	}
+	t.Errorf("no offer of two nodes: %+v", two)
+}
+
+// Where nobody asks for Slurm's own rules, more than a hundred jobs that could start are too many, and the
+// tasks that a throttle keeps do not count.
+func TestForecast_SlurmsRulesAreLeftOutWhereManyWait(t *testing.T) {
+	t.Parallel()
+	look, err := input.ReadLook(ruledLook(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := look.Jobs[1]
+	one.Throttle = 0
+	for k := range 99 { // beside a task of the array
+		one.Number = fmt.Sprint(1000 + k)
+		look.Jobs = append(look.Jobs, one)
+	}
+	choose := func(f *forecasting) (*liveQueue, string) {
+		t.Helper()
+		q, err := f.queue(look, livePolicy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.nodes, f.duration, f.priority = 1, grid.Hour, "last"
+		var messages bytes.Buffer
+		if err := f.chooseRules(q, &messages); err != nil {
+			t.Fatal(err)
+		}
+		return q, messages.String()
+	}
+	look.Jobs = look.Jobs[:len(look.Jobs)-1] // one less: with the one at the limit of its QOS there are a hundred
+	if q, said := choose(&forecasting{}); q.twin == nil || said != "" {
+		t.Errorf("a hundred wait: %q", said)
+	}
+	one.Number = "2000"
+	look.Jobs = append(look.Jobs, one)
+	if q, said := choose(&forecasting{}); q.twin != nil || !strings.Contains(said, "not by Slurm's own rules, but by reserve=100: 101 jobs wait") {
+		t.Errorf("101 wait: %q", said)
+	}
+	if q, said := choose(&forecasting{policy: &flags.Replayed{Slurm: true}}); q.twin == nil || said != "" {
+		t.Errorf("asked for: %q", said)
+	}
+}

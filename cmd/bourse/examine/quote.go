@@ -19,7 +19,6 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -83,7 +82,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	flags.AddFlag(cmd, &q.start, flags.Optional(flags.AsInstant), "start", nil, "price this start only")
 	q.live.add(cmd)
 	flags.AddFlag(cmd, &q.price, flags.AsPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
-	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsPolicy), "policy", nil, names.Or(names.Of(backfill.Policies()))+" (default: the site's; live: "+livePolicy().String()+")")
+	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsReplayed), "policy", nil, names.Or(flags.ReplayedPolicies())+" (default: the site's; live: slurm, if the snapshot has its rules, else "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &q.group, flags.AsName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
 	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
@@ -103,7 +102,7 @@ type quote struct {
 	nodes              int
 	duration           grid.Duration
 	start, before      *flags.Instant
-	policy             *backfill.Policy
+	policy             *flags.Replayed
 	price              grid.Price
 	alpha              *choice.Alpha
 	within             *grid.Credits
@@ -177,8 +176,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	}
 	pick := q.picker(d, of.zero)
 	state := of.state
-	book := pricing.NewBook()
-	book.Reset(state)
+	book := of.prices(state)
 	g := &of.group
 	offers := q.offers(book, of, d)
 	reasons := q.refuse(offers, of, d)
@@ -234,7 +232,7 @@ func (q *quote) picker(d grid.Duration, zero grid.Time) picker {
 
 // offers prices the given start, or all starts. Where there is none, it is now, which refuse
 // says the reason for.
-func (q *quote) offers(book *pricing.Book, of *quoted, d grid.Duration) []pricing.Offer {
+func (q *quote) offers(book pricer, of *quoted, d grid.Duration) []pricing.Offer {
 	if q.start == nil {
 		list := q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
 		if len(list) == 0 {
@@ -273,13 +271,15 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d grid.Duration) []st
 			block, _ := s.InTheWay(o.Start, q.nodes, d)
 			reason = block.Reason(q.nodes, of.inTheWay(block))
 		}
-		reasons[i] = of.words(reason)
+		if reasons[i] = of.words(reason); reasons[i] == "" {
+			reasons[i] = "no nodes are free for all of it" // each of them for a part
+		}
 	}
 	return reasons
 }
 
 // describe makes the printed form of an offer.
-func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of *quoted, d grid.Duration) quoteOffer {
+func (q *quote) describe(o pricing.Offer, reason string, book pricer, of *quoted, d grid.Duration) quoteOffer {
 	g := &of.group
 	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: q.base(g, o.Start, d), Delayed: []quoteDelay{}, Reason: reason}
 	if !o.Feasible {
@@ -312,7 +312,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, now, d))
 	}
 	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
-		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.state.Policy, base)
+		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
 	_ = display.Folded(out, head)
 	fmt.Fprintln(out)
 	width := reasonWidth - max(0, len(of.clock(now))-shortClock)

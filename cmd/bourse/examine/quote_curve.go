@@ -19,7 +19,7 @@ const maxChanges = 200
 
 // changes adds offers at which the price changes at the start or at the end of the
 // reservation, until the prices repeat, at most a week ahead.
-func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.State, g *grid.Group, d grid.Duration) []pricing.Offer {
+func (q *quote) changes(list []pricing.Offer, book pricer, s *backfill.State, g *grid.Group, d grid.Duration) []pricing.Offer {
 	if g.Curve == nil {
 		return list
 	}

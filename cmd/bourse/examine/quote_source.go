@@ -29,6 +29,7 @@ type quoted struct {
 	running, queued func(id int64) string
 	reserved        func(*backfill.Reserved) string
 	clock           func(grid.Time) string // shows an instant
+	twin            *twinPrices            // of Slurm's own rules; nil: by the policy of the state
 	barred          string                 // why no job of this size can start at any time; "" if one can
 }
 
@@ -40,6 +41,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 		if err != nil {
 			return nil, err
 		}
+		q.live.rules(ctx, look)
 		return q.ofLook(look)
 	}
 	if args[0] == "-" || isLook(args[0]) {
@@ -54,6 +56,9 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 		if q.given(live) {
 			return nil, fmt.Errorf("--%s is for the snapshot of a live cluster; %s itself describes its nodes", live, args[0])
 		}
+	}
+	if err := policyOf(q.policy, args[0]); err != nil {
+		return nil, err
 	}
 	snap, err := configs.ReadSite(args[0])
 	if err != nil {
@@ -72,7 +77,7 @@ func isLook(name string) bool {
 // ofSite takes the queue of a group from a site's snapshot.
 func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 	if q.policy != nil {
-		snap.Policy = *q.policy
+		snap.Policy = q.policy.Policy
 	}
 	group, err := q.findGroup(snap)
 	if err != nil {
@@ -93,8 +98,8 @@ func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 		return nil, errors.New("--user applies to a site operator's limits; the snapshot of a cluster has none")
 	}
 	policy := livePolicy()
-	if q.policy != nil {
-		policy = *q.policy
+	if q.policy != nil && !q.policy.Slurm {
+		policy = q.policy.Policy
 	}
 	q.live.group = q.group
 	live, err := q.live.queue(look, policy)
@@ -112,7 +117,31 @@ func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	if err := live.refuses(q.nodes, q.duration); err != nil {
 		of.barred = err.Error()
 	}
+	if err := q.bySlurm(of, live); err != nil {
+		return nil, err
+	}
+	if of.twin != nil {
+		q.notes = nil // of what the policy of the state cannot know
+	}
 	return of, nil
+}
+
+// prices makes what prices the queue.
+func (of *quoted) prices(state *backfill.State) pricer {
+	if of.twin != nil {
+		return of.twin
+	}
+	book := pricing.NewBook()
+	book.Reset(state)
+	return book
+}
+
+// policy is how the queue is served, in words.
+func (of *quoted) policy() string {
+	if of.twin != nil {
+		return "slurm"
+	}
+	return of.state.Policy.String()
 }
 
 // findGroup returns the named group, or else the first that is large enough, or else the

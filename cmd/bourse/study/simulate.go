@@ -206,7 +206,10 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	if folder != nil {
 		rec = simulation.Record{Keep: true, Events: folder.Events()}
 	}
+	outside := &choosers{messages: stderr}
+	sim.Choosers = outside.start
 	defer flags.OnInterrupt(stderr, func() string {
+		outside.kill()
 		if folder != nil {
 			folder.abandon()
 		}

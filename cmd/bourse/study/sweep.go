@@ -129,7 +129,9 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		defer sheet.close()
 		remedy = "finished runs are kept; to continue, repeat the command with --resume"
 	}
-	defer flags.OnInterrupt(stderr, func() string { return remedy })()
+	outside := &choosers{messages: stderr}
+	sweep.Choosers = outside.start
+	defer flags.OnInterrupt(stderr, func() string { outside.kill(); return remedy })()
 	if n := sheet.Finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
 	}

@@ -60,7 +60,12 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	answer := sought{Parameter: name, Target: config.Target.Text}
 	var tries []simulation.Try
 	bar := flags.NewProgress(stderr, "runs")
-	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads(), Each: bar.Set}
+	outside := &choosers{messages: stderr}
+	defer flags.OnInterrupt(stderr, func() string {
+		outside.kill()
+		return "nothing was written. The same command starts over and gives the same figures"
+	})()
+	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads(), Choosers: outside.start, Each: bar.Set}
 	found, err := s.Run(func(t simulation.Try) error {
 		bar.Clear()
 		tries = append(tries, t)

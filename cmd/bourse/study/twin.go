@@ -42,6 +42,13 @@ bf_interval=60 or PriorityWeightAge=5000; partition.NAME.KEY, such as
 partition.short.MaxTime=2h; and qos.NAME.KEY, such as qos.small.GrpJobs=4. It may be
 repeated: all changes are made together.
 
+--vo SHARE buys that share of the node-time as reservations: jobs that are drawn ask at
+their submission for prices, the delays of those who wait, and take one start by
+preference 1/2. The table then shows the other jobs alone.
+
+--check ends with status 1 unless the replay is near the record: 15 % in mean wait and,
+with --ahead, 70 % of the starts foretold.
+
 --ahead D sets the twin to the recorded state at every D, lets it go on for D, and says
 which share of the starts it foretold within one bf_interval.`,
 		Example: "  bourse twin year.sacct --slurm-conf slurm.conf --set bf_interval=60\n" +
@@ -56,12 +63,17 @@ which share of the starts it foretold within one bf_interval.`,
 			if w.ahead == 0 && cmd.Flags().Changed("ahead") {
 				return errors.New("--ahead 0: must be a second or more, such as 30s")
 			}
+			if w.vo == 0 && cmd.Flags().Changed("vo") {
+				return errors.New("--vo 0: must be above 0 and below 1, such as 0.1")
+			}
 			return w.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	w.files.add(cmd)
 	flags.AddList(cmd, &w.set, flags.AsText, "set", "a change of the configuration, KEY=VALUE; may be repeated")
 	flags.AddFlag(cmd, &w.ahead, flags.AsDuration, "ahead", 0, "also foretell the next starts from the recorded state at every so many seconds")
+	flags.AddFlag(cmd, &w.vo, flags.AsDecimal, "vo", 0, "share of the node-time that a VO buys as reservations, above 0 and below 1")
+	cmd.Flags().BoolVar(&w.check, "check", false, "end with status 1 unless the replay is near the record")
 	flags.AddFlag(cmd, &w.days, flags.AsDecimal, "days", 0, "only jobs of the first days, counted from the earliest submit (default: all)")
 	flags.AddZone(cmd, &w.zone)
 	cmd.Flags().BoolVar(&w.json, "json", false, "print JSON")
@@ -74,6 +86,8 @@ type twins struct {
 	set   []string
 	ahead grid.Duration
 	days  float64
+	vo    float64
+	check bool
 	zone  *time.Location
 	json  bool
 }
@@ -85,6 +99,7 @@ type twinAnswer struct {
 	Set       []string                 `json:"set,omitempty"`
 	Refused   int                      `json:"refused"`          // in the replay
 	WhatIf    *whatIf                  `json:"whatIf,omitempty"` // absent without changes
+	VO        *simulation.TwinVO       `json:"vo,omitempty"`     // what it bought under the change
 	Groups    []twinGroup              `json:"groups"`
 }
 
@@ -109,6 +124,8 @@ func (w *twins) run(dump string, out, messages io.Writer) error {
 	switch {
 	case !(w.days >= 0 && w.days <= float64(grid.MaxDuration/grid.Day)):
 		return fmt.Errorf("--days %v: must be 0 or more days; 0 means all", w.days)
+	case !(w.vo >= 0 && w.vo < 1):
+		return fmt.Errorf("--vo %v: must be above 0 and below 1, such as 0.1", w.vo)
 	case w.ahead < 0 || w.ahead > 0 && w.ahead < grid.Second:
 		return fmt.Errorf("--ahead %s: must be a second or more, such as 30s", w.ahead.Words())
 	}
@@ -128,25 +145,58 @@ func (w *twins) run(dump string, out, messages io.Writer) error {
 			return fmt.Errorf("--set %w", err)
 		}
 	}
-	return failure.Of(w.print(out, w.ask(c, &conf, jobs, dump, messages)))
+	a := w.ask(c, &conf, jobs, dump, messages)
+	if err := w.print(out, a); err != nil {
+		return failure.Of(err)
+	}
+	if w.check {
+		return failure.Of(a.near())
+	}
+	return nil
+}
+
+// Bounds of --check.
+const (
+	nearWait  = 0.15 // of the mean wait
+	nearAhead = 0.7  // of the starts foretold
+)
+
+// near returns an error unless the replay is near the record.
+func (a *twinAnswer) near() error {
+	if d := a.Deviation.MeanWait; d < -nearWait || d > nearWait {
+		return fmt.Errorf("the replay is not near the record: its mean wait is off by %+.1f %%; must be at most %.0f %%", 100*d, 100*nearWait)
+	}
+	if a.Ahead != nil && a.Ahead.Starts > 0 && a.Ahead.Within < nearAhead {
+		return fmt.Errorf("the twin is not near the record: from its state it foretells %.0f %% of the starts; must be %.0f %%", 100*a.Ahead.Within, 100*nearAhead)
+	}
+	return nil
 }
 
 // ask runs the twins.
 func (w *twins) ask(c *slurmdump.Cluster, conf *slurm.Config, jobs *slurmdump.Jobs, dump string, messages io.Writer) *twinAnswer {
 	bar := flags.NewProgress(messages, "replayed")
 	all := int64(len(jobs.List))
-	if len(w.set) > 0 {
+	if w.changes() {
 		all *= 2
 	}
 	replay := simulation.RunTwin(&c.Config, jobs.List, false, func(n int) { bar.Part(int64(n), all) })
 	a := &twinAnswer{Set: w.set, Deviation: simulation.DeviateTwin(replay, jobs.List, c.Scheduler.Interval)}
 	var changed *slurm.Twin
-	if len(w.set) > 0 {
+	bought := make([]bool, len(jobs.List))
+	if w.changes() {
 		list := jobs.Under(conf)
-		changed = simulation.RunTwin(conf, list, true, func(n int) { bar.Part(all/2+int64(n), all) })
+		progress := func(n int) { bar.Part(all/2+int64(n), all) }
+		if w.vo > 0 {
+			var vo simulation.TwinVO
+			changed, bought, vo = simulation.RunTwinVO(conf, list, w.vo, 1, progress)
+			a.VO = &vo
+		} else {
+			changed = simulation.RunTwin(conf, list, true, progress)
+		}
 		a.WhatIf = &whatIf{}
 		for i := range list {
 			switch o := changed.Outcome(i); {
+			case bought[i]:
 			case changed.Refused(i):
 				a.WhatIf.Refused++
 			case o.Start >= grid.Never:
@@ -167,17 +217,23 @@ func (w *twins) ask(c *slurmdump.Cluster, conf *slurm.Config, jobs *slurmdump.Jo
 			a.Refused++
 		}
 	}
-	a.Groups = twinGroups(jobs, replay, changed)
+	a.Groups = twinGroups(jobs, replay, changed, bought)
 	return a
 }
 
-// twinGroups are the waits of all jobs, then by partition, account and QOS.
-func twinGroups(jobs *slurmdump.Jobs, replay, changed *slurm.Twin) []twinGroup {
+// changes reports whether there is a change to compare.
+func (w *twins) changes() bool { return len(w.set) > 0 || w.vo > 0 }
+
+// twinGroups are the waits of all jobs but those that a VO bought, then by partition, account and QOS.
+func twinGroups(jobs *slurmdump.Jobs, replay, changed *slurm.Twin, bought []bool) []twinGroup {
 	type key struct{ of, name string }
 	type waits struct{ record, replay, changed []grid.Duration }
 	groups := map[key]*waits{}
 	var order []key
 	for i := range jobs.List {
+		if bought[i] {
+			continue
+		}
 		j, o := &jobs.List[i], replay.Outcome(i)
 		for at, k := range [...]key{{"all", ""}, {"partition", jobs.Partitions[i]}, {"account", jobs.Accounts[i]}, {"qos", jobs.QOS[i]}} {
 			if at > 0 && k.name == "" {
@@ -239,6 +295,14 @@ func (w *twins) print(out io.Writer, a *twinAnswer) error {
 	if a.WhatIf != nil {
 		for _, s := range a.Set {
 			line("what if", "%s", s)
+		}
+		if v := a.VO; v != nil {
+			line("what if a VO buys", "%.1f %% of the node-time in %s", 100*v.Share, flags.Plural(v.Reservations, "reservation", "reservations"))
+			line("  they begin after, on average", "%s", shortSpan(v.MeanWait))
+			line("  and delay those who wait by", "%.1f node-hours each, %.2f times what they buy; %.0f %% delay nobody", v.MeanAdditive, v.MeanRatio, 100*v.Free)
+			if v.NotSold > 0 {
+				line("  not sold", "%d: no start had the nodes", v.NotSold)
+			}
 		}
 		for _, of := range []struct {
 			n    int

@@ -39,7 +39,9 @@ func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *a
 // arrayLines are the lines of an array's own in its description.
 func arrayLines(line func(key, format string, args ...any), a *api.Array) {
 	if a != nil {
-		line("elements", "%s", a.Elements)
+		if line("elements", "%s", a.Elements); a.Every != nil {
+			line("every", "%s", a.Every.Words())
+		}
 		line("so far", "%s", a.Words)
 	}
 }

@@ -78,6 +78,12 @@ func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 	}
 	fmt.Fprintln(out)
 	for i := range list {
+		if q := &list[i]; q.Queue != nil && len(list) <= mostUnfolded {
+			_ = display.Folded(out, fmt.Sprintf("%s would probably begin at %s in the queue of %s, by the estimates of the jobs there: no price, and no promise.",
+				q.Name, display.Day(q.Queue.Start, now), sitesOf(q.Queue)))
+		}
+	}
+	for i := range list {
 		if q := &list[i]; q.Capped {
 			fmt.Fprintf(out, "%s pays at most %v credits per node-hour, the broker's price_cap, and %s in all.\n", q.Name, q.MaxPrice, display.Credits(&q.Budget))
 		}

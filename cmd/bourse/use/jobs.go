@@ -102,6 +102,9 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 		if j.Array != nil {
 			return c.showArray(ctx, server, &j, out, messages)
 		}
+		if c.state != "" {
+			return fmt.Errorf("--state has no effect on %s, which is no array and is shown whatever it is; leave it out", j.ID)
+		}
 		if c.JSON {
 			return flags.WriteJSON(out, j)
 		}
@@ -143,6 +146,10 @@ func printJobs(out io.Writer, list []api.Job, now time.Time) { printRows(out, ea
 
 // printRows prints a table of jobs and folded batches, and below it why jobs are not placed.
 func printRows(out io.Writer, list []jobRow, now time.Time) {
+	if allFailed(list) {
+		printFailed(out, list, now)
+		return
+	}
 	users := slices.ContainsFunc(list, func(j jobRow) bool { return j.User != list[0].User })
 	head := []string{"job", "<state", "nodes", "<sites", "<start", "<end", "cost"}
 	if users {

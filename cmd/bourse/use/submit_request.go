@@ -17,6 +17,9 @@ func request(j *configs.Job) api.JobRequest {
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
 		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: j.Array.String(), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: api.WorkRequestOf(j.Work),
 	}
+	if n := j.Recurrence; n.Some() {
+		r.RecurrenceRequest = api.RecurrenceRequest{Every: &api.Seconds{Duration: n.Every}, Count: n.Count, Until: momentText(j.Until, grid.Duration(grid.Never)), AllOrNothing: n.All}
+	}
 	if j.Unpriced {
 		r.MaxPrice, r.Budget = nil, nil
 	}

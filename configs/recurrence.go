@@ -1,0 +1,59 @@
+package configs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// recurrenceKeys lists the keys of a job that recurs.
+func (j *Job) recurrenceKeys() keys {
+	recurs := &condition{text: "with every", holds: func(t *table) bool { return t.has("every") }}
+	every := fmt.Sprintf("%s..%s", grid.MinEvery.Words(), grid.MaxEvery.Words())
+	return keys{
+		custom("every", about{kind: "duration", limits: every}, func(t *table, key string) {
+			if t.has(key) {
+				j.Recurrence.Every = value(t, key, grid.Day)
+			}
+		}, "makes it recur: one window after the other, of which each may begin this much later than the one before it; ready, deadline, max_price and budget are those of the first, and of each").byDefault("it is one window"),
+		whole("count", &j.Recurrence.Count, 0, 2, grid.MaxRecurring, "how many windows").byDefault("until `until`").when(recurs),
+		moment("until", &j.Until, grid.Duration(grid.Never), "instead of a count: no window is ready then or later").byDefault("none").when(recurs),
+		boolean("all_or_nothing", &j.Recurrence.All, false, fmt.Sprintf("all windows are bought at once or none, at most %d; otherwise as many as fit, each for itself", grid.MaxParts)).when(recurs),
+	}
+}
+
+// recurs checks a job that recurs, which has been read.
+func (t *table) recurs(j *Job) {
+	if !t.has("every") || t.doc.faulty[t.path] {
+		return
+	}
+	switch {
+	case t.has("count") && t.has("until"):
+		t.wrong("until", "stands beside count; leave one of the two out")
+		return
+	case !t.has("count") && !t.has("until"):
+		t.wrong("every", "needs count = 10, or until = \"10d\": how many windows, or when no more are ready")
+		return
+	case j.Fails > 0:
+		t.wrong("every", "stands beside fails, which is drawn once for a job; write the jobs one by one")
+		return
+	}
+	x := *j
+	x.Recurrence = grid.Recurrence{}
+	zero := time.Unix(0, 0)
+	r, one := j.Recurrence, x.At(0, zero)
+	if r.Count == 0 {
+		if j.Until.Date.IsZero() != j.Ready.Date.IsZero() { // known when it is submitted
+			r.Count = 2
+		} else {
+			r.Count = grid.CountUntil(one.Ready, j.Until.at(0, zero), r.Every)
+		}
+	}
+	if key, err := r.Check(&one); err != nil {
+		if key == "count" && !t.has(key) {
+			key = "until"
+		}
+		t.wrong(key, "%v", err)
+	}
+}

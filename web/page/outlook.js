@@ -1,0 +1,44 @@
+// What a job would get that is not submitted yet: the dry run beside the form.
+
+import { make, money } from "../view/words.js";
+
+const calendar = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const at = t => calendar.format(Date.parse(t));
+const where = o => [...new Set(o.legs.map(l => l.site))].join(", ");
+const price = o => `${money(o.cost * 1e6)}${o.atLeast ? "+" : ""} credits`;
+
+// Outlook asks what the job in a form would get, and shows it.
+export class Outlook {
+  constructor(session, job) {
+    Object.assign(this, { session, job });
+    this.answer = make("div", { class: "outlook", role: "status" });
+    this.button = make("button", { type: "button", onclick: () => this.#ask() }, "What would it get?");
+    this.element = make("div", {}, this.button, this.answer);
+  }
+
+  async #ask() {
+    this.button.disabled = true;
+    try {
+      const { jobs: [quote] } = await this.session.call("POST", `${this.session.broker}/v1/quotes`, { jobs: [this.job()] });
+      this.answer.replaceChildren(...outlook(quote));
+    } catch (e) {
+      this.answer.replaceChildren(make("p", { class: "wrong" }, e.message));
+    }
+    this.button.disabled = false;
+    this.answer.scrollIntoView({ block: "nearest" });
+  }
+}
+
+// outlook tells an answer.
+function outlook({ now, later, elsewhere, queue, capped, maxPrice, budget }) {
+  const rows = [["Now", now], ["Half an hour later", later], ["Elsewhere", elsewhere]].filter(([, o]) => o?.cost !== undefined), lines = [];
+  if (now?.reason) lines.push(`It gets no window now: ${now.reason.detail ?? now.reason.code}`);
+  if (queue) lines.push(`In the queue of ${where(queue)} it would probably begin at ${at(queue.start)}, without a price or a promise.`);
+  if (capped) lines.push(`It pays at most ${money(maxPrice * 1e6)} credits a node-hour, the broker's price cap, and ${money(budget * 1e6)} in all.`);
+  if (rows.some(([, o]) => o.atLeast)) lines.push("+: jobs wait there for these nodes, and the site may add to the price for their delay.");
+  lines.push("Nothing is held.");
+  const head = ["", "Start", "End", "Sites", "Price"].map(h => make("th", { scope: "col" }, h));
+  const table = rows.length ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What it would get" }, make("table", {}, make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...rows.map(([name, o]) => make("tr", {}, make("th", { scope: "row", class: "word" }, name), ...[at(o.start), at(o.end), where(o), price(o)].map(c => make("td", { class: "word" }, c)))))))] : [];
+  return [...table, ...lines.map(l => make("p", {}, l))];
+}
