@@ -73,10 +73,11 @@ func TestCompose_AScenarioDrawsThem(t *testing.T) {
 func TestCompose_LeavesCoallocatedJobsAlone(t *testing.T) {
 	t.Parallel()
 	w := &configs.VOWorkload{Coallocated: []configs.Coallocated{{Sites: 2, Share: configs.One / 2}}}
-	w.Composed = configs.Composed{Share: configs.One, Parts: configs.Range[int]{Lo: 3, Hi: 3}}
+	same := configs.Range[configs.Thousandths]{Lo: configs.One, Hi: configs.One}
+	w.Composed = configs.Composed{Share: configs.One, Parts: configs.Range[int]{Lo: 3, Hi: 3}, Nodes: same, Length: same}
 	jobs := make([]grid.Job, 100)
 	for i := range jobs {
-		jobs[i] = grid.Job{Request: grid.Request{Nodes: 4, Length: grid.Hour}}
+		jobs[i] = grid.Job{Request: grid.Request{Nodes: 4, Length: grid.Hour, MinPerformance: grid.Unit, MaxPrice: 1_000_000}}
 	}
 	coallocate(w, jobs, 1)
 	compose(w, jobs, 1)
