@@ -219,6 +219,12 @@ func (a *Accounts) Available() grid.Credits {
 	return x.Available()
 }
 
+// Promised is what is pending of the VO's money.
+func (a *Accounts) Promised() grid.Credits {
+	x := a.ledger.Account(a.vo)
+	return x.PendingDebit
+}
+
 // Spent is what a user has spent, net of refunds, and what is pending for the user. A
 // refund passes through the user's account on its way to the VO's, which adds to the
 // debit, so it is subtracted twice.

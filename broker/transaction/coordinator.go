@@ -28,7 +28,7 @@ type Coordinator struct {
 type recovery struct {
 	*State
 	co       *Coordinator
-	had      grid.Credits // what the account could pay when this life began
+	had      grid.Credits // what lives on record could pay beyond the record: see couldPay
 	regained grid.Credits // the cost of what this life has adopted of lives on record
 }
 

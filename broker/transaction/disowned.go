@@ -90,8 +90,8 @@ func (rec *recovery) adoptedSoFar() *adopted {
 
 // doubts is why a transaction's legs are not adopted, or credible. One site alone is
 // believed to have sold for the whole budget, once. A life on record has paid from this
-// account: what it has bought and the record has lost is covered by what the account had
-// when the present life began, or has now that refunds are known.
+// account: what it has bought and the record has lost is covered by what it could pay beyond
+// the record, or by what the account has now that refunds are known.
 func (so *adopted) doubts(group []stray, commit bool) disbelief {
 	if so.jobs[group[0].leg.Job] >= MaxJobAdopted {
 		return tooManyJob
@@ -121,6 +121,21 @@ func (so *adopted) doubts(group []stray, commit bool) disbelief {
 		return noMoney
 	}
 	return credible
+}
+
+// couldPay is what a life on record could pay after the end of the record: what the account
+// has, and what it may have got back since for legs whose end is not on record. Those may lie
+// at a site that is lost and cannot say.
+func (rec *recovery) couldPay() grid.Credits {
+	sum := rec.accounts.Left().Plus(rec.accounts.Promised())
+	for _, t := range rec.txs.All() {
+		for i := range t.legs {
+			if l := &t.legs[i]; l.charged && (l.claim || !l.state.Terminal()) {
+				sum = sum.Plus(l.fare.Total())
+			}
+		}
+	}
+	return sum
 }
 
 // add counts what is adopted. first says that its transaction was not on record.

@@ -23,7 +23,7 @@ import (
 // begin begins a life. If it is not the first, it asks the sites to list their legs and
 // resumes watching the transactions on record.
 func (rec *recovery) begin(now grid.Time, again bool, out *agents.Outbox) {
-	rec.had, rec.regained = rec.accounts.Left(), 0
+	rec.had, rec.regained = rec.couldPay(), 0
 	for p := range rec.peers.All() {
 		p.heard = now // earlier, nobody was listening
 		if p.lost != nil {
