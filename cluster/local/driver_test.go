@@ -121,19 +121,16 @@ func TestDriver_EndedBeforeItBegan(t *testing.T) {
 // shows how it ended all the same, even in another life of the site.
 func TestDriver_ShowsTheResultOfWorkThatWasDeletedUnseen(t *testing.T) {
 	m := newMachine(t)
-	c := m.order("bourse.1", "sh", "-c", "trap '' TERM; echo pid $$; while :; do sleep 0.02; done")
-	c.End = now().Add(300 * grid.Millisecond)
-	m.runs(c)
-	m.until("over", func() bool { return m.work("bourse.1").read().result != nil })
-	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
+	name := m.cutOff("bourse.1", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.02; done").Name
+	m.does(agents.Command{Verb: agents.Delete, Name: name}, agents.Done, "")
 	for range 2 {
-		if j := m.job("bourse.1"); j == nil || j.State != grid.ManagedEnded || j.Exit != 128+int(syscall.SIGKILL) || j.Why != supervisor.WhyWindow {
+		if j := m.job(name); j == nil || j.State != grid.ManagedEnded || j.Exit != 128+int(syscall.SIGKILL) || j.Why != supervisor.WhyWindow {
 			t.Fatalf("%+v", j)
 		}
 		m.restart(m.cfg.Folder)
 	}
-	for _, name := range m.aside.list(time.Now().Add(asideFor)) {
-		t.Errorf("%s is shown for ever", name)
+	for _, old := range m.aside.list(time.Now().Add(asideFor)) {
+		t.Errorf("%s is shown for ever", old)
 	}
 }
 

@@ -180,6 +180,23 @@ func (m machine) over(name string) grid.ManagedJob {
 	return *last
 }
 
+// cutOff runs a command that prints ready and goes on until its window ends, and returns its
+// order once it has ended. On a machine that is slow the window may be over before it is
+// ready; then another work gets a longer one.
+func (m machine) cutOff(name string, argv ...string) agents.Command {
+	m.Helper()
+	for window := 500 * grid.Millisecond; ; window *= 3 {
+		c := m.order(name, argv...)
+		c.End = now().Add(window)
+		m.runs(c)
+		m.until("over: "+name, func() bool { return m.work(name).read().result != nil })
+		if strings.Contains(m.prints(name), "ready\n") {
+			return c
+		}
+		name += "-longer"
+	}
+}
+
 // printed waits until a work has printed something.
 func (m machine) printed(name, words string) {
 	m.Helper()

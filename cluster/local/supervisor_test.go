@@ -59,15 +59,12 @@ func TestDriver_AScriptIsRunByWhatItsFirstLineNames(t *testing.T) {
 
 func TestDriver_TheWindowsEndIsToldAndThenHeldTo(t *testing.T) {
 	m := newMachine(t)
-	kind := m.order("bourse.kind", "sh", "-c", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.05; done")
-	rude := m.order("bourse.rude", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
-	kind.End, rude.End = now().Add(2*grid.Second), now().Add(2*grid.Second)
-	m.runs(kind)
-	m.runs(rude)
-	if j := m.over("bourse.kind"); j.Exit != 5 || j.Signal != 0 || j.Why != supervisor.WhyWindow || j.End < kind.End || !strings.HasSuffix(m.prints("bourse.kind"), "bye\n") {
-		t.Errorf("%+v: %s", j, m.prints("bourse.kind"))
+	kind := m.cutOff("bourse.kind", "sh", "-c", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.05; done")
+	if j := m.over(kind.Name); j.Exit != 5 || j.Signal != 0 || j.Why != supervisor.WhyWindow || j.End < kind.End || !strings.HasSuffix(m.prints(kind.Name), "bye\n") {
+		t.Errorf("%+v: %s", j, m.prints(kind.Name))
 	}
-	if j := m.over("bourse.rude"); j.Exit != 137 || j.Signal != 9 || j.Why != supervisor.WhyWindow || j.End < rude.End.Add(grid.Duration(m.cfg.Grace.Milliseconds())) {
+	rude := m.cutOff("bourse.rude", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
+	if j := m.over(rude.Name); j.Exit != 137 || j.Signal != 9 || j.Why != supervisor.WhyWindow || j.End < rude.End.Add(grid.Duration(m.cfg.Grace.Milliseconds())) {
 		t.Errorf("%+v", j)
 	}
 }

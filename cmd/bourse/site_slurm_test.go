@@ -106,11 +106,12 @@ func newSlurmUp(t *testing.T) *slurmUp {
 	return u
 }
 
-// place submits a job that needs both clusters, and waits until it has its window.
-func (u *slurmUp) place(ready string) {
+// place submits a job that needs both clusters, whose work exits with that status, and waits
+// until it has its window.
+func (u *slurmUp) place(ready string, status int) {
 	u.Helper()
 	batch := filepath.Join(u.managers, "batch.toml")
-	text := fmt.Sprintf("[[job]]\nname = \"pair\"\nnodes = 6\nlength = \"1m\"\nready = %q\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"sh\", \"-c\", \"echo $BOURSE_START $(date +%%s) $BOURSE_NODES >> %s/$BOURSE_SITE; sleep 2; exit 3\"]\n", ready, u.begun)
+	text := fmt.Sprintf("[[job]]\nname = \"pair\"\nnodes = 6\nlength = \"1m\"\nready = %q\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"sh\", \"-c\", \"echo $BOURSE_START $(date +%%s) $BOURSE_NODES >> %s/$BOURSE_SITE; sleep 2; exit %d\"]\n", ready, u.begun, status)
 	if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
 		u.Fatal(err)
 	}
@@ -159,9 +160,12 @@ func (u *slurmUp) over() (state string) {
 
 func TestSlurm_AJobOverTwoClustersBeginsOnBothInItsWindow(t *testing.T) {
 	u := newSlurmUp(t)
-	u.place("0s")
-	if state := u.over(); state != "done" {
+	u.place("0s", 3)
+	if state := u.over(); state != "failed" {
 		t.Errorf("the job is %s", state)
+	}
+	if out, _, err := runCommand(t.Context(), "jobs", "pair", "--context", u.context); err != nil || !strings.Contains(out, "exited with status 3") {
+		t.Errorf("%v: %s", err, out)
 	}
 	north, south := slurmBegun(t, u.begun, "north"), slurmBegun(t, u.begun, "south")
 	if len(north) != 1 || len(south) != 1 || north[0].window != south[0].window || max(north[0].late(), south[0].late()) > 15 || min(north[0].late(), south[0].late()) < 0 {
@@ -175,7 +179,7 @@ func TestSlurm_AJobOverTwoClustersBeginsOnBothInItsWindow(t *testing.T) {
 // made good; nothing of it stays.
 func TestSlurm_AJobOutlivesAControllerAndASite(t *testing.T) {
 	u := newSlurmUp(t)
-	u.place("20s")
+	u.place("20s", 0)
 	child, err := os.FindProcess(u.north)
 	if err == nil {
 		err = child.Kill()
@@ -282,9 +286,17 @@ func TestSlurm_AJobAsLongAsItsPartitionAllows(t *testing.T) {
 	if out, _, _ := runCommand(t.Context(), "sites", "--context", context); !strings.Contains(out, "longest") || !strings.Contains(out, "1h") {
 		t.Errorf("sites:\n%s", out)
 	}
-	cmd := exec.Command("scontrol", "show", "reservation", "-o")
-	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(managers, "c1/slurm.conf"))
-	if shown, err := cmd.CombinedOutput(); err != nil || strings.Count(string(shown), "ReservationName=bourse.") != 1 || !strings.Contains(string(shown), "Duration=01:02:0") {
-		t.Errorf("reservations: %v\n%s", err, shown)
+	var shown string // by both clusters: the window is where it is cheaper
+	for _, c := range []string{"c1", "c2"} {
+		cmd := exec.Command("scontrol", "show", "reservation", "-o")
+		cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(managers, c, "slurm.conf"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("reservations of %s: %v", c, err)
+		}
+		shown += string(out)
+	}
+	if strings.Count(shown, "ReservationName=bourse.") != 1 || !strings.Contains(shown, "Duration=01:02:0") {
+		t.Errorf("reservations:\n%s", shown)
 	}
 }

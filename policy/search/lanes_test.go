@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 // Lists of tests are short, and most of what they should try is lanes; benchmarks are of
 // what runs.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // small heaps, much garbage: the collector takes four tenths of the time otherwise
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		manySlots = 8
