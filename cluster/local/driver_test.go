@@ -136,7 +136,8 @@ func TestDriver_ShowsTheResultOfWorkThatWasDeletedUnseen(t *testing.T) {
 
 func TestDriver_DeleteEndsTheWorkAndKeepsItsOutput(t *testing.T) {
 	m := newMachine(t)
-	m.runs(m.order("bourse.1", "sh", "-c", "echo hello; sleep 1000"))
+	// exec: a shell that outlives its child by a moment says that it was terminated.
+	m.runs(m.order("bourse.1", "sh", "-c", "echo hello; exec sleep 1000"))
 	m.printed("bourse.1", "hello")
 	deletes := agents.Command{Verb: agents.Delete, Name: "bourse.1"}
 	m.does(deletes, agents.Denied, "it was told to end")

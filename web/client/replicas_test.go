@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -30,6 +30,32 @@ func several(t *testing.T, slow time.Duration, handlers ...http.HandlerFunc) (*C
 	return &Client{base: urls[0], peer: "the broker", http: &http.Client{Transport: r}, tries: 1}, urls
 }
 
+// inMemory is several whose processes are no servers: in a bubble of synctest their time is
+// virtual, so that slow is no bet against a busy machine.
+func inMemory(t *testing.T, slow time.Duration, handlers ...http.HandlerFunc) (*Client, []string) {
+	t.Helper()
+	r := &replicas{slow: slow}
+	var urls []string
+	for i, h := range handlers {
+		base := &url.URL{Scheme: "http", Host: fmt.Sprintf("replica%d", i)}
+		r.list = append(r.list, replica{base, roundTrip(h)})
+		urls = append(urls, base.String())
+	}
+	return &Client{base: urls[0], peer: "the broker", http: &http.Client{Transport: r}, tries: 1}, urls
+}
+
+// roundTrip carries a request to a handler.
+type roundTrip http.HandlerFunc
+
+func (h roundTrip) RoundTrip(q *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h(w, q)
+	if err := q.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
+}
+
 // hangs says nothing until the caller has gone.
 func hangs(calls *atomic.Int32) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
@@ -46,41 +72,47 @@ func comeAgain(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.Stat
 // them a moment, not its time.
 func TestReplicas_OneThatHangsIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	var hung atomic.Int32
-	c, _ := several(t, 10*time.Millisecond, hangs(&hung), comeAgain, answers)
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-	defer stop()
-	for range 2 {
-		if j, err := c.Job(ctx, "wave"); err != nil || j.ID != "wave" {
-			t.Fatalf("%+v, %v", j, err)
+	synctest.Test(t, func(t *testing.T) {
+		var hung atomic.Int32
+		c, _ := inMemory(t, time.Second, hangs(&hung), comeAgain, answers)
+		begun := time.Now()
+		for range 2 {
+			if j, err := c.Job(t.Context(), "wave"); err != nil || j.ID != "wave" {
+				t.Fatalf("%+v, %v", j, err)
+			}
 		}
-	}
-	if n := hung.Load(); n != 1 {
-		t.Errorf("the one that hangs was asked %d times; the second call begins with the one that has answered", n)
-	}
+		if n := hung.Load(); n != 1 {
+			t.Errorf("the one that hangs was asked %d times; the second call begins with the one that has answered", n)
+		}
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("it cost the two calls %v, not one moment of a second", took)
+		}
+	})
 }
 
 // A leader that takes its time is waited for: it is asked once, whatever the others say.
 func TestReplicas_ASlowLeaderIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	var calls, others atomic.Int32
-	enough := make(chan struct{})
-	var leader string
-	elsewhere := func(w http.ResponseWriter, r *http.Request) {
-		if others.Add(1) == 4 {
-			close(enough)
+	synctest.Test(t, func(t *testing.T) {
+		var calls, others atomic.Int32
+		enough := make(chan struct{})
+		var leader string
+		elsewhere := func(w http.ResponseWriter, r *http.Request) {
+			if others.Add(1) == 4 {
+				close(enough)
+			}
+			http.Redirect(w, r, leader+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		}
-		http.Redirect(w, r, leader+r.URL.RequestURI(), http.StatusTemporaryRedirect)
-	}
-	c, urls := several(t, 10*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		<-enough
-		answers(w, r)
-	}, elsewhere, comeAgain)
-	leader = urls[0]
-	if j, err := c.Job(t.Context(), "wave"); err != nil || j.ID != "wave" || calls.Load() != 1 {
-		t.Errorf("%+v, %v, asked %d times", j, err, calls.Load())
-	}
+		c, urls := inMemory(t, time.Second, func(w http.ResponseWriter, r *http.Request) {
+			calls.Add(1)
+			<-enough
+			answers(w, r)
+		}, elsewhere, comeAgain)
+		leader = urls[0]
+		if j, err := c.Job(t.Context(), "wave"); err != nil || j.ID != "wave" || calls.Load() != 1 {
+			t.Errorf("%+v, %v, asked %d times", j, err, calls.Load())
+		}
+	})
 }
 
 // If no process leads, the caller is told at once that the command will ask again. If the
