@@ -54,7 +54,7 @@ func (a *Agent) tryReload(now grid.Time, m agents.ClusterReload) agents.ClusterR
 	r := a.rehearse(now, m.Nonce, image, to.New())
 	answer.Lost, answer.Locks, answer.Jobs = r.lost[:min(len(r.lost), agents.MaxLost)], len(r.lost), r.jobs
 	if len(r.lost) > 0 && !m.Force && !m.Dry {
-		answer.Refusal = grid.Because(grid.Busy, "it would take away the nodes of %d legs, the first %v", len(r.lost), r.lost[0])
+		answer.Refusal = grid.Because(grid.Busy, "it would take nodes away from legs (%d), the first %v", len(r.lost), r.lost[0])
 	}
 	if !m.Dry && !answer.Refusal.Refused() {
 		answer.Groups = a.renew(now, m, image, to)

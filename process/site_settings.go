@@ -125,7 +125,7 @@ func (c *rereading) rehearse(ctx context.Context, w api.ReloadWish, r *api.Reloa
 		return nil
 	}
 	first := r.Lost[0]
-	return fmt.Errorf("it would take away the nodes of %d legs, the first %s (job %s of %s, %d nodes of %s until %s). "+
+	return fmt.Errorf("it would take nodes away from legs (%d), the first %s (job %s of %s, %d nodes of %s until %s). "+
 		"--dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: the next start goes by it",
 		said.Legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
 }

@@ -172,7 +172,7 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	}
 	write(sized("10"))
 	refused("fewer nodes than are promised", "--force takes the nodes")
-	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job kept-job of ") {
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job kept-job-") {
 		t.Errorf("a dry run: %v\n%s", err, out)
 	}
 	write(bytes.Replace(sized("10"), []byte(`name = "north"`), []byte(`name = "south"`), 1))
@@ -182,7 +182,7 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 		t.Errorf("more nodes: %+v", r)
 	}
 	write(sized("10"))
-	if out, err := u.run(t, u.own, "site", "reload", "north", "--force", "--why", "sold"); err != nil || !strings.Contains(out, "lost: job kept-job of ") {
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--force", "--why", "sold"); err != nil || !strings.Contains(out, "lost: job kept-job-") {
 		t.Errorf("by force: %v\n%s", err, out)
 	}
 	if out, err := u.run(t, u.own, "reservations", "--at", "north", "--json"); err != nil || strings.Contains(out, "kept-job") || strings.Contains(out, "others-job") {

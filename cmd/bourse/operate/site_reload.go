@@ -82,10 +82,10 @@ func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s, %s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
 	}
 	if more := r.Legs - len(r.Lost); more > 0 {
-		fmt.Fprintf(out, "and %d more legs\n", more)
+		fmt.Fprintln(out, "and", flags.Plural(more, "more leg", "more legs"))
 	}
 	if r.Jobs > 0 {
-		fmt.Fprintf(out, "%s %d local jobs\n", lost, r.Jobs)
+		fmt.Fprintln(out, lost, flags.Plural(r.Jobs, "local job", "local jobs"))
 	}
 	for _, what := range r.Restart {
 		fmt.Fprintln(out, "needs a restart:", flags.Visible(what))
