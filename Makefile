@@ -115,7 +115,7 @@ upgrade-drill:
 
 # Two VOs at the same sites, of which one is hostile and revoked in the middle; each
 # submits JOBS jobs, some 3 min for 300. SEED=N for other jobs.
-JOBS ?= 300
+hostile-drill: JOBS ?= 300
 hostile-drill:
 	go test ./simulation/drill -run TestVOs_AHostileVO -count 1 -timeout 1h -v -drill.hostile $(JOBS) -drill.seed $(SEED)
 
@@ -135,7 +135,7 @@ endif
 
 # A workload of JOBS jobs on a real controller, compared with its twin start by start; some
 # 5 min for 150. See docs/TWIN.md.
-JOBS ?= 150
+slurm-twin: JOBS ?= 150
 slurm-twin:
 	BOURSE_SLURM=1 go test ./workload/slurmdump -run TestReal -count 1 -timeout 1h -v -twin.jobs $(JOBS)
 
