@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
@@ -27,10 +28,8 @@ func python(t *testing.T) string {
 	return name
 }
 
-// begin begins the checks against the sample driver, or against it with a mistake, and returns what
-// waits for their results. A driver mostly waits for the work that is checked, so many go at once,
-// however few processors there are.
-func begin(t *testing.T, mistake string, within time.Duration) func() []Result {
+// checked runs the checks against the sample driver, or one of them against it with a mistake.
+func checked(t *testing.T, mistake, only string, within time.Duration) []Result {
 	t.Helper()
 	sample, err := filepath.Abs("../../../docs/examples/driver.py")
 	if err != nil {
@@ -48,17 +47,14 @@ func begin(t *testing.T, mistake string, within time.Duration) func() []Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := Options{
+	return Check(context.Background(), Options{
 		Driver: command.Config{Command: append(program, "--folder", t.TempDir(), "--nodes", "3"), Site: "check", Prefix: "bourse.check.", Log: func(line string) { t.Log(line) }},
-		Submit: true, User: me.Username, Within: within, Names: "t."}
-	results := make(chan []Result, 1)
-	go func() { results <- Check(context.Background(), options) }()
-	return func() []Result { return <-results }
+		Submit: true, User: me.Username, Within: within, Names: "t.", only: only})
 }
 
 func TestCheck_TheSampleDriverPasses(t *testing.T) {
 	t.Parallel()
-	list := begin(t, "", 0)()
+	list := checked(t, "", "", 0)
 	for _, r := range list {
 		want := OK
 		if r.Name == "pilots" {
@@ -73,32 +69,29 @@ func TestCheck_TheSampleDriverPasses(t *testing.T) {
 	}
 }
 
-// Each mistake fails the check that is about it, and no driver with one passes. The silent driver never
-// shows what it has, so its looks may be short: they fail at any speed.
+// Each mistake fails the check that is about it, and no driver with one passes. What never comes need
+// not be waited for long.
 func TestCheck_BrokenDriversFailTheirCheck(t *testing.T) {
 	t.Parallel()
-	mistakes := []struct {
-		name, check string
-		within      time.Duration
-		results     func() []Result
+	for mistake, c := range map[string]struct {
+		check  string
+		within time.Duration
 	}{
-		{name: "twice", check: "work"},
-		{name: "soon", check: "work"},
-		{name: "remember", check: "work"},
-		{name: "hide", check: "work"},
-		{name: "noise", check: "hello"},
-		{name: "silent", check: "looks", within: 300 * time.Millisecond},
-	}
-	for i := range mistakes {
-		m := &mistakes[i]
-		m.results = begin(t, m.name, m.within)
-	}
-	for _, m := range mistakes {
-		list := m.results()
-		i := slices.IndexFunc(list, func(r Result) bool { return r.Name == m.check })
-		if list[i].State != Failed || Passed(list) {
-			t.Errorf("%s: check %s is %s: %s", m.name, m.check, list[i].State, list[i].Words)
-		}
-		t.Logf("%s: %v", m.name, list[i])
+		"twice":    {"work", 0},
+		"soon":     {"work", 0},
+		"remember": {"work", 0},
+		"hide":     {"work", 0},
+		"noise":    {"hello", 0},
+		"silent":   {"looks", 300 * time.Millisecond},
+	} {
+		t.Run(mistake, func(t *testing.T) {
+			t.Parallel()
+			list := checked(t, mistake, c.check, c.within)
+			i := slices.IndexFunc(list, func(r Result) bool { return r.Name == c.check })
+			if list[i].State != Failed || Passed(list) {
+				t.Errorf("check %s is %s: %s", c.check, list[i].State, list[i].Words)
+			}
+			t.Log(fmt.Sprint(list[i]))
+		})
 	}
 }
