@@ -337,7 +337,7 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 	}
 }
 
-// What the rooms are for is not taken for a violation.
+// Allowed imports are not taken for violations.
 func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, body string }{
