@@ -279,7 +279,7 @@ func hostileMembers(v *town) {
 			v.Errorf("the hostile end is told %v, want %q", err, c.line)
 		}
 	}
-	// What cannot be read at all gRPC refuses in its own words.
+	// gRPC itself refuses a message that cannot be decoded.
 	err := v.told("mallory", inBatch(&remote.MessageBatch{Targets: make([]string, maxRemoteParts+1)}))
 	if status.Code(err) != codes.Internal || !strings.Contains(err.Error(), "a message of more than 8192 parts") {
 		v.Errorf("%v", err)
