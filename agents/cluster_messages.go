@@ -24,6 +24,8 @@ var clusterMessages = []Properties{
 	{ClusterLost{}, Cluster, Site, Notice, ClusterRelease{}},
 	{ClusterInventory{}, Site, Cluster, Request, ClusterLocks{}},
 	{ClusterLocks{}, Cluster, Site, Reply, nil},
+	{ClusterReload{}, Site, Cluster, Request, ClusterReloaded{}},
+	{ClusterReloaded{}, Cluster, Site, Reply, nil},
 	{NodesLost{}, Outside, Cluster, News, nil},
 }
 
@@ -141,6 +143,27 @@ type ClusterLost struct {
 	Reason grid.Reason // set if more is known than that the nodes are gone
 }
 
+// ClusterReload makes the cluster go on by other settings, unless locks would be lost and
+// Force is not set. A repeat gets the same answer.
+type ClusterReload struct {
+	Ref   uint64
+	To    Settings `json:"-"`
+	Nonce uint64
+	Dry   bool // only say what would be lost
+	Force bool
+	Why   string
+}
+
+// ClusterReloaded answers a ClusterReload.
+type ClusterReloaded struct {
+	Ref     uint64
+	Refusal grid.Reason       // why nothing was changed
+	Lost    []grid.LegID      // the first MaxLost of the locks that are lost, or would be
+	Locks   int               // how many those are
+	Jobs    int               // local jobs that are killed or turned away, or would be
+	Groups  []grid.GroupNodes // of which the cluster now consists; nil: nothing was changed
+}
+
 // ClusterInventory asks what the cluster keeps for the site's legs.
 type ClusterInventory struct{ Ref uint64 }
 
@@ -192,6 +215,8 @@ func (ClusterHeard) Kind() string     { return "ClusterHeard" }
 func (ClusterMoved) Kind() string     { return "ClusterMoved" }
 func (ClusterEnded) Kind() string     { return "ClusterEnded" }
 func (ClusterLost) Kind() string      { return "ClusterLost" }
+func (ClusterReload) Kind() string    { return "ClusterReload" }
+func (ClusterReloaded) Kind() string  { return "ClusterReloaded" }
 func (ClusterInventory) Kind() string { return "ClusterInventory" }
 func (ClusterLocks) Kind() string     { return "ClusterLocks" }
 func (NodesLost) Kind() string        { return "NodesLost" }

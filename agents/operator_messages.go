@@ -15,6 +15,8 @@ var operatorMessages = []Properties{
 	{MaintenanceCancel{}, Operator, Site, Request, OperatorReply{}},
 	{Close{}, Operator, Site, Request, OperatorReply{}},
 	{Open{}, Operator, Site, Request, OperatorReply{}},
+	{Reload{}, Operator, Site, Request, ReloadReply{}},
+	{ReloadReply{}, Site, Operator, Reply, nil},
 	{SiteLost{}, Operator, Broker, Request, OperatorReply{}},
 	{SiteFound{}, Operator, Broker, Request, OperatorReply{}},
 	{Deposit{}, Operator, Broker, Request, OperatorReply{}},
@@ -65,6 +67,38 @@ type Close struct {
 // Open ends a Close of the same VO and user.
 type Open struct{ VO, User string }
 
+// Settings are what an agent goes on by after a Reload. Only the package of the agent
+// understands them. They never leave the process.
+type Settings interface{ Settings() }
+
+// Reload makes a site and its cluster go on by other settings. What is promised stays as it
+// is. A Reload after which legs would have no nodes is refused as busy, and names them. With
+// Force they are lost, with refund and penalty, and their brokers repair them. At most
+// MaxSettings changes at once.
+type Reload struct {
+	Site    Settings       `json:"-"` // of the site; nil: it keeps its own
+	Cluster Settings       `json:"-"` // of its cluster; nil: it keeps its own
+	Changes []grid.Setting // what is recorded
+	Nonce   uint64         // unique to this Reload
+	Dry     bool           // only say what would come of it
+	Force   bool           // legs may lose their nodes
+	Why     string         // shown to those who lose them; may be empty
+}
+
+// MaxSettings bounds the changes of a Reload. MaxLost bounds the legs that a reply names.
+const (
+	MaxSettings = 1000
+	MaxLost     = 100
+)
+
+// ReloadReply answers a Reload. Its reason, if any, is why nothing was changed.
+type ReloadReply struct {
+	Reason grid.Reason
+	Lost   []grid.LegID // legs that lose their nodes, or would; the first MaxLost of Legs
+	Legs   int
+	Jobs   int // local jobs that are killed or turned away, or would be
+}
+
 // OperatorReply answers an operator's message; a Reason means that it was refused.
 type OperatorReply struct {
 	To     string // kind of the message that it answers
@@ -78,4 +112,6 @@ func (Maintenance) Kind() string       { return "Maintenance" }
 func (MaintenanceCancel) Kind() string { return "MaintenanceCancel" }
 func (Close) Kind() string             { return "Close" }
 func (Open) Kind() string              { return "Open" }
+func (Reload) Kind() string            { return "Reload" }
+func (ReloadReply) Kind() string       { return "ReloadReply" }
 func (OperatorReply) Kind() string     { return "OperatorReply" }

@@ -57,11 +57,13 @@ type Agent struct {
 	now    grid.Time // of the current message; before the first, how far earlier lives got
 
 	// What a restart resets.
-	out     *agents.Outbox
-	made    uint64    // locks made so far
-	owed    []*lock   // that the site may have to be told about
-	armed   grid.Time // when the earliest pending alarm fires
-	reminds bool      // an alarm that repeats notices is pending
+	out      *agents.Outbox
+	made     uint64                 // locks made so far
+	owed     []*lock                // that the site may have to be told about
+	armed    grid.Time              // when the earliest pending alarm fires
+	reminds  bool                   // an alarm that repeats notices is pending
+	taken    grid.Reason            // while a reload begins: why locks are lost
+	reloaded agents.ClusterReloaded // the last answer to a ClusterReload
 }
 
 // tick is the alarm for what is next due.
@@ -109,6 +111,8 @@ func (a *Agent) Step(now grid.Time, from agents.ID, m agents.Message, out *agent
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
 	case agents.ClusterHeard:
 		a.heard(m)
+	case agents.ClusterReload:
+		a.reload(now, from, m)
 	case agents.ClusterOutputRequest:
 		if !a.backend.Hear(now, from, m) {
 			out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: grid.Because(grid.NoOffer,
@@ -132,14 +136,7 @@ func (a *Agent) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 		at = now
 		a.Record(facts.WorkBegun{At: now})
 	}
-	life := Life{At: at, Now: now, Begun: a.begun, Durable: !a.cfg.Volatile, Number: int64(a.number)}
-	if life.Durable {
-		life.Nonce = m.Nonce
-	}
-	for l := range a.each {
-		life.Locks = append(life.Locks, &l.LockMemory)
-	}
-	a.backend.Begin(a, life)
+	a.backend.Begin(a, a.life(at, now, m.Nonce))
 	for l := range a.each {
 		a.owe(l)
 	}
@@ -167,8 +164,11 @@ func (a *Agent) arm(now grid.Time) {
 
 // Refuse answers a message that the runtime does not hand to the cluster.
 func (a *Agent) Refuse(_ grid.Time, from agents.ID, m agents.Message, why grid.Reason, out *agents.Outbox) {
-	if m, ok := m.(agents.ClusterHold); ok {
+	switch m := m.(type) {
+	case agents.ClusterHold:
 		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: why})
+	case agents.ClusterReload:
+		out.Send(from, agents.ClusterReloaded{Ref: m.Ref, Refusal: why})
 	}
 }
 

@@ -18,7 +18,13 @@ func (a *Agent) Record(f agents.Fact) {
 
 // Recover records a fact and leaves telling the site to the first reminder after a
 // restart.
-func (a *Agent) Recover(f agents.Fact) { a.record(f) }
+func (a *Agent) Recover(f agents.Fact) {
+	if a.taken.Refused() { // in the middle of a life
+		a.Record(f)
+		return
+	}
+	a.record(f)
+}
 
 // Send sends a backend's message.
 func (a *Agent) Send(to agents.ID, m agents.Message) { a.out.Send(to, m) }
@@ -33,6 +39,7 @@ func (a *Agent) When(at grid.Time) grid.Time {
 }
 
 func (a *Agent) record(f agents.Fact) (news *lock) {
+	f = a.withReason(f)
 	if shown := a.shown(f); shown != nil {
 		a.out.Record(shown)
 	}

@@ -6,7 +6,7 @@ import (
 
 var clusterFacts = []Fact{
 	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, WorkBegun{}, JobQueued{},
-	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
+	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{}, NodesSet{},
 }
 
 // The facts of a cluster: its local queue, and what runs in its reservations.
@@ -111,6 +111,14 @@ type (
 		Nodes    []int         `json:"nodes,omitempty"`
 		Start    grid.Time     `json:"start,omitempty"` // in an image: when it started
 		When     grid.Time     `json:"when,omitempty"`  // if it is recorded later
+	}
+	// NodesSet says that a running cluster goes on with other nodes or other local work,
+	// and which groups it now has. The locks that it loses follow. Its next life goes by
+	// the file, whatever this says. Its site records the same once it knows.
+	NodesSet struct {
+		Groups []grid.GroupNodes `json:"groups"`
+		Force  bool              `json:"force,omitempty"` // the operator let it take nodes away from legs
+		Why    string            `json:"why,omitempty"`
 	}
 	// ClusterImage is everything a durable cluster keeps. A journal begins anew with it.
 	ClusterImage struct {
@@ -251,6 +259,7 @@ func (JobQueued) Kind() string    { return "job-queued" }
 func (JobExtended) Kind() string  { return "job-extended" }
 func (LockMoved) Kind() string    { return "lock-moved" }
 func (TasksPlaced) Kind() string  { return "tasks-placed" }
+func (NodesSet) Kind() string     { return "nodes-set" }
 func (ClusterImage) Kind() string { return "cluster-image" }
 
 // About says what the fact is about.
@@ -266,6 +275,7 @@ func (JobQueued) About() Subject     { return Subject{} }
 func (JobExtended) About() Subject   { return Subject{} }
 func (f LockMoved) About() Subject   { return ofLeg(f.Leg) }
 func (f TasksPlaced) About() Subject { return ofLeg(f.Leg) }
+func (NodesSet) About() Subject      { return Subject{} }
 func (ClusterImage) About() Subject  { return Subject{} }
 
 func (f JobStarted) since() grid.Time  { return f.Begun }

@@ -7,7 +7,7 @@ import (
 var siteFacts = []Fact{
 	SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{}, LegMoved{},
 	LegRestored{}, SiteBegun{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{},
-	LegsForgotten{}, SiteImage{}, NodesDown{},
+	LegsForgotten{}, SiteImage{}, NodesDown{}, SettingChanged{},
 }
 
 // Of a site: the legs it carries.
@@ -159,6 +159,14 @@ type (
 		What grid.Leg   `json:"what"`
 		Why  string     `json:"why,omitempty"`
 	}
+	// SettingChanged says that a site goes on by another setting of its file, read again
+	// while it runs. Its next life goes by the file, whatever this says.
+	SettingChanged struct {
+		Key string `json:"key"` // as in the file, with the group
+		Was string `json:"was"` // in words; "": none
+		Is  string `json:"is"`
+		Why string `json:"why,omitempty"`
+	}
 	// MaintenanceOver says that the nodes of a maintenance were given back, or that its
 	// window has passed.
 	MaintenanceOver struct {
@@ -181,6 +189,7 @@ func (SiteDrained) Kind() string     { return "site-drained" }
 func (SiteClosed) Kind() string      { return "site-closed" }
 func (SiteOpened) Kind() string      { return "site-opened" }
 func (MaintenanceSet) Kind() string  { return "maintenance-set" }
+func (SettingChanged) Kind() string  { return "setting-changed" }
 func (MaintenanceOver) Kind() string { return "maintenance-over" }
 
 // About says what the fact is about.
@@ -198,4 +207,5 @@ func (SiteDrained) About() Subject      { return Subject{} }
 func (f SiteClosed) About() Subject     { return Subject{User: f.User} }
 func (f SiteOpened) About() Subject     { return Subject{User: f.User} }
 func (f MaintenanceSet) About() Subject { return ofLeg(f.Leg) }
+func (SettingChanged) About() Subject   { return Subject{} }
 func (MaintenanceOver) About() Subject  { return Subject{} }

@@ -66,7 +66,7 @@ func readBroker(file string) (text []byte, cfg *configs.BrokerProcess, agent bro
 
 // again rereads the file, and applies the issuer of tokens and the terms of users and
 // tenants. If several processes hold the broker, only the leader does so.
-func (f *brokerFile) again(ctx context.Context) (r api.Reloaded, err error) {
+func (f *brokerFile) again(ctx context.Context, _ api.ReloadWish) (r api.Reloaded, err error) {
 	r = api.Reloaded{Changed: []string{}, Restart: []string{}}
 	text, cfg, agent, err := readBroker(f.file)
 	if err != nil {

@@ -20,8 +20,11 @@ import (
 // behind is what a site's process has behind it: the nodes and, if they are real, the
 // driver that reaches them.
 type behind struct {
-	backend cluster.Backend
-	driver  live.Driver // nil: the nodes are simulated
+	nodes  cluster.Nodes
+	driver live.Driver // nil: the nodes are simulated
+	// again makes the settings anew from another reading of the file, for the same driver,
+	// and with them what the agent has to know.
+	again func(cfg *configs.SiteProcess, agent *sites.Config) (nodes cluster.Nodes, remarks []string, err error)
 	// account returns an error if no work can run as a local account, and otherwise what the
 	// operator should know about it; nil: no work runs.
 	account func(as string) (remark string, err error)
@@ -58,16 +61,29 @@ var clusters = map[string]func(p *process, o Options, cfg *configs.SiteProcess, 
 // driverOf is the name of the driver of a site's cluster.
 func driverOf(site string) agents.ID { return agents.ID(string(agents.Driver) + ":" + site) }
 
-// simulatedNodes makes simulated nodes.
-func simulatedNodes(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
-	nodes, remarks, err := o.Simulated(cfg, agent)
+// settle makes the first settings of a cluster, and logs what its operator should know.
+func (b *behind) settle(p *process, cfg *configs.SiteProcess, agent *sites.Config) error {
+	nodes, remarks, err := b.again(cfg, agent)
 	if err != nil {
-		return behind{}, err
+		return err
 	}
+	b.nodes = nodes
 	for _, remark := range remarks {
 		p.log.Warn().Msg(remark)
 	}
-	return behind{backend: nodes}, nil
+	return nil
+}
+
+// simulatedNodes makes simulated nodes.
+func simulatedNodes(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
+	b := behind{again: o.Simulated}
+	err := b.settle(p, cfg, agent)
+	return b, err
+}
+
+// reconciled are the settings of a cluster of real nodes.
+func reconciled(c managed.Config) cluster.Nodes {
+	return cluster.Nodes{Groups: c.Groups, New: func() cluster.Backend { return managed.New(c) }}
 }
 
 // managedConfig is the common configuration of clusters with real nodes.
@@ -100,29 +116,30 @@ func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
 // localCluster makes a cluster of processes of this machine. The machine answers at once,
 // so looks are more frequent than with a resource manager.
 func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
-	c := managedConfig(cfg)
-	for _, g := range cfg.Groups {
-		names := make([]string, g.Nodes)
-		for i := range names {
-			names[i] = fmt.Sprintf("%s-%d", g.Name, i+1)
-		}
-		c.Nodes = append(c.Nodes, names)
-	}
-	c.Limits = managed.Limits{LookEvery: 500 * grid.Millisecond, LookWithin: 2 * grid.Second, CommandTimeout: grid.Minute,
-		Late: 2 * grid.Second, RetryEvery: 2 * grid.Second, Padding: grid.Second}
-	pad(agent, c.Limits.Padding)
 	binary, err := os.Executable()
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
-	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, o.Supervisor},
+	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(localNodes(cfg.Groups)...), Supervisor: []string{binary, o.Supervisor},
 		Keep: lasting(cfg.Cluster.Keep),
 		Warn: func(words string) { p.log.Error().Msg(words) },
 		Now:  func() grid.Time { return p.host.Now() }})
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
-	b := behind{backend: managed.New(c), driver: d, account: keptApart(cfg, d.Check)}
+	b := behind{driver: d, account: keptApart(cfg, d.Check)}
+	b.again = func(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
+		c := managedConfig(cfg)
+		c.Nodes = localNodes(cfg.Groups)
+		c.Limits = managed.Limits{LookEvery: 500 * grid.Millisecond, LookWithin: 2 * grid.Second, CommandTimeout: grid.Minute,
+			Late: 2 * grid.Second, RetryEvery: 2 * grid.Second, Padding: grid.Second}
+		pad(agent, c.Limits.Padding)
+		d.Offer(slices.Concat(c.Nodes...))
+		return reconciled(c), nil, nil
+	}
+	if err := b.settle(p, cfg, agent); err != nil {
+		return behind{}, failure.Of(err)
+	}
 	p.tells = append(p.tells, workMetrics{d})
 	remarks, err := b.accounts(cfg.Mapping())
 	if err != nil {
@@ -132,4 +149,16 @@ func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.
 		p.log.Warn().Msg(remark)
 	}
 	return b, nil
+}
+
+// localNodes names the nodes of groups of this machine.
+func localNodes(groups []grid.Group) [][]string {
+	all := make([][]string, len(groups))
+	for k, g := range groups {
+		all[k] = make([]string, g.Nodes)
+		for i := range all[k] {
+			all[k][i] = fmt.Sprintf("%s-%d", g.Name, i+1)
+		}
+	}
+	return all
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/command"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
@@ -44,19 +45,37 @@ func commandCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *site
 
 // throughDriver makes the cluster behind a driver that has said hello.
 func throughDriver(p *process, d *command.Driver, cfg *configs.SiteProcess, agent *sites.Config, prefix string) (behind, error) {
-	look, err := firstLook(p, d)
-	if err != nil {
+	// What an account is at the manager only the driver knows. If this machine has one of that
+	// name, work may well run here, beside the site's keys.
+	b := behind{driver: d, account: keptApart(cfg, func(string) (string, error) { return "", nil }), close: d.Close}
+	b.again = func(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
+		return drivenNodes(p, d, cfg, agent, prefix)
+	}
+	if err := b.settle(p, cfg, agent); err != nil {
 		return behind{}, failure.Of(err)
 	}
-	if err := partitioned(look, cfg.Groups); err != nil {
-		return behind{}, failure.Of(err)
-	}
-	groups, nodes, remarks, err := slurm.Groups(look, slurm.Partitions(look), cfg.Groups)
+	remarks, err := b.accounts(cfg.Mapping())
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
 	for _, remark := range remarks {
 		p.log.Warn().Msg(remark)
+	}
+	return b, nil
+}
+
+// drivenNodes makes the settings of a cluster by a file and by what its driver shows now.
+func drivenNodes(p *process, d *command.Driver, cfg *configs.SiteProcess, agent *sites.Config, prefix string) (cluster.Nodes, []string, error) {
+	look, err := firstLook(p, d)
+	if err != nil {
+		return cluster.Nodes{}, nil, err
+	}
+	if err := partitioned(look, cfg.Groups); err != nil {
+		return cluster.Nodes{}, nil, err
+	}
+	groups, nodes, remarks, err := slurm.Groups(look, slurm.Partitions(look), cfg.Groups)
+	if err != nil {
+		return cluster.Nodes{}, nil, err
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
@@ -67,17 +86,7 @@ func throughDriver(p *process, d *command.Driver, cfg *configs.SiteProcess, agen
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, LookTimeout: grid.Duration(command.LookLimit/time.Millisecond) + 5*grid.Second,
 		CommandTimeout: within + 5*grid.Second, Late: grid.Minute - within}
 	pad(agent, 2*grid.Minute)
-	// What an account is at the manager only the driver knows. If this machine has one of that
-	// name, work may well run here, beside the site's keys.
-	b := behind{backend: managed.New(c), driver: d, account: keptApart(cfg, func(string) (string, error) { return "", nil }), close: d.Close}
-	remarks, err = b.accounts(cfg.Mapping())
-	if err != nil {
-		return behind{}, failure.Of(err)
-	}
-	for _, remark := range remarks {
-		p.log.Warn().Msg(remark)
-	}
-	return b, nil
+	return reconciled(c), remarks, nil
 }
 
 // partitioned puts the nodes of a look that knows no partitions into one, that of the site's

@@ -47,9 +47,9 @@ type Options struct {
 	// Supervisor is the word after which this program supervises the work of one leg, for
 	// sites of kind local.
 	Supervisor string
-	// Simulated makes the simulated nodes of a site's cluster and returns remarks for the
+	// Simulated makes the settings of a site's simulated cluster and returns remarks for the
 	// operator. It may change the agent's configuration.
-	Simulated func(*configs.SiteProcess, *sites.Config) (backend cluster.Backend, remarks []string, err error)
+	Simulated func(*configs.SiteProcess, *sites.Config) (nodes cluster.Nodes, remarks []string, err error)
 }
 
 // process is the common part of the processes of sites and brokers: a host with its
@@ -75,11 +75,11 @@ type process struct {
 	token  atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
 	child  io.Reader                  // of a child process: its end means stop; nil: not a child
 
-	reread   func(context.Context) (api.Reloaded, error) // reads its file again; nil: it cannot
-	changing sync.Mutex                                  // guards in
-	rereads  sync.Mutex                                  // held while the file is read again; guards begun and ending
-	begun    bool                                        // the agents have begun
-	ending   bool                                        // the process is stopping: no more rereading
+	reread   func(context.Context, api.ReloadWish) (api.Reloaded, error) // reads its file again; nil: it cannot
+	changing sync.Mutex                                                  // guards in
+	rereads  sync.Mutex                                                  // held while the file is read again; guards begun and ending
+	begun    bool                                                        // the agents have begun
+	ending   bool                                                        // the process is stopping: no more rereading
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
@@ -151,7 +151,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 			p.log.Info().Msg("stopping")
 			return failure.Of(p.leave())
 		case <-hangups:
-			_, _ = p.reload(ctx) // it logs its error
+			_, _ = p.reload(ctx, api.ReloadWish{}) // it logs its error
 		case err := <-p.host.Failed():
 			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
 			p.abandon()

@@ -74,11 +74,11 @@ func (r *replicaProcess) watchLost(ctx context.Context) {
 
 // seesCluster says that a site's resource manager has not been seen for so long that the
 // site can sell nothing.
-func (p *process) seesCluster(id agents.ID, b *managed.Backend) error {
+func (p *process) seesCluster(id agents.ID, nodes func() *managed.Backend) error {
 	ctx, stop := context.WithTimeout(context.Background(), viewTime)
 	defer stop()
 	blind := false
-	if err := p.host.View(ctx, id, func(now grid.Time, _ agents.Agent) { blind = b.Blind(now) }); err != nil {
+	if err := p.host.View(ctx, id, func(now grid.Time, _ agents.Agent) { blind = nodes().Blind(now) }); err != nil {
 		return err
 	}
 	if blind {

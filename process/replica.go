@@ -263,7 +263,7 @@ func (r *replicaProcess) follow(ctx context.Context) {
 func (r *replicaProcess) takeTerms(ctx context.Context) {
 	r.rereads.Lock()
 	defer r.rereads.Unlock()
-	if _, err := r.reread(ctx); err != nil {
+	if _, err := r.reread(ctx, api.ReloadWish{}); err != nil {
 		r.log.Error().Err(err).Msg("the terms of users and tenants on record still apply")
 	}
 }

@@ -46,15 +46,17 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	if nodes.close != nil {
 		defer nodes.close()
 	}
+	behind := cluster.New(cluster.Config{Site: site}, nodes.nodes.New())
+	// between two steps of the cluster: a reload makes another backend
+	reconciler := func() *managed.Backend { return behind.Backend().(*managed.Backend) }
 	watch := newSiteWatch(p, cfg)
-	if b, ok := nodes.backend.(*managed.Backend); ok {
-		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
-		watch.cluster, watch.troubles = clusterID, b.Troubles
+	if nodes.driver != nil {
+		p.tells = append(p.tells, clusterMetrics{p, clusterID, func() managed.Counts { return reconciler().Counts() }})
+		watch.cluster, watch.troubles = clusterID, func() []managed.Trouble { return reconciler().Troubles() }
 	}
 	watch.try(ctx)
 	p.lacks, p.after = watch.lacking, watch.begin
-	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
-	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
+	p.reread = (&siteFile{process: p, file: file, text: text, applied: text, cfg: cfg, agent: agent, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
 	if meets := cfg.Rendezvous; meets.Address != "" {
 		agent.Meeting = meets.Advertise
 		stop, err := p.meet(meets.Address, agent.Key)
@@ -75,9 +77,9 @@ func RunSite(ctx context.Context, file string, o Options) error {
 		}
 		return p.add(site, sites.New(agent))
 	}, func(o web.Options) (apiServer, error) {
-		if b, ok := nodes.backend.(*managed.Backend); ok {
+		if nodes.driver != nil {
 			before := o.Ready
-			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, b)) }
+			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, reconciler)) }
 		}
 		return web.NewSite(o)
 	})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
-	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
@@ -28,9 +28,12 @@ func (p *process) hangups() chan os.Signal {
 	return c
 }
 
-// reload reads the file again. Only one reload runs at a time.
-func (p *process) reload(ctx context.Context) (r api.Reloaded, err error) {
-	p.rereads.Lock()
+// reload reads the file again. Only one reload runs at a time; another one is refused, since
+// who asked for it may not have seen what the first one changes.
+func (p *process) reload(ctx context.Context, w api.ReloadWish) (r api.Reloaded, err error) {
+	if !p.rereads.TryLock() {
+		return r, errors.New("another reload is under way; repeat this one when that has been answered")
+	}
 	defer p.rereads.Unlock()
 	switch {
 	case p.ending:
@@ -38,11 +41,15 @@ func (p *process) reload(ctx context.Context) (r api.Reloaded, err error) {
 	case !p.begun:
 		return r, errors.New("the agents have not begun; try again once the process is ready")
 	}
-	if r, err = p.reread(ctx); err != nil {
+	if r, err = p.reread(ctx, w); err != nil {
 		p.log.Error().Err(err).Msg("the file was read again but cannot be used: nothing was changed")
 		return r, err
 	}
-	p.log.Info().Strs("changed", r.Changed).Strs("restart", r.Restart).Msg("the file was read again")
+	words := "the file was read again"
+	if r.DryRun {
+		words = "the file was tried, and nothing was changed"
+	}
+	p.log.Info().Strs("changed", r.Changed).Strs("restart", r.Restart).Int("lost", r.Legs).Msg(words)
 	return r, nil
 }
 
@@ -51,8 +58,9 @@ type siteFile struct {
 	*process
 	file    string
 	text    []byte               // as it was when the process started
-	cfg     *configs.SiteProcess // what applies now; its VOs, shares and accounts may be newer than text
-	cluster agents.ID
+	applied []byte               // as it was when it was last put into force
+	cfg     *configs.SiteProcess // what applies now
+	agent   sites.Config         // the site's configuration by it
 	nodes   behind
 	seen    map[*certificate.Store]uint64 // the reading of each that was last reported; none: the first
 }
@@ -70,16 +78,25 @@ func readSite(file string) ([]byte, *configs.SiteProcess, error) {
 	return text, cfg, err
 }
 
-// atRunTime are the keys at the top level of the file that a reload applies at once.
-var atRunTime = []string{"vo", "vo_share", "vo_shares", "account"}
+// atRunTime are the keys at the top level of the file that a reload applies at once. What is
+// of [[vo]], shares and accounts is told in words of its own.
+var (
+	atRunTime = slices.Concat([]string{"vo", "vo_share", "vo_shares", "account"}, terms, simulated)
+	terms     = []string{"group", "price", "price_file", "price_repeat", "pricing", "limits", "hold", "in_doubt", "cap", "penalty",
+		"refund_full_until", "holding_fee", "refund_schedule_only", "share_span", "lead"}
+	simulated = []string{"workload", "job_limits", "queue_limit"} // of a cluster without a driver
+)
 
 // again reads the file again and applies it. It checks all it can before it changes
 // anything; if a VO then cannot be joined, it takes the rest back.
-func (f *siteFile) again(ctx context.Context) (r api.Reloaded, err error) {
-	r = api.Reloaded{Changed: []string{}, Restart: []string{}}
+func (f *siteFile) again(ctx context.Context, w api.ReloadWish) (r api.Reloaded, err error) {
+	r = api.Reloaded{DryRun: w.DryRun, Changed: []string{}, Restart: []string{}}
 	text, cfg, err := readSite(f.file)
 	if err != nil {
 		return r, err
+	}
+	if cfg.Name != f.cfg.Name {
+		return r, fmt.Errorf("%s is now the file of site %q, and this is the process of site %q: put its own file back, or start a process of its own for %q", f.file, cfg.Name, f.cfg.Name, cfg.Name)
 	}
 	keys, err := configs.Changed(f.text, text)
 	if err != nil {
@@ -87,7 +104,7 @@ func (f *siteFile) again(ctx context.Context) (r api.Reloaded, err error) {
 	}
 	several := f.vos != nil && len(cfg.VOs) > 0
 	for _, key := range keys {
-		if !slices.Contains(atRunTime, key) || key == "vo" && !several {
+		if !slices.Contains(atRunTime, key) || key == "vo" && !several || f.nodes.driver != nil && slices.Contains(simulated, key) {
 			r.Restart = append(r.Restart, key)
 		}
 	}
@@ -99,14 +116,23 @@ func (f *siteFile) again(ctx context.Context) (r api.Reloaded, err error) {
 		return r, err
 	}
 	r.Restart = append(r.Restart, c.moved...)
-	if err := c.check(); err != nil {
+	if err := c.settings(text); err != nil {
 		return r, err
 	}
-	if err := c.carryOut(ctx); err != nil {
+	if err := c.check(!w.DryRun); err != nil {
+		return r, err
+	}
+	if err := c.rehearse(ctx, w, &r); err != nil {
 		return r, err
 	}
 	r.Changed = append(r.Changed, c.words...)
-	f.cfg = cfg
+	if w.DryRun {
+		return r, nil
+	}
+	if err := c.carryOut(ctx, w); err != nil {
+		return r, err
+	}
+	f.cfg, f.agent, f.applied = cfg, c.agent, text
 	return r, nil
 }
 
@@ -117,6 +143,9 @@ type rereading struct {
 	in, out []*membership
 	moved   []string // VOs with other addresses or certificates, which need a restart
 	words   []string // what changes, in words
+	agent   sites.Config
+	changes []grid.Setting // for the record
+	nodes   *cluster.Nodes // the cluster's settings; nil: they are the same
 }
 
 // compare finds what changes. A VO with open legs can be let go only by let_go = true:
@@ -180,8 +209,8 @@ func (f *siteFile) openOf(ctx context.Context, vo string) (n int, err error) {
 }
 
 // check tries the new settings without applying them, and reads certificates and
-// revocations again.
-func (c *rereading) check() error {
+// revocations again if they may take effect.
+func (c *rereading) check(certificates bool) error {
 	for _, m := range c.in {
 		if err := c.notOwn(m.vo); err != nil {
 			return err
@@ -193,12 +222,15 @@ func (c *rereading) check() error {
 			return fmt.Errorf("VO %s: %w", m.vo, err)
 		}
 	}
-	remarks, err := c.nodes.accounts(c.to.Mapping())
+	remarks, err := c.siteFile.nodes.accounts(c.to.Mapping())
 	if err != nil {
 		return err
 	}
 	for _, remark := range remarks {
 		c.log.Warn().Msg(remark)
+	}
+	if !certificates {
+		return nil
 	}
 	stores := []*certificate.Store{c.store}
 	for _, m := range c.members() {
@@ -223,8 +255,8 @@ func (c *rereading) check() error {
 
 // carryOut reconfigures the agents, joins new VOs, and leaves those that are let go, whose
 // brokers are told.
-func (c *rereading) carryOut(ctx context.Context) error {
-	if err := c.configure(ctx, c.to); err != nil {
+func (c *rereading) carryOut(ctx context.Context, w api.ReloadWish) error {
+	if _, err := c.ask(ctx, c.wish(w)); err != nil {
 		return err
 	}
 	in := slices.Clone(c.members())
@@ -233,7 +265,7 @@ func (c *rereading) carryOut(ctx context.Context) error {
 			for _, entered := range in[len(c.members()):] {
 				c.part(ctx, entered)
 			}
-			return errors.Join(fmt.Errorf("VO %s: %w", m.vo, err), c.configure(ctx, c.cfg))
+			return errors.Join(fmt.Errorf("VO %s: %w", m.vo, err), c.takeBack(ctx))
 		}
 		in = append(in, m)
 	}
@@ -250,20 +282,4 @@ func (c *rereading) part(ctx context.Context, m *membership) {
 	if err := m.node.Leave(ctx); err != nil {
 		c.log.Warn().Str("vo", m.vo).Err(err).Msg("leaving the VO")
 	}
-}
-
-// configure gives the agents the shares and accounts of a reading.
-func (f *siteFile) configure(ctx context.Context, by *configs.SiteProcess) error {
-	agent, err := by.Agent(f.cluster, by.ShareSpan, by.Lead)
-	if err != nil {
-		return err
-	}
-	if err := f.host.Configure(ctx, f.name, func(a agents.Agent) { a.(*sites.Site).Share(agent.VOShare, agent.VOShares) }); err != nil {
-		return err
-	}
-	b, ok := f.nodes.backend.(*managed.Backend)
-	if !ok {
-		return nil
-	}
-	return f.host.Configure(ctx, f.cluster, func(agents.Agent) { b.SetAccounts(mapped(by)) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/configs"
@@ -22,20 +23,28 @@ func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
-	look, err := slurmLook(p, slurm.Commands{Conf: cfg.Cluster.Conf})
-	if err != nil {
-		return behind{}, failure.Of(err)
-	}
-	groups, nodes, remarks, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups)
-	if err != nil {
-		return behind{}, failure.Of(err)
-	}
 	b := behind{driver: d, account: keptApart(cfg, slurmAccount)}
+	b.again = func(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
+		return slurmNodes(p, cfg, agent)
+	}
+	if err := b.settle(p, cfg, agent); err != nil {
+		return behind{}, failure.Of(err)
+	}
 	if _, err := b.accounts(cfg.Mapping()); err != nil { // what it remarks, the trial at the start says too
 		return behind{}, failure.Of(err)
 	}
-	for _, remark := range remarks {
-		p.log.Warn().Msg(remark)
+	return b, nil
+}
+
+// slurmNodes makes the settings of a cluster by a file and by what Slurm has now.
+func slurmNodes(p *process, cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
+	look, err := slurmLook(p, slurm.Commands{Conf: cfg.Cluster.Conf})
+	if err != nil {
+		return cluster.Nodes{}, nil, err
+	}
+	groups, nodes, remarks, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups)
+	if err != nil {
+		return cluster.Nodes{}, nil, err
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
@@ -48,8 +57,7 @@ func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	pad(agent, c.Limits.Padding)
-	b.backend = managed.New(c)
-	return b, nil
+	return reconciled(c), remarks, nil
 }
 
 // slurmAccount says why no work can run as an account yet.

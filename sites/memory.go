@@ -93,6 +93,7 @@ func (m *memory) apply(at grid.Time, f agents.Fact) {
 		m.load(f)
 	case facts.SiteDrained, facts.SiteClosed, facts.SiteOpened, facts.MaintenanceSet, facts.MaintenanceOver:
 		m.wishes.apply(f)
+	case facts.SettingChanged, facts.NodesSet: // a life goes by its file
 	default:
 		panic(fmt.Sprintf("sites: cannot apply %s", f.Kind()))
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // operator carries out the commands of the site's operator. All of them are recorded as
-// facts, and a repeated command changes nothing. Rows S61 to S68.
+// facts, and a repeated command changes nothing. Rows S61 to S68, S124, S125.
 type operator struct {
 	*memory
 	groups   map[string]int // index into cfg.Groups, by name
@@ -18,6 +18,7 @@ type operator struct {
 	orders   *orders
 	numbered uint64 // maintenances asked for in this life
 	readers  *readers
+	become   func(Config, bool) // puts a configuration into force
 }
 
 // wish reports whether a message is one that a site's operator sends.
@@ -56,6 +57,8 @@ func (o *operator) step(t step) bool {
 			o.readers.tell(t)
 		}
 		o.reply(t, grid.Reason{})
+	case agents.Reload:
+		o.reload(t, m)
 	case agents.Maintenance:
 		o.maintain(t, m)
 	case agents.MaintenanceCancel:

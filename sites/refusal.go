@@ -21,6 +21,8 @@ func (s *Site) Refuse(now grid.Time, from agents.ID, m agents.Message, why grid.
 		s.participant.refusal(t, id, events[m.Kind()], grid.Fare{}, why, id.Tx.Incarnation)
 	case agents.OfferRequest, agents.QuoteRequest:
 		s.offers.refuse(t, why)
+	case agents.Reload:
+		t.reply(agents.ReloadReply{Reason: why})
 	default:
 		if wish(m) {
 			t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})

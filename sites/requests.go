@@ -55,11 +55,12 @@ const (
 	state
 	nodes
 	locks
+	settings
 )
 
 // request is a request in line.
 type request struct {
-	client   client // nil for the inventory
+	client   client // nil for the inventory and a Reload
 	from     agents.ID
 	m        agents.Message
 	leg      *leg               // of a Hold, a Reassert or a Maintenance
@@ -236,8 +237,11 @@ func (q *requests) ask(t step) { q.put(t, q.first().needs()) }
 
 // needs is the first question to the cluster for a request.
 func (k *request) needs() question {
-	if _, ok := k.m.(inventoryDue); ok {
+	switch k.m.(type) {
+	case inventoryDue:
 		return locks
+	case agents.Reload:
+		return settings
 	}
 	return state
 }
@@ -257,6 +261,9 @@ func (q *requests) say(t step) {
 		t.out.Send(q.cfg.Cluster, agents.SnapshotRequest{Ref: q.ref, Have: q.view.seen()})
 	case locks:
 		t.out.Send(q.cfg.Cluster, agents.ClusterInventory{Ref: q.ref})
+	case settings:
+		m := q.first().m.(agents.Reload)
+		t.out.Send(q.cfg.Cluster, agents.ClusterReload{Ref: q.ref, To: m.Cluster, Nonce: m.Nonce, Dry: m.Dry, Force: m.Force, Why: m.Why})
 	case nodes:
 		k := q.first()
 		t.out.Send(q.cfg.Cluster, k.client.(holder).nodes(k))
@@ -286,7 +293,7 @@ func (q *requests) snapshot(t step, m agents.Snapshot) {
 func (q *requests) serve(t step) {
 	for q.waiting() > 0 {
 		k := q.first()
-		if k.needs() == locks {
+		if k.needs() != state {
 			q.ask(t)
 			return
 		}
@@ -313,3 +320,13 @@ func (q *requests) held(t step, m agents.ClusterHeld) bool {
 
 // looking reports whether ref is the open question for the cluster's inventory.
 func (q *requests) looking(ref uint64) bool { return q.question == locks && ref == q.ref }
+
+// reloading reports whether a Reload is in line.
+func (q *requests) reloading() bool {
+	for k := range q.each {
+		if k.needs() == settings {
+			return true
+		}
+	}
+	return false
+}

@@ -106,19 +106,9 @@ type Site struct {
 
 // New returns a site. cfg.Groups must be its cluster's groups, in the same order.
 func New(cfg Config) *Site {
-	if cfg.FallsAtOnce {
-		cfg.Cancellation.Full = 0
-	} else if cfg.Cancellation == (grid.Cancellation{}) {
-		cfg.Cancellation = grid.HalfTime
-	}
-	if cfg.MaxKept == 0 {
-		cfg.MaxKept = MaxKept
-	}
-	groups, nodes := map[string]int{}, 0
-	for i, g := range cfg.Groups {
-		groups[g.Name] = i
-		nodes += g.Nodes
-	}
+	cfg = cfg.complete()
+	groups := map[string]int{}
+	nodes := cfg.index(groups)
 	m := newMemory(&cfg)
 	s := &Site{memory: &m}
 	s.limits = limits{cfg: &cfg, nodes: nodes, open: &m.open}
@@ -131,7 +121,7 @@ func New(cfg Config) *Site {
 	s.outputs = outputs{memory: &m}
 	s.negotiation = negotiation{memory: &m, offers: &s.offers, retries: &s.retries}
 	s.readers = readers{mem: &m}
-	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders, readers: &s.readers}
+	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders, readers: &s.readers, become: s.become}
 	s.participant = participant{memory: &m, requests: &s.requests, orders: &s.orders, notices: &s.notices, archive: &s.archive,
 		offers: &s.offers, limits: &s.limits, negotiation: &s.negotiation, operator: &s.operator}
 	s.inventory = inventory{memory: &m, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices, operator: &s.operator, readers: &s.readers}
@@ -205,6 +195,8 @@ func (s *Site) own(t step) bool {
 	switch m := t.m.(type) {
 	case agents.Snapshot:
 		s.requests.snapshot(t, m)
+	case agents.ClusterReloaded:
+		s.clusterReloaded(t, m)
 	case agents.ClusterHeld:
 		s.inventory.held(t, m)
 	case agents.ClusterDone:

@@ -49,6 +49,7 @@ var unnamed = map[agents.Row]bool{"S19": true, "S85": true, "S93": true}
 //	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
 //	forget lock=LEG                                         the cluster gives up what it keeps for a leg, unasked
 //	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
+//	reload nodes=N price=P name=SITE times=N dry force why=WHY   other settings of site and cluster
 //	odd                                                     a message of a kind that the site does not know
 //	status                                                  what the operator sees
 //	restart keep=FACTS | image seed=N | keyless             the site begins again from its facts, the first of them, or its image
@@ -146,6 +147,8 @@ func (s *tale) play(t *testing.T, d *datadriven.TestData) {
 		for range a.Number("times", 1) {
 			s.say(from, s.message(a))
 		}
+	case "reload":
+		s.reload(a)
 	case "odd":
 		s.say(agents.ID(a.Text("from", "broker:vo1")), odd{})
 	case "locks":

@@ -27,6 +27,9 @@ var traced = story.NewWords(`
 		{{if .Left}}, {{.Left.Words}} left{{end}}{{if .Flex.Due}}, shift {{.Shifts}} within [{{.Flex.Ready}}, {{.Flex.Due}}){{end}}{{end}}
 	Quotes: Quotes{{range .Quotes}} {{fare .Fare}}{{refused .Refusal}}{{end}}
 	OperatorReply: OperatorReply to {{.To}}{{refused .Reason}}
+	ReloadReply: ReloadReply{{refused .Reason}}{{range .Lost}}, loses {{.}}{{end}}
+	ClusterReload: reload{{if .Dry}}, dry{{end}}{{if .Force}}, by force{{end}}
+	ClusterReloaded: reloaded{{refused .Refusal}}{{range .Lost}}, loses {{.}}{{end}}
 	Offers: Offers of {{len .Groups}} groups{{refused .Refusal}}{{also ", the latest is " .Latest}}
 
 	ClusterMoved: moved {{.Leg}} to [{{.Start}}, {{.End}}){{if .Fixed}}, fixed{{end}}
@@ -50,6 +53,8 @@ var traced = story.NewWords(`
 	site-drained: site-drained until {{.Until}}
 	site-closed site-opened: {{.Kind}} {{printf "%q" .VO}} {{printf "%q" .User}}
 	maintenance-set: maintenance-set {{.Name}} as {{.Leg}}: {{.What.Nodes}} nodes of {{.What.Group}} over [{{.What.Start}}, {{.What.End}})
+	nodes-set: nodes-set{{range .Groups}} {{.Nodes}} of {{.Group}}{{end}}{{if .Force}}, by force{{end}}
+	setting-changed: setting-changed {{.Key}}: {{.Was}} to {{.Is}}
 	maintenance-over: maintenance-over {{.Name}}
 	legs-forgotten: legs-forgotten {{.Legs}}
 	nodes-down: nodes-down {{.Nodes}} of {{.Group}} until {{.Until}}

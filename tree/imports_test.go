@@ -117,15 +117,17 @@ var rooms = []room{
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
-	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
-	{"studies/...", []string{"grid", "configs", "report", "simulation", "studies"}, parallel},
+	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
+	{"studies/evidence", []string{"grid", "parallel", "report"}, parallel}, // rows, samples, verdicts: it knows no study
+	{"studies/evidence/evidencetest", []string{"studies/evidence"}, world}, // for tests alone
+	{"studies/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
 	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
-	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web/api", "web/client", "workload", "process/failure"}, world},
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
 	{"cmd/bourse/display", []string{"grid", "report", "web/api"}, world},
 	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
@@ -314,11 +316,11 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"broker/accounts/accounts.go", `import "github.com/bourse-grid/bourse/broker/transaction"`, "must not import broker/transaction"},
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
 		{"configs/table.go", `import "github.com/bourse-grid/bourse/studies"`, "must not import studies"},
-		{"studies/slots.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
+		{"studies/sla.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
 		{"process/cluster.go", `import "github.com/bourse-grid/bourse/simulation"`, "must not import simulation"},
-		{"studies/slots.go", `import "os"`, "must not import os"},
+		{"studies/sla.go", `import "os"`, "must not import os"},
 		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
-		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only main exits"},
+		{"studies/sla.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only main exits"},
 		{"agents/replica/ready.go", `import "go.etcd.io/raft/v3/rafttest"`, "must not import go.etcd.io/raft/v3/rafttest"},
 		{"agents/retry/retry.go", `import "go.etcd.io/raft/v3"`, "must not import go.etcd.io/raft/v3"},
 		{"util/strings.go", ``, "no room"},
@@ -344,7 +346,7 @@ func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
 		{"agents/journal/append.go", `import "os"`},
 		{"workload/read.go", `import "compress/gzip"`},
 		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
-		{"studies/slots.go", "import \"sync\"\nimport \"github.com/bourse-grid/bourse/configs\"\nfunc f() { go f() }"},
+		{"studies/sla.go", "import \"sync\"\nimport \"github.com/bourse-grid/bourse/configs\"\nfunc f() { go f() }"},
 		{"cmd/bourse/main.go", "import \"os\"\nimport \"github.com/bourse-grid/bourse/studies\"\nfunc main() { os.Exit(1) }"},
 	} {
 		found, err := violations(c.file, []byte("package p\n"+c.body))

@@ -247,8 +247,9 @@ func siteRoutes(body int64, s *ownSite) []route {
 		to(huma.Operation{
 			OperationID: "reload", Method: http.MethodPost, Path: "/v1/reload", Tags: []string{"operating"},
 			Summary: "Read the site's file again",
-			Description: "Changes without a restart which VOs the site serves, their shares and accounts, and revoked certificates. The answer says what changed, and what needs a restart. " +
-				"Only for operators. 409: the file cannot be used; nothing was changed.",
+			Description: "Changes without a restart prices, groups and nodes, limits, terms of sale, the local workload of simulated nodes, which VOs the site serves, their shares and accounts, and revoked certificates. " +
+				"What is promised stays as it was promised. The answer says what changed, and what needs a restart. Only for operators. " +
+				"409: the file cannot be used, another reload is under way, or legs would lose their nodes and force is not set; nothing was changed.",
 			MaxBodyBytes: body, Errors: []int{403, 409, 501, 503},
 		}, s.reload),
 		to(operate("open", http.MethodPost, "/v1/open", "End a close", "For the same VO and user."), s.open),

@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reload makes the process read its file again. An error says what is wrong with the file;
-// then nothing was changed.
-type Reload func(context.Context) (api.Reloaded, error)
+// Reload makes the process read its file again. An error says what is wrong with the file,
+// or who would lose what; then nothing was changed.
+type Reload func(context.Context, api.ReloadWish) (api.Reloaded, error)
 
 // horizon is how far ahead a site's API shows what is free.
 const horizon = 7 * grid.Day
@@ -29,6 +29,7 @@ type (
 	}
 
 	reloadOutput     struct{ Body api.Reloaded }
+	reloadInput      struct{ Body *api.ReloadWish }
 	drainInput       struct{ Body api.DrainWish }
 	closeInput       struct{ Body api.CloseWish }
 	openInput        struct{ Body api.OpenWish }
@@ -67,7 +68,7 @@ func (s *ownSite) open(ctx context.Context, in *openInput) (*siteOutput, error) 
 	})
 }
 
-func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error) {
+func (s *ownSite) reload(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,11 @@ func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error
 		return nil, huma.Error501NotImplemented("this process does not read its file again; restart it")
 	}
 	s.opt.Log.Info().Str("operator", caller(ctx).Name).Msg("reading the file again for an operator")
-	r, err := s.opt.Reload(ctx)
+	var wish api.ReloadWish
+	if in.Body != nil {
+		wish = *in.Body
+	}
+	r, err := s.opt.Reload(ctx, wish)
 	if err != nil {
 		return nil, huma.Error409Conflict("nothing was changed: " + err.Error())
 	}

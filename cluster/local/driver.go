@@ -60,6 +60,16 @@ type Driver struct {
 	fights atomic.Int64         // how much of it the last look has shown
 
 	aside aside
+	nodes atomic.Pointer[[]string] // that looks show
+}
+
+// Offer makes looks show further nodes. Those that they show already stay: what nobody offers
+// any more does no harm there.
+func (d *Driver) Offer(names []string) {
+	all := slices.Concat(*d.nodes.Load(), names)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	d.nodes.Store(&all)
 }
 
 // The times of a piece of work.
@@ -90,6 +100,7 @@ func New(cfg Config) (*Driver, error) {
 		cfg.Now = func() grid.Time { return now() }
 	}
 	d := &Driver{cfg: cfg, self: self, begun: time.Now()}
+	d.nodes.Store(&cfg.Nodes)
 	if !cfg.Ungrouped {
 		d.cgroup, _ = supervisor.Cgroup() // without one work is killed process by process
 	}

@@ -47,7 +47,7 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 	d.warned = fights
 	d.fights.Store(int64(len(fights)))
 	slices.SortStableFunc(l.Jobs, func(a, b grid.ManagedJob) int { return ranks[a.State] - ranks[b.State] })
-	for _, n := range slices.Sorted(slices.Values(d.cfg.Nodes)) {
+	for _, n := range slices.Sorted(slices.Values(*d.nodes.Load())) {
 		l.Nodes = append(l.Nodes, grid.ManagedNode{Name: n, State: grid.NodeUp, CPUs: 1, Busy: busy[n]})
 	}
 	return l, nil

@@ -30,6 +30,7 @@ type Backend struct {
 	record func(agents.Fact) // records facts in the present step
 	began  grid.Time         // this life
 
+	placed  map[string]*entry // until it begins: the legs of the backend that it succeeds, by name
 	entries map[string]*entry
 	order   []*entry // in the order in which they were made
 	wishes  []*wish
@@ -113,7 +114,7 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 			b.restore(l.Now, x)
 		}
 	}
-	b.record, b.dirty, b.wanted = h.Record, true, true
+	b.record, b.dirty, b.wanted, b.placed = h.Record, true, true, nil
 }
 
 // restore restores the lock of an earlier life. If its nodes or its account no longer exist,
@@ -140,6 +141,9 @@ func (b *Backend) restore(now grid.Time, x *facts.LockMemory) {
 	why := grid.Because(grid.Busy, "its nodes are no longer offered")
 	if !missing && (x.User != "" || x.Work != nil) {
 		why = b.mapped(e, x.User)
+	}
+	if !why.Refused() {
+		b.keepsAccount(e)
 	}
 	if missing || why.Refused() && (x.User != "" || x.Work != nil) {
 		b.lose(e, why)

@@ -126,10 +126,6 @@ func (c *Config) account(user string) (Account, grid.Reason) {
 	return c.Accounts[i], grid.Reason{}
 }
 
-// SetAccounts sets the rules for the work of new legs, as the next life will have them.
-// Legs that are placed keep their accounts.
-func (b *Backend) SetAccounts(list []Account) { b.cfg.Accounts = list }
-
 // isRoot reports whether a name is root's, or reads as its number.
 func isRoot(as string) bool {
 	return as == "root" || strings.Trim(as, "+-0") == ""

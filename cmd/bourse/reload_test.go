@@ -167,6 +167,30 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 		t.Errorf("the site keeps %v\n%s", err, out)
 	}
 
+	sized := func(nodes string) []byte {
+		return bytes.Replace(kept, []byte("\nnodes = 64\n"), []byte("\nnodes = "+nodes+"\n"), 1)
+	}
+	write(sized("10"))
+	refused("fewer nodes than are promised", "--force takes the nodes")
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job kept-job-") {
+		t.Errorf("a dry run: %v\n%s", err, out)
+	}
+	write(bytes.Replace(sized("10"), []byte(`name = "north"`), []byte(`name = "south"`), 1))
+	refused("a file of another site", "is now the file of site")
+	write(sized("70"))
+	if r := u.reload(t); !slices.Equal(r.Changed, []string{"group main: nodes: 64 is now 70"}) || r.Legs > 0 {
+		t.Errorf("more nodes: %+v", r)
+	}
+	write(sized("10"))
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--force", "--why", "sold"); err != nil || !strings.Contains(out, "lost: job kept-job-") {
+		t.Errorf("by force: %v\n%s", err, out)
+	}
+	if out, err := u.run(t, u.own, "reservations", "--at", "north", "--json"); err != nil || strings.Contains(out, "kept-job") || strings.Contains(out, "others-job") {
+		t.Errorf("what is left: %v\n%s", err, out)
+	}
+	write(kept)
+	u.reload(t)
+
 	ca, err := certificate.OpenAuthority(filepath.Join(u.dir, "vo1", federation.CaFolder), nil)
 	if err != nil {
 		t.Fatal(err)

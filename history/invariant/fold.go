@@ -252,6 +252,8 @@ func (t *Trail) ofCluster(at grid.Time, f agents.Fact) bool {
 		t.nodes.moved(at, f)
 	case facts.ClusterImage:
 		t.nodes.opens(at, f)
+	case facts.NodesSet: // a site records it too
+		t.nodes.set(at, f)
 	default:
 		return false
 	}

@@ -1,6 +1,9 @@
 package invariant
 
-import "github.com/bourse-grid/bourse/grid"
+import (
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // I1: no node is promised twice at any instant.
 
@@ -14,16 +17,39 @@ type nodes struct {
 	replaced map[grid.LegID]grid.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim
 	locks    map[grid.LegID]*lock
-	moves    []grid.LegID // of locks, one after the other: together they fit
+	moves    []grid.LegID   // of locks, one after the other: together they fit
+	sizes    map[string]int // of groups that a reload has changed
 }
 
 // size is how many nodes a group of the trail's site has; false if nobody said.
 func (r *nodes) size(group string) (int, bool) {
+	if n, ok := r.sizes[group]; ok {
+		return n, true
+	}
 	if n, ok := r.audit.nodes[r.name()+"/"+group]; ok {
 		return n, true
 	}
 	n, ok := r.audit.nodes[group]
 	return n, ok
+}
+
+// set takes the sizes of groups that a reload has given them. A site hears only later which of
+// its legs have lost their nodes, so by its journal no group gets smaller.
+func (r *nodes) set(at grid.Time, f facts.NodesSet) {
+	for _, g := range f.Groups {
+		was, known := r.size(g.Group)
+		more := g.Nodes - was
+		if !known || more == 0 || more < 0 && r.agent == site(r.name()) {
+			continue
+		}
+		if r.sizes == nil {
+			r.sizes = map[string]int{}
+		}
+		r.sizes[g.Group] = g.Nodes
+		if free := r.free[g.Group]; free != nil {
+			free.Add(max(at, (*free)[0].At), grid.MaxTime, more)
+		}
+	}
 }
 
 // claim gives back the nodes that a leg held and, while it holds any, takes

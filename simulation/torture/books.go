@@ -282,6 +282,7 @@ func (c *checker) clusterFact(s *sim.Step, f agents.Fact) {
 	if !strings.HasPrefix(string(s.ID), "cluster:") {
 		return
 	}
+	c.set(s, f)
 	switch f := f.(type) {
 	case facts.NodesLocked:
 		c.locks[lockKey{s.ID, f.Leg}] = true

@@ -70,6 +70,8 @@ func (c *checker) ofKind(s *sim.Step, m *mirror, was grid.LegState, f agents.Fac
 			return err
 		}
 		return c.legDone(f)
+	case facts.LockMoved:
+		return unasked(s, f)
 	case facts.ShiftOffered:
 		if o := m.offers[offerOf{f.Leg, f.Number}]; o.job != "" {
 			c.w.consider(s.ID, m.jobs[o.job], o)

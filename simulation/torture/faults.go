@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, LyingSite, SlowDisk, MemberReplaced, OperatorGrant, AllSilent, Insistence), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed, LegAimed, OperatorWish, Discovery, LyingSite, SlowDisk, MemberReplaced, OperatorGrant, AllSilent, Insistence, SiteReload), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -78,6 +78,9 @@ func faultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 	}
 	if silent(seed) {
 		others = append(others, silenceFaults(seed)...)
+	}
+	if reloading(seed) {
+		others = append(others, reloadFaults(seed)...)
 	}
 	if lying(seed) {
 		others = append(others, lyingFaults(seed)...)
@@ -210,6 +213,8 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 		w.lose(f)
 	case OperatorWish:
 		w.wish(f)
+	case SiteReload:
+		w.reload(f)
 	case AllSilent:
 		w.silence(f)
 	case Insistence:

@@ -76,7 +76,7 @@ func (w *world) manage(s *site, seed uint64) {
 		if opt.Reserves {
 			p.Jobs = s.local[i]
 		}
-		s.nodeNames = append(s.nodeNames, p.Nodes)
+		s.nodeNames = append(s.nodeNames, slices.Clip(p.Nodes)) // a reload may offer fewer of them, and then no more than these
 		opt.Partitions = append(opt.Partitions, p)
 	}
 	s.policy = opt.Policy

@@ -111,4 +111,6 @@ func (w *world) addInsistent() {
 }
 
 // ofFewWorlds reports whether a kind of faults is drawn for worlds of its own alone.
-func ofFewWorlds(k sim.Kind) bool { return k == OperatorGrant || k == AllSilent || k == Insistence }
+func ofFewWorlds(k sim.Kind) bool {
+	return k == OperatorGrant || k == AllSilent || k == Insistence || k == SiteReload
+}

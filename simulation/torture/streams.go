@@ -36,4 +36,5 @@ const (
 	streamTermsFaults   = 41
 	streamSilence       = 42
 	streamParts         = 43
+	streamReloads       = 44
 )

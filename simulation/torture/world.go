@@ -71,6 +71,8 @@ type world struct {
 
 	managers map[agents.ID]*manager.Manager // by their drivers
 
+	readings map[string]site // of sites' files, by the why of the reload
+
 	aims       []sim.Fault // crashes that wait for their moment
 	struckAims int
 	legAims    []sim.Fault // trouble that waits for a leg
@@ -146,6 +148,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.addBroker(&w.brokers[i])
 	}
 	w.After(w.hang)
+	w.After(w.reloaded)
 	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
 	if termed(seed) {
 		w.Add(sim.Host{ID: grantorID, New: func() agents.Agent { return &grantor{} }, Sturdy: true})
@@ -206,8 +209,8 @@ func (w *world) addSite(s *site) {
 		w.addMortal(s)
 		return
 	}
-	// Where shares are checked by facts, it records them all.
-	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: s.deadlines == nil}, s.backend())
+	// Where shares are checked by facts, or settings change, it records them all.
+	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: s.deadlines == nil && !reloading(w.seed)}, s.backend())
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // Options say how much of the experiment is run.
@@ -92,12 +92,12 @@ algorithm = "amp"
 `
 
 // Study runs the experiment. A run of every setting takes about a second on one processor.
-func Study(opt Options) ([]studies.Row, error) {
+func Study(opt Options) ([]evidence.Row, error) {
 	load := simulation.NewWorkloads()
-	study := studies.Ours{Figures: names[:], Seed: opt.Seed, Runs: opt.Runs, Done: opt.Done,
+	study := evidence.Ours{Figures: names[:], Seed: opt.Seed, Runs: opt.Runs, Done: opt.Done,
 		Run: func(i int, seed uint64) ([]float64, error) { return settings[i].run(load, seed) }}
 	for i, s := range settings {
-		study.Settings = append(study.Settings, studies.Setting{Name: s.name(), Against: i % 2}) // without failures, on as many sites
+		study.Settings = append(study.Settings, evidence.Setting{Name: s.name(), Against: i % 2}) // without failures, on as many sites
 	}
 	out, err := study.Outcomes()
 	if err != nil {
@@ -106,14 +106,14 @@ func Study(opt Options) ([]studies.Row, error) {
 	rows := study.Rows(out)
 	for f := range figures {
 		for i := 3; i < len(settings); i += 2 {
-			rows = append(rows, studies.More(reliability(f), settings[i].name(), gap(out, i, f)))
+			rows = append(rows, evidence.Surplus(reliability(f), settings[i].name(), gap(out, i, f)))
 		}
 	}
 	return rows, nil
 }
 
 // gap is what failures add on two sites less what they add on one, seed by seed.
-func gap(out studies.Outcomes, two, figure int) []float64 {
+func gap(out evidence.Outcomes, two, figure int) []float64 {
 	d := out.Column(two, figure)
 	for r := range d {
 		d[r] += out[0][r][figure] - out[1][r][figure] - out[two-1][r][figure]
@@ -175,14 +175,14 @@ func outcome(s *report.Summary) ([]float64, error) {
 }
 
 // Finding says what co-allocation pays for reliability.
-func Finding(rows []studies.Row) string {
-	say := func(r *studies.Row) string { return fmt.Sprintf("%+.2f ± %.2f", r.Here, r.CI95) }
+func Finding(rows []evidence.Row) string {
+	say := func(r *evidence.Row) string { return fmt.Sprintf("%+.2f ± %.2f", r.Here, r.CI95) }
 	last := settings[len(settings)-1]
 	one, two := settings[len(settings)-2].name(), last.name()
 	more := func(figure int, setting string, than int) string {
-		return say(studies.Find(rows, studies.MoreThan(names[figure], settings[than].name()), setting))
+		return say(evidence.Find(rows, evidence.MoreThan(names[figure], settings[than].name()), setting))
 	}
-	add := studies.Find(rows, reliability(response), two)
+	add := evidence.Find(rows, reliability(response), two)
 	verdict := "It cannot be told whether co-allocated jobs pay more for failures than others"
 	switch {
 	case add.Here > add.CI95:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The rows are what the settings measure and their differences, and what failures add on two
@@ -17,12 +17,12 @@ func TestStudy_AddsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := func(measure string, s setting) float64 { return studies.Find(rows, measure, s.name()).Here }
+	here := func(measure string, s setting) float64 { return evidence.Find(rows, measure, s.name()).Here }
 	for f, name := range names {
 		for i := 2; i < len(settings); i += 2 {
 			one := here(name, settings[i]) - here(name, settings[0])
 			two := here(name, settings[i+1]) - here(name, settings[1])
-			if got := here(studies.MoreThan(name, settings[1].name()), settings[i+1]); math.Abs(got-two) > 1e-6 {
+			if got := here(evidence.MoreThan(name, settings[1].name()), settings[i+1]); math.Abs(got-two) > 1e-6 {
 				t.Errorf("%s, %s: %v more, want %v", name, settings[i+1].name(), got, two)
 			}
 			if got := here(reliability(f), settings[i+1]); math.Abs(got-(two-one)) > 1e-6 {

@@ -100,10 +100,34 @@ type MaintenanceWish struct {
 	Force bool   `json:"force,omitempty" doc:"kill local jobs and drop legs that are in the way; legs are lost with refund and penalty, and their brokers repair them. Otherwise the window is refused if anything is in the way"`
 }
 
+// ReloadWish says how a process reads its file again.
+type ReloadWish struct {
+	DryRun bool   `json:"dryRun,omitempty" doc:"change nothing, and say what would come of it"`
+	Force  bool   `json:"force,omitempty" doc:"take nodes away from legs that hold them: those are lost with refund and penalty, and their brokers repair them. Otherwise such a file is refused"`
+	Why    string `json:"why,omitempty" maxLength:"256" doc:"reason, shown to those whose legs are lost"`
+}
+
 // Reloaded is what a process changed when it read its file again.
 type Reloaded struct {
-	Changed []string `json:"changed" doc:"in words; empty: nothing"`
-	Restart []string `json:"restart" doc:"keys and tables that differ from those at the start and need a restart"`
+	DryRun  bool      `json:"dryRun,omitempty" doc:"nothing was changed: this is what would come of it"`
+	Changed []string  `json:"changed" doc:"in words; empty: nothing"`
+	Restart []string  `json:"restart" doc:"keys and tables that differ from those at the start and need a restart"`
+	Lost    []LostLeg `json:"lost,omitempty" doc:"legs that lose their nodes, up to 100"`
+	Legs    int       `json:"legs,omitempty" doc:"how many legs lose their nodes"`
+	Jobs    int       `json:"jobs,omitempty" doc:"simulated local jobs that are killed or turned away, because they have no nodes any more"`
+}
+
+// LostLeg is a leg that loses its nodes.
+type LostLeg struct {
+	Leg    string  `json:"leg"`
+	Broker string  `json:"broker,omitempty" doc:"absent: it is maintenance"`
+	Job    string  `json:"job,omitempty"`
+	User   string  `json:"user,omitempty"`
+	State  string  `json:"state,omitempty"`
+	Group  string  `json:"group,omitempty"`
+	Nodes  int     `json:"nodes,omitempty"`
+	Start  Instant `json:"start,omitzero"`
+	End    Instant `json:"end,omitzero"`
 }
 
 // Message is the wish as the site takes it, counted from now; an error names a wrong key.

@@ -45,8 +45,8 @@ func (c *Client) OpenTo(ctx context.Context, w api.OpenWish) (api.SiteState, err
 }
 
 // Reload has a site read its file again.
-func (c *Client) Reload(ctx context.Context) (r api.Reloaded, err error) {
-	err = c.call(ctx, http.MethodPost, "/v1/reload", nil, &r)
+func (c *Client) Reload(ctx context.Context, w api.ReloadWish) (r api.Reloaded, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/reload", w, &r)
 	return r, err
 }
 

@@ -52,14 +52,14 @@ func newDrain() *cobra.Command {
 	var w api.DrainWish
 	var resume bool
 	cmd := wish(&c, &cobra.Command{
-		Use:   "drain SITE",
-		Short: "Stop a site from accepting new work",
+		Use:   "drain [SITE]",
+		Short: "Stop a site from accepting new work, or list drains",
 		Long: `Drain makes a site refuse new work (requests for offers, and new legs) until a given
 time, or until --resume. Legs that are held, committed or running go on, and so do
 local jobs. A later drain replaces an earlier one. A drain survives a restart of the
-site.`,
-		Example: "  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
-		Args:    flags.Arguments(1, 1, "one site"),
+site. Without SITE it lists which sites of the context drain, and until when.`,
+		Example: "  bourse drain\n  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
+		Args:    flags.Arguments(0, 1, "at most one site"),
 	}, func(ctx context.Context, server *client.Client, _ []string) (api.SiteState, error) {
 		if resume {
 			return server.Resume(ctx)
@@ -69,6 +69,7 @@ site.`,
 	flags.AddFlag(cmd, &w.Until, flags.AsMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
 	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
 	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
+	orList(&c, cmd, 1, drains)
 	return cmd
 }
 
@@ -78,8 +79,8 @@ func newMaintenance() *cobra.Command {
 	var w api.MaintenanceWish
 	var cancel bool
 	cmd := wish(&c, &cobra.Command{
-		Use:   "maintenance SITE NAME",
-		Short: "Take nodes of a site out of service for some time",
+		Use:   "maintenance [SITE [NAME]]",
+		Short: "Take nodes of a site out of service for some time, or list what is planned",
 		Long: `Maintenance announces a window in which nodes of a group are out of service: the
 site offers and starts nothing on them. If running jobs, reservations or legs are in
 the way, it is refused as busy, unless you give --force: then local jobs are killed,
@@ -87,10 +88,11 @@ committed legs are lost with refund and penalty, and their brokers look for
 replacements.
 
 You choose NAME; until the window ends, the same name means the same window. With
---cancel the nodes return to service, before or during the window.`,
-		Example: "  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
+--cancel the nodes return to service, before or during the window. Without NAME it
+lists what is planned at the site; without SITE, at all sites of the context.`,
+		Example: "  bourse maintenance\n  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
 			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
-		Args: flags.Arguments(2, 2, "a site and a name for the window"),
+		Args: flags.Arguments(0, 2, "a site and a name for the window"),
 	}, func(ctx context.Context, server *client.Client, args []string) (api.SiteState, error) {
 		if cancel {
 			return server.EndMaintenance(ctx, args[0])
@@ -108,6 +110,7 @@ You choose NAME; until the window ends, the same name means the same window. Wit
 	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to whoever is refused")
 	f.BoolVar(&w.Force, "force", false, "kill or drop the work that is in the way")
 	f.BoolVar(&cancel, "cancel", false, "return the nodes to service")
+	orList(&c, cmd, 2, windows)
 	return cmd
 }
 

@@ -1,53 +1,93 @@
 package operate
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/web/api"
 )
 
 // newSiteReload builds "bourse site reload".
 func newSiteReload() *cobra.Command {
 	var c calling
+	var w api.ReloadWish
 	cmd := &cobra.Command{
 		Use:   "reload NAME",
 		Short: "Make a site read its file again",
 		Long: `Reload makes the process of a site read its file again, like SIGHUP. It checks the
 whole file first; if anything is wrong, nothing changes. These changes apply at once:
-a [[vo]] that was added or removed, or that has let_go = true; the shares and accounts
-of VOs; and lists of revoked certificates. Other changes need a restart and are
-listed.
+prices and their curve; groups and their nodes; limits, and the terms by which legs
+are held, refunded and compensated; the local workload of simulated nodes; a [[vo]]
+that was added or removed, or that has let_go = true; the shares and accounts of VOs;
+and lists of revoked certificates. Other changes need a restart and are listed.
+
+What is promised stays as it was promised: legs keep their prices, nodes and times. A
+file that takes nodes away from legs is refused. --dry-run shows which legs those are
+and changes nothing. With --force they are lost, with refund and penalty, and their
+brokers look for replacements. After a refusal put the file back as it was, because the
+next start goes by it. A site beside a resource manager asks that what nodes there are,
+so a reload also takes in nodes that were added there.
 
 The site no longer listens to a VO that it has let go, but keeps its legs until they
 end. Leave the VO's table in the file, with let_go = true, until then.`,
-		Example: "  bourse site reload north",
+		Example: "  bourse site reload north --dry-run\n  bourse site reload north\n  bourse site reload north --force --why \"rack 4 is sold\"",
 		Args:    flags.Arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := c.Site(args[0])
+			server, err := c.Site(args[0])
 			if err != nil {
 				return err
 			}
-			r, err := api.Reload(cmd.Context())
+			r, err := server.Reload(cmd.Context(), w)
 			if err != nil {
 				return flags.Refused(err)
 			}
 			if c.JSON {
 				return flags.WriteJSON(cmd.OutOrStdout(), r)
 			}
-			if len(r.Changed) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "nothing changed")
-			}
-			for _, what := range r.Changed {
-				fmt.Fprintln(cmd.OutOrStdout(), "changed:", flags.Visible(what))
-			}
-			for _, what := range r.Restart {
-				fmt.Fprintln(cmd.OutOrStdout(), "needs a restart:", flags.Visible(what))
-			}
+			printReloaded(cmd.OutOrStdout(), &r, time.Now())
 			return nil
 		},
 	}
 	c.AddFlags(cmd)
+	cmd.Flags().BoolVar(&w.DryRun, "dry-run", false, "change nothing, and show what would come of it")
+	cmd.Flags().BoolVar(&w.Force, "force", false, "take nodes away from legs that hold them")
+	flags.AddFlag(cmd, &w.Why, flags.AsText, "why", "", "reason, shown to those whose legs are lost")
 	return cmd
+}
+
+// printReloaded shows what a reload has changed, or would change.
+func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
+	changed, lost := "changed:", "lost:"
+	if r.DryRun {
+		changed, lost = "would change:", "would lose its nodes:"
+	}
+	if len(r.Changed) == 0 {
+		fmt.Fprintln(out, "nothing changed")
+	}
+	for _, what := range r.Changed {
+		fmt.Fprintln(out, changed, flags.Visible(what))
+	}
+	for i := range r.Lost {
+		l := &r.Lost[i]
+		whose := "maintenance"
+		if l.Broker != "" {
+			whose = fmt.Sprintf("job %s of %s at %s", cmp.Or(l.Job, "?"), cmp.Or(l.User, "nobody"), l.Broker)
+		}
+		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s, %s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
+	}
+	if more := r.Legs - len(r.Lost); more > 0 {
+		fmt.Fprintln(out, "and", flags.Plural(more, "more leg", "more legs"))
+	}
+	if r.Jobs > 0 {
+		fmt.Fprintln(out, lost, flags.Plural(r.Jobs, "local job", "local jobs"))
+	}
+	for _, what := range r.Restart {
+		fmt.Fprintln(out, "needs a restart:", flags.Visible(what))
+	}
 }

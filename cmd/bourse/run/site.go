@@ -38,7 +38,9 @@ they disagree, or the journal ends in the future, it waits and says so. Exit sta
 1: the journal cannot be written, an address is taken, or a certificate is refused.
 
 On SIGHUP, or bourse site reload NAME, it reads the file again and changes, without a
-restart: which VOs it serves, their shares and accounts, and revoked certificates.
+restart: prices, nodes and groups, limits and terms, the simulated workload, which VOs
+it serves, their shares and accounts, and revoked certificates. What is promised stays
+as it was promised.
 
 bourse site lost NAME is a different command: it tells a broker that a site will not
 come back.`,
@@ -72,8 +74,8 @@ func (f *processFlags) options(cmd *cobra.Command) process.Options {
 	return o
 }
 
-// simulatedCluster makes simulated nodes with local jobs from a trace or a model.
-func simulatedCluster(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Backend, []string, error) {
+// simulatedCluster says how to make simulated nodes with local jobs from a trace or a model.
+func simulatedCluster(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
 	var work simulation.LocalWork
 	var remarks []string
 	if w := cfg.Workload; w != nil {
@@ -81,9 +83,11 @@ func simulatedCluster(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Ba
 		loads := simulation.NewWorkloads()
 		var err error
 		if work.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
-			return nil, nil, err
+			return cluster.Nodes{}, nil, err
 		}
 		remarks = loads.Remarks()
 	}
-	return simulation.NewBackend(&cfg.Site, work, agent), remarks, nil
+	simulation.NewBackend(&cfg.Site, work, agent) // agent gets its streams
+	spare := *agent
+	return cluster.Nodes{Groups: cfg.Groups, New: func() cluster.Backend { return simulation.NewBackend(&cfg.Site, work, &spare) }}, remarks, nil
 }

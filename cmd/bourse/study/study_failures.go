@@ -1,7 +1,7 @@
 package study
 
 import (
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/studies/failures"
 )
 
@@ -10,7 +10,7 @@ func studyFailures() experiment {
 	return experiment{
 		name: "failures", about: "what co-allocation pays for reliability: nodes fail under jobs on one site and on two at once (our own)",
 		runs: 100, quick: 5,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			return failures.Study(failures.Options{Seed: s.seed, Runs: s.runs, Done: s.done})
 		},
 		finding: failures.Finding,

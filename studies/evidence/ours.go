@@ -1,8 +1,10 @@
-package studies
+package evidence
 
 import (
 	"errors"
 	"fmt"
+
+	"github.com/bourse-grid/bourse/parallel"
 )
 
 // Ours is an experiment of our own: a world in several settings, of which each seed draws the
@@ -36,7 +38,7 @@ func (o *Ours) Outcomes() (Outcomes, error) {
 	for i := range out {
 		out[i] = make([][]float64, o.Runs)
 	}
-	failures := collect(len(o.Settings)*o.Runs, func() func(int) error {
+	failures := parallel.Collect(len(o.Settings)*o.Runs, func() func(int) error {
 		return func(i int) (err error) {
 			setting, run := i/o.Runs, i%o.Runs
 			if out[setting][run], err = o.Run(setting, o.Seed+uint64(run)); err != nil {
@@ -63,9 +65,9 @@ func (o *Ours) Rows(out Outcomes) (rows []Row) {
 	for f, name := range o.Figures {
 		for i, s := range o.Settings {
 			x := out.Column(i, f)
-			rows = append(rows, newRow(name, s.Name, Claim{}, "seed", average(x), unjudged(measured)))
+			rows = append(rows, NewRow(name, s.Name, Claim{}, "seed", Average(x), Unjudged(Measured)))
 			if s.Against != i {
-				rows = append(rows, More(MoreThan(name, o.Settings[s.Against].Name), s.Name, minus(x, out.Column(s.Against, f))))
+				rows = append(rows, Surplus(MoreThan(name, o.Settings[s.Against].Name), s.Name, Minus(x, out.Column(s.Against, f))))
 			}
 		}
 	}
@@ -75,10 +77,10 @@ func (o *Ours) Rows(out Outcomes) (rows []Row) {
 // MoreThan is the measure of a row that compares a figure with that of another setting.
 func MoreThan(figure, setting string) string { return figure + ", more than " + setting }
 
-// More is the row of a difference, unit by unit.
-func More(measure, setting string, differences []float64) Row {
-	d := average(differences)
-	return newRow(measure, setting, Claim{}, "seed", d, worded(d.estimate, "more", "less"))
+// Surplus is the row of a difference, unit by unit.
+func Surplus(measure, setting string, differences []float64) Row {
+	d := Average(differences)
+	return NewRow(measure, setting, Claim{}, "seed", d, Worded(d.Estimate, "more", "less"))
 }
 
 // Find returns the row of a measure in a setting, which must be there.
@@ -88,5 +90,5 @@ func Find(rows []Row, measure, setting string) *Row {
 			return &rows[i]
 		}
 	}
-	panic(fmt.Sprintf("studies: there is no row %q, %q", measure, setting))
+	panic(fmt.Sprintf("evidence: there is no row %q, %q", measure, setting))
 }
