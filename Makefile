@@ -1,7 +1,7 @@
 # make check is what CI runs: the whole check. Each step stands alone, so that one that
 # fails can be run by itself. While you work, go test ./... answers in minutes.
 
-.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill upgrade-drill hostile-drill speed slurm slurm-twin slurm-drill release-snapshot release
+.PHONY: check build fmt vet lint vuln advisories test race plants mutants fuzz determinism bench drill replica-drill upgrade-drill hostile-drill speed slurm slurm-twin slurm-drill release-snapshot release torture
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -58,19 +58,20 @@ test:
 	go test -timeout 30m ./...
 
 # The packages with goroutines or locks, under the race detector; those whose tests
-# take minutes then are in drill. tree/race_test.go holds both lists true.
+# take minutes then are in drill. tree/race_test.go holds both lists true. What takes long
+# tries fewer cases here: all of them have run in test.
 RACE := agents/certificate agents/journal agents/live agents/mirror agents/wire cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use cluster/command cluster/command/conformance cluster/local cluster/local/supervisor cluster/slurm configs \
 	parallel process process/federation report/draw web web/client web/dash web/rendezvous web/webhook workload
-RACE_LONG := cmd/bourse simulation simulation/torture studies
+RACE_LONG := cmd/bourse simulation simulation/torture studies studies/balance studies/evidence studies/slots
 
+race: export BOURSE_CHECK := quick
 race:
 	go test -race -short $(RACE:%=./%)
 
 # A test that would not notice a planted bug is no test: each one is caught.
 # One alone: go run ./cmd/plants NAME.
 plants:
-	flags=$$(go run ./cmd/plants) && go vet $$flags ./... && \
-	go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./broker ./cluster/managed ./cluster/slurm ./simulation ./sites ./simulation/torture -run 'Plant|plant'
+	flags=$$(go run ./cmd/plants) && go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./broker ./cluster/managed ./cluster/slurm ./simulation ./sites ./simulation/torture -run 'Plant|plant'
 
 # Changes of one operator or statement at a time: which of them does no test of the
 # package notice? SEED=N draws others.
@@ -95,6 +96,13 @@ fuzz:
 determinism:
 	tools/determinism.sh
 
+# The transaction in SEEDS worlds in which everything goes wrong, some 10 min for 1,000; test
+# runs 60 of them. START=N for others.
+SEEDS ?= 1000
+START ?= 1
+torture: build
+	./bourse torture --seeds $(SEEDS) --start $(START)
+
 # Processes that are killed, stopped and cut off, for longer than in test, and
 # with the race detector. SEED=N for other moments.
 SEED ?= 1
@@ -115,7 +123,7 @@ upgrade-drill:
 
 # Two VOs at the same sites, of which one is hostile and revoked in the middle; each
 # submits JOBS jobs, some 3 min for 300. SEED=N for other jobs.
-JOBS ?= 300
+hostile-drill: JOBS ?= 300
 hostile-drill:
 	go test ./simulation/drill -run TestVOs_AHostileVO -count 1 -timeout 1h -v -drill.hostile $(JOBS) -drill.seed $(SEED)
 
@@ -135,7 +143,7 @@ endif
 
 # A workload of JOBS jobs on a real controller, compared with its twin start by start; some
 # 5 min for 150. See docs/TWIN.md.
-JOBS ?= 150
+slurm-twin: JOBS ?= 150
 slurm-twin:
 	BOURSE_SLURM=1 go test ./workload/slurmdump -run TestReal -count 1 -timeout 1h -v -twin.jobs $(JOBS)
 
@@ -145,9 +153,11 @@ COUNT ?= 200
 slurm-drill:
 	BOURSE_SLURM=1 go test ./simulation/drill -run TestSlurmDrill -count 1 -timeout 3h -v -drill.count $(COUNT) -drill.seed $(SEED)
 
-# Once each, the largest left out: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
+# Once each, the largest left out: that they compile and run. Only packages that have any are
+# linked. For figures: go test -run '^$$' -bench . ./policy/...
 bench:
-	go test -short -run '^$$' -bench . -benchtime 1x ./...
+	go test -short -run '^$$' -bench . -benchtime 1x \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
 
 # docs/RELEASING.md. goreleaser is pinned in a module of its own, so that nobody who
 # only checks or builds fetches what it is made of.

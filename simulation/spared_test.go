@@ -43,7 +43,7 @@ func outcome(t *testing.T, sc *configs.Scenario, seed uint64, events bool, rec R
 // its instant, have the same outcome.
 func TestSimulation_WhatIsSparedDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	worlds := thorough.Count(12, 3)
+	worlds := thorough.Count(6, 3)
 	if testing.Short() {
 		worlds = 3
 	}

@@ -9,9 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -27,7 +29,7 @@ const (
 type AdmissionOptions struct {
 	Seed uint64
 	Runs int                   // how many times the deadlines are drawn
-	By   Blocks                // that the workload is resampled by
+	By   evidence.Blocks       // that the workload is resampled by
 	Done func(done, total int) // called after each simulation, never at once
 }
 
@@ -107,13 +109,13 @@ type admissionDraw struct {
 
 // lastJobs returns the last 3000 jobs of a trace. Processors are those requested. A job
 // that never ran gets a runtime of 1 s, and an unknown estimate is replaced by the runtime.
-func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int, err error) {
+func lastJobs(trace *workload.Trace, by evidence.Blocks) (list []admissionJob, blocks int, err error) {
 	from := len(trace.Records) - admissionJobs
 	if from < 0 {
 		return nil, 0, fmt.Errorf("the trace has %d jobs; must be %d or more", len(trace.Records), admissionJobs)
 	}
 	list = make([]admissionJob, 0, admissionJobs)
-	cut := newCutter(by, trace.Records[from].Submit(), trace.Records[len(trace.Records)-1].Submit())
+	cut := evidence.NewCutter(by, trace.Records[from].Submit(), trace.Records[len(trace.Records)-1].Submit())
 	for i := range trace.Records[from:] {
 		r := &trace.Records[from+i]
 		j := admissionJob{submit: r.Submit(), run: max(grid.Second, r.Run()), estimate: r.Estimate(), ran: r.Run() > 0}
@@ -127,10 +129,10 @@ func lastJobs(trace *workload.Trace, by Blocks) (list []admissionJob, blocks int
 			j.estimate = j.run
 		}
 		j.user = r[workload.UserID].Whole()
-		j.block = cut.block(j.submit, j.user)
+		j.block = cut.Block(j.submit, j.user)
 		list = append(list, j)
 	}
-	return list, cut.blocks(), nil
+	return list, cut.Blocks(), nil
 }
 
 // drawAdmission draws for every job, each purpose from a stream of its own.
@@ -256,7 +258,7 @@ func runAdmissions(jobs []admissionJob, blocks int, cells []admissionCell, opt A
 		draws[i] = drawAdmission(len(jobs), opt.Seed+uint64(i))
 	}
 	total := len(cells) * opt.Runs
-	results := collect(total, func() func(int) admissionOutcome {
+	results := parallel.Collect(total, func() func(int) admissionOutcome {
 		return func(i int) admissionOutcome { return runAdmission(&cells[i/opt.Runs], jobs, blocks, draws[i%opt.Runs]) }
 	}, opt.Done)
 	outcomes := make(map[admissionCell][]admissionOutcome, len(cells))

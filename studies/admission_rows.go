@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -17,7 +18,7 @@ import (
 // the deadlines. It is an error if the trace has fewer than 3000 jobs.
 //
 // One draw of all settings takes some 220 simulations of 5 to 30 ms.
-func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
+func Admission(trace *workload.Trace, opt AdmissionOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -30,11 +31,11 @@ func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
 	p.outcomes = runAdmissions(jobs, blocks, p.cells, opt)
 	p.rows, p.shown = nil, nil
 	p.all()
-	resample(p.rows, []int{blocks}, simulation.SeedOf(opt.Seed, "admission workload"), func(r *redraw) []Row {
+	evidence.Resample(p.rows, []int{blocks}, simulation.SeedOf(opt.Seed, "admission workload"), func(r *evidence.Redraw) []evidence.Row {
 		q := &admissionPlan{blocks: blocks, outcomes: make(map[admissionCell][]admissionOutcome, len(p.outcomes))}
 		for c, list := range p.outcomes {
-			for _, i := range r.units(len(list)) {
-				q.outcomes[c] = append(q.outcomes[c], newAdmissionOutcome(list[i].blocks, r.weights[0]))
+			for _, i := range r.Units(len(list)) {
+				q.outcomes[c] = append(q.outcomes[c], newAdmissionOutcome(list[i].blocks, r.Weights[0]))
 			}
 		}
 		q.all()
@@ -49,7 +50,7 @@ type admissionPlan struct {
 	blocks   int // of the workload
 	outcomes map[admissionCell][]admissionOutcome
 	shown    []admissionCell // the settings that have their rows
-	rows     []Row
+	rows     []evidence.Row
 }
 
 // of returns one figure of a setting by draw.
@@ -71,45 +72,45 @@ func (p *admissionPlan) slowdown(c admissionCell) []float64 {
 
 // gain returns how many points more deadlines LibraRisk meets than Libra.
 func (p *admissionPlan) gain(c admissionCell) []float64 {
-	return minus(p.met(c.under(admission.LibraRisk)), p.met(c.under(admission.Libra)))
+	return evidence.Minus(p.met(c.under(admission.LibraRisk)), p.met(c.under(admission.Libra)))
 }
 
 // verdict judges a figure.
-type verdict func(estimate) judgement
+type verdict func(evidence.Estimate) evidence.Judgement
 
 // row adds a row of the mean of values over the draws.
-func (p *admissionPlan) row(measure, setting string, paper Claim, values []float64, judge verdict) {
-	s := average(values)
-	row := newRow(measure, setting, paper, "draw", s, judge(s.estimate))
+func (p *admissionPlan) row(measure, setting string, paper evidence.Claim, values []float64, judge verdict) {
+	s := evidence.Average(values)
+	row := evidence.NewRow(measure, setting, paper, "draw", s, judge(s.Estimate))
 	row.Blocks = p.blocks
 	p.rows = append(p.rows, row)
 }
 
 // claim adds a row for a sentence of the paper.
 func (p *admissionPlan) claim(measure, setting, claim string, values []float64, judge verdict) {
-	p.row(measure, setting, Words(claim), values, judge)
+	p.row(measure, setting, evidence.Words(claim), values, judge)
 }
 
 // figure adds a row for a figure that the paper, or an independent program, prints: it is
 // taken as that of one draw of its own.
 func (p *admissionPlan) figure(measure, setting string, paper float64, values []float64) {
-	claim := FigureOf(paper, 1)
-	p.row(measure, setting, claim, values, func(e estimate) judgement { return beside(e, claim) })
+	claim := evidence.FigureOf(paper, 1)
+	p.row(measure, setting, claim, values, func(e evidence.Estimate) evidence.Judgement { return evidence.Beside(e, claim) })
 }
 
 // above judges a claim that a value is above 0.
-func above(e estimate) judgement { return exceeds(e, 0) }
+func above(e evidence.Estimate) evidence.Judgement { return evidence.Exceeds(e, 0) }
 
 // below0 judges a claim that a value is below 0, by its negative.
-func below0(e estimate) judgement { e.mean = -e.mean; return exceeds(e, 0) }
+func below0(e evidence.Estimate) evidence.Judgement { e.Mean = -e.Mean; return evidence.Exceeds(e, 0) }
 
 // equal judges a claim that a value is 0 but for a margin.
 func equal(margin float64) verdict {
-	return func(e estimate) judgement { return within(e, margin) }
+	return func(e evidence.Estimate) evidence.Judgement { return evidence.Within(e, margin) }
 }
 
 // barely judges a claim that a value is above 0, by 5 points at most.
-func barely(e estimate) judgement { return between(e, 0, 5) }
+func barely(e evidence.Estimate) evidence.Judgement { return evidence.Between(e, 0, 5) }
 
 // usual is the default setting: 20 % urgent, ratio 4, the trace's arrivals.
 func usual(inaccuracy int) admissionCell {
@@ -235,7 +236,7 @@ func (p *admissionPlan) point(c admissionCell) {
 				p.figure(measure, setting, paper, values)
 				return
 			}
-			p.row(measure, setting, Claim{}, values, none)
+			p.row(measure, setting, evidence.Claim{}, values, none)
 		}
 		figure("deadlines met, %", known[c][0], p.met(c))
 		figure("slowdown of these", known[c][1], p.slowdown(c))
@@ -243,13 +244,13 @@ func (p *admissionPlan) point(c admissionCell) {
 }
 
 // none is the verdict where nothing is claimed.
-func none(estimate) judgement { return unjudged("no claim") }
+func none(evidence.Estimate) evidence.Judgement { return evidence.Unjudged("no claim") }
 
 // claimOrders adds which control meets more deadlines than which (sections 5.1 and 5.2).
 func (p *admissionPlan) claimOrders() {
 	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
 	over := func(c admissionCell, more, less admission.Control, claim string, judge verdict) {
-		p.claim("met, points "+controlWords[more]+" above "+controlWords[less], c.words(), claim, minus(p.met(c.under(more)), p.met(c.under(less))), judge)
+		p.claim("met, points "+controlWords[more]+" above "+controlWords[less], c.words(), claim, evidence.Minus(p.met(c.under(more)), p.met(c.under(less))), judge)
 	}
 	for _, e := range []int{trueEstimates, asTraced} {
 		claim, judge := "above 0", verdict(above)
@@ -272,7 +273,7 @@ func (p *admissionPlan) claimOrders() {
 	over(usual(trueEstimates), risk, libra, "equal", equal(1))
 	for _, control := range []admission.Control{edf, libra, risk} {
 		p.claim("met, points lost to trace estimates", controlWords[control], "above 0",
-			minus(p.met(usual(trueEstimates).under(control)), p.met(usual(asTraced).under(control))), above)
+			evidence.Minus(p.met(usual(trueEstimates).under(control)), p.met(usual(asTraced).under(control))), above)
 	}
 }
 
@@ -293,7 +294,7 @@ func (p *admissionPlan) claimGains() {
 		p.figure(gain, c.words(), paper, p.gain(c))
 	}
 	change := func(setting, claim string, more, less admissionCell) {
-		p.claim(gain+", change", setting, claim, minus(p.gain(more), p.gain(less)), above)
+		p.claim(gain+", change", setting, claim, evidence.Minus(p.gain(more), p.gain(less)), above)
 	}
 	change("arrival delay 0.5 to 1", "grows", t, t.delayed(50))
 	change("arrival delay 0.3 to 0.5", "hardly any gain below 0.5", t.delayed(50), t.delayed(30))
@@ -303,7 +304,7 @@ func (p *admissionPlan) claimGains() {
 	change("inaccuracy 20 to 100 %, urgent 80 %", "grows", t.urged(80), usual(20).urged(80))
 	rise := func(control admission.Control, claim string, from, to int) {
 		p.claim("met, change", fmt.Sprintf("%s, trace estimates, urgent %d to %d %%", controlWords[control], from, to), claim,
-			minus(p.met(t.under(control).urged(to)), p.met(t.under(control).urged(from))), map[string]verdict{"rises": above, "similar": equal(3), "falls": below0}[claim])
+			evidence.Minus(p.met(t.under(control).urged(to)), p.met(t.under(control).urged(from))), map[string]verdict{"rises": above, "similar": equal(3), "falls": below0}[claim])
 	}
 	rise(admission.LibraRisk, "rises", 0, 100)
 	rise(admission.LibraRisk, "similar", 20, 80)
@@ -316,21 +317,21 @@ func (p *admissionPlan) claimSlowdowns() {
 	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
 	t := usual(asTraced)
 	for _, c := range []admissionCell{t, t.urged(80)} {
-		p.claim("slowdown, LibraRisk above EDF", c.words(), "above 0", minus(p.slowdown(c.under(risk)), p.slowdown(c.under(edf))), above)
-		p.claim("slowdown, Libra above LibraRisk", c.words(), "above 0", minus(p.slowdown(c.under(libra)), p.slowdown(c.under(risk))), above)
+		p.claim("slowdown, LibraRisk above EDF", c.words(), "above 0", evidence.Minus(p.slowdown(c.under(risk)), p.slowdown(c.under(edf))), above)
+		p.claim("slowdown, Libra above LibraRisk", c.words(), "above 0", evidence.Minus(p.slowdown(c.under(libra)), p.slowdown(c.under(risk))), above)
 	}
 	a := usual(trueEstimates)
-	p.claim("slowdown, Libra above LibraRisk", a.words(), "equal", minus(p.slowdown(a.under(libra)), p.slowdown(a.under(risk))), equal(.5))
+	p.claim("slowdown, Libra above LibraRisk", a.words(), "equal", evidence.Minus(p.slowdown(a.under(libra)), p.slowdown(a.under(risk))), equal(.5))
 	for _, urgent := range []int{20, 80} {
 		for _, control := range []admission.Control{libra, risk} {
 			p.claim("slowdown, fall with inaccuracy", fmt.Sprintf("%s, inaccuracy 0 to 100 %%, urgent %d %%", controlWords[control], urgent), "above 0",
-				minus(p.slowdown(a.under(control).urged(urgent)), p.slowdown(t.under(control).urged(urgent))), above)
+				evidence.Minus(p.slowdown(a.under(control).urged(urgent)), p.slowdown(t.under(control).urged(urgent))), above)
 		}
 	}
-	p.claim("slowdown, fall with inaccuracy", "EDF, inaccuracy 0 to 100 %, urgent 20 %", "unchanged", minus(p.slowdown(a.under(edf)), p.slowdown(t.under(edf))), equal(.25))
+	p.claim("slowdown, fall with inaccuracy", "EDF, inaccuracy 0 to 100 %, urgent 20 %", "unchanged", evidence.Minus(p.slowdown(a.under(edf)), p.slowdown(t.under(edf))), equal(.25))
 	for _, control := range []admission.Control{edf, libra, risk} {
 		p.claim("slowdown, rise with the ratio", controlWords[control]+", trace estimates, ratio 1 to 10", "above 0",
-			minus(p.slowdown(t.under(control).ratioed(10)), p.slowdown(t.under(control).ratioed(1))), above)
+			evidence.Minus(p.slowdown(t.under(control).ratioed(10)), p.slowdown(t.under(control).ratioed(1))), above)
 	}
 }
 
@@ -345,13 +346,13 @@ func (p *admissionPlan) beyond() {
 	for _, c := range []admissionCell{t, t.urged(100)} {
 		alone := c.under(admission.LibraRisk)
 		alone.refuseLate = true
-		p.row("met, points LibraRisk above Libra", alone.words(), Claim{}, minus(p.met(alone), p.met(c.under(admission.Libra))), sign)
-		p.row("met, points by accepting lone late jobs", "LibraRisk, "+c.words(), Claim{}, minus(p.met(c.under(admission.LibraRisk)), p.met(alone)), sign)
+		p.row("met, points LibraRisk above Libra", alone.words(), evidence.Claim{}, evidence.Minus(p.met(alone), p.met(c.under(admission.Libra))), evidence.Sign)
+		p.row("met, points by accepting lone late jobs", "LibraRisk, "+c.words(), evidence.Claim{}, evidence.Minus(p.met(c.under(admission.LibraRisk)), p.met(alone)), evidence.Sign)
 	}
-	p.row("met, points by sigma above the rule", "LibraRisk, "+t.words(), Claim{}, minus(p.met(t.under(admission.LibraRiskSigma)), p.met(t.under(admission.LibraRisk))), sign)
+	p.row("met, points by sigma above the rule", "LibraRisk, "+t.words(), evidence.Claim{}, evidence.Minus(p.met(t.under(admission.LibraRiskSigma)), p.met(t.under(admission.LibraRisk))), evidence.Sign)
 	for _, e := range []int{trueEstimates, asTraced} {
 		for _, c := range []admissionCell{usual(e), usual(e).urged(100)} {
-			p.claim("met, points lost without admission", "EDF, "+c.words(), "much worse", minus(p.met(c.under(admission.EDF)), p.met(c.under(admission.EDFOpen))), above)
+			p.claim("met, points lost without admission", "EDF, "+c.words(), "much worse", evidence.Minus(p.met(c.under(admission.EDF)), p.met(c.under(admission.EDFOpen))), above)
 		}
 	}
 }
@@ -377,7 +378,7 @@ func (p *admissionPlan) overruns() {
 					{"response of late jobs, h", func(o *admissionOutcome) float64 { return o.response }},
 					{"longest response of a late job, h", func(o *admissionOutcome) float64 { return o.longest }},
 				} {
-					p.row(m.name, controlWords[control]+", "+c.words(), Claim{}, p.of(c, m.of), none)
+					p.row(m.name, controlWords[control]+", "+c.words(), evidence.Claim{}, p.of(c, m.of), none)
 				}
 			}
 		}

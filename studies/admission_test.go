@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
@@ -25,7 +26,7 @@ func sdscTrace(tb testing.TB) *workload.Trace {
 
 func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
 	t.Parallel()
-	jobs, weeks, err := lastJobs(sdscTrace(t), ByWeeks)
+	jobs, weeks, err := lastJobs(sdscTrace(t), evidence.ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
 // One draw lies within three points of an independent program.
 func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	jobs, blocks, err := lastJobs(sdscTrace(t), ByWeeks)
+	jobs, blocks, err := lastJobs(sdscTrace(t), evidence.ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	}
 	p := &admissionPlan{outcomes: runAdmissions(jobs, blocks, cells, AdmissionOptions{Seed: 1, Runs: 1})}
 	for _, c := range cells {
-		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 3 {
+		if mean, _ := evidence.Interval(p.met(c)); math.Abs(mean-known[c][0]) > 3 {
 			t.Errorf("%v, %s: %.1f %% met, want %v", c.control, c.words(), mean, known[c][0])
 		}
 	}
@@ -97,7 +98,7 @@ func TestAdmission_DeadlinesAreDrawnFromTheirClass(t *testing.T) {
 
 func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	jobs, blocks, err := lastJobs(workload.FromJobs(workload.Header{}, workloadtest.Drawn(admissionJobs, admissionNodes, 0.9, 1)), ByWeeks)
+	jobs, blocks, err := lastJobs(workload.FromJobs(workload.Header{}, workloadtest.Drawn(admissionJobs, admissionNodes, 0.9, 1)), evidence.ByWeeks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 
 // One simulation of the experiment; a draw of all settings has some 220.
 func BenchmarkAdmission_Simulation_3000Jobs(b *testing.B) {
-	jobs, blocks, err := lastJobs(sdscTrace(b), ByWeeks)
+	jobs, blocks, err := lastJobs(sdscTrace(b), evidence.ByWeeks)
 	if err != nil {
 		b.Fatal(err)
 	}

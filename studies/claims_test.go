@@ -3,6 +3,7 @@ package studies
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"os"
 	"strings"
 	"testing"
@@ -61,13 +62,13 @@ func claimsTable(t *testing.T, under string, slowdown bool) string {
 			if !slowdown {
 				d, unit = x.Wait, 3600
 			}
-			e := estimate{mean: -d.Difference / unit, units: d.Weeks}
-			if e.half = 0; d.CI95 != nil {
-				e.half = *d.CI95 / unit
+			e := evidence.Estimate{Mean: -d.Difference / unit, Units: d.Weeks}
+			if e.Half = 0; d.CI95 != nil {
+				e.Half = *d.CI95 / unit
 			}
-			rows[order] += fmt.Sprintf(" %s ± %s", shown(-e.mean, e.half), shown(e.half, e.half))
+			rows[order] += fmt.Sprintf(" %s ± %s", shown(-e.Mean, e.Half), shown(e.Half, e.Half))
 			if slowdown {
-				rows[order] += ": " + exceeds(e, d.First/unit).verdict
+				rows[order] += ": " + evidence.Exceeds(e, d.First/unit).Verdict
 			}
 			rows[order] += " |"
 		}

@@ -1,4 +1,5 @@
-// Package studies holds experiments: those of the papers that Bourse follows, and
-// one of its own on load balancing by price. Each gives rows of measure, setting,
-// the paper's figure, the figure found here with its 95 % interval, and a verdict.
+// Package studies holds experiments: those of the papers that Bourse follows, and some of its
+// own. Each gives rows of evidence (studies/evidence). Studies that share nothing with the others
+// are packages below this one, with Options, Run and, if the rows can be summed up in words, a
+// Finding.
 package studies

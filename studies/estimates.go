@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -41,7 +43,7 @@ type EstimatesOptions struct {
 	Seed   uint64
 	Runs   int                   // draws of the deadlines, and of the reservations
 	Sample int                   // reservations of each draw whose delays are measured
-	By     Blocks                // that the workload is resampled by
+	By     evidence.Blocks       // that the workload is resampled by
 	Done   func(done, total int) // called after each replay, never at once
 }
 
@@ -52,7 +54,7 @@ var (
 
 const (
 	estimatesLimit = 50_000 // jobs that wait at most
-	shortLog       = 8 * week
+	shortLog       = 8 * evidence.Week
 )
 
 // estimateSums has the results of one block's jobs. In figures by user, a job weighs one
@@ -93,7 +95,7 @@ type estimatesStudy struct {
 	traces []EstimatesTrace
 	opt    EstimatesOptions
 	jobs   [][]grid.LocalJob
-	cut    []*cutter
+	cut    []*evidence.Cutter
 	over   []string             // by trace: what a block of it is
 	own    []map[int64]float64  // by trace: jobs of each user
 	sums   [][][][]estimateSums // by trace, policy, rule, block
@@ -102,12 +104,12 @@ type estimatesStudy struct {
 	bare   [][][]float64        // the same where overruns get what bare shares leave
 	quotes [][][]quoteOutcome   // by trace, rule, draw
 	lasts  [][]admissionJob     // by trace
-	rows   []Row
+	rows   []evidence.Row
 }
 
 // Estimates runs the experiment. The replays of four logs take two minutes on one
 // processor, with ten draws of the rest as much again.
-func Estimates(traces []EstimatesTrace, opt EstimatesOptions) ([]Row, error) {
+func Estimates(traces []EstimatesTrace, opt EstimatesOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -122,10 +124,10 @@ func Estimates(traces []EstimatesTrace, opt EstimatesOptions) ([]Row, error) {
 		return nil, err
 	}
 	for i := range traces {
-		blocks[i] = e.cut[i].blocks()
+		blocks[i] = e.cut[i].Blocks()
 	}
 	e.rows = e.all(nil)
-	resample(e.rows, blocks, simulation.SeedOf(opt.Seed, "estimates workload"), e.all)
+	evidence.Resample(e.rows, blocks, simulation.SeedOf(opt.Seed, "estimates workload"), e.all)
 	return e.rows, nil
 }
 
@@ -144,17 +146,17 @@ func (e *estimatesStudy) add(t *EstimatesTrace) error {
 		return fmt.Errorf("the trace has %d jobs that ran; must be %d or more", len(jobs), leastForecasts)
 	}
 	first, last := jobs[0].Submit, jobs[len(jobs)-1].Submit
-	span, over := grid.Duration(week), "week"
+	span, over := grid.Duration(evidence.Week), "week"
 	if last.Sub(first) < shortLog {
 		span, over = grid.Day, "day"
 	}
-	if e.opt.By == ByUsers {
+	if e.opt.By == evidence.ByUsers {
 		over = "user"
 	}
-	cut := newCutterOf(span, e.opt.By, first, last)
+	cut := evidence.NewCutterOf(span, e.opt.By, first, last)
 	own := map[int64]float64{}
 	for i := range jobs {
-		cut.block(jobs[i].Submit, jobs[i].User)
+		cut.Block(jobs[i].Submit, jobs[i].User)
 		own[jobs[i].User]++
 	}
 	lasts, _, err := lastJobs(t.Trace, e.opt.By)
@@ -201,7 +203,7 @@ func (e *estimatesStudy) run() error {
 			}
 		}
 	}
-	failures := collect(len(tasks), func() func(int) error { return func(i int) error { return tasks[i]() } }, e.opt.Done)
+	failures := parallel.Collect(len(tasks), func() func(int) error { return func(i int) error { return tasks[i]() } }, e.opt.Done)
 	return errors.Join(failures...)
 }
 
@@ -211,13 +213,13 @@ func (e *estimatesStudy) replay(t int, policy backfill.Policy, rule estimates.Ru
 	if err != nil {
 		return nil, fmt.Errorf("%s, %v, %v: %w", e.traces[t].Name, policy, rule, err)
 	}
-	sums, cut := make([]estimateSums, e.cut[t].blocks()), *e.cut[t]
+	sums, cut := make([]estimateSums, e.cut[t].Blocks()), *e.cut[t]
 	for i := range replay.Outcomes {
 		o := &replay.Outcomes[i]
 		if !o.Ran() {
 			continue
 		}
-		s, run, planned := &sums[cut.block(o.Job.Submit, o.Job.User)], o.End.Sub(o.Start), o.Job.Planned()
+		s, run, planned := &sums[cut.Block(o.Job.Submit, o.Job.User)], o.End.Sub(o.Start), o.Job.Planned()
 		s.jobs++
 		s.wait += o.Wait().Hours()
 		one := 1 / e.own[t][o.Job.User]

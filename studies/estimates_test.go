@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -27,7 +28,7 @@ func estimatedLog(t *testing.T) *workload.Trace {
 // against the requests; the same seed gives the same rows.
 func TestEstimates_RowsArePairedWithTheRequests(t *testing.T) {
 	t.Parallel()
-	run := func() []Row {
+	run := func() []evidence.Row {
 		rows, err := Estimates([]EstimatesTrace{{Name: "drawn", Nodes: 64, Trace: estimatedLog(t), Priced: true}},
 			EstimatesOptions{Seed: 1, Runs: 2, Sample: 2})
 		if err != nil {
@@ -36,7 +37,7 @@ func TestEstimates_RowsArePairedWithTheRequests(t *testing.T) {
 		return rows
 	}
 	rows, again := run(), run()
-	at := map[string]*Row{}
+	at := map[string]*evidence.Row{}
 	for i := range rows {
 		at[rows[i].Measure+"|"+rows[i].Setting] = &rows[i]
 		if a, b := rows[i].Here, again[i].Here; a != b {

@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment on forecasts is our own: how close a forecast made at a job's submission
@@ -91,7 +93,7 @@ type forecastCase struct {
 }
 
 // Forecast runs the experiment.
-func Forecast(traces []ForecastTrace, opt ForecastOptions) ([]Row, error) {
+func Forecast(traces []ForecastTrace, opt ForecastOptions) ([]evidence.Row, error) {
 	switch {
 	case opt.Runs < 1:
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
@@ -154,7 +156,7 @@ func (c *forecastCell) run(opt ForecastOptions, before, total int) error {
 		return err
 	}
 	past := newPast(replay, half)
-	c.parts = collect(len(drawn), func() func(int) forecastPart {
+	c.parts = parallel.Collect(len(drawn), func() func(int) forecastPart {
 		return func(i int) forecastPart {
 			cases := make([]forecastCase, len(drawn[i]))
 			for k, place := range drawn[i] {

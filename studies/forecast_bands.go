@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment on bands is our own: does a band that says 80 % hold 80 % of the starts, in
@@ -64,7 +65,7 @@ type bandsTrace struct {
 }
 
 // ForecastBands runs the experiment.
-func ForecastBands(traces []ForecastTrace, opt BandsOptions) ([]Row, error) {
+func ForecastBands(traces []ForecastTrace, opt BandsOptions) ([]evidence.Row, error) {
 	switch {
 	case opt.Runs < 2:
 		return nil, fmt.Errorf("runs = %d: must be 2 or more", opt.Runs)

@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // bandsResults are the rows of the study.
 type bandsResults struct {
-	list  []Row
+	list  []evidence.Row
 	parts int
 }
 
-func (r *bandsResults) row(measure, setting string, s sample, j judgement) {
-	r.list = append(r.list, newRow(measure, setting, Claim{}, "part of the log", s, j))
+func (r *bandsResults) row(measure, setting string, s evidence.Sample, j evidence.Judgement) {
+	r.list = append(r.list, evidence.NewRow(measure, setting, evidence.Claim{}, "part of the log", s, j))
 }
 
 // Measures of the study. A band of 80 % is to hold 78 to 82 % over all, 77 to 83 % in each
@@ -30,34 +31,36 @@ const (
 
 // trace adds the rows of a trace.
 func (r *bandsResults) trace(t *bandsTrace) {
-	alone := unjudged(measured)
-	whole := func(v float64) sample { return sample{estimate: estimate{mean: v, units: len(t.cases)}} }
+	alone := evidence.Unjudged(evidence.Measured)
+	whole := func(v float64) evidence.Sample {
+		return evidence.Sample{Estimate: evidence.Estimate{Mean: v, Units: len(t.cases)}}
+	}
 	r.row("submissions that have to wait, %", t.name, whole(100*float64(len(t.cases)+t.far)/float64(max(t.submitted, 1))), alone)
 	r.row("of these too far ahead for a band, %", t.name, whole(100*float64(t.far)/float64(max(len(t.cases)+t.far, 1))), alone)
 	for w := range bandsKnown {
-		held := average(r.of(t.cases, heldBy(w, bandsLevel)))
+		held := evidence.Average(r.of(t.cases, heldBy(w, bandsLevel)))
 		judged := alone
 		if w == bandsThis {
-			judged = between(held.estimate, 78, 82)
+			judged = evidence.Between(held.Estimate, 78, 82)
 		}
 		r.row(bandsHeld, t.name+", "+bandNames[w], held, judged)
 	}
 	for q := range 4 {
 		part := t.cases[q*len(t.cases)/4 : (q+1)*len(t.cases)/4]
-		held := average(r.of(part, heldBy(bandsThis, bandsLevel)))
-		r.row(bandsHeld, fmt.Sprintf("%s, quarter %d", t.name, q+1), held, between(held.estimate, 77, 83))
+		held := evidence.Average(r.of(part, heldBy(bandsThis, bandsLevel)))
+		r.row(bandsHeld, fmt.Sprintf("%s, quarter %d", t.name, q+1), held, evidence.Between(held.Estimate, 77, 83))
 	}
 	for class := range forecast.Far {
 		part := slices.DeleteFunc(slices.Clone(t.cases), func(c bandCase) bool { return c.class != class })
 		if len(part) >= r.parts {
-			held := average(r.of(part, heldBy(bandsThis, bandsLevel)))
-			r.row(bandsHeld, fmt.Sprintf("%s, waits of %v", t.name, class), held, between(held.estimate, 75, 85))
+			held := evidence.Average(r.of(part, heldBy(bandsThis, bandsLevel)))
+			r.row(bandsHeld, fmt.Sprintf("%s, waits of %v", t.name, class), held, evidence.Between(held.Estimate, 75, 85))
 		}
 	}
 	for level, percent := range forecast.Levels {
 		if level != bandsLevel {
-			held := average(r.of(t.cases, heldBy(bandsThis, level)))
-			r.row(fmt.Sprintf("starts held by the band of %d %%, %%", percent), t.name+", "+bandNames[bandsThis], held, between(held.estimate, float64(percent)-2, float64(percent)+2))
+			held := evidence.Average(r.of(t.cases, heldBy(bandsThis, level)))
+			r.row(fmt.Sprintf("starts held by the band of %d %%, %%", percent), t.name+", "+bandNames[bandsThis], held, evidence.Between(held.Estimate, float64(percent)-2, float64(percent)+2))
 		}
 	}
 	r.compared(t, bandsWidth, bandsKnown, func(part []bandCase, w bandWay) float64 {
@@ -77,11 +80,11 @@ func (r *bandsResults) trace(t *bandsTrace) {
 	}))
 	waits := float64(len(t.cases)) / float64(max(t.submitted, 1))
 	for w := range bandWays { // who starts at once is forecast exactly
-		near := average(r.of(t.cases, func(part []bandCase) float64 {
+		near := evidence.Average(r.of(t.cases, func(part []bandCase) float64 {
 			return 100 * meanOf(func(c *bandCase, w bandWay) float64 { return indicator(c.near[w]) })(part, w)
 		}))
 		rest := 100 * float64(t.submitted-len(t.cases)-t.far+t.nearFar[w]) / float64(max(t.submitted, 1))
-		r.row(bandsNear, t.name+", "+bandNames[w], near.times(waits).plus(rest), alone)
+		r.row(bandsNear, t.name+", "+bandNames[w], near.Times(waits).Plus(rest), alone)
 	}
 }
 
@@ -91,10 +94,10 @@ func (r *bandsResults) compared(t *bandsTrace, measure string, upTo bandWay, fig
 		return r.of(t.cases, func(part []bandCase) float64 { return figure(part, w) })
 	}
 	for w := range upTo {
-		r.row(measure, t.name+", "+bandNames[w], average(of(w)), unjudged(measured))
+		r.row(measure, t.name+", "+bandNames[w], evidence.Average(of(w)), evidence.Unjudged(evidence.Measured))
 	}
-	less := difference(of(bandsBefore), of(bandsThis))
-	r.row(measure+": less than by the rule before, calibrated", t.name+", "+bandNames[bandsThis], less, lessThan(less.estimate))
+	less := evidence.Difference(of(bandsBefore), of(bandsThis))
+	r.row(measure+": less than by the rule before, calibrated", t.name+", "+bandNames[bandsThis], less, evidence.LessThan(less.Estimate))
 }
 
 // of is a figure of each part of the cases.
@@ -136,7 +139,7 @@ func indicator(holds bool) float64 {
 func pinball(p, at, is float64) float64 { return max(p*(is-at), (p-1)*(is-at)) }
 
 // ForecastBandsFinding says in words what the bands hold.
-func ForecastBandsFinding(rows []Row) string {
+func ForecastBandsFinding(rows []evidence.Row) string {
 	var s strings.Builder
 	for _, r := range rows {
 		if trace, ok := strings.CutSuffix(r.Setting, ", "+bandNames[bandsThis]); ok && r.Measure == bandsHeld {

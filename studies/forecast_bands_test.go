@@ -6,16 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
-func bandRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]Row {
+func bandRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]evidence.Row {
 	t.Helper()
 	rows, err := ForecastBands([]ForecastTrace{trace}, BandsOptions{Seed: seed, Runs: 4, Waiting: 150, Draws: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := map[string]Row{}
+	list := map[string]evidence.Row{}
 	for _, r := range rows {
 		name := r.Measure + "|" + r.Setting
 		if _, had := list[name]; had || r.Verdict == "" || math.IsNaN(r.Here) {
@@ -91,12 +92,20 @@ func TestPinball_IsLeastAtTheQuantile(t *testing.T) {
 func TestForecastBands_SaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	idle := ForecastTrace{Name: "idle", Nodes: 1000, Jobs: wholeMachine(300).Jobs}
-	for want, f := range map[string]func() ([]Row, error){
-		"jobs wait":    func() ([]Row, error) { return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 50, 10, nil}) },
-		"at least one": func() ([]Row, error) { return ForecastBands(nil, BandsOptions{1, 5, 50, 10, nil}) },
-		"draws = 9":    func() ([]Row, error) { return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 50, 9, nil}) },
-		"runs = 1":     func() ([]Row, error) { return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 1, 50, 10, nil}) },
-		"waiting = 4":  func() ([]Row, error) { return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 4, 10, nil}) },
+	for want, f := range map[string]func() ([]evidence.Row, error){
+		"jobs wait": func() ([]evidence.Row, error) {
+			return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 50, 10, nil})
+		},
+		"at least one": func() ([]evidence.Row, error) { return ForecastBands(nil, BandsOptions{1, 5, 50, 10, nil}) },
+		"draws = 9": func() ([]evidence.Row, error) {
+			return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 50, 9, nil})
+		},
+		"runs = 1": func() ([]evidence.Row, error) {
+			return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 1, 50, 10, nil})
+		},
+		"waiting = 4": func() ([]evidence.Row, error) {
+			return ForecastBands([]ForecastTrace{idle}, BandsOptions{1, 5, 4, 10, nil})
+		},
 	} {
 		if rows, err := f(); err == nil || rows != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d rows, %v; want %q", len(rows), err, want)

@@ -2,16 +2,17 @@ package studies
 
 import (
 	"fmt"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"strings"
 )
 
 // forecastResults are the rows of the study.
 type forecastResults struct {
-	list []Row
+	list []evidence.Row
 }
 
-func (r *forecastResults) row(measure, setting string, s sample, j judgement) {
-	r.list = append(r.list, newRow(measure, setting, Claim{}, "part of the log", s, j))
+func (r *forecastResults) row(measure, setting string, s evidence.Sample, j evidence.Judgement) {
+	r.list = append(r.list, evidence.NewRow(measure, setting, evidence.Claim{}, "part of the log", s, j))
 }
 
 // nearStart names a measure of the submissions that wait, or of all.
@@ -38,35 +39,35 @@ func (r *forecastResults) cell(c *forecastCell) {
 	share := func(by forecaster, m int) []float64 {
 		return of(func(p *forecastPart) float64 { return 100 * p.within[by][m] })
 	}
-	alone := unjudged(measured)
-	whole := sample{estimate: estimate{mean: 100 * c.waits, units: len(c.parts)}}
+	alone := evidence.Unjudged(evidence.Measured)
+	whole := evidence.Sample{Estimate: evidence.Estimate{Mean: 100 * c.waits, Units: len(c.parts)}}
 	r.row("submissions that have to wait, %", name, whole, alone)
 	for m, margin := range margins {
 		for by := range forecasters {
-			r.row(nearStart(thoseWhoWait, margin.name), setting(by), average(share(by, m)), alone)
+			r.row(nearStart(thoseWhoWait, margin.name), setting(by), evidence.Average(share(by, m)), alone)
 		}
 		for by := byHistory; by <= byKept; by++ {
-			more := difference(share(by, m), share(byLimits, m))
-			r.row(nearStart(thoseWhoWait, margin.name)+": more than by limits", setting(by), more, worded(more.estimate, "more", "fewer"))
+			more := evidence.Difference(share(by, m), share(byLimits, m))
+			r.row(nearStart(thoseWhoWait, margin.name)+": more than by limits", setting(by), more, evidence.Worded(more.Estimate, "more", "fewer"))
 		}
 		for by := range forecasters { // those that start at once are forecast exactly
-			r.row(nearStart(allSubmissions, margin.name), setting(by), average(share(by, m)).times(c.waits).plus(100*(1-c.waits)), alone)
+			r.row(nearStart(allSubmissions, margin.name), setting(by), evidence.Average(share(by, m)).Times(c.waits).Plus(100*(1-c.waits)), alone)
 		}
 	}
 	for by := range forecasters {
-		r.row(thoseWhoWait+": mean distance of the forecast from the start, h", setting(by), average(of(func(p *forecastPart) float64 { return p.off[by] })), alone)
+		r.row(thoseWhoWait+": mean distance of the forecast from the start, h", setting(by), evidence.Average(of(func(p *forecastPart) float64 { return p.off[by] })), alone)
 	}
 	for by := range forecasters {
-		r.row(thoseWhoWait+": forecast later than the start by, h", setting(by), average(of(func(p *forecastPart) float64 { return p.late[by] })), alone)
+		r.row(thoseWhoWait+": forecast later than the start by, h", setting(by), evidence.Average(of(func(p *forecastPart) float64 { return p.late[by] })), alone)
 	}
 	for by := byHistory; by <= byKept; by++ {
-		inside := average(of(func(p *forecastPart) float64 { return 100 * p.inside[by] }))
+		inside := evidence.Average(of(func(p *forecastPart) float64 { return 100 * p.inside[by] }))
 		r.row(thoseWhoWait+": start between the first and the last tenth of the draws, %", setting(by), inside, alone)
 	}
 }
 
 // ForecastFinding says in words what history adds to limits.
-func ForecastFinding(rows []Row) string {
+func ForecastFinding(rows []evidence.Row) string {
 	var s strings.Builder
 	middle := margins[1].name
 	for _, r := range rows {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
@@ -24,13 +25,13 @@ func wholeMachine(n int) ForecastTrace {
 	return t
 }
 
-func forecastRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]Row {
+func forecastRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]evidence.Row {
 	t.Helper()
 	rows, err := Forecast([]ForecastTrace{trace}, ForecastOptions{Seed: seed, Runs: 5, Sample: 12, Draws: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := map[string]Row{}
+	list := map[string]evidence.Row{}
 	for _, r := range rows {
 		name := r.Measure + "|" + r.Setting
 		if _, had := list[name]; had || r.Runs != 5 || r.Verdict == "" {
@@ -46,7 +47,7 @@ func forecastRows(t *testing.T, trace ForecastTrace, seed uint64) map[string]Row
 func TestForecast_IsExactWhereHistoryTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	rows := forecastRows(t, wholeMachine(600), 1)
-	figure := func(measure, setting string) Row {
+	figure := func(measure, setting string) evidence.Row {
 		r, ok := rows[measure+"|whole, easy, "+setting]
 		if !ok {
 			t.Fatalf("no row %q, %q", measure, setting)
@@ -105,13 +106,23 @@ func TestForecast_SaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	few := wholeMachine(100)
 	idle := ForecastTrace{Name: "idle", Nodes: 1000, Jobs: wholeMachine(300).Jobs}
-	for want, f := range map[string]func() ([]Row, error){
-		"200 or more":   func() ([]Row, error) { return Forecast([]ForecastTrace{few}, ForecastOptions{1, 5, 5, 10, nil}) },
-		"half wait":     func() ([]Row, error) { return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 5, 10, nil}) },
-		"at least one":  func() ([]Row, error) { return Forecast(nil, ForecastOptions{1, 5, 5, 10, nil}) },
-		"draws = 1":     func() ([]Row, error) { return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 5, 1, nil}) },
-		"runs = 0":      func() ([]Row, error) { return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 0, 5, 10, nil}) },
-		"1 submission ": func() ([]Row, error) { return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 0, 10, nil}) },
+	for want, f := range map[string]func() ([]evidence.Row, error){
+		"200 or more": func() ([]evidence.Row, error) {
+			return Forecast([]ForecastTrace{few}, ForecastOptions{1, 5, 5, 10, nil})
+		},
+		"half wait": func() ([]evidence.Row, error) {
+			return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 5, 10, nil})
+		},
+		"at least one": func() ([]evidence.Row, error) { return Forecast(nil, ForecastOptions{1, 5, 5, 10, nil}) },
+		"draws = 1": func() ([]evidence.Row, error) {
+			return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 5, 1, nil})
+		},
+		"runs = 0": func() ([]evidence.Row, error) {
+			return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 0, 5, 10, nil})
+		},
+		"1 submission ": func() ([]evidence.Row, error) {
+			return Forecast([]ForecastTrace{idle}, ForecastOptions{1, 5, 0, 10, nil})
+		},
 	} {
 		if rows, err := f(); err == nil || rows != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d rows, %v; want %q", len(rows), err, want)

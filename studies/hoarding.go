@@ -7,8 +7,10 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment on hoarding is our own. The users of a VO book nodes before they know
@@ -72,7 +74,7 @@ var hoardingNames = [hoardingFigures]string{"hours from the need to the end, of 
 
 // Hoarding runs the experiment. A run of every setting takes some half a second on one
 // processor.
-func Hoarding(opt HoardingOptions) ([]Row, error) {
+func Hoarding(opt HoardingOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -81,7 +83,7 @@ func Hoarding(opt HoardingOptions) ([]Row, error) {
 		outcomes[i] = make([][hoardingFigures]float64, opt.Runs)
 	}
 	load := simulation.NewWorkloads()
-	failures := collect(len(hoardings)*opt.Runs, func() func(int) error {
+	failures := parallel.Collect(len(hoardings)*opt.Runs, func() func(int) error {
 		return func(i int) (err error) {
 			setting, run := i/opt.Runs, i%opt.Runs
 			outcomes[setting][run], err = hoardings[setting].run(load, opt.Seed+uint64(run))
@@ -91,22 +93,22 @@ func Hoarding(opt HoardingOptions) ([]Row, error) {
 	if err := errors.Join(failures...); err != nil {
 		return nil, err
 	}
-	var rows []Row
+	var rows []evidence.Row
 	for f := range hoardingFigures {
 		for i := range hoardings {
 			x := make([]float64, opt.Runs)
 			for r := range x {
 				x[r] = outcomes[i][r][f]
 			}
-			rows = append(rows, newRow(hoardingNames[f], hoardings[i].name, Claim{}, "seed", average(x), unjudged(measured)))
+			rows = append(rows, evidence.NewRow(hoardingNames[f], hoardings[i].name, evidence.Claim{}, "seed", evidence.Average(x), evidence.Unjudged(evidence.Measured)))
 			if i == 0 {
 				continue
 			}
 			for r := range x {
 				x[r] -= outcomes[0][r][f]
 			}
-			d := average(x)
-			rows = append(rows, newRow(hoardingNames[f]+", more than "+whenKnown, hoardings[i].name, Claim{}, "seed", d, worded(d.estimate, "more", "less")))
+			d := evidence.Average(x)
+			rows = append(rows, evidence.NewRow(hoardingNames[f]+", more than "+whenKnown, hoardings[i].name, evidence.Claim{}, "seed", d, evidence.Worded(d.Estimate, "more", "less")))
 		}
 	}
 	return rows, nil
@@ -166,14 +168,14 @@ func (h *hoarding) outcome(s *report.Summary) (f [hoardingFigures]float64) {
 }
 
 // HoardingFinding says what hoarding gains and what it costs.
-func HoardingFinding(rows []Row) string {
-	more := func(f hoardingFigure, setting string) *Row {
-		i := slices.IndexFunc(rows, func(r Row) bool {
+func HoardingFinding(rows []evidence.Row) string {
+	more := func(f hoardingFigure, setting string) *evidence.Row {
+		i := slices.IndexFunc(rows, func(r evidence.Row) bool {
 			return r.Measure == hoardingNames[f]+", more than "+whenKnown && r.Setting == setting
 		})
 		return &rows[i]
 	}
-	say := func(r *Row) string { return fmt.Sprintf("%+.2f ± %.2f", r.Here, r.CI95) }
+	say := func(r *evidence.Row) string { return fmt.Sprintf("%+.2f ± %.2f", r.Here, r.CI95) }
 	free := hoardings[2].name
 	text := fmt.Sprintf("Who books twice as many 6 h ahead and gives half of them up ends its jobs %s h after the need against booking then, and each costs %s credits more and loses %s; local jobs wait %s h longer.",
 		say(more(untilEnd, free)), say(more(keptCost, free)), say(more(keptLoss, free)), say(more(waitOfLocal, free)))

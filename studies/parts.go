@@ -9,8 +9,10 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment on jobs of unlike parts is our own. A hybrid job prepares on classical nodes,
@@ -118,7 +120,7 @@ algorithm = "amp"
 `
 
 // Parts runs the experiment. A run of every setting takes about a second on one processor.
-func Parts(opt PartsOptions) ([]Row, error) {
+func Parts(opt PartsOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -128,7 +130,7 @@ func Parts(opt PartsOptions) ([]Row, error) {
 		outcomes[i] = make([][partsFigures]float64, opt.Runs)
 	}
 	load := simulation.NewWorkloads()
-	failures := collect(settings*opt.Runs, func() func(int) error {
+	failures := parallel.Collect(settings*opt.Runs, func() func(int) error {
 		return func(i int) (err error) {
 			setting, run := i/opt.Runs, i%opt.Runs
 			seed := opt.Seed + uint64(run)
@@ -148,14 +150,14 @@ func Parts(opt PartsOptions) ([]Row, error) {
 
 // hybridRows are the figures of the first question, and beside each setting of parts what it
 // has more than one window.
-func hybridRows(outcomes [][][partsFigures]float64) (rows []Row) {
+func hybridRows(outcomes [][][partsFigures]float64) (rows []evidence.Row) {
 	for f := range partsFigures {
 		for i, h := range hybridSettings {
 			x := columnOf(outcomes[i], f)
-			rows = append(rows, newRow(partsNames[f], h.name, Claim{}, "seed", average(x), unjudged(measured)))
+			rows = append(rows, evidence.NewRow(partsNames[f], h.name, evidence.Claim{}, "seed", evidence.Average(x), evidence.Unjudged(evidence.Measured)))
 			if h.parts {
-				d := difference(x, columnOf(outcomes[i-1], f))
-				rows = append(rows, newRow(partsNames[f]+partsPaired, h.name, Claim{}, "seed", d, worded(d.estimate, "more", "less")))
+				d := evidence.Difference(x, columnOf(outcomes[i-1], f))
+				rows = append(rows, evidence.NewRow(partsNames[f]+partsPaired, h.name, evidence.Claim{}, "seed", d, evidence.Worded(d.Estimate, "more", "less")))
 			}
 		}
 	}
@@ -167,23 +169,23 @@ func hybridRows(outcomes [][][partsFigures]float64) (rows []Row) {
 		for r, all := range columnOf(outcomes[i-1], classicalHeld) {
 			x[r] = 100 * (1 - x[r]/all)
 		}
-		rows = append(rows, newRow(savedName, h.name, Words("46 to 64"), "seed", average(x), unjudged(measured)))
+		rows = append(rows, evidence.NewRow(savedName, h.name, evidence.Words("46 to 64"), "seed", evidence.Average(x), evidence.Unjudged(evidence.Measured)))
 	}
 	return rows
 }
 
 // spreadRows are those of the second.
-func spreadRows(outcomes [][][partsFigures]float64) (rows []Row) {
+func spreadRows(outcomes [][][partsFigures]float64) (rows []evidence.Row) {
 	for _, x := range []struct {
 		name string
 		f    partsFigure
 	}{{spreadWait, localsWait}, {spreadEnds, untilJobsEnd}} {
 		for i, s := range spreadSettings {
 			v := columnOf(outcomes[i], x.f)
-			rows = append(rows, newRow(x.name, s.name, Claim{}, "seed", average(v), unjudged(measured)))
+			rows = append(rows, evidence.NewRow(x.name, s.name, evidence.Claim{}, "seed", evidence.Average(v), evidence.Unjudged(evidence.Measured)))
 			if i > 0 {
-				d := difference(v, columnOf(outcomes[0], x.f))
-				rows = append(rows, newRow(x.name+spreadMore, s.name, Claim{}, "seed", d, worded(d.estimate, "more", "less")))
+				d := evidence.Difference(v, columnOf(outcomes[0], x.f))
+				rows = append(rows, evidence.NewRow(x.name+spreadMore, s.name, evidence.Claim{}, "seed", d, evidence.Worded(d.Estimate, "more", "less")))
 			}
 		}
 	}
@@ -296,12 +298,12 @@ func partsOutcome(s *report.Summary) (f [partsFigures]float64) {
 }
 
 // PartsFinding says what parts save and what co-allocation costs the sites' own users.
-func PartsFinding(rows []Row) string {
-	row := func(measure, setting string) *Row {
-		return &rows[slices.IndexFunc(rows, func(r Row) bool { return r.Measure == measure && r.Setting == setting })]
+func PartsFinding(rows []evidence.Row) string {
+	row := func(measure, setting string) *evidence.Row {
+		return &rows[slices.IndexFunc(rows, func(r evidence.Row) bool { return r.Measure == measure && r.Setting == setting })]
 	}
-	say := func(r *Row) string { return fmt.Sprintf("%.1f ± %.1f", r.Here, r.CI95) }
-	than := func(r *Row, more, less string) string {
+	say := func(r *evidence.Row) string { return fmt.Sprintf("%.1f ± %.1f", r.Here, r.CI95) }
+	than := func(r *evidence.Row, more, less string) string {
 		if r.Here < 0 {
 			return fmt.Sprintf("%.2f ± %.2f h %s", -r.Here, r.CI95, less)
 		}

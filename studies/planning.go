@@ -7,9 +7,11 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment on planning is our own: what a VO loses (what its jobs cost, what
@@ -163,7 +165,7 @@ type planningWorld struct {
 // Planning runs the experiment and returns its figures. It is an error if a trace
 // is missing in the folder of traces. A run of every setting takes some fifteen
 // seconds on one processor, of the scenarios of traces two minutes more.
-func Planning(opt PlanningOptions) ([]Row, error) {
+func Planning(opt PlanningOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -184,7 +186,7 @@ func Planning(opt PlanningOptions) ([]Row, error) {
 	if err := runPlanning(worlds, opt); err != nil {
 		return nil, err
 	}
-	var rows []Row
+	var rows []evidence.Row
 	for i := range worlds {
 		rows = append(rows, worlds[i].rows()...)
 	}
@@ -208,7 +210,7 @@ func runPlanning(worlds []planningWorld, opt PlanningOptions) error {
 		}
 	}
 	load := simulation.NewWorkloads()
-	failures := collect(len(pieces), func() func(int) error {
+	failures := parallel.Collect(len(pieces), func() func(int) error {
 		return func(i int) (err error) {
 			p := &pieces[i]
 			p.world.outcomes[p.cell][p.run], err = p.world.run(&p.world.cells[p.cell], load, opt.Seed+uint64(p.run))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // pairedName is the measure that decides: by seed, how much less a setting loses.
@@ -35,7 +36,7 @@ func (w *planningWorld) least(at point) int {
 		if w.cells[i].point != at {
 			continue
 		}
-		if mean, _ := interval(w.of(i, valueLost)); best < 0 || mean < least {
+		if mean, _ := evidence.Interval(w.of(i, valueLost)); best < 0 || mean < least {
 			best, least = i, mean
 		}
 	}
@@ -43,7 +44,7 @@ func (w *planningWorld) least(at point) int {
 }
 
 // lessBy is by seed how many percent of b a figure of cell a lies below that of b.
-func (w *planningWorld) lessBy(a, b int, f planningFigure) sample {
+func (w *planningWorld) lessBy(a, b int, f planningFigure) evidence.Sample {
 	x, y := w.of(a, f), w.of(b, f)
 	d := make([]float64, len(x))
 	for i := range x {
@@ -51,33 +52,33 @@ func (w *planningWorld) lessBy(a, b int, f planningFigure) sample {
 			d[i] = 100 * (y[i] - x[i]) / y[i]
 		}
 	}
-	return average(d)
+	return evidence.Average(d)
 }
 
 // more is by seed how much a figure of cell a lies above that of b.
-func (w *planningWorld) more(a, b int, f planningFigure) sample {
+func (w *planningWorld) more(a, b int, f planningFigure) evidence.Sample {
 	x, y := w.of(a, f), w.of(b, f)
 	d := make([]float64, len(x))
 	for i := range x {
 		d[i] = x[i] - y[i]
 	}
-	return average(d)
+	return evidence.Average(d)
 }
 
 // rows are the figures of one scenario, then the comparisons.
-func (w *planningWorld) rows() []Row {
-	var list []Row
-	add := func(measure, setting, claim string, s sample, j judgement) {
-		paper := Claim{}
+func (w *planningWorld) rows() []evidence.Row {
+	var list []evidence.Row
+	add := func(measure, setting, claim string, s evidence.Sample, j evidence.Judgement) {
+		paper := evidence.Claim{}
 		if claim != "" {
-			paper = Words(claim)
+			paper = evidence.Words(claim)
 		}
-		list = append(list, newRow(w.preset+": "+measure, setting, paper, "seed", s, j))
+		list = append(list, evidence.NewRow(w.preset+": "+measure, setting, paper, "seed", s, j))
 	}
 	for i := range w.cells { // what is lost and of how many jobs, side by side
 		c := &w.cells[i]
-		add(planningNames[valueLost], c.String(), "", average(w.of(i, valueLost)), w.loses(i))
-		add(planningNames[placedShare], c.String(), "", average(w.of(i, placedShare)), unjudged(measured))
+		add(planningNames[valueLost], c.String(), "", evidence.Average(w.of(i, valueLost)), w.loses(i))
+		add(planningNames[placedShare], c.String(), "", evidence.Average(w.of(i, placedShare)), evidence.Unjudged(evidence.Measured))
 	}
 	for f := meanFinish; f < planningFigures; f++ {
 		for i := range w.cells {
@@ -85,16 +86,16 @@ func (w *planningWorld) rows() []Row {
 			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy.OneByOne()) {
 				continue
 			}
-			add(planningNames[f], c.String(), "", average(w.of(i, f)), unjudged(measured))
+			add(planningNames[f], c.String(), "", evidence.Average(w.of(i, f)), evidence.Unjudged(evidence.Measured))
 		}
 	}
 	for i := range w.cells {
 		if c := &w.cells[i]; c.planner.name != firstOnes {
 			first := w.cell(firstOnes, c.point)
 			less := w.lessBy(i, first, valueLost)
-			add(pairedName, c.String(), "", less, lessThan(less.estimate))
+			add(pairedName, c.String(), "", less, evidence.LessThan(less.Estimate))
 			more := w.more(i, first, placedShare)
-			add(pairedPlaced, c.String(), "", more, worded(more.estimate, "more", "fewer"))
+			add(pairedPlaced, c.String(), "", more, evidence.Worded(more.Estimate, "more", "fewer"))
 		}
 	}
 	w.claims(add)
@@ -103,16 +104,16 @@ func (w *planningWorld) rows() []Row {
 
 // loses is the verdict on what a setting loses: the least at its point, the same,
 // undecided, or by how much it is above that.
-func (w *planningWorld) loses(cell int) judgement {
+func (w *planningWorld) loses(cell int) evidence.Judgement {
 	best := w.least(w.cells[cell].point)
 	if cell == best {
-		return unjudged(leastLost)
+		return evidence.Unjudged(leastLost)
 	}
 	gain := w.lessBy(cell, best, valueLost)
-	if gain.mean == 0 && gain.half == 0 {
-		return unjudged(equalLoss)
+	if gain.Mean == 0 && gain.Half == 0 {
+		return evidence.Unjudged(equalLoss)
 	}
-	return versus(gain.estimate)
+	return evidence.Versus(gain.Estimate)
 }
 
 // Verdicts on what a setting loses, besides by how much it is above the least.
@@ -123,27 +124,27 @@ const (
 
 // claims adds the rows on the planner's promise about its settings: more alternatives, or
 // patience, make no outcome worse.
-func (w *planningWorld) claims(add func(measure, setting, claim string, s sample, j judgement)) {
+func (w *planningWorld) claims(add func(measure, setting, claim string, s evidence.Sample, j evidence.Judgement)) {
 	for _, c := range []struct{ setting, than string }{
 		{"value, 20 alternatives", "value, 1 alternative"}, {"value, 20 alternatives", "value"}, {"value", "value, patience 0"},
 	} {
 		a, b := w.cell(c.setting, basePoint), w.cell(c.than, basePoint)
 		setting := c.setting + " against " + c.than
 		less := w.lessBy(a, b, valueLost)
-		add("value lost less, %", setting, "never worse", less, atLeast(less.estimate, 0))
+		add("value lost less, %", setting, "never worse", less, evidence.AtLeast(less.Estimate, 0))
 		for _, f := range []planningFigure{placedShare, meanFinish, totalCost} {
 			gain, measure := w.lessBy(a, b, f), "less "+strings.TrimSuffix(strings.TrimSuffix(planningNames[f], ", h"), ", credits")+", %"
 			if f == placedShare {
-				gain, measure = gain.times(-1), "more jobs placed, %"
+				gain, measure = gain.Times(-1), "more jobs placed, %"
 			}
-			add(measure, setting, "worse by 1 % at most", gain, atLeast(gain.estimate, -1))
+			add(measure, setting, "worse by 1 % at most", gain, evidence.AtLeast(gain.Estimate, -1))
 		}
 	}
 }
 
 // PlanningFinding says for each scenario which setting loses least value, at the
 // base point and around it.
-func PlanningFinding(rows []Row) string {
+func PlanningFinding(rows []evidence.Row) string {
 	var s strings.Builder
 	for _, g := range scenes {
 		if row := leastOf(rows, &g, basePoint); row != nil {
@@ -155,8 +156,8 @@ func PlanningFinding(rows []Row) string {
 
 // leastOf is the row of the setting that loses least at a point; nil if there is
 // none.
-func leastOf(rows []Row, g *scene, at point) *Row {
-	var best *Row
+func leastOf(rows []evidence.Row, g *scene, at point) *evidence.Row {
+	var best *evidence.Row
 	for i := range rows {
 		r := &rows[i]
 		if r.Measure == g.preset+": "+planningNames[valueLost] && isAt(r.Setting, at) && (best == nil || r.Here < best.Here) {
@@ -171,14 +172,14 @@ func isAt(setting string, at point) bool {
 	return slices.ContainsFunc(planners, func(p planner) bool { c := planningCell{&p, at}; return c.String() == setting })
 }
 
-func (g *scene) finding(s *strings.Builder, rows []Row, best *Row) {
-	figure := func(measure, setting string) *Row {
+func (g *scene) finding(s *strings.Builder, rows []evidence.Row, best *evidence.Row) {
+	figure := func(measure, setting string) *evidence.Row {
 		for i := range rows {
 			if rows[i].Measure == g.preset+": "+measure && rows[i].Setting == setting {
 				return &rows[i]
 			}
 		}
-		return &Row{}
+		return &evidence.Row{}
 	}
 	fmt.Fprintf(s, "%s: %s loses least value", g.preset, best.Setting)
 	if d := figure(pairedName, best.Setting); best.Setting != firstOnes {
@@ -194,7 +195,7 @@ func (g *scene) finding(s *strings.Builder, rows []Row, best *Row) {
 	var equal []string
 	for i := range rows {
 		if r := &rows[i]; r.Measure == best.Measure && r != best && isAt(r.Setting, basePoint) {
-			if rest++; r.Verdict == Undecided || r.Verdict == equalLoss {
+			if rest++; r.Verdict == evidence.Undecided || r.Verdict == equalLoss {
 				near++
 				equal = append(equal, r.Setting)
 			}
@@ -211,18 +212,18 @@ func (g *scene) finding(s *strings.Builder, rows []Row, best *Row) {
 }
 
 // around says where value is not the best at the points around the base point.
-func (g *scene) around(s *strings.Builder, rows []Row, measure string) {
+func (g *scene) around(s *strings.Builder, rows []evidence.Row, measure string) {
 	points, good := 0, 0
 	var others []string
 	for _, at := range g.points()[1:] {
 		best := leastOf(rows, g, at)
-		ours := slices.IndexFunc(rows, func(r Row) bool { return r.Measure == measure && r.Setting == "value, "+at.name })
+		ours := slices.IndexFunc(rows, func(r evidence.Row) bool { return r.Measure == measure && r.Setting == "value, "+at.name })
 		if best == nil || ours < 0 {
 			continue
 		}
 		points++
 		switch rows[ours].Verdict {
-		case leastLost, equalLoss, Undecided:
+		case leastLost, equalLoss, evidence.Undecided:
 			good++
 		default:
 			others = append(others, fmt.Sprintf("%s (value is %s)", best.Setting, rows[ours].Verdict))
@@ -243,7 +244,7 @@ func shortly(v float64) string {
 
 // PlanningFronts are cost against finish in each scenario: the planners at the base
 // point, and value at the other urgencies.
-func PlanningFronts(rows []Row) []report.StudyFront {
+func PlanningFronts(rows []evidence.Row) []report.StudyFront {
 	var list []report.StudyFront
 	near := []string{"value, 1 alternative", "value, 20 alternatives", "value, patience 0"} // not to be told from value
 	for _, g := range scenes {

@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence/evidencetest"
 )
 
 // toldWorld has the figures of three settings at the base point and two at another,
@@ -45,7 +46,7 @@ func TestPlanning_RowsOfFiguresByHand(t *testing.T) {
 	w := toldWorld()
 	rows := w.rows()
 	got := func(measure, setting string) string {
-		r := row(t, rows, measure, setting)
+		r := evidencetest.Row(t, rows, measure, setting)
 		return fmt.Sprintf("%.4g ± %.4g %s", r.Here, r.CI95, r.Verdict)
 	}
 	for _, c := range []struct{ measure, setting, want string }{
@@ -196,7 +197,7 @@ func TestPlanning_FiguresAreThoseOfTheScenarioWithThatSeed(t *testing.T) {
 			t.Errorf("the urgency changes what first alternatives cost, or not what they lose: %v, %v", r, w.outcomes[2][i])
 		}
 	}
-	if less := w.lessBy(3, 2, valueLost).mean; less <= 0 {
+	if less := w.lessBy(3, 2, valueLost).Mean; less <= 0 {
 		t.Errorf("value loses %.1f %% less than first alternatives at urgency 3", less)
 	}
 }

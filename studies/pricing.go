@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -42,7 +43,7 @@ func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
 type PricingOptions struct {
 	Seed   uint64
 	Runs   int                   // with the seeds Seed, Seed+1, ..., which draw copies, reservations and preferences
-	By     Blocks                // that the workload is resampled by
+	By     evidence.Blocks       // that the workload is resampled by
 	Sample int                   // reservations of a run whose delays are held against a replay without them
 	Done   func(done, total int) // called after each piece of work, in no order, never at once
 }
@@ -86,7 +87,7 @@ const samplePart = 10
 // capacity so far that 2000 jobs wait.
 //
 // A run of SP2 and CTC takes about five seconds on two processors.
-func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
+func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]evidence.Row, error) {
 	switch {
 	case opt.Runs < 1:
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
@@ -113,7 +114,7 @@ func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 	}
 	p.results, p.rows = results, nil
 	p.all()
-	resample(p.rows, p.blocks, simulation.SeedOf(opt.Seed, "adaptive-pricing workload"), func(r *redraw) []Row {
+	evidence.Resample(p.rows, p.blocks, simulation.SeedOf(opt.Seed, "adaptive-pricing workload"), func(r *evidence.Redraw) []evidence.Row {
 		q := &pricingPlan{traces: traces, blocks: p.blocks, results: results.resampled(r)}
 		q.all()
 		return q.rows

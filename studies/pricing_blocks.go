@@ -5,25 +5,26 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // pricingBlocks cut the jobs of a trace into blocks, copies with their originals.
 type pricingBlocks struct {
-	cut   *cutter
+	cut   *evidence.Cutter
 	count int
 	zero  grid.Time
 }
 
-func newPricingBlocks(by Blocks, jobs []grid.LocalJob) *pricingBlocks {
-	b := &pricingBlocks{cut: newCutter(by, jobs[0].Submit, jobs[len(jobs)-1].Submit), zero: jobs[0].Submit}
+func newPricingBlocks(by evidence.Blocks, jobs []grid.LocalJob) *pricingBlocks {
+	b := &pricingBlocks{cut: evidence.NewCutter(by, jobs[0].Submit, jobs[len(jobs)-1].Submit), zero: jobs[0].Submit}
 	for i := range jobs { // numbers all users now, before several processors need them
 		b.of(&jobs[i])
 	}
-	b.count = b.cut.blocks()
+	b.count = b.cut.Blocks()
 	return b
 }
 
-func (b *pricingBlocks) of(j *grid.LocalJob) int { return b.cut.block(j.Submit, j.User) }
+func (b *pricingBlocks) of(j *grid.LocalJob) int { return b.cut.Block(j.Submit, j.User) }
 
 // pricingSums has the sums from which a run's means are computed, for one block.
 type pricingSums struct {
@@ -68,10 +69,10 @@ func (b *pricingBlocks) spans(r *simulation.Replay, makespan float64) []pricingS
 	left := hours
 	for i := range list {
 		switch {
-		case b.cut.by == ByUsers:
+		case b.cut.By == evidence.ByUsers:
 			list[i].span = hours / float64(b.count)
 		case i < b.count-1:
-			list[i].span = float64(r.Nodes) * week.Hours()
+			list[i].span = float64(r.Nodes) * evidence.Week.Hours()
 			left -= list[i].span
 		default:
 			list[i].span = left
@@ -114,18 +115,18 @@ func (o *pricingOutcome) weighed(weights []float64) pricingOutcome {
 }
 
 // resampled returns what the results of the drawn runs and blocks would have been.
-func (r *pricingResults) resampled(d *redraw) *pricingResults {
+func (r *pricingResults) resampled(d *evidence.Redraw) *pricingResults {
 	x := &pricingResults{outcomes: make(map[pricingKey][]pricingOutcome, len(r.outcomes)), quotes: make(map[pricingKey][]quoteOutcome, len(r.quotes))}
 	for k, list := range r.outcomes {
-		for _, i := range d.units(len(list)) {
-			x.outcomes[k] = append(x.outcomes[k], list[i].weighed(d.weights[k.trace]))
+		for _, i := range d.Units(len(list)) {
+			x.outcomes[k] = append(x.outcomes[k], list[i].weighed(d.Weights[k.trace]))
 		}
 	}
 	for k, list := range r.measured {
-		for _, i := range d.units(len(list)) {
+		for _, i := range d.Units(len(list)) {
 			var drawn []measuredDelay
 			for _, m := range list[i] {
-				for range int(d.weights[k.trace][m.block]) {
+				for range int(d.Weights[k.trace][m.block]) {
 					drawn = append(drawn, m)
 				}
 			}

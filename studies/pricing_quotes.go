@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 
 	"gonum.org/v1/gonum/stat"
@@ -97,10 +98,10 @@ func judge(list []measuredDelay) quoteOutcome {
 		net, met = append(net, m.net), append(met, m.met)
 	}
 	o := quoteOutcome{waiting: correlation(quoted, waiting), net: correlation(quoted, net)}
-	o.charged, _ = interval(quoted)
-	o.came, _ = interval(waiting)
-	o.total, _ = interval(net)
-	o.met, _ = interval(met)
+	o.charged, _ = evidence.Interval(quoted)
+	o.came, _ = evidence.Interval(waiting)
+	o.total, _ = evidence.Interval(net)
+	o.met, _ = evidence.Interval(met)
 	return o
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // pricingPaper holds the paper's figures of a trace.
@@ -31,7 +32,7 @@ type pricingPlan struct {
 	cells   []pricingKey
 	sampled []pricingKey
 	results *pricingResults
-	rows    []Row
+	rows    []evidence.Row
 }
 
 // all adds the rows of each trace in the order of the paper's text, then what it
@@ -72,15 +73,15 @@ func local(o *pricingOutcome) float64       { return o.local }
 
 // row adds a row of the mean of values. A figure of the paper that is a number
 // has its verdict by it.
-func (p *pricingPlan) row(measure, setting string, paper Claim, values []float64, j judgement) {
-	p.sample(measure, setting, paper, average(values), j)
+func (p *pricingPlan) row(measure, setting string, paper evidence.Claim, values []float64, j evidence.Judgement) {
+	p.sample(measure, setting, paper, evidence.Average(values), j)
 }
 
-func (p *pricingPlan) sample(measure, setting string, paper Claim, s sample, j judgement) {
+func (p *pricingPlan) sample(measure, setting string, paper evidence.Claim, s evidence.Sample, j evidence.Judgement) {
 	if _, ok := paper.Number(); ok {
-		j = beside(s.estimate, paper)
+		j = evidence.Beside(s.Estimate, paper)
 	}
-	row := newRow(measure, p.traces[p.trace].Name+", "+setting, paper, "seed", s, j)
+	row := evidence.NewRow(measure, p.traces[p.trace].Name+", "+setting, paper, "seed", s, j)
 	row.Blocks = p.blocks[p.trace]
 	p.rows = append(p.rows, row)
 }
@@ -92,42 +93,38 @@ func (p *pricingPlan) paper() (pricingPaper, bool) {
 }
 
 // figure is a claim of the paper on its own traces, nothing on others.
-func (p *pricingPlan) figure(of func(*pricingPaper) float64) Claim {
+func (p *pricingPlan) figure(of func(*pricingPaper) float64) evidence.Claim {
 	if x, ok := p.paper(); ok {
-		return FigureOf(of(&x), 1) // a draw of its own
+		return evidence.FigureOf(of(&x), 1) // a draw of its own
 	}
-	return Claim{}
-}
-
-// more judges a > b, runs paired.
-func more(a, b []float64) judgement {
-	of, _ := interval(b)
-	return exceeds(difference(a, b).estimate, of)
+	return evidence.Claim{}
 }
 
 // compared words a figure next to another of the same runs about which the paper says
 // nothing.
-func compared(a, b []float64, other string) judgement { return than(difference(a, b).estimate, other) }
+func compared(a, b []float64, other string) evidence.Judgement {
+	return evidence.Than(evidence.Difference(a, b).Estimate, other)
+}
 
 func (p *pricingPlan) utilisation() {
 	for i, load := range pricingLoads {
 		v := p.of(tenth(load, 0), utilisation)
-		p.row("utilisation, %", fmt.Sprintf("+%d %%", load), p.figure(func(x *pricingPaper) float64 { return x.utilisation[i] }), v, unjudged("no figure"))
+		p.row("utilisation, %", fmt.Sprintf("+%d %%", load), p.figure(func(x *pricingPaper) float64 { return x.utilisation[i] }), v, evidence.Unjudged("no figure"))
 	}
 }
 
 // shares: figure 6, and the text beside it.
 func (p *pricingPlan) shares() {
 	v := p.of(tenth(0, 0), free)
-	p.row("reservations that pay nothing, %", tenth(0, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.free }), v, unjudged("no figure"))
+	p.row("reservations that pay nothing, %", tenth(0, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.free }), v, evidence.Unjudged("no figure"))
 	for i, load := range pricingLoads {
 		v := p.of(tenth(load, 0), below)
-		p.row("reservations below the high-priority rate, %", tenth(load, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.below[i] }), v, unjudged("no figure"))
+		p.row("reservations below the high-priority rate, %", tenth(load, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.below[i] }), v, evidence.Unjudged("no figure"))
 	}
 	for k, share := range dearestShares {
 		for _, load := range pricingLoads {
 			v := p.of(tenth(load, 0), func(o *pricingOutcome) float64 { return o.dearest[k] })
-			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("above 1, very high"), v, exceeds(average(v).plus(-1).estimate, 1))
+			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), evidence.Words("above 1, very high"), v, evidence.Exceeds(evidence.Average(v).Plus(-1).Estimate, 1))
 		}
 	}
 }
@@ -137,13 +134,13 @@ func (p *pricingPlan) prices() {
 	for alpha := 0; alpha <= 10; alpha++ {
 		v := p.of(tenth(0, alpha), price)
 		if alpha == 0 {
-			p.row("mean price, SU", tenth(0, alpha).String(), Claim{}, v, unjudged(measured))
+			p.row("mean price, SU", tenth(0, alpha).String(), evidence.Claim{}, v, evidence.Unjudged(evidence.Measured))
 			continue
 		}
-		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls"), v, more(p.of(tenth(0, alpha-1), price), v))
+		p.row("mean price, SU", tenth(0, alpha).String(), evidence.Words("falls"), v, evidence.More(p.of(tenth(0, alpha-1), price), v))
 	}
 	v := p.of(tenth(0, 10), free)
-	p.row("reservations that pay nothing, %", tenth(0, 10).String(), Words("all"), v, atLeast(average(v).estimate, 99.5))
+	p.row("reservations that pay nothing, %", tenth(0, 10).String(), evidence.Words("all"), v, evidence.AtLeast(evidence.Average(v).Estimate, 99.5))
 	for _, alpha := range []int{0, 5} {
 		p.rising("mean price as the load rises, SU", alpha, price)
 	}
@@ -152,9 +149,9 @@ func (p *pricingPlan) prices() {
 // rising adds a row for each load, from the second on with the verdict on its rise.
 func (p *pricingPlan) rising(measure string, alpha int, figure func(*pricingOutcome) float64) {
 	for i, load := range pricingLoads {
-		claim, j, v := Claim{}, unjudged(measured), p.of(tenth(load, alpha), figure)
+		claim, j, v := evidence.Claim{}, evidence.Unjudged(evidence.Measured), p.of(tenth(load, alpha), figure)
 		if i > 0 {
-			claim, j = Words("rises"), more(v, p.of(tenth(pricingLoads[i-1], alpha), figure))
+			claim, j = evidence.Words("rises"), evidence.More(v, p.of(tenth(pricingLoads[i-1], alpha), figure))
 		}
 		p.row(measure, tenth(load, alpha).String(), claim, v, j)
 	}
@@ -169,9 +166,9 @@ func (p *pricingPlan) backfilling(alpha int) {
 		promised.policy = backfill.Conservative
 		a, b := p.of(easy, price), p.of(promised, price)
 		setting := easy.String()
-		p.row("mean price, SU", setting+", EASY", Claim{}, a, unjudged(measured))
-		p.row("mean price, SU", setting+", conservative", Claim{}, b, unjudged(measured))
-		p.row("price under EASY above conservative, SU", setting, Words("above 0"), minus(a, b), more(a, b))
+		p.row("mean price, SU", setting+", EASY", evidence.Claim{}, a, evidence.Unjudged(evidence.Measured))
+		p.row("mean price, SU", setting+", conservative", evidence.Claim{}, b, evidence.Unjudged(evidence.Measured))
+		p.row("price under EASY above conservative, SU", setting, evidence.Words("above 0"), evidence.Minus(a, b), evidence.More(a, b))
 	}
 }
 
@@ -182,24 +179,24 @@ func (p *pricingPlan) waits() {
 		reserved, other := p.of(c, wait), p.of(c, local)
 		claim, verdict := p.waitClaim(alpha, reserved, other)
 		p.row("wait of reservations, h", c.String(), claim, reserved, verdict)
-		p.row("wait of best effort, h", c.String(), Claim{}, other, compared(other, p.of(tenth(0, 0), local), "alpha 0"))
+		p.row("wait of best effort, h", c.String(), evidence.Claim{}, other, compared(other, p.of(tenth(0, 0), local), "alpha 0"))
 	}
-	p.row("alpha from which reservations wait longer", "+0 %", Claim{}, p.crossing(), unjudged("no figure"))
+	p.row("alpha from which reservations wait longer", "+0 %", evidence.Claim{}, p.crossing(), evidence.Unjudged("no figure"))
 }
 
 // waitClaim is what the paper says of the waits at an alpha, and whether it is so.
-func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, judgement) {
+func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (evidence.Claim, evidence.Judgement) {
 	name := p.traces[p.trace].Name
 	switch {
 	case alpha == 10:
-		return Words("above best effort"), more(reserved, other)
+		return evidence.Words("above best effort"), evidence.More(reserved, other)
 	case alpha <= 3 && name == "CTC":
-		return Words("below best effort"), more(other, reserved)
+		return evidence.Words("below best effort"), evidence.More(other, reserved)
 	case alpha <= 3 && name == "SP2":
-		mean, _ := interval(other)
-		return Words("best effort's or longer"), atLeast(difference(reserved, other).estimate, -equivalence*mean)
+		mean, _ := evidence.Interval(other)
+		return evidence.Words("best effort's or longer"), evidence.AtLeast(evidence.Difference(reserved, other).Estimate, -evidence.Equivalence*mean)
 	}
-	return Claim{}, compared(reserved, other, "best effort")
+	return evidence.Claim{}, compared(reserved, other, "best effort")
 }
 
 // crossing returns, by run, the lowest alpha at which the wait of reservations exceeds that
@@ -207,7 +204,7 @@ func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, ju
 func (p *pricingPlan) crossing() []float64 {
 	var gaps [11][]float64
 	for alpha := range gaps {
-		gaps[alpha] = minus(p.of(tenth(0, alpha), wait), p.of(tenth(0, alpha), local))
+		gaps[alpha] = evidence.Minus(p.of(tenth(0, alpha), wait), p.of(tenth(0, alpha), local))
 	}
 	list := make([]float64, len(gaps[0]))
 	for run := range list {
@@ -237,11 +234,11 @@ func (p *pricingPlan) waitsByLoad() {
 func (p *pricingPlan) mixtures() {
 	few, many, only := tenth(0, 0), tenth(0, 0), tenth(0, 0)
 	many.share, only.share = 30, 100
-	p.row("mean price, SU", many.String(), Words("slightly below 10 %"), p.of(many, price), more(p.of(few, price), p.of(many, price)))
-	p.row("wait of best effort, h", many.String(), Words("above 10 %"), p.of(many, local), more(p.of(many, local), p.of(few, local)))
+	p.row("mean price, SU", many.String(), evidence.Words("slightly below 10 %"), p.of(many, price), evidence.More(p.of(few, price), p.of(many, price)))
+	p.row("wait of best effort, h", many.String(), evidence.Words("above 10 %"), p.of(many, local), evidence.More(p.of(many, local), p.of(few, local)))
 	v := p.of(only, price)
-	usual, _ := interval(p.of(few, price))
-	p.row("mean price, SU", only.String(), Words("0"), v, within(average(v).estimate, equivalence*usual))
+	usual, _ := evidence.Interval(p.of(few, price))
+	p.row("mean price, SU", only.String(), evidence.Words("0"), v, evidence.Within(evidence.Average(v).Estimate, evidence.Equivalence*usual))
 }
 
 // priority: a high-priority queue in place of the reservations of the same jobs.
@@ -251,15 +248,15 @@ func (p *pricingPlan) priority() {
 		queue.priority = true
 		book.exact, queue.exact = exact, exact
 		a, b := p.of(book, wait), p.of(queue, wait)
-		p.row("wait in the high-priority queue, h", queue.String(), Claim{}, b, unjudged(measured))
-		claim, verdict := Words("the queue is faster"), more(a, b)
+		p.row("wait in the high-priority queue, h", queue.String(), evidence.Claim{}, b, evidence.Unjudged(evidence.Measured))
+		claim, verdict := evidence.Words("the queue is faster"), evidence.More(a, b)
 		if exact {
 			// About equal: the two differ by less than a tenth of the wait of best effort.
-			waits, _ := interval(p.of(book, local))
-			claim, verdict = Words("about equal"), within(difference(a, b).estimate, waits/10)
-			p.row("wait of reservations, h", book.String(), Claim{}, a, unjudged(measured))
+			waits, _ := evidence.Interval(p.of(book, local))
+			claim, verdict = evidence.Words("about equal"), evidence.Within(evidence.Difference(a, b).Estimate, waits/10)
+			p.row("wait of reservations, h", book.String(), evidence.Claim{}, a, evidence.Unjudged(evidence.Measured))
 		}
-		p.row("wait of reservations above the queue's, h", queue.String(), claim, minus(a, b), verdict)
+		p.row("wait of reservations above the queue's, h", queue.String(), claim, evidence.Minus(a, b), verdict)
 	}
 }
 
@@ -282,12 +279,12 @@ func (p *pricingPlan) forecasts() {
 		waiting := p.quotes(c, func(o *quoteOutcome) float64 { return o.waiting })
 		net := p.quotes(c, func(o *quoteOutcome) float64 { return o.net })
 		nets[i] = net
-		claim, verdict := Words("an estimate only"), between(average(waiting).estimate, -1, accurate)
+		claim, verdict := evidence.Words("an estimate only"), evidence.Between(evidence.Average(waiting).Estimate, -1, accurate)
 		if exact {
-			claim, verdict = Words("accurate"), atLeast(average(waiting).estimate, accurate)
+			claim, verdict = evidence.Words("accurate"), evidence.AtLeast(evidence.Average(waiting).Estimate, accurate)
 		}
 		p.row("correlation of price and later starts of those who waited", c.String(), claim, waiting, verdict)
-		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, compared(net, nets[0], "estimates"))
+		p.row("correlation of price and net delay of all", c.String(), evidence.Claim{}, net, compared(net, nets[0], "estimates"))
 		charged := p.quotes(c, func(o *quoteOutcome) float64 { return o.charged })
 		for _, m := range []struct {
 			name string
@@ -308,8 +305,8 @@ const accurate = 0.95
 // ratio adds a row with the ratio of two means in percent, about which the paper says
 // nothing, compared with 100.
 func (p *pricingPlan) ratio(measure, setting string, a, b []float64) {
-	r := quotient(a, b).times(100)
-	p.sample(measure, setting, Claim{}, r, worded(r.plus(-100).estimate, "more than charged", "less than charged"))
+	r := evidence.Quotient(a, b).Times(100)
+	p.sample(measure, setting, evidence.Claim{}, r, evidence.Worded(r.Plus(-100).Estimate, "more than charged", "less than charged"))
 }
 
 // notice: whether it is cheap to ask early. All ask for the earliest start that is so
@@ -320,14 +317,14 @@ func (p *pricingPlan) notice() {
 		c := now
 		c.notice = n
 		setting := c.String() + ", asked " + n.Words() + " before"
-		claim, verdict := Claim{}, unjudged(measured)
+		claim, verdict := evidence.Claim{}, evidence.Unjudged(evidence.Measured)
 		if n > 0 {
-			claim, verdict = Words("low in advance"), more(p.of(now, price), p.of(c, price))
+			claim, verdict = evidence.Words("low in advance"), evidence.More(p.of(now, price), p.of(c, price))
 		}
 		p.row("mean price by notice, SU", setting, claim, p.of(c, price), verdict)
-		p.row("reservations that pay nothing, %", setting, Claim{}, p.of(c, free), compared(p.of(c, free), p.of(now, free), "no notice"))
+		p.row("reservations that pay nothing, %", setting, evidence.Claim{}, p.of(c, free), compared(p.of(c, free), p.of(now, free), "no notice"))
 		late := func(o *pricingOutcome) float64 { return o.late }
-		p.row("reservations that start later than wanted, %", setting, Claim{}, p.of(c, late), compared(p.of(c, late), p.of(now, late), "no notice"))
+		p.row("reservations that start later than wanted, %", setting, evidence.Claim{}, p.of(c, late), compared(p.of(c, late), p.of(now, late), "no notice"))
 	}
 }
 
@@ -338,14 +335,14 @@ func (p *pricingPlan) lies() {
 	honest.lying, honest.declared = true, 100
 	harm := func(o *pricingOutcome) float64 { return o.harm }
 	net := func(o *pricingOutcome) float64 { return o.harm - o.refund }
-	p.row("waiting of one user's jobs, SU a job", honest.String()+", delay cost told truly", Claim{}, p.of(honest, harm), unjudged(measured))
+	p.row("waiting of one user's jobs, SU a job", honest.String()+", delay cost told truly", evidence.Claim{}, p.of(honest, harm), evidence.Unjudged(evidence.Measured))
 	for _, declared := range []int{0, 50, 200, 400} {
 		c := honest
 		c.declared = declared
 		setting := fmt.Sprintf("%s, delay cost told as %v", c, float64(declared)/100)
-		gain := minus(p.of(honest, harm), p.of(c, harm))
-		p.row("gain of a lie without refunds, SU a job", setting, Claim{}, gain, sign(average(gain).estimate))
-		gain = minus(p.of(honest, net), p.of(c, net))
-		p.row("gain of a lie with refunds, SU a job", setting, Claim{}, gain, sign(average(gain).estimate))
+		gain := evidence.Minus(p.of(honest, harm), p.of(c, harm))
+		p.row("gain of a lie without refunds, SU a job", setting, evidence.Claim{}, gain, evidence.Sign(evidence.Average(gain).Estimate))
+		gain = evidence.Minus(p.of(honest, net), p.of(c, net))
+		p.row("gain of a lie with refunds, SU a job", setting, evidence.Claim{}, gain, evidence.Sign(evidence.Average(gain).Estimate))
 	}
 }

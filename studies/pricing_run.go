@@ -10,6 +10,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -190,8 +191,8 @@ func (r *pricingRun) run(c *pricingCell) (o pricingOutcome, err error) {
 			b.reserve(x.Additive.Hours(), rho, *c == tenth(c.copies, 0))
 		}
 	}
-	o.wait, _ = interval(waits)
-	o.local, _ = interval(others)
+	o.wait, _ = evidence.Interval(waits)
+	o.local, _ = evidence.Interval(others)
 	if len(waits) > 0 {
 		o.late = 100 * float64(late) / float64(len(waits))
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
+	"github.com/bourse-grid/bourse/studies/evidence/evidencetest"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
@@ -50,14 +52,14 @@ func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	} {
 		values := make([]float64, 8)
 		for i := range values {
-			r := &pricingRun{&sp2, newPricingBlocks(ByWeeks, sp2.Jobs), uint64(i + 1)}
+			r := &pricingRun{&sp2, newPricingBlocks(evidence.ByWeeks, sp2.Jobs), uint64(i + 1)}
 			o, err := r.run(&c.cell)
 			if err != nil {
 				t.Fatal(err)
 			}
 			values[i] = c.of(&o)
 		}
-		if mean, _ := interval(values); math.Abs(mean-c.want) > c.within {
+		if mean, _ := evidence.Interval(values); math.Abs(mean-c.want) > c.within {
 			t.Errorf("%s: %.2f, want %v within %v", c.name, mean, c.want, c.within)
 		}
 	}
@@ -66,7 +68,7 @@ func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 func TestPricing_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	t.Parallel()
 	traces := []PricingTrace{{"SP2", 64, workloadtest.Drawn(400, 64, 0.6, 1)}, {"mine", 32, workloadtest.Drawn(300, 32, 0.6, 2)}}
-	rows := func(seed uint64) []Row {
+	rows := func(seed uint64) []evidence.Row {
 		r, err := AdaptivePricing(traces, PricingOptions{Seed: seed, Runs: 2, Sample: 12})
 		if err != nil {
 			t.Fatal(err)
@@ -80,11 +82,11 @@ func TestPricing_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	if reflect.DeepEqual(a, rows(2)) {
 		t.Error("two seeds, one outcome")
 	}
-	distinct(t, a)
-	if r := row(t, a, "utilisation, %", "SP2, +0 %"); r.Paper.String() != "63.4" {
+	evidencetest.Distinct(t, a)
+	if r := evidencetest.Row(t, a, "utilisation, %", "SP2, +0 %"); r.Paper.String() != "63.4" {
 		t.Errorf("the paper says 63.4: %+v", r)
 	}
-	if r := row(t, a, "utilisation, %", "mine, +0 %"); r.Paper != (Claim{}) {
+	if r := evidencetest.Row(t, a, "utilisation, %", "mine, +0 %"); r.Paper != (evidence.Claim{}) {
 		t.Errorf("the paper says nothing of this trace: %+v", r)
 	}
 	for _, r := range a {
@@ -151,5 +153,43 @@ func TestPricing_ADelayForeseenIsTheDelayThatCame(t *testing.T) {
 			t.Errorf("%+v, want %v", m, want)
 		}
 		return
+	}
+}
+
+func ones(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 1
+	}
+	return w
+}
+
+// A workload of which every block was drawn once is the workload: its figures are those of the
+// run.
+func TestResample_EachBlockOnceIsTheWorkload(t *testing.T) {
+	t.Parallel()
+	trace := PricingTrace{"t", 64, workloadtest.Drawn(600, 64, 0.8, 1)}
+	for _, by := range []evidence.Blocks{evidence.ByWeeks, evidence.ByUsers} {
+		cut := newPricingBlocks(by, trace.Jobs)
+		run := &pricingRun{&trace, cut, 3}
+		honest := tenth(0, 5)
+		honest.lying, honest.declared = true, 200
+		for _, c := range []pricingCell{tenth(20, 0), honest} {
+			o, err := run.run(&c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := o.weighed(ones(cut.count))
+			for name, pair := range map[string][2]float64{"utilisation": {o.utilisation, w.utilisation}, "price": {o.price, w.price}, "free": {o.free, w.free},
+				"below": {o.below, w.below}, "wait": {o.wait, w.wait}, "local": {o.local, w.local}, "late": {o.late, w.late},
+				"harm": {o.harm, w.harm}, "refund": {o.refund, w.refund}} {
+				if math.Abs(pair[0]-pair[1]) > 1e-9*max(1, math.Abs(pair[0])) {
+					t.Errorf("blocks %v, %v: %s is %v, of the blocks %v", by, c, name, pair[0], pair[1])
+				}
+			}
+			if c.alpha == 0 && o.dearest != w.dearest {
+				t.Errorf("blocks %v: dearest %v, of the blocks %v", by, o.dearest, w.dearest)
+			}
+		}
 	}
 }

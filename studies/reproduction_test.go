@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"github.com/bourse-grid/bourse/studies/evidence"
+	"github.com/bourse-grid/bourse/studies/slots"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +21,7 @@ const reproductionPage = "../docs/REPRODUCTION.md"
 
 // writtenRow is a row of a study as its CSV has it.
 type writtenRow struct {
-	Row
+	evidence.Row
 	paper string
 }
 
@@ -32,12 +34,12 @@ func written(t *testing.T, name string) (rows []writtenRow) {
 	}
 	defer func() { _ = f.Close() }()
 	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil || strings.Join(lines[0], ",") != strings.Join(RowsHeader, ",") {
+	if err != nil || strings.Join(lines[0], ",") != strings.Join(evidence.RowsHeader, ",") {
 		t.Fatalf("%s: %v, %v", name, lines[0], err)
 	}
 	number := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
 	for _, l := range lines[1:] {
-		r := writtenRow{Row: Row{Measure: l[0], Setting: l[1], Here: number(l[3]), CI95: number(l[4]), Verdict: l[6], Over: l[7], Workload: number(l[8])}, paper: l[2]}
+		r := writtenRow{Row: evidence.Row{Measure: l[0], Setting: l[1], Here: number(l[3]), CI95: number(l[4]), Verdict: l[6], Over: l[7], Workload: number(l[8])}, paper: l[2]}
 		r.Runs, _ = strconv.Atoi(l[5])
 		r.Blocks, _ = strconv.Atoi(l[9])
 		rows = append(rows, r)
@@ -130,7 +132,10 @@ func TestReproduction_ItsTablesAreTheStudiesOwnOutput(t *testing.T) {
 // What is kept of the studies has the rows of today, with the verdicts of today's rule.
 func TestReproduction_WhatIsKeptIsOfTodaysRows(t *testing.T) {
 	t.Parallel()
-	today := slotRows(slotSearch(SlotSearchOptions{Seed: 1, Runs: 1}, 20))
+	today, err := slots.Run(slots.Options{Seed: 1, Runs: 1, Cycles: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
 	kept := written(t, "slot-search")
 	if len(kept) != len(today) {
 		t.Fatalf("%d rows are kept, today there are %d", len(kept), len(today))
@@ -141,7 +146,7 @@ func TestReproduction_WhatIsKeptIsOfTodaysRows(t *testing.T) {
 			t.Errorf("row %d is %q, %q, today %q, %q", i+1, k.Measure, k.Setting, r.Measure, r.Setting)
 		}
 		if _, ok := r.Paper.Number(); ok {
-			if want := beside(estimate{k.Here, k.CI95, k.Runs}, r.Paper).verdict; k.Verdict != want {
+			if want := evidence.Beside(evidence.Estimate{Mean: k.Here, Half: k.CI95, Units: k.Runs}, r.Paper).Verdict; k.Verdict != want {
 				t.Errorf("%s, %s: %q, by today's rule %q", k.Measure, k.Setting, k.Verdict, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
 	"github.com/bourse-grid/bourse/simulation"
@@ -271,7 +272,7 @@ type slaResults struct{ outcomes map[slaCell][]slaOutcome }
 // runSLAs runs every setting on every interval, runs draws each, on all
 // processors.
 func runSLAs(list [][]grid.LocalJob, cells []slaCell, opt SLAOptions) *slaResults {
-	results := collect(len(list)*opt.Runs, func() func(int) []slaOutcome {
+	results := parallel.Collect(len(list)*opt.Runs, func() func(int) []slaOutcome {
 		return func(i int) []slaOutcome {
 			return runInterval(list[i/opt.Runs], cells, opt.Seed+uint64(i%opt.Runs), i/opt.Runs)
 		}

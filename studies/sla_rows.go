@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // SLAReservations runs the experiment of Netto, Bubendorfer and Buyya on a trace
@@ -16,7 +17,7 @@ import (
 //
 // A draw of every interval of SDSC takes about a quarter of a minute on two
 // processors.
-func SLAReservations(jobs []grid.LocalJob, opt SLAOptions) ([]Row, error) {
+func SLAReservations(jobs []grid.LocalJob, opt SLAOptions) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
@@ -40,7 +41,7 @@ func SLAReservations(jobs []grid.LocalJob, opt SLAOptions) ([]Row, error) {
 type slaPlan struct {
 	cells   []slaCell
 	results *slaResults
-	rows    []Row
+	rows    []evidence.Row
 }
 
 // of is one figure of a setting by interval.
@@ -57,21 +58,21 @@ func (p *slaPlan) used(c slaCell) []float64 {
 }
 
 // row adds a row.
-func (p *slaPlan) row(measure, setting string, paper Claim, s sample, j judgement) {
+func (p *slaPlan) row(measure, setting string, paper evidence.Claim, s evidence.Sample, j evidence.Judgement) {
 	if _, ok := paper.Number(); ok {
-		j = beside(s.estimate, paper)
+		j = evidence.Beside(s.Estimate, paper)
 	}
-	p.rows = append(p.rows, newRow(measure, setting, paper, "interval of 15 days", s, j))
+	p.rows = append(p.rows, evidence.NewRow(measure, setting, paper, "interval of 15 days", s, j))
 }
 
 // gain adds a row of the paired difference a - b, claimed to be above 0.
 func (p *slaPlan) gain(measure, setting, claim string, a, b []float64) {
-	p.row(measure, setting, Words(claim), difference(a, b), more(a, b))
+	p.row(measure, setting, evidence.Words(claim), evidence.Difference(a, b), evidence.More(a, b))
 }
 
 // open adds a row with a figure about which the paper says nothing, compared with 0.
-func (p *slaPlan) open(measure, setting string, s sample) {
-	p.row(measure, setting, Claim{}, s, sign(s.estimate))
+func (p *slaPlan) open(measure, setting string, s evidence.Sample) {
+	p.row(measure, setting, evidence.Claim{}, s, evidence.Sign(s.Estimate))
 }
 
 var slaFrequencies = []int{100, 125, 150}
@@ -104,11 +105,11 @@ func (p *slaPlan) magnitude() {
 	}
 	for i, f := range slaFrequencies {
 		paper := []float64{46.8, 50.9, 54.7}[i]
-		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), average(rigid(f)), judgement{})
+		p.row("utilisation %", times(f)+", FIFO, rigid", evidence.Figure(paper), evidence.Average(rigid(f)), evidence.Judgement{})
 	}
 	for i, f := range slaFrequencies[1:] {
 		paper := []float64{1.088, 1.169}[i]
-		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), quotient(rigid(f), rigid(100)), judgement{})
+		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", evidence.Figure(paper), evidence.Quotient(rigid(f), rigid(100)), evidence.Judgement{})
 	}
 }
 
@@ -122,16 +123,16 @@ func (p *slaPlan) orders() {
 		}
 		p.gain("utilisation above shuffle, points", times(f)+", phi 100 %, EDF", "best", in(sla.EDF), in(sla.Shuffle))
 		for _, o := range []sla.Order{sla.LFF, sla.BJF, sla.FIFO, sla.Revenue} {
-			above := difference(in(o), in(sla.Shuffle))
-			claim, verdict := Claim{}, sign(above.estimate)
+			above := evidence.Difference(in(o), in(sla.Shuffle))
+			claim, verdict := evidence.Claim{}, evidence.Sign(above.Estimate)
 			if o != sla.Revenue { // the paper's future work
-				claim, verdict = Words("below EDF"), more(in(sla.EDF), in(o))
+				claim, verdict = evidence.Words("below EDF"), evidence.More(in(sla.EDF), in(o))
 			}
 			p.row("utilisation above shuffle, points", fmt.Sprintf("%s, phi 100 %%, %s", times(f), strings.ToUpper(o.String())), claim, above, verdict)
 		}
 		c := edf(f, 100)
 		c.order = sla.Revenue
-		p.open("revenue above EDF, % of it", times(f)+", phi 100 %, REVENUE", quotient(p.of(c, revenue), p.of(edf(f, 100), revenue)).plus(-1).times(100))
+		p.open("revenue above EDF, % of it", times(f)+", phi 100 %, REVENUE", evidence.Quotient(p.of(c, revenue), p.of(edf(f, 100), revenue)).Plus(-1).Times(100))
 	}
 }
 
@@ -160,7 +161,7 @@ func (p *slaPlan) lengths() {
 	} {
 		for _, f := range slaFrequencies {
 			for _, phi := range slaPhis {
-				p.open(m.name, fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), difference(p.of(edf(f, phi), m.of), p.of(edf(f, 0), m.of)))
+				p.open(m.name, fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), evidence.Difference(p.of(edf(f, phi), m.of), p.of(edf(f, 0), m.of)))
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func (p *slaPlan) breakEven() {
 			for i := range more {
 				gained[i], given[i] = more[i]-rigid[i], (more[i]-paid[i])/discount
 			}
-			p.open("discount that pays for itself, % at phi 1", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), quotient(gained, given))
+			p.open("discount that pays for itself, % at phi 1", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), evidence.Quotient(gained, given))
 		}
 	}
 }
@@ -193,18 +194,18 @@ func (p *slaPlan) estimates() {
 	}
 	for _, phi := range slaPhis {
 		setting := fmt.Sprintf("%s, EDF, phi %d %%, ", times(f), phi)
-		over := quotient(p.used(inexact(phi)), p.used(inexact(0))).plus(-1).times(100)
-		exact := quotient(p.used(edf(f, phi)), p.used(edf(f, 0))).plus(-1).times(100)
+		over := evidence.Quotient(p.used(inexact(phi)), p.used(inexact(0))).Plus(-1).Times(100)
+		exact := evidence.Quotient(p.used(edf(f, phi)), p.used(edf(f, 0))).Plus(-1).Times(100)
 		p.open("utilisation above rigid, % of it", setting+"accurate estimates", exact)
 		p.open("utilisation above rigid, % of it", setting+"overestimates", over)
 		p.row("effect with overestimates less effect with accurate ones, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi),
-			Words("more with overestimates"), difference(over.values, exact.values), more(over.values, exact.values))
+			evidence.Words("more with overestimates"), evidence.Difference(over.Values, exact.Values), evidence.More(over.Values, exact.Values))
 	}
 	again := inexact(100)
 	again.replan = true
-	p.open("utilisation with replanning at early ends above without, points", times(f)+", EDF, phi 100 %, overestimates", difference(p.used(again), p.used(inexact(100))))
+	p.open("utilisation with replanning at early ends above without, points", times(f)+", EDF, phi 100 %, overestimates", evidence.Difference(p.used(again), p.used(inexact(100))))
 	lost := p.of(inexact(100), func(o *slaOutcome) float64 { return o.lost })
-	p.open("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", average(lost))
+	p.open("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", evidence.Average(lost))
 }
 
 // fixing: figure 4.
@@ -241,8 +242,8 @@ func (p *slaPlan) alternatives() {
 			setting := fmt.Sprintf("%s, EDF, threshold %d %%, %s", times(f), threshold, mode.name)
 			p.gain("utilisation above no alternatives, points", setting, "above 0", p.used(c), p.used(edf(f, 0)))
 			p.gain("utilisation of intervals above alternatives, points", setting, "intervals help more", p.used(edf(f, threshold)), p.used(c))
-			phi := average(p.of(c, func(o *slaOutcome) float64 { return o.phi }))
-			p.row("mean |phi| of alternatives over the threshold", setting, Words("not much below 1"), phi, atLeast(phi.estimate, 0.9))
+			phi := evidence.Average(p.of(c, func(o *slaOutcome) float64 { return o.phi }))
+			p.row("mean |phi| of alternatives over the threshold", setting, evidence.Words("not much below 1"), phi, evidence.AtLeast(phi.Estimate, 0.9))
 		}
 	}
 }
@@ -261,7 +262,7 @@ func (p *slaPlan) beyond() {
 			{"accepted work above no shifts, points of the work submitted", work},
 			{"revenue above no shifts, points of the full price submitted, compensation 10 %", revenue},
 		} {
-			p.open(m.name, fmt.Sprintf("x1, EDF, rigid, half of the owners shift by up to %d %%", phi), difference(p.of(c, m.of), p.of(edf(100, 0), m.of)))
+			p.open(m.name, fmt.Sprintf("x1, EDF, rigid, half of the owners shift by up to %d %%", phi), evidence.Difference(p.of(c, m.of), p.of(edf(100, 0), m.of)))
 		}
 	}
 }

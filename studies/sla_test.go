@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
@@ -29,9 +30,11 @@ func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 		got  func() (mean, half float64)
 		want float64
 	}{
-		{"FIFO, rigid, x1", func() (float64, float64) { return interval(p.used(fifo(100))) }, 50.3},
-		{"FIFO, rigid, x1.5", func() (float64, float64) { return interval(p.used(fifo(150))) }, 58.4},
-		{"EDF, phi 100 % above rigid", func() (float64, float64) { return interval(minus(p.used(edf(100, 100)), p.used(edf(100, 0)))) }, 6.5},
+		{"FIFO, rigid, x1", func() (float64, float64) { return evidence.Interval(p.used(fifo(100))) }, 50.3},
+		{"FIFO, rigid, x1.5", func() (float64, float64) { return evidence.Interval(p.used(fifo(150))) }, 58.4},
+		{"EDF, phi 100 % above rigid", func() (float64, float64) {
+			return evidence.Interval(evidence.Minus(p.used(edf(100, 100)), p.used(edf(100, 0))))
+		}, 6.5},
 	} {
 		mean, half := c.got()
 		if mean < c.want-1.5 || mean > c.want+1.5 || half > 2 {
@@ -48,7 +51,7 @@ func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 func TestSLA_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	t.Parallel()
 	jobs := workloadtest.Drawn(3000, slaNodes, 0.9, 1)
-	rows := func(seed uint64) []Row {
+	rows := func(seed uint64) []evidence.Row {
 		r, err := SLAReservations(jobs, SLAOptions{Seed: seed, Runs: 1, Intervals: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +63,7 @@ func TestSLA_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 		t.Error("one seed, two outcomes")
 	}
 	for _, r := range a {
-		if _, ok := r.Paper.Number(); ok && r.Verdict == Differs {
+		if _, ok := r.Paper.Number(); ok && r.Verdict == evidence.Differs {
 			t.Errorf("%s, %s: the verdict does not say by how much it differs", r.Measure, r.Setting)
 		}
 	}

@@ -110,14 +110,19 @@ var rooms = []room{
 	{"web/rendezvous", []string{"grid", "agents"}, world},
 	{"web/webhook", []string{"web/api"}, world},
 	{"web/dash", []string{"web", "web/client"}, world}, // the live page on loopback, under a context's certificate
-	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/view"}, world},
+	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/lanes", "report/view"}, world},
+	{"report/lanes", nil, core},
+	{"report/export", []string{"grid", "facts", "agents", "history", "report", "report/lanes"}, world},
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web", "web/api", "web/rendezvous", "web/webhook"}, world},
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
-	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
+	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
+	{"studies/evidence", []string{"grid", "parallel", "report"}, parallel}, // rows, samples, verdicts: it knows no study
+	{"studies/evidence/evidencetest", []string{"studies/evidence"}, world}, // for tests alone
+	{"studies/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
@@ -125,7 +130,7 @@ var rooms = []room{
 	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
-	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies", "web/api", "web/client", "workload", "process/failure"}, world},
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
 	{"cmd/bourse/display", []string{"grid", "report", "web/api"}, world},
 	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
@@ -134,7 +139,7 @@ var rooms = []room{
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web/api", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
-	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "simulation", "simulation/driven", "simulation/torture", "studies", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
+	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/export", "simulation", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
 	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
@@ -314,11 +319,11 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"broker/accounts/accounts.go", `import "github.com/bourse-grid/bourse/broker/transaction"`, "must not import broker/transaction"},
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
 		{"configs/table.go", `import "github.com/bourse-grid/bourse/studies"`, "must not import studies"},
-		{"studies/slots.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
+		{"studies/sla.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
 		{"process/cluster.go", `import "github.com/bourse-grid/bourse/simulation"`, "must not import simulation"},
-		{"studies/slots.go", `import "os"`, "must not import os"},
+		{"studies/sla.go", `import "os"`, "must not import os"},
 		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
-		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only main exits"},
+		{"studies/sla.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only main exits"},
 		{"agents/replica/ready.go", `import "go.etcd.io/raft/v3/rafttest"`, "must not import go.etcd.io/raft/v3/rafttest"},
 		{"agents/retry/retry.go", `import "go.etcd.io/raft/v3"`, "must not import go.etcd.io/raft/v3"},
 		{"util/strings.go", ``, "no room"},
@@ -344,7 +349,7 @@ func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
 		{"agents/journal/append.go", `import "os"`},
 		{"workload/read.go", `import "compress/gzip"`},
 		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
-		{"studies/slots.go", "import \"sync\"\nimport \"github.com/bourse-grid/bourse/configs\"\nfunc f() { go f() }"},
+		{"studies/sla.go", "import \"sync\"\nimport \"github.com/bourse-grid/bourse/configs\"\nfunc f() { go f() }"},
 		{"cmd/bourse/main.go", "import \"os\"\nimport \"github.com/bourse-grid/bourse/studies\"\nfunc main() { os.Exit(1) }"},
 	} {
 		found, err := violations(c.file, []byte("package p\n"+c.body))

@@ -45,6 +45,8 @@ type Config struct {
 	Prefix  string // all our names in the manager begin with it
 	// Needs are the verbs that it must know.
 	Needs []string
+	// Hello bounds the wait for its hello; 0: HelloLimit.
+	Hello time.Duration
 	// Log takes what it writes to standard error, and what it does wrong, from several
 	// goroutines; nil: nobody.
 	Log func(line string)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (k *keeper) live(ctx context.Context) {
 
 // greet says hello.
 func greet(ctx context.Context, l *life, cfg Config) (*answer, error) {
-	hello, err := l.ask(ctx, request{Do: "hello", Version: Version, Site: cfg.Site, Prefix: cfg.Prefix}, HelloLimit)
+	hello, err := l.ask(ctx, request{Do: "hello", Version: Version, Site: cfg.Site, Prefix: cfg.Prefix}, cmp.Or(cfg.Hello, HelloLimit))
 	switch {
 	case err != nil:
 		return nil, err

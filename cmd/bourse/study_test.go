@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // runStudy runs the command and returns what it prints.
@@ -73,12 +73,12 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil || len(table) != len(rows)+1 || strings.Join(table[0], ",") != strings.Join(studies.RowsHeader, ",") {
+	if err != nil || len(table) != len(rows)+1 || strings.Join(table[0], ",") != strings.Join(evidence.RowsHeader, ",") {
 		t.Fatalf("%d lines for %d rows, %v", len(table), len(rows), err)
 	}
 	values, err := os.ReadFile(filepath.Join(dir, "admission-values.csv"))
 	if raw, bad := csv.NewReader(strings.NewReader(string(values))).ReadAll(); err != nil || bad != nil || len(raw) < len(rows) ||
-		strings.Join(raw[0], ",") != strings.Join(studies.ValuesHeader, ",") || raw[len(raw)-1][0] != strconv.Itoa(len(rows)) {
+		strings.Join(raw[0], ",") != strings.Join(evidence.ValuesHeader, ",") || raw[len(raw)-1][0] != strconv.Itoa(len(rows)) {
 		t.Errorf("admission-values.csv has %d lines for %d rows, %v, %v", len(raw), len(rows), err, bad)
 	}
 	for i, r := range rows {

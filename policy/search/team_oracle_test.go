@@ -352,7 +352,7 @@ func (w *world) check(t *testing.T, n int, a Algorithm, by Weights, every bool) 
 func TestTeam_NamedNodesEqualBruteForce(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
-	windows, worlds := 0, thorough.Count(3000, 300)
+	windows, worlds := 0, thorough.Count(1500, 300)
 	for n := range worlds {
 		w := drawWorld(rng, true)
 		windows += w.check(t, n, ALP, Weights{}, true) + w.check(t, n, AMP, Weights{}, true)
@@ -369,7 +369,7 @@ func TestTeam_NamedNodesEqualBruteForce(t *testing.T) {
 func TestTeam_GroupsEqualBruteForce(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 10))
-	windows, worlds := 0, thorough.Count(3000, 300)
+	windows, worlds := 0, thorough.Count(1500, 300)
 	for n := range worlds {
 		w := drawWorld(rng, false)
 		padded := slices.ContainsFunc(w.groups, func(g grid.Group) bool { return g.Padding > 0 })

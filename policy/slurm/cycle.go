@@ -1,36 +1,36 @@
 package slurm
 
 import (
-	"math"
-	"slices"
-
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // cycle is one cycle of the backfill scheduler: ready jobs in order, MaxJobTest of them at
 // most, each at the earliest start that leaves the plans of those before it alone. A job
-// whose start is now begins; otherwise its nodes are planned. Plans live one cycle.
+// whose start is now begins; otherwise its nodes are planned. Plans live one cycle, so those
+// behind the last job that may still start now are not made.
 func (t *Twin) cycle() {
 	p := &t.plan
-	p.begin(t)
+	last := p.fitting(t)
+	if last > 0 {
+		p.begin(t)
+		last = p.hopeful(last)
+	}
 	tried, started, most := 0, false, t.conf.Scheduler.MaxJobUser
-	least := t.least()
 	users, arrays := map[int]int{}, map[int]int{}
 	for k, i := range t.queue {
 		j, s := &t.jobs[i], t.of(i)
-		if t.throttled(i) {
-			s.why = JobArrayTaskLimit
+		if limit := t.kept(i); limit != Nothing {
+			s.why = limit
 			continue
 		}
-		if limit := t.atLimit(i); limit != Nothing {
-			s.why = limit
+		if k >= last {
 			continue
 		}
 		array := t.slots[i].array
 		if most > 0 && users[j.User] >= most || array >= 0 && arrays[array] >= t.planned(j) {
 			continue
 		}
-		if tried == t.conf.Scheduler.MaxJobTest || p.open() < least[k] { // so few that no job after this one can start now
+		if tried == t.conf.Scheduler.MaxJobTest {
 			break
 		}
 		tried++
@@ -41,7 +41,9 @@ func (t *Twin) cycle() {
 		switch {
 		case at >= grid.Never:
 		case at > t.now:
-			p.keep(on, at, at.Add(j.Limit))
+			if p.keep(on, at, at.Add(j.Limit)); on.overlaps(t.idle) {
+				last = p.hopeful(last)
+			}
 			if array >= 0 {
 				arrays[array]++
 			}
@@ -52,6 +54,7 @@ func (t *Twin) cycle() {
 			}
 			t.start(i, on, ByBackfill)
 			p.started(t, i)
+			last = p.hopeful(last)
 			started = true
 		}
 	}
@@ -60,24 +63,20 @@ func (t *Twin) cycle() {
 	}
 }
 
+// kept says what keeps a ready job from being tried: its array's throttle, or a limit; see atLimit.
+func (t *Twin) kept(i int) Why {
+	if t.throttled(i) {
+		return JobArrayTaskLimit
+	}
+	return t.atLimit(i)
+}
+
 // planned is how many tasks of a job's array are planned at most.
 func (t *Twin) planned(j *Job) int {
 	if j.Throttle > 0 {
 		return min(j.Throttle, t.conf.Scheduler.MaxJobArrayResv)
 	}
 	return t.conf.Scheduler.MaxJobArrayResv
-}
-
-// least is the fewest nodes that a job of the queue needs, from each place on.
-func (t *Twin) least() []int {
-	out := append(t.plan.least[:0], make([]int, len(t.queue))...)
-	n := math.MaxInt
-	for k, i := range slices.Backward(t.queue) {
-		n = min(n, t.jobs[i].Nodes)
-		out[k] = n
-	}
-	t.plan.least = out
-	return out
 }
 
 // plannedEnd is when a running job's nodes are taken to be free: at its limit; past that,

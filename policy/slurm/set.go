@@ -71,6 +71,15 @@ func (s Set) common(o Set) int {
 	return n
 }
 
+// outside counts the nodes that are not in another set.
+func (s Set) outside(o Set) int {
+	n := 0
+	for i := range s {
+		n += bits.OnesCount64(s[i] &^ o[i])
+	}
+	return n
+}
+
 // Each calls f for each node in order.
 func (s Set) Each(f func(int)) {
 	for i, w := range s {

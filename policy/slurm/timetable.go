@@ -16,7 +16,8 @@ type timetable struct {
 	count [][]int     // by partition, then place in ends: how many of its nodes those are
 	edges []grid.Time // ends of reservations, and begins of those that jobs may be in, in order
 	avail Set
-	least []int
+	most  Set   // see bound
+	idle  []int // by partition: its nodes that were idle when the cycle began
 	spare []row
 }
 
@@ -31,7 +32,7 @@ type row struct {
 func (r *row) counted(parts []Partition) {
 	r.open = r.open[:0]
 	for i := range parts {
-		r.open = append(r.open, parts[i].Nodes.Count()-parts[i].Nodes.common(r.nodes))
+		r.open = append(r.open, parts[i].Nodes.outside(r.nodes))
 	}
 }
 
@@ -46,7 +47,7 @@ func (p *timetable) begin(t *Twin) {
 	p.spare = append(p.spare, p.rows...)
 	p.rows = append(p.rows[:0], p.empty(t.now))
 	if p.avail == nil {
-		p.avail = NewSet(len(t.conf.CPUs))
+		p.avail, p.most = NewSet(len(t.conf.CPUs)), NewSet(len(t.conf.CPUs))
 	}
 	p.ends = p.ends[:0]
 	for _, i := range t.running {
@@ -107,23 +108,49 @@ func (p *timetable) empty(at grid.Time) row {
 	return r
 }
 
-// open counts the nodes that are idle now and not planned now.
-func (p *timetable) open() int {
-	return p.twin.idle.Count() - p.twin.idle.common(p.rows[0].nodes)
+// fitting is the place in the queue after the last job for which enough nodes of its partition are
+// idle; 0: there is none.
+func (p *timetable) fitting(t *Twin) int {
+	p.idle = p.idle[:0]
+	for i := range t.conf.Partitions {
+		p.idle = append(p.idle, t.idle.common(t.conf.Partitions[i].Nodes))
+	}
+	end := len(t.queue)
+	for end > 0 && !p.fits(&t.jobs[t.queue[end-1]]) {
+		end--
+	}
+	return end
+}
+
+func (p *timetable) fits(j *Job) bool { return j.Nodes <= p.idle[j.Partition] }
+
+// hopeful is the place in the queue, up to an end, after the last job that may start now by what is
+// planned so far. Plans and starts only take nodes away, so no job behind it will.
+func (p *timetable) hopeful(end int) int {
+	t := p.twin
+	for ; end > 0; end-- {
+		if j := &t.jobs[t.queue[end-1]]; p.fits(j) && p.unplanned(j, p.now, 0) && p.avail.common(t.idle) >= j.Nodes {
+			break
+		}
+	}
+	return end
 }
 
 // find returns the earliest start of a job, and its nodes: enough nodes of the partition
 // are unplanned and unreserved on all of [t, t + limit], and free by t. The start is Never
 // if it is beyond bf_window.
 func (p *timetable) find(j *Job) (grid.Time, Set) {
-	last := p.now.Add(p.twin.conf.Scheduler.Window)
+	last, bounded := p.now.Add(p.twin.conf.Scheduler.Window), false
 	for at, k := p.earliest(j); at <= last; {
 		if k = p.beyond(j, at, k); p.rows[k].at > at {
-			at = p.rows[k].at
+			at, bounded = p.rows[k].at, false
 			continue
 		}
 		next := p.after(at, k)
-		if !p.unplanned(j, at, k) {
+		by := p.freeBy(next)
+		few := bounded && p.most.common(by) < j.Nodes
+		if few || !p.unplanned(j, at, k) || p.avail.common(by) < j.Nodes {
+			bounded = p.bound(j, k, few)
 			at, k = next, p.row(next, k)
 			continue
 		}
@@ -131,6 +158,7 @@ func (p *timetable) find(j *Job) (grid.Time, Set) {
 		t = max(t, at)
 		switch {
 		case t > next: // Never, too
+			bounded = p.bound(j, k, false)
 			at, k = next, p.row(next, k)
 			continue
 		case t > last:
@@ -140,12 +168,30 @@ func (p *timetable) find(j *Job) (grid.Time, Set) {
 		}
 		on := Pick(free, j.Nodes)
 		if t > at && !p.clear(j, on, t, k) {
-			at, k = t, p.row(t, k)
+			at, k, bounded = t, p.row(t, k), false
 			continue
 		}
 		return t, on
 	}
 	return grid.Never, nil
+}
+
+// bound leaves in p.most all nodes that a job could have if it began in the row after row k: those that it
+// could have in row k, which p.most has already with bounded and p.avail otherwise, and those whose plan
+// ends there. Of most rows that a search looks at, too few of these are free in time, and that is all
+// that is looked at. It reports false where there is no such bound: reservations end too.
+func (p *timetable) bound(j *Job, k int, bounded bool) bool {
+	if len(p.edges) > 0 || k+1 == len(p.rows) {
+		return false
+	}
+	if !bounded {
+		p.most.copy(p.avail)
+	}
+	ends, begins := p.rows[k].nodes, p.rows[k+1].nodes
+	for i, w := range p.twin.conf.Partitions[j.Partition].Nodes {
+		p.most[i] |= w & ends[i] &^ begins[i]
+	}
+	return true
 }
 
 // earliest is where the search for a job's start begins: the last edge before enough nodes of
@@ -180,6 +226,17 @@ func (p *timetable) beyond(j *Job, at grid.Time, k int) int {
 		}
 	}
 	return from
+}
+
+// freeBy returns the nodes that are idle or free by an instant.
+func (p *timetable) freeBy(at grid.Time) Set {
+	e, there := slices.BinarySearchFunc(p.ends, at, func(e jobEnd, at grid.Time) int { return compare(e.at, at) })
+	for ; there && e < len(p.ends) && p.ends[e].at == at; e++ {
+	}
+	if e == 0 {
+		return p.twin.idle
+	}
+	return p.freed[e-1]
 }
 
 // row is the place of the row that holds an instant, from a row before it on.

@@ -231,7 +231,7 @@ func TestClock_AJournalOfAWrongClockIsBroughtBack(t *testing.T) {
 	north.ahead(2 * time.Hour)
 	north.start()
 	north.ready() // nobody else is there
-	eventually(t, 20*time.Second, "it settles the leg", func() bool { return strings.Contains(f.shown(north, "leg-moved"), `"state":"settled"`) })
+	eventually(t, patience, "it settles the leg", func() bool { return strings.Contains(f.shown(north, "leg-moved"), `"state":"settled"`) })
 	north.kill()
 	north.ahead(0)
 	for _, a := range f.agents {

@@ -315,7 +315,7 @@ func (f *federation) start() {
 	for _, a := range f.agents {
 		a.ready()
 	}
-	eventually(f.t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == len(f.agents)-max(1, len(f.replicas)) })
+	eventually(f.t, patience, "the broker knows all sites", func() bool { return f.usable() == len(f.agents)-max(1, len(f.replicas)) })
 }
 
 // usable counts the sites that have answered the broker's last cycle and may be

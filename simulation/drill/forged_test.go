@@ -29,7 +29,7 @@ func TestForged_AReassertOfWhatASiteNeverSaidChangesNothing(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("all", 208, grid.Minute, 20*time.Second) // every node of every site
+	f.place("all", 208, grid.Minute, patience) // every node of every site
 	for _, args := range [][]string{{"close", "north", "--vo", "mallory", "--ahead"}, {"drain", "north"}} {
 		if out, messages, exit := f.bourse(args...); exit != 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args, exit, out, messages)
@@ -58,7 +58,7 @@ func TestForged_AReassertOfWhatASiteNeverSaidChangesNothing(t *testing.T) {
 	// It is taken after them, and leaves a trace of its own.
 	said = append(said, agents.List{Broker: "mallory", Incarnation: 1, Nonce: 7})
 	f.speak("mallory", north, said)
-	eventually(t, 20*time.Second, "north has taken all that mallory says", func() bool {
+	eventually(t, patience, "north has taken all that mallory says", func() bool {
 		return strings.Contains(f.shown(north, "life-listed"), "mallory")
 	})
 	if got := f.shown(north, "leg-restored"); strings.TrimSpace(got) != "" {

@@ -47,7 +47,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	if out, messages, exit := f.bourse("cancel", all.ID); exit != 0 {
 		t.Errorf("bourse cancel: exit %d\n%s%s", exit, out, messages)
 	}
-	eventually(t, 20*time.Second, "what was paid for it is back", func() bool { return f.spent() <= before+f.costs(j.ID) })
+	eventually(t, patience, "what was paid for it is back", func() bool { return f.spent() <= before+f.costs(j.ID) })
 
 	victim.start()
 	second.start()
@@ -110,7 +110,7 @@ func (f *federation) placedLater(name string, nodes int, span string) api.Job {
 		{Name: name, Nodes: nodes, Length: api.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: span}}})
 	must(f.t, err)
 	var j api.Job
-	eventually(f.t, 20*time.Second, "job "+name+" is placed", func() bool {
+	eventually(f.t, patience, "job "+name+" is placed", func() bool {
 		j, err = f.client().Job(context.Background(), a.Jobs[0].ID)
 		return err == nil && windowed(j.State) && len(j.Sites) > 1 && f.whole(&j)
 	})

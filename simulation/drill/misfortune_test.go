@@ -159,9 +159,9 @@ func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("early", 200, grid.Minute, 20*time.Second)
+	f.place("early", 200, grid.Minute, patience)
 	f.copies(north)
-	late := f.place("late", 200, grid.Minute, 20*time.Second)
+	late := f.place("late", 200, grid.Minute, patience)
 	north.kill()
 	f.putBack(north)
 	north.start()
@@ -173,7 +173,7 @@ func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
 	if j, err := f.client().Job(context.Background(), late.ID); err != nil || j.State != "placed" || len(j.Legs) != len(late.Legs) || *j.Cost != *late.Cost {
 		t.Errorf("after the restore: %+v, %v; want %+v", j, err, late)
 	}
-	f.place("after", 100, grid.Minute, 20*time.Second)
+	f.place("after", 100, grid.Minute, patience)
 	f.stop()
 	f.verify()
 }
@@ -184,7 +184,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
-	early := f.place("early", 200, grid.Minute, 20*time.Second)
+	early := f.place("early", 200, grid.Minute, patience)
 	f.copies(f.broker)
 	f.broker.kill()
 	f.broker.start()
@@ -256,11 +256,11 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
 	north := f.site("north")
-	f.place("early", 200, grid.Second, 20*time.Second)
+	f.place("early", 200, grid.Second, patience)
 	f.copies(north)
 	var since []string
 	for i := range 4 {
-		since = append(since, f.place(fmt.Sprint("since", i), 208, grid.Second, 20*time.Second).ID) // a leg at every site
+		since = append(since, f.place(fmt.Sprint("since", i), 208, grid.Second, patience).ID) // a leg at every site
 	}
 	eventually(t, patience, "what was bought since the copy has run", func() bool {
 		for _, id := range since {
@@ -270,7 +270,7 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 		}
 		return true
 	})
-	late := f.place("late", 208, grid.Minute, 20*time.Second)
+	late := f.place("late", 208, grid.Minute, patience)
 	f.stop()
 	f.putBack(north)
 	if v := f.verified(north.facts()); v.Broken > 0 {

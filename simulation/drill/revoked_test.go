@@ -77,7 +77,7 @@ func TestRevoked_EventStreamsEndAndSayWhy(t *testing.T) {
 			{Name: "wave", Nodes: 1, Length: api.Seconds{Duration: grid.Second}, MaxPrice: &price}}})
 		return err
 	}
-	eventually(t, 20*time.Second, "the streams of otto, ana and ben tell of jobs", func() bool {
+	eventually(t, patience, "the streams of otto, ana and ben tell of jobs", func() bool {
 		must(t, submit(ana))
 		must(t, submit(ben))
 		return otto.turns.Load() > 0 && ana.turns.Load() > 0 && ben.turns.Load() > 0
@@ -115,7 +115,7 @@ func TestRevoked_EventStreamsEndAndSayWhy(t *testing.T) {
 		}
 	}
 	before := ben.turns.Load()
-	eventually(t, 20*time.Second, "the stream of ben goes on", func() bool {
+	eventually(t, patience, "the stream of ben goes on", func() bool {
 		must(t, submit(ben))
 		return ben.turns.Load() > before
 	})

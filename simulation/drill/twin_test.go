@@ -44,7 +44,7 @@ func TestTwin_AtMostOneOfTwoBrokersGoesOnTakingJobs(t *testing.T) {
 			for _, a := range f.agents[:len(f.agents)-1] {
 				a.ready()
 			}
-			eventually(t, 20*time.Second, "the broker knows all sites", func() bool { return f.usable() == 3 })
+			eventually(t, patience, "the broker knows all sites", func() bool { return f.usable() == 3 })
 			f.place("before", 200, grid.Second, patience)
 			if c.copied {
 				_, messages, exit := f.bourse("journal", "copy", f.broker.facts(), filepath.Join(twin.journal(), "broker-vo1"))

@@ -39,6 +39,8 @@ type Options struct {
 	Within time.Duration
 	// Names begins the names of the check; no job of the manager may have them.
 	Names string
+
+	only string // the one check that is run after the first; "": all
 }
 
 // checks are all checks, in order.
@@ -77,8 +79,11 @@ func Check(ctx context.Context, o Options) []Result {
 	for i, c := range checks {
 		r := Result{Number: i + 1, Name: c.name}
 		why := c.needs(&o)
-		if mute != "" {
+		switch {
+		case mute != "":
 			why = mute
+		case o.only != "" && i > 0 && c.name != o.only:
+			why = "not asked for"
 		}
 		if why != "" {
 			r.State, r.Words = Skipped, why

@@ -23,7 +23,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/selection"
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -79,7 +79,7 @@ var (
 	AsNodeGroup   = Kind[string]{"group", anyText, Offer(groupNames)}
 	AsJobState    = Kind[string]{"state", anyText, OfferAll(jobStates)}
 	AsFigureStyle = OneOf("format", "svg", "png")
-	AsBlocks      = OneOf("blocks", studies.BlocksNames()...)
+	AsBlocks      = OneOf("blocks", evidence.BlocksNames()...)
 )
 
 // OneOf is the kind of flags that take one of a few words.

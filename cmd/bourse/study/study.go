@@ -18,7 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload/files"
 )
 
@@ -28,9 +28,9 @@ type experiment struct {
 	traces      string // what to name with --trace, "" if it takes none
 	presets     bool   // some of its scenarios are presets with traces, so it takes --traces
 	runs, quick int    // default number of seeds, and with --quick
-	run         func(*studying) ([]studies.Row, error)
-	finding     func([]studies.Row) string              // summary of the rows in words; nil: none
-	fronts      func([]studies.Row) []report.StudyFront // for the page; nil: none
+	run         func(*studying) ([]evidence.Row, error)
+	finding     func([]evidence.Row) string              // summary of the rows in words; nil: none
+	fronts      func([]evidence.Row) []report.StudyFront // for the page; nil: none
 }
 
 // experiments lists the studies in the order of the contract.
@@ -55,7 +55,7 @@ type studying struct {
 	seed     uint64
 	runs     int
 	quick    bool
-	blocks   studies.Blocks // how workloads are resampled
+	blocks   evidence.Blocks // how workloads are resampled
 	traces   []string
 	folder   string                // of the presets' traces
 	done     func(done, total int) // shows progress; calls never overlap
@@ -105,7 +105,7 @@ NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.
 	flags.AddFlag(cmd, &f.runs, flags.AsNumber, "runs", 0, "seeds for each setting (default: the study's own)")
 	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "the first seed")
 	own.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in 2 to 40 s of processor time")
-	flags.AddFlag(cmd, &f.blocks, flags.AsBlocks, "resample", studies.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
+	flags.AddFlag(cmd, &f.blocks, flags.AsBlocks, "resample", evidence.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
 	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
 	flags.AddFlag(cmd, &f.figures, flags.AsFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
 	own.BoolVar(&f.json, "json", false, "print JSON")
@@ -149,7 +149,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	blocks, err := studies.ParseBlocks(f.blocks)
+	blocks, err := evidence.ParseBlocks(f.blocks)
 	if err != nil {
 		return fmt.Errorf("--resample: %w", err)
 	}
@@ -169,10 +169,10 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Runs == 1 }) {
+	if slices.ContainsFunc(rows, func(r evidence.Row) bool { return r.Runs == 1 }) {
 		s.say("one run has no interval, so its rows are undecided")
 	}
-	tests := studies.CountTests(rows)
+	tests := evidence.CountTests(rows)
 	if f.out != "" {
 		if err := f.write(&e, rows, s.runs); err != nil {
 			return failure.Of(err)
@@ -185,7 +185,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if err := f.show(name, rows, stdout); err != nil {
 		return failure.Of(err)
 	}
-	said := append([]string{tests.String()}, studies.VerdictRules...)
+	said := append([]string{tests.String()}, evidence.VerdictRules...)
 	if e.finding != nil {
 		said = append([]string{e.finding(rows)}, said...)
 	}
@@ -222,13 +222,13 @@ func (f *studyFlags) experiment(name string, runsGiven bool) (e experiment, err 
 }
 
 // write writes the files of a study of that many runs.
-func (f *studyFlags) write(e *experiment, rows []studies.Row, runs int) error {
-	page := &studies.Page{Name: e.name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
+func (f *studyFlags) write(e *experiment, rows []evidence.Row, runs int) error {
+	page := &evidence.Page{Name: e.name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
 		{Key: "runs", Value: strconv.Itoa(runs)}, {Key: "traces", Value: f.traceNames()}}}
 	if e.finding != nil {
 		page.Finding = e.finding(rows)
 	}
-	page.Notes = append([]string{studies.CountTests(rows).String()}, studies.VerdictRules...)
+	page.Notes = append([]string{evidence.CountTests(rows).String()}, evidence.VerdictRules...)
 	if e.fronts != nil {
 		page.Fronts = e.fronts(rows)
 	}
@@ -250,8 +250,8 @@ func paragraph(w io.Writer, words string) error {
 }
 
 // show prints the rows as a table.
-func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) error {
-	covered := slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Blocks > 0 })
+func (f *studyFlags) show(name string, rows []evidence.Row, stdout io.Writer) error {
+	covered := slices.ContainsFunc(rows, func(r evidence.Row) bool { return r.Blocks > 0 })
 	head := []string{"measure", "<setting", "<paper", "here", "±", "<verdict"}
 	if covered {
 		head = slices.Insert(head, 5, "± load")
@@ -325,7 +325,7 @@ func (f *studyFlags) traceNames() string {
 
 // writeStudy writes a study as JSON, as CSV with its raw values in another file, and as a
 // page. Each file is written whole or not at all.
-func writeStudy(dir string, page *studies.Page) error {
+func writeStudy(dir string, page *evidence.Page) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -334,8 +334,8 @@ func writeStudy(dir string, page *studies.Page) error {
 		write  func(io.Writer) error
 	}{
 		{".json", func(w io.Writer) error { return flags.WriteJSON(w, page.Rows) }},
-		{".csv", func(w io.Writer) error { return studies.WriteRows(w, page.Rows) }},
-		{"-values.csv", func(w io.Writer) error { return studies.WriteValues(w, page.Rows) }},
+		{".csv", func(w io.Writer) error { return evidence.WriteRows(w, page.Rows) }},
+		{"-values.csv", func(w io.Writer) error { return evidence.WriteValues(w, page.Rows) }},
 		{".html", page.Write},
 	} {
 		if err := files.Replace(filepath.Join(dir, page.Name+file.ending), file.write); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -12,7 +13,7 @@ func studyAdmission() experiment {
 	return experiment{
 		name: "admission", about: "EDF, Libra and LibraRisk under inexact estimates (Yeo and Buyya)",
 		traces: "SDSC SP2", runs: 10, quick: 3,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			trace, err := s.trace("SDSC SP2", workload.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, 3000)
 			if err != nil {
 				return nil, err

@@ -5,7 +5,8 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/balance"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -14,24 +15,24 @@ func studyBalance() experiment {
 	return experiment{
 		name: "load-balancing", about: "sites of unequal load: strategies, prices, users who choose (our own)",
 		traces: "logs of machines, one for each site", runs: 40, quick: 6,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			traces, err := s.machines()
 			if err != nil {
 				return nil, err
 			}
-			rows, err := studies.LoadBalancing(studies.BalanceOptions{Seed: s.seed, Runs: s.runs, Traces: traces, Done: s.done})
+			rows, err := balance.Run(balance.Options{Seed: s.seed, Runs: s.runs, Traces: traces, Done: s.done})
 			return rows, failure.Of(err)
 		},
-		finding: studies.BalanceFinding,
+		finding: balance.Finding,
 	}
 }
 
 // machines reads the given logs. Their headers give the sizes of the machines.
-func (s *studying) machines() ([]studies.BalanceTrace, error) {
+func (s *studying) machines() ([]balance.Trace, error) {
 	if len(s.traces) == 0 {
 		s.say("no --trace given: drawing jobs from the model of Lublin and Feitelson")
 	}
-	var list []studies.BalanceTrace
+	var list []balance.Trace
 	for _, file := range s.traces {
 		trace, err := workload.Open(file, workload.Options{})
 		if err != nil {
@@ -50,7 +51,7 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 		if nodes == 0 {
 			return nil, fmt.Errorf("%s: its header has no MaxProcs, the size of the machine", file)
 		}
-		list = append(list, studies.BalanceTrace{Trace: trace, Nodes: nodes})
+		list = append(list, balance.Trace{Trace: trace, Nodes: nodes})
 	}
 	return list, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -24,7 +25,7 @@ func studyEstimates() experiment {
 	return experiment{
 		name: "estimates", about: "waits, deadlines and prices when plans use requests, last runs or a regression (our own)",
 		traces: "SDSC SP2, CTC SP2, KTH SP2, then LCG", runs: 10, quick: 2,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			traces, err := s.estimatedTraces()
 			if err != nil {
 				return nil, err

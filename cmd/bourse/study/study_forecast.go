@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -15,7 +16,7 @@ func studyForecast() experiment {
 	return experiment{
 		name: "forecast", about: "forecasts of a job's start, by limits and by history, against the real start (our own)",
 		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 10,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			traces, err := s.forecastTraces(pricedTraces)
 			if err != nil {
 				return nil, err
@@ -40,7 +41,7 @@ func studyForecastBands() experiment {
 	return experiment{
 		name: "forecast-bands", about: "what share of the starts the bands of forecasts hold, and how narrow they are (our own)",
 		traces: "SDSC SP2, then CTC SP2, then KTH SP2", runs: 20, quick: 5,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			traces, err := s.forecastTraces(bandTraces)
 			if err != nil {
 				return nil, err

@@ -2,6 +2,7 @@ package study
 
 import (
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // studyPlanning is our own experiment on a broker's goals.
@@ -9,7 +10,7 @@ func studyPlanning() experiment {
 	return experiment{
 		name: "planning", about: "what a VO loses by goal and strategy, paired with first alternatives (our own)",
 		presets: true, runs: 20, quick: 2,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			if s.folder == "" {
 				s.say("no --traces given: leaving out the presets three-traces and lcg (170 sites)")
 			}

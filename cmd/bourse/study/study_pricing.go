@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // pricedTraces are the traces of the pricing paper, in its order.
@@ -19,7 +20,7 @@ func studyPricing() experiment {
 	return experiment{
 		name: "adaptive-pricing", about: "reservations that pay for the delay they cause (Singh, Kesselman, Deelman)",
 		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 3,
-		run: func(s *studying) ([]studies.Row, error) {
+		run: func(s *studying) ([]evidence.Row, error) {
 			traces, err := s.pricedTraces()
 			if err != nil {
 				return nil, err

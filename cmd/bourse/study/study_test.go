@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // A figure that rounds to nothing has no sign, and no figure loses its own.
@@ -20,10 +20,10 @@ func TestShortFigure(t *testing.T) {
 func TestStudy_TablesFitAHundredColumns(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	err := (&studyFlags{}).show("admission", []studies.Row{
+	err := (&studyFlags{}).show("admission", []evidence.Row{
 		{Measure: "met, points LibraRisk above Libra, change", Setting: "LibraRisk, trace estimates, arrival delay 0.1, without the cancelled jobs",
-			Paper: studies.Words("hardly any gain below 0.5"), Here: -1234.5, CI95: 1234.5, Runs: 3, Verdict: "differs by -12.3 %"},
-		{Measure: "met", Setting: "EDF", Paper: studies.Figure(70.8), Here: 70.42, CI95: .76, Runs: 3, Verdict: studies.Agrees},
+			Paper: evidence.Words("hardly any gain below 0.5"), Here: -1234.5, CI95: 1234.5, Runs: 3, Verdict: "differs by -12.3 %"},
+		{Measure: "met", Setting: "EDF", Paper: evidence.Figure(70.8), Here: 70.42, CI95: .76, Runs: 3, Verdict: evidence.Agrees},
 	}, &out)
 	if err != nil {
 		t.Fatal(err)

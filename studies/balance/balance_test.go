@@ -1,4 +1,4 @@
-package studies
+package balance
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/tree/thorough"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -19,7 +20,7 @@ import (
 // shortBalance is the world of the study for two days, at a base price of 1.
 func shortBalance(t *testing.T) (*configs.Scenario, *simulation.Workloads) {
 	t.Helper()
-	sc, load, err := balanceScenario(nil)
+	sc, load, err := scenarioOf(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
 	t.Parallel()
 	sc, load := shortBalance(t)
-	f, err := balanceRun(sc, load, balanceCell{strategy: choice.Earliest, pricing: pricing.Fixed}, 1)
+	f, err := runPolicy(sc, load, policy{strategy: choice.Earliest, pricing: pricing.Fixed}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,11 +208,11 @@ func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 	t.Parallel()
 	thorough.Only(t, "simulates for seconds")
 	calls := 0
-	rows, err := LoadBalancing(BalanceOptions{Seed: 1, Runs: 2, Done: func(int, int) { calls++ }})
+	rows, err := Run(Options{Seed: 1, Runs: 2, Done: func(int, int) { calls++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 2 * (2*len(balancePolicies) + len(regimes)); calls != want {
+	if want := 2 * (2*len(policies) + len(regimes)); calls != want {
 		t.Errorf("%d pieces of work, want %d", calls, want)
 	}
 	for _, r := range rows {
@@ -219,8 +220,8 @@ func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	key := func(r Row) string { return r.Measure + "|" + r.Setting }
-	sorted := slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
+	key := func(r evidence.Row) string { return r.Measure + "|" + r.Setting }
+	sorted := slices.SortedFunc(slices.Values(rows), func(a, b evidence.Row) int { return cmp.Compare(key(a), key(b)) })
 	for i := 1; i < len(sorted); i++ {
 		if key(sorted[i]) == key(sorted[i-1]) {
 			t.Errorf("two rows of %s", key(sorted[i]))
@@ -235,7 +236,7 @@ func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 	if len(incomes) != 3 {
 		t.Errorf("what sites earn is told by %v", incomes)
 	}
-	words := BalanceFinding(rows)
+	words := Finding(rows)
 	for _, want := range []string{"more evenly than random", "adaptive prices", "a planner would", "To overstate"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q has no %q", words, want)
@@ -254,16 +255,16 @@ func TestBalanceFinding_SaysMoreLessOrTheSame(t *testing.T) {
 		{-5, -5, "reach less value under adaptive prices than under fixed ones (-5.0 ± 2.0 points), and choose as a planner would less often (-5.0"},
 		{1, -1, "reach about the same value under adaptive prices as under fixed ones (+1.0 ± 2.0 points), and choose as a planner would about as often (-1.0"},
 	} {
-		rows := []Row{
+		rows := []evidence.Row{
 			{Measure: "users: more value reached, points", Setting: setting, Here: c.value, CI95: 2},
 			{Measure: "users: more right choices, points", Setting: setting, Here: c.right, CI95: 2},
 			{Measure: "bounded slowdown of local jobs: less under adaptive than under fixed prices", Setting: "random", Verdict: "more"},
 			{Measure: "mean wait of VO jobs, h: less under adaptive than under fixed prices", Setting: "random", Verdict: "less"},
 		}
-		if words := BalanceFinding(rows); !strings.Contains(words, "which short ones rule, rises with 1, and VO jobs wait longer with 0.") {
+		if words := Finding(rows); !strings.Contains(words, "which short ones rule, rises with 1, and VO jobs wait longer with 0.") {
 			t.Errorf("%q does not say what prices cost", words)
 		}
-		if words := BalanceFinding(rows); !strings.Contains(words, c.want) {
+		if words := Finding(rows); !strings.Contains(words, c.want) {
 			t.Errorf("%q has no %q", words, c.want)
 		}
 	}
@@ -271,10 +272,10 @@ func TestBalanceFinding_SaysMoreLessOrTheSame(t *testing.T) {
 
 func TestLoadBalancing_RefusesWhatItCannotRun(t *testing.T) {
 	t.Parallel()
-	if _, err := LoadBalancing(BalanceOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
+	if _, err := Run(Options{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
 		t.Errorf("no runs: %v", err)
 	}
-	_, err := LoadBalancing(BalanceOptions{Runs: 1, Traces: []BalanceTrace{{Trace: &workload.Trace{Name: "a.swf"}, Nodes: 4}}})
+	_, err := Run(Options{Runs: 1, Traces: []Trace{{Trace: &workload.Trace{Name: "a.swf"}, Nodes: 4}}})
 	if err == nil || !strings.Contains(err.Error(), "a.swf: 0 jobs on 4 processors") {
 		t.Errorf("an empty log: %v", err)
 	}

@@ -1,4 +1,4 @@
-package studies
+package evidence
 
 import (
 	"encoding/json"
@@ -24,16 +24,16 @@ type Row struct {
 	Workload float64 `json:"ci95Workload,omitempty"`
 	Blocks   int     `json:"blocks,omitempty"`
 
-	sample    sample
+	sample    Sample
 	resampled []float64
-	judged    judgement
+	judged    Judgement
 }
 
-// newRow is the row of a figure.
-func newRow(measure, setting string, paper Claim, over string, s sample, j judgement) Row {
-	s.estimate = s.tidied()
-	return Row{Measure: measure, Setting: setting, Paper: paper, Here: s.mean, CI95: s.half, Runs: s.units, Over: over,
-		Verdict: j.verdict, sample: s, judged: j}
+// NewRow is the row of a figure.
+func NewRow(measure, setting string, paper Claim, over string, s Sample, j Judgement) Row {
+	s.Estimate = s.tidied()
+	return Row{Measure: measure, Setting: setting, Paper: paper, Here: s.Mean, CI95: s.Half, Runs: s.Units, Over: over,
+		Verdict: j.Verdict, sample: s, judged: j}
 }
 
 // Claim is what a paper says of a figure: a number, or words. It is a number or
@@ -77,9 +77,9 @@ func (c Claim) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// interval returns the mean of independent values and the half-width of its 95 % interval
+// Interval returns the mean of independent values and the half-width of its 95 % interval
 // by Student's t, 0 for fewer than two values.
-func interval(values []float64) (mean, half float64) {
+func Interval(values []float64) (mean, half float64) {
 	if len(values) == 0 {
 		return 0, 0
 	}

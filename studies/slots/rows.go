@@ -1,15 +1,17 @@
-package studies
+package slots
 
-// slotTable makes the rows of the experiment out of its blocks.
-type slotTable struct {
-	blocks []slotBlock
-	rows   []Row
+import "github.com/bourse-grid/bourse/studies/evidence"
+
+// table makes the rows of the experiment out of its blocks.
+type table struct {
+	blocks []block
+	rows   []evidence.Row
 }
 
-// slotRows lists the rows in the order of the paper's text, then what it leaves
+// rowsOf lists the rows in the order of the paper's text, then what it leaves
 // out.
-func slotRows(blocks []slotBlock) []Row {
-	t := &slotTable{blocks: blocks}
+func rowsOf(blocks []block) []evidence.Row {
+	t := &table{blocks: blocks}
 	t.counts()
 	t.minTime()
 	t.minCost()
@@ -18,7 +20,7 @@ func slotRows(blocks []slotBlock) []Row {
 	return t.rows
 }
 
-func (t *slotTable) of(f slotFigure) []float64 {
+func (t *table) of(f figure) []float64 {
 	values := make([]float64, len(t.blocks))
 	for i := range t.blocks {
 		values[i] = t.blocks[i][f]
@@ -27,43 +29,47 @@ func (t *slotTable) of(f slotFigure) []float64 {
 }
 
 // mean is the ratio of two figures over all blocks.
-func (t *slotTable) mean(f, of slotFigure) sample { return quotient(t.of(f), t.of(of)) }
+func (t *table) mean(f, of figure) evidence.Sample {
+	return evidence.Quotient(t.of(f), t.of(of))
+}
 
 // gain is how far figure f lies below figure g, in percent of g.
-func (t *slotTable) gain(f, g slotFigure) sample { return t.mean(f, g).times(-100).plus(100) }
+func (t *table) gain(f, g figure) evidence.Sample { return t.mean(f, g).Times(-100).Plus(100) }
 
 // beyond is how far figure f lies above figure g, in percent of g.
-func (t *slotTable) beyond(f, g slotFigure) sample { return t.mean(f, g).times(100).plus(-100) }
+func (t *table) beyond(f, g figure) evidence.Sample {
+	return t.mean(f, g).Times(100).Plus(-100)
+}
 
-func (t *slotTable) row(measure, setting string, paper Claim, s sample, j judgement) {
-	t.rows = append(t.rows, newRow(measure, setting, paper, "tenth of a run", s, j))
+func (t *table) row(measure, setting string, paper evidence.Claim, s evidence.Sample, j evidence.Judgement) {
+	t.rows = append(t.rows, evidence.NewRow(measure, setting, paper, "tenth of a run", s, j))
 }
 
 // printed adds a figure of the paper, which did one run.
-func (t *slotTable) printed(measure, setting string, paper float64, s sample) {
-	claim := FigureOf(paper, slotBlocks)
-	t.row(measure, setting, claim, s, beside(s.estimate, claim))
+func (t *table) printed(measure, setting string, paper float64, s evidence.Sample) {
+	claim := evidence.FigureOf(paper, slotBlocks)
+	t.row(measure, setting, claim, s, evidence.Beside(s.Estimate, claim))
 }
 
 // figure adds the mean of a figure over the counted cycles.
-func (t *slotTable) figure(measure, setting string, paper float64, f slotFigure) {
+func (t *table) figure(measure, setting string, paper float64, f figure) {
 	t.printed(measure, setting, paper, t.mean(f, cyclesCounted))
 }
 
 // apart returns how far the mean of a figure over all cycles lies above its mean over the
 // counted ones, with the interval of a linear approximation.
-func (t *slotTable) apart(all, counted slotFigure) sample {
-	return difference(t.mean(all, cyclesAll).values, t.mean(counted, cyclesCounted).values)
+func (t *table) apart(all, counted figure) evidence.Sample {
+	return evidence.Difference(t.mean(all, cyclesAll).Values, t.mean(counted, cyclesCounted).Values)
 }
 
-func (t *slotTable) counts() {
-	t.printed("counted cycles of 25,000", "ALP and AMP give every job an alternative", 8571, t.mean(cyclesCounted, cyclesAll).times(slotCycles))
+func (t *table) counts() {
+	t.printed("counted cycles of 25,000", "ALP and AMP give every job an alternative", 8571, t.mean(cyclesCounted, cyclesAll).Times(slotCycles))
 	t.figure("jobs per batch", "counted cycles", 4.18, jobsCounted)
 	t.figure("slots per cycle", "counted cycles", 135.11, slotsCounted)
 	counted := t.mean(jobsCounted, cyclesCounted)
-	t.row("jobs per batch", "all cycles", Words("more than in counted ones"), t.mean(jobsAll, cyclesAll), exceeds(t.apart(jobsAll, jobsCounted).estimate, counted.mean))
+	t.row("jobs per batch", "all cycles", evidence.Words("more than in counted ones"), t.mean(jobsAll, cyclesAll), evidence.Exceeds(t.apart(jobsAll, jobsCounted).Estimate, counted.Mean))
 	counted = t.mean(slotsCounted, cyclesCounted)
-	t.row("slots per cycle", "all cycles", Words("as in counted ones"), t.mean(slotsAll, cyclesAll), within(t.apart(slotsAll, slotsCounted).estimate, slotsMargin*counted.mean))
+	t.row("slots per cycle", "all cycles", evidence.Words("as in counted ones"), t.mean(slotsAll, cyclesAll), evidence.Within(t.apart(slotsAll, slotsCounted).Estimate, slotsMargin*counted.Mean))
 	t.figure("alternatives per job", "min T run, ALP", 7.39, found+alp)
 	t.figure("alternatives per job", "min T run, AMP", 34.28, found+amp)
 	t.figure("alternatives per job", "min C run, ALP", 7.28, found+alp)
@@ -74,9 +80,9 @@ func (t *slotTable) counts() {
 // paper prints both with five digits.
 const slotsMargin = 0.002
 
-func (t *slotTable) minTime() {
-	faster := t.mean(ampFaster, cyclesCounted).times(100)
-	t.row("AMP's time below ALP's, % of counted cycles", "min T", Words("all of the first 300"), faster, atLeast(faster.estimate, 99.5))
+func (t *table) minTime() {
+	faster := t.mean(ampFaster, cyclesCounted).Times(100)
+	t.row("AMP's time below ALP's, % of counted cycles", "min T", evidence.Words("all of the first 300"), faster, evidence.AtLeast(faster.Estimate, 99.5))
 	t.figure("time per job", "min T, ALP", 59.85, quickTime+alp)
 	t.figure("time per job", "min T, AMP", 39.01, quickTime+amp)
 	t.figure("cost per job", "min T, ALP", 313.56, quickCost+alp)
@@ -85,7 +91,7 @@ func (t *slotTable) minTime() {
 	t.printed("AMP's cost above ALP's, %", "min T", 15, t.beyond(quickCost+amp, quickCost+alp))
 }
 
-func (t *slotTable) minCost() {
+func (t *table) minCost() {
 	t.figure("cost per job", "min C, ALP", 313.09, cheapCost+alp)
 	t.figure("cost per job", "min C, AMP", 343.3, cheapCost+amp)
 	t.figure("time per job", "min C, ALP", 61.04, cheapTime+alp)
@@ -96,43 +102,43 @@ func (t *slotTable) minCost() {
 
 // deep adds a figure of every tenth cycle about which the paper says nothing; its verdict
 // compares it with another.
-func (t *slotTable) deep(measure, setting string, f, beside slotFigure) {
-	t.row(measure, setting, Claim{}, t.mean(f, deepCounted), versus(t.gain(f, beside).estimate))
+func (t *table) deep(measure, setting string, f, beside figure) {
+	t.row(measure, setting, evidence.Claim{}, t.mean(f, deepCounted), evidence.Versus(t.gain(f, beside).Estimate))
 }
 
 // finish: the time at which jobs are done, which min T does not look at.
-func (t *slotTable) finish() {
+func (t *table) finish() {
 	for k, goal := range []string{"first alternatives", "min T", "min C", "min finish"} {
-		t.deep("mean end of a job", "AMP, "+goal, finishFirst+slotFigure(k), finishFirst)
+		t.deep("mean end of a job", "AMP, "+goal, finishFirst+figure(k), finishFirst)
 	}
 	for k, goal := range []string{"first alternatives", "min T", "min C", "min finish"} {
-		t.deep("end of the batch", "AMP, "+goal, lastFirst+slotFigure(k), lastFirst)
+		t.deep("end of the batch", "AMP, "+goal, lastFirst+figure(k), lastFirst)
 	}
 	t.deep("time per job", "AMP, min finish", goalTime, judgedTime+rivalAMP)
 	t.deep("cost per job", "AMP, min finish", goalCost, judgedCost+rivalAMP)
 }
 
 // rivals: other searches within AMP's own limits, the lower bound beside them.
-func (t *slotTable) rivals() {
+func (t *table) rivals() {
 	names := [rivals]string{"AMP as printed", "amp, equal starts finished", "best", "AMP, windows exchanged", "best, windows exchanged", "lower bound"}
 	for k, name := range names {
-		t.deep("time per job, limits of AMP", "min T, "+name, judgedTime+slotFigure(k), judgedTime)
+		t.deep("time per job, limits of AMP", "min T, "+name, judgedTime+figure(k), judgedTime)
 	}
 	for k, name := range names {
-		t.deep("cost per job, limits of AMP", "min C, "+name, judgedCost+slotFigure(k), judgedCost)
+		t.deep("cost per job, limits of AMP", "min C, "+name, judgedCost+figure(k), judgedCost)
 	}
 	for _, rival := range []int{rivalBest, rivalExchanged, rivalBoth} {
 		for _, goal := range []struct {
 			name string
-			at   slotFigure
+			at   figure
 		}{{"min T", judgedTime}, {"min C", judgedCost}} {
-			above := t.beyond(goal.at+slotFigure(rival), goal.at+rivalBound)
-			t.row("above the lower bound, %", goal.name+", "+names[rival], Claim{}, above, sign(above.estimate))
+			above := t.beyond(goal.at+figure(rival), goal.at+rivalBound)
+			t.row("above the lower bound, %", goal.name+", "+names[rival], evidence.Claim{}, above, evidence.Sign(above.Estimate))
 		}
 	}
 	done := make([]float64, len(t.blocks))
 	for i := range t.blocks {
 		done[i] = t.blocks[i][deepLost] + t.blocks[i][deepCounted]
 	}
-	t.row("cycles without a selection of some rival, %", "limits of AMP", Claim{}, quotient(t.of(deepLost), done).times(100), unjudged(measured))
+	t.row("cycles without a selection of some rival, %", "limits of AMP", evidence.Claim{}, evidence.Quotient(t.of(deepLost), done).Times(100), evidence.Unjudged(evidence.Measured))
 }

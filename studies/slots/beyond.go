@@ -1,4 +1,4 @@
-package studies
+package slots
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 // and rivals of AMP judged under AMP's own limits T* and B*.
 
 // beyond adds what came of AMP's alternatives by other goals, and of its rivals.
-func (d *slotWorker) beyond(b *slotBlock, windows [][]grid.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
+func (d *worker) beyond(b *block, windows [][]grid.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
 	n := float64(len(jobs))
 	goal := d.s.Select(jobs, selection.MinFinish, selection.Limits{Time: selection.Auto, Cost: quick.Limits.Cost})
 	var rows [2][rivals]float64
@@ -54,7 +54,7 @@ func (d *slotWorker) beyond(b *slotBlock, windows [][]grid.Window, jobs [][]sele
 		return
 	}
 	b[deepCounted]++
-	for rival := range slotFigure(rivals) {
+	for rival := range figure(rivals) {
 		b[judgedTime+rival] += rows[0][rival]
 		b[judgedCost+rival] += rows[1][rival]
 	}
@@ -67,8 +67,8 @@ func (d *slotWorker) beyond(b *slotBlock, windows [][]grid.Window, jobs [][]sele
 			mean += end / n
 			last = max(last, end)
 		}
-		b[finishFirst+slotFigure(k)] += mean
-		b[lastFirst+slotFigure(k)] += last
+		b[finishFirst+figure(k)] += mean
+		b[lastFirst+figure(k)] += last
 	}
 }
 
@@ -85,7 +85,7 @@ const exchangeRounds = 16
 // among all slots that the windows of the others leave, for a window that is
 // better by the weights and keeps the batch within the limits, round after round
 // until none finds one.
-func (d *slotWorker) exchange(windows [][]grid.Window, from selection.Result, by search.Weights) sums {
+func (d *worker) exchange(windows [][]grid.Window, from selection.Result, by search.Weights) sums {
 	chosen := make([]grid.Window, len(windows))
 	for j, i := range from.Chosen {
 		chosen[j] = windows[j][i]
@@ -124,7 +124,7 @@ func compareWindows(a, b *grid.Window, by search.Weights) int {
 
 // left returns what the windows chosen for all jobs but one leave of the slots, by start.
 // Every slot is a node of its own.
-func (d *slotWorker) left(chosen []grid.Window, but int) []grid.Slot {
+func (d *worker) left(chosen []grid.Window, but int) []grid.Slot {
 	type span struct{ start, end grid.Time }
 	taken := make([][]span, len(d.c.Nodes))
 	for j := range chosen {

@@ -1,4 +1,4 @@
-package studies
+package evidence
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ const (
 	NotFound  = "not found"
 )
 
-// equivalence is how far two figures may lie apart that count as equal, as a share of
+// Equivalence is how far two figures may lie apart that count as equal, as a share of
 // the figure compared with, where a claim does not state a margin of its own.
-const equivalence = 0.05
+const Equivalence = 0.05
 
 // chance is the probability with which a figure lies beyond its 95 % interval although
 // there is no difference.
@@ -35,35 +35,35 @@ var VerdictRules = []string{
 	"One value has no interval, and its row no verdict but undecided. Intervals are 95 %, Student's t over what the row says it is over.",
 }
 
-// judgement is a verdict, and what it counts for among a study's.
-type judgement struct {
-	verdict string
+// Judgement is a verdict, and what it counts for among a study's.
+type Judgement struct {
+	Verdict string
 	tested  bool // for a difference: by chance alone one of twenty is beyond its interval
 	beyond  bool // it is
 }
 
-// unjudged is for a row that needs no verdict, or whose neighbour has the verdict on both.
-func unjudged(word string) judgement { return judgement{verdict: word} }
+// Unjudged is for a row that needs no verdict, or whose neighbour has the verdict on both.
+func Unjudged(word string) Judgement { return Judgement{Verdict: word} }
 
-// measured is the verdict on a figure by itself.
-const measured = "the measure"
+// Measured is the verdict on a figure by itself.
+const Measured = "the measure"
 
-// beside judges a figure that the paper prints.
-func beside(e estimate, paper Claim) judgement {
+// Beside judges a figure that the paper prints.
+func Beside(e Estimate, paper Claim) Judgement {
 	p, ok := paper.Number()
-	if !ok || e.units < 2 {
-		return unjudged(Undecided)
+	if !ok || e.Units < 2 {
+		return Unjudged(Undecided)
 	}
-	half := math.Hypot(e.half, paper.sampling(e)) + rounding(p)
-	d := e.mean - p
-	j := judgement{Undecided, true, math.Abs(d) > half}
+	half := math.Hypot(e.Half, paper.sampling(e)) + rounding(p)
+	d := e.Mean - p
+	j := Judgement{Undecided, true, math.Abs(d) > half}
 	switch {
 	case j.beyond && p == 0:
-		j.verdict = fmt.Sprintf("%s by %+.3g", Differs, d)
+		j.Verdict = fmt.Sprintf("%s by %+.3g", Differs, d)
 	case j.beyond:
-		j.verdict = fmt.Sprintf("%s by %+.1f %%", Differs, 100*d/p)
-	case math.Abs(d)+half <= equivalence*math.Abs(p):
-		j.verdict = Agrees
+		j.Verdict = fmt.Sprintf("%s by %+.1f %%", Differs, 100*d/p)
+	case math.Abs(d)+half <= Equivalence*math.Abs(p):
+		j.Verdict = Agrees
 	}
 	return j
 }
@@ -81,89 +81,95 @@ func rounding(v float64) float64 {
 // sampling returns the half-width of the interval of the paper's own figure: that of a mean
 // over as many units as the paper ran, with the same variance as ours. 0 if their number is
 // not known.
-func (c Claim) sampling(e estimate) float64 {
+func (c Claim) sampling(e Estimate) float64 {
 	if c.units == 0 {
 		return 0
 	}
-	return e.half * math.Sqrt(float64(e.units)/c.units)
+	return e.Half * math.Sqrt(float64(e.Units)/c.units)
 }
 
-// exceeds judges the claim that a difference is above 0; compared is the figure that it
+// Exceeds judges the claim that a difference is above 0; compared is the figure that it
 // is a difference from, 0 if it has none: then it cannot be told from one that is
 // not there.
-func exceeds(e estimate, compared float64) judgement {
-	if e.units < 2 {
-		return unjudged(Undecided)
+func Exceeds(e Estimate, compared float64) Judgement {
+	if e.Units < 2 {
+		return Unjudged(Undecided)
 	}
-	j := judgement{Undecided, true, math.Abs(e.mean) > e.half}
+	j := Judgement{Undecided, true, math.Abs(e.Mean) > e.Half}
 	switch {
-	case e.mean > e.half:
-		j.verdict = Agrees
-	case e.mean < -e.half:
-		j.verdict = Differs
-	case compared != 0 && math.Abs(e.mean)+e.half <= equivalence*math.Abs(compared):
-		j.verdict = NotFound
+	case e.Mean > e.Half:
+		j.Verdict = Agrees
+	case e.Mean < -e.Half:
+		j.Verdict = Differs
+	case compared != 0 && math.Abs(e.Mean)+e.Half <= Equivalence*math.Abs(compared):
+		j.Verdict = NotFound
 	}
 	return j
 }
 
-// between judges the claim that a figure lies within bounds.
-func between(e estimate, low, high float64) judgement {
-	switch {
-	case e.units < 2:
-	case low <= e.mean-e.half && e.mean+e.half <= high:
-		return unjudged(Agrees)
-	case e.mean+e.half < low || high < e.mean-e.half:
-		return unjudged(Differs)
-	}
-	return unjudged(Undecided)
+// More judges the claim that a is above b, units paired.
+func More(a, b []float64) Judgement {
+	of, _ := Interval(b)
+	return Exceeds(Difference(a, b).Estimate, of)
 }
 
-// within judges the claim that two figures are equal but for so much.
-func within(e estimate, margin float64) judgement { return between(e, -margin, margin) }
-
-// atLeast judges the claim that a figure is not below a bound.
-func atLeast(e estimate, low float64) judgement { return between(e, low, math.Inf(1)) }
-
-// worded judges, in the given words, a difference that no paper has claimed.
-func worded(e estimate, more, less string) judgement {
-	if e.units < 2 {
-		return unjudged(Undecided)
-	}
+// Between judges the claim that a figure lies within bounds.
+func Between(e Estimate, low, high float64) Judgement {
 	switch {
-	case e.mean > e.half:
-		return judgement{more, true, true}
-	case e.mean < -e.half:
-		return judgement{less, true, true}
+	case e.Units < 2:
+	case low <= e.Mean-e.Half && e.Mean+e.Half <= high:
+		return Unjudged(Agrees)
+	case e.Mean+e.Half < low || high < e.Mean-e.Half:
+		return Unjudged(Differs)
 	}
-	return judgement{Undecided, true, false}
+	return Unjudged(Undecided)
 }
 
-// sign judges a figure that is compared with 0.
-func sign(e estimate) judgement { return worded(e, "above 0", "below 0") }
+// Within judges the claim that two figures are equal but for so much.
+func Within(e Estimate, margin float64) Judgement { return Between(e, -margin, margin) }
 
-// than words a figure next to another of the same units about which the paper says nothing.
-func than(e estimate, other string) judgement {
-	j := worded(e, "higher", "lower")
-	if e.mean == 0 && e.half == 0 {
-		j = unjudged("no difference")
+// AtLeast judges the claim that a figure is not below a bound.
+func AtLeast(e Estimate, low float64) Judgement { return Between(e, low, math.Inf(1)) }
+
+// Worded judges, in the given words, a difference that no paper has claimed.
+func Worded(e Estimate, more, less string) Judgement {
+	if e.Units < 2 {
+		return Unjudged(Undecided)
+	}
+	switch {
+	case e.Mean > e.Half:
+		return Judgement{more, true, true}
+	case e.Mean < -e.Half:
+		return Judgement{less, true, true}
+	}
+	return Judgement{Undecided, true, false}
+}
+
+// Sign judges a figure that is compared with 0.
+func Sign(e Estimate) Judgement { return Worded(e, "above 0", "below 0") }
+
+// Than words a figure next to another of the same units about which the paper says nothing.
+func Than(e Estimate, other string) Judgement {
+	j := Worded(e, "higher", "lower")
+	if e.Mean == 0 && e.Half == 0 {
+		j = Unjudged("no difference")
 	}
 	if other != "" {
-		j.verdict += " (" + other + ")"
+		j.Verdict += " (" + other + ")"
 	}
 	return j
 }
 
-// lessThan words a difference by which something is less.
-func lessThan(e estimate) judgement { return worded(e, "less", "more") }
+// LessThan words a difference by which something is less.
+func LessThan(e Estimate) Judgement { return Worded(e, "less", "more") }
 
-// versus words how far a figure lies below another of the same units, in percent
+// Versus words how far a figure lies below another of the same units, in percent
 // of it.
-func versus(gain estimate) judgement {
-	if gain.mean == 0 && gain.half == 0 {
-		return unjudged(measured)
+func Versus(gain Estimate) Judgement {
+	if gain.Mean == 0 && gain.Half == 0 {
+		return Unjudged(Measured)
 	}
-	return worded(gain, fmt.Sprintf("%.1f %% below", gain.mean), fmt.Sprintf("%.1f %% above", -gain.mean))
+	return Worded(gain, fmt.Sprintf("%.1f %% below", gain.Mean), fmt.Sprintf("%.1f %% above", -gain.Mean))
 }
 
 // Tests are how many rows of a study are tested for a difference.

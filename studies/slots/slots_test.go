@@ -1,4 +1,4 @@
-package studies
+package slots
 
 import (
 	"math/rand/v2"
@@ -10,13 +10,15 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
+	"github.com/bourse-grid/bourse/studies/evidence"
+	"github.com/bourse-grid/bourse/studies/evidence/evidencetest"
 )
 
 // The table of an independent program, 25,000 cycles of another stream; 2,500
 // cycles lie within five percent of it.
 func TestSlots_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	rows := slotRows(slotSearch(SlotSearchOptions{Seed: 1, Runs: 1}, 250))
+	rows := rowsOf(blocksOf(Options{Seed: 1, Runs: 1}, 250))
 	for _, c := range []struct {
 		measure, setting string
 		want             float64
@@ -36,7 +38,7 @@ func TestSlots_MagnitudesOfAnIndependentProgram(t *testing.T) {
 		{"time per job", "min C, ALP", 60.9},
 		{"time per job", "min C, AMP", 51.38},
 	} {
-		r := row(t, rows, c.measure, c.setting)
+		r := evidencetest.Row(t, rows, c.measure, c.setting)
 		if r.Here < c.want*0.95 || r.Here > c.want*1.05 {
 			t.Errorf("%s, %s: %.2f ± %.2f, want %v", c.measure, c.setting, r.Here, r.CI95, c.want)
 		}
@@ -49,38 +51,24 @@ func TestSlots_MagnitudesOfAnIndependentProgram(t *testing.T) {
 		{"min T, best", 0, 1}, {"min C, best", .3, 2},
 		{"min T, best, windows exchanged", 0, .6}, {"min C, best, windows exchanged", 0, 1.5},
 	} {
-		if r := row(t, rows, "above the lower bound, %", c.setting); r.Here < c.low || r.Here > c.high {
+		if r := evidencetest.Row(t, rows, "above the lower bound, %", c.setting); r.Here < c.low || r.Here > c.high {
 			t.Errorf("%s: %.2f %% above the bound", c.setting, r.Here)
 		}
 	}
-	first := row(t, rows, "mean end of a job", "AMP, first alternatives").Here
-	if quick := row(t, rows, "mean end of a job", "AMP, min T").Here; quick < 3*first {
+	first := evidencetest.Row(t, rows, "mean end of a job", "AMP, first alternatives").Here
+	if quick := evidencetest.Row(t, rows, "mean end of a job", "AMP, min T").Here; quick < 3*first {
 		t.Errorf("min T ends jobs at %.0f, the first alternatives at %.0f", quick, first)
 	}
-	if goal := row(t, rows, "end of the batch", "AMP, min finish").Here; goal > row(t, rows, "end of the batch", "AMP, first alternatives").Here {
+	if goal := evidencetest.Row(t, rows, "end of the batch", "AMP, min finish").Here; goal > evidencetest.Row(t, rows, "end of the batch", "AMP, first alternatives").Here {
 		t.Errorf("min finish ends at %.0f, later than the first alternatives", goal)
 	}
 }
 
-// row finds one row and checks that its name is its own.
-func row(t *testing.T, rows []Row, measure, setting string) (found Row) {
-	t.Helper()
-	n := 0
-	for _, r := range rows {
-		if r.Measure == measure && r.Setting == setting {
-			found = r
-			n++
-		}
-	}
-	if n != 1 {
-		t.Fatalf("%d rows of %q, %q", n, measure, setting)
-	}
-	return found
-}
-
 func TestSlots_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	rows := func(seed uint64) []Row { return slotRows(slotSearch(SlotSearchOptions{Seed: seed, Runs: 1}, 20)) }
+	rows := func(seed uint64) []evidence.Row {
+		return rowsOf(blocksOf(Options{Seed: seed, Runs: 1}, 20))
+	}
 	a := rows(1)
 	if !reflect.DeepEqual(a, rows(1)) {
 		t.Error("one seed, two outcomes")
@@ -88,22 +76,9 @@ func TestSlots_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	if reflect.DeepEqual(a, rows(2)) {
 		t.Error("two seeds, one outcome")
 	}
-	distinct(t, a)
-	if _, err := SlotSearch(SlotSearchOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
+	evidencetest.Distinct(t, a)
+	if _, err := Run(Options{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
 		t.Error(err)
-	}
-}
-
-// distinct fails where two rows have one name, or a row lacks a verdict.
-func distinct(t *testing.T, rows []Row) {
-	t.Helper()
-	seen := map[[2]string]bool{}
-	for _, r := range rows {
-		key := [2]string{r.Measure, r.Setting}
-		if seen[key] || r.Verdict == "" || r.Measure == "" || r.Setting == "" {
-			t.Errorf("row %+v", r)
-		}
-		seen[key] = true
 	}
 }
 
@@ -168,7 +143,7 @@ func frontOfAll(slots []grid.Slot, r *grid.Request) (front []selection.Alternati
 func TestSlots_ExchangeGainsWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	d := newSlotWorker()
+	d := newWorker()
 	gains, seen := 0, 0
 	for range 300 {
 		d.c.Draw(rng)
@@ -207,7 +182,7 @@ func TestSlots_ExchangeGainsWithinTheLimits(t *testing.T) {
 func TestSlots_LeftIsTheRest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
-	d := newSlotWorker()
+	d := newWorker()
 	for range 100 {
 		d.c.Draw(rng)
 		windows, _ := d.batch(search.AMP)

@@ -1,4 +1,4 @@
-package studies
+package balance
 
 import (
 	"errors"
@@ -11,11 +11,13 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
 )
 
@@ -23,25 +25,25 @@ import (
 // that prices that follow the queue lead users away from busy sites, and measure
 // one site. Here a VO's broker goes by several strategies among sites of unequal
 // load, under fixed and under adaptive prices; and the sites' own users choose for
-// themselves, see balance_users.go. Every setting draws the same jobs, so that
+// themselves, see users.go. Every setting draws the same jobs, so that
 // settings are compared seed by seed.
 
-// BalanceOptions say how much of the experiment is run.
-type BalanceOptions struct {
+// Options say how much of the experiment is run.
+type Options struct {
 	Seed   uint64
 	Runs   int                   // with the seeds Seed, Seed+1, ...
-	Traces []BalanceTrace        // in place of the generated workloads, if there are any
+	Traces []Trace               // in place of the generated workloads, if there are any
 	Done   func(done, total int) // called after each run of a setting, in no order, never at once
 }
 
-// BalanceTrace is the log of a machine and the machine's size.
-type BalanceTrace struct {
+// Trace is the log of a machine and the machine's size.
+type Trace struct {
 	Trace *workload.Trace
 	Nodes int
 }
 
-// balanceCell is one setting of the broker and of the sites' prices.
-type balanceCell struct {
+// policy is one setting of the broker and of the sites' prices.
+type policy struct {
 	strategy  choice.Strategy
 	alpha     configs.Thousandths
 	algorithm search.Algorithm
@@ -49,7 +51,7 @@ type balanceCell struct {
 }
 
 // String names the setting but for the prices.
-func (c balanceCell) String() string {
+func (c policy) String() string {
 	switch {
 	case !c.strategy.OneByOne():
 		return c.strategy.String() + " " + c.algorithm.String()
@@ -59,76 +61,76 @@ func (c balanceCell) String() string {
 	return c.strategy.String()
 }
 
-// balancePolicies are the settings of the broker; the first is what the others
+// policies are the settings of the broker; the first is what the others
 // are compared with.
-var balancePolicies = []balanceCell{
+var policies = []policy{
 	{strategy: choice.Random}, {strategy: choice.ShortestQueue}, {strategy: choice.Earliest},
 	{strategy: choice.ByPreference, alpha: 250}, {strategy: choice.ByPreference, alpha: 500}, {strategy: choice.ByPreference, alpha: 750}, {strategy: choice.ByPreference, alpha: 1000},
 	{strategy: choice.Batch, algorithm: search.ALP}, {strategy: choice.Batch, algorithm: search.AMP}, {strategy: choice.Batch, algorithm: search.Best},
 }
 
-// balanceFigure is a figure of one run.
-type balanceFigure int
+// figure is a figure of one run.
+type figure int
 
 const (
-	usedSpread  balanceFigure = iota // of the sites' utilisation, standard deviation in points
-	localWait                        // mean of the local jobs that started, h
-	localSlow                        // their mean bounded slowdown
-	voWait                           // mean of the VO's jobs that were placed, h
-	voSlow                           // their mean bounded slowdown
-	voPlaced                         // % of the VO's jobs
-	voPaid                           // credits per node-hour
-	voExtra                          // % of the base price
-	earned                           // mean of the sites' incomes from the VO, credits a node over the run
-	earnedLeast                      // that of the site that earns least
-	earnedMost                       // and of the one that earns most
-	earnJain                         // Jain's index of the sites' incomes per node
-	waitJain                         // Jain's index of the sites' mean local slowdowns
-	balanceFigures
+	usedSpread  figure = iota // of the sites' utilisation, standard deviation in points
+	localWait                 // mean of the local jobs that started, h
+	localSlow                 // their mean bounded slowdown
+	voWait                    // mean of the VO's jobs that were placed, h
+	voSlow                    // their mean bounded slowdown
+	voPlaced                  // % of the VO's jobs
+	voPaid                    // credits per node-hour
+	voExtra                   // % of the base price
+	earned                    // mean of the sites' incomes from the VO, credits a node over the run
+	earnedLeast               // that of the site that earns least
+	earnedMost                // and of the one that earns most
+	earnJain                  // Jain's index of the sites' incomes per node
+	waitJain                  // Jain's index of the sites' mean local slowdowns
+	figures
 )
 
-var balanceNames = [balanceFigures]string{
+var figureNames = [figures]string{
 	"spread of the sites' utilisation, points", "mean wait of local jobs, h", "bounded slowdown of local jobs",
 	"mean wait of VO jobs, h", "bounded slowdown of VO jobs", "VO jobs placed, %", "VO pays, credits per node-hour",
 	"VO pays above base, %", "a site earns of the VO, credits a node", "the site that earns least, credits a node",
 	"the site that earns most, credits a node", "fairness of incomes, Jain's index", "fairness of local slowdowns, Jain's index",
 }
 
-// LoadBalancing runs the experiment and returns its figures: those of every strategy under
+// Run runs the experiment and returns its figures: those of every strategy under
 // fixed and adaptive prices, their differences from random choice and from fixed prices,
 // and those of users who choose for themselves. It is an error if a trace has no jobs.
 // Intervals need at least two runs. A run of every setting takes some three seconds on one
 // processor.
-func LoadBalancing(opt BalanceOptions) ([]Row, error) {
+func Run(opt Options) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
-	scenario, load, err := balanceScenario(opt.Traces)
+	scenario, load, err := scenarioOf(opt.Traces)
 	if err != nil {
 		return nil, err
 	}
-	r := &balanceResults{runs: opt.Runs}
+	r := &results{runs: opt.Runs}
 	for _, scheme := range []pricing.Scheme{pricing.Fixed, pricing.Adaptive} {
-		for _, c := range balancePolicies {
+		for _, c := range policies {
 			c.pricing = scheme
 			r.cells = append(r.cells, c)
 		}
 	}
-	r.outcomes = make([][][balanceFigures]float64, len(r.cells))
+	r.outcomes = make([][][figures]float64, len(r.cells))
 	for i := range r.outcomes {
-		r.outcomes[i] = make([][balanceFigures]float64, opt.Runs)
+		r.outcomes[i] = make([][figures]float64, opt.Runs)
 	}
 	r.users = make([][]marketOutcome, len(regimes))
 	for i := range r.users {
 		r.users[i] = make([]marketOutcome, opt.Runs)
 	}
 	settings := len(r.cells) + len(regimes)
-	failures := collect(settings*opt.Runs, func() func(int) error {
+	failures := parallel.Collect(settings*opt.Runs, func() func(int) error {
 		return func(i int) (err error) {
 			run, s := i/settings, i%settings
 			seed := opt.Seed + uint64(run)
 			if s < len(r.cells) {
-				r.outcomes[s][run], err = balanceRun(scenario, load, r.cells[s], seed)
+				r.outcomes[s][run], err = runPolicy(scenario, load, r.cells[s], seed)
 			} else {
 				r.users[s-len(r.cells)][run], err = marketRun(scenario, load, regimes[s-len(r.cells)], seed)
 			}
@@ -141,10 +143,10 @@ func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 	return r.rows(), nil
 }
 
-// balanceScenario returns the preset "unequal", or one with the sites of the traces: at
+// scenarioOf returns the preset "unequal", or one with the sites of the traces: at
 // least three, the second and third of them with a fifth and two fifths of their jobs
 // doubled.
-func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Workloads, error) {
+func scenarioOf(traces []Trace) (*configs.Scenario, *simulation.Workloads, error) {
 	sc, err := configs.Preset("unequal")
 	if err != nil {
 		return nil, nil, err
@@ -178,8 +180,8 @@ func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Work
 	return sc, load, nil
 }
 
-// balanceRun is one setting with one seed.
-func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCell, seed uint64) (f [balanceFigures]float64, err error) {
+// runPolicy is one setting with one seed.
+func runPolicy(base *configs.Scenario, load *simulation.Workloads, c policy, seed uint64) (f [figures]float64, err error) {
 	sc := *base
 	sc.Sites = append([]configs.Site(nil), base.Sites...)
 	for i := range sc.Sites {
@@ -200,7 +202,7 @@ func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCel
 	return f, nil
 }
 
-func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
+func localFigures(f *[figures]float64, list []report.SiteSummary) {
 	var used, slow, incomes []float64
 	started, ended := 0.0, 0.0
 	for i := range list {
@@ -216,7 +218,7 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 	f[localWait] /= max(1, started)
 	f[localSlow] /= max(1, ended)
 	f[usedSpread], f[waitJain], f[earnJain] = deviation(used), jain(slow), jain(incomes)
-	f[earned], _ = interval(incomes)
+	f[earned], _ = evidence.Interval(incomes)
 	f[earnedLeast], f[earnedMost] = slices.Min(incomes), slices.Max(incomes)
 }
 
@@ -262,7 +264,7 @@ func (v *voWatch) commit(f facts.TxBegun) {
 	v.slow += max(1, (wait+time).Seconds()/max(time, simulation.SlowdownThreshold).Seconds())
 }
 
-func (v *voWatch) figures(f *[balanceFigures]float64, s *report.BrokerSummary) {
+func (v *voWatch) figures(f *[figures]float64, s *report.BrokerSummary) {
 	f[voWait], f[voSlow] = v.wait/max(1, v.placed), v.slow/max(1, v.placed)
 	f[voPlaced] = 100 * v.placed / max(1, float64(s.Jobs.Submitted))
 	if v.hours > 0 {

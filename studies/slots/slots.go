@@ -1,14 +1,16 @@
-package studies
+package slots
 
 import (
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/policy/search/papercase"
 	"github.com/bourse-grid/bourse/policy/selection"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // The experiment of Toporkov et al. (section 5): newly drawn scheduling cycles, each with a
@@ -20,11 +22,12 @@ const (
 	slotDeep   = 10     // one in this many cycles also tries what the paper left out
 )
 
-// SlotSearchOptions say how much of the experiment is run.
-type SlotSearchOptions struct {
-	Seed uint64
-	Runs int                   // of 25,000 cycles each, with the seeds Seed, Seed+1, ...
-	Done func(done, total int) // called after each tenth of a run, in no order, never at once
+// Options say how much of the experiment is run.
+type Options struct {
+	Seed   uint64
+	Runs   int                   // with the seeds Seed, Seed+1, ...
+	Cycles int                   // of each run, a multiple of ten; 0: the paper's 25,000
+	Done   func(done, total int) // called after each tenth of a run, in no order, never at once
 }
 
 // The searches that the paper compares, as indices.
@@ -34,12 +37,12 @@ const (
 	paperSearches
 )
 
-// slotFigure is a sum over the counted cycles of a block.
-type slotFigure int
+// figure is a sum over the counted cycles of a block.
+type figure int
 
 // The figures of a block. Those by search come in pairs, ALP's first.
 const (
-	cyclesAll slotFigure = iota
+	cyclesAll figure = iota
 	cyclesCounted
 	jobsAll
 	jobsCounted
@@ -72,9 +75,9 @@ const (
 	goalTime // of min finish
 	goalCost
 
-	judgedTime                        // min T within AMP's limits, by rival
-	judgedCost  = judgedTime + rivals // min C within AMP's limits, by rival
-	slotFigures = judgedCost + rivals
+	judgedTime                       // min T within AMP's limits, by rival
+	judgedCost = judgedTime + rivals // min C within AMP's limits, by rival
+	figures    = judgedCost + rivals
 )
 
 // The rivals under AMP's own limits.
@@ -88,10 +91,10 @@ const (
 	rivals
 )
 
-type slotBlock [slotFigures]float64
+type block [figures]float64
 
-// slotWorker does cycles one after the other, with memory of its own.
-type slotWorker struct {
+// worker does cycles one after the other, with memory of its own.
+type worker struct {
 	c      papercase.Case
 	list   search.List
 	finder *search.Finder
@@ -100,14 +103,14 @@ type slotWorker struct {
 	bound  boundary
 }
 
-func newSlotWorker() *slotWorker {
-	d := &slotWorker{}
+func newWorker() *worker {
+	d := &worker{}
 	d.finder = search.NewFinder(&d.list)
 	return d
 }
 
 // run draws and processes that many cycles.
-func (d *slotWorker) run(rng *rand.Rand, cycles int) (b slotBlock) {
+func (d *worker) run(rng *rand.Rand, cycles int) (b block) {
 	for cycle := range cycles {
 		d.c.Draw(rng)
 		d.cycle(&b, cycle%slotDeep == 0)
@@ -116,7 +119,7 @@ func (d *slotWorker) run(rng *rand.Rand, cycles int) (b slotBlock) {
 }
 
 // batch finds the alternatives of a whole batch; complete iff every job has one.
-func (d *slotWorker) batch(a search.Algorithm) (windows [][]grid.Window, complete bool) {
+func (d *worker) batch(a search.Algorithm) (windows [][]grid.Window, complete bool) {
 	d.reset(d.c.Slots)
 	windows = d.finder.Batch(d.c.Jobs, search.Options{Algorithm: a}).Alternatives
 	complete = true
@@ -127,7 +130,7 @@ func (d *slotWorker) batch(a search.Algorithm) (windows [][]grid.Window, complet
 }
 
 // reset makes the list again.
-func (d *slotWorker) reset(slots []grid.Slot) {
+func (d *worker) reset(slots []grid.Slot) {
 	if err := d.list.ResetNamed(d.c.Nodes, slots); err != nil {
 		panic(fmt.Sprintf("studies: a drawn list of slots is wrong: %v", err))
 	}
@@ -149,7 +152,7 @@ func weighed(windows [][]grid.Window) [][]selection.Alternative {
 var autoLimits = selection.Limits{Time: selection.Auto, Cost: selection.Auto}
 
 // cycle does one cycle and adds what counts.
-func (d *slotWorker) cycle(b *slotBlock, deep bool) {
+func (d *worker) cycle(b *block, deep bool) {
 	n := float64(len(d.c.Jobs))
 	b[cyclesAll]++
 	b[jobsAll] += n
@@ -167,7 +170,7 @@ func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 	b[jobsCounted] += n
 	b[slotsCounted] += float64(len(d.c.Slots))
 	var times [paperSearches]grid.Duration
-	for k := range slotFigure(paperSearches) {
+	for k := range figure(paperSearches) {
 		jobs := weighed(windows[k])
 		for _, list := range jobs {
 			b[found+k] += float64(len(list)) / n
@@ -191,22 +194,26 @@ func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 // units is a duration in the paper's time units.
 func units(d grid.Duration) float64 { return float64(d) / float64(papercase.Unit) }
 
-// SlotSearch runs the experiment of Toporkov et al. and returns its figures
+// Run runs the experiment of Toporkov et al. and returns its figures
 // beside the paper's. Every search and every selection works on the same cycles.
 // Intervals are over the tenths of all runs, each drawn from a stream of its own;
 // Runs of a row counts these. A run takes about seven seconds on two processors.
-func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
+func Run(opt Options) ([]evidence.Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
-	return slotRows(slotSearch(opt, slotCycles/slotBlocks)), nil
+	cycles := opt.Cycles
+	if cycles == 0 {
+		cycles = slotCycles
+	}
+	return rowsOf(blocksOf(opt, cycles/slotBlocks)), nil
 }
 
-// slotSearch processes the blocks of all runs, each with that many cycles.
-func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
-	return collect(opt.Runs*slotBlocks, func() func(int) slotBlock {
-		d := newSlotWorker()
-		return func(i int) slotBlock {
+// blocksOf processes the blocks of all runs, each with that many cycles.
+func blocksOf(opt Options, cycles int) []block {
+	return parallel.Collect(opt.Runs*slotBlocks, func() func(int) block {
+		d := newWorker()
+		return func(i int) block {
 			seed := simulation.SeedOf(opt.Seed+uint64(i/slotBlocks), "slot-search")
 			return d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)
 		}

@@ -1,4 +1,4 @@
-package studies
+package balance
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package studies
+package evidence
 
 import (
 	"encoding/csv"
@@ -24,7 +24,7 @@ func WriteValues(w io.Writer, rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		number := strconv.Itoa(i + 1)
-		for k, v := range r.sample.values {
+		for k, v := range r.sample.Values {
 			of, per := "", ""
 			if len(r.sample.of) > 0 {
 				of, per = exactly(r.sample.of[k]), exactly(r.sample.per[k])

@@ -1,4 +1,4 @@
-package studies
+package evidence
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/parallel"
 )
 
 // A study that redraws seeds on one trace shows how its figures vary with what is drawn,
@@ -41,30 +42,31 @@ func ParseBlocks(s string) (Blocks, error) {
 	return 0, fmt.Errorf("blocks %q: must be %s", s, strings.Join(blocksNames, " or "))
 }
 
-// cutter cuts a trace into blocks, which it numbers as its jobs come.
-type cutter struct {
-	by    Blocks
+// Cutter cuts a trace into blocks, which it numbers as its jobs come.
+type Cutter struct {
+	By    Blocks
 	first grid.Time
 	span  grid.Duration // a week
 	weeks int
 	users map[int64]int
 }
 
-const week = 7 * grid.Day
+// Week is the span of a block by weeks.
+const Week = 7 * grid.Day
 
-// newCutter cuts what is submitted between two instants into blocks.
-func newCutter(by Blocks, first, last grid.Time) *cutter {
-	return newCutterOf(week, by, first, last)
+// NewCutter cuts what is submitted between two instants into blocks.
+func NewCutter(by Blocks, first, last grid.Time) *Cutter {
+	return NewCutterOf(Week, by, first, last)
 }
 
-// newCutterOf is newCutter with another span for weeks.
-func newCutterOf(span grid.Duration, by Blocks, first, last grid.Time) *cutter {
-	return &cutter{by, first, span, max(1, int((last.Sub(first)+span/2)/span)), map[int64]int{}}
+// NewCutterOf is newCutter with another span for weeks.
+func NewCutterOf(span grid.Duration, by Blocks, first, last grid.Time) *Cutter {
+	return &Cutter{by, first, span, max(1, int((last.Sub(first)+span/2)/span)), map[int64]int{}}
 }
 
-// block is the block of a job.
-func (c *cutter) block(submit grid.Time, user int64) int {
-	if c.by == ByWeeks {
+// Block is the block of a job.
+func (c *Cutter) Block(submit grid.Time, user int64) int {
+	if c.By == ByWeeks {
 		return max(0, min(int(submit.Sub(c.first)/c.span), c.weeks-1))
 	}
 	i, known := c.users[user]
@@ -75,9 +77,9 @@ func (c *cutter) block(submit grid.Time, user int64) int {
 	return i
 }
 
-// blocks returns the number of blocks among the jobs so far.
-func (c *cutter) blocks() int {
-	if c.by == ByWeeks {
+// Blocks returns the number of blocks among the jobs so far.
+func (c *Cutter) Blocks() int {
+	if c.By == ByWeeks {
 		return c.weeks
 	}
 	return len(c.users)
@@ -89,14 +91,14 @@ const resamples = 199
 // leastBlocks is how many blocks there must be to be drawn from.
 const leastBlocks = 3
 
-// redraw is one resample.
-type redraw struct {
-	weights [][]float64 // by trace and block: how often it was drawn
+// Redraw is one resample.
+type Redraw struct {
+	Weights [][]float64 // by trace and block: how often it was drawn
 	seed    uint64      // of the runs drawn
 }
 
-// units draws n of n runs with replacement, the same for every caller with that n.
-func (r *redraw) units(n int) []int {
+// Units draws n of n runs with replacement, the same for every caller with that n.
+func (r *Redraw) Units(n int) []int {
 	rng := rand.New(rand.NewPCG(r.seed, uint64(n)))
 	list := make([]int, n)
 	for i := range list {
@@ -105,26 +107,26 @@ func (r *redraw) units(n int) []int {
 	return list
 }
 
-// resample gives each row that has blocks its interval: again computes the rows of one
+// Resample gives each row that has blocks its interval: again computes the rows of one
 // resample, and is called on all processors. Half of the interval is Student's t of the
 // blocks less one times the standard deviation of the resampled figures, which is
 // corrected for few blocks.
-func resample(rows []Row, blocks []int, seed uint64, again func(*redraw) []Row) {
+func Resample(rows []Row, blocks []int, seed uint64, again func(*Redraw) []Row) {
 	if slices.Min(blocks) < leastBlocks {
 		for i := range rows {
 			rows[i].Blocks = 0
 		}
 		return
 	}
-	figures := collect(resamples, func() func(int) []float64 {
+	figures := parallel.Collect(resamples, func() func(int) []float64 {
 		return func(i int) []float64 {
-			rng, r := rand.New(rand.NewPCG(seed, uint64(i))), &redraw{}
+			rng, r := rand.New(rand.NewPCG(seed, uint64(i))), &Redraw{}
 			for _, n := range blocks {
 				w := make([]float64, n)
 				for range n {
 					w[rng.IntN(n)]++
 				}
-				r.weights = append(r.weights, w)
+				r.Weights = append(r.Weights, w)
 			}
 			r.seed = rng.Uint64()
 			list := again(r)

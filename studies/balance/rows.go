@@ -1,52 +1,53 @@
-package studies
+package balance
 
 import (
 	"fmt"
+	"github.com/bourse-grid/bourse/studies/evidence"
 	"strings"
 )
 
-// balanceResults are the outcomes of all settings, by run.
-type balanceResults struct {
+// results are the outcomes of all settings, by run.
+type results struct {
 	runs     int
-	cells    []balanceCell
-	outcomes [][][balanceFigures]float64
+	cells    []policy
+	outcomes [][][figures]float64
 	users    [][]marketOutcome // by regime
-	list     []Row
+	list     []evidence.Row
 }
 
-func (r *balanceResults) row(measure, setting, claim string, s sample, j judgement) {
-	paper := Claim{}
+func (r *results) row(measure, setting, claim string, s evidence.Sample, j evidence.Judgement) {
+	paper := evidence.Claim{}
 	if claim != "" {
-		paper = Words(claim)
+		paper = evidence.Words(claim)
 	}
-	r.list = append(r.list, newRow(measure, setting, paper, "seed", s, j))
+	r.list = append(r.list, evidence.NewRow(measure, setting, paper, "seed", s, j))
 }
 
 // rows are those of the strategies, then those of the users.
-func (r *balanceResults) rows() []Row {
-	for f := range balanceFigures {
+func (r *results) rows() []evidence.Row {
+	for f := range figures {
 		for i, c := range r.cells {
-			r.row(balanceNames[f], c.setting(), "", average(r.of(i, f)), unjudged(measured))
+			r.row(figureNames[f], c.setting(), "", evidence.Average(r.of(i, f)), evidence.Unjudged(evidence.Measured))
 		}
 	}
-	for _, f := range []balanceFigure{usedSpread, localWait, voWait, voPaid} {
+	for _, f := range []figure{usedSpread, localWait, voWait, voPaid} {
 		for i, c := range r.cells {
-			if random := i / len(balancePolicies) * len(balancePolicies); i > random {
-				less := difference(r.of(random, f), r.of(i, f))
-				r.row(balanceNames[f]+": less than with random", c.setting(), "", less, lessThan(less.estimate))
+			if random := i / len(policies) * len(policies); i > random {
+				less := evidence.Difference(r.of(random, f), r.of(i, f))
+				r.row(figureNames[f]+": less than with random", c.setting(), "", less, evidence.LessThan(less.Estimate))
 			}
 		}
 	}
-	for _, f := range []balanceFigure{usedSpread, localWait, localSlow, voWait, earnJain} {
-		for i, c := range balancePolicies {
-			fixed, adaptive := r.of(i, f), r.of(i+len(balancePolicies), f)
-			claim := map[balanceFigure]string{usedSpread: "prices balance the load", localWait: "prices spare local jobs"}[f]
-			less := difference(fixed, adaptive)
-			j := lessThan(less.estimate)
+	for _, f := range []figure{usedSpread, localWait, localSlow, voWait, earnJain} {
+		for i, c := range policies {
+			fixed, adaptive := r.of(i, f), r.of(i+len(policies), f)
+			claim := map[figure]string{usedSpread: "prices balance the load", localWait: "prices spare local jobs"}[f]
+			less := evidence.Difference(fixed, adaptive)
+			j := evidence.LessThan(less.Estimate)
 			if claim != "" {
-				j = more(fixed, adaptive)
+				j = evidence.More(fixed, adaptive)
 			}
-			r.row(balanceNames[f]+": less under adaptive than under fixed prices", c.String(), claim, less, j)
+			r.row(figureNames[f]+": less under adaptive than under fixed prices", c.String(), claim, less, j)
 		}
 	}
 	r.markets()
@@ -54,10 +55,10 @@ func (r *balanceResults) rows() []Row {
 }
 
 // setting names a cell whole.
-func (c balanceCell) setting() string { return c.String() + ", " + c.pricing.String() + " prices" }
+func (c policy) setting() string { return c.String() + ", " + c.pricing.String() + " prices" }
 
 // of is a figure of a cell by run.
-func (r *balanceResults) of(cell int, f balanceFigure) []float64 {
+func (r *results) of(cell int, f figure) []float64 {
 	values := make([]float64, r.runs)
 	for i := range values {
 		values[i] = r.outcomes[cell][i][f]
@@ -86,7 +87,7 @@ var marketFigures = []struct {
 	{"users: spread of the sites' work, points", func(o *marketOutcome) float64 { return o.spread }, false},
 }
 
-func (r *balanceResults) market(regime int, of func(*marketOutcome) float64) []float64 {
+func (r *results) market(regime int, of func(*marketOutcome) float64) []float64 {
 	values := make([]float64, r.runs)
 	for i := range values {
 		values[i] = of(&r.users[regime][i])
@@ -95,18 +96,18 @@ func (r *balanceResults) market(regime int, of func(*marketOutcome) float64) []f
 }
 
 // markets adds the rows about users who choose.
-func (r *balanceResults) markets() {
+func (r *results) markets() {
 	for _, f := range marketFigures {
 		for i := range regimes[:overstate] {
 			if (i == ownQueue || i == planned) && f.choosers {
 				continue
 			}
-			r.row(f.name, regimes[i].name, "", average(r.market(i, f.of)), unjudged(measured))
+			r.row(f.name, regimes[i].name, "", evidence.Average(r.market(i, f.of)), evidence.Unjudged(evidence.Measured))
 		}
 	}
 	gain := func(measure, claim string, of func(*marketOutcome) float64, a, b int) {
 		one, other := r.market(a, of), r.market(b, of)
-		r.row(measure, regimes[a].name+" against "+regimes[b].name, claim, difference(one, other), more(one, other))
+		r.row(measure, regimes[a].name+" against "+regimes[b].name, claim, evidence.Difference(one, other), evidence.More(one, other))
 	}
 	welfare := func(o *marketOutcome) float64 { return o.welfare }
 	right := func(o *marketOutcome) float64 { return o.right }
@@ -126,27 +127,27 @@ func (r *balanceResults) markets() {
 			{"quoted delays refunded", func(o *marketOutcome) float64 { return o.liarsBack }},
 		} {
 			lied, honest := r.market(lie, refund.of), r.market(declaredPrice, refund.of)
-			gain := difference(lied, honest)
-			r.row("users: what lying gains, credits a job", regimes[lie].name+", "+refund.name, "", gain, worded(gain.estimate, "pays", "does not pay"))
+			gain := evidence.Difference(lied, honest)
+			r.row("users: what lying gains, credits a job", regimes[lie].name+", "+refund.name, "", gain, evidence.Worded(gain.Estimate, "pays", "does not pay"))
 		}
 	}
 }
 
-// BalanceFinding says in words what the rows of LoadBalancing show: which differences
+// Finding says in words what the rows show: which differences
 // exceed their intervals, and which do not.
-func BalanceFinding(rows []Row) string {
-	find := func(measure, setting string) *Row {
+func Finding(rows []evidence.Row) string {
+	find := func(measure, setting string) *evidence.Row {
 		for i := range rows {
 			if strings.HasPrefix(rows[i].Measure, measure) && strings.HasPrefix(rows[i].Setting, setting) {
 				return &rows[i]
 			}
 		}
-		return &Row{}
+		return &evidence.Row{}
 	}
 	var s strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&s, format, args...) }
 
-	best, won, decided := &Row{}, 0, 0
+	best, won, decided := &evidence.Row{}, 0, 0
 	for i := range rows {
 		r := &rows[i]
 		if !strings.HasPrefix(r.Measure, "spread of the sites' utilisation, points: less than with random") {
@@ -161,10 +162,10 @@ func BalanceFinding(rows []Row) string {
 	}
 	say("Of %d settings of strategy and prices %d leave the sites used more evenly than random choice does, beyond the interval; the most even is %s, by %.1f ± %.1f points. ",
 		decided, won, best.Setting, best.Here, best.CI95)
-	even, spared := judged(rows, "spread of the sites' utilisation, points: less under", Agrees), judged(rows, "mean wait of local jobs, h: less under", Agrees)
+	even, spared := judged(rows, "spread of the sites' utilisation, points: less under", evidence.Agrees), judged(rows, "mean wait of local jobs, h: less under", evidence.Agrees)
 	slowed, kept := judged(rows, "bounded slowdown of local jobs: less under", "more"), judged(rows, "mean wait of VO jobs, h: less under", "more")
 	say("Adaptive prices even the use of the sites out with %d of %d strategies, and shorten the mean wait of local jobs with %d; the bounded slowdown of local jobs, which short ones rule, rises with %d, and VO jobs wait longer with %d. ",
-		even, len(balancePolicies), spared, slowed, kept)
+		even, len(policies), spared, slowed, kept)
 	say("With batches by AMP adaptive prices %s and %s. ",
 		changed(find("spread of the sites' utilisation, points: less under", "batch amp"), "the spread of utilisation", "points"),
 		changed(find("mean wait of local jobs, h: less under", "batch amp"), "the wait of local jobs", "h"))
@@ -182,15 +183,15 @@ func BalanceFinding(rows []Row) string {
 	return strings.TrimSpace(s.String())
 }
 
-func pays(r *Row) string {
-	if r.Verdict == Undecided {
+func pays(r *evidence.Row) string {
+	if r.Verdict == evidence.Undecided {
 		return "neither pays nor costs beyond the interval"
 	}
 	return r.Verdict
 }
 
 // judged counts the rows of a measure that have a verdict.
-func judged(rows []Row, measure, verdict string) int {
+func judged(rows []evidence.Row, measure, verdict string) int {
 	n := 0
 	for i := range rows {
 		if strings.HasPrefix(rows[i].Measure, measure) && rows[i].Verdict == verdict {
@@ -200,7 +201,7 @@ func judged(rows []Row, measure, verdict string) int {
 	return n
 }
 
-func changed(r *Row, what, unit string) string {
+func changed(r *evidence.Row, what, unit string) string {
 	switch {
 	case r.Here > r.CI95:
 		return fmt.Sprintf("lower %s by %.1f ± %.1f %s", what, r.Here, r.CI95, unit)
@@ -212,7 +213,7 @@ func changed(r *Row, what, unit string) string {
 
 // moreOr is the first words if a difference is above 0 beyond its interval, the
 // second if below, else the third.
-func moreOr(r *Row, more, less, same string) string {
+func moreOr(r *evidence.Row, more, less, same string) string {
 	switch {
 	case r.Here > r.CI95:
 		return more

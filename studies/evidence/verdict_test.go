@@ -1,4 +1,4 @@
-package studies
+package evidence
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func TestVerdict_AFigureOutsideTheIntervalOfTheDifferenceDiffersBySoMuch(t *test
 		{305.4, 0.7, 308.1, 1, "agrees"},            // a paper's one run scatters by 0.7 x sqrt(20)
 	} {
 		claim := FigureOf(c.paper, c.units)
-		if got := beside(estimate{c.mean, c.half, 20}, claim); got.verdict != c.want || !got.tested {
+		if got := Beside(Estimate{c.mean, c.half, 20}, claim); got.Verdict != c.want || !got.tested {
 			t.Errorf("%v ± %v beside %v of %v units: %+v, want %q", c.mean, c.half, c.paper, c.units, got, c.want)
 		}
 	}
@@ -39,14 +39,14 @@ func TestVerdict_AFigureOutsideTheIntervalOfTheDifferenceDiffersBySoMuch(t *test
 func TestVerdict_ADifferenceBeyondItsIntervalIsNeverNotFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := estimate{rapid.Float64Range(-10, 10).Draw(t, "mean"), rapid.Float64Range(0, 10).Draw(t, "half"), 20}
+		e := Estimate{rapid.Float64Range(-10, 10).Draw(t, "mean"), rapid.Float64Range(0, 10).Draw(t, "half"), 20}
 		of := rapid.Float64Range(-1000, 1000).Draw(t, "of")
-		j := exceeds(e, of)
-		beyond := math.Abs(e.mean) > e.half
-		if beyond != j.beyond || beyond != (j.verdict == Agrees || j.verdict == Differs) {
+		j := Exceeds(e, of)
+		beyond := math.Abs(e.Mean) > e.Half
+		if beyond != j.beyond || beyond != (j.Verdict == Agrees || j.Verdict == Differs) {
 			t.Fatalf("%+v of %v: %+v", e, of, j)
 		}
-		if j.verdict == NotFound && math.Abs(e.mean)+e.half > 0.05*math.Abs(of)+1e-9 {
+		if j.Verdict == NotFound && math.Abs(e.Mean)+e.Half > 0.05*math.Abs(of)+1e-9 {
 			t.Fatalf("%+v of %v is not found, but may be more than 5 %%", e, of)
 		}
 	})
@@ -56,8 +56,8 @@ func TestVerdict_ADifferenceBeyondItsIntervalIsNeverNotFound(t *testing.T) {
 	}{
 		{.2, .1, 12.6, Agrees}, {-.2, .1, 12.6, Differs}, {.1, .2, 12.6, NotFound}, {2.8, 3.2, 18.4, Undecided}, {.1, .2, 0, Undecided},
 	} {
-		if j := exceeds(estimate{c.mean, c.half, 48}, c.of); j.verdict != c.want {
-			t.Errorf("%v ± %v of %v: %q, want %q", c.mean, c.half, c.of, j.verdict, c.want)
+		if j := Exceeds(Estimate{c.mean, c.half, 48}, c.of); j.Verdict != c.want {
+			t.Errorf("%v ± %v of %v: %q, want %q", c.mean, c.half, c.of, j.Verdict, c.want)
 		}
 	}
 }
@@ -65,23 +65,23 @@ func TestVerdict_ADifferenceBeyondItsIntervalIsNeverNotFound(t *testing.T) {
 func TestVerdict_WhatIsUndecidedNeverAgrees(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := estimate{rapid.Float64Range(-10, 10).Draw(t, "mean"), rapid.Float64Range(0, 10).Draw(t, "half"), rapid.IntRange(1, 3).Draw(t, "units")}
+		e := Estimate{rapid.Float64Range(-10, 10).Draw(t, "mean"), rapid.Float64Range(0, 10).Draw(t, "half"), rapid.IntRange(1, 3).Draw(t, "units")}
 		low := rapid.Float64Range(-10, 10).Draw(t, "low")
 		high := low + rapid.Float64Range(0, 10).Draw(t, "width")
-		j := between(e, low, high)
-		inside, outside := low <= e.mean-e.half && e.mean+e.half <= high, e.mean+e.half < low || e.mean-e.half > high
+		j := Between(e, low, high)
+		inside, outside := low <= e.Mean-e.Half && e.Mean+e.Half <= high, e.Mean+e.Half < low || e.Mean-e.Half > high
 		want := Undecided
-		if e.units > 1 && inside {
+		if e.Units > 1 && inside {
 			want = Agrees
-		} else if e.units > 1 && outside {
+		} else if e.Units > 1 && outside {
 			want = Differs
 		}
-		if j.verdict != want {
-			t.Fatalf("%+v within %v and %v: %q, want %q", e, low, high, j.verdict, want)
+		if j.Verdict != want {
+			t.Fatalf("%+v within %v and %v: %q, want %q", e, low, high, j.Verdict, want)
 		}
-		if e.units == 1 {
-			for _, j := range []judgement{exceeds(e, 1), sign(e), beside(e, Figure(3)), lessThan(e)} {
-				if j.verdict != Undecided || j.tested {
+		if e.Units == 1 {
+			for _, j := range []Judgement{Exceeds(e, 1), Sign(e), Beside(e, Figure(3)), LessThan(e)} {
+				if j.Verdict != Undecided || j.tested {
 					t.Fatalf("one value: %+v", j)
 				}
 			}
@@ -100,10 +100,10 @@ func TestTests_SayHowManyRowsWouldDifferByChance(t *testing.T) {
 		for i := range values {
 			values[i] = rng.NormFloat64()
 		}
-		s := average(values)
-		rows = append(rows, newRow("noise", "", Claim{}, "seed", s, sign(s.estimate)))
+		s := Average(values)
+		rows = append(rows, NewRow("noise", "", Claim{}, "seed", s, Sign(s.Estimate)))
 	}
-	rows = append(rows, newRow("alone", "", Claim{}, "seed", average([]float64{1, 2}), unjudged(measured)))
+	rows = append(rows, NewRow("alone", "", Claim{}, "seed", Average([]float64{1, 2}), Unjudged(Measured)))
 	c := CountTests(rows)
 	if c.Rows != 1001 || c.Tested != 1000 || c.ByChance() != 50 || c.Beyond < 30 || c.Beyond > 70 {
 		t.Errorf("%+v, %v by chance", c, c.ByChance())
@@ -118,12 +118,12 @@ func TestRow_FiguresThatAreNoneAreZero(t *testing.T) {
 	t.Parallel()
 	a := []float64{.1 + .2, 1.1}
 	b := []float64{.3, 1.1}
-	s := difference(a, b)
-	if r := newRow("m", "s", Claim{}, "seed", s, sign(s.estimate)); r.Here != 0 || r.CI95 != 0 {
+	s := Difference(a, b)
+	if r := NewRow("m", "s", Claim{}, "seed", s, Sign(s.Estimate)); r.Here != 0 || r.CI95 != 0 {
 		t.Errorf("%+v", r)
 	}
-	if s := quotient(a, b).plus(-1).times(100); s.mean != 0 {
-		t.Errorf("a ratio of equals less 1 is %v", s.mean)
+	if s := Quotient(a, b).Plus(-1).Times(100); s.Mean != 0 {
+		t.Errorf("a ratio of equals less 1 is %v", s.Mean)
 	}
 }
 
@@ -132,8 +132,8 @@ func TestRow_FiguresThatAreNoneAreZero(t *testing.T) {
 func TestValues_TheIntervalsCanBeComputedAgain(t *testing.T) {
 	t.Parallel()
 	a, b := []float64{5, 7, 6.5, 8}, []float64{2, 3.5, 3, 3}
-	plain, ratio := difference(a, b), quotient(a, b).times(100)
-	rows := []Row{newRow("d", "", Claim{}, "seed", plain, sign(plain.estimate)), newRow("r", "", Claim{}, "seed", ratio, sign(ratio.estimate))}
+	plain, ratio := Difference(a, b), Quotient(a, b).Times(100)
+	rows := []Row{NewRow("d", "", Claim{}, "seed", plain, Sign(plain.Estimate)), NewRow("r", "", Claim{}, "seed", ratio, Sign(ratio.Estimate))}
 	rows[0].resampled = []float64{1, 2}
 	var out bytes.Buffer
 	if err := WriteValues(&out, rows); err != nil {
@@ -160,7 +160,7 @@ func TestValues_TheIntervalsCanBeComputedAgain(t *testing.T) {
 		}
 	}
 	for i, v := range values {
-		if mean, half := interval(v); math.Abs(mean-rows[i].Here) > 1e-9 || math.Abs(half-rows[i].CI95) > 1e-9 {
+		if mean, half := Interval(v); math.Abs(mean-rows[i].Here) > 1e-9 || math.Abs(half-rows[i].CI95) > 1e-9 {
 			t.Errorf("row %d: %v ± %v, want %v ± %v", i+1, mean, half, rows[i].Here, rows[i].CI95)
 		}
 	}
