@@ -73,6 +73,7 @@ type Site struct {
 	// to the end. Local jobs run all the time, and legs that are confirmed when it leaves run
 	// to their end.
 	Joins, Leaves grid.Duration
+	SellsNothing  bool // brokers do not know the site; the process of such a site is a shadow
 
 	// Outages say which of its nodes fail. Only in a scenario.
 	Outages Outages
@@ -187,7 +188,7 @@ func (s *Scenario) siteNames() []string {
 // level of a process's file.
 func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 	const stays = "is only for scenarios; a real site exists while its process runs"
-	local := until
+	local, sells := until, true
 	if local == 0 {
 		local = grid.MaxDuration
 	}
@@ -222,6 +223,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").only(inScenario, stays),
 		span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").byDefault("the scenario's `until`").only(inScenario, stays),
 		rule(func(t *table) { s.stay(t, until) }),
+		boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
+		rule(func(*table) { s.SellsNothing = !sells }),
 		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
 	})
 }
