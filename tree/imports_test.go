@@ -129,7 +129,8 @@ var rooms = []room{
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
-	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
+	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/slurmdump"}, world}, // what a site would have sold
+	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},               // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
 	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
@@ -142,7 +143,7 @@ var rooms = []room{
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
 	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/export", "simulation", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
-	{"cmd/bourse/run", []string{"grid", "facts", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
+	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
 
