@@ -273,3 +273,15 @@ func TestLive_TheBlocksOfAnArrayAreThoseOfItsElements(t *testing.T) {
 		}
 	}
 }
+
+// An array whose elements wait stands in the queue with the reason of the first.
+func TestLive_TheQueueSaysWhyElementsWait(t *testing.T) {
+	t.Parallel()
+	zero := grid.Time(10 * grid.Day)
+	p := newPicture(Caller{Operator, "olga"}, newPast(), zero)
+	p.draw(&view.Document{}, &entry{}, &api.Job{ID: "sweep", State: "waiting", Submitted: api.Instant(zero), Array: &api.Array{Words: "2 waiting", Waiting: 2}},
+		[]api.Job{{ID: "sweep[1]", State: "waiting", Reason: &api.Reason{Code: "no-window", Detail: "all is taken"}}}, zero)
+	if rows := p.tables(&api.Accounts{})[0].Rows; len(rows) != 1 || rows[0][2] != "2 of its 2 elements; first sweep[1]: all is taken" {
+		t.Errorf("%v", rows)
+	}
+}

@@ -43,6 +43,7 @@ type drawn struct {
 	open   bool
 	rank   int // priority
 	array  *api.Array
+	behind string // of an array: why the first element that waits does
 }
 
 func newPicture(who Caller, past *past, now grid.Time) *picture {
@@ -88,6 +89,9 @@ func (p *picture) draw(part *view.Document, e *entry, j *api.Job, elements []api
 		d.job.Counts = j.Array.Words
 		for i := range elements {
 			p.bars(d, &elements[i], int(e.number))
+			if x := &elements[i]; d.behind == "" && x.State == grid.JobWaiting.String() && x.Reason != nil {
+				d.behind = fmt.Sprintf("; first %s: %s", x.ID, cmp.Or(x.Reason.Detail, x.Reason.Code))
+			}
 		}
 	}
 	p.drawn[j.ID] = d
@@ -325,7 +329,7 @@ func (p *picture) tables(a *api.Accounts) []view.Table {
 	for _, d := range waiting[:min(len(waiting), mostQueued)] {
 		row := []any{d.job.Name, d.job.State, d.job.Why, d.job.User, d.job.Nodes, d.rank, d.job.Submit}
 		if d.array != nil {
-			row[1], row[2] = grid.JobWaiting.String(), fmt.Sprintf("%d of its %d elements", d.array.Waiting+d.array.Trying, d.elements())
+			row[1], row[2] = grid.JobWaiting.String(), fmt.Sprintf("%d of its %d elements%s", d.array.Waiting+d.array.Trying, d.elements(), d.behind)
 		}
 		queue.Rows = append(queue.Rows, row)
 	}
