@@ -86,8 +86,8 @@ export class JobPages {
     const place = make("div", {}), when = t => t ? clock(Date.parse(t) - doc.epoch, doc) : "";
     const show = e => place.replaceChildren(make("h4", {}, `Output of ${e.id}`), this.#output(e, e.legs ?? [], apart));
     const index = e => works && ["running", "done", "failed"].includes(e.state) ? make("button", { type: "button", "aria-label": `Output of element ${e.element.index}`, onclick: () => show(e) }, e.element.index) : e.element.index;
-    return [cut(elements, some => table("Elements", [["Index"], ["State", "word"], ["Site", "word"], ["Start"], ["End"], ["Exit"], ["Why", "word why-not"]], some.map(e => [[index(e), e.state, (e.sites ?? []).join(", "), when(e.start), when(e.end),
-      (e.legs ?? []).map(l => l.exit).find(x => x) ?? e.legs?.[0]?.exit ?? "", e.state === "done" ? "" : e.reason?.detail ?? e.reason?.code ?? ""]]))), place];
+    return [cut(elements, some => table("Elements", [["Index"], ["State", "word"], ["Exit"], ["Why", "word why-not"], ["Site", "word"], ["Start"], ["End"]], some.map(e => [[index(e), e.state,
+      (e.legs ?? []).map(l => l.exit).find(x => x) ?? e.legs?.[0]?.exit ?? "", e.state === "done" ? "" : e.reason?.detail ?? e.reason?.code ?? "", (e.sites ?? []).join(", "), when(e.start), when(e.end)]]))), place];
   }
 
   #output(job, legs, apart) {
