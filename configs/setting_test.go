@@ -63,7 +63,6 @@ require = { gpus = 2, memory = "8GiB", features = ["ib", "gpu"] }
 	}
 }
 
-// What is wrong is named with the line or the flag, the key and the remedy.
 // Indices are text, though those of a single element look like a number.
 func TestParseJob_AnArrayOfOneElement(t *testing.T) {
 	t.Parallel()
@@ -73,6 +72,7 @@ func TestParseJob_AnArrayOfOneElement(t *testing.T) {
 	}
 }
 
+// An error names the line or the flag, the key and the remedy.
 func TestParseJob_NamesTheLineOrTheFlag(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
