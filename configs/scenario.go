@@ -74,6 +74,9 @@ type Site struct {
 	// to their end.
 	Joins, Leaves grid.Duration
 	SellsNothing  bool // brokers do not know the site; the process of such a site is a shadow
+
+	// Outages say which of its nodes fail. Only in a scenario.
+	Outages Outages
 }
 
 // VOShare is the share of a site's node-seconds that one VO may hold, 0..1.
@@ -82,7 +85,8 @@ type VOShare struct {
 	Share Thousandths
 }
 
-// ReadScenario reads a scenario and the batch files that its brokers name. An error that
+// ReadScenario reads a scenario, the batch files that its brokers name and the outages that
+// its sites do. An error that
 // does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
 	text, err := readFile(file)
@@ -95,6 +99,9 @@ func ReadScenario(file string) (*Scenario, error) {
 	}
 	s.Dir = filepath.Dir(file)
 	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
+	if err := s.loadOutages(s.Dir); err != nil {
+		return nil, err
+	}
 	for i := range s.Brokers {
 		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until, s.siteNames())
 		if err != nil {
@@ -206,7 +213,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
+	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())

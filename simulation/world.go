@@ -85,6 +85,7 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 		w.sim.Add(clusterID(s.Name), behind)
 	}
 	w.sim.Add(siteID(s.Name), site)
+	w.fail(s, seed)
 	return nil
 }
 

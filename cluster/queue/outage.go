@@ -10,9 +10,10 @@ import (
 )
 
 // nodesLost takes failed nodes out of a group for a time, by a reservation that belongs to
-// nobody. It takes idle nodes first; if those are too few, nodes of local jobs, which are
-// killed, the latest to start first; then held nodes, the latest first; then those of the
-// reservation confirmed last.
+// nobody. Those that a message draws fail under what they carry. Otherwise, and where the
+// others are needed by then, it takes idle nodes first; if those are too few, nodes of local
+// jobs, which are killed, the latest to start first; then held nodes, the latest first; then
+// those of the reservation confirmed last.
 func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	g := b.group(m.Group)
 	if g < 0 || m.For <= 0 {
@@ -20,6 +21,9 @@ func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	}
 	q := b.queues[g]
 	end := now.Add(m.For)
+	if m.Chance != 0 {
+		b.strike(now, g, m.Count, m.Chance)
+	}
 	if q.promises != nil && b.aside(now, q, m, end) {
 		return
 	}
