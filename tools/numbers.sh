@@ -16,5 +16,5 @@ if [ $# -gt 0 ]; then
   git worktree add --quiet --detach "$work/tree" "$1"
   dir=$work/tree
 fi
-go test ./tree -count=1 -run '^TestNumbers$' -numbers "$dir" | grep -vE '^(ok|PASS)'
+go test ./tree -count=1 -v -run '^TestNumbers$' -numbers "$dir" | grep -vE '^(ok|PASS|===|---)'
 [ ! -x "$dir/tools/places.sh" ] || "$dir/tools/places.sh"
