@@ -22,7 +22,7 @@ var twinJobs = flag.Int("twin.jobs", shortRun, "jobs of the run on a real contro
 // Runs on a real controller: one of half a minute, and those that are as long as the figures of
 // docs/TWIN.md.
 const (
-	shortRun = 14
+	shortRun = 12
 	longRun  = 150
 )
 
@@ -89,11 +89,12 @@ func TestReal_TheTwinIsNearAController(t *testing.T) {
 }
 
 // runWorkload submits jobs of 2 to 11 s, one in 2 s, more than the nodes can hold, and waits until
-// all have ended. In the short run they are of 2 to 6 s, and come three times as often.
+// all have ended. In the short run they are of 2 to 9 s, and come five times as often, so that they
+// wait for long beside what a busy machine's controller takes to see them.
 func runWorkload(t *testing.T, c slurm.Commands, n int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(36, 1))
-	longest, pause := 5, time.Second/3
+	longest, pause := 8, time.Second/5
 	if n >= longRun {
 		longest, pause = 10, time.Second
 	}
