@@ -290,6 +290,7 @@ func (s *Sweep) Fingerprint() (string, error) {
 		if f := first.Sites[i].PriceFile; f != "" {
 			files = append(files, f)
 		}
+		files = append(files, first.Sites[i].Slurm.files()...)
 		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
 			files = append(files, w.Trace)
 		}

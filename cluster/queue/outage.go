@@ -28,8 +28,12 @@ func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 		return
 	}
 	b.number++
-	if why := q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}); why.Refused() {
-		panic("cluster/queue: nodes that are free cannot fail: " + why.String())
+	lost := backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}
+	for why := q.Reserve(now, lost); why.Refused(); why = q.Reserve(now, lost) {
+		at, _ := worst(q.State().Firm(), now, end)
+		if q.slurm == nil || !b.evict(now, g, now) && !b.evict(now, g, at) { // there a reservation has the same nodes all the time
+			panic("cluster/queue: nodes that are free cannot fail: " + why.String())
+		}
 	}
 	b.down(m.Group, count, end)
 }
@@ -137,6 +141,9 @@ func (q *Queue) Kill(now grid.Time, id int64) bool {
 	for i := range q.ends {
 		if x := q.ends[i]; x.id == id {
 			q.ends.remove(i)
+			if q.slurm != nil {
+				q.slurm.Kill(q.slurm.places[id])
+			}
 			q.end(now, x)
 			q.armed = true
 			return true
