@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What is foreseen for jobs is what the next cycle gives them when they are submitted, though
-// nothing was held; a later window and one elsewhere lie where they should.
+// The forecast of a batch equals what the next cycle gives it once it is submitted, though nothing
+// was held. A later window and one elsewhere are where they should be.
 func TestForesee_IsWhatTheNextCycleGives(t *testing.T) {
 	t.Parallel()
 	north, south := newFakeSite("north", 4, grid.Price(grid.Credit)), newFakeSite("south", 4, grid.Price(2*grid.Credit))
@@ -65,7 +65,7 @@ func TestForesee_IsWhatTheNextCycleGives(t *testing.T) {
 	}
 }
 
-// What no cycle would place is said with the reason that a submission has, and so is what comes
+// A job that no cycle would place gets the reason that its submission would get, and so do those
 // after it.
 func TestForesee_SaysWhyNot(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,7 @@ require = { gpus = 2, memory = "8GiB", features = ["ib", "gpu"] }
 	}
 }
 
-// What is wrong is named with the line or the flag, the key and the remedy.
+// An error names the line or the flag, the key and the remedy.
 func TestParseJob_NamesTheLineOrTheFlag(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{

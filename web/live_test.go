@@ -92,7 +92,7 @@ func TestLive_TellsAllThereIsThenWhatChanges(t *testing.T) {
 	if len(placed.Bars) != 2 || placed.Bars[0].Window == doc.Bars[0].Window || placed.Bars[0].Window != placed.Bars[1].Window || placed.Bars[1].Part.Part != 2 {
 		t.Errorf("%+v", placed.Bars)
 	}
-	// What is given up is drawn no more.
+	// An abandoned job is drawn no more.
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/"+wide, nil, nil); code != http.StatusOK {
 		t.Fatal(code)
 	}
@@ -192,7 +192,7 @@ func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
 	}
 }
 
-// What a node-hour cost is of the hours that were bought, however early the work ended: 4
+// The price of a node-hour is that of the hours that were bought, however early the work ended: 4
 // nodes for an hour at 1 credit cost 1 a node-hour, also if they were used for 3 minutes.
 func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/policy/search"
 )
 
-// What a plan finds a window for can run: no rule says that it never can.
+// If a plan finds a window for a job, no rule may say that the job can never run.
 func TestNever_NothingThatCanRunIsRefused(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -34,6 +34,9 @@ type Options struct {
 	// Limit is the most jobs that may wait; 0: the constant Limit. More are refused,
 	// since demand above capacity would make the queue grow without end.
 	Limit int
+	// EachEvent has the queue looked at after each end and each arrival. Otherwise it is once an
+	// instant, after all of them.
+	EachEvent bool
 	// Estimates says by which run times jobs are planned. In any case they may run for
 	// their own estimates.
 	Estimates estimates.Rule

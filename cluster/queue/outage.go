@@ -10,9 +10,10 @@ import (
 )
 
 // nodesLost takes failed nodes out of a group for a time, by a reservation that belongs to
-// nobody. It takes idle nodes first; if those are too few, nodes of local jobs, which are
-// killed, the latest to start first; then held nodes, the latest first; then those of the
-// reservation confirmed last.
+// nobody. Those that a message draws fail under what they carry. Otherwise, and where the
+// others are needed by then, it takes idle nodes first; if those are too few, nodes of local
+// jobs, which are killed, the latest to start first; then held nodes, the latest first; then
+// those of the reservation confirmed last.
 func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	g := b.group(m.Group)
 	if g < 0 || m.For <= 0 {
@@ -20,6 +21,9 @@ func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	}
 	q := b.queues[g]
 	end := now.Add(m.For)
+	if m.Chance != 0 {
+		b.strike(now, g, m.Count, m.Chance)
+	}
 	if q.promises != nil && b.aside(now, q, m, end) {
 		return
 	}
@@ -30,8 +34,7 @@ func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 	b.number++
 	lost := backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}
 	for why := q.Reserve(now, lost); why.Refused(); why = q.Reserve(now, lost) {
-		at, _ := worst(q.State().Firm(), now, end)
-		if q.slurm == nil || !b.evict(now, g, now) && !b.evict(now, g, at) { // there a reservation has the same nodes all the time
+		if q.slurm == nil || !b.evictWithin(now, g, end) { // by Slurm's rules a reservation has the same nodes all the time
 			panic("cluster/queue: nodes that are free cannot fail: " + why.String())
 		}
 	}
@@ -84,6 +87,19 @@ func worst(p grid.Profile, from, to grid.Time) (at grid.Time, free int) {
 		}
 	}
 	return at, free
+}
+
+// evictWithin evicts whoever is first in the way at any instant from now until another.
+func (b *Backend) evictWithin(now grid.Time, group int, to grid.Time) bool {
+	if b.evict(now, group, now) {
+		return true
+	}
+	for _, r := range b.order {
+		if !r.gone && r.group == group && r.what.Start > now && r.what.Start < to && b.evict(now, group, r.what.Start) {
+			return true
+		}
+	}
+	return false
 }
 
 // evict frees nodes in use at an instant, in the order of nodesLost. It reports false if

@@ -292,24 +292,41 @@ func (q *Queue) instant(now grid.Time) {
 			q.promiseLocal(now, &q.head)
 		default:
 			q.enter(&q.head)
+			q.passed(now)
 		}
 		q.pull()
 	}
 	q.moveUp()
+	q.pass(now)
+}
+
+// pass starts the jobs whose turn it is.
+func (q *Queue) pass(now grid.Time) {
 	q.armed = false
 	q.passes++
-	starts := q.pass(now)
+	starts := q.decide(now)
 	for i := range starts {
 		q.start(now, &starts[i])
 	}
 }
 
-// pass decides which jobs start.
-func (q *Queue) pass(now grid.Time) []backfill.Start {
+// decide returns the jobs that start.
+func (q *Queue) decide(now grid.Time) []backfill.Start {
 	if q.slurm != nil {
 		return q.slurm.pass(q.group, now)
 	}
 	return q.group.Pass()
+}
+
+// passed is a pass after one of several events of an instant, if there is to be one. It waits
+// until the jobs that are at their planned ends have ended, or are extended.
+func (q *Queue) passed(now grid.Time) {
+	if !q.opt.EachEvent || q.promises != nil {
+		return
+	}
+	if running := q.State().Running; len(running) == 0 || running[0].End > now {
+		q.pass(now)
+	}
 }
 
 // taken asks the query whether it takes the next job of the feed.
@@ -412,6 +429,7 @@ func (q *Queue) endJobs(now grid.Time) {
 			continue
 		}
 		q.end(now, x)
+		q.passed(now)
 	}
 	for _, x := range q.over {
 		e := &q.jobs[x.ref]

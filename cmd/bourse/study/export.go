@@ -15,12 +15,13 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/report/export"
 	"github.com/bourse-grid/bourse/workload/files"
 )
 
 // newExport builds "bourse export".
 func newExport() *cobra.Command {
-	var x export
+	var x exporting
 	cmd := &cobra.Command{
 		Use:   "export PATH... --to evalys|perfetto",
 		Short: "Write a run in the format of another program",
@@ -53,12 +54,12 @@ journal, or before the image at its start, is left out.`,
 	return cmd
 }
 
-type export struct{ to, out string }
+type exporting struct{ to, out string }
 
 // exporters make an export in a format, by its name.
-var exporters = map[string]report.NewExporter{"evalys": report.NewEvalys, "perfetto": report.NewTrace}
+var exporters = map[string]export.Format{"evalys": export.Evalys, "perfetto": export.Trace}
 
-func (x *export) run(paths []string, stdout io.Writer) error {
+func (x *exporting) run(paths []string, stdout io.Writer) error {
 	if x.to == "" {
 		return errors.New("--to is missing: the format, evalys or perfetto")
 	}
@@ -73,7 +74,7 @@ func (x *export) run(paths []string, stdout io.Writer) error {
 }
 
 // source finds out what the paths are: a run, or journals.
-func (x *export) source(paths []string) (write func(io.Writer) error, err error) {
+func (x *exporting) source(paths []string) (write func(io.Writer) error, err error) {
 	runs := 0
 	for _, p := range paths {
 		if _, err := os.Stat(filepath.Join(p, report.SummaryFile)); err == nil {
@@ -83,7 +84,7 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 	switch {
 	case runs == 1 && len(paths) == 1:
 		return func(w io.Writer) error {
-			return report.ExportRun(paths[0], w, exporters[x.to])
+			return export.Run(paths[0], w, exporters[x.to])
 		}, nil
 	case runs > 0:
 		return nil, errors.New("export takes one run, or journals; export several runs one by one")
@@ -99,7 +100,7 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 }
 
 // journals exports journals. A first pass finds the nodes of their sites.
-func (x *export) journals(sources []input.Journal, w io.Writer) error {
+func (x *exporting) journals(sources []input.Journal, w io.Writer) error {
 	sources, err := input.OfGroups(sources)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func (x *export) journals(sources []input.Journal, w io.Writer) error {
 }
 
 // feedJournals hands the records of several journals to an export, in order of time.
-func feedJournals(sources []input.Journal, e *report.Export) error {
+func feedJournals(sources []input.Journal, e *export.File) error {
 	type head struct {
 		record journal.Record
 		next   func() (journal.Record, bool)

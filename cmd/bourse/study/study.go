@@ -47,6 +47,7 @@ func experiments() []experiment {
 		studyHoarding(),
 		studyEstimates(),
 		studyParts(),
+		studyFailures(),
 	}
 }
 

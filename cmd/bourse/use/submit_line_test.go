@@ -55,7 +55,7 @@ func TestSubmit_ACommandIsAJob(t *testing.T) {
 	}
 }
 
-// What has no effect, or cannot be meant, is said with the remedy.
+// A flag that has no effect, or cannot be meant, is refused with the remedy.
 func TestSubmit_FlagsOfAJobHaveTheirPlace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

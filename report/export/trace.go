@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // traceFile writes the Trace Event Format, which Perfetto and Chrome open: a process
@@ -18,11 +19,11 @@ import (
 type traceFile struct {
 	out     *bufio.Writer
 	enc     *json.Encoder
-	any     bool                 // an event is written
-	threads map[*exportGroup]int // named so far
-	groups  map[*exportGroup]int // the number of its first thread
-	sites   map[*exportSite]bool // named
-	vos     map[string]int       // their processes
+	any     bool           // an event is written
+	threads map[*group]int // named so far
+	groups  map[*group]int // the number of its first thread
+	sites   map[*site]bool // named
+	vos     map[string]int // their processes
 	windows map[grid.TxID]*traceWindow
 	flows   int
 }
@@ -55,13 +56,13 @@ type traceEvent struct {
 // threadsOfGroup bounds the jobs that one group runs at once, by the numbers of threads.
 const threadsOfGroup = 1 << 20
 
-// NewTrace exports to w the JSON that Perfetto opens.
-func NewTrace(w io.Writer, own, told []Site) *Export {
-	f := &traceFile{out: bufio.NewWriterSize(w, 1<<16), threads: map[*exportGroup]int{}, groups: map[*exportGroup]int{}, sites: map[*exportSite]bool{},
+// Trace exports to w the JSON that Perfetto opens.
+func Trace(w io.Writer, own, told []report.Site) *File {
+	f := &traceFile{out: bufio.NewWriterSize(w, 1<<16), threads: map[*group]int{}, groups: map[*group]int{}, sites: map[*site]bool{},
 		vos: map[string]int{}, windows: map[grid.TxID]*traceWindow{}}
 	f.enc = json.NewEncoder(f.out)
 	f.enc.SetEscapeHTML(false)
-	e := newExport(f, own, told)
+	e := newFile(f, own, told)
 	_, err := f.out.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")
 	e.tell(err)
 	for _, s := range e.sites {
@@ -84,9 +85,9 @@ func (f *traceFile) write(e traceEvent) error {
 func micro(t grid.Time) int64 { return int64(t) * 1000 }
 
 // Sites are processes 1, 3, 5; VOs 2, 4, 6: either may be met first.
-func pidOf(s *exportSite) int { return 2*s.number + 1 }
+func pidOf(s *site) int { return 2*s.number + 1 }
 
-func (f *traceFile) nameSite(s *exportSite) error {
+func (f *traceFile) nameSite(s *site) error {
 	if f.sites[s] {
 		return nil
 	}
@@ -136,7 +137,7 @@ func (f *traceFile) began(s *stay) error {
 		f.windows[s.leg.Tx] = w
 	}
 	w.legs, w.open = append(w.legs, traceSlice{pidOf(s.site), tid, micro(s.start)}), w.open+1
-	hours := nodeHours(grid.Leg{Start: s.start, End: s.due, Nodes: s.nodes})
+	hours := report.NodeHours(grid.Leg{Start: s.start, End: s.due, Nodes: s.nodes})
 	if hours <= 0 || s.fare == (grid.Fare{}) {
 		return nil
 	}
@@ -192,7 +193,7 @@ func (f *traceFile) join(legs []traceSlice) error {
 	return nil
 }
 
-func (f *traceFile) settled(now grid.Time, s *exportSite) error {
+func (f *traceFile) settled(now grid.Time, s *site) error {
 	if err := f.nameSite(s); err != nil {
 		return err
 	}

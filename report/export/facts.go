@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"fmt"
@@ -7,14 +7,15 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // What each kind of fact does to the stays of an export.
 
-func (e *Export) clusterFact(s *exportSite, now grid.Time, f agents.Fact) {
+func (e *File) clusterFact(s *site, now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.JobStarted:
-		one := &stay{site: s, group: s.group(f.Group), job: fmt.Sprint(f.Job), submit: f.Submit, start: now, due: f.End, nodes: f.Nodes, shared: f.Due > 0, status: running}
+		one := &stay{site: s, group: s.group(f.Group), job: fmt.Sprint(f.Job), submit: f.Submit, start: now, due: f.End, nodes: f.Nodes, shared: f.Due > 0, status: report.Running}
 		if f.Begun > 0 {
 			one.start = f.Begun
 		}
@@ -26,8 +27,8 @@ func (e *Export) clusterFact(s *exportSite, now grid.Time, f agents.Fact) {
 			if one.end = now; f.Ended > 0 {
 				one.end = f.Ended
 			}
-			if one.status = ended; f.Killed {
-				one.status = killed
+			if one.status = report.Ended; f.Killed {
+				one.status = report.Killed
 			}
 			e.end(one)
 		}
@@ -39,12 +40,12 @@ func (e *Export) clusterFact(s *exportSite, now grid.Time, f agents.Fact) {
 }
 
 // end ends a stay in this instant.
-func (e *Export) end(s *stay) {
+func (e *File) end(s *stay) {
 	s.gone = true
 	e.over = append(e.over, s)
 }
 
-func (e *Export) siteFact(s *exportSite, now grid.Time, f agents.Fact) {
+func (e *File) siteFact(s *site, now grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.LegMoved:
 		one := s.legs[f.Leg]
@@ -67,7 +68,7 @@ func (e *Export) siteFact(s *exportSite, now grid.Time, f agents.Fact) {
 }
 
 // shift moves a leg that has not begun.
-func (e *Export) shift(s *stay, f facts.LegShifted) {
+func (e *File) shift(s *stay, f facts.LegShifted) {
 	if s.begun {
 		return
 	}
@@ -77,12 +78,12 @@ func (e *Export) shift(s *stay, f facts.LegShifted) {
 	}
 }
 
-func (e *Export) legMoved(s *stay, now grid.Time, f facts.LegMoved) {
+func (e *File) legMoved(s *stay, now grid.Time, f facts.LegMoved) {
 	if f.State.Terminal() {
 		delete(s.site.legs, f.Leg)
 		s.status, s.end = f.State.String(), history.LetGo(now, f)
 		if f.State == grid.Settled {
-			s.status = ended
+			s.status = report.Ended
 		}
 		e.end(s)
 		return
@@ -97,7 +98,7 @@ func (e *Export) legMoved(s *stay, now grid.Time, f facts.LegMoved) {
 	}
 }
 
-func (e *Export) brokerFact(name string, now grid.Time, f agents.Fact) {
+func (e *File) brokerFact(name string, now grid.Time, f agents.Fact) {
 	b := e.broker(name)
 	switch f := f.(type) {
 	case facts.JobSubmitted:
@@ -135,7 +136,7 @@ func (e *Export) brokerFact(name string, now grid.Time, f agents.Fact) {
 }
 
 // decided takes the legs of a COMMIT at sites that do not speak for themselves.
-func (e *Export) decided(broker string, b *exportBroker, x *history.Transaction) {
+func (e *File) decided(broker string, b *broker, x *history.Transaction) {
 	for k := range x.Legs {
 		l := &x.Legs[k]
 		s := e.site(l.Site)
@@ -150,12 +151,12 @@ func (e *Export) decided(broker string, b *exportBroker, x *history.Transaction)
 }
 
 // told ends a leg of a site that does not speak for itself.
-func (e *Export) told(leg grid.LegID, end grid.Time, state grid.LegState) {
+func (e *File) told(leg grid.LegID, end grid.Time, state grid.LegState) {
 	for _, s := range e.sites {
 		if one := s.legs[leg]; one != nil && !s.speaks {
 			delete(s.legs, leg)
 			if one.status, one.end = state.String(), end; state == grid.Settled {
-				one.status = ended
+				one.status = report.Ended
 			}
 			e.end(one)
 		}

@@ -1,8 +1,7 @@
-package report
+package export
 
 import (
 	"container/heap"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,19 +12,21 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/report/lanes"
 )
 
-// Export turns facts, in order of time, into a file for another program. It remembers only
+// File turns facts, in order of time, into a file for another program. It remembers only
 // running and reserved work and unfinished VO jobs, so its memory depends on the busiest
 // moment, not on the length of the run.
 //
 // It processes the facts of one instant together, ends before starts, and starts and ends
 // reservations by their times, so that nodes are free when the next job needs them.
-type Export struct {
-	to      exportTo
-	sites   []*exportSite
-	byName  map[string]*exportSite
-	brokers map[string]*exportBroker
+type File struct {
+	to      writer
+	sites   []*site
+	byName  map[string]*site
+	brokers map[string]*broker
 	now     grid.Time
 	count   int // of stays, for the order of those that begin at once
 	starts  stayHeap
@@ -35,24 +36,24 @@ type Export struct {
 	err     error
 }
 
-// exportTo is a format.
-type exportTo interface {
+// writer is a format.
+type writer interface {
 	// over is called for each stay that has ended, or that still runs when the run ends.
 	over(s *stay) error
 	// began is called for each stay that begins.
 	began(s *stay) error
 	// settled is called for each site whose use has changed in an instant.
-	settled(now grid.Time, s *exportSite) error
+	settled(now grid.Time, s *site) error
 	// brokerFact is called for each fact of a broker.
 	brokerFact(now grid.Time, broker string, f agents.Fact) error
 	finish() error
 }
 
-// exportSite is a site with its groups.
-type exportSite struct {
+// site is a site with its groups.
+type site struct {
 	number  int // from 0
 	name    string
-	groups  []*exportGroup
+	groups  []*group
 	local   map[int64]*stay
 	legs    map[grid.LegID]*stay // that are held, reserved or running
 	speaks  bool                 // its own facts come: what brokers say of its legs is not needed
@@ -60,17 +61,17 @@ type exportSite struct {
 	use     [2]int // nodes of local jobs and of legs that run
 }
 
-// exportGroup is a group with its nodes, numbered from 0.
-type exportGroup struct {
+// group is a group with its nodes, numbered from 0.
+type group struct {
 	name  string
 	known bool // how many nodes it has is known beforehand
 	nodes int  // so far
-	gaps  gaps
+	gaps  lanes.Gaps
 	rows  []bool // in use: places of a picture in which one stay follows another
 }
 
-// exportBroker is the memory of a VO's jobs.
-type exportBroker struct {
+// broker is the memory of a VO's jobs.
+type broker struct {
 	turns  history.Turns
 	submit map[string]grid.Time               // of the jobs that are not over
 	txs    map[grid.TxID]*history.Transaction // that are not decided
@@ -78,8 +79,8 @@ type exportBroker struct {
 
 // stay is a job or a leg on nodes of a group.
 type stay struct {
-	site        *exportSite
-	group       *exportGroup
+	site        *site
+	group       *group
 	broker, job string // of a leg; the number of a local job
 	leg         grid.LegID
 	submit      grid.Time
@@ -92,7 +93,7 @@ type stay struct {
 	reserved    bool // of a leg: it is confirmed
 	begun, back bool // it has its nodes, or has had them; it has given them back
 	gone        bool // it is over
-	lanes       []piece
+	lanes       []lanes.Piece
 	row         int
 	number      int
 }
@@ -100,60 +101,52 @@ type stay struct {
 func (s *stay) vo() bool { return s.broker != "" }
 
 // ownNodes bounds the nodes of a group that is known by what runs on it only.
-const ownNodes = mostNodes
+const ownNodes = report.MostNodes
 
-func newExport(to exportTo, own, told []Site) *Export {
-	e := &Export{to: to, byName: map[string]*exportSite{}, brokers: map[string]*exportBroker{}}
+func newFile(to writer, own, told []report.Site) *File {
+	e := &File{to: to, byName: map[string]*site{}, brokers: map[string]*broker{}}
 	for i, s := range slices.Concat(own, told) {
 		one := e.site(s.Name)
 		one.speaks = i < len(own)
 		for _, g := range s.Groups {
-			one.groups = append(one.groups, &exportGroup{name: g.Name, known: true, nodes: g.Nodes, gaps: gaps{{0, g.Nodes}}})
+			one.groups = append(one.groups, &group{name: g.Name, known: true, nodes: g.Nodes, gaps: lanes.New(g.Nodes)})
 		}
 	}
 	return e
 }
 
-// NewExporter makes an export to w. own are the sites with facts of their own, told those known
+// Format makes an export to w. own are the sites with facts of their own, told those known
 // only from brokers; the file has them in this order. Unknown sites and groups may be missing:
 // they are added when they are met.
-type NewExporter func(w io.Writer, own, told []Site) *Export
+type Format func(w io.Writer, own, told []report.Site) *File
 
-// ExportRun exports the folder of a run, as written by simulate --out.
-func ExportRun(dir string, w io.Writer, begin NewExporter) error {
-	path := filepath.Join(dir, SummaryFile)
-	text, err := os.ReadFile(path)
+// Run exports the folder of a run, as written by simulate --out.
+func Run(dir string, w io.Writer, begin Format) error {
+	s, err := report.ReadSummary(dir)
 	if err != nil {
 		return err
 	}
-	var s Summary
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := s.check(); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	path = filepath.Join(dir, EventsFile)
+	path := filepath.Join(dir, report.EventsFile)
 	events, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer events.Close()
 	e := begin(w, s.Header().Sites, nil)
-	if err := ReadEvents(events, e.Add); err != nil {
+	if err := report.ReadEvents(events, e.Add); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return e.Finish(s.Until)
 }
 
 // Now is the instant of the latest fact.
-func (e *Export) Now() grid.Time { return e.now }
+func (e *File) Now() grid.Time { return e.now }
 
 // Sites lists the sites met, in the form for an exporter. A group of unknown size has as many
 // nodes as its work has needed at once.
-func (e *Export) Sites() (own, told []Site) {
+func (e *File) Sites() (own, told []report.Site) {
 	for _, s := range e.sites {
-		one := Site{Name: s.name}
+		one := report.Site{Name: s.name}
 		for _, g := range s.groups {
 			one.Groups = append(one.Groups, grid.Group{Site: s.name, Name: g.name, Nodes: g.nodes})
 		}
@@ -167,35 +160,35 @@ func (e *Export) Sites() (own, told []Site) {
 }
 
 // site is the site of that name, and new if there is none yet.
-func (e *Export) site(name string) *exportSite {
+func (e *File) site(name string) *site {
 	if s := e.byName[name]; s != nil {
 		return s
 	}
-	s := &exportSite{number: len(e.sites), name: name, local: map[int64]*stay{}, legs: map[grid.LegID]*stay{}}
+	s := &site{number: len(e.sites), name: name, local: map[int64]*stay{}, legs: map[grid.LegID]*stay{}}
 	e.sites, e.byName[name] = append(e.sites, s), s
 	return s
 }
 
-func (e *Export) broker(name string) *exportBroker {
+func (e *File) broker(name string) *broker {
 	b := e.brokers[name]
 	if b == nil {
-		b = &exportBroker{submit: map[string]grid.Time{}, txs: map[grid.TxID]*history.Transaction{}}
+		b = &broker{submit: map[string]grid.Time{}, txs: map[grid.TxID]*history.Transaction{}}
 		e.brokers[name] = b
 	}
 	return b
 }
 
-func (s *exportSite) group(name string) *exportGroup {
-	if i := slices.IndexFunc(s.groups, func(g *exportGroup) bool { return g.name == name }); i >= 0 {
+func (s *site) group(name string) *group {
+	if i := slices.IndexFunc(s.groups, func(g *group) bool { return g.name == name }); i >= 0 {
 		return s.groups[i]
 	}
-	g := &exportGroup{name: name, gaps: gaps{{0, ownNodes}}}
+	g := &group{name: name, gaps: lanes.New(ownNodes)}
 	s.groups = append(s.groups, g)
 	return g
 }
 
 // Add takes one fact. The first error stops it and is kept for Finish.
-func (e *Export) Add(now grid.Time, id agents.ID, f agents.Fact) error {
+func (e *File) Add(now grid.Time, id agents.ID, f agents.Fact) error {
 	if now > e.now {
 		e.advance(now)
 	}
@@ -212,7 +205,7 @@ func (e *Export) Add(now grid.Time, id agents.ID, f agents.Fact) error {
 }
 
 // Finish ends the file. Work that is still running then is written as such.
-func (e *Export) Finish(until grid.Time) error {
+func (e *File) Finish(until grid.Time) error {
 	e.advance(max(until, e.now))
 	e.settle(e.now)
 	for _, s := range e.sites {
@@ -230,7 +223,7 @@ func (e *Export) Finish(until grid.Time) error {
 			if one.end = min(e.now, one.due); !one.vo() {
 				one.end = e.now
 			}
-			one.status = running
+			one.status = report.Running
 			e.tell(e.to.over(one))
 		}
 	}
@@ -240,14 +233,14 @@ func (e *Export) Finish(until grid.Time) error {
 	return e.err
 }
 
-func (e *Export) tell(err error) {
+func (e *File) tell(err error) {
 	if e.err == nil {
 		e.err = err
 	}
 }
 
 // advance lives through the instants before now at which something starts or ends.
-func (e *Export) advance(now grid.Time) {
+func (e *File) advance(now grid.Time) {
 	for {
 		e.settle(e.now)
 		next := min(e.starts.first(), e.ends.first())
@@ -260,7 +253,7 @@ func (e *Export) advance(now grid.Time) {
 }
 
 // settle closes an instant.
-func (e *Export) settle(now grid.Time) {
+func (e *File) settle(now grid.Time) {
 	for e.ends.first() <= now {
 		if s := heap.Pop(&e.ends).(entry).stay; s.begun && s.due <= now {
 			e.giveBack(s)
@@ -290,18 +283,18 @@ func (e *Export) settle(now grid.Time) {
 }
 
 // begin gives a stay its nodes.
-func (e *Export) begin(s *stay) {
+func (e *File) begin(s *stay) {
 	g := s.group
 	s.begun, s.number = true, e.count
 	e.count++
 	if !s.shared && s.nodes > 0 {
-		if free := g.gaps.height(); free < s.nodes {
-			e.tell(fmt.Errorf("site %s, group %s: %s needed at %v s, %d free: the facts promise a node twice", s.site.name, g.name, count(s.nodes, "node"), s.start, free))
+		if free := g.gaps.Height(); free < s.nodes {
+			e.tell(fmt.Errorf("site %s, group %s: %s needed at %v s, %d free: the facts promise a node twice", s.site.name, g.name, report.Count(s.nodes, "node"), s.start, free))
 			return
 		}
-		s.lanes = slices.Clone(g.gaps.take(s.nodes, s.vo() || !g.known))
-		slices.SortFunc(s.lanes, func(a, b piece) int { return a.lane - b.lane })
-		g.nodes = max(g.nodes, s.lanes[len(s.lanes)-1].lane+s.lanes[len(s.lanes)-1].height)
+		s.lanes = slices.Clone(g.gaps.Take(s.nodes, s.vo() || !g.known))
+		slices.SortFunc(s.lanes, func(a, b lanes.Piece) int { return a.Lane - b.Lane })
+		g.nodes = max(g.nodes, s.lanes[len(s.lanes)-1].Lane+s.lanes[len(s.lanes)-1].Height)
 	}
 	if s.row = slices.Index(g.rows, false); s.row < 0 {
 		s.row = len(g.rows)
@@ -316,17 +309,17 @@ func (e *Export) begin(s *stay) {
 }
 
 // giveBack takes its nodes from a stay.
-func (e *Export) giveBack(s *stay) {
+func (e *File) giveBack(s *stay) {
 	if !s.begun || s.back {
 		return
 	}
 	s.back = true
-	s.group.gaps.give(s.lanes)
+	s.group.gaps.Give(s.lanes)
 	s.group.rows[s.row] = false
 	e.uses(s, -s.nodes)
 }
 
-func (e *Export) uses(s *stay, nodes int) {
+func (e *File) uses(s *stay, nodes int) {
 	i := 0
 	if s.vo() {
 		i = 1
@@ -336,7 +329,7 @@ func (e *Export) uses(s *stay, nodes int) {
 }
 
 // await puts a stay on the list of those that begin.
-func (e *Export) await(s *stay) {
+func (e *File) await(s *stay) {
 	heap.Push(&e.starts, entry{s.start, e.count, s})
 	e.count++
 }

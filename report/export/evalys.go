@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"bufio"
@@ -10,42 +10,23 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report"
 )
-
-// evalysColumns are those of evalys.jobset.JobSet, then ours.
-var evalysColumns = []csvColumn{
-	{"jobID", "`SITE/NUMBER` of a local job, `VO/JOB.LEG` of a leg of a VO's job"},
-	{"workload_name", "the owner of the job: its site, or the VO"},
-	{"submission_time", "when it was submitted; if only a site's journal is read, when the site first heard of the leg"},
-	{"requested_number_of_resources", "its nodes"},
-	{"requested_time", "estimated or reserved run time"},
-	{"success", "1 if it ended by itself, 0 if it was killed, released or lost, or still runs"},
-	{"starting_time", "when it began"},
-	{"execution_time", "how long it had its nodes; if it still runs, until the end of the run"},
-	{"finish_time", "when it ended"},
-	{"waiting_time", "from submission to start"},
-	{"turnaround_time", "from submission to end"},
-	{"stretch", "turnaround_time / execution_time; empty if it took no time"},
-	{"allocated_resources", "its nodes as an interval set, such as `0-7 12`, numbered over all groups of all sites, in their order; empty if jobs share nodes"},
-	{"site", "where it ran"},
-	{"group", "the group of nodes"},
-	{"status", "as in jobs.csv"},
-}
 
 // evalysFile writes rows in the order in which jobs and legs end.
 type evalysFile struct {
 	out  *csv.Writer
 	end  *bufio.Writer
-	base map[*exportGroup]int // the number of its first node
-	e    *Export
+	base map[*group]int // the number of its first node
+	e    *File
 }
 
-// NewEvalys exports to w the columns of evalys' JobSet: a row for each job and each leg
+// Evalys exports to w the columns of evalys' JobSet: a row for each job and each leg
 // that has begun.
-func NewEvalys(w io.Writer, own, told []Site) *Export {
+func Evalys(w io.Writer, own, told []report.Site) *File {
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	f := &evalysFile{out: csv.NewWriter(buffered), end: buffered, base: map[*exportGroup]int{}}
-	f.e = newExport(f, own, told)
+	f := &evalysFile{out: csv.NewWriter(buffered), end: buffered, base: map[*group]int{}}
+	f.e = newFile(f, own, told)
 	n := 0
 	for _, s := range f.e.sites {
 		for _, g := range s.groups {
@@ -53,12 +34,12 @@ func NewEvalys(w io.Writer, own, told []Site) *Export {
 			n += g.nodes
 		}
 	}
-	f.e.tell(f.out.Write(heads(evalysColumns)))
+	f.e.tell(f.out.Write(report.Heads(report.EvalysColumns)))
 	return f.e
 }
 
 func (f *evalysFile) began(*stay) error                               { return nil }
-func (f *evalysFile) settled(grid.Time, *exportSite) error            { return nil }
+func (f *evalysFile) settled(grid.Time, *site) error                  { return nil }
 func (f *evalysFile) brokerFact(grid.Time, string, agents.Fact) error { return nil }
 
 func (f *evalysFile) over(s *stay) error {
@@ -67,7 +48,7 @@ func (f *evalysFile) over(s *stay) error {
 		id, of = fmt.Sprintf("%s/%s.%d", s.broker, s.job, s.leg.Leg), s.broker
 	}
 	success := "0"
-	if s.status == ended {
+	if s.status == report.Ended {
 		success = "1"
 	}
 	ran, around, stretch := s.end.Sub(s.start), s.end.Sub(s.submit), ""
@@ -99,12 +80,12 @@ func (f *evalysFile) intervals(s *stay) string {
 		}
 	}
 	for _, p := range s.lanes {
-		from := f.base[s.group] + p.lane
+		from := f.base[s.group] + p.Lane
 		if from != last+1 || first < 0 {
 			flush()
 			first = from
 		}
-		last = from + p.height - 1
+		last = from + p.Height - 1
 	}
 	flush()
 	return b.String()
