@@ -71,7 +71,7 @@ func (l *liveWorld) heldAt(site agents.ID) *[]grid.Time {
 	})
 }
 
-// What users are told.
+// The answers to users.
 const (
 	tooWide = "asks for 16 nodes; 8 are suited"
 	noSite  = "no site is there at present"

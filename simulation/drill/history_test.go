@@ -18,8 +18,8 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-// What users have asked of the broker's API and were told, across all its lives:
-// of each job it must be what one register could have answered.
+// The requests of users to the broker's API and its answers, across all its lives: for each job
+// they must be those of one register.
 
 // call is what a user asks about a job.
 type call struct{ job, does string } // "submit", "see", "cancel"

@@ -87,12 +87,12 @@ func (x *exporting) asColumns(dir string) func(io.Writer) error {
 }
 
 func (x *exporting) run(paths []string, stdout io.Writer) error {
-	if x.to == "" {
-		return errors.New("--to is missing: the format, evalys, perfetto, parquet-jobs or parquet-events")
-	}
 	write, err := x.source(paths)
 	if err != nil {
 		return err
+	}
+	if x.to == "" {
+		return errors.New("--to is missing: the format, evalys, perfetto, parquet-jobs or parquet-events")
 	}
 	if x.out == "" {
 		return write(stdout)

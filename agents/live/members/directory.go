@@ -1,4 +1,4 @@
-package live
+package members
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// maxMembers bounds how many processes a directory knows: about 1 MB. Further ones are
+// Most bounds how many processes a directory knows: about 1 MB. Further ones are
 // ignored and counted.
-const maxMembers = 4096
+const Most = 4096
 
 // Directory says where agents are, as far as gossip knows. Of several living processes with
 // one name it returns the latest; one that is leaving or has not begun only if there is no
@@ -39,7 +39,8 @@ const (
 	Went                     // it must not be asked for anything new
 )
 
-func newDirectory() *Directory { return &Directory{lives: map[agents.ID][]Member{}} }
+// New returns a directory that knows nobody.
+func New() *Directory { return &Directory{lives: map[agents.ID][]Member{}} }
 
 // Find returns the process in which an agent lives; false if gossip knows none that is
 // alive and shares a version of the wire format.
@@ -50,14 +51,14 @@ func (d *Directory) Find(id agents.ID) (Member, bool) {
 }
 
 func (d *Directory) find(id agents.ID) (Member, bool) {
-	if lives := d.lives[id]; len(lives) > 0 && lives[0].understood() {
+	if lives := d.lives[id]; len(lives) > 0 && lives[0].Understood() {
 		return lives[0], true
 	}
 	return Member{}, false
 }
 
-// has reports whether a life is among the living, at the address that it gives.
-func (d *Directory) has(m Member) bool {
+// Has reports whether a life is among the living, at the address that it gives.
+func (d *Directory) Has(m Member) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return slices.ContainsFunc(d.lives[m.Agent], func(l Member) bool { return l.Life == m.Life && l.Address == m.Address })
@@ -75,23 +76,23 @@ func (d *Directory) Members() []Member {
 	return list
 }
 
-// rivals returns how many living processes have an agent's name.
-func (d *Directory) rivals(id agents.ID) int {
+// Rivals returns how many living processes have an agent's name.
+func (d *Directory) Rivals(id agents.ID) int {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return len(d.lives[id])
 }
 
-// beyond returns how often a process was ignored because there were too many.
-func (d *Directory) beyond() uint64 {
+// Beyond returns how often a process was ignored because there were too many.
+func (d *Directory) Beyond() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.ignored
 }
 
-// hear takes the gossip that a life of an agent is alive or not, and returns what that
+// Hear takes the gossip that a life of an agent is alive or not, and returns what that
 // changes for processes that ask the agent.
-func (d *Directory) hear(m Member, alive bool) Change {
+func (d *Directory) Hear(m Member, alive bool) Change {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before, asked := d.find(m.Agent)
@@ -100,7 +101,7 @@ func (d *Directory) hear(m Member, alive bool) Change {
 	switch {
 	case alive && i >= 0:
 		lives[i] = m
-	case alive && d.members == maxMembers:
+	case alive && d.members == Most:
 		d.ignored++
 		return Change{Member: m}
 	case alive:
@@ -115,17 +116,17 @@ func (d *Directory) hear(m Member, alive bool) Change {
 		delete(d.lives, m.Agent)
 	}
 	after, ask := d.find(m.Agent)
-	return compare(before, asked && before.Flags&idle == 0, after, ask && after.Flags&idle == 0)
+	return compare(before, asked && before.Flags&Idle == 0, after, ask && after.Flags&Idle == 0)
 }
 
-// idle are the flags of a life that must not be asked for anything new: it is about to
+// Idle are the flags of a life that must not be asked for anything new: it is about to
 // leave, or has not begun.
-const idle = Leaving | Waiting
+const Idle = Leaving | Waiting
 
 // meant orders the lives of an agent: first those that are not idle, then by the latest
 // term in which they lead, then by the latest start.
 func meant(a, b Member) int {
-	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Term, a.Term), cmp.Compare(b.Life, a.Life))
+	return cmp.Or(cmp.Compare(min(a.Flags&Idle, 1), min(b.Flags&Idle, 1)), cmp.Compare(b.Term, a.Term), cmp.Compare(b.Life, a.Life))
 }
 
 // compare compares the previous life of an agent in use with the present one.
@@ -143,5 +144,5 @@ func compare(before Member, asked bool, after Member, ask bool) Change {
 	return Change{Member: after}
 }
 
-// understood reports whether there is a common version of the wire format.
-func (m Member) understood() bool { return m.Oldest <= wire.Version && wire.Oldest <= m.Version }
+// Understood reports whether there is a common version of the wire format.
+func (m Member) Understood() bool { return m.Oldest <= wire.Version && wire.Oldest <= m.Version }

@@ -1,4 +1,4 @@
-package live
+package members
 
 import (
 	"encoding/binary"
@@ -42,13 +42,13 @@ const metaMax = 512
 // byte.
 const metaFormat = 1
 
-// node returns the name of an agent's life in gossip. Every life has its own, so that a
+// Node returns the name of an agent's life in gossip. Every life has its own, so that a
 // restarted agent, even at another address, need not wait until gossip has declared the
 // previous life dead.
-func (m Member) node() string { return string(m.Agent) + "#" + strconv.FormatUint(m.Life, 36) }
+func (m Member) Node() string { return string(m.Agent) + "#" + strconv.FormatUint(m.Life, 36) }
 
-// encode returns the metadata, at most metaMax bytes.
-func (m Member) encode() ([]byte, error) {
+// Encode returns the metadata, at most metaMax bytes.
+func (m Member) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (m Member) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeMember reads what gossip says of the node of that name.
-func decodeMember(node string, meta []byte) (Member, error) {
+// Decode reads what gossip says of the node of that name.
+func Decode(node string, meta []byte) (Member, error) {
 	if len(meta) == 0 || len(meta) > metaMax || meta[0] != metaFormat {
 		return Member{}, fmt.Errorf("gossip tells of %q in a form that this build does not read", node)
 	}
@@ -85,15 +85,15 @@ func decodeMember(node string, meta []byte) (Member, error) {
 		return Member{}, fmt.Errorf("gossip tells of %q in %d bytes that end too early", node, len(meta))
 	case uint64(m.Oldest) != oldest || uint64(m.Version) != version || uint64(m.Flags) != flags:
 		return Member{}, fmt.Errorf("gossip tells of %q with numbers out of range", node)
-	case m.node() != node:
-		return Member{}, fmt.Errorf("gossip tells of %q under the name of %q", m.node(), node)
+	case m.Node() != node:
+		return Member{}, fmt.Errorf("gossip tells of %q under the name of %q", m.Node(), node)
 	}
 	return m, m.check()
 }
 
 // check refuses a member through which no agent can be reached.
 func (m Member) check() error {
-	if err := checkAgent(m.Agent); err != nil {
+	if err := CheckAgent(m.Agent); err != nil {
 		return err
 	}
 	host, port, err := net.SplitHostPort(m.Address)
@@ -106,15 +106,24 @@ func (m Member) check() error {
 	return nil
 }
 
-// nameMax is the most bytes of an agent's address.
-const nameMax = 128
+// TooOld says which of two processes without a common version of the wire is to be upgraded;
+// oldest is the first that the process here speaks.
+func (m Member) TooOld(oldest uint32) string {
+	if m.Version < oldest {
+		return "it is of too old a release for this process: upgrade it, one release after the other (docs/OPERATING.md, Upgrade)"
+	}
+	return "this process is of too old a release for it: upgrade this one"
+}
 
-// checkAgent refuses anything but the address of an agent with its own process: a site or a
+// LongestName is the most bytes of an agent's address.
+const LongestName = 128
+
+// CheckAgent refuses anything but the address of an agent with its own process: a site or a
 // broker.
-func checkAgent(id agents.ID) error {
+func CheckAgent(id agents.ID) error {
 	role, name, _ := strings.Cut(string(id), ":")
-	if role != "site" && role != "broker" || name == "" || len(id) > nameMax {
-		return fmt.Errorf("agent %.150q is not of the form site:NAME or broker:NAME with at most %d bytes", string(id), nameMax)
+	if role != "site" && role != "broker" || name == "" || len(id) > LongestName {
+		return fmt.Errorf("agent %.150q is not of the form site:NAME or broker:NAME with at most %d bytes", string(id), LongestName)
 	}
 	for _, r := range name {
 		if r == ' ' || r == '#' {

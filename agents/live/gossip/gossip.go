@@ -1,7 +1,8 @@
-package live
+package gossip
 
 import (
 	"bytes"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"log"
@@ -17,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// GossipOptions say how a process finds the others of its VO.
-type GossipOptions struct {
+// Options say how a process finds the others of its VO.
+type Options struct {
 	Listen    string   // host:port, for TCP and UDP; port 0: a free one
 	Advertise string   // host:port at which others reach it; "": as it listens
 	Seeds     []string // host:port of some other members; for the first process none needs to answer
@@ -30,11 +31,11 @@ type GossipOptions struct {
 // keySize is the key size of AES-256.
 const keySize = 32
 
-// gossip announces this process to others and hears of them.
-type gossip struct {
+// Gossip announces this process to others and hears of them.
+type Gossip struct {
 	list *memberlist.Memberlist
 	log  zerolog.Logger
-	said *gossipLog
+	said *complaints
 	hear func(node string, meta []byte, alive bool)
 
 	mu    sync.Mutex
@@ -62,17 +63,17 @@ type rumour struct {
 	left  bool // the node itself has said that it leaves
 }
 
-// startGossip announces this process and keeps looking for the seeds; at the start none
+// Start announces this process and keeps looking for the seeds; at the start none
 // needs to be there. hear is called with each piece of gossip about others and about this
 // process, one at a time.
-func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
-	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), name: name, seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
-	c, err := o.config()
+func Start(o Options, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*Gossip, error) {
+	g := &Gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}), name: name, seeds: o.Seeds, draw: rand.New(rand.NewChaCha8(seed()))}
+	c, err := o.Config()
 	if err != nil {
 		return nil, err
 	}
-	g.said = &gossipLog{log: l, counts: map[GossipCause]uint64{}}
+	g.said = &complaints{log: l, counts: map[Cause]uint64{}}
 	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, log.New(g.said, "", 0)
 	if transport == nil {
 		streams, port, err := newGossipStreams(c, c.Logger)
@@ -96,8 +97,14 @@ func startGossip(o GossipOptions, transport memberlist.Transport, name string, m
 	return g, nil
 }
 
-// config converts the options for memberlist.
-func (o GossipOptions) config() (*memberlist.Config, error) {
+// seed draws from the system's randomness.
+func seed() (s [32]byte) {
+	_, _ = crand.Read(s[:]) // it never fails
+	return s
+}
+
+// Config converts the options for memberlist.
+func (o Options) Config() (*memberlist.Config, error) {
 	c := memberlist.DefaultLANConfig()
 	switch o.Profile {
 	case "", "lan":
@@ -148,25 +155,43 @@ func hostPort(address string) (string, int, error) {
 	return a.IP.String(), a.Port, nil
 }
 
-// address returns where others reach this process's gossip.
-func (g *gossip) address() string { return g.own }
+// Settled returns how long gossip may take to report a site that a broker knows from an
+// earlier life: until news has spread and a newcomer has found the others.
+func (o Options) Settled() time.Duration {
+	if o.Profile == "fast" {
+		return 2 * time.Second
+	}
+	return 15 * time.Second
+}
 
-// announce spreads new metadata of this process. It returns once some node has it, or after
+// Complaints returns the number of complaints by cause.
+func (g *Gossip) Complaints() map[Cause]uint64 { return g.said.all() }
+
+// Health is memberlist's own score of how well this process keeps up: 0 is best.
+func (g *Gossip) Health() int { return g.list.GetHealthScore() }
+
+// Living is how many processes memberlist takes for alive, this one among them.
+func (g *Gossip) Living() int { return g.list.NumMembers() }
+
+// Address returns where others reach this process's gossip.
+func (g *Gossip) Address() string { return g.own }
+
+// Announce spreads new metadata of this process. It returns once some node has it, or after
 // the time within.
-func (g *gossip) announce(meta []byte, within time.Duration) error {
+func (g *Gossip) Announce(meta []byte, within time.Duration) error {
 	g.mu.Lock()
 	g.meta = meta
 	g.mu.Unlock()
 	return g.list.UpdateNode(within)
 }
 
-// leave says goodbye, waits at most within until some node has heard it, and stops.
-func (g *gossip) leave(within time.Duration) error {
-	return errors.Join(g.list.Leave(within), g.stop())
+// Leave says goodbye, waits at most within until some node has heard it, and stops.
+func (g *Gossip) Leave(within time.Duration) error {
+	return errors.Join(g.list.Leave(within), g.Stop())
 }
 
-// stop stops without saying goodbye: to others this process will appear to have failed.
-func (g *gossip) stop() error {
+// Stop stops without saying goodbye: to others this process will appear to have failed.
+func (g *Gossip) Stop() error {
 	close(g.done)
 	g.ends.Wait() // not for look: a join under way may last as long as memberlist's timeout
 	return g.list.Shutdown()
@@ -175,15 +200,15 @@ func (g *gossip) stop() error {
 // The callbacks of memberlist run under its lock, so they only pass things on.
 
 // NotifyJoin passes on that a node is alive.
-func (g *gossip) NotifyJoin(n *memberlist.Node) { g.note(n, true) }
+func (g *Gossip) NotifyJoin(n *memberlist.Node) { g.note(n, true) }
 
 // NotifyUpdate passes on that a node's metadata has changed.
-func (g *gossip) NotifyUpdate(n *memberlist.Node) { g.note(n, true) }
+func (g *Gossip) NotifyUpdate(n *memberlist.Node) { g.note(n, true) }
 
 // NotifyLeave passes on that a node has left or failed.
-func (g *gossip) NotifyLeave(n *memberlist.Node) { g.note(n, false) }
+func (g *Gossip) NotifyLeave(n *memberlist.Node) { g.note(n, false) }
 
-func (g *gossip) note(n *memberlist.Node, alive bool) {
+func (g *Gossip) note(n *memberlist.Node, alive bool) {
 	g.mu.Lock()
 	g.news[n.Name] = rumour{meta: bytes.Clone(n.Meta), addr: n.Address(), alive: alive, left: n.State == memberlist.StateLeft}
 	g.mu.Unlock()
@@ -194,30 +219,30 @@ func (g *gossip) note(n *memberlist.Node, alive bool) {
 }
 
 // NodeMeta returns the metadata of this process.
-func (g *gossip) NodeMeta(int) []byte {
+func (g *Gossip) NodeMeta(int) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.meta
 }
 
 // NotifyMsg ignores what is not part of membership.
-func (*gossip) NotifyMsg([]byte) {}
+func (*Gossip) NotifyMsg([]byte) {}
 
 // GetBroadcasts adds nothing to the membership.
-func (*gossip) GetBroadcasts(int, int) [][]byte { return nil }
+func (*Gossip) GetBroadcasts(int, int) [][]byte { return nil }
 
 // LocalState adds nothing to the membership.
-func (*gossip) LocalState(bool) []byte { return nil }
+func (*Gossip) LocalState(bool) []byte { return nil }
 
 // MergeRemoteState ignores what is not part of membership.
-func (*gossip) MergeRemoteState([]byte, bool) {}
+func (*Gossip) MergeRemoteState([]byte, bool) {}
 
 // maxLost bounds how many lost nodes are looked for. Others come back through seeds.
 const maxLost = 64
 
 // tell hands on what has been heard, in order of node names. Gossip about this process
 // comes first, so that another process under its name is recognised as such.
-func (g *gossip) tell() {
+func (g *Gossip) tell() {
 	for {
 		select {
 		case <-g.wake:
@@ -250,7 +275,7 @@ func (g *gossip) tell() {
 // otherwise the sides of a partition would stay apart. A newcomer also asks some nodes that
 // it has heard of, at doubling intervals: the first one may have been as new as itself, and
 // gossip misses a few.
-func (g *gossip) look() {
+func (g *Gossip) look() {
 	wait := g.first
 	for said := false; ; {
 		again := g.again * lookFactor(g.list.NumMembers())
@@ -280,7 +305,7 @@ func (g *gossip) look() {
 	}
 }
 
-func (g *gossip) over() bool {
+func (g *Gossip) over() bool {
 	select {
 	case <-g.done:
 		return true
@@ -290,7 +315,7 @@ func (g *gossip) over() bool {
 }
 
 // anybody returns the address of one living node, if any is known.
-func (g *gossip) anybody() []string {
+func (g *Gossip) anybody() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, addr := range g.known { // map order is random enough
@@ -306,7 +331,7 @@ func (g *gossip) anybody() []string {
 func lookFactor(members int) time.Duration { return time.Duration(max(1, bits.Len(uint(members))-4)) }
 
 // missing returns the seeds that are not alive, and one lost node.
-func (g *gossip) missing() []string {
+func (g *Gossip) missing() []string {
 	living := map[string]bool{g.own: true}
 	g.mu.Lock()
 	for _, addr := range g.known {

@@ -1,13 +1,11 @@
-package live
+package members
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rs/zerolog"
 	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -30,7 +28,7 @@ func TestMember_IsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := someMember(t)
-		meta, err := m.encode()
+		meta, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,10 +36,10 @@ func TestMember_IsReadAsItWasWritten(t *testing.T) {
 			t.Fatalf("%d bytes", len(meta))
 		}
 		more := rapid.SliceOfN(rapid.Byte(), 0, metaMax-len(meta)).Draw(t, "of a newer build")
-		if back, err := decodeMember(m.node(), append(meta, more...)); err != nil || back != m {
+		if back, err := Decode(m.Node(), append(meta, more...)); err != nil || back != m {
 			t.Fatalf("read %+v, %v instead of %+v", back, err, m)
 		}
-		if _, err := decodeMember(m.node()+"x", meta); err == nil {
+		if _, err := Decode(m.Node()+"x", meta); err == nil {
 			t.Fatal("read under another's name")
 		}
 	})
@@ -68,7 +66,7 @@ func TestMember_RefusesWhatIsTooLargeOrNobody(t *testing.T) {
 	} {
 		m := good
 		c.change(&m)
-		if _, err := m.encode(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want one with %q", m, err, c.want)
 		}
 	}
@@ -78,7 +76,7 @@ func TestMember_RefusesWhatIsTooLargeOrNobody(t *testing.T) {
 // another.
 func FuzzDecodeMember(f *testing.F) {
 	m := Member{Agent: "site:north", Address: "10.0.0.1:7000", Life: 1, Oldest: 1, Version: 1, Digest: 1 << 60, Flags: Leaving, Term: 7}
-	meta, err := m.encode()
+	meta, err := m.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -91,20 +89,20 @@ func FuzzDecodeMember(f *testing.F) {
 			r := metaReader{b: meta[1:]}
 			agent := agents.ID(r.text())
 			r.text()
-			node = Member{Agent: agent, Life: r.number()}.node()
+			node = Member{Agent: agent, Life: r.number()}.Node()
 		}
-		m, err := decodeMember(node, meta)
+		m, err := Decode(node, meta)
 		if err != nil {
 			return
 		}
-		again, err := m.encode()
+		again, err := m.Encode()
 		if err != nil {
 			t.Fatalf("%+v was read and cannot be written: %v", m, err)
 		}
-		if back, err := decodeMember(node, again); err != nil || back != m {
+		if back, err := Decode(node, again); err != nil || back != m {
 			t.Fatalf("%+v was read back as %+v, %v", m, back, err)
 		}
-		if _, err := decodeMember(node+"0", meta); err == nil {
+		if _, err := Decode(node+"0", meta); err == nil {
 			t.Fatalf("%+v is read under another name", m)
 		}
 	})
@@ -115,7 +113,7 @@ func FuzzDecodeMember(f *testing.F) {
 func TestDirectory_AgreesWithAPlainList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := newDirectory()
+		d := New()
 		living := map[string]Member{}
 		told := map[agents.ID]Member{}
 		for range rapid.IntRange(1, 60).Draw(t, "words") {
@@ -123,10 +121,10 @@ func TestDirectory_AgreesWithAPlainList(t *testing.T) {
 				Life: rapid.Uint64Range(1, 4).Draw(t, "life"), Oldest: 1, Version: 1, Digest: rapid.Uint64Range(0, 1).Draw(t, "digest"),
 				Flags: rapid.SampledFrom([]Flags{0, Leaving, 4 /* no flag of ours */}).Draw(t, "flags")}
 			alive := rapid.Bool().Draw(t, "alive")
-			if living[m.node()] = m; !alive {
-				delete(living, m.node())
+			if living[m.Node()] = m; !alive {
+				delete(living, m.Node())
 			}
-			switch c := d.hear(m, alive); c.Kind {
+			switch c := d.Hear(m, alive); c.Kind {
 			case Came, Told:
 				told[c.Agent] = c.Member
 			case Went:
@@ -160,52 +158,29 @@ func best(living map[string]Member, id agents.ID) (found Member, any bool) {
 // A process too many is not taken in; one less makes room.
 func TestDirectory_IsBounded(t *testing.T) {
 	t.Parallel()
-	d := newDirectory()
+	d := New()
 	at := func(i int) Member {
 		return Member{Agent: agents.ID(fmt.Sprint("site:", i)), Address: "h:1", Life: 1, Oldest: wire.Oldest, Version: wire.Version}
 	}
-	for i := range maxMembers + 5 {
-		d.hear(at(i), true)
+	for i := range Most + 5 {
+		d.Hear(at(i), true)
 	}
-	if n, beyond := len(d.Members()), d.beyond(); n != maxMembers || beyond != 5 {
+	if n, beyond := len(d.Members()), d.Beyond(); n != Most || beyond != 5 {
 		t.Errorf("%d members, %d turned away", n, beyond)
 	}
 	if !slices.IsSortedFunc(d.Members(), func(a, b Member) int { return strings.Compare(string(a.Agent), string(b.Agent)) }) {
 		t.Error("members are not in order")
 	}
-	d.hear(at(0), false)
-	if c := d.hear(at(maxMembers), true); c.Kind != Came {
+	d.Hear(at(0), false)
+	if c := d.Hear(at(Most), true); c.Kind != Came {
 		t.Errorf("there is room again, but %+v", c)
 	}
 }
 
-// A process of which no version of the wire is common is not asked, and its operator is told
-// whose release is too old.
-func TestNode_SaysWhoseReleaseIsTooOld(t *testing.T) {
+// Of two processes without a common version the older one is to be upgraded.
+func TestMember_SaysWhichIsTooOld(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T) {
-		said := &bytes.Buffer{}
-		n, err := StartNode(NodeOptions{Name: "broker:vo", Host: &fakeHost{}, network: newMemory(), Gossip: GossipOptions{Label: "vo", Profile: "fast"},
-			Log: zerolog.New(zerolog.SyncWriter(said)).Level(zerolog.WarnLevel)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(n.Close)
-		later := Member{Agent: "site:later", Address: "127.0.0.1:7", Life: 1, Oldest: wire.Version + 1, Version: wire.Version + 2}
-		for range 2 {
-			n.believe(later, true)
-		}
-		n.believe(Member{Agent: "site:same", Address: "127.0.0.1:8", Life: 1, Oldest: wire.Oldest, Version: wire.Version + 1}, true)
-		if _, known := n.directory.Find("site:later"); known {
-			t.Error("a peer is used whose messages cannot be read")
-		}
-		text := said.String()
-		if strings.Count(text, "\n") != 1 || !strings.Contains(text, fmt.Sprintf("\"speaks\":\"%d to %d\"", wire.Version+1, wire.Version+2)) ||
-			!strings.Contains(text, "this process is of too old a release for it: upgrade this one") {
-			t.Errorf("the log says\n%s", text)
-		}
-		if says := (Member{Oldest: 3, Version: 4}).tooOld(5); !strings.HasPrefix(says, "it is of too old a release") {
-			t.Errorf("of versions 3 to 4, where 5 is the oldest: %s", says)
-		}
-	})
+	if says := (Member{Oldest: 3, Version: 4}).TooOld(5); !strings.HasPrefix(says, "it is of too old a release") {
+		t.Errorf("of versions 3 to 4, where 5 is the oldest: %s", says)
+	}
 }
