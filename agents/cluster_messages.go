@@ -197,6 +197,9 @@ type NodesLost struct {
 	Group string
 	Count int
 	For   grid.Duration
+	// Chance, if it is not 0, draws which nodes fail: each in service is as likely as any
+	// other, and what runs on them is lost.
+	Chance uint64
 }
 
 // Kind names the message.

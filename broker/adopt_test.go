@@ -77,8 +77,8 @@ func TestAdopt_AListOfLegsThatNeverWere(t *testing.T) {
 	}
 }
 
-// What a job's transactions show beside themselves is counted once for the job: the view of
-// a window of n transactions looks at their legs n times in all, and not n times n.
+// The legs of a job's other transactions are collected once per job: the view of a window of n
+// transactions looks at their legs n times in all, not n times n.
 func TestView_OthersAreTheOpenLegsOfTheRestOfTheWindow(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, grid.Price(grid.Credit))))

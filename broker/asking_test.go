@@ -116,8 +116,8 @@ func TestAsking_ABoundThatDoesNotBindChangesNothing(t *testing.T) {
 	}
 }
 
-// Who modifies a job is served by what some of the sites offer, and the one that has
-// the job now is among them.
+// A modification is served from the offers of some of the sites. The site that has the job now is
+// among them.
 func TestAsking_AModificationAsksNoMoreThanACycle(t *testing.T) {
 	t.Parallel()
 	sites := manySites(20)

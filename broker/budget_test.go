@@ -203,7 +203,7 @@ func TestDeposit_TooMuchOrNothingIsRefusedWithTheNumbers(t *testing.T) {
 	p.same()
 }
 
-// What sites list of legs without a record can be as much as was paid in, once more.
+// Legs without a record may cost as much as was paid in, once more.
 func TestDeposit_CountsForWhatTheOverdraftBears(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, nil)

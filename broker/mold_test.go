@@ -67,7 +67,7 @@ func TestMoldable_OneByOneTakesTheSizeOfLeastWorkThatFits(t *testing.T) {
 	}
 }
 
-// What it really takes is the same share of its length in every size.
+// The real run time is the same share of the length in every size.
 func TestMoldable_RunIsTheSameShareOfEverySize(t *testing.T) {
 	t.Parallel()
 	j := threeSizes(grid.Never)

@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a job gives up by a move is free again with what its cluster keeps around it: else
-// a move by less than its own length would find no room where it lies.
+// A move frees the job's old window together with the padding that its cluster keeps around it.
+// Otherwise a move by less than the job's own length would find no room.
 func TestMove_GivesBackItsWindowWithThePadding(t *testing.T) {
 	t.Parallel()
 	const start, end = grid.Time(grid.Hour), grid.Time(2 * grid.Hour)

@@ -210,9 +210,9 @@ func sameUse(t interface{ Fatalf(string, ...any) }, w *testWorld) {
 	}
 }
 
-// What an operator grants counts more than the file, term by term, in this life and the next,
-// whether it goes by the facts or by an image; a file that has changed is taken on record, and
-// what was dropped is the file's again.
+// Terms granted by an operator override the file, one by one, in this life and the next, whether it
+// starts from facts or from an image. A changed file is recorded, and after a reset the file's term
+// holds again.
 func TestTerms_GrantedCountMoreThanTheFileAndSurvive(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig()

@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What differs is named as people name it: a group by its name, an account by its place.
+// Differences are named as people name them: a group by its name, an account by its place.
 func TestDifferences_NameTheKeyAndBothValues(t *testing.T) {
 	t.Parallel()
 	was := "vo_share = 0.5\nhold = \"30s\"\n[limits]\nmax_share = 1.0\n[[group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n" +

@@ -56,19 +56,28 @@ func (c *Checked) String() string {
 	return b.String()
 }
 
-// Check reads a file of any kind, and the batch files that a scenario names. An error that
+// Check reads a file of any kind, and the batch files and outages that a scenario names. An error that
 // does not come from the file system is a *Problems.
 func Check(file string) (*Checked, error) {
 	text, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if t, err := open(file, text); err == nil && t.has("parameter") {
-		s, err := ReadSweep(file)
-		if err != nil {
-			return nil, err
+	if t, err := open(file, text); err == nil {
+		switch t.kind() {
+		case KindSweep:
+			s, err := ReadSweep(file)
+			if err != nil {
+				return nil, err
+			}
+			return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
+		case KindScenario:
+			s, err := ReadScenario(file)
+			if err != nil {
+				return nil, err
+			}
+			return s.checked(), nil
 		}
-		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
 	return check(file, text, func(b *Broker, until grid.Duration, sites []string) error {
 		_, err := b.loadBatch(filepath.Dir(file), until, sites)

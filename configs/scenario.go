@@ -34,6 +34,7 @@ type Site struct {
 	Policy     backfill.Policy // default EASY
 	SLA        *SLA            // policy = "sla-*": agreements instead of a queue; nil: none
 	Shared     *Shared         // policy = "libra", "edf" and the like: deadlines instead of a queue; nil: none
+	Slurm      *Slurm          // policy = "slurm": a queue by Slurm's own rules; Policy is how prices plan it; nil: none
 	Pricing    pricing.Scheme  // default adaptive
 	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
 	Estimates  estimates.Rule  // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
@@ -73,6 +74,10 @@ type Site struct {
 	// to the end. Local jobs run all the time, and legs that are confirmed when it leaves run
 	// to their end.
 	Joins, Leaves grid.Duration
+	SellsNothing  bool // brokers do not know the site; the process of such a site is a shadow
+
+	// Outages say which of its nodes fail. Only in a scenario.
+	Outages Outages
 }
 
 // VOShare is the share of a site's node-seconds that one VO may hold, 0..1.
@@ -81,7 +86,8 @@ type VOShare struct {
 	Share Thousandths
 }
 
-// ReadScenario reads a scenario and the batch files that its brokers name. An error that
+// ReadScenario reads a scenario, the batch files that its brokers name and the outages that
+// its sites do. An error that
 // does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
 	text, err := readFile(file)
@@ -94,6 +100,9 @@ func ReadScenario(file string) (*Scenario, error) {
 	}
 	s.Dir = filepath.Dir(file)
 	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
+	if err := s.loadOutages(s.Dir); err != nil {
+		return nil, err
+	}
 	for i := range s.Brokers {
 		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until, s.siteNames())
 		if err != nil {
@@ -180,7 +189,7 @@ func (s *Scenario) siteNames() []string {
 // level of a process's file.
 func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 	const stays = "is only for scenarios; a real site exists while its process runs"
-	local := until
+	local, sells := until, true
 	if local == 0 {
 		local = grid.MaxDuration
 	}
@@ -203,9 +212,10 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
-	}, s.slaKeys(), s.sharedKeys(), keys{
+	}, s.slaKeys(), s.sharedKeys(), s.slurmKeys(), keys{
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
+	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
+		rule(s.openSlurm),
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -215,6 +225,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").only(inScenario, stays),
 		span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").byDefault("the scenario's `until`").only(inScenario, stays),
 		rule(func(t *table) { s.stay(t, until) }),
+		boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
+		rule(func(*table) { s.SellsNothing = !sells }),
 		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
 	})
 }
@@ -231,7 +243,7 @@ func (s *Site) voShare(t *table, vo string) {
 func (s *Site) policy(t *table, key string) {
 	s.Policy = backfill.EASY
 	switch {
-	case s.Shared != nil:
+	case s.Shared != nil || s.Slurm != nil:
 	case s.SLA == nil:
 		s.Policy = t.policy(key, allPolicies())
 	default:

@@ -10,7 +10,7 @@ import (
 type Source struct {
 	Name    string       `json:"name"` // of the file, without its folder, or "preset" and its name
 	Text    string       `json:"text"`
-	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name
+	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name, and the outages that its sites do
 }
 
 // SourceFile is a file, by its name in the scenario.
@@ -22,7 +22,7 @@ type SourceFile struct {
 // TraceFile is a trace: its name in the scenario, and its path.
 type TraceFile struct{ Name, Path string }
 
-// add adds a batch, once.
+// add adds a file that a scenario names, once.
 func (s *Source) add(name string, text []byte) {
 	if f := (SourceFile{name, string(text)}); name != "" && !slices.Contains(s.Batches, f) {
 		s.Batches = append(s.Batches, f)
@@ -36,18 +36,40 @@ func (s Source) Scenario() (*Scenario, error) {
 		return nil, err
 	}
 	out.Source = s
+	for i := range out.Sites {
+		o := &out.Sites[i].Outages
+		if o.File == "" {
+			continue
+		}
+		text, err := s.file("outages", o.File, "site", out.Sites[i].Name)
+		if err == nil {
+			err = out.Sites[i].takeOutages(o.File, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for i := range out.Brokers {
 		b := &out.Brokers[i]
 		if b.Batch == "" {
 			continue
 		}
-		at := slices.IndexFunc(s.Batches, func(f SourceFile) bool { return f.Name == b.Batch })
-		if at < 0 {
-			return nil, fmt.Errorf("%s: batch %q of broker %q is not on record", s.Name, b.Batch, b.Name)
+		text, err := s.file("batch", b.Batch, "broker", b.Name)
+		if err == nil {
+			err = b.takeBatch(b.Batch, text, out.Until, out.siteNames())
 		}
-		if err := b.takeBatch(b.Batch, []byte(s.Batches[at].Text), out.Until, out.siteNames()); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// file returns the text of a file that an owner names.
+func (s *Source) file(what, name, owner, of string) ([]byte, error) {
+	at := slices.IndexFunc(s.Batches, func(f SourceFile) bool { return f.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("%s: %s %q of %s %q is not on record", s.Name, what, name, owner, of)
+	}
+	return []byte(s.Batches[at].Text), nil
 }

@@ -231,6 +231,9 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 		return nil, fmt.Errorf("%s: with %s: %w", s.file, s.Words(point), err)
 	}
 	out.Dir = s.dir
+	if err := out.loadOutages(s.dir); err != nil {
+		return nil, err
+	}
 	for i := range out.Brokers {
 		if _, err := out.Brokers[i].loadBatch(s.dir, out.Until, out.siteNames()); err != nil {
 			return nil, err
@@ -289,6 +292,10 @@ func (s *Sweep) Fingerprint() (string, error) {
 	for i := range first.Sites {
 		if f := first.Sites[i].PriceFile; f != "" {
 			files = append(files, f)
+		}
+		files = append(files, first.Sites[i].Slurm.files()...)
+		if f := first.Sites[i].Outages.File; f != "" {
+			files = append(files, within(s.dir, f))
 		}
 		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
 			files = append(files, w.Trace)

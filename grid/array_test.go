@@ -156,7 +156,7 @@ func TestRanges_AreSets(t *testing.T) {
 	})
 }
 
-// What a user writes is read or refused, and is then what was meant.
+// A user's array is refused, or read as it was meant.
 func FuzzParseArray(f *testing.F) {
 	for _, s := range []string{"0-99%10", "1,3,5-9", "0-999999999", "%", "a", "0-9:2", ",", "5%5%5"} {
 		f.Add(s)

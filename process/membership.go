@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -159,7 +160,7 @@ func (p *process) become(list []*membership) {
 func (p *process) enter(m *membership) error {
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: m.listen.Address, Advertise: m.listen.Advertise,
 		Plain: m.tls.Plain, Known: p.known, Held: p.peers != nil, Log: p.logOf(m),
-		Gossip: live.GossipOptions{Listen: m.gossip.Address, Advertise: m.gossip.Advertise, Seeds: m.gossip.Seeds,
+		Gossip: gossip.Options{Listen: m.gossip.Address, Advertise: m.gossip.Advertise, Seeds: m.gossip.Seeds,
 			Label: m.gossip.VO, Profile: m.gossip.Profile}}
 	if !p.begun {
 		o.Begins = p.host

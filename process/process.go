@@ -27,6 +27,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 	"github.com/bourse-grid/bourse/configs"
@@ -176,7 +177,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 // superseded receives a later process with the same broker's name. For sites it is nil:
 // the later process may be the wrong one, and the protocol cannot tell, so that case is
 // logged and left to the operator.
-func (p *process) superseded() <-chan live.Member {
+func (p *process) superseded() <-chan members.Member {
 	if strings.HasPrefix(string(p.name), "broker:") && p.peers == nil {
 		return p.in[0].node.Superseded()
 	}

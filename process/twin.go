@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
-	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live/members"
 )
 
 // Of two processes of one broker the earlier one stops. If both are supervised, it would be
@@ -31,7 +31,7 @@ type displaced struct {
 func (p *process) displacedFile() string { return p.folder(p.name) + ".displaced" }
 
 // noteDisplaced leaves the note. Without it the next start is as the first.
-func (p *process) noteDisplaced(m live.Member) {
+func (p *process) noteDisplaced(m members.Member) {
 	text, err := json.Marshal(displaced{m.Address, m.Life, time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = os.WriteFile(p.displacedFile(), text, 0o600)

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
-	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/configs"
 )
 
@@ -57,7 +57,7 @@ func TestTwin_TheDisplacedOneStandsBackWhileTheOtherAnswers(t *testing.T) {
 			go answer(l)
 			address = l.Addr().String()
 		}
-		p.noteDisplaced(live.Member{Agent: "broker:vo1", Address: address, Life: 7})
+		p.noteDisplaced(members.Member{Agent: "broker:vo1", Address: address, Life: 7})
 		err := p.standsBack(t.Context())
 		_, noted := os.Stat(p.displacedFile())
 		if (err == nil) != (x.words == "") || err != nil && !strings.Contains(err.Error(), x.words) || errors.Is(noted, fs.ErrNotExist) != (err == nil) {

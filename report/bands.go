@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/lanes"
 )
 
 // mostBands bounds how many groups have a band of their own. Above it each
@@ -15,9 +16,9 @@ type band struct {
 	name  string
 	nodes int
 	bars  []bar
-	held  []bar     // legs that were held and have not run
-	mixed []bar     // jobs and legs that share nodes: they have no lanes of their own
-	laid  [][]piece // of each bar
+	held  []bar           // legs that were held and have not run
+	mixed []bar           // jobs and legs that share nodes: they have no lanes of their own
+	laid  [][]lanes.Piece // of each bar
 	y, h  draw.Px
 }
 
@@ -35,7 +36,7 @@ func (r *Report) bands(whole bool) []band {
 			list[len(list)-1].nodes += g.Nodes
 		}
 		if whole && len(s.groups) > 1 {
-			list[len(list)-1].name = count(len(s.groups), "group")
+			list[len(list)-1].name = Count(len(s.groups), "group")
 		}
 	}
 	at := func(site, group int) *band {

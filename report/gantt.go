@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/lanes"
 )
 
 // mostBars bounds how many jobs and legs are drawn one by one, and so the
@@ -190,15 +191,15 @@ func (p *picture) draw(b *band) {
 
 // bar draws one bar, in as many pieces as it was cut into, and remembers where
 // the highest one of a leg begins.
-func (p *picture) bar(b *band, one *bar, pieces []piece) {
+func (p *picture) bar(b *band, one *bar, pieces []lanes.Piece) {
 	lane := func(k int) draw.Px { return b.y + b.h*draw.Px(k)/draw.Px(b.nodes) }
 	x, end := p.x(one.start), p.x(one.end)
 	boxes := make([]draw.Box, len(pieces))
 	best := 0
 	for i, q := range pieces {
-		y := lane(q.lane)
-		boxes[i] = draw.Box{X: x, Y: y, W: end - x, H: lane(q.lane+q.height) - y}
-		if q.height > pieces[best].height {
+		y := lane(q.Lane)
+		boxes[i] = draw.Box{X: x, Y: y, W: end - x, H: lane(q.Lane+q.Height) - y}
+		if q.Height > pieces[best].Height {
 			best = i
 		}
 	}
@@ -233,7 +234,7 @@ func (p *picture) label() {
 // words tells a bar in a tooltip.
 func (p *picture) words(one *bar, b *band) string {
 	where := fmt.Sprintf("%s/%s", p.report.sites[b.site].name, b.name)
-	when := fmt.Sprintf("%s, %s to %s (%s)", count(one.nodes, "node"), moment(one.start), moment(one.end),
+	when := fmt.Sprintf("%s, %s to %s (%s)", Count(one.nodes, "node"), moment(one.start), moment(one.end),
 		span(one.end.Sub(one.start)))
 	if !one.vo {
 		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)

@@ -15,55 +15,12 @@ import (
 // The words of the status column of jobs.csv.
 const (
 	waiting = "waiting"
-	running = "running"
-	ended   = "ended"
+	Running = "running"
+	Ended   = "ended"
 	failed  = "failed"
-	killed  = "killed"
+	Killed  = "killed"
 	refused = "refused"
 )
-
-// csvColumn is a column of jobs.csv, and what it says.
-type csvColumn struct{ name, says string }
-
-// columns are those of jobs.csv.
-var columns = []csvColumn{
-	{"broker", "the VO's broker; empty for a local job"},
-	{"site", "where the job or leg ran; empty for a VO job that was never placed"},
-	{"job", "its name, unique at its broker; of a local job its number at its site"},
-	{"kind", "`local` or `vo`"},
-	{"submit", "when it was submitted, in seconds from the scenario's zero"},
-	{"start", "when it started; for a leg that does not run yet, its reserved start; empty if it never ran"},
-	{"end", "when it really ended; empty if it still runs or never ran"},
-	{"nodes", "how many nodes it has, or asks for"},
-	{"cost", "credits charged for the leg, net of refunds and penalties; 0 for a local job. The rows of a broker add up to what it has spent"},
-	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
-		"a leg `confirmed`, `running`, `ended`, `failed`, `expired`, `heuristic` (released in doubt), `released` or `lost`"},
-	{"reason", "the code of the last refusal; of a leg whose work failed `failed`"},
-	{"group", "the group of nodes"},
-	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},
-	{"became", "of a leg: `kept` in its job's last window; `given-up` or `lost` with nothing in its place; `moved` if another window took its place; `repaired` if it was lost and another leg took its place; `replaced` if its window broke and the job was placed anew. Rows but of the last window are there if they cost something, and follow it"},
-}
-
-// windowColumns follow if any job of the run is flexible.
-var windowColumns = []csvColumn{
-	{"opens", "earliest start of a flexible leg"},
-	{"closes", "latest end of a flexible leg"},
-	{"version", "of the leg: 1, plus one for each change by its user"},
-	{"shifts", "how often its site has moved or fixed it"},
-	{"paid", "credits that the job has paid so far for this leg and those before it, net of refunds"},
-}
-
-// partColumn comes last if any job of the run has parts.
-var partColumn = csvColumn{"part", "of a job of parts: the part that the leg carries"}
-
-// heads are the names of columns.
-func heads(list []csvColumn) []string {
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.name
-	}
-	return names
-}
 
 // noGroup stands for a group that is not known.
 const noGroup = -1
@@ -92,12 +49,12 @@ type localRow struct {
 func (r *Report) WriteJobs(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := csv.NewWriter(buffered)
-	row := heads(columns)
+	row := Heads(columns)
 	if r.windows() {
-		row = append(row, heads(windowColumns)...)
+		row = append(row, Heads(windowColumns)...)
 	}
 	if r.parted() {
-		row = append(row, partColumn.name)
+		row = append(row, partColumn.Name)
 	}
 	if err := out.Write(row); err != nil {
 		return err
@@ -188,13 +145,13 @@ func status(l *history.Leg, until grid.Time) string {
 	case l.Failed.Refused():
 		return failed
 	case l.State == grid.Settled:
-		return ended
+		return Ended
 	case l.State.Terminal():
 		return l.State.String()
 	case l.State >= grid.Confirmed && l.What.Start < until:
-		return running
+		return Running
 	case l.State == grid.Running:
-		return running
+		return Running
 	}
 	return grid.Confirmed.String() // decided; the site may not have acknowledged it yet
 }

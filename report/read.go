@@ -154,14 +154,32 @@ func ReadDir(dir string) (*Report, error) {
 	return read(text, events, filepath.Join(dir, SummaryFile), path)
 }
 
-// read makes a report from the two files; errors name them by their paths.
-func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Report, error) {
+// ReadSummary reads a report's summary alone. It is an error if no run could have written it.
+func ReadSummary(dir string) (*Summary, error) {
+	path := filepath.Join(dir, SummaryFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return readSummary(text, path)
+}
+
+func readSummary(text []byte, path string) (*Summary, error) {
 	var s Summary
-	if err := json.Unmarshal(summary, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", summaryPath, err)
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", summaryPath, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// read makes a report from the two files; errors name them by their paths.
+func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Report, error) {
+	s, err := readSummary(summary, summaryPath)
+	if err != nil {
+		return nil, err
 	}
 	c := NewCollector(s.Header(), Options{Keep: true})
 	if err := c.feed(events); err != nil {
@@ -171,10 +189,10 @@ func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if !r.Summary.tellsOf(&s) {
+	if !r.Summary.tellsOf(s) {
 		return nil, fmt.Errorf("%s and %s are of different runs: their numbers differ", summaryPath, eventsPath)
 	}
-	r.Summary = s
+	r.Summary = *s
 	return r, nil
 }
 
@@ -209,8 +227,8 @@ func (s *Summary) check() error {
 			return fmt.Errorf("sites: %q has no groups", one.Name)
 		}
 		for _, g := range one.Groups {
-			if g.Nodes < 1 || g.Nodes > mostNodes {
-				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, mostNodes)
+			if g.Nodes < 1 || g.Nodes > MostNodes {
+				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, MostNodes)
 			}
 			if _, err := grid.ParsePriceCurve(g.Curve); err != nil {
 				return fmt.Errorf("sites: %q, group %q: %w", one.Name, g.Name, err)
@@ -226,8 +244,8 @@ func (s *Summary) check() error {
 	return nil
 }
 
-// mostNodes bounds a group read from a file, and what a job may take of one.
-const mostNodes = 10_000_000
+// MostNodes bounds a group read from a file, and what a job may take of one.
+const MostNodes = 10_000_000
 
 // check refuses a fact that no agent of the header could have recorded.
 func (c *Collector) check(now grid.Time, id agents.ID, f agents.Fact) error {
@@ -267,7 +285,7 @@ func (s *site) checkGroup(name string, nodes int) error {
 	if _, ok := s.index[name]; !ok {
 		return fmt.Errorf("site %s has no group %q", s.name, name)
 	}
-	if nodes < 0 || nodes > mostNodes {
+	if nodes < 0 || nodes > MostNodes {
 		return fmt.Errorf("%d nodes", nodes)
 	}
 	return nil

@@ -243,11 +243,11 @@ func TestReference_IsUpToDate(t *testing.T) {
 func writeColumns(b *strings.Builder) {
 	fmt.Fprint(b, "\n## jobs.csv\n\n| column | says |\n|---|---|\n")
 	for _, c := range columns {
-		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
+		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
 	}
 	fmt.Fprint(b, "\nWhere a job of the run leaves its site a choice of when it starts, these follow:\n\n| column | says |\n|---|---|\n")
 	for _, c := range windowColumns {
-		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
+		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
 	}
 }
 
@@ -273,8 +273,8 @@ func writeMeasureList(b *strings.Builder) {
 
 func writeExportColumns(b *strings.Builder) {
 	fmt.Fprint(b, "\n## The rows of export --to evalys\n\nA row for each local job and each leg that has begun, in the order in which they end.\n\n| column | says |\n|---|---|\n")
-	for _, c := range evalysColumns {
-		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
+	for _, c := range EvalysColumns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *site) clusterFact(now grid.Time, f any) {
 		if s.running != nil {
 			s.running[f.Job] = int32(len(s.rows))
 			s.rows = append(s.rows, localRow{job: f.Job, submit: f.Submit, start: now, end: grid.Never,
-				nodes: int32(f.Nodes), group: int32(g), class: f.Class, status: running})
+				nodes: int32(f.Nodes), group: int32(g), class: f.Class, status: Running})
 		}
 	case facts.JobEnded:
 		now = cmp.Or(f.Ended, now)
@@ -115,10 +115,10 @@ func (s *site) clusterFact(now grid.Time, f any) {
 		} else {
 			g.end(f.Nodes, f.Start, now)
 		}
-		status := ended
+		status := Ended
 		if f.Killed {
 			s.killed++
-			status = killed
+			status = Killed
 		}
 		if i, ok := s.running[f.Job]; ok {
 			s.rows[i].end, s.rows[i].status, s.rows[i].work = now, status, f.Work
@@ -208,8 +208,8 @@ func (d *Deadlines) count(end, deadline grid.Time) {
 	}
 }
 
-// nodeHours returns the node-hours of a leg, as asked for.
-func nodeHours(l grid.Leg) float64 {
+// NodeHours returns the node-hours of a leg, as asked for.
+func NodeHours(l grid.Leg) float64 {
 	d := l.Duration()
 	if l.Work > 0 {
 		d = l.Work

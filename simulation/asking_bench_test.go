@@ -24,9 +24,9 @@ func manySites(sites, asked int) string {
 	return b.String()
 }
 
-// What a broker loses by asking only some of its sites in each cycle: a twentieth, a
-// tenth, a fifth. The metric %lost is how much more its jobs lose, in cost and waiting,
-// than if it asked all.
+// The loss of a broker that asks only some of its sites in each cycle: a twentieth, a tenth, a
+// fifth. The metric %lost is how much more its jobs lose, in cost and waiting, than if it asked
+// all.
 func BenchmarkSimulate_Asking(b *testing.B) {
 	const sites = 1000
 	lost := func(b *testing.B, asked int) float64 {

@@ -40,8 +40,8 @@ func said(f *Forecasts, r *Replay, until grid.Time) string {
 	return b.String()
 }
 
-// What comes after an instant does not move a forecast made by then: neither the jobs submitted
-// later, nor how long those run that have not ended.
+// Later events do not change a forecast: neither jobs submitted later, nor the run times of jobs
+// that have not ended.
 func TestForecasts_ReadNothingOfLater(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

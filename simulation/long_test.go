@@ -59,8 +59,8 @@ cancel = 0.1
 modify = 0.1
 `
 
-// What is over leaves no trace in a world of which only the summary is wanted: after
-// twelve months there is as much in its memory as after six.
+// If only the summary is wanted, finished work leaves no trace in a world: after twelve months its
+// memory holds as much as after six.
 func TestLong_WhatIsOverIsFoldedAndGone(t *testing.T) {
 	t.Parallel()
 	sc, err := configs.ParseScenario("long.toml", []byte(longWorld))
@@ -139,7 +139,7 @@ price = 0.5
 	}
 }
 
-// What a model draws one by one is what it lists, spread over the groups alike.
+// A model that draws jobs one by one draws those that it lists, spread over the groups alike.
 func TestWork_OfAModelIsItsList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

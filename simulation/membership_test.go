@@ -71,7 +71,7 @@ func (l *liveWorld) heldAt(site agents.ID) *[]grid.Time {
 	})
 }
 
-// What users are told.
+// The answers to users.
 const (
 	tooWide = "asks for 16 nodes; 8 are suited"
 	noSite  = "no site is there at present"
@@ -147,5 +147,21 @@ func TestMembership_WithNoSiteThereUsersAreToldSo(t *testing.T) {
 	}
 	if v := w.job("late"); v.Last != nil || v.Reason.String() != noSite {
 		t.Errorf("after all have left: %v, %v", v.State, v.Reason)
+	}
+}
+
+// Of a site that sells nothing brokers do not know, from the start or when it would join.
+func TestMembership_ASiteThatSellsNothingIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, north := range []string{"sell = false", "sell = false\njoins = \"3h\""} {
+		w := live(t, strings.Replace(comings, "NORTH", north, 1)+jobOf("wide", 16, "3h", "1h", "12h")+jobOf("narrow", 8, "3h", "1h", "12h"))
+		held := w.heldAt("site:north")
+		w.finish(grid.Time(grid.Day))
+		if v := w.job("wide"); v.Last != nil || len(*held) > 0 {
+			t.Errorf("%s: a job for both sites is %v, and north holds legs at %v", north, v.State, *held)
+		}
+		if v := w.job("narrow"); v.State != grid.JobDone || v.Last.Legs[0].Site != "south" {
+			t.Errorf("%s: a job for one is %v, %v", north, v.State, v.Reason)
+		}
 	}
 }

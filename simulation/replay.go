@@ -20,6 +20,9 @@ type ReplayOptions struct {
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
 	Limit  int  // jobs that wait at most; 0 means queue.Limit
+	// EachEvent has the queue looked at after each end and each submission; otherwise it is
+	// once an instant, after all of them.
+	EachEvent bool
 	// Estimates says by which run times jobs are planned. They are killed at their own
 	// estimates.
 	Estimates estimates.Rule
@@ -171,7 +174,7 @@ func countsOf(q *queue.Queue) Counts { return Counts{Refused: q.Refused(), NoNum
 
 // queue returns the options of the site's queue.
 func (o *ReplayOptions) queue(start grid.Time) queue.Options {
-	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Zero: start, Extend: o.Extend, Limit: o.Limit, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
+	return queue.Options{Nodes: o.Nodes, Policy: o.Policy, Start: start, Zero: start, Extend: o.Extend, Limit: o.Limit, EachEvent: o.EachEvent, Queues: o.Queues, Estimates: o.Estimates, HalfLife: o.HalfLife, Limits: o.Limits}
 }
 
 func (o *ReplayOptions) check() error {

@@ -136,8 +136,8 @@ func checkSchedule(t *testing.T, file string, f []string) {
 	}
 }
 
-// What a formula says that a policy says by name is that policy to the byte, also where it
-// goes another way: "usage + 0" is computed, "usage" is the policy.
+// A formula equal to a named policy gives the policy's bytes, even where it is computed
+// differently: "usage + 0" is computed, "usage" is the policy.
 func TestRunReplay_OrdersHaveTwins(t *testing.T) {
 	t.Parallel()
 	jobs := workloadtest.Drawn(3000, 64, 0.95, 1)

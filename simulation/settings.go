@@ -30,7 +30,7 @@ func (l *settings) add(owner, key, value string) {
 }
 
 func (l *settings) site(s *configs.Site) {
-	l.add(s.Name, "policy", s.Policy.String())
+	l.add(s.Name, "policy", s.PolicyName())
 	if s.Policy.ByOwner() {
 		l.add(s.Name, "half_life", s.HalfLife.Words())
 	}
@@ -55,6 +55,12 @@ func (l *settings) site(s *configs.Site) {
 	}
 	if s.Overrun != "kill" {
 		l.add(s.Name, "overrun", s.Overrun)
+	}
+	if o := &s.Outages; o.MTBF > 0 {
+		l.add(s.Name, "mtbf", o.MTBF.Words())
+		l.add(s.Name, "mttr", o.MTTR.Words())
+	} else if o.File != "" {
+		l.add(s.Name, "outages", fmt.Sprintf("%s, %d of them", o.File, len(o.List)))
 	}
 	l.add(s.Name, "workload", localWork(s.Workload))
 }

@@ -53,8 +53,8 @@ days = 2
 nodes = [1, 4]
 `
 
-// What all VOs paid, placed and lost is the sum of theirs; what their jobs waited is the mean
-// over all of the jobs, counted here from the rows of jobs.csv; and the views have a row of it.
+// The row of all VOs adds up what they paid, placed and lost. Its mean wait is over all of their
+// jobs, counted here from the rows of jobs.csv. The views show the row.
 func TestTotal_OfAllVOs(t *testing.T) {
 	t.Parallel()
 	r, files := simulated(t, twoVOs, 4)

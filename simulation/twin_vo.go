@@ -4,8 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/policy/choice"
-	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/shadow"
 	"github.com/bourse-grid/bourse/policy/slurm"
 )
 
@@ -19,13 +18,6 @@ type TwinVO struct {
 	MeanAdditive float64 `json:"meanAdditive"` // node-hours of delay that one is charged for
 	MeanRatio    float64 `json:"meanRatio"`    // that delay over the node-time bought: 1 doubles the base price
 }
-
-// Bounds of what a VO looks at when it buys.
-const (
-	voStarts = 12             // starts that are priced for one reservation
-	voAhead  = 2 * grid.Day   // how far ahead the queue is planned for a price
-	voAlpha  = choice.One / 2 // as much the price as the start
-)
 
 // RunTwinVO replays a record of which a share of the node-time, above 0 and below 1, is bought as
 // reservations instead: jobs that are drawn, that nobody depends on, each for its nodes and its run. At
@@ -106,28 +98,10 @@ func buy(t *slurm.Twin, conf *slurm.Config, j *slurm.Job) (delay float64, wait g
 	now := *conf
 	now.Reservations = t.Reservations()
 	present, _ := t.Present()
-	p := slurm.NewPrices(&now, present, t.Now(), j.Partition, t.Now().Add(voAhead))
-	var offers []pricing.Offer
-	for _, at := range p.Starts() {
-		list, can := p.Delays(at, j.Nodes, j.Run)
-		if !can {
-			continue
-		}
-		o := pricing.Offer{Start: at, Feasible: true}
-		for _, x := range list {
-			o.Additive += grid.Duration(x.Nodes) * x.By
-		}
-		offers = append(offers, o)
-		if o.Additive == 0 || len(offers) == voStarts { // later ones are no better
-			break
-		}
-	}
-	k := choice.ByAlpha(offers, voAlpha)
-	if k < 0 {
+	w, why := shadow.Best(&now, present, t.Now(), shadow.Wish{Partition: j.Partition, Nodes: j.Nodes, Length: j.Run})
+	if why != "" {
 		return 0, 0, false
 	}
-	at := offers[k].Start
-	nodes, _ := p.Window(at, j.Nodes, j.Run)
-	t.Reserve(slurm.Reservation{Start: at, End: at.Add(j.Run), Nodes: nodes})
-	return offers[k].Additive.Seconds(), at.Sub(j.Submit), true
+	t.Reserve(slurm.Reservation{Start: w.Start, End: w.Start.Add(j.Run), Nodes: w.Nodes})
+	return w.Additive.Seconds(), w.Start.Sub(j.Submit), true
 }

@@ -80,8 +80,7 @@ func committedMoves(facts string) (n int) {
 	return n
 }
 
-// Who asks for nothing gets what there was before: the keys left out, or 0, change no
-// byte.
+// Without wishes nothing changes: the keys left out, or 0, change no byte.
 func TestWishes_NoneChangeNothing(t *testing.T) {
 	t.Parallel()
 	sums := map[string]bool{}

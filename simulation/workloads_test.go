@@ -11,8 +11,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What the columns of a table are read for is said once, however many sites read it, with
-// whatever records skipped; of other files, that it is the same there.
+// The columns of a table are reported once, however many sites read it, with all records that were
+// skipped. The same holds for other files.
 func TestWorkloads_ColumnsOfATableAreToldOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

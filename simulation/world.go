@@ -85,6 +85,7 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 		w.sim.Add(clusterID(s.Name), behind)
 	}
 	w.sim.Add(siteID(s.Name), site)
+	w.fail(s, seed)
 	return nil
 }
 
@@ -119,7 +120,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 		return err
 	}
 	for i := range w.scenario.Sites {
-		if s := &w.scenario.Sites[i]; s.Joins == 0 {
+		if s := &w.scenario.Sites[i]; s.Joins == 0 && !s.SellsNothing {
 			cfg.Sites = append(cfg.Sites, siteID(s.Name))
 		}
 	}
@@ -159,6 +160,9 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 func (w *world) announce(broker agents.ID) {
 	for i := range w.scenario.Sites {
 		s := &w.scenario.Sites[i]
+		if s.SellsNothing {
+			continue
+		}
 		if s.Joins > 0 {
 			w.sim.Post(grid.Time(s.Joins), broker, agents.SiteJoined{Site: siteID(s.Name)})
 		}

@@ -75,7 +75,7 @@ func TestForecast_IsExactWhereHistoryTellsTheTruth(t *testing.T) {
 	if more.Verdict != "more" || more.Here < 60 {
 		t.Errorf("history less limits: %+v", more)
 	}
-	// Who starts at once is forecast exactly, by limits too.
+	// A job that starts at once is forecast exactly, by limits too.
 	waits := rows["submissions that have to wait, %|whole, easy"].Here
 	all := figure(nearStart(allSubmissions, "1 min"), "limits")
 	if want := 100 - waits + waits*limits.Here/100; waits <= 5 || waits >= 95 || math.Abs(all.Here-want) > 1e-9 {

@@ -129,7 +129,7 @@ func TestReproduction_ItsTablesAreTheStudiesOwnOutput(t *testing.T) {
 	}
 }
 
-// What is kept of the studies has the rows of today, with the verdicts of today's rule.
+// The kept outputs of the studies have today's rows, with verdicts by today's rule.
 func TestReproduction_WhatIsKeptIsOfTodaysRows(t *testing.T) {
 	t.Parallel()
 	today, err := slots.Run(slots.Options{Seed: 1, Runs: 1, Cycles: 200})

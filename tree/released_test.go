@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// What a release has said stays said: its part of CHANGELOG.md is that of its commit, and
-// every message that it sends is still among those that this build must read. A tree without
-// that commit, such as a shallow clone, cannot tell.
+// A release is not rewritten: its part of CHANGELOG.md is that of its commit, and this build must
+// still read every message that the release sends. A tree without that commit, such as a shallow
+// clone, cannot tell.
 func TestRelease_WhatItHasSaidStays(t *testing.T) {
 	t.Parallel()
 	for line := range strings.Lines(read(t, "cmd/bourse/version/releases.txt")) {

@@ -67,7 +67,7 @@ func leavesOut(makefile string) string {
 	return ""
 }
 
-// What go test ./... leaves out, make check runs, and CI runs make check.
+// Tests left out by go test ./... are run by make check, and CI runs make check.
 func TestThorough_TheCheckLeavesOutNoTest(t *testing.T) {
 	t.Parallel()
 	makefile := read(t, "Makefile")

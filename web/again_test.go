@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/web/api"
 )
 
-// What a user is told of a job submits the same job again. Nobody else is told what it runs.
+// A job shows its own user the submission that repeats it. Nobody else is told what it runs.
 func TestJob_TellsItsOwnUserWhatSubmitsItAgain(t *testing.T) {
 	t.Parallel()
 	h := world(t)

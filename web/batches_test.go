@@ -43,7 +43,7 @@ func TestSubmit_PlacesAJobAndShowsItsWindow(t *testing.T) {
 	}
 }
 
-// What a job's owner wants reaches the broker, and is shown as it was said.
+// The goal and the urgency of a job reach the broker, and are shown as given.
 func TestSubmit_AJobHasAGoalAndAnUrgencyOfItsOwn(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -165,7 +165,7 @@ func TestSubmit_TellsWhichJobsTheBrokerDidNotTake(t *testing.T) {
 	}
 }
 
-// What makes no sense is named by its place, and nothing is done.
+// Nonsense is named by its place, and nothing is done.
 func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/bourse-grid/bourse/web/api"
 )
 
-// What a cancellation says comes back is what the statement books from then on, and
-// what a job shows as booked is what its lines of the statement add up to, whatever was
-// changed before, and however late.
+// The refund that a cancellation announces is what the statement books from then on. The amount
+// that a job shows as booked is the sum of its lines in the statement, whatever was changed before,
+// and however late.
 func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T) {
 	t.Parallel()
 	flexible, shorter, longer := api.Modification{}, api.Modification{}, api.Modification{}

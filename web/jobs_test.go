@@ -17,7 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/web/api"
 )
 
-// Who may do what: a user their own, an operator all, anybody else nothing.
+// Rights: a user reaches their own jobs, an operator all, anybody else none.
 func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -32,8 +32,7 @@ func TestSubmit_AMoldableJob(t *testing.T) {
 	}
 }
 
-// What of a moldable job, and of its times, makes no sense is refused with the
-// numbers.
+// Sizes and times of a moldable job that make no sense are refused with the numbers.
 func TestSubmit_RefusesSizesAndTimesWithTheNumbers(t *testing.T) {
 	t.Parallel()
 	two := func(r *api.JobRequest) {

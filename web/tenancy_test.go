@@ -56,7 +56,7 @@ func TestTenancy_OperatorsGrantAndUsersSeeTheirOwn(t *testing.T) {
 	}
 }
 
-// What is not shown of a list is counted.
+// Entries that a list does not show are counted.
 func TestTenancy_SaysHowManyAreNotShown(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) {

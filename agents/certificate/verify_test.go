@@ -245,7 +245,7 @@ func TestStore_ReadsAgainWhatHasChangedWithoutARestart(t *testing.T) {
 		t.Fatalf("not read again: %q", lines)
 	}
 
-	// What cannot be used leaves the old in force, and is said once.
+	// A record that cannot be used leaves the old one in force and is reported once.
 	for _, damage := range []func() error{
 		func() error { return os.WriteFile(files.Certificate, []byte("nonsense"), 0o600) },
 		func() error { return os.Remove(files.Certificate) },

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -58,7 +59,7 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	defer n.mu.Unlock()
 	c := n.from[from]
 	if c == nil {
-		if len(n.from) >= maxMembers {
+		if len(n.from) >= members.Most {
 			n.forget(now)
 		}
 		c = &callers{}
@@ -115,7 +116,7 @@ func (n *links) took(from agents.ID, p *wire.Parcel) {
 // process returns the process that sent a parcel.
 func (c *callers) process(p *wire.Parcel, now time.Time) *caller {
 	s := c.of(p.Session)
-	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
+	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= members.LongestName {
 		if at := c.at(p.ReplyTo); at != nil {
 			s = at
 		} else if now.Sub(c.told) >= removal {
@@ -202,7 +203,7 @@ func (c *callers) askers(trace string, now time.Time) (list []string) {
 // are none, all peers.
 func (n *links) forget(now time.Time) {
 	maps.DeleteFunc(n.from, func(_ agents.ID, c *callers) bool { return now.Sub(c.latest().at) > contact })
-	if len(n.from) >= maxMembers {
+	if len(n.from) >= members.Most {
 		clear(n.from)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live/members"
 )
 
 // Anyone with the gossip key can announce a process that does not exist, or that is not the
@@ -17,7 +18,7 @@ import (
 
 // claim is a life announced by gossip that has not answered yet.
 type claim struct {
-	Member
+	members.Member
 	calling bool
 	next    time.Time     // time of the next call
 	wait    time.Duration // pause after that call
@@ -33,20 +34,20 @@ const (
 
 // doubts reports whether a piece of gossip must not be believed yet. If so, it calls the
 // process in question.
-func (n *Node) doubts(node string, m Member, alive bool) bool {
+func (n *Node) doubts(node string, m members.Member, alive bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.claims == nil {
 		return false // the node is stopping
 	}
 	own := m.Agent == n.opt.Name
-	if !alive || own && m.Life == n.opt.Life || !own && roleOf(m.Agent) == roleOf(n.opt.Name) || n.directory.has(m) {
+	if !alive || own && m.Life == n.opt.Life || !own && roleOf(m.Agent) == roleOf(n.opt.Name) || n.directory.Has(m) {
 		delete(n.claims, node)
 		return false
 	}
 	c := n.claims[node]
 	if c == nil {
-		if len(n.claims) >= maxMembers {
+		if len(n.claims) >= members.Most {
 			n.count.garbage++
 			return true
 		}
@@ -79,7 +80,7 @@ func (n *Node) call(node string, c *claim, now time.Time) {
 
 // askLife calls a process beside the caller, at most maxCalls at a time, and hands on which
 // life answered. It hands on nothing if the node ends first.
-func (n *Node) askLife(m Member, heard func(life uint64, err error)) {
+func (n *Node) askLife(m members.Member, heard func(life uint64, err error)) {
 	n.ends.Go(func() {
 		select {
 		case n.calls <- struct{}{}:
@@ -104,7 +105,7 @@ func (n *Node) callAgain(now time.Time) {
 }
 
 // called handles the outcome of a call.
-func (n *Node) called(node string, m Member, life uint64, err error) {
+func (n *Node) called(node string, m members.Member, life uint64, err error) {
 	n.word.Lock()
 	defer n.word.Unlock()
 	n.mu.Lock()
@@ -141,8 +142,8 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 
 // doubted logs that nothing answers where gossip places a life. Whoever has the gossip key
 // can name any number of agents, so the lines of all together are bounded too.
-func (n *Node) doubted(m Member, err error) {
-	hidden, ok := n.limiter.allowOf("doubted", string(m.Agent), time.Now())
+func (n *Node) doubted(m members.Member, err error) {
+	hidden, ok := n.limiter.AllowOf("doubted", string(m.Agent), time.Now())
 	if !ok {
 		return
 	}
@@ -160,4 +161,4 @@ func (n *Node) doubted(m Member, err error) {
 // Superseded delivers a process with this one's name and certificate that began later and
 // answers at its address. Two processes must not act for one broker, so the earlier one
 // must stop. Without certificates nothing is delivered.
-func (n *Node) Superseded() <-chan Member { return n.later }
+func (n *Node) Superseded() <-chan members.Member { return n.later }

@@ -12,18 +12,20 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live/lines"
+	"github.com/bourse-grid/bourse/agents/live/members"
 )
 
 // forged has a process hear a word of gossip that its sender need not be
 // entitled to.
-func (p testNode) forged(t *testing.T, m Member) {
+func (p testNode) forged(t *testing.T, m members.Member) {
 	t.Helper()
 	m.Oldest, m.Version = 1, 1
-	meta, err := m.encode()
+	meta, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.hear(m.node(), meta, true)
+	p.hear(m.Node(), meta, true)
 	synctest.Wait()
 }
 
@@ -50,7 +52,7 @@ func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
 					continue // this is true
 				}
 				for _, p := range []testNode{site, broker} {
-					p.forged(t, Member{Agent: "broker:vo", Address: address, Life: life})
+					p.forged(t, members.Member{Agent: "broker:vo", Address: address, Life: life})
 				}
 				if m, _ := site.directory.Find("broker:vo"); m.Address != broker.Address() || m.Life != broker.self.Life {
 					t.Errorf("the site sends to life %d at %s, not %d at %s", m.Life, m.Address, broker.self.Life, broker.Address())
@@ -137,7 +139,7 @@ func TestGuard_SaysWhichLifeItIs(t *testing.T) {
 		{"another VO", stranger, "site:north", "no authority trusted here"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		life, err := c.by.call(ctx, Member{Agent: c.to, Address: v.carrier.address()})
+		life, err := c.by.call(ctx, members.Member{Agent: c.to, Address: v.carrier.address()})
 		cancel()
 		if c.want == "" && (err != nil || life != 77) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: life %d, %v", c.what, life, err)
@@ -149,17 +151,17 @@ func TestGuard_SaysWhichLifeItIs(t *testing.T) {
 // line a minute, and all together ten; the next line says how many were left out.
 func TestDoubted_LinesAreBoundedInAll(t *testing.T) {
 	t.Parallel()
-	var l logLimiter
-	now, lines, told := time.Unix(1000, 0), 0, uint64(0)
+	var l lines.Limiter
+	now, shown, told := time.Unix(1000, 0), 0, uint64(0)
 	for second := range 121 {
 		for i := range 200 {
-			if hidden, ok := l.allowOf("doubted", "site:fake"+string(rune('a'+i)), now.Add(time.Duration(second)*time.Second)); ok {
-				lines++
+			if hidden, ok := l.AllowOf("doubted", "site:fake"+string(rune('a'+i)), now.Add(time.Duration(second)*time.Second)); ok {
+				shown++
 				told += hidden
 			}
 		}
 	}
-	if lines != 3*linesAMinute || told != 2*(200-linesAMinute) {
-		t.Errorf("%d lines, which tell of %d others", lines, told)
+	if shown != 3*lines.LinesAMinute || told != 2*(200-lines.LinesAMinute) {
+		t.Errorf("%d lines, which tell of %d others", shown, told)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -125,7 +126,7 @@ func (c *clocks) heard(m *wire.ClockReply) {
 }
 
 // ask asks the peers that have not been asked for a while.
-func (c *clocks) ask(peers []Member, now time.Time) {
+func (c *clocks) ask(peers []members.Member, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	recent := map[agents.ID]bool{}
@@ -220,24 +221,24 @@ func (n *Node) Begin(ctx context.Context, patience, long time.Duration) error {
 	if n.opt.Held {
 		return nil // Lead announces it later
 	}
-	if err := n.announce(func(m *Member) { m.Flags &^= Waiting }); err != nil {
+	if err := n.announce(func(m *members.Member) { m.Flags &^= members.Waiting }); err != nil {
 		n.opt.Log.Info().Err(err).Msg("nobody has heard yet that the agents have begun")
 	}
 	return nil
 }
 
 // spokenTo lists the processes that this one talks to, as far as gossip knows them.
-func (n *Node) spokenTo() []Member {
+func (n *Node) spokenTo() []members.Member {
 	own := roleOf(n.opt.Name)
-	return slices.DeleteFunc(n.directory.Members(), func(m Member) bool { return roleOf(m.Agent) == own || !m.understood() })
+	return slices.DeleteFunc(n.directory.Members(), func(m members.Member) bool { return roleOf(m.Agent) == own || !m.Understood() })
 }
 
 // counted returns how many other clocks there may be: those of processes known by gossip,
 // and those that a broker expects from an earlier life.
-func (n *Node) counted(peers []Member) int {
+func (n *Node) counted(peers []members.Member) int {
 	total := len(peers)
 	for _, id := range n.opt.Known {
-		if !slices.ContainsFunc(peers, func(m Member) bool { return m.Agent == id }) {
+		if !slices.ContainsFunc(peers, func(m members.Member) bool { return m.Agent == id }) {
 			total++
 		}
 	}

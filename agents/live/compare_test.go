@@ -11,6 +11,8 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -127,7 +129,7 @@ func beginning(t *testing.T, memory *memoryNetwork, name agents.ID, disk journal
 	t.Helper()
 	h, _ := hosting(t, disk, Options{Now: wall.now, Wait: true})
 	n, err := StartNode(NodeOptions{Name: name, Host: h, Begins: h, network: memory, Log: zerolog.Nop(),
-		Gossip: GossipOptions{Label: "vo", Profile: "fast", Seeds: seeds}})
+		Gossip: gossip.Options{Label: "vo", Profile: "fast", Seeds: seeds}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	if at := instants(t, h); len(at) != 0 {
 		t.Errorf("handed something at %v", at)
 	}
-	if m, _ := vo.directory.Find("site:north"); m.Flags&Waiting == 0 {
+	if m, _ := vo.directory.Find("site:north"); m.Flags&members.Waiting == 0 {
 		t.Errorf("others are not told that it waits: %+v", m)
 	}
 	wrong.set(0)
@@ -173,7 +175,7 @@ func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	}
 	eventually(t, 20*time.Second, "others hear that it has begun", func() bool {
 		m, ok := vo.directory.Find("site:north")
-		return ok && m.Flags&Waiting == 0
+		return ok && m.Flags&members.Waiting == 0
 	})
 	if m := give(t, h, 2); m.Sum != 3 {
 		t.Errorf("the purse has %d", m.Sum)

@@ -1,6 +1,9 @@
 package live
 
-import "time"
+import (
+	"github.com/bourse-grid/bourse/agents/live/members"
+	"time"
+)
 
 // On a busy machine, or a network that loses packets, gossip takes a process for dead that is
 // well: its answers come late. So a life in use that gossip reports as failed, and that has
@@ -10,19 +13,19 @@ import "time"
 
 // death is a life in use that gossip has reported as failed, and that may be well.
 type death struct {
-	Member
+	members.Member
 	calling bool
 	next    time.Time // time of the next call
 }
 
 // survives reports whether it is open if a life has failed, and calls it. At most maxCalls
 // are open at a time: if more fail at once, something has happened, and they are believed.
-func (n *Node) survives(node string, m Member, alive bool) bool {
+func (n *Node) survives(node string, m members.Member, alive bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	d := n.deaths[node]
-	if n.deaths == nil || alive || m.Flags&Leaving != 0 || m.Agent == n.opt.Name || roleOf(m.Agent) == roleOf(n.opt.Name) ||
-		!n.directory.has(m) || n.directory.rivals(m.Agent) > 1 || d == nil && len(n.deaths) >= maxCalls {
+	if n.deaths == nil || alive || m.Flags&members.Leaving != 0 || m.Agent == n.opt.Name || roleOf(m.Agent) == roleOf(n.opt.Name) ||
+		!n.directory.Has(m) || n.directory.Rivals(m.Agent) > 1 || d == nil && len(n.deaths) >= maxCalls {
 		delete(n.deaths, node)
 		return false
 	}
@@ -56,7 +59,7 @@ func (n *Node) verifyAgain(now time.Time) {
 }
 
 // verified handles the outcome of a call.
-func (n *Node) verified(node string, m Member, there bool) {
+func (n *Node) verified(node string, m members.Member, there bool) {
 	n.word.Lock()
 	defer n.word.Unlock()
 	n.mu.Lock()
@@ -68,7 +71,7 @@ func (n *Node) verified(node string, m Member, there bool) {
 	if d.calling = false; there {
 		d.next = time.Now().Add(firstCall)
 		n.mu.Unlock()
-		if n.limiter.allow("survives "+string(m.Agent), time.Now()) {
+		if n.limiter.Allow("survives "+string(m.Agent), time.Now()) {
 			n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", m.Address).Msg("gossip has lost a peer that answers: it is kept; this machine or that one is busy, or the network loses packets")
 		}
 		return

@@ -17,13 +17,13 @@ func TestNode_APeerThatAnswersHasNotLeft(t *testing.T) {
 		site := sites[1]
 		left := func() int { return broker.heard(agents.SiteLeft{Site: "site:s001"}) }
 		memory.Cut(func(from, to string) bool { return (from == site.Gossip()) != (to == site.Gossip()) })
-		eventually(t, 10*time.Second, "gossip has lost it", func() bool { return broker.gossip.list.NumMembers() == 2 })
+		eventually(t, 10*time.Second, "gossip has lost it", func() bool { return broker.gossip.Living() == 2 })
 		time.Sleep(time.Minute)
 		if _, there := broker.directory.Find("site:s001"); !there || left() != 0 {
 			t.Errorf("it answers: known %v, told %d times that it has left", there, left())
 		}
 		memory.Cut(nil)
-		eventually(t, 20*time.Second, "gossip has found it again", func() bool { return broker.gossip.list.NumMembers() == 3 })
+		eventually(t, 20*time.Second, "gossip has found it again", func() bool { return broker.gossip.Living() == 3 })
 		if left() != 0 {
 			t.Errorf("found again, and told %d times that it had left", left())
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
@@ -105,7 +106,7 @@ func addSite(t testing.TB, h *Host, name string, nodes int, disk func(id agents.
 // node connects a host.
 func (f *fourSites) node(t testing.TB, id agents.ID, h *Host) {
 	t.Helper()
-	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: cmp.Or(f.label, "vo1"), Profile: "fast"}, Log: zerolog.New(io.Discard)}
+	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: gossip.Options{Label: cmp.Or(f.label, "vo1"), Profile: "fast"}, Log: zerolog.New(io.Discard)}
 	for _, other := range f.nodes {
 		opt.Gossip.Seeds = append(opt.Gossip.Seeds, other.Gossip())
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live/lines"
 )
 
 // A guard stands between the network and Proto.Actor's remote, which trusts everything it
@@ -47,7 +48,7 @@ type Guard struct {
 	siblings *siblings        // set for a guard between replicas of one agent
 	log      zerolog.Logger
 	now      func() time.Time
-	limiter  logLimiter
+	limiter  lines.Limiter
 	conns    connBound
 	take     func(proto.Message) // receives what may pass
 	life     atomic.Uint64       // life of the process, once it has begun
@@ -129,7 +130,7 @@ func (g *Guard) refuse(b *Breach) {
 	g.refused[b.Cause]++
 	n := g.refused[b.Cause]
 	g.mu.Unlock()
-	if g.limiter.allow(string(b.Cause)+" "+b.Peer, g.now()) {
+	if g.limiter.Allow(string(b.Cause)+" "+b.Peer, g.now()) {
 		g.log.Warn().Str("peer", b.Peer).Str("cause", string(b.Cause)).Uint64("refused", n).Msg(b.Error())
 	}
 }

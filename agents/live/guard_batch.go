@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -177,7 +178,7 @@ func (g *Guard) speaksAs(p peer, name string) *Breach {
 	switch {
 	case p.agent != "" && from != p.agent:
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s; its certificate is of %s", show(name), p.agent)}
-	case roleOf(from) != g.peers || checkAgent(from) != nil:
+	case roleOf(from) != g.peers || members.CheckAgent(from) != nil:
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, where only a %s may speak", show(name), g.peers)}
 	case g.vo != "" && strings.Contains(name, "/"):
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s; a name with a slash has no place at a site of several VOs", show(name))}
@@ -193,7 +194,7 @@ func answerable(p peer, address string) *Breach {
 	}
 	host, _, err := net.SplitHostPort(address)
 	switch {
-	case err != nil || len(address) > nameMax:
+	case err != nil || len(address) > members.LongestName:
 		return &Breach{BadAddress, p.name, "it wants to be answered at " + show(address) + ", which is no address"}
 	case len(p.chain) > 0 && !certificate.For(p.chain[0], host):
 		return &Breach{BadAddress, p.name, "it wants to be answered at " + show(address) + ", a host that its certificate is not for; bourse ca issue has --host for that"}

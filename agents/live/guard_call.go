@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/live/members"
 )
 
 // lifeProtocol is the TLS protocol (ALPN) of a caller that only asks which life of an agent
@@ -23,7 +24,7 @@ const lifeProtocol = "bourse-life"
 // call asks which life of an agent answers at the address that gossip gives. It returns an
 // error if nothing answers with a certificate of that agent for that host, and 0 for a
 // build that does not say.
-func (g *Guard) call(ctx context.Context, m Member) (life uint64, err error) {
+func (g *Guard) call(ctx context.Context, m members.Member) (life uint64, err error) {
 	host, _, err := net.SplitHostPort(m.Address)
 	if err != nil {
 		return 0, err

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 )
 
 // Between the replicas of one broker pass their own messages and nothing else, and those
@@ -68,27 +69,27 @@ func TestDirectory_TheReplicaOfTheLatestTermIsMeant(t *testing.T) {
 	if beforeIsMeant() {
 		t.Error("one that has led before is asked because it was started later")
 	}
-	d := newDirectory()
-	at := func(address string, life, term uint64, flags Flags) Member {
-		return Member{Agent: brokerOne, Address: address, Life: life, Term: term, Flags: flags, Oldest: 1, Version: 1}
+	d := members.New()
+	at := func(address string, life, term uint64, flags members.Flags) members.Member {
+		return members.Member{Agent: brokerOne, Address: address, Life: life, Term: term, Flags: flags, Oldest: 1, Version: 1}
 	}
-	d.hear(at("a:1", 10, 3, 0), true)
-	d.hear(at("b:1", 30, 0, Waiting), true)
+	d.Hear(at("a:1", 10, 3, 0), true)
+	d.Hear(at("b:1", 30, 0, members.Waiting), true)
 	if m, _ := d.Find(brokerOne); m.Address != "a:1" {
 		t.Errorf("%s is asked while a:1 leads", m.Address)
 	}
-	if c := d.hear(at("c:1", 5, 4, 0), true); c.Kind != Came || c.Address != "c:1" {
+	if c := d.Hear(at("c:1", 5, 4, 0), true); c.Kind != members.Came || c.Address != "c:1" {
 		t.Errorf("the one that leads since is %v, %v", c.Kind, c.Address)
 	}
-	if c := d.hear(at("c:1", 5, 4, Waiting), true); c.Address != "a:1" || c.Kind != Came {
+	if c := d.Hear(at("c:1", 5, 4, members.Waiting), true); c.Address != "a:1" || c.Kind != members.Came {
 		t.Errorf("it has stepped down: %v, %v", c.Kind, c.Address)
 	}
-	m := at("a:1", 10, 3, Waiting)
-	meta, err := m.encode()
+	m := at("a:1", 10, 3, members.Waiting)
+	meta, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decodeMember(m.node(), meta); err != nil || got != m {
+	if got, err := members.Decode(m.Node(), meta); err != nil || got != m {
 		t.Errorf("%+v is read back as %+v: %v", m, got, err)
 	}
 }
@@ -96,9 +97,9 @@ func TestDirectory_TheReplicaOfTheLatestTermIsMeant(t *testing.T) {
 // beforeIsMeant reports whether, of two that believe that they lead, the one started later
 // is used, and not the one of the later term.
 func beforeIsMeant() bool {
-	d := newDirectory()
-	d.hear(Member{Agent: brokerOne, Address: "a:1", Life: 30, Term: 3, Oldest: 1, Version: 1}, true)
-	d.hear(Member{Agent: brokerOne, Address: "b:1", Life: 10, Term: 4, Oldest: 1, Version: 1}, true)
+	d := members.New()
+	d.Hear(members.Member{Agent: brokerOne, Address: "a:1", Life: 30, Term: 3, Oldest: 1, Version: 1}, true)
+	d.Hear(members.Member{Agent: brokerOne, Address: "b:1", Life: 10, Term: 4, Oldest: 1, Version: 1}, true)
 	m, _ := d.Find(brokerOne)
 	return m.Address != "b:1"
 }

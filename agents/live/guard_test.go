@@ -39,23 +39,23 @@ type town struct {
 	north     *certificate.Store
 	guard     *Guard
 	carrier   *remoteCarrier
-	log       *lines
+	log       *spoken
 	holds     *atomic.Int64 // Holds that have reached the inbox
 }
 
-// lines is a log that a test looks into.
-type lines struct {
+// spoken is a log that a test looks into.
+type spoken struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *lines) Write(b []byte) (int, error) {
+func (l *spoken) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *lines) has(parts ...string) bool {
+func (l *spoken) has(parts ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for line := range strings.Lines(l.text.String()) {
@@ -75,7 +75,7 @@ const patience = 2 * time.Minute
 
 func newTown(t *testing.T) *town {
 	t.Helper()
-	v := &town{T: t, log: &lines{}, holds: &atomic.Int64{}}
+	v := &town{T: t, log: &spoken{}, holds: &atomic.Int64{}}
 	var err error
 	if v.authority, err = certificate.Init(filepath.Join(t.TempDir(), "ca"), "atlas", certificate.InitOptions{}); err != nil {
 		t.Fatal(err)
@@ -279,7 +279,7 @@ func hostileMembers(v *town) {
 			v.Errorf("the hostile end is told %v, want %q", err, c.line)
 		}
 	}
-	// What cannot be read at all gRPC refuses in its own words.
+	// gRPC itself refuses a message that cannot be decoded.
 	err := v.told("mallory", inBatch(&remote.MessageBatch{Targets: make([]string, maxRemoteParts+1)}))
 	if status.Code(err) != codes.Internal || !strings.Contains(err.Error(), "a message of more than 8192 parts") {
 		v.Errorf("%v", err)

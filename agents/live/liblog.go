@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse/agents/live/lines"
 	"github.com/rs/zerolog"
 )
 
@@ -14,7 +15,7 @@ import (
 // that cannot be reached or refuses us are retried forever.
 type libraryLog struct {
 	slog.Handler
-	limiter *logLimiter
+	limiter *lines.Limiter
 }
 
 // closedByUs is what gRPC says of a connection closed by this side, as at every orderly
@@ -23,7 +24,7 @@ const closedByUs = "the client connection is closing"
 
 func newLibraryLog(l zerolog.Logger) *slog.Logger {
 	l = l.With().Str("lib", "protoactor").Logger().Level(max(l.GetLevel(), zerolog.WarnLevel))
-	return slog.New(libraryLog{zerolog.NewSlogHandler(l), new(logLimiter)})
+	return slog.New(libraryLog{zerolog.NewSlogHandler(l), new(lines.Limiter)})
 }
 
 // Handle implements slog.Handler.
@@ -38,7 +39,7 @@ func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	if ours || !h.limiter.allow(kind, time.Now()) {
+	if ours || !h.limiter.Allow(kind, time.Now()) {
 		return nil
 	}
 	r.Time = time.Time{}

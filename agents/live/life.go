@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live/lines"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -48,7 +49,7 @@ type life struct {
 	handled   letter    // the last one, for the report of a panic
 	stepping  bool      // the agent is handling it
 	broken    quarantine
-	limiter   logLimiter
+	limiter   lines.Limiter
 	over      error // if set, nothing is handled any more, for this reason
 }
 

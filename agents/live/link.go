@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -70,7 +71,7 @@ type carrier interface {
 	hangUp(to string)
 	// call asks which life of an agent answers at its address. It returns an error if no
 	// process there can prove to be that agent, and 0 if the life is not known.
-	call(ctx context.Context, m Member) (life uint64, err error)
+	call(ctx context.Context, m members.Member) (life uint64, err error)
 	// close ends all connections.
 	close()
 }
@@ -79,7 +80,7 @@ func newLink(to agents.ID, lane carrier) *link { return &link{to: to, lane: lane
 
 // send takes an envelope for the process of the given life. It reports whether there was
 // room, and how many envelopes of an earlier session were given up.
-func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken bool, givenUp int) {
+func (l *link) send(m members.Member, e *wire.Envelope, size int, now time.Time) (taken bool, givenUp int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	givenUp = l.sessionWith(m)
@@ -94,7 +95,7 @@ func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken 
 
 // sessionWith begins a session, unless there is one with that life of the peer. Life 0 is
 // one that gossip does not know yet.
-func (l *link) sessionWith(m Member) int {
+func (l *link) sessionWith(m members.Member) int {
 	if l.session.Load() != 0 && l.addr == m.Address && (l.life == m.Life || l.life == 0 || m.Life == 0) {
 		l.life = max(l.life, m.Life)
 		return 0
@@ -183,7 +184,7 @@ func (l *link) broken(addr string) int {
 }
 
 // moved begins a session with another life of the peer, for the waiting envelopes.
-func (l *link) moved(m Member, now time.Time) int {
+func (l *link) moved(m members.Member, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lost := l.sessionWith(m)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -25,11 +26,11 @@ type lane struct {
 	resting bool
 }
 
-func (l *lane) address() string                            { return "here:1" }
-func (l *lane) ready(string) bool                          { return !l.resting }
-func (l *lane) hangUp(to string)                           { l.hung = append(l.hung, to) }
-func (*lane) close()                                       {}
-func (*lane) call(context.Context, Member) (uint64, error) { return 0, nil }
+func (l *lane) address() string                                    { return "here:1" }
+func (l *lane) ready(string) bool                                  { return !l.resting }
+func (l *lane) hangUp(to string)                                   { l.hung = append(l.hung, to) }
+func (*lane) close()                                               {}
+func (*lane) call(context.Context, members.Member) (uint64, error) { return 0, nil }
 func (l *lane) carry(to string, m proto.Message) {
 	if p, ok := m.(*wire.Parcel); ok {
 		l.carried, l.to = append(l.carried, p), append(l.to, to)
@@ -44,7 +45,7 @@ func (l *lane) last() *wire.Parcel { return l.carried[len(l.carried)-1] }
 
 func numbered(i int) *wire.Envelope { return &wire.Envelope{Trace: fmt.Sprint(i)} }
 
-var north = Member{Agent: "site:north", Address: "north:1", Life: 7}
+var north = members.Member{Agent: "site:north", Address: "north:1", Life: 7}
 
 // open returns a link whose window is open, with nothing under way.
 func openLink(t *testing.T, now time.Time) (*link, *lane) {
@@ -174,7 +175,7 @@ func TestLink_WhatWaitsGoesToTheNextLife(t *testing.T) {
 	for i := range linkWindow + 1 {
 		l.send(north, numbered(i), 3, now)
 	}
-	if lost := l.moved(Member{Agent: "site:north", Address: "north:2", Life: 8}, now); lost != linkWindow {
+	if lost := l.moved(members.Member{Agent: "site:north", Address: "north:2", Life: 8}, now); lost != linkWindow {
 		t.Errorf("%d given up", lost)
 	}
 	if to, p := wires.to[len(wires.to)-1], wires.last(); to != "north:2" || p.Seq != 1 || p.Envelope.Trace != fmt.Sprint(linkWindow) {
@@ -182,7 +183,7 @@ func TestLink_WhatWaitsGoesToTheNextLife(t *testing.T) {
 	}
 	wires = &lane{}
 	l = newLink("site:north", wires)
-	l.send(Member{Agent: "site:north", Address: "north:1"}, numbered(0), 3, now)
+	l.send(members.Member{Agent: "site:north", Address: "north:1"}, numbered(0), 3, now)
 	if lost := l.moved(north, now); lost != 0 || l.life != 7 {
 		t.Errorf("%d given up as gossip told of a peer that was met before", lost)
 	}
@@ -253,9 +254,9 @@ func TestLink_KeepsOrderAndAccounts(t *testing.T) {
 // Links drop at once what can go nowhere, and count each cause.
 func TestLinks_CountWhatTheyDrop(t *testing.T) {
 	t.Parallel()
-	d := newDirectory()
-	d.hear(Member{Agent: "site:north", Address: "north:1", Life: 7, Oldest: 1, Version: 1}, true)
-	d.hear(Member{Agent: "site:future", Address: "future:1", Life: 7, Oldest: wire.Version + 1, Version: wire.Version + 1}, true)
+	d := members.New()
+	d.Hear(members.Member{Agent: "site:north", Address: "north:1", Life: 7, Oldest: 1, Version: 1}, true)
+	d.Hear(members.Member{Agent: "site:future", Address: "future:1", Life: 7, Oldest: wire.Version + 1, Version: wire.Version + 1}, true)
 	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	n.lane = &lane{}
 	n.Send("site:south", numbered(1))
@@ -278,7 +279,7 @@ func TestLinks_CountWhatTheyDrop(t *testing.T) {
 // to who was heard lately, once.
 func TestLinks_WhatABrokenConnectionMayHaveLostIsAcknowledgedAgain(t *testing.T) {
 	t.Parallel()
-	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n := newLinks(members.New(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	n.lane = &lane{}
 	n.receive(&wire.Parcel{Session: 9, Seq: 1, ReplyTo: "vo:1", Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
 	for what, x := range map[string]struct {
@@ -306,7 +307,7 @@ func TestLinks_WhatABrokenConnectionMayHaveLostIsAcknowledgedAgain(t *testing.T)
 func TestLinks_AcknowledgementsHaveCompany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n, wires := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop()), &lane{}
+		n, wires := newLinks(members.New(), func(*wire.Envelope) bool { return true }, zerolog.Nop()), &lane{}
 		n.start(wires)
 		seq := uint64(0)
 		hear := func(count int) {
@@ -350,7 +351,7 @@ func TestLinks_AcknowledgementsHaveCompany(t *testing.T) {
 // address that it gives itself.
 func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {
 	t.Parallel()
-	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n := newLinks(members.New(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	wires := &lane{}
 	n.lane = wires
 	n.receive(&wire.Parcel{Session: 9, Seq: 1, ReplyTo: "vo:1", Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
@@ -367,7 +368,7 @@ func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {
 // once a second at most, in a session of its own or not.
 func TestLinks_WhoNamesManyAddressesIsFollowedToFew(t *testing.T) {
 	t.Parallel()
-	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n := newLinks(members.New(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	n.lane = &lane{}
 	at, now := map[string]bool{}, time.Now()
 	for i := range 3000 {
@@ -384,8 +385,8 @@ func TestLinks_WhoNamesManyAddressesIsFollowedToFew(t *testing.T) {
 // gossip says that the name is. Everything else goes where gossip says.
 func TestLinks_EachOfTwoProcessesIsAnsweredWhatItAsked(t *testing.T) {
 	t.Parallel()
-	d := newDirectory()
-	d.hear(Member{Agent: "broker:vo", Address: "vo:2", Life: 8, Oldest: 1, Version: 1}, true)
+	d := members.New()
+	d.Hear(members.Member{Agent: "broker:vo", Address: "vo:2", Life: 8, Oldest: 1, Version: 1}, true)
 	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	wires := &lane{}
 	n.lane = wires
@@ -429,9 +430,9 @@ func TestLinks_EachOfTwoProcessesIsAnsweredWhatItAsked(t *testing.T) {
 // session, it is answered.
 func TestLinks_WhoSpeaksIsAnsweredThoughGossipHasLostIt(t *testing.T) {
 	t.Parallel()
-	d := newDirectory()
-	vo := Member{Agent: "broker:vo", Address: "vo:1", Life: 8, Oldest: 1, Version: 1}
-	d.hear(vo, true)
+	d := members.New()
+	vo := members.Member{Agent: "broker:vo", Address: "vo:1", Life: 8, Oldest: 1, Version: 1}
+	d.Hear(vo, true)
 	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
 	wires := &lane{}
 	n.lane = wires
@@ -439,7 +440,7 @@ func TestLinks_WhoSpeaksIsAnsweredThoughGossipHasLostIt(t *testing.T) {
 		n.receive(&wire.Parcel{Session: 9, Seq: seq, ReplyTo: addr, Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
 	}
 	says(1, "vo:1")
-	d.hear(vo, false)
+	d.Hear(vo, false)
 	n.gone("broker:vo")
 	n.Send("broker:vo", numbered(1))
 	if len(wires.to) != 0 || n.count.unknown.Load() != 1 {

@@ -12,16 +12,18 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/lines"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // links carries envelopes to and from all other processes. It is the Network of a host.
 type links struct {
 	lane      carrier
-	directory *Directory
+	directory *members.Directory
 	deliver   func(*wire.Envelope) bool
 	log       zerolog.Logger
-	limiter   logLimiter
+	limiter   lines.Limiter
 
 	mu    sync.RWMutex
 	to    map[agents.ID]*link
@@ -70,7 +72,7 @@ type PeerStats struct {
 }
 
 // newLinks makes links without a carrier, which must be set before the first use.
-func newLinks(d *Directory, deliver func(*wire.Envelope) bool, l zerolog.Logger) *links {
+func newLinks(d *members.Directory, deliver func(*wire.Envelope) bool, l zerolog.Logger) *links {
 	n := &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, aside: map[place]*link{}, from: map[agents.ID]*callers{},
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	n.ackTimer = time.AfterFunc(time.Hour, n.acknowledgeSoon)
@@ -108,13 +110,13 @@ func (n *links) Send(to agents.ID, e *wire.Envelope) {
 		if known && addr == m.Address {
 			n.hand(n.link(to), m, e, size, now)
 		} else {
-			n.hand(n.beside(place{to, addr}), Member{Agent: to, Address: addr}, e, size, now)
+			n.hand(n.beside(place{to, addr}), members.Member{Agent: to, Address: addr}, e, size, now)
 		}
 	}
 }
 
 // hand gives an envelope to a link.
-func (n *links) hand(l *link, m Member, e *wire.Envelope, size int, now time.Time) {
+func (n *links) hand(l *link, m members.Member, e *wire.Envelope, size int, now time.Time) {
 	taken, lost := l.send(m, e, size, now)
 	n.count.lost.Add(uint64(lost))
 	if !taken {
@@ -124,7 +126,7 @@ func (n *links) hand(l *link, m Member, e *wire.Envelope, size int, now time.Tim
 
 // find returns where an agent is, according to gossip or else to what the agent itself has
 // sent lately.
-func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
+func (n *links) find(id agents.ID, now time.Time) (members.Member, bool) {
 	if m, known := n.directory.Find(id); known {
 		return m, true
 	}
@@ -132,10 +134,10 @@ func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
 	defer n.mu.RUnlock()
 	if c := n.from[id]; c != nil {
 		if s := c.latest(); s.lives(now) {
-			return Member{Agent: id, Address: s.addr}, true
+			return members.Member{Agent: id, Address: s.addr}, true
 		}
 	}
-	return Member{}, false
+	return members.Member{}, false
 }
 
 // askers returns where the processes of an agent are that have asked about something, if
@@ -151,7 +153,7 @@ func (n *links) askers(of agents.ID, trace string, now time.Time) []string {
 
 func (n *links) drop(count *atomic.Uint64, to agents.ID, e *wire.Envelope, why string) {
 	count.Add(1)
-	if n.limiter.allow(string(to)+why, time.Now()) {
+	if n.limiter.Allow(string(to)+why, time.Now()) {
 		n.log.Warn().Str("to", string(to)).Str("kind", wire.Kind(e)).Str("trace", e.GetTrace()).Int("bytes", proto.Size(e)).
 			Uint64("dropped", count.Load()).Msg("message dropped: " + why)
 	}
@@ -280,7 +282,7 @@ func (n *links) gaveUp(l *link, lost int, why string) {
 		return
 	}
 	n.count.lost.Add(uint64(lost))
-	if n.limiter.allow(string(l.to)+why, time.Now()) {
+	if n.limiter.Allow(string(l.to)+why, time.Now()) {
 		n.log.Warn().Str("to", string(l.to)).Int("lost", lost).Msg("messages under way given up: " + why)
 	}
 }
@@ -303,7 +305,7 @@ func (n *links) gone(id agents.ID) {
 }
 
 // moved starts a new session with another life of an agent.
-func (n *links) moved(m Member) {
+func (n *links) moved(m members.Member) {
 	n.mu.RLock()
 	l := n.to[m.Agent]
 	n.mu.RUnlock()
@@ -354,67 +356,4 @@ func (n *links) stats() LinkStats {
 	}
 	slices.SortFunc(s.Peers, func(a, b PeerStats) int { return cmp.Compare(a.Agent, b.Agent) })
 	return s
-}
-
-// logLimiter lets one line of each kind through in a minute.
-type logLimiter struct {
-	mu   sync.Mutex
-	last map[string]time.Time
-	all  map[string]*minuteCount // by what its lines have in common
-}
-
-// minuteCount is how many lines of one sort were logged in the current minute, and how many
-// were not since the last line.
-type minuteCount struct {
-	from   time.Time
-	lines  int
-	hidden uint64
-}
-
-// linesAMinute bounds the lines of one sort, whoever they are about: names cost a stranger
-// nothing.
-const linesAMinute = 10
-
-// allowOf is allow for one of many that a line of a sort can be about: one line a minute for
-// each, and ten for all. hidden is how many were left out before this line.
-func (s *logLimiter) allowOf(sort, about string, now time.Time) (hidden uint64, ok bool) {
-	if !s.allow(sort+" "+about, now) {
-		return 0, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[string]*minuteCount{}
-	}
-	c := s.all[sort]
-	if c == nil {
-		c = &minuteCount{}
-		s.all[sort] = c
-	}
-	if now.Sub(c.from) >= time.Minute {
-		c.from, c.lines = now, 0
-	}
-	if c.lines == linesAMinute {
-		c.hidden++
-		return 0, false
-	}
-	c.lines++
-	hidden, c.hidden = c.hidden, 0
-	return hidden, true
-}
-
-// limitedKinds bounds how many kinds are remembered. At the bound all are forgotten.
-const limitedKinds = 4096
-
-func (s *logLimiter) allow(kind string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last, ok := s.last[kind]; ok && now.Sub(last) < time.Minute {
-		return false
-	}
-	if s.last == nil || len(s.last) >= limitedKinds {
-		s.last = map[string]time.Time{}
-	}
-	s.last[kind] = now
-	return true
 }

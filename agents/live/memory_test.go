@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/hashicorp/memberlist"
 	"google.golang.org/protobuf/proto"
 )
@@ -50,7 +51,7 @@ func (m *memoryNetwork) Cut(cut func(from, to string) bool) {
 // nobody, or more than a queue takes.
 func (m *memoryNetwork) Lost() uint64 { return m.lost.Load() }
 
-// address returns one that no node of this network has had; "" asks for it,
+// Address returns one that no node of this network has had; "" asks for it,
 // anything else is taken as it is.
 func (m *memoryNetwork) address(wanted string) string {
 	if wanted != "" && wanted != "127.0.0.1:0" {
@@ -172,7 +173,7 @@ func (t *memoryGossip) Shutdown() error {
 type memoryCarrier struct {
 	net  *memoryNetwork
 	addr string
-	self Member // whose it is
+	self members.Member // whose it is
 	mail chan proto.Message
 	done chan struct{}
 	once sync.Once
@@ -181,7 +182,7 @@ type memoryCarrier struct {
 
 // carrier joins a node's messages to the network. They are handed to take one
 // after the other.
-func (m *memoryNetwork) carrier(wanted string, self Member, take func(proto.Message)) (carrier, error) {
+func (m *memoryNetwork) carrier(wanted string, self members.Member, take func(proto.Message)) (carrier, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &memoryCarrier{net: m, addr: m.address(wanted), self: self, mail: make(chan proto.Message, memoryQueue), done: make(chan struct{})}
@@ -225,7 +226,7 @@ func (c *memoryCarrier) carry(to string, message proto.Message) {
 }
 
 // call finds the process at an address, unless the way there or back is cut.
-func (c *memoryCarrier) call(_ context.Context, m Member) (uint64, error) {
+func (c *memoryCarrier) call(_ context.Context, m members.Member) (uint64, error) {
 	c.net.mu.RLock()
 	defer c.net.mu.RUnlock()
 	d := c.net.mail[m.Address]

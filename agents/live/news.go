@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -18,12 +19,12 @@ const directoryID agents.ID = "directory"
 
 // hear handles a piece of gossip about one node.
 func (n *Node) hear(node string, meta []byte, alive bool) {
-	m, err := decodeMember(node, meta)
+	m, err := members.Decode(node, meta)
 	if err != nil {
 		n.mu.Lock()
 		n.count.garbage++
 		n.mu.Unlock()
-		if n.limiter.allow("garbage", time.Now()) { // the limit is common to all nodes, since names can be made up
+		if n.limiter.Allow("garbage", time.Now()) { // the limit is common to all nodes, since names can be made up
 			n.opt.Log.Warn().Str("node", node).Err(err).Msg("gossip that cannot be read is ignored")
 		}
 		return
@@ -36,21 +37,21 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 }
 
 // believe handles a piece of gossip that may be true.
-func (n *Node) believe(m Member, alive bool) {
+func (n *Node) believe(m members.Member, alive bool) {
 	_, before := n.directory.Find(m.Agent)
-	change := n.directory.hear(m, alive)
+	change := n.directory.Hear(m, alive)
 	n.warn(m, alive)
 	n.warnOfWire(m, alive)
 	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
 	switch change.Kind {
-	case Came:
+	case members.Came:
 		log.Uint32("wire", change.Version).Msg("peer is there")
 		n.links.moved(change.Member)
 		n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
-	case Went:
-		log.Bool("announced", !alive && m.Flags&Leaving != 0 || alive).Msg("peer has gone")
+	case members.Went:
+		log.Bool("announced", !alive && m.Flags&members.Leaving != 0 || alive).Msg("peer has gone")
 		n.tell(m.Agent, agents.SiteLeft{Site: m.Agent})
-	case Told:
+	case members.Told:
 		log.Uint64("digest", change.Digest).Uint8("flags", uint8(change.Flags)).Msg("peer has news")
 	default:
 		log.Discard()
@@ -62,24 +63,15 @@ func (n *Node) believe(m Member, alive bool) {
 
 // warnOfWire logs that a process speaks no version of the wire that this one speaks: neither
 // asks the other anything, and only its operator can end that.
-func (n *Node) warnOfWire(m Member, alive bool) {
-	if !alive || m.understood() {
+func (n *Node) warnOfWire(m members.Member, alive bool) {
+	if !alive || m.Understood() {
 		return
 	}
-	if _, ok := n.limiter.allowOf("wire", string(m.Agent), time.Now()); !ok {
+	if _, ok := n.limiter.AllowOf("wire", string(m.Agent), time.Now()); !ok {
 		return
 	}
 	n.opt.Log.Warn().Str("peer", string(m.Agent)).Str("address", m.Address).Str("speaks", versions(m.Oldest, m.Version)).
-		Str("here", versions(wire.Oldest, wire.Version)).Msg("peer is not asked, because no version of the wire is common to both: " + m.tooOld(wire.Oldest))
-}
-
-// tooOld says which of two processes without a common version of the wire is to be upgraded;
-// oldest is the first that the process here speaks.
-func (m Member) tooOld(oldest uint32) string {
-	if m.Version < oldest {
-		return "it is of too old a release for this process: upgrade it, one release after the other (docs/OPERATING.md, Upgrade)"
-	}
-	return "this process is of too old a release for it: upgrade this one"
+		Str("here", versions(wire.Oldest, wire.Version)).Msg("peer is not asked, because no version of the wire is common to both: " + m.TooOld(wire.Oldest))
 }
 
 // versions is a range of versions as people read it.
@@ -92,12 +84,12 @@ func versions(oldest, newest uint32) string {
 
 // warn logs that several living processes have one name. After a restart there are two
 // until the old life is found to have failed.
-func (n *Node) warn(m Member, alive bool) {
-	if !alive || n.directory.rivals(m.Agent) < 2 {
+func (n *Node) warn(m members.Member, alive bool) {
+	if !alive || n.directory.Rivals(m.Agent) < 2 {
 		return
 	}
 	if m.Agent != n.opt.Name || m.Life == n.opt.Life || n.opt.Held {
-		if !n.limiter.allow("lives of "+string(m.Agent), time.Now()) {
+		if !n.limiter.Allow("lives of "+string(m.Agent), time.Now()) {
 			return
 		}
 		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
@@ -129,21 +121,12 @@ func (n *Node) tell(site agents.ID, m agents.Message) {
 // reminder is the interval at which a broker is told again what it had no room for.
 const reminder = 250 * time.Millisecond
 
-// settled returns how long gossip may take to report a site that a broker knows from an
-// earlier life: until news has spread and a newcomer has found the others.
-func (o GossipOptions) settled() time.Duration {
-	if o.Profile == "fast" {
-		return 2 * time.Second
-	}
-	return 15 * time.Second
-}
-
 // remind repeats what the broker had no room for, and reports the sites that have not
 // come back.
 func (n *Node) remind() {
 	t := time.NewTicker(reminder)
 	defer t.Stop()
-	after := time.After(n.opt.Gossip.settled())
+	after := time.After(n.opt.Gossip.Settled())
 	for {
 		select {
 		case now := <-t.C:

@@ -14,6 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
+	"github.com/bourse-grid/bourse/agents/live/lines"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -25,7 +28,7 @@ type NodeOptions struct {
 	Advertise string    // host:port at which others reach it; "": as it listens
 	Transport Transport // credentials and guard
 	Plain     bool      // allows messages without a Transport and gossip without keys; on loopback only
-	Gossip    GossipOptions
+	Gossip    gossip.Options
 
 	// Known are the sites that a broker knows from an earlier life. Those that gossip does
 	// not mention for a while are reported as having left.
@@ -44,7 +47,7 @@ type NodeOptions struct {
 
 // network replaces sockets in tests.
 type network interface {
-	carrier(listen string, self Member, take func(proto.Message)) (carrier, error)
+	carrier(listen string, self members.Member, take func(proto.Message)) (carrier, error)
 	gossip(listen string) (memberlist.Transport, error)
 }
 
@@ -60,14 +63,14 @@ type Local interface {
 // that says where those are.
 type Node struct {
 	opt       NodeOptions
-	directory *Directory
+	directory *members.Directory
 	links     *links
 	lane      carrier
-	gossip    *gossip
+	gossip    *gossip.Gossip
 	clocks    *clocks
 
 	mu      sync.Mutex
-	self    Member
+	self    members.Member
 	claims  map[string]*claim            // by node name in gossip: lives not believed yet
 	deaths  map[string]*death            // by node name in gossip: lives that it has lost, and that may be well
 	pending map[agents.ID]agents.Message // by site: what the broker must still be told
@@ -77,14 +80,14 @@ type Node struct {
 	word   sync.Mutex      // held while a piece of gossip is handled
 	base   context.Context // of calls
 	hangUp context.CancelFunc
-	calls  chan struct{} // limits the calls under way
-	later  chan Member   // a later process of this agent
+	calls  chan struct{}       // limits the calls under way
+	later  chan members.Member // a later process of this agent
 
 	done    chan struct{}
 	ends    sync.WaitGroup
 	stopped atomic.Bool
 	count   struct{ garbage, rivals, doubted uint64 } // under mu
-	limiter logLimiter
+	limiter lines.Limiter
 }
 
 // NodeStats are the counters of a node. Counts only grow.
@@ -98,7 +101,7 @@ type NodeStats struct {
 	Breaks  uint64 // connections to others that have ended, a few for each peer that went away
 	Dead    uint64 // messages that the remote could not deliver
 
-	Complaints map[GossipCause]uint64 // from gossip, such as packets under another key
+	Complaints map[gossip.Cause]uint64 // from gossip, such as packets under another key
 }
 
 // StartNode announces the host's agent to others, who need not be there yet, and connects
@@ -110,8 +113,8 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Life == 0 {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
-	n := &Node{opt: o, directory: newDirectory(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
-		claims: map[string]*claim{}, deaths: map[string]*death{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1), begun: time.Now()}
+	n := &Node{opt: o, directory: members.New(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
+		claims: map[string]*claim{}, deaths: map[string]*death{}, calls: make(chan struct{}, maxCalls), later: make(chan members.Member, 1), begun: time.Now()}
 	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
 	n.clocks = newClocks(n)
@@ -135,13 +138,13 @@ func StartNode(o NodeOptions) (*Node, error) {
 
 // check refuses invalid options.
 func (o *NodeOptions) check() error {
-	if err := checkAgent(o.Name); err != nil {
+	if err := members.CheckAgent(o.Name); err != nil {
 		return err
 	}
 	if o.network != nil {
 		return nil
 	}
-	if _, err := o.Gossip.config(); err != nil {
+	if _, err := o.Gossip.Config(); err != nil {
 		return err
 	}
 	if !o.Plain && (o.Transport.plain() || len(o.Gossip.Keys) == 0) {
@@ -164,7 +167,7 @@ func loopback(address string) bool {
 // open makes the carrier.
 func (n *Node) open() (err error) {
 	if n.opt.network != nil {
-		n.lane, err = n.opt.network.carrier(n.opt.Listen, Member{Agent: n.opt.Name, Life: n.opt.Life}, n.links.receive)
+		n.lane, err = n.opt.network.carrier(n.opt.Listen, members.Member{Agent: n.opt.Name, Life: n.opt.Life}, n.links.receive)
 		n.clocks.connect(n.lane)
 		return err
 	}
@@ -183,11 +186,11 @@ func (n *Node) open() (err error) {
 
 // join begins to gossip.
 func (n *Node) join() (err error) {
-	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version}
+	n.self = members.Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version}
 	if n.opt.Begins != nil || n.opt.Held {
-		n.self.Flags = Waiting
+		n.self.Flags = members.Waiting
 	}
-	meta, err := n.self.encode()
+	meta, err := n.self.Encode()
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (n *Node) join() (err error) {
 			o.Listen = "127.0.0.1:0"
 		}
 	}
-	n.gossip, err = startGossip(o, transport, n.self.node(), meta, n.opt.Log.With().Str("lib", "memberlist").Logger(), n.hear)
+	n.gossip, err = gossip.Start(o, transport, n.self.Node(), meta, n.opt.Log.With().Str("lib", "memberlist").Logger(), n.hear)
 	return err
 }
 
@@ -209,19 +212,19 @@ func (n *Node) join() (err error) {
 func (n *Node) Address() string { return n.lane.address() }
 
 // Gossip returns where others reach this process's gossip: a seed for them.
-func (n *Node) Gossip() string { return n.gossip.address() }
+func (n *Node) Gossip() string { return n.gossip.Address() }
 
 // announce tells all others about a change of this member. It waits at most a second for
 // one of them to hear it; gossip continues either way.
-func (n *Node) announce(change func(*Member)) error {
+func (n *Node) announce(change func(*members.Member)) error {
 	n.mu.Lock()
 	change(&n.self)
-	meta, err := n.self.encode()
+	meta, err := n.self.Encode()
 	n.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return n.gossip.announce(meta, time.Second)
+	return n.gossip.Announce(meta, time.Second)
 }
 
 // Lead sets whether this process leads the replicas of its agent, and since which term. If
@@ -231,9 +234,9 @@ func (n *Node) Lead(term uint64, yes bool, known []agents.ID) error {
 	if yes {
 		n.tellAll(known)
 	}
-	return n.announce(func(m *Member) {
-		if m.Flags |= Waiting; yes {
-			m.Flags &^= Waiting
+	return n.announce(func(m *members.Member) {
+		if m.Flags |= members.Waiting; yes {
+			m.Flags &^= members.Waiting
 			m.Term = term
 		}
 	})
@@ -244,15 +247,15 @@ func (n *Node) Lead(term uint64, yes bool, known []agents.ID) error {
 func (n *Node) tellAll(known []agents.ID) {
 	n.mu.Lock()
 	n.opt.Known = known
-	late := time.Since(n.begun) > n.opt.Gossip.settled()
+	late := time.Since(n.begun) > n.opt.Gossip.Settled()
 	n.mu.Unlock()
 	for _, m := range n.spokenTo() {
-		if m.Flags&idle == 0 {
+		if m.Flags&members.Idle == 0 {
 			n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
 		}
 	}
 	for _, site := range known {
-		if m, there := n.directory.Find(site); late && (!there || m.Flags&idle != 0) {
+		if m, there := n.directory.Find(site); late && (!there || m.Flags&members.Idle != 0) {
 			n.tell(site, agents.SiteLeft{Site: site})
 		}
 	}
@@ -265,11 +268,11 @@ func (n *Node) Leave(ctx context.Context) error {
 	if n.stopped.Swap(true) {
 		return errors.New("the node has stopped already, or is about to")
 	}
-	if err := n.announce(func(m *Member) { m.Flags |= Leaving }); err != nil {
+	if err := n.announce(func(m *members.Member) { m.Flags |= members.Leaving }); err != nil {
 		n.opt.Log.Info().Err(err).Msg("nobody has heard that this process is leaving")
 	}
 	err := n.opt.Host.Stop(ctx)
-	n.end(func() error { return n.gossip.leave(time.Second) })
+	n.end(func() error { return n.gossip.Leave(time.Second) })
 	return err
 }
 
@@ -277,7 +280,7 @@ func (n *Node) Leave(ctx context.Context) error {
 // failed. It does not stop the host. It does nothing if the node is leaving.
 func (n *Node) Close() {
 	if !n.stopped.Swap(true) {
-		n.end(n.gossip.stop)
+		n.end(n.gossip.Stop)
 	}
 }
 
@@ -296,16 +299,16 @@ func (n *Node) end(gossip func() error) {
 }
 
 // Members returns the agents that the node has heard of, in order of name.
-func (n *Node) Members() []Member { return n.directory.Members() }
+func (n *Node) Members() []members.Member { return n.directory.Members() }
 
 // Stats returns the node's counters.
 func (n *Node) Stats() NodeStats {
 	n.mu.Lock()
 	s := NodeStats{Garbage: n.count.garbage, Rivals: n.count.rivals, Doubted: n.count.doubted}
 	n.mu.Unlock()
-	s.Garbage += n.directory.beyond()
-	s.Links, s.Members, s.Health = n.links.stats(), len(n.directory.Members()), n.gossip.list.GetHealthScore()
-	s.Complaints = n.gossip.said.complaints()
+	s.Garbage += n.directory.Beyond()
+	s.Links, s.Members, s.Health = n.links.stats(), len(n.directory.Members()), n.gossip.Health()
+	s.Complaints = n.gossip.Complaints()
 	if c, ok := n.lane.(*remoteCarrier); ok {
 		s.Breaks, s.Dead = c.breaks.Load(), c.dead.Load()
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -139,9 +141,9 @@ func (p testNode) knows(id agents.ID) bool { _, ok := p.directory.Find(id); retu
 // the seed of all, and waits until all know all.
 func federation(t testing.TB, memory *memoryNetwork, sites int, profile string) (broker testNode, list []testNode) {
 	t.Helper()
-	broker = startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Profile: profile}})
+	broker = startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: gossip.Options{Profile: profile}})
 	for i := range sites {
-		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: GossipOptions{Profile: profile}}, broker.Gossip()))
+		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: gossip.Options{Profile: profile}}, broker.Gossip()))
 	}
 	eventually(t, 30*time.Second, "all know all", func() bool {
 		return !slices.ContainsFunc(append([]testNode{broker}, list...), func(p testNode) bool { return len(p.directory.Members()) != sites+1 })
@@ -180,7 +182,7 @@ func TestNode_SeedsNeedNotBeThereAtTheStart(t *testing.T) {
 		memory := newMemory()
 		site := startPeer(t, NodeOptions{Name: "site:north", network: memory}, "127.0.0.1:7777")
 		time.Sleep(200 * time.Millisecond) // the first looks find nobody
-		broker := startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Listen: "127.0.0.1:7777"}})
+		broker := startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: gossip.Options{Listen: "127.0.0.1:7777"}})
 		eventually(t, 10*time.Second, "they find each other", func() bool { return site.knows("broker:vo") && broker.knows("site:north") })
 	})
 }
@@ -245,7 +247,7 @@ func TestNode_ARestartedSiteIsBackAtOnce(t *testing.T) {
 				broker, sites := federation(t, memory, 3, "lan")
 				broker.send(t, "broker:vo", "site:s001", agents.OfferRequest{Cycle: 1})
 				eventually(t, 5*time.Second, "the first life gets a message", func() bool { return sites[1].received() == 1 })
-				o := NodeOptions{Name: "site:s001", network: memory, Life: sites[1].self.Life + 1, Gossip: GossipOptions{Profile: "lan"}}
+				o := NodeOptions{Name: "site:s001", network: memory, Life: sites[1].self.Life + 1, Gossip: gossip.Options{Profile: "lan"}}
 				if !elsewhere {
 					o.Listen, o.Gossip.Listen = sites[1].Address(), sites[1].Gossip()
 				}
@@ -313,7 +315,7 @@ func TestNode_NewsSpreadAndGarbageIsIgnored(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		memory := newMemory()
 		broker, sites := federation(t, memory, 2, "fast")
-		if err := sites[0].announce(func(m *Member) { m.Digest = 77 }); err != nil {
+		if err := sites[0].announce(func(m *members.Member) { m.Digest = 77 }); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, 5*time.Second, "the news arrive", func() bool {
@@ -327,12 +329,12 @@ func TestNode_NewsSpreadAndGarbageIsIgnored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stranger, err := startGossip(GossipOptions{Listen: "127.0.0.1:0", Label: "vo", Profile: "fast", Seeds: []string{broker.Gossip()}}, transport,
+		stranger, err := gossip.Start(gossip.Options{Listen: "127.0.0.1:0", Label: "vo", Profile: "fast", Seeds: []string{broker.Gossip()}}, transport,
 			"site:evil#1", []byte("no such form"), zerolog.Nop(), func(string, []byte, bool) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = stranger.stop() })
+		t.Cleanup(func() { _ = stranger.Stop() })
 		eventually(t, 5*time.Second, "the garbage is counted", func() bool { return broker.Node.Stats().Garbage > 0 })
 		if broker.knows("site:evil") {
 			t.Error("a node that says nothing sensible was taken in")
@@ -386,7 +388,7 @@ func TestStartNode_RefusesWhatCannotWork(t *testing.T) {
 		{func(o *NodeOptions) { o.Gossip.Listen = "nowhere" }, "gossip cannot listen"},
 		{func(o *NodeOptions) { o.Gossip.Advertise = "127.0.0.1" }, "gossip cannot advertise"},
 	} {
-		o := NodeOptions{Name: "site:second", Host: &fakeHost{}, Listen: "127.0.0.1:0", Plain: true, Gossip: GossipOptions{Listen: "127.0.0.1:0", Label: "vo"}}
+		o := NodeOptions{Name: "site:second", Host: &fakeHost{}, Listen: "127.0.0.1:0", Plain: true, Gossip: gossip.Options{Listen: "127.0.0.1:0", Label: "vo"}}
 		c.change(&o)
 		n, err := StartNode(o)
 		if err == nil {
@@ -406,8 +408,8 @@ func TestStartGossip_SaysWhichAddressIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	o := GossipOptions{Listen: taken.Addr().String(), Label: "vo"}
-	if _, err := startGossip(o, nil, "site:a#1", nil, zerolog.Nop(), nil); err == nil || !strings.Contains(err.Error(), o.Listen) {
+	o := gossip.Options{Listen: taken.Addr().String(), Label: "vo"}
+	if _, err := gossip.Start(o, nil, "site:a#1", nil, zerolog.Nop(), nil); err == nil || !strings.Contains(err.Error(), o.Listen) {
 		t.Errorf("error %v, want one that names %s", err, o.Listen)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -30,7 +31,7 @@ type PeersOptions struct {
 type Peers struct {
 	opt       PeersOptions
 	guard     *Guard
-	directory *Directory
+	directory *members.Directory
 	links     *links
 	lane      *remoteCarrier
 }
@@ -40,7 +41,7 @@ func StartPeers(o PeersOptions) (*Peers, error) {
 	if !o.Plain && o.Guard == nil {
 		return nil, errors.New("replicas need the certificate of their agent, as `bourse ca` makes it; plain text is for loopback, when asked for")
 	}
-	d := newDirectory()
+	d := members.New()
 	p := &Peers{opt: o, guard: o.Guard, directory: d, links: newLinks(d, o.Host.Deliver, o.Log)}
 	if p.guard == nil {
 		if !loopback(o.Listen) {
@@ -62,7 +63,7 @@ func StartPeers(o PeersOptions) (*Peers, error) {
 
 // isAt records where a replica is.
 func (p *Peers) isAt(id agents.ID, address string) {
-	p.directory.hear(Member{Agent: id, Address: address, Life: 1, Oldest: wire.Oldest, Version: wire.Version}, true)
+	p.directory.Hear(members.Member{Agent: id, Address: address, Life: 1, Oldest: wire.Oldest, Version: wire.Version}, true)
 }
 
 // know records where members are that the configuration does not name.

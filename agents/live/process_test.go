@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -49,7 +50,7 @@ func runChild(options string, in io.Reader, out io.Writer) error {
 	}
 	d := &answeringHost{name: agents.ID(o.Name)}
 	n, err := StartNode(NodeOptions{Name: d.name, Host: d, Listen: o.Listen, Plain: true,
-		Gossip: GossipOptions{Listen: o.Gossip, Seeds: strings.Fields(o.Seed), Label: "vo", Profile: o.Profile, Keys: [][]byte{make([]byte, keySize)}},
+		Gossip: gossip.Options{Listen: o.Gossip, Seeds: strings.Fields(o.Seed), Label: "vo", Profile: o.Profile, Keys: [][]byte{make([]byte, 32)}},
 		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel).With().Str("node", o.Name).Logger()})
 	if err != nil {
 		return err

@@ -168,7 +168,7 @@ func panicPlace() string {
 // state. If it panics too, there is no answer.
 func (l *life) refuse(now grid.Time, from agents.ID, m agents.Message, place string) {
 	l.count.refused.Add(1)
-	if l.limiter.allow(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
+	if l.limiter.Allow(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
 		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Str("place", place).
 			Msg("refused: this agent has panicked over such a message before")
 	}

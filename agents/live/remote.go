@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
@@ -34,7 +35,7 @@ type Transport struct {
 	deliver func(func(proto.Message)) // sets the receiver of incoming messages
 	// call asks which life of an agent answers at its address; see Guard.call. If nil,
 	// peers cannot be identified and gossip is believed.
-	call func(context.Context, Member) (life uint64, err error)
+	call func(context.Context, members.Member) (life uint64, err error)
 }
 
 // plain reports whether nothing secures the connections.
@@ -66,7 +67,7 @@ const (
 type remoteCarrier struct {
 	system *actor.ActorSystem
 	remote *remote.Remote
-	asks   func(context.Context, Member) (uint64, error) // nil: plain text
+	asks   func(context.Context, members.Member) (uint64, error) // nil: plain text
 	events *eventstream.Subscription
 	peers  sync.Map        // addresses used since their last hangUp
 	ended  sync.Map        // by address: how the connection to it ended, until the next one
@@ -174,7 +175,7 @@ func (c *remoteCarrier) carry(to string, message proto.Message) {
 	c.system.Root.Send(actor.NewPID(to, inbox), message)
 }
 
-func (c *remoteCarrier) call(ctx context.Context, m Member) (uint64, error) {
+func (c *remoteCarrier) call(ctx context.Context, m members.Member) (uint64, error) {
 	if c.asks == nil {
 		return 0, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -153,7 +154,7 @@ func TestPeers_LearnWhereMembersAreThatCameLater(t *testing.T) {
 	g := plainReplicas("replica:vo1/1", zerolog.Nop())
 	g.siblings.hosts = map[agents.ID]string{"replica:vo1/2": "two.example.org"} // as with certificates
 	p := &Peers{opt: PeersOptions{Self: "replica:vo1/1", Others: map[agents.ID]string{"replica:vo1/2": "two.example.org:1"}, Log: zerolog.Nop()},
-		guard: g, directory: newDirectory(), links: newLinks(newDirectory(), h.Deliver, zerolog.Nop())}
+		guard: g, directory: members.New(), links: newLinks(members.New(), h.Deliver, zerolog.Nop())}
 	p.isAt("replica:vo1/2", "two.example.org:1")
 	speaks := func(id agents.ID) bool {
 		return g.siblings.speaksAs(peer{name: string(brokerOne), agent: brokerOne}, string(id)) == nil

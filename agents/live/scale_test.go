@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 )
 
 var scaleMembers = flag.Int("members", 200, "so many processes gossip in TestScale; beyond 200 it is slow")
@@ -39,10 +40,10 @@ func TestScale_200MembersFindEachOtherAndMissOneKilled(t *testing.T) {
 
 func scale(t *testing.T, profile string, members int, bound time.Duration) {
 	memory, start := newMemory(), time.Now()
-	list := []testNode{startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Profile: profile}})}
+	list := []testNode{startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: gossip.Options{Profile: profile}})}
 	for i := range members - 1 {
 		seed := list[i/8].Gossip()
-		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: GossipOptions{Profile: profile}}, seed))
+		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: gossip.Options{Profile: profile}}, seed))
 	}
 	eventually(t, bound, "all know all", func() bool {
 		return !slices.ContainsFunc(list, func(p testNode) bool { return p.size() != members })
@@ -82,7 +83,5 @@ func bubble(t *testing.T, test func(*testing.T)) {
 }
 
 func (p testNode) size() int {
-	p.directory.mu.RLock()
-	defer p.directory.mu.RUnlock()
-	return len(p.directory.lives)
+	return len(p.directory.Members())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live/lines"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -24,7 +25,7 @@ import (
 type VOs struct {
 	host    Local
 	log     zerolog.Logger
-	limiter logLimiter
+	limiter lines.Limiter
 
 	mu     sync.RWMutex
 	of     map[string]*inVO
@@ -104,7 +105,7 @@ func (v *VOs) Send(to agents.ID, e *wire.Envelope) {
 	v.mu.RUnlock()
 	if x == nil || x.network.Load() == nil {
 		v.nobody.Add(1)
-		if v.limiter.allow("nobody "+vo, time.Now()) {
+		if v.limiter.Allow("nobody "+vo, time.Now()) {
 			v.log.Warn().Str("to", string(to)).Str("kind", wire.Kind(e)).Msg("message dropped: this process is not in that VO")
 		}
 		return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/grid"
@@ -53,7 +54,7 @@ func (s *sharedSite) enter(t testing.TB, vo string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := StartNode(NodeOptions{Name: siteNorth, Host: in, network: s.memory, Log: zerolog.New(io.Discard), Gossip: GossipOptions{Label: vo, Profile: "fast"}})
+	n, err := StartNode(NodeOptions{Name: siteNorth, Host: in, network: s.memory, Log: zerolog.New(io.Discard), Gossip: gossip.Options{Label: vo, Profile: "fast"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func (s *sharedSite) enter(t testing.TB, vo string) {
 // peer is a broker of a VO of which the test is the host.
 func (s *sharedSite) peer(t testing.TB, vo string, name agents.ID) testNode {
 	t.Helper()
-	p := startPeer(t, NodeOptions{Name: name, network: s.memory, Gossip: GossipOptions{Label: vo}}, s.nodes[vo].Gossip())
+	p := startPeer(t, NodeOptions{Name: name, network: s.memory, Gossip: gossip.Options{Label: vo}}, s.nodes[vo].Gossip())
 	poll(t, "the site and its broker know each other", func() bool {
 		_, known := s.nodes[vo].directory.Find(name)
 		return known && p.knows(siteNorth)

@@ -69,7 +69,7 @@ func TestReplica_JournalIsReadAsThatOfTheAgentWithin(t *testing.T) {
 				found = append(found, r.Fact.(changed))
 				return nil
 			})
-			// What came by an image is not found one by one.
+			// Entries that came with an image are not found one by one.
 			if n := len(want.changes) - len(found); err != nil || n < 0 || len(found) == 0 || !slices.Equal(found[len(found)-1:], want.changes[len(want.changes)-1:]) {
 				t.Fatalf("seed %d: %s: %d of %d changes found: %v", seed, id, len(found), len(want.changes), err)
 			}

@@ -12,8 +12,8 @@ func leg(n int) grid.LegID {
 	return grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(n)}}
 }
 
-// What is promised counts against budget and quota, what is bound for less or given up
-// comes back at once, and what a site gives back is not spent any more.
+// A promise counts against budget and quota. The rest returns at once when a leg is bound for less
+// or abandoned, and refunds are not spent any more.
 func TestAccounts_WhatIsLeftFollowsALegToItsEnd(t *testing.T) {
 	t.Parallel()
 	a := New("vo1", 100, map[string]grid.Credits{"ana": 60})

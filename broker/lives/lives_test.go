@@ -7,8 +7,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a life has begun and the record has dropped was aborted or is over; of what no life
-// has begun nothing is presumed. A number with another nonce is denied once the life on
+// A transaction that a life has begun and the record has dropped was aborted or is over. Nothing is
+// presumed of one that no life has begun. A number with another nonce is denied once the life on
 // record has bought something.
 func TestLives_TellTheirTransactionsFromOthers(t *testing.T) {
 	t.Parallel()

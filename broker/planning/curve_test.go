@@ -27,8 +27,8 @@ func randomCurve(t *rapid.T) *grid.PriceCurve {
 	return c
 }
 
-// What a plan takes for base prices is what the sites will name: by their curves. Under
-// a price cap no node is dearer at any instant of its window.
+// The plan's base prices are those that the sites will name: by their curves. Under a price cap no
+// node is dearer at any instant of its window.
 func TestPlan_BasePricesAreByTheCurve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -83,9 +83,9 @@ func TestWorth_JobsTakeTurns(t *testing.T) {
 	}
 }
 
-// What a job may expect of a site is when as much of it is free as the job needs, rounded up
-// to an eighth, a quarter, half or all of its nodes; of a site that does not say what is clear,
-// what can be reserved.
+// A job is expected to start at a site when its share of the site is free: its nodes, rounded up to
+// an eighth, a quarter, half or all of them. If a site does not say what is clear, what can be
+// reserved counts.
 func TestWorth_GoesByWhenTheJobsShareIsFree(t *testing.T) {
 	t.Parallel()
 	hour := grid.Time(grid.Hour)

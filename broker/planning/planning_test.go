@@ -271,9 +271,9 @@ func TestPlan_IsAFunctionOfWhatItIsGiven(t *testing.T) {
 	})
 }
 
-// What is chosen is within the job's budget, the accounts, the quotas and the limits
-// that bind, at no site that is closed to the user; and each job has a window, or a
-// reason, or is gone. Nobody loses less in a batch than alone.
+// A choice stays within the job's budget, the accounts, the quotas and the limits that bind, and
+// avoids sites that are closed to the user. Each job has a window, or a reason, or is gone. Nobody
+// loses less in a batch than alone.
 func TestChoose_KeepsEveryLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

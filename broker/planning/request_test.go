@@ -58,8 +58,8 @@ func TestUnsound_NamesTheNumberThatIsOutOfBounds(t *testing.T) {
 	}
 }
 
-// What a site offers may be the least and the most of everything. Its profiles never have
-// more nodes free than there are, and their steps are in order, at least one.
+// A site may offer the least and the most of everything. Its profiles never have more nodes free
+// than there are. Each has at least one step, and the steps are in order.
 func TestSoundGroups_BoundsMayBeReached(t *testing.T) {
 	t.Parallel()
 	offer := func(nodes int) agents.GroupOffer {

@@ -32,8 +32,8 @@ func TestTerms_WhichLimitBinds(t *testing.T) {
 	}
 }
 
-// What is tried first once the chosen window is gone: the one with less of what is
-// minimised, then the cheaper, then the one found first.
+// The alternative to try first once the chosen window is gone: the one with less of the measure
+// that is minimised, then the cheaper, then the one found first.
 func TestTerms_BetterIsWhatIsMinimisedThenCostThenOrder(t *testing.T) {
 	t.Parallel()
 	dear := Alternative{Number: 1, Time: 5, End: 5, Loss: 5, Cost: 9}
@@ -233,8 +233,8 @@ func TestPlan_CountsTheSlots(t *testing.T) {
 	}
 }
 
-// What the second choice finds and the first one has found already is the same alternative; what
-// is new is numbered on and costs its base price.
+// An alternative that both choices find is the same one. A new one gets the next number and costs
+// its base price.
 func TestFound_WhatTheFirstChoiceHadIsNotFoundTwice(t *testing.T) {
 	t.Parallel()
 	d := drafted(Terms{Minimize: grid.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto}, map[string][]grid.Credits{"a": {7, 9}})

@@ -209,7 +209,7 @@ func TestApplyGranted_GrantsAddUpUntilTheyAreDropped(t *testing.T) {
 	}
 }
 
-// What a bound allows may be used up. What is said of everyone else is not said of tenants.
+// A bound may be used up. The terms of everyone else do not apply to tenants.
 func TestOver_ABoundMayBeUsedUp(t *testing.T) {
 	t.Parallel()
 	x := New(append(lab(), grid.Holder{User: "zoe", Terms: grid.Grants{grid.TermMaxNodes: 1}}), &windows{})

@@ -6,8 +6,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What was used is known for the whole of any period, however far ahead windows are, and
-// nothing is kept for ever of users who have gone.
+// Usage is known for the whole of any period, however far ahead windows are. Nothing is kept for
+// ever of users who have gone.
 func TestUsage_IsKeptForTheLongestPeriodAndNotForEver(t *testing.T) {
 	t.Parallel()
 	now := grid.Time(100 * grid.Day)

@@ -8,9 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What the site of a claim says that a leg has cost is borne as far as the budget and
-// as much once more go, like legs without a record; beyond, the books stay as they
-// were.
+// The cost that a site claims for a leg is borne up to the budget and as much again, as for legs
+// without a record. Beyond that the books stay as they were.
 func TestClaims_WhatASiteSaysIsBorneWithinTheBudgetOnceMore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ budget, costs grid.Credits }{

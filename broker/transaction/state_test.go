@@ -64,7 +64,7 @@ func bought(seq uint64, job string, what grid.Leg, price grid.Credits) []agents.
 	}
 }
 
-// What is shared by transactions and legs that have nothing of their own is not written.
+// Values shared by transactions and legs that have none of their own are not written.
 func TestState_WhatManyShareIsNotWritten(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -136,7 +136,8 @@ func TestDriver_AnswersAMessageOfEachKind(t *testing.T) {
 	}
 }
 
-// What the driver does wrong is a failure, never a denial: whether it was done is unknown.
+// A driver's mistake is a failure, never a denial: nobody knows whether the command was carried
+// out.
 func TestDriver_WhatIsNotAnsweredIsAFailure(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{

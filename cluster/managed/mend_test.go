@@ -10,8 +10,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What an administrator, a crash of the manager or a fault of a command does to a leg
-// that is confirmed, and what becomes of it.
+// How an administrator, a crash of the manager or a fault of a command affects a confirmed leg, and
+// how the leg is mended.
 
 // lostFor checks that a leg was lost, by when, and for which reason.
 func (w *world) lostFor(t *testing.T, n uint64, word string) {

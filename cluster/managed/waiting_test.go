@@ -31,8 +31,8 @@ func waitingLook(jobs ...grid.ManagedJob) (*grid.Look, View) {
 	return look, v
 }
 
-// What a job waits for is beside its queue: the ends of jobs of the same state by their ids,
-// those of jobs that run elsewhere as an instant, all others never.
+// The state lists a job's dependencies beside the queue: jobs of the same state by their ids, jobs
+// that run elsewhere by the instant of their end, all others as never.
 func TestStateOf_WhatJobsOfTheQueueWaitFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

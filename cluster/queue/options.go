@@ -34,6 +34,9 @@ type Options struct {
 	// Limit is the most jobs that may wait; 0: the constant Limit. More are refused,
 	// since demand above capacity would make the queue grow without end.
 	Limit int
+	// EachEvent has the queue looked at after each end and each arrival. Otherwise it is once an
+	// instant, after all of them.
+	EachEvent bool
 	// Estimates says by which run times jobs are planned. In any case they may run for
 	// their own estimates.
 	Estimates estimates.Rule
@@ -43,6 +46,8 @@ type Options struct {
 	// Limits are for all local jobs together; each queue has its own too. The price of
 	// a reservation ignores them: it plans the queue as if there were none.
 	Limits JobLimits
+	// Slurm, if not nil, says which jobs start.
+	Slurm *Slurm
 	// Promises, if not nil, replace the queue: every local job has a slot. Policy,
 	// Queues and Extend are then ignored.
 	Promises *PromiseOptions

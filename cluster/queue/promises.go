@@ -294,23 +294,29 @@ func (q *Queue) breakPromise(now, at grid.Time) bool {
 	if worst == nil {
 		return false
 	}
-	p.Break(worst.id)
-	q.group.Release(worst.id)
+	q.dropPromise(now, worst)
+	return true
+}
+
+// dropPromise ends a local job whose nodes have failed, if it runs, or breaks the promise to it.
+func (q *Queue) dropPromise(now grid.Time, l *promised) {
+	p := q.promises
+	p.Break(l.id)
+	q.group.Release(l.id)
 	q.armed = true
-	if worst.runs {
-		q.endPromised(now, worst)
-		return true
+	if l.runs {
+		q.endPromised(now, l)
+		return
 	}
-	delete(p.locals, worst.id)
-	delete(p.names, worst.job.ID)
+	delete(p.locals, l.id)
+	delete(p.names, l.job.ID)
 	q.refused++
 	why := grid.Reason{Code: grid.Busy, Detail: "the promise was broken: its nodes have failed"}
 	if q.keeper != nil {
-		q.keeper.Broken(&worst.job, why)
+		q.keeper.Broken(&l.job, why)
 	} else {
-		q.watcher.Refused(&worst.job, why)
+		q.watcher.Refused(&l.job, why)
 	}
-	return true
 }
 
 // auditPromises checks that every promise lies within its window, that no running job has

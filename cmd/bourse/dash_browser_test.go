@@ -80,7 +80,7 @@ func TestDash_LivePageInARealBrowser(t *testing.T) {
 	b.do(t, script(press+`("Undrain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open]")), script(press+`("End the drain")`))
 	until(state("north") + ` === "usable" && !document.querySelector("dialog")`)
 
-	// What is open, with the focus in it, stays when there is something new.
+	// Whatever is open keeps its place and the focus when news arrives.
 	b.do(t, script(find+`("tide-").click()`))
 	until(`document.querySelector("tr.inside li")`)
 	b.do(t, script(`[...document.querySelectorAll("tr.inside button")].find(x => x.textContent.startsWith("Cancel the job")).focus()`))

@@ -97,7 +97,7 @@ const (
 	press = `(name => [...document.querySelectorAll("button")].filter(x => x.textContent.startsWith(name)).at(-1).click())`
 )
 
-// What failed is the first thing that is said, and leads to its job.
+// Failures come first on the page, with links to their jobs.
 func attention(t *testing.T, b *browser) {
 	b.wait(t, `document.querySelector(".alerts li[data-kind=failed]").textContent.includes("2 of 3 jobs of batch")`)
 	if first := ask[string](t, b, `document.querySelector("main > :not([hidden])").className`); first != "attention" {

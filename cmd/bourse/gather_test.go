@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the command prints is what the worlds of the file say, act by act.
+// The command prints the acts of the file's worlds, one by one.
 func TestGather_PrintsTheActsOfScriptedWorlds(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../policy/gather/testdata/worlds.json")

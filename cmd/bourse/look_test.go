@@ -207,8 +207,8 @@ func TestQuote_OfALookNamesItsJobs(t *testing.T) {
 	}
 }
 
-// What is in the way and no job has a name too: a reservation its own, and nodes that
-// are not up are said to be.
+// Obstacles that are no jobs have a name too: reservations their own, and nodes that are not up a
+// common one.
 func TestQuote_OfALookNamesReservationsAndOutages(t *testing.T) {
 	t.Parallel()
 	look := strings.Replace(busyLook, "ENDED", "", 1)

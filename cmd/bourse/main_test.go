@@ -9,8 +9,8 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
-// What users and peers say reaches a terminal as text, whatever is in it and
-// however it is cut into writes; JSON says the same as before.
+// Text from users and peers reaches a terminal as plain text, whatever it contains and however it
+// is cut into writes. JSON is unchanged.
 func TestOutput_LetsNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 	t.Parallel()
 	for size := 1; size < 40; size++ {

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What a package carries beside the binary follows from the commands: a page of the
-// manual for each, and what shells complete. This test makes it, so that nothing of
-// that is in the binary: go test ./cmd/bourse -run TestManuals -manuals DIR.
-// SOURCE_DATE_EPOCH is the date of the pages.
+// The files that a package carries beside the binary are made from the commands: a page of the
+// manual for each, and completions for shells. This test makes them, so that the binary has none of
+// that code: go test ./cmd/bourse -run TestManuals -manuals DIR. SOURCE_DATE_EPOCH is the date of
+// the pages.
 var manualsDir = flag.String("manuals", "", "write the pages of the manual and the completions of shells into this folder")
 
 // manuals writes man1/*.1 and completions/* into a folder.

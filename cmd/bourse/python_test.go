@@ -52,8 +52,8 @@ func TestPython_PackageAndExamples(t *testing.T) {
 	}
 }
 
-// What the worked example learns waits less than FCFS on jobs that it has not seen, beyond the
-// interval.
+// The order that the worked example learns waits less than FCFS on jobs that it has not seen,
+// beyond the interval.
 func TestPython_TheExampleLearns(t *testing.T) {
 	t.Parallel()
 	thorough.Only(t, "takes half a minute")

@@ -38,7 +38,7 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// What a run has written is drawn again from its files alone, byte for byte.
+// A report is drawn again from the files of its run alone, byte for byte.
 func TestReport_DrawsTheSameAgain(t *testing.T) {
 	t.Parallel()
 	dir, _, _, err := simulate(t, tiny, "--seed", "3", "--out", "DIR/out")

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/shadow"
 	"github.com/bourse-grid/bourse/process/federation"
 )
 
@@ -298,5 +303,127 @@ func TestSlurm_AJobAsLongAsItsPartitionAllows(t *testing.T) {
 	}
 	if strings.Count(shown, "ReservationName=bourse.") != 1 || !strings.Contains(shown, "Duration=01:02:0") {
 		t.Errorf("reservations:\n%s", shown)
+	}
+}
+
+// A price is changed while a window is held on a real cluster, and a file that would take its
+// nodes away is refused: it stays, and its work begins in it.
+func TestSlurm_ASiteReloadsUnderAPromise(t *testing.T) {
+	u := newSlurmUp(t)
+	file := filepath.Join(u.managers, "federation", "site-north", "site.toml")
+	reload := func(args ...string) (string, error) {
+		out, messages, err := runCommand(t.Context(), append([]string{"site", "reload", "north", "--context", u.context}, args...)...)
+		return out + messages, err
+	}
+	u.place("25s", 0)
+	change(t, file, "nodes = 4", "nodes = 1")
+	if out, err := reload(); err == nil || !strings.Contains(err.Error(), "--force takes the nodes") {
+		t.Errorf("fewer nodes: %v %s", err, out)
+	}
+	if out, err := reload("--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job pair") {
+		t.Errorf("a dry run: %v %s", err, out)
+	}
+	change(t, file, "nodes = 1", "nodes = 4")
+	change(t, file, "nodes = 4\n", "nodes = 4\nlongest = \"1h\"\n")
+	if _, err := reload(); err == nil || !strings.Contains(err.Error(), "longest") {
+		t.Errorf("a key that there is not: %v", err)
+	}
+	change(t, file, "longest = \"1h\"\n", "")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "price = ") {
+			change(t, file, line, "price = 3.25\n")
+			break
+		}
+	}
+	if out, err := reload(); err != nil || !strings.Contains(out, "3.25") {
+		t.Errorf("a price: %v %s", err, out)
+	}
+	if state := u.over(); state != "done" {
+		t.Errorf("the job is %s", state)
+	}
+	if north, south := slurmBegun(t, u.begun, "north"), slurmBegun(t, u.begun, "south"); len(north) != 1 || len(south) != 1 {
+		t.Errorf("begun at north %v, at south %v", north, south)
+	}
+	slurmEmpty(t, u.managers)
+}
+
+// A shadow runs beside a real cluster as an account that may only look: what it would have
+// sold leaves nothing there.
+func TestSlurm_AShadowOnlyLooks(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to become an account without rights")
+	}
+	_, managers, members := slurmFederation(t)
+	conf := filepath.Join(managers, "c1/slurm.conf")
+	account, err := user.Lookup("games")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(account.Uid)
+	gid, _ := strconv.Atoi(account.Gid)
+	home, err := os.MkdirTemp("/tmp", "bourse-shadow-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	self, err := os.Executable()
+	if err == nil {
+		err = exec.Command("cp", self, filepath.Join(home, "bourse")).Run()
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(members[1].File)
+	}
+	file := filepath.Join(home, "north.toml")
+	if err == nil {
+		err = os.WriteFile(file, append([]byte("sell = false\n"), text...), 0o644)
+	}
+	if err == nil {
+		err = exec.Command("chown", "-R", "games", home).Run()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slurm := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), "SLURM_CONF="+conf)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v %s", name, err, out)
+		}
+		return string(out)
+	}
+	look := exec.CommandContext(t.Context(), filepath.Join(home, "bourse"), "site", file, "--every", "5s", "--for", "40s", "--demand", "1", "--json")
+	look.Env, look.Dir = append(os.Environ(), federation.ChildMark+"=1", "HOME="+home), home
+	look.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	var out, messages bytes.Buffer
+	look.Stdout, look.Stderr = &out, &messages
+	if err := look.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Minute, "it looks", func() bool {
+		text, _ := os.ReadFile(filepath.Join(home, "shadow-north.jsonl"))
+		return bytes.Contains(text, []byte(`"looked"`))
+	})
+	time.Sleep(2 * time.Second) // Slurm counts whole seconds: these are submitted after the first look
+	for _, limit := range []string{"10", "20"} {
+		slurm("sbatch", "--uid=games", "--chdir=/", "--output=/dev/null", "-N", "3", "-t", limit, "--wrap", "sleep 600")
+	}
+	if err := look.Wait(); err != nil {
+		t.Fatalf("%v %s", err, messages.String())
+	}
+	var r shadow.Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Sold != 2 || r.SoldTime != 90*grid.Minute || r.Failed != 0 || r.Busy == 0 {
+		t.Errorf("%v %s%s", err, out.String(), messages.String())
+	}
+	if shown := slurm("scontrol", "show", "reservation", "-o"); !strings.Contains(shown, "No reservations") {
+		t.Errorf("reservations: %s", shown)
+	}
+	if shown := slurm("squeue", "--noheader", "--format=%j"); strings.Count(shown, "wrap") != 2 || strings.Count(shown, "\n") != 2 {
+		t.Errorf("jobs: %s", shown)
 	}
 }

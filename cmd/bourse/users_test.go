@@ -8,8 +8,8 @@ import (
 	"github.com/bourse-grid/bourse/web/api"
 )
 
-// What an operator grants is shown with a mark, by the accounts too, and what is reset is
-// the file's again; what makes no sense is refused before anybody is asked.
+// Granted terms carry a mark, in the accounts too. After a reset the file's terms hold again.
+// Nonsense is refused before any agent is asked.
 func TestUsers_GrantedShownAndReset(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What runs for ever is ended by the processor time that it takes; who only waits for a
-// busy machine is not.
+// A test that runs for ever is ended by its processor time. One that only waits for a busy machine
+// is not.
 func TestTest_IsEndedByProcessorTime(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]bool{"while :; do :; done": false, "sleep 2": true} {
@@ -24,8 +24,8 @@ func TestTest_IsEndedByProcessorTime(t *testing.T) {
 	}
 }
 
-// What is said to be equivalent is a change of its package as that is now; of another
-// package nothing is asked.
+// Each change listed as equivalent is a change of its package as it is now. Other packages are not
+// examined.
 func TestNamed_TellsWhatIsNoChangeAnyMore(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	same, err := equivalent()

@@ -388,8 +388,8 @@ func TestAudit_NothingIsPendingForWhatIsClosed(t *testing.T) {
 	}
 }
 
-// What comes back of a leg that is moved is kept of the new one, but for what a
-// schedule may give back: no additive part, and nothing that was kept before.
+// When a leg moves, the new leg keeps the refund of the old one, except for what a schedule may
+// give back: no additive part, and nothing that was kept before.
 func TestAudit_AMoveIsNoCancellationForNothing(t *testing.T) {
 	t.Parallel()
 	three := grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 3}

@@ -203,8 +203,8 @@ func TestTry_SaysHowManyNodesAreShort(t *testing.T) {
 	}
 }
 
-// What one more task may need of a node: all of an empty one, anything where a task that
-// is alone may be late, what is left beside others, and nothing of one with all it may have.
+// The room for one more task on a node: all of an empty one; anything where a task that is alone
+// may be late; the rest beside others; nothing on a node that has all it may have.
 func TestRoom_IsWhatIsLeftOfANode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ type closed map[int64]bool
 func (x closed) Open(q *Queued) bool { return !x[q.ID] }
 func (closed) Started(*Queued)       {}
 
-// What a job leaves that is barred when its guarantee comes is there for whoever comes
-// next, though the jobs that wait have been told that nothing is free before theirs.
+// A job that is barred when its guarantee comes leaves its nodes to newcomers, though the waiting
+// jobs have been told that nothing is free before theirs.
 func TestLimit_ABarredJobLeavesItsGuaranteeToNewcomers(t *testing.T) {
 	t.Parallel()
 	g, x := New(4, Conservative, 0), closed{}

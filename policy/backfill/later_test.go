@@ -56,7 +56,7 @@ func TestReleases_AThrottleLetsSoManyRun(t *testing.T) {
 	}
 }
 
-// What runs of the array counts, also where the state does not show it; more than may run
+// Running tasks of the array count even if the state does not show them. If more run than may, one
 // must end before another starts.
 func TestReleases_WhatRunsCountsForItsThrottle(t *testing.T) {
 	t.Parallel()

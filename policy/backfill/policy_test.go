@@ -105,7 +105,7 @@ func TestOrdered_SaysWhatDoesNotGoTogether(t *testing.T) {
 	}
 }
 
-// What a formula says that a policy has a name for is that policy.
+// A formula equal to a named policy is that policy.
 func TestOrdered_KnowsItsTwins(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -276,8 +276,8 @@ func TestSave_APredictorThatIsLoadedGoesOnAsTheOther(t *testing.T) {
 	}
 }
 
-// What was known before is forgotten, and what is not of this form: another number of
-// weights, or of what belongs to them.
+// Loading replaces all that was known. Entries of another form are left out: with another number of
+// weights, or of their companions.
 func TestLoad_BeginsAnewAndLeavesOutAnotherForm(t *testing.T) {
 	t.Parallel()
 	p := New(Regression)

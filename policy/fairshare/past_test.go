@@ -85,8 +85,8 @@ func TestPast_IsWhatEachMillisecondAddsUpTo(t *testing.T) {
 	})
 }
 
-// Who holds nodes for so long that what is added in a step is what decays has had, in the
-// middle of a step, a part of it more.
+// Somebody has held nodes for so long that each step adds as much as decays. In the middle of a
+// step a part of that has been added.
 func TestPast_OfWhoRunsForLongIsWhatEachMillisecondAddsUpTo(t *testing.T) {
 	t.Parallel()
 	for _, step := range []grid.Duration{1, 3, 10} {

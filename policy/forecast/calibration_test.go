@@ -273,8 +273,8 @@ func drawDraws(t *rapid.T) Draws {
 	return d
 }
 
-// What is never to be: bands the wrong way round or before now, a wider level inside a
-// narrower, calibrated bands of too few scores, far forecasts that count, canceled jobs that do.
+// Never: bands reversed or before now, a wider level inside a narrower one, calibrated bands from
+// too few scores, far forecasts or canceled jobs that count.
 func TestCalibrator_Never(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

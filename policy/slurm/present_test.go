@@ -45,7 +45,7 @@ func TestPresent_GoesOnAsTheTwinItself(t *testing.T) {
 	}
 }
 
-// What is reserved keeps its nodes from the queue while it lasts, and not a moment longer.
+// A reservation keeps its nodes from the queue while it lasts, and not a moment longer.
 func TestReserve_KeepsNodesFromTheQueue(t *testing.T) {
 	t.Parallel()
 	c, jobs := waitingQueue()

@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What nobody needs costs nobody anything; what keeps a job that would start costs its delay; and what
-// runs, or is reserved, cannot be had. Of those who wait for a throttle or a limit nobody is delayed
-// before that is free.
+// Nodes that nobody needs cost nothing. Nodes that keep a job from starting cost its delay. Nodes
+// in use or reserved are not for sale. Jobs that wait for a throttle or a limit are not delayed
+// before it is free.
 func TestPrices_AreTheDelaysOfThoseWhoWouldStart(t *testing.T) {
 	t.Parallel()
 	c, jobs := waitingQueue()

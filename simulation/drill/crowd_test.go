@@ -23,6 +23,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live/gossip"
 	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -124,7 +125,7 @@ func startOffering(name, ca, seed string, keys [][]byte, asked *atomic.Int64) er
 	}
 	_, err = live.StartNode(live.NodeOptions{Name: agents.ID("site:" + name), Host: &offering{name: name, offers: offersOf(name), asked: asked},
 		Listen: "127.0.0.1:0", Transport: guard.Transport(), Log: zerolog.Nop(),
-		Gossip: live.GossipOptions{Listen: "127.0.0.1:0", Label: "vo1", Keys: keys, Profile: "lan", Seeds: []string{seed}}})
+		Gossip: gossip.Options{Listen: "127.0.0.1:0", Label: "vo1", Keys: keys, Profile: "lan", Seeds: []string{seed}}})
 	return err
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What Bourse says of a drill of real clusters: by its journals, for the checker to
-// hold against what the managers say.
+// Bourse's account of a drill of real clusters, from its journals. The checker holds it against
+// what the managers say.
 
 // claim is what it says of a leg.
 type claim struct {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// What the managers and the work themselves say of a drill of real clusters. Nothing
-// here comes from Bourse: marks are lines that work has written, jobs stand in the list
-// that each controller keeps of those that are over, sights are what squeue and scontrol
-// have shown every few seconds.
+// The account of a drill of real clusters by the managers and the work themselves. Nothing here
+// comes from Bourse: marks are lines that work has written, jobs stand in the list that each
+// controller keeps of those that are over, sights are what squeue and scontrol have shown every few
+// seconds.
 
 // truth is all of it.
 type truth struct {

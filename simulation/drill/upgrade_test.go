@@ -115,8 +115,8 @@ func (a *agent) refusedLater() {
 	}
 }
 
-// What a release does not know in a journal it refuses by name, and changes nothing: the
-// last release as this build. The copy of before the upgrade is taken over.
+// A release refuses a journal with facts that it does not know, names them and changes nothing: the
+// last release does, as this build does. It continues from the copy made before the upgrade.
 func TestUpgrade_WhatAReleaseDoesNotKnowItRefuses(t *testing.T) {
 	t.Parallel()
 	old := lastRelease(t)

@@ -31,7 +31,7 @@ func TestLegAimed_StrikesInEachState(t *testing.T) {
 	}
 }
 
-// What operators wish is done: drains, closings and maintenance take their rows.
+// Operators' wishes are carried out: drains, closings and maintenance take their rows.
 func TestOperatorWish_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	taken := map[string]int{}

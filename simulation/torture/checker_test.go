@@ -109,8 +109,8 @@ func TestChecker_ALegThatRunsMayHaveMovedBefore(t *testing.T) {
 	}
 }
 
-// What a site has posted and its broker has not heard of is money under way, and no
-// more than that: what the broker has heard must stand in both books alike.
+// An amount that a site has posted and its broker has not heard of is money under way, and nothing
+// more: what the broker has heard must stand in both books alike.
 func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
 	t.Parallel()
 	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: 1}}
@@ -167,8 +167,8 @@ func TestChecker_CommitsAreJudgedByWhenTheyWereDecided(t *testing.T) {
 	}
 }
 
-// What a torn write has left was recorded before the process died, not when its next life
-// finds it.
+// Facts before a torn write were recorded before the process died, not when its next life finds
+// them.
 func TestChecker_WhatATornWriteLeftWasRecordedBefore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -52,7 +52,7 @@ func TestDiscovery_BreaksNothing(t *testing.T) {
 	}
 }
 
-// What a broker must not do on the word of discovery is seen.
+// The checker sees a broker that does on the word of discovery what it must not.
 func TestHears_HoldsBrokersToTheWordOfDiscovery(t *testing.T) {
 	t.Parallel()
 	late := sim.Fault{Kind: Discovery, Host: "broker:vo1", Peer: "site:oak", At: start.Add(storm), Size: lateJoin, Salt: 1}

@@ -85,7 +85,7 @@ func TestLies_EachIsOne(t *testing.T) {
 	}
 }
 
-// What a broker must not believe is seen, also of a leg that is exempt.
+// The checker sees a broker that believes what it must not, even of an exempt leg.
 func TestGullible_WhatCannotBeIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	id := first(firstTx)

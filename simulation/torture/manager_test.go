@@ -38,7 +38,7 @@ func TestManaged_HalfOfTheWorlds(t *testing.T) {
 	}
 }
 
-// What is wrong in a manager is seen there, whatever the agents say.
+// The checker sees errors in a manager itself, whatever the agents say.
 func TestBehind_LooksIntoTheManagers(t *testing.T) {
 	t.Parallel()
 	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}

@@ -233,7 +233,7 @@ func TestOffer_ASiteHoldsWhatItHasOffered(t *testing.T) {
 	}
 }
 
-// What a broker says at once to an answer is what it has on record.
+// A broker's immediate reply to an answer is what it has on record.
 func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
 	t.Parallel()
 	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}
@@ -259,7 +259,7 @@ func TestOffer_ItsAnswerIsOnRecord(t *testing.T) {
 	}
 }
 
-// What a broker shows of an offer is what has become of it.
+// A broker shows what has become of an offer.
 func TestShowsOffers_AsTheyStand(t *testing.T) {
 	t.Parallel()
 	was := facts.ShiftOffered{Leg: first(firstTx), ShiftOffer: offered}

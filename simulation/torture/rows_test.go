@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is said of rows is said of rows of docs/TRANSACTION.md: how often each must be taken, or
-// why these worlds have nothing that leads there.
+// The stated rows are rows of docs/TRANSACTION.md: how often each must be taken, or why no row
+// leads there in these worlds.
 func TestRows_AreThoseOfTheDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/TRANSACTION.md")

@@ -30,8 +30,8 @@ func TestNarrow_BoundsAreReachedAndAllIsForgotten(t *testing.T) {
 	}
 }
 
-// What was lost is exempt at rest only if an amnesia has named it, or if it had ended before
-// anybody could.
+// A loss is exempt at rest only if an amnesia has named it, or if it had ended before anybody
+// could.
 func TestNarrow_WhatNobodyHasNamedIsHeldToBothSides(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -99,7 +99,7 @@ func TestNarrow_NobodyNamesALegWhoseSiteIsNotHeard(t *testing.T) {
 	}
 }
 
-// What somebody remembers after a day, or has on its way still, is seen.
+// The checker sees an agent that still remembers, or has on its way, anything after a day.
 func TestForgottenAtLast_NobodyRemembersAnything(t *testing.T) {
 	t.Parallel()
 	world := func() (*checker, *mirror) {

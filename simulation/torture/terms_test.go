@@ -34,7 +34,7 @@ func TestTerms_BoundWhatUsersHave(t *testing.T) {
 	}
 }
 
-// What a broker may record of money that is paid in, and of what it buys for whom.
+// The payments, and the purchases for each user, that a broker may record.
 func TestAllowed_WhatABrokerMayRecord(t *testing.T) {
 	t.Parallel()
 	c := newChecker(newWorld(6, []sim.Fault{}, sim.Options{}))
@@ -94,7 +94,7 @@ func TestAllowed_WhatABrokerMayRecord(t *testing.T) {
 	}
 }
 
-// What an operator is told to be done is on record.
+// An operator's acknowledged order is on record.
 func TestAllowed_WhatIsAcknowledgedIsOnRecord(t *testing.T) {
 	t.Parallel()
 	c := newChecker(newWorld(6, []sim.Fault{}, sim.Options{}))

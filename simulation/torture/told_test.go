@@ -63,8 +63,7 @@ func holds(t *testing.T, name string, err error, words string) {
 	}
 }
 
-// What is released because its window is broken brings all back, else what the schedule
-// says.
+// A leg released because its window is broken brings all back, otherwise what the schedule says.
 func TestTalk_ABrokenWindowComesBackInFull(t *testing.T) {
 	t.Parallel()
 	repair := begins(secondTx)
@@ -141,7 +140,7 @@ func TestTalk_APartWhoseReplacementIsLostComesBackInFull(t *testing.T) {
 	}
 }
 
-// What a user is answered is on the record of who answers.
+// An answer to a user is on the record of the broker that gives it.
 func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	t.Parallel()
 	cancelled := append(taken(), facts.JobCancelled{Job: "wave"})
@@ -171,7 +170,7 @@ func TestChecker_WhatUsersAreAnsweredIsOnRecord(t *testing.T) {
 	}
 }
 
-// What is granted is the wish that waits, not an earlier one; of each process's life its own.
+// The wish that waits is granted, not an earlier one, and in each life of a process its own.
 func TestChecker_TheWishThatWaitsIsGranted(t *testing.T) {
 	t.Parallel()
 	asks := func(r grid.Request, process int, answers ...agents.Send) *sim.Step {

@@ -178,7 +178,7 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 	}
 }
 
-// What the study adds up of a VO's windows is what the run's own summary says.
+// The study's own sums over a VO's windows equal the run's summary.
 func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
 	t.Parallel()
 	sc, load := shortBalance(t)

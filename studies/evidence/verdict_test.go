@@ -113,7 +113,7 @@ func TestTests_SayHowManyRowsWouldDifferByChance(t *testing.T) {
 	}
 }
 
-// What floats leave of a difference of equals is 0.
+// The rounding error in a difference of equals is 0.
 func TestRow_FiguresThatAreNoneAreZero(t *testing.T) {
 	t.Parallel()
 	a := []float64{.1 + .2, 1.1}

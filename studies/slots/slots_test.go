@@ -178,7 +178,7 @@ func TestSlots_ExchangeGainsWithinTheLimits(t *testing.T) {
 	}
 }
 
-// What the windows of the others leave holds every slot but their parts.
+// The rest beside the windows of the others holds every slot but their parts.
 func TestSlots_LeftIsTheRest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))

@@ -213,8 +213,8 @@ func TestContext_OfOperatorsNamesThoseOfTheVOs(t *testing.T) {
 	}
 }
 
-// What was submitted is known by its batch when the broker's process has died and
-// begun anew from its journal.
+// A submission is known by its batch after the broker's process has died and started again from its
+// journal.
 func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}

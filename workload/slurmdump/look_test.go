@@ -50,7 +50,7 @@ func aLook() *grid.Look {
 	return look
 }
 
-// What waits, waits for what Slurm says, and starts when that is over.
+// A waiting job waits for what Slurm says, and starts when that is over.
 func TestOpenLook_WhatWaitsForWhatAndUntilWhen(t *testing.T) {
 	t.Parallel()
 	q, err := OpenLook(aLook())

@@ -4,8 +4,8 @@ package supervisor
 
 import "testing"
 
-// What is left of work without a supervisor is killed until nothing is found several times in
-// a row. What is found again and again is said to be left, however many passes it takes.
+// Processes left without a supervisor are killed until several passes in a row find none. Those
+// found again and again are reported as left, however many passes it takes.
 func TestUntilQuiet_OnlySeveralPassesThatFindNothingAreTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

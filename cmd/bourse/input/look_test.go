@@ -52,8 +52,8 @@ func TestLook_IsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// What a job waits for, and what partitions and nodes have, is read as it was written. Looks
-// without it are read too: they are older.
+// Dependencies of jobs, and the properties of partitions and nodes, are read as they were written.
+// Older snapshots, which lack them, are read too.
 func TestLook_KeepsWhatJobsWaitFor(t *testing.T) {
 	t.Parallel()
 	look := &grid.Look{At: 1_000_000, Source: "slurm 24.05.1", Nodes: []grid.ManagedNode{{Name: "n1", State: grid.NodeUp, GRES: "gpu:a100:4", GRESUsed: "gpu:a100:1", GPUs: 4}},

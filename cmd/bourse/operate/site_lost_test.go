@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/web/api"
 )
 
-// What it will do is said with the numbers of jobs and legs.
+// The command first says how many jobs and legs it affects.
 func TestSiteLost_SaysBeforehandWhatItDoesToHowManyJobs(t *testing.T) {
 	t.Parallel()
 	got := stakeWords(&api.SiteStake{Site: "north", Jobs: 12, Legs: 14, Running: 3, Cost: api.Credits{Credits: 5 * grid.Credit}, Horizon: api.Seconds{Duration: grid.Day}})

@@ -15,6 +15,7 @@ import (
 // newSite builds "bourse site".
 func newSite() *cobra.Command {
 	var f processFlags
+	var s shadowFlags
 	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
@@ -42,14 +43,31 @@ restart: prices, nodes and groups, limits and terms, the simulated workload, whi
 it serves, their shares and accounts, and revoked certificates. What is promised stays
 as it was promised.
 
+With --shadow, or sell = false in the file, nothing is sold and nobody is joined:
+beside a Slurm cluster (kind = "slurm"), with the rights of a user who may only look, it
+finds what would have been sold to a demand that is drawn from the jobs that local users
+submit, at which prices, and who would have waited longer. What it finds goes to a file
+of events; when it is stopped, or after --for, it reports. --report reports at any time.
+--record follows a dump of sacct in virtual time instead.
+
 bourse site lost NAME is a different command: it tells a broker that a site will not
 come back.`,
-		Example: "  bourse check north.toml && bourse site north.toml",
-		Args:    cobra.ExactArgs(1),
+		Example: "  bourse check north.toml && bourse site north.toml\n" +
+			"  bourse site --shadow north.toml --for 7d\n" +
+			"  bourse site --shadow north.toml --record year.sacct --slurm-conf slurm.conf",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := s.chosen(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			if cfg != nil {
+				return s.run(cmd, args[0], cfg)
+			}
 			return process.RunSite(cmd.Context(), args[0], f.options(cmd))
 		},
 	})
+	s.add(cmd)
 	cmd.AddCommand(operate.OfSite()...)
 	return cmd
 }

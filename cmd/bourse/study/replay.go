@@ -43,7 +43,8 @@ by the same estimate again. With --estimates, jobs are planned by a prediction
 instead, which is corrected when a job outlives it. --order sorts the queue by a
 formula, the least value first, and --backfill-order the jobs that overtake, once
 the heads hold their places; --orders lists the formulas with names, the variables
-and the functions. With --reservations, a share of the jobs, drawn at random, asks at
+and the functions. The queue is looked at once an instant, after all that ends and
+comes in it; --pass event does so after each event, as some simulators do. With --reservations, a share of the jobs, drawn at random, asks at
 submit for the prices of all start times and reserves one by its preference --alpha,
 from 0 (earliest) to 1 (cheapest). --compare replays several policies. With
 --scheduler a program outside decides what starts.
@@ -115,6 +116,7 @@ func (r *replay) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("compare", "order")
 	cmd.MarkFlagsMutuallyExclusive("compare", "backfill-order")
 	flags.AddFlag(cmd, &r.halfLife, flags.AsDuration, "half-life", 0, "with --policy "+names.Or(backfill.FairPolicies())+", or an order by usage: time after which a user's usage counts half (default: "+fairshare.HalfLife.Words()+")")
+	flags.AddFlag(cmd, &r.pass, flags.OneOf("rule", "instant", "event"), "pass", "instant", "when the queue is looked at: once an instant, after all that ends and comes in it, or after each event")
 	flags.AddFlag(cmd, &r.overrun, flags.OneOf("rule", "kill", "extend"), "overrun", "kill", "what happens to a job at its estimate: kill or extend")
 	flags.AddFlag(cmd, &r.estimates, flags.AsEstimates, "estimates", estimates.Request, "run times that plans assume: "+names.Or(estimates.Names()))
 	flags.AddFlag(cmd, &r.neverRan, flags.OneOf("rule", "drop", "zero"), "never-ran", "drop", "what happens to jobs that never ran: drop, or zero for a run of no time")
@@ -133,6 +135,7 @@ func (r *replay) flags(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &r.limits.UserWaiting, flags.AsNumber, "user-waiting", 0, "jobs that a user may have waiting; more are refused")
 	flags.AddFlag(cmd, &r.limits.UserNodes, flags.AsNumber, "user-procs", 0, "processors that a user may use at once; more jobs wait, larger jobs are refused")
 	flags.AddFlag(cmd, &r.seed, flags.AsSeed, "seed", 1, "seed of the draws for --copy, --reservations and --forecasts")
+	cmd.MarkFlagsMutuallyExclusive("pass", "reservations")
 	f.BoolVar(&r.timing, "timing", false, "print how many jobs were simulated per second, not counting reading")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	r.outside.flags(cmd)
@@ -146,6 +149,7 @@ type replay struct {
 	slurm                      slurmFiles
 	estimates                  estimates.Rule
 	overrun, neverRan, jobsOut string
+	pass                       string
 	from                       string
 	alpha                      choice.Alpha
 	days, copy, reservations   float64
@@ -323,7 +327,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 		opt.Limit = pricedQueue
 	}
 	opt.Policy, opt.Alpha, opt.Estimates, opt.Limits, opt.HalfLife = r.policy.Policy, r.alpha, r.estimates, r.limits, r.halfLife
-	opt.Extend = r.overrun == "extend"
+	opt.Extend, opt.EachEvent = r.overrun == "extend", r.pass == "event"
 	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(grid.MaxDuration / grid.Day)
 	if !(r.days >= 0 && r.days <= most) {

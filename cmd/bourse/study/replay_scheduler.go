@@ -38,7 +38,7 @@ func (s *replayScheduler) flags(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &s.stretch, flags.AsNumber, "stretch", 0, "jobs of each stretch (default: the whole trace)")
 	flags.AddFlag(cmd, &s.batsim, flags.AsEndpoint, "batsim", "", "let a scheduler decide that was written for Batsim 3 or 4 and has bound this endpoint, such as tcp://127.0.0.1:28000")
 	cmd.MarkFlagsMutuallyExclusive("scheduler", "batsim")
-	for _, other := range []string{"policy", "order", "backfill-order", "compare", "reservations", "alpha", "estimates", "half-life", "max-queue", "timing", "longest", "user-running", "user-waiting", "user-procs"} {
+	for _, other := range []string{"policy", "order", "backfill-order", "compare", "reservations", "alpha", "estimates", "half-life", "max-queue", "timing", "longest", "pass", "user-running", "user-waiting", "user-procs"} {
 		cmd.MarkFlagsMutuallyExclusive("scheduler", other)
 		cmd.MarkFlagsMutuallyExclusive("batsim", other)
 	}

@@ -48,7 +48,7 @@ func (s *slurmFiles) check(cmd *cobra.Command, slurm bool) error {
 	if given("procs") {
 		return fmt.Errorf("--procs does not go with --policy slurm: the nodes are those of --slurm-conf; leave it out")
 	}
-	for _, f := range []string{"half-life", "overrun", "estimates", "never-ran", "skip", "from", "strict", "copy", "reservations", "alpha", "max-queue", "longest", "user-running", "user-waiting", "user-procs", "seed"} {
+	for _, f := range []string{"half-life", "pass", "overrun", "estimates", "never-ran", "skip", "from", "strict", "copy", "reservations", "alpha", "max-queue", "longest", "user-running", "user-waiting", "user-procs", "seed"} {
 		if given(f) {
 			return fmt.Errorf("--%s has no effect with --policy slurm, which goes by the cluster's files; leave it out", f)
 		}

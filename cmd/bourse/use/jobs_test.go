@@ -65,7 +65,7 @@ func TestREADME_TheTableOfJobsIsOfThisForm(t *testing.T) {
 	}
 }
 
-// What users and peers say reaches a terminal as text, in the tables of jobs too.
+// Text from users and peers reaches a terminal as plain text in the tables of jobs too.
 func TestJobs_LetNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

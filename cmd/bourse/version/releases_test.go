@@ -11,8 +11,8 @@ import (
 	"github.com/bourse-grid/bourse/agents/wire"
 )
 
-// What is promised of the last release holds for this tree: it speaks its wire and reads
-// its journals. The page for people lists the same releases.
+// This tree keeps the promises of the last release: it speaks its wire and reads its journals. The
+// page for people lists the same releases.
 func TestReleases_AreThoseOfThePageAndStillUnderstood(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/RELEASING.md")

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse/policy/shadow"
+)
+
+// A recorded Slurm is followed in virtual time, and the report of the file of events is the
+// same. What contradicts itself is refused.
+func TestSiteShadow_FollowsARecord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, events := filepath.Join(dir, "north.toml"), filepath.Join(dir, "events.jsonl")
+	const text = "name = \"north\"\n[[group]]\nname = \"batch\"\nnodes = 8\nperformance = 1.0\nprice = 2.0\n[cluster]\nkind = \"slurm\"\npartition = \"batch\"\nholder = \"mail\"\n" +
+		"[[account]]\nuser = \"*\"\nas = \"games\"\n[listen]\naddress = \"127.0.0.1:7400\"\n[gossip]\naddress = \"127.0.0.1:7401\"\nvo = \"vo1\"\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dump := filepath.Join("..", "..", "workload", "slurmdump", "testdata", "a")
+	record := []string{"site", file, "--shadow", "--record", dump + ".sacct", "--slurm-conf", dump + ".conf", "--every", "5s", "--demand", "0.5", "--events", events}
+	out, messages, err := runCommand(t.Context(), append(record, "--json")...)
+	var r shadow.Report
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &r)
+	}
+	if err != nil || r.Site != "north" || r.Sold < 10 || r.Sold+len(r.Refused) > r.Asked || r.Failed != 0 || r.Busy == 0 || r.Income() == 0 {
+		t.Fatalf("%v %s\n%+v", err, messages, r)
+	}
+	if again, _, err := runCommand(t.Context(), "site", file, "--shadow", "--report", "--events", events, "--json"); err != nil || again != out {
+		t.Errorf("%v, the report of the events is\n%s\nand was\n%s", err, again, out)
+	}
+	shown, _, err := runCommand(t.Context(), "site", file, "--shadow", "--report", "--events", events)
+	for _, want := range []string{"nothing was reserved", "would have been sold", "longer waits, by plan", "08:00"} {
+		if err != nil || !strings.Contains(shown, want) {
+			t.Errorf("%v, no %q in\n%s", err, want, shown)
+		}
+	}
+	for want, args := range map[string][]string{
+		"needs --shadow":     {"site", file, "--report"},
+		"has events already": record,
+		"from 5s to 1h":      {"site", file, "--shadow", "--every", "1s"},
+		"go with --record":   {"site", file, "--shadow", "--slurm-conf", file},
+		"above 0":            {"site", file, "--shadow", "--demand", "0"},
+		"no such file":       {"site", file, "--shadow", "--report"},
+	} {
+		if _, _, err := runCommand(t.Context(), args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
