@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/portions"
 )
 
 // A committed window that has lost a leg is repaired with other nodes at the same start,
@@ -122,15 +123,22 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
-			if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) {
+			if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || !r.Portion.Fits(g) {
 				continue
 			}
-			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(r.Length))}
-			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > r.MaxPrice {
+			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(r.Length)), Part: r.Portion.Part(g)}
+			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && r.Portion.Price(g, g.Dearest(w.Start, w.End)) > r.MaxPrice {
 				continue
 			}
-			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.What().Nodes); w.Nodes > 0 {
-				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
+			one := w
+			one.Nodes = 1
+			if w.Nodes = l.What().Nodes; w.Part.Some() {
+				w.Nodes = len(portions.Choose(o.Opened, &w))
+			} else {
+				w.Nodes = 0
+			}
+			if w.Nodes = min(w.Nodes+max(0, o.Admissible.Min(w.Start, w.End)), l.What().Nodes); w.Nodes > 0 {
+				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.CostOfLeg(&one), last})
 			}
 		}
 	}
