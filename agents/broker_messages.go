@@ -11,6 +11,8 @@ var brokerMessages = []Properties{
 	{SubmitReply{}, Broker, User, Reply, nil},
 	{SitesLook{}, User, Broker, Request, SitesLooked{}},
 	{SitesLooked{}, Broker, User, Reply, nil},
+	{PricesLook{}, User, Broker, Request, PricesLooked{}},
+	{PricesLooked{}, Broker, User, Reply, nil},
 	{OfferRequest{}, Broker, Site, Request, Offers{}},
 	{Offers{}, Site, Broker, Reply, nil},
 	{QuoteRequest{}, Broker, Site, Request, Quotes{}},
@@ -59,6 +61,23 @@ type SitesLook struct{}
 
 // SitesLooked says how many sites were asked, and how many of them have not answered.
 type SitesLooked struct{ Asked, Silent int }
+
+// PricesLook asks a broker for what sites would charge now for legs that nobody has asked to
+// hold. It asks them, and answers once they have answered, or after a second.
+type PricesLook struct {
+	At       []LegsAt
+	Together bool // as in QuoteRequest
+}
+
+// LegsAt are legs at one site.
+type LegsAt struct {
+	Site  string
+	Users []string // leg by leg
+	Legs  []grid.Leg
+}
+
+// PricesLooked answers a PricesLook, site by site: nil of a site that has not answered.
+type PricesLooked struct{ Quotes [][]grid.Quote }
 
 // OfferRequest asks a site what is free from now until the horizon. A horizon in the past,
 // such as 0, asks only for the site's stamp and clock.
@@ -281,6 +300,8 @@ func (Submit) Kind() string        { return "Submit" }
 func (SubmitReply) Kind() string   { return "SubmitReply" }
 func (SitesLook) Kind() string     { return "SitesLook" }
 func (SitesLooked) Kind() string   { return "SitesLooked" }
+func (PricesLook) Kind() string    { return "PricesLook" }
+func (PricesLooked) Kind() string  { return "PricesLooked" }
 func (OfferRequest) Kind() string  { return "OfferRequest" }
 func (Offers) Kind() string        { return "Offers" }
 func (QuoteRequest) Kind() string  { return "QuoteRequest" }

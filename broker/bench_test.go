@@ -114,7 +114,7 @@ func BenchmarkForesee_10Sites(b *testing.B) {
 				list = append(list, j)
 			}
 			for b.Loop() {
-				if got := Foresee(w.b.Foresee(102*sec, list)); got[0].Now.Taken() == nil {
+				if got := Foresee(w.b.Foresee(102*sec, list), nil); got[0].Now.Taken() == nil {
 					b.Fatalf("nothing is foreseen: %v", got[0].Now.Reason)
 				}
 			}

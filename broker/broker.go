@@ -23,6 +23,7 @@
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
 //	glances      glance.go       asks sites for those who look at them
+//	appraisals   appraisal.go    asks sites for prices for dry runs
 //	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go
 package broker
 
@@ -39,15 +40,16 @@ import (
 // documentation lists them. All transactions go through the coordinator.
 type Broker struct {
 	onRecord
-	co        *transaction.Coordinator
-	asking    *asking
-	scheduler *scheduler
-	errands   *errands
-	shifts    *shifts
-	intake    *intake
-	operator  *operator
-	readings  readings
-	glances   *glances
+	co         *transaction.Coordinator
+	asking     *asking
+	scheduler  *scheduler
+	errands    *errands
+	shifts     *shifts
+	intake     *intake
+	operator   *operator
+	readings   readings
+	glances    *glances
+	appraisals *appraisals
 }
 
 // New returns a broker. The configuration must be valid: New panics if
@@ -68,6 +70,7 @@ func New(cfg Config) *Broker {
 	b.readings = readings{memory: mem}
 	b.glances = &glances{memory: mem, asking: b.asking, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
+	b.appraisals = &appraisals{memory: mem}
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites(b.mem.Peers.Usable(nil))
 	return b
@@ -102,6 +105,10 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 		b.glances.look(now, from, out)
 	case glanceDue:
 		b.glances.due(m, out)
+	case agents.PricesLook:
+		b.appraisals.look(now, from, m, out)
+	case appraisalDue:
+		b.appraisals.end(m.Ref, out)
 	case readingDue:
 		b.readings.due(m, out)
 	case agents.JobModify:
@@ -122,6 +129,7 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 		b.scheduler.offered(now, from, m, out)
 	case agents.Quotes:
 		b.scheduler.quoted(now, from, m, out)
+		b.appraisals.quoted(from, m, out)
 	default:
 		if !b.co.Step(now, from, m, out) && !b.alarm(now, m, out) {
 			b.mem.stray++

@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/grid"
@@ -21,8 +22,21 @@ type (
 	Prospect = planning.JobOutcome
 )
 
-// Foresee plans the jobs, which needs no turn of the broker. It costs three plans.
-func Foresee(f *Foresight) []Foreseen { return new(planning.Planner).Foresee(f, nil) }
+// Foresee plans the jobs, which needs no turn of the broker. It costs three plans. look puts a
+// question to the broker, and has its answer: what sites would charge. It is nil, or answers
+// nothing, where none is to be asked: prices may then be more than is shown.
+func Foresee(f *Foresight, look func(agents.PricesLook) agents.PricesLooked) []Foreseen {
+	if look == nil {
+		return new(planning.Planner).Foresee(f, nil)
+	}
+	return new(planning.Planner).Foresee(f, func(wanted []planning.Wanted, together bool) [][]grid.Quote {
+		m := agents.PricesLook{At: make([]agents.LegsAt, len(wanted)), Together: together}
+		for i, w := range wanted {
+			m.At[i] = agents.LegsAt{Site: f.Input.Sites[i].Name, Users: w.Users, Legs: w.Legs}
+		}
+		return look(m).Quotes
+	})
+}
 
 // Foresee gathers what a plan of these jobs needs. An earlier job of the list that a later one
 // comes after must be named as it is there. The result shares nothing that the broker changes,

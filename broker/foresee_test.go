@@ -65,6 +65,67 @@ func TestForesee_IsWhatTheNextCycleGives(t *testing.T) {
 	}
 }
 
+// pricer asks for prices once, and keeps the answers.
+type pricer struct{ answers []agents.PricesLooked }
+
+func (p *pricer) Step(_ grid.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.PricesLook:
+		out.Send("broker:vo1", m)
+	case agents.PricesLooked:
+		p.answers = append(p.answers, m)
+	}
+}
+
+// Where the queue of a site is in the way, a dry run has the price that the site would ask for,
+// as the next cycle then pays it; if the site does not say in time, the base price is a guess.
+func TestForesee_ContendedPricesAreWhatTheSiteWouldAskFor(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]bool{"named": false, "not named": true} {
+		north := newFakeSite("north", 4, grid.Price(grid.Credit))
+		north.busy[0] = grid.NewProfile(0, 4) // jobs wait for all of it
+		mute := false
+		north.rule = func(m agents.Message) fakeAnswer {
+			_, asks := m.(agents.QuoteRequest)
+			return fakeAnswer{silent: mute && asks, add: 7 * grid.Credit}
+		}
+		w := newTestWorld(t, testConfig(north), north)
+		w.quiet = true
+		ana := &pricer{}
+		w.Add("user:ana", &looker{})
+		w.Add("user:ben", ana)
+		w.Post(100*sec, "user:ana", agents.SitesLook{})
+		w.Run(102 * sec)
+		job := testJob("a", 3, grid.Hour, 50*grid.Credit)
+		job.Origin.Label = job.Name
+		mute = silent
+		at, facts := 102*sec, len(w.facts)
+		got := Foresee(w.b.Foresee(at, []grid.Job{job}), func(m agents.PricesLook) agents.PricesLooked {
+			ana.answers = nil
+			w.Post(at, "user:ben", m)
+			for at += sec; len(ana.answers) == 0 && at < 130*sec; at += sec {
+				w.Run(at)
+			}
+			return ana.answers[0]
+		})
+		x := got[0].Now.Taken()
+		if x == nil || x.Guessed() != silent || x.Fare.Additive != map[bool]grid.Credits{false: 7 * grid.Credit}[silent] || len(w.facts) != facts {
+			t.Fatalf("%s: %+v, %d facts more", name, got[0].Now, len(w.facts)-facts)
+		}
+		if len(w.b.appraisals.open) > 0 {
+			t.Errorf("%s: %d questions are kept", name, len(w.b.appraisals.open))
+		}
+		if silent {
+			continue
+		}
+		w.submit(at, job)
+		w.Run(1900 * sec)
+		if list := w.b.Window("a"); len(list) != 1 || len(list[0].Legs) != 1 || list[0].Legs[0].Fare != x.Fare {
+			t.Errorf("foreseen %v, placed %+v", x.Fare, list)
+		}
+	}
+}
+
 // A job that no cycle would place gets the reason that its submission would get, and so do those
 // after it.
 func TestForesee_SaysWhyNot(t *testing.T) {

@@ -107,7 +107,7 @@ func (sch *scheduler) terms() planning.Terms {
 // planning are the configured settings for a plan.
 func (c *Config) planning() planning.Terms {
 	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, Urgency: c.Urgency, Slowdown: c.Slowdown, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
-		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait}
+		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait, Refuses: c.Refuse}
 }
 
 // If Config.Explain asks for it, what a cycle saw and chose is recorded as two facts:

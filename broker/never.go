@@ -53,24 +53,3 @@ func (in *intake) neverHere(now grid.Time, j *grid.Job) grid.Reason {
 	}
 	return x.Never(&j.Request, now)
 }
-
-// tooDear says whether a job of the current cycle is too dear for ever, and why, or why it
-// waits.
-func (sch *scheduler) tooDear(e *entry, why grid.Reason) (grid.Reason, bool) {
-	x := planning.ReachOf(sch.cfg.Horizon-sch.cfg.Lead, sch.cfg.planning())
-	if sch.asking.inTurn() || sch.someAway() || len(sch.Trust.Among(sch.Now, e.job.User, namesOf(sch.sites))) > 0 {
-		return why, false
-	}
-	for i := range sch.cycle.poll.sites {
-		s := &sch.cycle.poll.sites[i]
-		if s.Answer != planning.Usable {
-			return why, false
-		}
-		x.Add(s.Name, s.Groups)
-	}
-	r := e.job.Request()
-	if never := x.Never(&r, sch.Now); never.Code == grid.OverBudget {
-		return never, true
-	}
-	return why, false
-}

@@ -45,9 +45,6 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 		if e.bound.Refused() { // the search began only at ready, so an earlier window may exist
 			list[i].Reason, list[i].Final = e.bound, false
 		}
-		if r := &list[i]; sch.cfg.Refuse && !r.Final && r.Reason.Code == grid.OverBudget {
-			r.Reason, r.Final = sch.tooDear(e, r.Reason)
-		}
 		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
 	}
 }

@@ -135,6 +135,9 @@ func viewOfJob(j *jobs.Job) JobView {
 	v.State, v.Since = j.Standing()
 	if v.Element = j.From.Array != nil; j.Array != nil {
 		v.Elements = j.Array.Counts()
+		if first := j.Array.Spoilt(); j.State.Open() && !v.Reason.Refused() && first.Refused() {
+			v.Reason = grid.Because(first.Code, "first %v", first)
+		}
 	}
 	if j.State == grid.JobWaiting && j.Reason.Code == grid.After && !j.Held {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")

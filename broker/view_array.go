@@ -61,6 +61,20 @@ func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, m
 	return list, 0, false
 }
 
+// InPlay returns the latest elements of a broker's array that are jobs, up to n, in the order
+// in which they began. None if there is no such array.
+func InPlay(b *Broker, name string, n int) (list []JobView) {
+	j := b.mem.Names[name]
+	if j == nil || j.Array == nil {
+		return nil
+	}
+	all := j.Array.Elements
+	for _, x := range all[max(0, len(all)-n):] {
+		list = append(list, viewOfJob(x))
+	}
+	return list
+}
+
 // Withdrawn reports whether a job, or all elements of an array that a word means, are
 // cancelled or over.
 func (b *Broker) Withdrawn(word string) bool {

@@ -6,9 +6,12 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+// indicesKind is the kind of array's key: "7" is the element 7 on a command line, too.
+const indicesKind = "indices in a string"
+
 // arrayKey is the key that makes a job an array.
 func (j *Job) arrayKey() key {
-	what := about{kind: "indices in a string", limits: fmt.Sprintf("1..%d elements, such as \"0-99\", \"1,3,5-9\" or \"0-99%%10\"", grid.MaxElements)}
+	what := about{kind: indicesKind, limits: fmt.Sprintf("1..%d elements, such as \"0-99\", \"1,3,5-9\" or \"0-99%%10\"", grid.MaxElements)}
 	return custom("array", what, func(t *table, key string) {
 		if !t.has(key) {
 			return

@@ -253,7 +253,7 @@ func (l *lines) problem(s *Setting, text string) *Problem {
 // numbers and truths stand bare, lists are parted by commas, and all else is a string.
 func tomlOf(kind, word string) string {
 	switch kind {
-	case "string", "name", "word": // whatever it looks like
+	case "string", "name", "word", indicesKind: // whatever it looks like
 		if w := tomlString(word); w != "" {
 			return w
 		}

@@ -63,6 +63,15 @@ require = { gpus = 2, memory = "8GiB", features = ["ib", "gpu"] }
 	}
 }
 
+// Indices are text, though those of a single element look like a number.
+func TestParseJob_AnArrayOfOneElement(t *testing.T) {
+	t.Parallel()
+	j, err := ParseJob("f", "f", []Setting{{Key: "length", Value: "1h"}, {Key: "array", Value: "7"}}, &grid.Work{Script: "#!/bin/sh\n"})
+	if err != nil || j.Array.String() != "7" {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
 // An error names the line or the flag, the key and the remedy.
 func TestParseJob_NamesTheLineOrTheFlag(t *testing.T) {
 	t.Parallel()

@@ -172,3 +172,14 @@ func Tally(n [AllJobStates]int) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// Furthest is the state of an open array with so many elements in each state: the furthest
+// that any of its open elements has come.
+func Furthest(n [AllJobStates]int) JobState {
+	for _, s := range [...]JobState{JobRunning, JobPlaced, JobTrying} {
+		if n[s] > 0 {
+			return s
+		}
+	}
+	return JobWaiting
+}

@@ -8,6 +8,8 @@ func (x *WorkResult) Failure() Reason {
 	switch {
 	case x == nil, x.Known && x.Exit == 0 && x.Signal == 0 && !x.Ended.Refused():
 		return Reason{}
+	case x.Ended.Code == Expired: // a status of 0 on the way out is no success
+		return Because(Failed, "was cut off%v: %v", x.how(), x.Ended)
 	case x.Ended.Refused():
 		return Because(Failed, "ended%v", x.Words())
 	case !x.Known:

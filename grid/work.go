@@ -99,17 +99,29 @@ func (x *WorkResult) Words() Phrase {
 	if x == nil {
 		return ""
 	}
-	words := Say(", exit status not known")
+	words := x.how()
 	switch {
-	case x.Signal != 0:
-		words = Say(" by signal %d", x.Signal)
+	case words != "":
 	case x.Known:
-		words = Say(" with exit %d", x.Exit)
+		words = Say(" with exit 0")
+	case x.Ended.Code != Expired:
+		words = Say(", exit status not known")
 	}
 	if x.Ended.Refused() {
 		words += Say(", %v", x.Ended)
 	}
 	return words
+}
+
+// how says by which signal or status other than 0 the work ended, "" if by none that is known.
+func (x *WorkResult) how() Phrase {
+	switch {
+	case x.Signal != 0:
+		return Say(" by signal %d", x.Signal)
+	case x.Known && x.Exit != 0:
+		return Say(" with exit %d", x.Exit)
+	}
+	return ""
 }
 
 // WorkKey says what is wrong with a work: which key of a batch file, and why.

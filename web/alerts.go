@@ -50,10 +50,10 @@ var siteWords = map[string]string{"drained": "drained and takes nothing new", "c
 	"skewed": "not used: its clock differs by more than 2 s", "left": "gone: it has left the VO", "lost": "lost: its legs were given up"}
 
 // failures are the jobs that failed or were abandoned and are still drawn, the latest first.
-// Those of one batch share a line.
+// Those of one batch share a line. An open array has a line as soon as an element has failed.
 func (p *picture) failures() (list []view.Alert) {
 	bad := slices.DeleteFunc(slices.Collect(maps.Values(p.drawn)), func(d *drawn) bool {
-		return d.job.State != grid.JobFailed.String() && d.job.State != grid.JobAbandoned.String()
+		return d.job.State != grid.JobFailed.String() && d.job.State != grid.JobAbandoned.String() && d.spoilt() == 0
 	})
 	slices.SortFunc(bad, func(a, b *drawn) int { return cmp.Or(cmp.Compare(b.since, a.since), cmp.Compare(b.number, a.number)) })
 	of, all := map[string][]*drawn{}, map[string]int{}
@@ -63,6 +63,9 @@ func (p *picture) failures() (list []view.Alert) {
 	var order []string
 	for _, d := range bad {
 		key := cmp.Or(d.job.Batch, d.job.ID)
+		if d.spoilt() > 0 {
+			key = d.job.ID
+		}
 		if of[key] == nil {
 			order = append(order, key)
 		}
@@ -74,6 +77,8 @@ func (p *picture) failures() (list []view.Alert) {
 		if n := len(of[key]); n > 1 {
 			a.Job, a.Batch = "", key
 			a.Words = fmt.Sprintf("%d of %d jobs of batch %s failed or were abandoned; the latest, %s: %s", n, all[key], key, first.job.ID, cmp.Or(first.job.Why, first.job.State))
+		} else if n := first.spoilt(); n > 0 {
+			a.Words = fmt.Sprintf("%s goes on, and %d of its %d elements failed or were abandoned: %s", first.job.ID, n, first.elements(), cmp.Or(first.job.Why, "no reason is on record"))
 		} else {
 			a.Words = fmt.Sprintf("%s %s: %s", first.job.ID, overWords[first.job.State], cmp.Or(first.job.Why, "no reason is on record"))
 		}
@@ -83,6 +88,22 @@ func (p *picture) failures() (list []view.Alert) {
 		list = append(list, view.Alert{Kind: "failed", Words: fmt.Sprintf("and %d more; the table of jobs has all", n)})
 	}
 	return list
+}
+
+// spoilt is how many elements of an open array failed or were abandoned.
+func (d *drawn) spoilt() int {
+	if d.array == nil || !d.open {
+		return 0
+	}
+	return d.array.Failed + d.array.Abandoned
+}
+
+// elements is how many elements an array has.
+func (d *drawn) elements() (n int) {
+	for _, k := range d.array.Counts() {
+		n += k
+	}
+	return n
 }
 
 var overWords = map[string]string{grid.JobFailed.String(): "failed", grid.JobAbandoned.String(): "was abandoned"}

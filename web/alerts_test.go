@@ -36,6 +36,38 @@ func TestAlerts_FailuresOfABatchShareALineTheLatestFirst(t *testing.T) {
 	}
 }
 
+// An array says that elements have failed while others still run, and each counts above.
+func TestAlerts_AnOpenArrayWithFailuresIsOneAndCountsElementByElement(t *testing.T) {
+	t.Parallel()
+	p := pictured("a1 b1 failed", "sweep b1 running", "fine b1 running")
+	for id, a := range map[string]*api.Array{"sweep": {Done: 80, Running: 10, Failed: 7, Abandoned: 3}, "fine": {Running: 1}} {
+		p.drawn[id].open, p.drawn[id].array = true, a
+	}
+	list := p.failures()
+	if len(list) != 2 || list[0].Job != "sweep" || list[0].Words != "sweep goes on, and 10 of its 100 elements failed or were abandoned: it exited with status 3" || list[1].Job != "a1" {
+		t.Errorf("%+v", list)
+	}
+	got := map[string]string{}
+	for _, f := range p.figures(nil, &api.Accounts{}) {
+		got[f.Name] = f.Value + " " + f.Note
+	}
+	if got["failed"] != "8 3 abandoned" || got["running"] != "11 " {
+		t.Errorf("%v", got)
+	}
+	if rows := p.tables(&api.Accounts{})[0].Rows; len(rows) != 0 {
+		t.Errorf("all elements have a window, and the queue has %v", rows)
+	}
+	p.drawn["fine"].array.Waiting = 4
+	if rows := p.tables(&api.Accounts{})[0].Rows; len(rows) != 1 || rows[0][1] != "waiting" || rows[0][2] != "4 of its 5 elements" {
+		t.Errorf("the queue has %v", rows)
+	}
+	delete(p.drawn, "a1")
+	p.drawn["sweep"].open, p.drawn["sweep"].job.State = false, "failed"
+	if list := p.failures(); len(list) != 1 || !strings.HasPrefix(list[0].Words, "sweep failed: ") {
+		t.Errorf("once it is over: %+v", list)
+	}
+}
+
 func TestAlerts_OfManyFailuresSomeAreListed(t *testing.T) {
 	t.Parallel()
 	var jobs []string

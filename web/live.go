@@ -83,7 +83,7 @@ func (p *reader) whole(ctx context.Context, who Caller) (*view.Document, error) 
 			for i := range some {
 				if v, ok := b.Job(some[i].id); ok {
 					j := jobOf(b, &v, &some[i])
-					p.draw(doc, &some[i], &j, now)
+					p.draw(doc, &some[i], &j, elementsOf(b, &v, &some[i]), now)
 				}
 			}
 			if len(p.drawn) >= mostDrawn && more {
@@ -175,7 +175,7 @@ func (p *reader) frame(ctx context.Context, again func()) bool {
 				continue
 			}
 			j := jobOf(b, &v, &e)
-			p.draw(part, &e, &j, now)
+			p.draw(part, &e, &j, elementsOf(b, &v, &e), now)
 		}
 		p.age(part, now)
 		p.about(part, b, now, charts)

@@ -134,7 +134,7 @@ func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
 	draw := func(n int, state string, at grid.Time) {
 		p.draw(part, &entry{number: uint64(n)}, &api.Job{ID: fmt.Sprintf("j%d", n), State: state, Submitted: api.Instant(at), Since: api.Instant(at), Start: api.Instant(at), End: api.Instant(at),
-			Legs: []api.Leg{{Site: "north", Nodes: 1, Start: api.Instant(at), End: api.Instant(at)}}}, zero)
+			Legs: []api.Leg{{Site: "north", Nodes: 1, Start: api.Instant(at), End: api.Instant(at)}}}, nil, zero)
 	}
 	for n := range mostDrawn + 100 {
 		draw(n, "done", zero)
@@ -211,7 +211,7 @@ func TestLive_ThePriceIsOfTheWindowThatWasBought(t *testing.T) {
 	}
 	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
 	p.draw(part, &entry{}, &api.Job{ID: "j", State: "done", Submitted: api.Instant(zero), Start: api.Instant(zero), Legs: []api.Leg{{Site: "north", Nodes: 4,
-		Start: api.Instant(zero), End: api.Instant(zero.Add(3 * grid.Minute)), Cost: api.Credits{Credits: 4 * grid.Credit}, Bought: grid.Hour}}}, zero)
+		Start: api.Instant(zero), End: api.Instant(zero.Add(3 * grid.Minute)), Cost: api.Credits{Credits: 4 * grid.Credit}, Bought: grid.Hour}}}, nil, zero)
 	if nodes, price := p.vo()("north", zero); nodes != 4 || price != 1 {
 		t.Errorf("the chart shows %v nodes at %v credits a node-hour, want 4 at 1", nodes, price)
 	}
@@ -237,5 +237,51 @@ func TestLive_ADrainedSiteKeepsItsNodes(t *testing.T) {
 	_, doc, text := look(t, s, olga)()
 	if x := doc.Sites[0]; x.Name != "north" || x.State != "drained" || len(x.Groups) != 1 || x.Groups[0].Nodes != 16 || len(doc.Loads) != 2 {
 		t.Errorf("of north it tells %+v, of %d sites loads: %s", x, len(doc.Loads), text)
+	}
+}
+
+// An array is one job of the picture, whose blocks are those of its elements: what is no longer
+// on record goes.
+func TestLive_TheBlocksOfAnArrayAreThoseOfItsElements(t *testing.T) {
+	t.Parallel()
+	zero := grid.Time(10 * grid.Day)
+	p := newPicture(Caller{Operator, "olga"}, newPast(), zero)
+	element := func(i int) api.Job {
+		return api.Job{ID: fmt.Sprintf("sweep[%d]", i), State: "running", Element: &api.Element{Array: "sweep", Index: i},
+			Legs: []api.Leg{{Site: "north", Nodes: 1, Start: api.Instant(zero), End: api.Instant(zero.Add(grid.Hour))}}}
+	}
+	array := &api.Job{ID: "sweep", State: "running", Submitted: api.Instant(zero), Array: &api.Array{Words: "2 running, 1 failed", Running: 2, Failed: 1}}
+	for _, want := range []struct {
+		elements []api.Job
+		bars     string
+	}{
+		{[]api.Job{element(0), element(1)}, "sweep[0]/0 sweep[1]/0 "},
+		{[]api.Job{element(1), element(2)}, "sweep[1]/0 sweep[2]/0 sweep[0]/0 gone "},
+		{nil, "sweep[1]/0 gone sweep[2]/0 gone "},
+	} {
+		part, got := &view.Document{}, ""
+		p.draw(part, &entry{number: 7}, array, want.elements, zero)
+		for _, b := range barsOf(part) {
+			if got += b.ID + " "; b.Gone {
+				got += "gone "
+			} else if b.Job != "sweep" || b.Window != 7 {
+				t.Errorf("%+v is not of the array", b)
+			}
+		}
+		if list := jobsOf(part); got != want.bars || len(list) != 1 || list[0].Counts != array.Array.Words {
+			t.Errorf("%q of %+v, want %q", got, list, want.bars)
+		}
+	}
+}
+
+// An array whose elements wait stands in the queue with the reason of the first.
+func TestLive_TheQueueSaysWhyElementsWait(t *testing.T) {
+	t.Parallel()
+	zero := grid.Time(10 * grid.Day)
+	p := newPicture(Caller{Operator, "olga"}, newPast(), zero)
+	p.draw(&view.Document{}, &entry{}, &api.Job{ID: "sweep", State: "waiting", Submitted: api.Instant(zero), Array: &api.Array{Words: "2 waiting", Waiting: 2}},
+		[]api.Job{{ID: "sweep[1]", State: "waiting", Reason: &api.Reason{Code: "no-window", Detail: "all is taken"}}}, zero)
+	if rows := p.tables(&api.Accounts{})[0].Rows; len(rows) != 1 || rows[0][2] != "2 of its 2 elements; first sweep[1]: all is taken" {
+		t.Errorf("%v", rows)
 	}
 }

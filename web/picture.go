@@ -15,8 +15,9 @@ import (
 
 // Bounds of one live page.
 const (
-	mostDrawn  = 2000 // jobs
-	mostQueued = 200  // rows of the queue
+	mostDrawn    = 2000 // jobs
+	mostElements = 200  // of an array whose windows are drawn, the latest
+	mostQueued   = 200  // rows of the queue
 )
 
 // picture is the content of one live page, and what of it has been sent. It belongs to one
@@ -41,6 +42,8 @@ type drawn struct {
 	since  grid.Time
 	open   bool
 	rank   int // priority
+	array  *api.Array
+	behind string // of an array: why the first element that waits does
 }
 
 func newPicture(who Caller, past *past, now grid.Time) *picture {
@@ -58,9 +61,10 @@ func (p *picture) at(i api.Instant) *int64 {
 }
 
 // draw puts the present state of a job into the picture, and appends the changes to part.
-func (p *picture) draw(part *view.Document, e *entry, j *api.Job, now grid.Time) {
+// elements are those of an array that are drawn.
+func (p *picture) draw(part *view.Document, e *entry, j *api.Job, elements []api.Job, now grid.Time) {
 	old := p.drawn[j.ID]
-	d := &drawn{number: e.number, since: grid.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
+	d := &drawn{number: e.number, since: grid.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority, array: j.Array}
 	state, _ := grid.ParseJobState(j.State)
 	d.open = state.Open()
 	if !d.open && max(d.since, grid.Time(j.End)) < now.Add(-pastSpan) {
@@ -78,36 +82,72 @@ func (p *picture) draw(part *view.Document, e *entry, j *api.Job, now grid.Time)
 	if j.Reason != nil && j.State != grid.JobDone.String() {
 		d.job.Why = cmp.Or(j.Reason.Detail, j.Reason.Code)
 	}
-	var work float64 // node-hours
+	if work := p.bars(d, j, int(e.number)); j.Cost != nil && work > 0 {
+		d.job.Price = j.Cost.Float() / work
+	}
+	if j.Array != nil {
+		d.job.Counts = j.Array.Words
+		for i := range elements {
+			p.bars(d, &elements[i], int(e.number))
+			if x := &elements[i]; d.behind == "" && x.State == grid.JobWaiting.String() && x.Reason != nil {
+				d.behind = fmt.Sprintf("; first %s: %s", x.ID, cmp.Or(x.Reason.Detail, x.Reason.Code))
+			}
+		}
+	}
+	p.drawn[j.ID] = d
+	part.Jobs = append(jobsOf(part), d.job)
+	bars := append(barsOf(part), d.bars...)
+	if old != nil {
+		bars = append(bars, goneBars(old, d)...)
+	}
+	part.Bars = bars
+}
+
+// bars adds the legs of a job to what is drawn, or those of an element to its array's, and
+// returns their node-hours.
+func (p *picture) bars(d *drawn, j *api.Job, window int) (work float64) {
 	for i := range j.Legs {
 		l := &j.Legs[i]
 		b := view.Bar{ID: fmt.Sprintf("%s/%d", j.ID, i), Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: *p.at(l.Start), End: *p.at(l.End), Kind: view.Leg,
-			Part: view.Part{Job: j.ID, Window: int(e.number), Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits), Of: l.Part}}
+			Part: view.Part{Job: d.job.ID, Window: window, Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits), Of: l.Part}}
+		if j.Element != nil {
+			b.Of = fmt.Sprintf("element %d", j.Element.Index)
+		}
 		if j.State == grid.JobTrying.String() {
 			b.Kind = view.Held
 		}
 		work += float64(l.Nodes) * l.Bought.Hours()
 		d.bars, d.bought = append(d.bars, b), append(d.bought, l.Bought)
 	}
-	if j.Cost != nil && work > 0 {
-		d.job.Price = j.Cost.Float() / work
+	return work
+}
+
+// elementsOf are the latest elements of an array that are jobs; none of another job.
+func elementsOf(b *broker.Broker, v *broker.JobView, e *entry) (list []api.Job) {
+	if !v.Array.Some() {
+		return nil
 	}
-	p.drawn[j.ID] = d
-	part.Jobs = append(jobsOf(part), d.job)
-	bars := append(barsOf(part), d.bars...)
-	if old != nil {
-		bars = append(bars, goneBars(old, len(d.bars))...)
+	for _, x := range broker.InPlay(b, v.Name, mostElements) {
+		_, some, _ := cutElements(x.Name)
+		of := e.elements(some)
+		list = append(list, jobOf(b, &x, &of))
 	}
-	part.Bars = bars
+	return list
 }
 
 func jobsOf(part *view.Document) []view.Job { list, _ := part.Jobs.([]view.Job); return list }
 func barsOf(part *view.Document) []view.Bar { list, _ := part.Bars.([]view.Bar); return list }
 
-// goneBars returns the bars of a job from an index on, marked as gone.
-func goneBars(d *drawn, from int) (list []view.Bar) {
-	for i := from; i < len(d.bars); i++ {
-		list = append(list, view.Bar{ID: d.bars[i].ID, Gone: true})
+// goneBars returns the bars of a job that it has no longer, marked as gone.
+func goneBars(old, now *drawn) (list []view.Bar) {
+	left := make(map[string]bool, len(now.bars))
+	for i := range now.bars {
+		left[now.bars[i].ID] = true
+	}
+	for i := range old.bars {
+		if id := old.bars[i].ID; !left[id] {
+			list = append(list, view.Bar{ID: id, Gone: true})
+		}
 	}
 	return list
 }
@@ -120,7 +160,7 @@ func (p *picture) erase(part *view.Document, id string) {
 	}
 	delete(p.drawn, id)
 	part.Jobs = append(jobsOf(part), view.Job{ID: id, Gone: true})
-	part.Bars = append(barsOf(part), goneBars(d, 0)...)
+	part.Bars = append(barsOf(part), goneBars(d, &drawn{})...)
 }
 
 // age removes jobs that ended too long ago and, if there are too many jobs, those that ended
@@ -200,9 +240,15 @@ func (p *picture) ruler(part *view.Document, now grid.Time) {
 
 // figures returns the large numbers at the top.
 func (p *picture) figures(sites []api.Site, a *api.Accounts) []view.Figure {
-	n := map[string]int{}
+	n := map[string]int{} // elements of an array count as the jobs that they are
 	for _, d := range p.drawn {
-		n[d.job.State]++
+		if d.array == nil {
+			n[d.job.State]++
+			continue
+		}
+		for s, k := range d.array.Counts() {
+			n[s] += k
+		}
 	}
 	usable := 0
 	for i := range sites {
@@ -263,17 +309,29 @@ func (p *picture) sites(list []api.Site) []view.Site {
 	return out
 }
 
+// waits reports whether a job, or an element of an array, waits for a window.
+func (d *drawn) waits() bool {
+	if d.array != nil {
+		return d.open && d.array.Waiting+d.array.Trying > 0
+	}
+	return d.open && d.job.Start == nil
+}
+
 // tables returns the tables of the queue and of the money.
 func (p *picture) tables(a *api.Accounts) []view.Table {
 	queue := view.Table{Title: "Queue", About: "Jobs waiting for a window, and why they did not get one in the last cycle. Ordered by priority, then by submission; users take turns.", Rows: [][]any{},
 		Columns: []view.Column{{Name: "Job", Kind: "word"}, {Name: "State", Kind: "state"}, {Name: "Why", Kind: "word"}, {Name: "User", Kind: "word"}, {Name: "Nodes", Kind: "number"}, {Name: "Priority", Kind: "number"}, {Name: "Submitted", Kind: "at"}}}
 	waiting := slices.Collect(maps.Values(p.drawn))
-	waiting = slices.DeleteFunc(waiting, func(d *drawn) bool { return !d.open || d.job.Start != nil })
+	waiting = slices.DeleteFunc(waiting, func(d *drawn) bool { return !d.waits() })
 	slices.SortFunc(waiting, func(a, b *drawn) int {
 		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.number, b.number))
 	})
 	for _, d := range waiting[:min(len(waiting), mostQueued)] {
-		queue.Rows = append(queue.Rows, []any{d.job.Name, d.job.State, d.job.Why, d.job.User, d.job.Nodes, d.rank, d.job.Submit})
+		row := []any{d.job.Name, d.job.State, d.job.Why, d.job.User, d.job.Nodes, d.rank, d.job.Submit}
+		if d.array != nil {
+			row[1], row[2] = grid.JobWaiting.String(), fmt.Sprintf("%d of its %d elements%s", d.array.Waiting+d.array.Trying, d.elements(), d.behind)
+		}
+		queue.Rows = append(queue.Rows, row)
 	}
 	if n := len(waiting); n > mostQueued {
 		queue.About += fmt.Sprintf(" The first %d of %d.", mostQueued, n)

@@ -64,7 +64,7 @@ func (s *quotes) quote(ctx context.Context, in *quoteInput) (*quoteOutput, error
 	}
 	out := &quoteOutput{api.QuoteAnswer{At: api.Instant(now), Jobs: make([]api.JobQuote, len(jobs))}}
 	for i := range jobs {
-		out.Body.Jobs[i] = api.JobQuote{Name: b.Jobs[i].Name, MaxPrice: api.Price{Price: jobs[i].MaxPrice}, Budget: api.Credits{Credits: jobs[i].Budget}, Capped: b.Jobs[i].Capped}
+		out.Body.Jobs[i] = api.JobQuote{Name: b.Jobs[i].Name, MaxPrice: api.Price{Price: jobs[i].MaxPrice}, Budget: api.Credits{Credits: jobs[i].Budget}, Capped: b.Jobs[i].Capped, Elements: jobs[i].Array.Indices.Len()}
 	}
 	if in.Body.Prices {
 		return out, nil
@@ -93,7 +93,7 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 		return s.unanswered(ctx.Err())
 	}
 	defer func() { <-s.slots }()
-	list := broker.Foresee(f)
+	list := broker.Foresee(f, s.prices(ctx))
 	for n, i := range order {
 		got, q := &list[n], &out[i]
 		q.Now = outlookOf(&got.Now)
@@ -105,6 +105,25 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 		}
 	}
 	return nil
+}
+
+// pricesWait bounds how long a dry run waits for prices in all. What no site has named by then
+// is shown as at least its base price.
+const pricesWait = 1500 * time.Millisecond
+
+// prices asks the broker what sites would charge, until the time for that is over.
+func (s *quotes) prices(ctx context.Context) func(agents.PricesLook) agents.PricesLooked {
+	until, who := time.Now().Add(pricesWait), caller(ctx).ID()
+	return func(m agents.PricesLook) agents.PricesLooked {
+		ctx, stop := context.WithDeadline(ctx, until)
+		defer stop()
+		answer, err := s.opt.Host.Ask(ctx, who, s.opt.Agent, m)
+		if err != nil {
+			s.opt.Log.Debug().Err(err).Msg("the sites were not asked for the prices of a dry run")
+		}
+		looked, _ := answer.(agents.PricesLooked)
+		return looked
+	}
 }
 
 // outlookOf shows what a plan has for a job.

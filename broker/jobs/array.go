@@ -39,6 +39,15 @@ func newArray(j *Job, spec grid.Array) *array {
 // InPlay is the number of elements that are jobs and not over.
 func (a *array) InPlay() int { return a.Spec.Indices.Len() - a.Waiting.Len() - a.Ended }
 
+// Spoilt is why the first element that has ended other than done has, unless its user wished
+// that; no reason: none has.
+func (a *array) Spoilt() grid.Reason {
+	if a.first.Code == grid.Withdrawn || len(a.Over[grid.JobFailed])+len(a.Over[grid.JobAbandoned]) == 0 {
+		return grid.Reason{}
+	}
+	return a.first
+}
+
 // spoilt reports whether an element has ended other than done.
 func (a *array) spoilt() bool { return a.Ended > a.Over[grid.JobDone].Len() }
 
@@ -214,13 +223,7 @@ func (j *Job) standingOf() grid.JobState {
 	if !j.State.Open() {
 		return s
 	}
-	n := j.Array.Counts()
-	for _, s := range []grid.JobState{grid.JobRunning, grid.JobPlaced, grid.JobTrying} {
-		if n[s] > 0 {
-			return s
-		}
-	}
-	return grid.JobWaiting
+	return grid.Furthest(j.Array.Counts())
 }
 
 // image is what an image keeps of an array.

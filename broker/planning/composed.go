@@ -9,30 +9,6 @@ import (
 // more of it than of a job of one piece. What bounds it from below is what bounds one of its
 // parts, from that part's offset on.
 
-// soonestOf is soonest for a job of parts.
-func (d *Draft) soonestOf(r *grid.Request) (end grid.Time) {
-	for i := range r.Parts {
-		p := r.Parts[i].Request(r)
-		p.Ready = max(d.in.From, r.Ready).Add(r.Parts[i].Offset)
-		end = max(end, d.soonest(&p))
-	}
-	return end
-}
-
-// tooLongOf is tooLong for a job of parts.
-func (d *Draft) tooLongOf(r *grid.Request, span grid.Duration) (grid.Duration, bool) {
-	for i := range r.Parts {
-		if r.Parts[i].Last() <= span {
-			continue
-		}
-		p := r.Parts[i].Request(r)
-		if long := r.Parts[i].Offset + d.quickest(&p, false); long > span {
-			return long, true
-		}
-	}
-	return 0, false
-}
-
 // quickestOf is Quickest for a job of parts.
 func quickestOf(sites []Site, r *grid.Request) (long grid.Duration, any bool) {
 	for i := range r.Parts {
@@ -60,14 +36,14 @@ func (p *Planner) findFirst(d *Draft, job int) {
 	}
 }
 
-// neverParts is Never for a job of parts: what is so of the first part of which anything is so.
+// neverParts is behind for a job of parts: what is so of the first part of which anything is so.
 // That all parts together can be served, each by itself, it does not promise.
-func (x *Reach) neverParts(r *grid.Request, now grid.Time) grid.Reason {
+func (x *Reach) neverParts(open grid.Code, r *grid.Request, now grid.Time) grid.Reason {
 	for i, p := range pieces(r) {
 		alone := *x
 		alone.Horizon -= r.Parts[i].Offset
 		p.Ready = max(now, r.Ready).Add(r.Parts[i].Offset)
-		if why := alone.Never(&p, now); why.Refused() {
+		if why := alone.behind(open, &p, now); why.Refused() {
 			return reason(why.Code, "part %s: %v", r.Parts[i].Name, why)
 		}
 	}

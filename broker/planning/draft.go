@@ -27,6 +27,7 @@ type Draft struct {
 	shared     []bool
 	order      order           // of the groups, in a search by the papers' rules
 	ties       *placement.Ties // among groups of time-shared nodes, made when needed
+	has        *Reach          // of what the sites have, made when needed
 }
 
 // Plan is the plan for one job.

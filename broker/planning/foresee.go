@@ -32,13 +32,13 @@ type Foreseen struct {
 // LaterBy is how much later the second plan looks.
 const LaterBy = 30 * grid.Minute
 
-// Ask asks sites for quotes of what a Draft wants, and answers by site: nil for a site that has
-// not answered, whose base prices are then shown as a guess.
-type Ask func([]Wanted) [][]grid.Quote
+// Ask asks sites for quotes of what a Draft wants, each leg by itself or together, and answers
+// by site: nil for a site that has not answered, whose base prices are then shown as a guess.
+type Ask func(wanted []Wanted, together bool) [][]grid.Quote
 
 // Foresee plans the jobs, those that come after others in a further round, when the windows of
-// the earlier ones are taken. It costs three plans of the jobs of each round,
-// and a search for each job. ask may be nil.
+// the earlier ones are taken. It costs three plans of the jobs of each round, each with up to
+// two questions to the sites, and a search for each job. ask may be nil: nobody is asked.
 func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
 	out := make([]Foreseen, len(f.Input.Jobs))
 	in, funds := f.Input, f.Funds
@@ -103,14 +103,16 @@ func (f *Foresight) blocked(i int, out []Foreseen) grid.Reason {
 	return grid.Reason{}
 }
 
-// outcomes plans and chooses once.
+// outcomes plans and chooses once, and asks for quotes where a cycle would.
 func (p *Planner) outcomes(in *Input, funds Quotes, ask Ask) []JobOutcome {
-	d := p.Plan(in)
-	named := make([][]grid.Quote, len(in.Sites))
-	if ask != nil {
-		copy(named, ask(d.Wanted))
+	if ask == nil {
+		ask = func([]Wanted, bool) [][]grid.Quote { return nil }
 	}
-	known := make([]bool, len(in.Sites))
+	d := p.Plan(in)
+	named, known := make([][]grid.Quote, len(in.Sites)), make([]bool, len(in.Sites))
+	if slices.ContainsFunc(d.Wanted, func(w Wanted) bool { return len(w.Legs) > 0 }) {
+		copy(named, ask(d.Wanted, false))
+	}
 	for i := range d.Wanted {
 		w := &d.Wanted[i]
 		if known[i] = len(named[i]) == len(w.Legs); known[i] {
@@ -122,7 +124,13 @@ func (p *Planner) outcomes(in *Input, funds Quotes, ask Ask) []JobOutcome {
 		}
 	}
 	funds.Sites = named
-	return d.show(&funds, p.Choose(d, &funds), func(_ int, l *Leg) bool { return l.Contended && !known[l.Site] })
+	o := p.Choose(d, &funds)
+	if sets := d.Together(o); sets != nil {
+		if funds.Sets = ask(sets, true); funds.Sets != nil {
+			o = p.Choose(d, &funds)
+		}
+	}
+	return d.show(&funds, o, func(_ int, l *Leg) bool { return l.Contended && !known[l.Site] })
 }
 
 // variant plans the jobs once more with other requests, in view of what each gets now.

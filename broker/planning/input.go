@@ -41,6 +41,7 @@ type Terms struct {
 	Alpha           choice.Alpha    // of strategy alpha
 	Draws           uint64          // seed of strategy random
 	OfferWait       grid.Duration   // how long the sites had to answer; only used in reasons
+	Refuses         bool            // a job that is too dear for whatever the sites have is given up
 }
 
 // Job is a job as a cycle sees it.

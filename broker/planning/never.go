@@ -12,7 +12,8 @@ import (
 // What can never run, and what cannot run yet. A request that nothing of what the sites have
 // could ever serve, were all of it free, is refused at submission, with the figures; it is
 // abandoned if that is known only later. What the sites could serve, and cannot now, waits.
-// The same rule holds for every reason, and Verdicts is its one table.
+// The same rule holds for every reason, and Verdicts is its one table: Reach.Never asks all of
+// it before a submission or a dry run, Draft.Judge what a plan has left open.
 
 // Reach is what all sites have, free or not.
 type Reach struct {
@@ -20,11 +21,23 @@ type Reach struct {
 	Shared  []bool        // by group: its nodes are time-shared, and it prices work and not nodes
 	Horizon grid.Duration // the longest window that the broker plans
 	Capped  bool          // the price of each node is held to the job's price cap
+	Alone   bool          // a window lies on one group
+	Planned bool          // a plan has looked for windows, and so for shares of nodes by the rules of their own
 }
 
 // ReachOf is what the groups of sites make up.
 func ReachOf(horizon grid.Duration, t Terms) Reach {
-	return Reach{Horizon: horizon, Capped: t.Algorithm.CapsPrice() && !t.OneByOne()}
+	return Reach{Horizon: horizon, Capped: t.Algorithm.CapsPrice() && !t.OneByOne(), Alone: t.OneByOne()}
+}
+
+// reach is what the sites that have answered have.
+func (d *Draft) reach() *Reach {
+	if d.has == nil {
+		x := ReachOf(d.in.Horizon.Sub(d.in.From), d.in.Terms)
+		x.Groups, x.Shared, x.Planned = d.Groups, d.shared, true
+		d.has = &x
+	}
+	return d.has
 }
 
 // Add adds the groups that a site has offered.
@@ -42,38 +55,45 @@ type Verdict struct {
 	Never string // when the job is refused or abandoned; "": it never is
 	Waits string // when it waits; "": it never does
 	never func(*Reach, *grid.Request, grid.Time) grid.Reason
+	open  grid.Code // for this reason a plan has no window and has not looked for that one; "": it always looks
 }
 
 // Verdicts returns the table, in the order in which a request is judged.
 func Verdicts() []Verdict { return slices.Clone(verdicts) }
 
 var verdicts = []Verdict{
-	{grid.NoNode, "no node of any site has what is required, or the performance", "a site that could have it is away, or does not answer", noNode},
-	{grid.TooLarge, "it asks for more nodes than all suited ones together, or than any site has with `spread = \"one-site\"`; nodes whose group allows no window as long as the job are not suited", "so many nodes exist, and are not free at once: `no-window`", tooLarge},
-	{grid.TooLong, "it takes longer than the broker plans ahead (`horizon`), even on the fastest suited nodes", "", tooLong},
-	{grid.Expired, "it would end after its deadline even if all suited nodes were free from its ready time on", "", tooLate},
-	{grid.OverBudget, "its budget, or its price cap where each node is held to it, is below the least that the suited nodes cost at any time by their price curves", "windows cost more now, and prices by delay or over time may fall", tooDear},
-	{grid.NoWindow, "", "the nodes are taken until the horizon or its deadline", nil},
-	{grid.NoOffer, "", "no site answered in time", nil},
-	{grid.NotAllowed, "its user may not have that priority", "a site is closed to the user", nil},
-	{grid.Bound, "it asks for more nodes than its user or tenant may ever have at once", "others of their jobs hold the nodes or credits that they may have", nil},
-	{grid.NoMoney, "", "the account or the quota does not cover it now; a deposit or a new period may", nil},
-	{grid.After, "a job that it comes after cannot end any more as it must", "a job that it comes after is not placed, or not over, yet", nil},
-	{grid.LimitTime, "", "other jobs of its batch needed the VO's limits", nil},
-	{grid.LimitBudget, "", "other jobs of its batch needed the VO's limits", nil},
-	{grid.Waits, "", "something better than the present windows may come", nil},
-	{grid.QueueFull, "", "it is not taken while as many wait as may; submit it again", nil},
+	{grid.NoNode, "no node of any site has what is required, or the performance", "a site that could have it is away, or does not answer", noNode, ""},
+	{grid.TooLarge, "it asks for more nodes than all suited ones together, or than any site has with `spread = \"one-site\"`; nodes whose group allows no window as long as the job are not suited", "so many nodes exist, and are not free at once: `no-window`", tooLarge, ""},
+	{grid.Expired, "it would end after its deadline even if all suited nodes were free from its ready time on", "", tooLate, grid.NoWindow},
+	{grid.TooLong, "it takes longer than the broker plans ahead (`horizon`), even on the fastest suited nodes", "", tooLong, grid.NoWindow},
+	{grid.OverBudget, "its budget, or its price cap where each node is held to it, is below the least that the suited nodes cost at any time by their price curves", "windows cost more now, and prices by delay or over time may fall", tooDear, grid.OverBudget},
+	{grid.NoWindow, "", "the nodes are taken until the horizon or its deadline", nil, ""},
+	{grid.NoOffer, "", "no site answered in time", nil, ""},
+	{grid.NotAllowed, "its user may not have that priority", "a site is closed to the user", nil, ""},
+	{grid.Bound, "it asks for more nodes than its user or tenant may ever have at once", "others of their jobs hold the nodes or credits that they may have", nil, ""},
+	{grid.NoMoney, "", "the account or the quota does not cover it now; a deposit or a new period may", nil, ""},
+	{grid.After, "a job that it comes after cannot end any more as it must", "a job that it comes after is not placed, or not over, yet", nil, ""},
+	{grid.LimitTime, "", "other jobs of its batch needed the VO's limits", nil, ""},
+	{grid.LimitBudget, "", "other jobs of its batch needed the VO's limits", nil, ""},
+	{grid.Waits, "", "something better than the present windows may come", nil, ""},
+	{grid.QueueFull, "", "it is not taken while as many wait as may; submit it again", nil, ""},
 }
 
 // Never says why a request can never be served by what the sites have, with the figures; no
 // reason: it may be. Its cost is linear in the groups, and in the sizes of a moldable job. A
 // job of parts is judged part by part.
 func (x *Reach) Never(r *grid.Request, now grid.Time) grid.Reason {
+	return x.behind("", r, now)
+}
+
+// behind is Never as far as a plan has not looked, which has found no window for a reason. "":
+// nothing was planned.
+func (x *Reach) behind(open grid.Code, r *grid.Request, now grid.Time) grid.Reason {
 	if r.Composed() {
-		return x.neverParts(r, now)
+		return x.neverParts(open, r, now)
 	}
 	for i := range verdicts {
-		if v := &verdicts[i]; v.never != nil {
+		if v := &verdicts[i]; v.never != nil && (open == "" || v.open == open) {
 			if why := v.never(x, r, now); why.Refused() {
 				return why
 			}
@@ -114,7 +134,7 @@ func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site string) {
 	for i, sum := 0, 0; i < len(x.Groups); i++ {
 		g := &x.Groups[i]
-		if r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
+		if x.Alone || r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
 		if Suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
@@ -154,20 +174,28 @@ func tooLarge(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	return reason(grid.TooLarge, "asks for %d nodes; the sites have %d that suit%v", fewest, most, short)
 }
 
-// tooLong judges how long the request takes on the fastest nodes.
+// tooLong judges how long the request takes on the fastest nodes. Most need no look at the
+// groups: their nodes are no slower than they ask for.
 func tooLong(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
+	if r.MinPerformance > 0 && r.MinPerformance.Runtime(r.Longest()) <= x.Horizon {
+		return grid.Reason{}
+	}
 	if takes := x.quickest(r); takes > x.Horizon {
-		return reason(grid.TooLong, "takes %v on the fastest suited nodes, and the broker plans %v ahead: no window can be that long",
+		return reason(grid.TooLong, "takes %v, the horizon allows %v: no window can be that long; it needs a longer horizon or faster nodes",
 			grid.Phrase(takes.Words()), grid.Phrase(x.Horizon.Words()))
 	}
 	return grid.Reason{}
 }
 
-// quickest is the shortest time that the request takes on as many nodes as it needs.
+// quickest is the shortest time that the request takes on as many nodes as it needs: of one
+// group, of one site or of all.
 func (x *Reach) quickest(r *grid.Request) grid.Duration {
 	pools := map[string]int{}
 	return r.Quickest(x.Groups, func(g int) int {
-		if !r.OneSite {
+		switch {
+		case x.Alone:
+			return g
+		case !r.OneSite:
 			return 0
 		}
 		site := x.Groups[g].Site
@@ -180,22 +208,27 @@ func (x *Reach) quickest(r *grid.Request) grid.Duration {
 
 // tooLate judges the deadline, as if the fastest suited nodes sufficed.
 func tooLate(x *Reach, r *grid.Request, now grid.Time) grid.Reason {
-	if r.Deadline >= grid.Never || slices.Contains(x.Shared, true) { // shares of nodes are admitted by rules of their own
+	if r.Deadline >= grid.Never || !x.Planned && slices.Contains(x.Shared, true) {
 		return grid.Reason{}
 	}
-	fastest := grid.Performance(0)
-	for i := range x.Groups {
-		if g := &x.Groups[i]; serves(g, r) {
-			fastest = max(fastest, g.Performance)
-		}
+	end := max(now, r.Ready)
+	if fastest := x.fastest(r); fastest > 0 {
+		end = end.Add(fastest.Runtime(r.Shortest()))
 	}
-	if fastest == 0 {
-		return grid.Reason{}
-	}
-	if end := max(now, r.Ready).Add(fastest.Runtime(r.Shortest())); end > r.Deadline {
+	if end > r.Deadline {
 		return reason(grid.Expired, "it would end at %v at the soonest, after its deadline %v", end, r.Deadline)
 	}
 	return grid.Reason{}
+}
+
+// fastest is the performance of the fastest nodes that suit a request; 0: none do.
+func (x *Reach) fastest(r *grid.Request) (fastest grid.Performance) {
+	for i := range x.Groups {
+		if g := &x.Groups[i]; g.Performance > fastest && serves(g, r) {
+			fastest = g.Performance
+		}
+	}
+	return fastest
 }
 
 // tooDear judges the money. A site takes something off for freedom that it is given, and prices

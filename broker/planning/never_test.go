@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,39 @@ func TestNever_NothingThatCanRunIsRefused(t *testing.T) {
 		for i := range in.Jobs {
 			if why := x.Never(&in.Jobs[i].Request, in.From); len(d.Jobs[i].Alternatives) > 0 && why.Refused() {
 				t.Fatalf("%s has %d windows, and can never run: %v", in.Jobs[i].Name, len(d.Jobs[i].Alternatives), why)
+			}
+		}
+	})
+}
+
+// A cycle gives up for good what no site can ever serve, and a submission refuses the same: where
+// a plan finds nothing, both judge alike.
+func TestNever_ACycleJudgesByTheSameRules(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := randomInput(t)
+		in.Away, in.Terms.Refuses = false, true
+		for i := range in.Jobs {
+			j := &in.Jobs[i]
+			j.Barred, j.Elsewhere, j.Pending, j.Deadline = nil, false, false, j.Request.Deadline
+		}
+		d := new(Planner).Plan(in)
+		if !in.complete() {
+			return
+		}
+		for _, p := range d.Postponed {
+			r := &in.Jobs[p.Job].Request
+			x := *d.reach()
+			x.Planned = false
+			never := x.Never(r, in.From)
+			if p.Reason.Code == grid.Expired && slices.Contains(x.Shared, true) {
+				continue // which only a plan knows
+			}
+			if p.Final != never.Refused() && !(p.Final && r.Composed()) { // parts that do not fit together are each served
+				t.Fatalf("%s: the cycle says %v (final %t), a submission %q", in.Jobs[p.Job].Name, p.Reason, p.Final, never)
+			}
+			if p.Final && never.Refused() && p.Reason.Code != never.Code {
+				t.Fatalf("%s: %v in a cycle, %v at submission", in.Jobs[p.Job].Name, p.Reason, never)
 			}
 		}
 	})
@@ -65,7 +99,7 @@ func TestNever_SaysWhyWithTheFigures(t *testing.T) {
 		"as wide as all":              {&x, ask(func(r *grid.Request) { r.Nodes = 12 }), grid.None, ""},
 		"so wide on one site":         {&x, ask(func(r *grid.Request) { r.Nodes, r.OneSite = 9, true }), grid.TooLarge, "asks for 9 nodes on one site; the most that suit it has north, 8"},
 		"longer than the site allows": {&x, ask(func(r *grid.Request) { r.Require.GPUs, r.Length = 1, grid.Hour+2 }), grid.TooLarge, "the sites have 0 that suit; 4 more allow no window of that length"},
-		"so long":                     {&x, ask(func(r *grid.Request) { r.Nodes, r.Length = 6, 3*grid.Hour }), grid.TooLong, "takes 3h on the fastest suited nodes, and the broker plans 2h ahead"},
+		"so long":                     {&x, ask(func(r *grid.Request) { r.Nodes, r.Length = 6, 3*grid.Hour }), grid.TooLong, "takes 3h, the horizon allows 2h: no window can be that long"},
 		"so soon":                     {&x, ask(func(r *grid.Request) { r.Ready, r.Deadline = 3000_000, 4000_000 }), grid.Expired, "after its deadline 4000"},
 		// Two nodes of north for an hour cost 2 x 2 x 0.5 = 2 credits at the least.
 		"so poor":             {&x, ask(func(r *grid.Request) { r.Budget = 2*grid.Credit - 10 }), grid.OverBudget, "on north at the lowest base price that they ever have, and the budget is 1.99999"},

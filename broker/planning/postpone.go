@@ -22,7 +22,8 @@ func (c *chooser) giveUp(job int, why grid.Reason) {
 
 // Judge decides how a job that gets no window for the reason why is postponed. It is final
 // if every site asked has answered, no other site may appear, none is closed to the job's
-// user, and no site could ever serve the job.
+// user, and no site could ever serve the job: by the rules of never.go, as far as the plan has
+// not looked itself.
 func (d *Draft) Judge(job int, why grid.Reason, away bool) Postponed {
 	j := &d.in.Jobs[job]
 	p := Postponed{Job: job, Reason: why}
@@ -33,77 +34,35 @@ func (d *Draft) Judge(job int, why grid.Reason, away bool) Postponed {
 	if away || j.Elsewhere || !d.in.complete() {
 		return p
 	}
-	switch why.Code {
-	case grid.TooLarge, grid.NoNode:
+	switch {
+	case why.Code == grid.TooLarge, why.Code == grid.NoNode: // the search has looked at all there is, free or not
 		p.Final = true
-	case grid.NoWindow:
-		r := &j.Request
-		end := d.soonest(r)
-		if long, is := d.tooLong(r); is && (end <= r.Deadline || j.Pending) {
-			p.Reason = reason(grid.TooLong, "takes %v, the horizon allows %v: no window can be that long; it needs a longer horizon or faster nodes",
-				grid.Phrase(long.Words()), grid.Phrase(d.in.Horizon.Sub(d.in.From).Words()))
-			p.Final = true
-			break
+	case why.Code == grid.NoWindow:
+		d.noWindow(j, &p)
+	case why.Code == grid.OverBudget && d.in.Terms.Refuses:
+		if never := d.reach().behind(why.Code, &j.Request, d.in.From); never.Refused() {
+			p.Reason, p.Final = never, true
 		}
-		if end <= r.Deadline {
-			break
-		}
-		p.Reason = reason(grid.Expired, "it would end at %v at the soonest, after its deadline %v", end, r.Deadline)
-		if r.Deadline < j.Deadline {
-			p.Reason = reason(grid.Expired, "it would end at %v at the soonest, and what comes after it needs it to end by %v", end, r.Deadline)
-		}
-		p.Final = !j.Pending
 	}
 	return p
 }
 
-// soonest is the earliest end that a request could have if everything were free.
-func (d *Draft) soonest(r *grid.Request) grid.Time {
-	best := grid.Never
-	if r.Composed() {
-		return d.soonestOf(r)
+// noWindow judges a job for which no window is free.
+func (d *Draft) noWindow(j *Job, p *Postponed) {
+	r := j.Request
+	if j.Pending { // it may be ready earlier: then its deadline leaves more time
+		r.Deadline = grid.Never
 	}
-	if r.Require.None() { // like most jobs: the fastest group decides
-		if d.fastest >= r.MinPerformance && len(d.Groups) > 0 {
-			best = max(d.in.From, r.Ready).Add(d.fastest.Runtime(r.Shortest()))
-		}
-		return best
-	}
-	for i := range d.Groups {
-		if g := &d.Groups[i]; serves(g, r) {
-			best = min(best, max(d.in.From, r.Ready).Add(g.Performance.Runtime(r.Shortest())))
+	if never := d.reach().behind(grid.NoWindow, &r, d.in.From); never.Refused() {
+		p.Reason, p.Final = never, true
+	} else if j.Pending {
+		if late := d.reach().behind(grid.NoWindow, &j.Request, d.in.From); late.Refused() {
+			p.Reason = late
 		}
 	}
-	return best
-}
-
-// tooLong reports whether a request takes longer than the horizon allows wherever it runs,
-// and how long it takes at least. Most need no look at the groups: their nodes are no slower
-// than they ask for.
-func (d *Draft) tooLong(r *grid.Request) (grid.Duration, bool) {
-	span := d.in.Horizon.Sub(d.in.From)
-	if r.Composed() {
-		return d.tooLongOf(r, span)
+	if p.Reason.Code == grid.Expired && j.Request.Deadline < j.Deadline {
+		p.Reason = reason(grid.Expired, "it would end at %v at the soonest, and what comes after it needs it to end by %v", d.soonest(&j.Request), j.Request.Deadline)
 	}
-	if r.MinPerformance > 0 && r.MinPerformance.Runtime(r.Longest()) <= span {
-		return 0, false
-	}
-	long := d.quickest(r, d.in.Terms.OneByOne())
-	return long, long > span
-}
-
-// quickest is the shortest time that a request can take on what the sites have: on one group,
-// or on what may carry it together.
-func (d *Draft) quickest(r *grid.Request, oneGroup bool) grid.Duration {
-	return r.Quickest(d.Groups, func(g int) int {
-		switch {
-		case oneGroup:
-			return g
-		case r.OneSite:
-			return int(d.siteOf[g])
-		}
-		return 0
-	})
 }
 
 // leftOut adds to the reason why a job has no window the sites that are closed to its

@@ -43,6 +43,14 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 	within := func(seconds grid.Time) func(*Input) { // the horizon
 		return func(in *Input) { in.Horizon = in.From + seconds*sec }
 	}
+	poor := func(refuses bool) func(*Input) { // 500 s on north cost half a credit at the least
+		return func(in *Input) {
+			for i := range in.Sites {
+				in.Sites[i].Groups[0].Group.Price = grid.Price(3600 * grid.Credit / 1000)
+			}
+			in.Terms.Refuses, in.Jobs[0].Request.Budget = refuses, grid.Credit/2-10
+		}
+	}
 	wide := func(nodes int) func(*Input) { return func(in *Input) { in.Jobs[0].Request.Nodes = nodes } }
 	ready := func(in *Input) { in.Jobs[0].Request.Ready = 300 * sec }
 	for name, c := range map[string]struct {
@@ -62,7 +70,6 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		"no money":                             {grid.NoMoney, due(101), grid.NoMoney, false, ""},
 		"in time on the fastest":               {grid.NoWindow, due(600), grid.NoWindow, false, ""},
 		"too late even there":                  {grid.NoWindow, due(599), grid.Expired, true, "end at 600 at the soonest, after its deadline 599"},
-		"faster than any node":                 {grid.NoWindow, both(due(20_000), func(in *Input) { in.Jobs[0].Request.MinPerformance = 3 * grid.Unit }), grid.Expired, true, "deadline 20000"},
 		"once it is ready":                     {grid.NoWindow, both(ready, due(800)), grid.NoWindow, false, ""},
 		"too late once it is ready":            {grid.NoWindow, both(ready, due(799)), grid.Expired, true, "end at 800"},
 		"in time on what it requires":          {grid.NoWindow, both(gpu, due(1100)), grid.NoWindow, false, ""},
@@ -76,6 +83,10 @@ func TestJudge_FinalIsWhatNobodyCanEverServe(t *testing.T) {
 		"too long where there are enough":      {grid.NoWindow, both(within(700), wide(3)), grid.TooLong, true, "takes 1000s"},
 		"too long on one site":                 {grid.NoWindow, both(within(700), wide(2), func(in *Input) { in.Jobs[0].Request.OneSite = true }), grid.NoWindow, false, ""},
 		"too long on what it requires":         {grid.NoWindow, both(within(999), gpu), grid.TooLong, true, "horizon allows 999s"},
+		"too dear, and none is given up":       {grid.OverBudget, poor(false), grid.OverBudget, false, "it is so"},
+		"too dear for whatever there is":       {grid.OverBudget, poor(true), grid.OverBudget, true, "costs at least 0.499999 credits, on north"},
+		"too dear now":                         {grid.OverBudget, both(poor(true), func(in *Input) { in.Jobs[0].Request.Budget = grid.Credit / 2 }), grid.OverBudget, false, "it is so"},
+		"too dear, a site may come":            {grid.OverBudget, both(poor(true), func(in *Input) { in.Away = true }), grid.OverBudget, false, "it is so"},
 		"too late for the job that follows it": {grid.NoWindow, both(due(599), func(in *Input) { in.Jobs[0].Deadline = 900 * sec }), grid.Expired, true, "what comes after it needs it to end by 599"},
 	} {
 		in := judged()

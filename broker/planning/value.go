@@ -314,3 +314,28 @@ func (a *Alternative) window() grid.Window {
 	}
 	return w
 }
+
+// soonest is the earliest end that a request could have if everything were free.
+func (d *Draft) soonest(r *grid.Request) grid.Time {
+	if r.Composed() {
+		return d.soonestOf(r)
+	}
+	fastest := d.fastest
+	if !r.Require.None() { // most require nothing: the fastest group decides
+		fastest = d.reach().fastest(r)
+	}
+	if fastest < max(1, r.MinPerformance) {
+		return grid.Never
+	}
+	return max(d.in.From, r.Ready).Add(fastest.Runtime(r.Shortest()))
+}
+
+// soonestOf is soonest for a job of parts.
+func (d *Draft) soonestOf(r *grid.Request) (end grid.Time) {
+	for i := range r.Parts {
+		p := r.Parts[i].Request(r)
+		p.Ready = max(d.in.From, r.Ready).Add(r.Parts[i].Offset)
+		end = max(end, d.soonest(&p))
+	}
+	return end
+}

@@ -60,6 +60,7 @@ type Driver struct {
 	fights atomic.Int64         // how much of it the last look has shown
 
 	aside aside
+	known map[string]*shown        // by name: what the last look has shown
 	nodes atomic.Pointer[[]string] // that looks show
 }
 

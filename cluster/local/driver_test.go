@@ -307,3 +307,27 @@ func TestDriver_ShowsAnEndLongEnough(t *testing.T) {
 		t.Errorf("its output is %q", out)
 	}
 }
+
+// A look remembers what it has shown of work that is over, and reads it no more; what runs is
+// read anew, and what is not there any more is forgotten.
+func TestLook_ReadsWorkThatIsOverOnce(t *testing.T) {
+	m := newMachine(t)
+	m.runs(m.order("bourse.1", "sh", "-c", "exit 3"))
+	m.runs(m.order("bourse.2", "sleep", "1000"))
+	first := m.over("bourse.1")
+	if err := os.Remove(m.work("bourse.1").file(supervisor.ResultFile)); err != nil {
+		t.Fatal(err)
+	}
+	if again := m.job("bourse.1"); again == nil || fmt.Sprint(*again) != fmt.Sprint(first) || len(m.known) != 2 {
+		t.Errorf("%+v, first %+v, %d are known", again, first, len(m.known))
+	}
+	if x := m.known["bourse.2"]; x.over != nil || x.order == nil {
+		t.Errorf("what runs is remembered as %+v", x)
+	}
+	if err := os.RemoveAll(string(m.work("bourse.1"))); err != nil {
+		t.Fatal(err)
+	}
+	if m.job("bourse.1") != nil || len(m.known) != 1 {
+		t.Errorf("%d are known", len(m.known))
+	}
+}

@@ -21,8 +21,10 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 	l := &grid.Look{At: at, Source: "processes of this machine"}
 	busy := map[string]int{}
 	fights := map[string]time.Time{}
+	known := d.known
+	d.known = make(map[string]*shown, len(known))
 	for _, name := range d.names() {
-		job, left, err := d.work(name).job()
+		job, left, err := d.recall(known, name).job(d.work(name))
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +42,7 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 		}
 	}
 	for _, name := range d.aside.list(time.Now()) {
-		if job, _, err := work(d.ended(name)).job(); err == nil && job != nil {
+		if job, _, err := d.recall(known, name).job(work(d.ended(name))); err == nil && job != nil {
 			l.Jobs = append(l.Jobs, *job)
 		}
 	}
@@ -75,9 +77,32 @@ func (d *Driver) Unkillable() int { return int(d.fights.Load()) }
 // ranks puts running work first.
 var ranks = map[grid.ManagedState]int{grid.ManagedRunning: 0, grid.ManagedEnded: 1, grid.ManagedLost: 1}
 
+// shown is what earlier looks have read of a piece of work and can never change: its order and,
+// once it is over, all of it. Without that a look would read the files of all work of the last
+// ten minutes, and there is a look whenever work begins or ends.
+type shown struct {
+	order *order
+	over  *grid.ManagedJob
+}
+
+// recall is what is known of a piece of work before a look. What no look shows any more is
+// forgotten.
+func (d *Driver) recall(before map[string]*shown, name string) *shown {
+	x := before[name]
+	if x == nil {
+		x = &shown{}
+	}
+	d.known[name] = x
+	return x
+}
+
 // job is how a look shows a piece of work; nil if it does not. left: it runs on though it is
 // killed again and again.
-func (w work) job() (j *grid.ManagedJob, left bool, err error) {
+func (x *shown) job(w work) (j *grid.ManagedJob, left bool, err error) {
+	if x.over != nil {
+		again := *x.over
+		return &again, false, nil
+	}
 	s := w.state()
 	if s.err != nil {
 		return nil, false, s.err
@@ -85,10 +110,13 @@ func (w work) job() (j *grid.ManagedJob, left bool, err error) {
 	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Code != "" {
 		return nil, false, nil // it has not begun
 	}
-	o, err := supervisor.Read[order](w.folder(), supervisor.OrderFile)
-	if o == nil {
-		return nil, false, err // it was just put aside
+	if x.order == nil {
+		if x.order, err = supervisor.Read[order](w.folder(), supervisor.OrderFile); x.order == nil {
+			return nil, false, err // it was just put aside
+		}
+		x.order.Work, x.order.Run = grid.Handover{}, nil // which no look shows
 	}
+	o := x.order
 	j = &grid.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: grid.ManagedRunning,
 		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: grid.Time(o.End).Sub(o.Start), Submit: o.At, Start: grid.Time(s.claim.At), End: grid.Time(o.End)}
 	if r := s.result; r != nil {
@@ -96,6 +124,8 @@ func (w work) job() (j *grid.ManagedJob, left bool, err error) {
 		if r.Lost != "" {
 			j.State, j.Why = grid.ManagedLost, r.Lost
 		}
+		over := *j
+		x.over = &over
 	}
 	if s.left != nil {
 		j.Why = fmt.Sprintf("it is killed again and again since %v, and %d of its processes are there", grid.Time(s.left.Since), s.left.Processes)

@@ -325,12 +325,32 @@ func ended(b *Backend, e *entry, now grid.Time) act {
 		r.Exit = 128 + r.Signal
 	}
 	switch {
-	case e.ended && j.End >= e.what.End.Add(-b.cfg.Limits.Skew):
-		r.Ended = grid.Because(grid.Expired, "its window was over")
+	case b.cutOff(e, j):
+		r.Ended = b.windowOver(e, j.Start)
+		r.Known = r.Exit != 0 // a status of 0 on the way out says nothing of success
 	case j.Why != "":
 		r.Ended = grid.Because(grid.Withdrawn, "%s", j.Why)
 	}
 	return b.finish(e, now, r)
+}
+
+// cutOff reports whether work that is over ended with its window and not by itself. What
+// ended with status 0 before that, and of which its manager says nothing else, has succeeded,
+// though it was told to end before that was seen.
+func (b *Backend) cutOff(e *entry, j *grid.ManagedJob) bool {
+	over := j.End >= e.what.End
+	if j.Why == "" && j.Exit == 0 && j.Signal == 0 || !e.ended {
+		return over && (e.ended || j.Why != "")
+	}
+	return over || j.End >= e.what.End.Add(-b.cfg.Limits.Skew)
+}
+
+// windowOver is why work is cut off that has begun at an instant; 0: that is not known.
+func (b *Backend) windowOver(e *entry, begun grid.Time) grid.Reason {
+	if late := begun.Sub(e.what.Start) - b.cfg.Limits.Skew; begun > 0 && late >= grid.Second {
+		return grid.Because(grid.Expired, "its window was over, and it had begun %v late", grid.Phrase(late.Words()))
+	}
+	return grid.Because(grid.Expired, "its window was over")
 }
 
 // vanished settles work that has run and is no longer there.
@@ -340,7 +360,7 @@ func vanished(b *Backend, e *entry, now grid.Time) act {
 		r.Begin = e.last.Start
 	}
 	if r.Ended = grid.Because(grid.Unknown, "the resource manager no longer knows it"); e.ended {
-		r.Ended = grid.Because(grid.Expired, "its window was over")
+		r.Ended = b.windowOver(e, r.Begin)
 	}
 	return b.finish(e, now, r)
 }

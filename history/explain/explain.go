@@ -54,7 +54,7 @@ type Explanation struct {
 	Unknown     []string       `json:"unknown,omitempty"`  // what cannot be said, and why
 	Journal     [2]grid.Time   `json:"journal"`            // from when to when the facts are
 	Earliest    *Estimate      `json:"earliest,omitempty"` // of a job that waits
-
+	Elements    string         `json:"elements,omitempty"` // of an array: how many are in each state
 }
 
 // Waiting says since when a job waits for its present reason.
@@ -203,6 +203,10 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 		e.Latest = append(e.Latest, l)
 	}
 	e.doubts(h)
+	if h.elements != nil { // it never takes part in a cycle itself
+		e.Elements = grid.Tally(h.elements.counts())
+		return e, nil
+	}
 	x := &examiner{Explanation: e, past: h, options: o}
 	switch c := x.decisive(); {
 	case c != nil:

@@ -43,6 +43,8 @@ type past struct {
 	facts int
 	image bool // the journal's beginning was dropped: it begins with an image
 	ended bool // the journal says nothing of it any more: it was forgotten
+
+	elements *elements // of an array; nil: it is none
 }
 
 // cycle is one cycle on record, and what it has done for the job.
@@ -90,6 +92,12 @@ func gather(facts iter.Seq2[grid.Time, agents.Fact], job string) *past {
 		}
 		h.last = max(h.last, at)
 		g.take(at, f)
+		if h.elements != nil {
+			h.elements.take(at, f)
+		}
+	}
+	if h.elements != nil {
+		h.elements.stand(&h.standing)
 	}
 	return h
 }
@@ -172,6 +180,7 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 func (g *gatherer) asks(at grid.Time, j *grid.Job) {
 	g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 	g.after, g.gap, g.at = j.After, j.Gap, at
+	g.elements = newElements(j)
 }
 
 // begins reports whether a fact of an array may be about the job, which is an element of it.
@@ -336,6 +345,7 @@ func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 		}
 		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap
+		g.elements = newElements(j)
 		if m.State == grid.JobWaiting && m.Reason.Refused() {
 			g.waitsFrom = m.Since
 		}

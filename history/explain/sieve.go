@@ -15,7 +15,7 @@ import (
 // before the cycles that were kept. A sieve keeps eight bytes for each of the job's own
 // facts, and a bounded number of cycles.
 //
-// A fact is the job's own if it names the job or a transaction of it. Of the
+// A fact is the job's own if it names the job, an element of it, or a transaction of these. Of the
 // cycles that the job took part in, it takes the detail of the latest and of those
 // that have placed it; of the others that of the latest few, for what sites have
 // offered since.
@@ -23,6 +23,7 @@ type Sieve struct {
 	job    string
 	name   []byte          // the job's, as facts have it
 	array  []byte          // likewise, that of the array whose element it is; nil: none
+	inside []byte          // how facts begin the name of an element of the job, if that is an array
 	txs    map[string]*lap // transactions of the job, as facts have them, and the cycle they began in
 	found  []uint64
 	ends   [2]uint64 // the first record and the last
@@ -49,6 +50,7 @@ const (
 // NewSieve returns a sieve for the facts of a job.
 func NewSieve(job string) *Sieve {
 	s := &Sieve{job: job, name: asText(job), txs: map[string]*lap{}, now: &lap{}}
+	s.inside = append(slices.Clone(s.name[:len(s.name)-1]), '[')
 	if array, _, ok := grid.ElementOf(job); ok {
 		s.array = asText(array)
 	}
@@ -115,11 +117,12 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 		s.now.own = s.now.own || bytes.Contains(text, s.name)
 		return false
 	}
-	if !bytes.Contains(text, s.name) && s.txs[string(txIn(text))] == nil && !(s.array != nil && ofArrays[kind] && bytes.Contains(text, s.array)) {
+	own := bytes.Contains(text, s.name) || s.array != nil && ofArrays[kind] && bytes.Contains(text, s.array)
+	if !own && s.txs[string(txIn(text))] == nil && !bytes.Contains(text, s.inside) {
 		return false
 	}
 	s.found = append(s.found, place)
-	s.now.own = s.now.own || what == trying || what == begins
+	s.now.own = s.now.own || own && (what == trying || what == begins)
 	return what == begins || what == adopts || what == decides || what == image
 }
 
@@ -127,23 +130,29 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 func (s *Sieve) Learn(_ uint64, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.TxBegun:
-		if f.Job == s.job {
-			s.txs[string(asText(f.Tx))] = s.now
-		}
-	case facts.LegAdopted:
-		if key := string(asText(f.Leg.Tx)); f.Job == s.job && s.txs[key] == nil {
+		switch key := string(asText(f.Tx)); {
+		case f.Job == s.job:
+			s.txs[key] = s.now
+		case within(f.Job, s.job):
 			s.txs[key] = &lap{}
 		}
+	case facts.LegAdopted:
+		s.learn(f.Job, f.Leg.Tx)
 	case facts.BrokerImage:
 		for i := range f.Txs {
-			if key := string(asText(f.Txs[i].Tx)); f.Txs[i].Job == s.job && s.txs[key] == nil {
-				s.txs[key] = &lap{}
-			}
+			s.learn(f.Txs[i].Job, f.Txs[i].Tx)
 		}
 	case facts.TxDecided:
 		if l := s.txs[string(asText(f.Tx))]; l != nil && f.Commit {
 			l.placed = true
 		}
+	}
+}
+
+// learn notes a transaction that is the job's, or an element's of it, from before its cycle.
+func (s *Sieve) learn(job string, tx grid.TxID) {
+	if key := string(asText(tx)); s.txs[key] == nil && (job == s.job || within(job, s.job)) {
+		s.txs[key] = &lap{}
 	}
 }
 

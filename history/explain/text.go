@@ -155,6 +155,9 @@ func (e *Explanation) head(w *writer) {
 			}
 		}
 	}
+	if e.Elements != "" {
+		w.line("  its elements: %s; explain %s[INDEX] says why of one", e.Elements, e.Job)
+	}
 	if x := e.Earliest; x != nil {
 		e.estimate(w, x)
 	}

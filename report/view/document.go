@@ -111,7 +111,8 @@ type Job struct {
 	Name   string   `json:"name"`
 	Batch  string   `json:"batch,omitempty"` // jobs of one batch are folded into a row
 	State  string   `json:"state"`
-	Exit   *int     `json:"exit,omitempty"` // of its work, the first that is not 0
+	Counts string   `json:"counts,omitempty"` // of an array: how many elements are in each state
+	Exit   *int     `json:"exit,omitempty"`   // of its work, the first that is not 0
 	Submit int64    `json:"submit"`
 	Start  *int64   `json:"start,omitempty"`
 	End    *int64   `json:"end,omitempty"`

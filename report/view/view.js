@@ -20,7 +20,7 @@ export { Span };
 // jobColumns: the third is which of them is folded first where there is no room.
 const jobColumns = [["Job", "word"], ["State", "state"], ["Why", "word", 5], ["VO", "word", 4], ["Submit", "at", 3], ["Nodes", "number", 8], ["Start", "at", 9], ["Wait", "span", 2], ["End", "at", 6],
   ["Sites", "word", 7], ["Credits", "money", 10], ["per node-hour", "number", 1]].map(([name, kind, fold]) => ({ name, kind, fold }));
-const jobCells = j => [j.name, j.state, j.why ?? "", j.vo ?? "", j.submit, j.nodes, j.start, j.start === undefined ? undefined : j.start - j.submit, j.end,
+const jobCells = j => [j.name, j.counts ?? j.state, j.why ?? "", j.vo ?? "", j.submit, j.nodes, j.start, j.start === undefined ? undefined : j.start - j.submit, j.end,
   (j.sites ?? []).join(", "), j.cost, j.price ? +j.price.toFixed(3) : undefined];
 
 export function createView(root, options = {}) {
@@ -84,7 +84,7 @@ class View {
   // search finds the jobs whose words are sought, by which the other blocks fade.
   #search() {
     const words = this.#sought.toLowerCase().split(/\s+/).filter(Boolean), keep = this.#keep;
-    const has = j => words.every(w => [j.name, j.batch, j.vo, j.user, j.state, ...(j.sites ?? [])].some(x => x?.toLowerCase().includes(w)));
+    const has = j => words.every(w => [j.name, j.batch, j.vo, j.user, j.counts ?? j.state, ...(j.sites ?? [])].some(x => x?.toLowerCase().includes(w)));
     this.#found = words.length || keep ? new Set(this.store.jobs.filter(j => (!keep || keep(j)) && has(j))) : null;
     this.gantt.keep = this.#found && (bar => this.#found.has(this.store.job(bar)));
     this.foundWords.textContent = words.length ? count(this.#found.size, "job") : "";
@@ -171,7 +171,7 @@ class View {
     return make("div", { class: "story" }, make("p", { class: "faint" }, `Batch ${of.batch}`), table.element);
   }
 
-  #row(job) { return { key: job.id, state: job.worst, cells: jobCells(this.options.users ? { ...job, vo: job.user } : job), of: job }; }
+  #row(job) { return { key: job.id, state: job.worst ?? (job.counts && job.state), cells: jobCells(this.options.users ? { ...job, vo: job.user } : job), of: job }; }
 
   // rows are those of the table of jobs.
   #rows() {

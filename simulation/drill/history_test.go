@@ -14,7 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/simulation/torture"
+	"github.com/bourse-grid/bourse/simulation/linear"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -165,7 +165,7 @@ func registerStep(state, does string, out told) []any {
 // shows it: what is asked may have been asked at once when the fact before it
 // was on record, what is answered was answered when it was on record itself.
 type legHistory struct {
-	*torture.History
+	*linear.History
 	txs    map[grid.TxID]*facts.TxBegun
 	priced map[grid.TxID]int
 	legs   map[string][]grid.LegID // of a job's committed windows
@@ -174,7 +174,7 @@ type legHistory struct {
 
 // readLegs reads the journal of a broker's process, or of a replica's.
 func readLegs(dir string) (*legHistory, error) {
-	h := &legHistory{torture.NewHistory(), map[grid.TxID]*facts.TxBegun{}, map[grid.TxID]int{}, map[string][]grid.LegID{}, map[grid.LegID]bool{}}
+	h := &legHistory{linear.New(), map[grid.TxID]*facts.TxBegun{}, map[grid.TxID]int{}, map[string][]grid.LegID{}, map[grid.LegID]bool{}}
 	folder, err := journal.LookInto(dir)
 	if err != nil {
 		return nil, err
@@ -195,24 +195,24 @@ func (h *legHistory) take(fact interface{ Kind() string }) {
 	case facts.TxBegun:
 		h.txs[f.Tx] = &f
 		for i := range f.Legs {
-			h.Ask(grid.LegID{Tx: f.Tx, Leg: i}, torture.AskHold, f.Sites[i], f.Limits[i])
+			h.Ask(grid.LegID{Tx: f.Tx, Leg: i}, linear.AskHold, f.Sites[i], f.Limits[i])
 		}
 	case facts.LegPriced:
-		h.Answer(f.Leg, torture.AskHold, "Held", f.Fare.Total())
+		h.Answer(f.Leg, linear.AskHold, "Held", f.Fare.Total())
 		if h.priced[f.Leg.Tx]++; h.txs[f.Leg.Tx] != nil && len(h.txs[f.Leg.Tx].Legs) > 1 {
-			h.Ask(f.Leg, torture.AskPrepare, "", 0)
+			h.Ask(f.Leg, linear.AskPrepare, "", 0)
 		}
 	case facts.TxDecided:
 		h.decided(f)
 	case facts.TxReversed:
-		h.each(f.Tx, func(leg grid.LegID) { h.Ask(leg, torture.AskCancel, "", 0) })
+		h.each(f.Tx, func(leg grid.LegID) { h.Ask(leg, linear.AskCancel, "", 0) })
 	case facts.LegClosed:
 		switch {
 		case f.Commit:
-			h.Answer(f.Leg, torture.AskConfirm, "Confirmed", 0)
+			h.Answer(f.Leg, linear.AskConfirm, "Confirmed", 0)
 		case f.Reason.Refused(): // the site has given it up: it was never asked, or could not be done
 		default:
-			h.Answer(f.Leg, torture.AskCancel, "Cancelled", 0)
+			h.Answer(f.Leg, linear.AskCancel, "Cancelled", 0)
 		}
 	case facts.JobCancelled:
 		h.released(f.Job)
@@ -220,7 +220,7 @@ func (h *legHistory) take(fact interface{ Kind() string }) {
 		h.released(f.Job)
 	case facts.LegDone:
 		if f.State == grid.Released {
-			h.Answer(f.Leg, torture.AskRelease, "Released", f.Refund)
+			h.Answer(f.Leg, linear.AskRelease, "Released", f.Refund)
 		}
 	case facts.LegAdopted:
 		h.exempt[f.Leg] = true
@@ -234,17 +234,17 @@ func (h *legHistory) take(fact interface{ Kind() string }) {
 func (h *legHistory) decided(f facts.TxDecided) {
 	h.each(f.Tx, func(leg grid.LegID) {
 		if !f.Commit {
-			h.Ask(leg, torture.AskCancel, "", 0)
+			h.Ask(leg, linear.AskCancel, "", 0)
 			return
 		}
-		h.Ask(leg, torture.AskConfirm, "", 0)
+		h.Ask(leg, linear.AskConfirm, "", 0)
 		h.legs[f.Job] = append(h.legs[f.Job], leg)
 	})
 }
 
 func (h *legHistory) released(job string) {
 	for _, leg := range h.legs[job] {
-		h.Ask(leg, torture.AskRelease, "", 0)
+		h.Ask(leg, linear.AskRelease, "", 0)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/simulation/linear"
 )
 
 // What a member asserts that means no good. It has a broker's certificate, and so
@@ -31,7 +32,7 @@ func (w *world) assert(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 		return false
 	}
 	w.spied.say(m)
-	id, ok := stepOf(m)
+	id, ok := linear.StepOf(m)
 	if !ok || int(draw>>8%1000) >= f.Share {
 		return false
 	}
@@ -44,15 +45,6 @@ func (w *world) assert(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	}
 	w.Inject(w.Now().Add(grid.Duration(draw>>32%5_000)), from, to, agents.Reassert{Leg: a, Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce})
 	return true
-}
-
-// stepOf is the leg of a step of a transaction.
-func stepOf(m agents.Message) (grid.LegID, bool) {
-	p, known := agents.Lookup(m.Kind())
-	if !known || p.Class != agents.Step {
-		return grid.LegID{}, false
-	}
-	return m.(agents.OfLeg).LegID(), true
 }
 
 func (x *spied) say(m agents.Message) {

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/simulation/linear"
 )
 
 // checker checks a world against the invariants from outside. It sees every step and every
@@ -45,7 +46,7 @@ type checker struct {
 	told     told
 	divided  map[agents.ID]*divided // by clusters of time-shared nodes
 	word     map[word]grid.Time     // by a process's own clock: when discovery has named a site
-	history  *History
+	history  *linear.History
 	answers  map[grid.LegID][]siteAnswer
 	lost     map[lostKey]bool
 	decided  int
@@ -95,7 +96,7 @@ func newChecker(w *world) *checker {
 		exempt: map[grid.LegID]bool{}, named: map[grid.LegID]bool{}, vanished: map[grid.LegID]grid.Time{}, unheard: map[pair][]grid.LegID{}, limits: map[limitKey]grid.Time{},
 		moved: map[grid.LegID]grid.Time{}, begun: map[int]grid.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{}, liars: map[agents.ID]bool{},
 		claimed: map[grid.LegID]grid.Time{}, heard: map[heardFrom]grid.Time{},
-		replaced: map[grid.TxID]bool{}, shifted: map[grid.LegID]grid.Time{}, history: NewHistory(), answers: map[grid.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]grid.Time{}}
+		replaced: map[grid.TxID]bool{}, shifted: map[grid.LegID]grid.Time{}, history: linear.New(), answers: map[grid.LegID][]siteAnswer{}, lost: map[lostKey]bool{}, rows: newRows(), word: map[word]grid.Time{}}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {
@@ -182,7 +183,7 @@ func (c *checker) step(s *sim.Step) error {
 	if err := c.lives.step(s, m); err != nil {
 		return err
 	}
-	c.history.step(s)
+	c.history.Follow(s)
 	if err := c.behind.step(s); err != nil {
 		return err
 	}

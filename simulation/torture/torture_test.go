@@ -12,12 +12,13 @@ import (
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
-// A hundred seeds under the faults hold every invariant; eight in the quick step.
+// Sixty seeds under the faults hold every invariant; eight in the quick step. They begin at 21, so
+// that some lie beyond 60: no site reloads its file in a world before.
 func TestTorture_EveryInvariantHolds(t *testing.T) {
 	t.Parallel()
 	seeds := thorough.Count(60, 8)
 	sum := NewReport("")
-	_ = Each(1, seeds, Options{}, func(r Result) error {
+	_ = Each(21, seeds, Options{}, func(r Result) error {
 		sum.Add(r)
 		return nil
 	})

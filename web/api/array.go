@@ -22,6 +22,12 @@ type Array struct {
 	Withdrawn int `json:"withdrawn,omitempty"`
 }
 
+// Counts is the number of elements by state.
+func (a *Array) Counts() map[string]int {
+	return map[string]int{"waiting": a.Waiting, "trying": a.Trying, "placed": a.Placed, "running": a.Running,
+		"done": a.Done, "failed": a.Failed, "abandoned": a.Abandoned, "withdrawn": a.Withdrawn}
+}
+
 // Element is which element of which array a job is.
 type Element struct {
 	Array string `json:"array" doc:"identity of the array"`

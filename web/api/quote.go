@@ -16,6 +16,7 @@ type QuoteAnswer struct {
 // else.
 type JobQuote struct {
 	Name      string   `json:"name"`
+	Elements  int      `json:"elements,omitempty" doc:"of an array: how many it has. The windows are those of the first, and budget is that of each"`
 	MaxPrice  Price    `json:"maxPrice" doc:"the most that it pays for a node-hour"`
 	Budget    Credits  `json:"budget" doc:"the most that it pays"`
 	Capped    bool     `json:"capped,omitempty" doc:"it gives neither price nor budget, and maxPrice is the broker's price cap"`
@@ -31,7 +32,7 @@ type Outlook struct {
 	End     Instant      `json:"end,omitzero"`
 	Nodes   int          `json:"nodes,omitempty"`
 	Cost    *Credits     `json:"cost,omitempty"`
-	AtLeast bool         `json:"atLeast,omitempty" doc:"jobs wait there for nodes of the window, and the site may add to the cost for their delay"`
+	AtLeast bool         `json:"atLeast,omitempty" doc:"jobs wait there for nodes of the window, and the site has not said in time what it adds to the cost for their delay"`
 	Legs    []OutlookLeg `json:"legs,omitempty" doc:"its parts, by site"`
 	Reason  *Reason      `json:"reason,omitempty" doc:"why there is no window"`
 }

@@ -16,6 +16,7 @@ import (
 var carried = []string{
 	"GET /broker/v1/caller",
 	"GET /broker/live",
+	"GET /broker/v1/jobs",
 	"GET /broker/v1/jobs/{id}",
 	"GET /broker/v1/jobs/{id}/explanation",
 	"GET /broker/v1/jobs/{id}/output",

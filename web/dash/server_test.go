@@ -341,8 +341,11 @@ func TestCarry_PassesNoSecretsAndFewOperations(t *testing.T) {
 	if a.Code != 200 || a.Header().Get("Set-Cookie") != "" {
 		t.Errorf("%d %v", a.Code, a.Header())
 	}
+	if a := w.ask("GET", "/broker/v1/jobs?array=sweep&state=failed", "", cookie, token); a.Code == 404 || len(w.heard()) != 2 {
+		t.Errorf("the elements of an array: %d, agents were asked %q", a.Code, w.heard())
+	}
 	w.ask("DELETE", "/broker/v1/jobs/wave%2F1", "", cookie, token)
-	if said := w.heard(); len(said) != 2 || said[0] != `POST /v1/drain {"why":"new switch"}` || said[1] != "DELETE /v1/jobs/wave%2F1 " {
+	if said := w.heard(); len(said) != 3 || said[0] != `POST /v1/drain {"why":"new switch"}` || said[2] != "DELETE /v1/jobs/wave%2F1 " {
 		t.Errorf("agents were asked %q", said)
 	}
 	for _, key := range []string{"Cookie", TokenHeader, "Origin", "Authorization", "Sec-Fetch-Site", "X-Forwarded-For"} {
@@ -357,7 +360,7 @@ func TestCarry_PassesNoSecretsAndFewOperations(t *testing.T) {
 			t.Errorf("%s: %d", call, a.Code)
 		}
 	}
-	if said := w.heard(); len(said) != 2 {
+	if said := w.heard(); len(said) != 3 {
 		t.Errorf("agents were asked %q", said)
 	}
 }

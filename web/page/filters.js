@@ -55,7 +55,7 @@ export class Filters {
     this.#mark();
     if (!this.some) return null;
     const { q, state, user, site } = this.values, words = q.toLowerCase().split(/\s+/).filter(Boolean);
-    return j => (!state || j.state === state) && (!user || j.user === user) && (!site || (j.sites ?? []).includes(site)) &&
-      words.every(w => [j.name, j.batch, j.user, j.state, j.why, ...(j.sites ?? [])].some(x => x?.toLowerCase().includes(w)));
+    return j => (!state || j.state === state || j.counts?.includes(` ${state}`)) && (!user || j.user === user) && (!site || (j.sites ?? []).includes(site)) &&
+      words.every(w => [j.name, j.batch, j.user, j.counts ?? j.state, j.why, ...(j.sites ?? [])].some(x => x?.toLowerCase().includes(w)));
   }
 }

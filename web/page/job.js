@@ -41,7 +41,7 @@ export class JobPages {
     const act = full => keepFocus(buttons, () => buttons.replaceChildren(...this.actions(job, full).map(a => make("button", { type: "button", class: a.danger && "danger", onclick: a.run }, a.label)),
       ...(bars.length ? [make("button", { type: "button", onclick: () => show(store.barsOf(job)[0]) }, "Show it among the others")] : [])));
     act();
-    this.#ask(job).then(([full, why]) => { act(full); keepFocus(more, () => more.replaceChildren(...this.#sections(job, full, why, store.doc))); }, e => more.replaceChildren(make("p", { class: "faint" }, `It cannot be read: ${e.message}`)));
+    this.#ask(job).then(([full, why, elements]) => { act(full); keepFocus(more, () => more.replaceChildren(...this.#sections(job, full, why, elements, store.doc))); }, e => more.replaceChildren(make("p", { class: "faint" }, `It cannot be read: ${e.message}`)));
     return make("div", { class: "story job" }, verdict(job), list([["User", job.user], ["Batch", job.batch], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
       ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Sites", (job.sites ?? []).join(", ")], ["Credits", money(job.cost)]]), buttons, more);
   }
@@ -51,26 +51,43 @@ export class JobPages {
     const as = JSON.stringify(job), old = this.#told.get(job.id);
     if (old?.as === as) return old.answer;
     const path = `${this.session.broker}/v1/jobs/${encodeURIComponent(job.id)}`;
-    const answer = Promise.all([this.session.call("GET", path), this.session.call("GET", `${path}/explanation`).then(e => e.value, e => ({ unread: e.message }))]);
+    const answer = Promise.all([this.session.call("GET", path), this.session.call("GET", `${path}/explanation`).then(e => e.value, e => ({ unread: e.message })), job.counts ? this.#elements(job) : []]);
     answer.then(([, why]) => why.unread && this.#told.delete(job.id), () => this.#told.delete(job.id));
     this.#told.set(job.id, { as, answer });
     if (this.#told.size > 50) this.#told.delete(this.#told.keys().next().value);
     return answer;
   }
 
-  #sections(job, full, why, doc) {
+  // elements are those of an array, the ones that failed first.
+  async #elements(job) {
+    const of = state => this.session.call("GET", `${this.session.broker}/v1/jobs?array=${encodeURIComponent(job.id)}&limit=200${state}`).then(a => a.jobs);
+    const bad = await of("&state=failed"), ids = new Set(bad.map(e => e.id));
+    return [...bad, ...(await of("")).filter(e => !ids.has(e.id))];
+  }
+
+  #sections(job, full, why, elements, doc) {
     const at = t => t === undefined ? undefined : t * 1000 - doc.epoch, parts = [], legs = full.legs ?? [];
+    const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
     const add = (title, ...inside) => parts.push(make("section", {}, make("h3", {}, title), ...inside));
     if (job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
+    if (elements.length) add("Elements", ...this.#elementsTable(elements, !!full.again?.error, works, doc));
     if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
       legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
-    const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
-    if (works && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
+    if (works && !job.counts && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
     alternatives(why, at, doc.epoch, add);
     add("What it costs", cost(full, why));
     return parts;
+  }
+
+  // elementsTable lists elements, with buttons that show what one has printed.
+  #elementsTable(elements, apart, works, doc) {
+    const place = make("div", {}), when = t => t ? clock(Date.parse(t) - doc.epoch, doc) : "";
+    const show = e => place.replaceChildren(make("h4", {}, `Output of ${e.id}`), this.#output(e, e.legs ?? [], apart));
+    const index = e => works && ["running", "done", "failed"].includes(e.state) ? make("button", { type: "button", "aria-label": `Output of element ${e.element.index}`, onclick: () => show(e) }, e.element.index) : e.element.index;
+    return [cut(elements, some => table("Elements", [["Index"], ["State", "word"], ["Exit"], ["Why", "word why-not"], ["Site", "word"], ["Start"], ["End"]], some.map(e => [[index(e), e.state,
+      (e.legs ?? []).map(l => l.exit).find(x => x) ?? e.legs?.[0]?.exit ?? "", e.state === "done" ? "" : e.reason?.detail ?? e.reason?.code ?? "", (e.sites ?? []).join(", "), when(e.start), when(e.end)]]))), place];
   }
 
   #output(job, legs, apart) {
@@ -84,7 +101,7 @@ export class JobPages {
 
 // verdict is the state first, with the exit status and the reason.
 function verdict(job) {
-  return make("p", { class: "verdict", "data-state": job.state }, make("span", { class: "state", "data-state": job.state }, job.state), job.exit !== undefined ? make("b", {}, `exit status ${job.exit}`) : "",
+  return make("p", { class: "verdict", "data-state": job.state }, make("span", { class: "state", "data-state": job.state }, job.counts ?? job.state), job.exit !== undefined ? make("b", {}, `exit status ${job.exit}`) : "",
     make("span", { class: "because" }, job.why ?? ""));
 }
 
@@ -122,7 +139,7 @@ function alternatives({ cycle, changes, earliest, tried }, at, epoch, add) {
 // cost is what it may cost, what its window costs and why, and what was paid.
 function cost(full, why) {
   const taken = why.cycle?.options?.find(o => o.taken), hours = (full.legs ?? []).map(l => l.nodes * (Date.parse(l.end) - Date.parse(l.start)) / 3600e3).reduce((a, b) => a + b, 0);
-  const rows = [["at most", credits(full.budget), `its budget; ${full.maxPrice} credits a node-hour at most`]];
+  const rows = [["at most", credits(full.budget), `its budget${full.array ? ", for each element" : ""}; ${full.maxPrice} credits a node-hour at most`]];
   if (taken) {
     rows.push(["base", credits(taken.base), taken.legs.map(l => `${l.nodes} node${l.nodes > 1 ? "s" : ""} of ${l.site}: ${credits(l.cost)}`).join("; ")]);
     if (taken.additive) rows.push(["for delay", credits(taken.additive), "what others at the sites wait for it"]);

@@ -65,6 +65,11 @@ jobs by priority, which is reserve=K.`,
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}
+			if len(args) == 1 {
+				if err := flags.FileThere(args[0]); err != nil {
+					return err
+				}
+			}
 			return f.check(len(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -61,7 +61,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 			if len(args) > 1 || len(args) == 0 && !q.live.slurm {
 				return fmt.Errorf("quote takes one file (the snapshot of a site, TOML, or of a cluster, JSON) or --slurm; %d files given", len(args))
 			}
-			return q.live.check(len(args))
+			return q.check(args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
@@ -111,6 +111,16 @@ type quote struct {
 	more, pareto, json bool
 	given              func(flag string) bool
 	notes              []string // on the queue, for people
+}
+
+// check says what is wrong with what is to be quoted: first that the file is not there.
+func (q *quote) check(args []string) error {
+	for _, file := range args {
+		if err := flags.FileThere(file); err != nil {
+			return err
+		}
+	}
+	return q.live.check(len(args))
 }
 
 // ofBatches are the flags that a dry run takes.

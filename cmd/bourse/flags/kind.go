@@ -28,8 +28,12 @@ func KindOfFile(file string) configs.Kind {
 	return configs.KindOf(text)
 }
 
-// FileThere is the error of a file that cannot be opened, or is a folder.
+// FileThere is the error of a file that is not there, or is a folder; "-" is standard input. A
+// command says that before what else it lacks.
 func FileThere(file string) error {
+	if file == "-" {
+		return nil
+	}
 	info, err := os.Stat(file)
 	if err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a folder; must be a file", file)

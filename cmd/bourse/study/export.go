@@ -60,12 +60,12 @@ type exporting struct{ to, out string }
 var exporters = map[string]export.Format{"evalys": export.Evalys, "perfetto": export.Trace}
 
 func (x *exporting) run(paths []string, stdout io.Writer) error {
-	if x.to == "" {
-		return errors.New("--to is missing: the format, evalys or perfetto")
-	}
 	write, err := x.source(paths)
 	if err != nil {
 		return err
+	}
+	if x.to == "" {
+		return errors.New("--to is missing: the format, evalys or perfetto")
 	}
 	if x.out == "" {
 		return write(stdout)

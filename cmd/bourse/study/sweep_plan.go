@@ -66,6 +66,9 @@ same script again, and it continues.`,
 }
 
 func (p *sweepPlan) run(file string, stdout io.Writer) error {
+	if err := flags.FileThere(file); err != nil {
+		return err
+	}
 	text := map[string]string{"slurm": slurmPlan, "kubernetes": kubernetesPlan}[p.engine]
 	if text == "" {
 		return errors.New("--engine is missing; must be slurm or kubernetes")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
@@ -46,13 +47,20 @@ func arrayLines(line func(key, format string, args ...any), a *api.Array) {
 	}
 }
 
-// tally says below a list how many elements of its arrays are in each state.
+// tally says below a list how many elements of its arrays are in each state, and why the first
+// that has not succeeded has not.
 func tally(out io.Writer, list []jobRow, blank string) string {
 	for i := range list {
-		if a := list[i].Array; a != nil && list[i].folded == nil {
-			fmt.Fprintf(out, "%s%s: %s\n", blank, list[i].ID, a.Words)
-			blank = ""
+		a := list[i].Array
+		if a == nil || list[i].folded != nil {
+			continue
 		}
+		words := a.Words
+		if r := list[i].Reason; r != nil {
+			words += "; " + strings.TrimPrefix(r.String(), a.Words+"; ")
+		}
+		fmt.Fprintf(out, "%s%s: %s\n", blank, list[i].ID, words)
+		blank = ""
 	}
 	return blank
 }

@@ -84,13 +84,18 @@ func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 		}
 	}
 	for i := range list {
-		if q := &list[i]; q.Capped {
-			fmt.Fprintf(out, "%s pays at most %v credits per node-hour, the broker's price_cap, and %s in all.\n", q.Name, q.MaxPrice, display.Credits(&q.Budget))
+		q := &list[i]
+		if q.Elements > 0 {
+			_ = display.Folded(out, fmt.Sprintf("%s has %d elements, each with a window and a price of its own: what is shown is the first's.", q.Name, q.Elements))
+		}
+		if q.Capped {
+			whole := api.Credits{Credits: q.Budget.Times(max(1, q.Elements))}
+			fmt.Fprintf(out, "%s pays at most %v credits per node-hour, the broker's price_cap, and %s in all.\n", q.Name, q.MaxPrice, display.Credits(&whole))
 		}
 	}
 	legend := "Nothing is held. Later: ready half an hour after that start. Elsewhere: on none of those sites."
 	if guess {
-		legend += " +: jobs wait there for these nodes, and the site may add to the price for their delay."
+		legend += " +: jobs wait there for these nodes, and the site has not said what it adds for their delay."
 	}
 	_ = display.Folded(out, legend)
 }

@@ -183,7 +183,7 @@ func printRows(out io.Writer, list []jobRow, now time.Time) {
 		case j.folded != nil:
 			fmt.Fprintf(out, "%s%s: a batch of %d jobs; bourse jobs --batch %s lists them\n", blank, j.ID, len(j.folded), j.ID)
 			blank = ""
-		case unplaced(&j.Job):
+		case unplaced(&j.Job) && j.Array == nil:
 			fmt.Fprintf(out, "%s%s: %s\n", blank, j.ID, j.Reason)
 			blank = ""
 		}
@@ -209,7 +209,7 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 	if j.Since != 0 && j.Since != j.Submitted {
 		line("since", "%s", display.Moment(j.Since, now))
 	}
-	if unplaced(j) {
+	if unplaced(j) || j.Array != nil && j.Reason != nil {
 		line("why", "%s", j.Reason)
 	}
 	if j.Submitted != 0 {

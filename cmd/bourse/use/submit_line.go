@@ -214,7 +214,7 @@ func (c *submitting) cap(ctx context.Context, server *client.Client, jobs []api.
 	for n, i := range at {
 		q := &answer.Jobs[n]
 		jobs[i].MaxPrice, jobs[i].Capped = &q.MaxPrice, true
-		sum = sum.Plus(q.Budget.Credits)
+		sum = sum.Plus(q.Budget.Times(max(1, q.Elements)))
 		most = api.Price{Price: max(most.Price, q.MaxPrice.Price)}
 	}
 	of := jobs[at[0]].Name

@@ -115,10 +115,11 @@ func TestQuote_SaysWhyThereIsNothing(t *testing.T) {
 	printQuotes(&out, []api.JobQuote{
 		{Name: "a", Capped: true, MaxPrice: api.Price{Price: grid.Price(3 * grid.Credit)}, Budget: api.Credits{Credits: 6 * grid.Credit},
 			Now: window("north", grid.Credit, true), Later: window("north", 2*grid.Credit, false), Elsewhere: window("south", 4*grid.Credit, false)},
+		{Name: "many", Capped: true, Elements: 40, Budget: api.Credits{Credits: grid.Credit}, Now: window("north", grid.Credit, false)},
 		{Name: "b", Now: &api.Outlook{Reason: &api.Reason{Code: "too-large", Detail: "asks for 99 nodes"}}},
 	}, at.Time())
 	for _, want := range []string{"1.00+", "2.00 01:00:00", "4.00 south 01:00:00", "b gets no window now: asks for 99 nodes", "a pays at most 3 credits per node-hour, the broker's price_cap, and 6.00 in all.",
-		"Nothing is held.", "+: jobs wait there"} {
+		"many has 40 elements, each with a window and a price of its own", "and 40.00 in all.", "Nothing is held.", "+: jobs wait there"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, out.String())
 		}

@@ -1,4 +1,4 @@
-package torture
+package linear
 
 import (
 	"fmt"
@@ -49,8 +49,8 @@ type answer struct {
 	fare grid.Credits
 }
 
-// NewHistory returns a history without operations.
-func NewHistory() *History { return &History{open: map[opKey]int{}} }
+// New returns a history without operations.
+func New() *History { return &History{open: map[opKey]int{}} }
 
 // Tick ends an instant: what is recorded after it happened after it.
 func (h *History) Tick() { h.clock++ }
@@ -70,8 +70,8 @@ func (h *History) Answer(leg grid.LegID, step, word string, fare grid.Credits) {
 // Len is the number of operations.
 func (h *History) Len() int { return len(h.ops) }
 
-// step takes down what a broker sends and hears.
-func (h *History) step(s *sim.Step) {
+// Follow takes down what a broker sends and hears.
+func (h *History) Follow(s *sim.Step) {
 	if !strings.HasPrefix(string(s.ID), "broker:") {
 		return
 	}
@@ -89,7 +89,7 @@ func (h *History) step(s *sim.Step) {
 		h.answer(s.Message.(agents.OfLeg).LegID(), step, a)
 	}
 	for _, x := range s.Sends {
-		leg, ok := stepOf(x.Message)
+		leg, ok := StepOf(x.Message)
 		if !ok {
 			continue
 		}
@@ -99,6 +99,15 @@ func (h *History) step(s *sim.Step) {
 		}
 		h.ask(a)
 	}
+}
+
+// StepOf is the leg of a step of a transaction.
+func StepOf(m agents.Message) (grid.LegID, bool) {
+	p, known := agents.Lookup(m.Kind())
+	if !known || p.Class != agents.Step {
+		return grid.LegID{}, false
+	}
+	return m.(agents.OfLeg).LegID(), true
 }
 
 // answered is the step that a kind of reply answers.
