@@ -131,9 +131,6 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	if r.Require != nil {
 		j.Require = grid.Requirement(*r.Require)
 	}
-	if j.Portion, key, err = r.portion(composed); err != nil {
-		return j, key, err
-	}
 	if key, err := r.compose(&j); err != nil {
 		return j, key, err
 	}
@@ -158,8 +155,12 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	return j, "maxPrice", r.money(&j)
 }
 
-// times sets when the job may start and must have ended, or names the wrong key.
+// times sets what the job takes of its nodes, when it may start and must have ended, or names the
+// wrong key.
 func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
+	if j.Portion, key, err = r.portion(len(r.Parts) > 0); err != nil {
+		return key, err
+	}
 	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
 		return "ready", err
 	}
