@@ -101,6 +101,15 @@ func (ers *errands) away(site string) grid.Reason {
 	return reason(grid.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
+// roomFor is on how many nodes of an offer a leg could lie, at most on so many.
+func roomFor(o *agents.GroupOffer, w grid.Leg, nodes int) int {
+	inside := 0
+	if w.Nodes = nodes; w.Part.Some() {
+		inside = len(portions.Choose(o.Opened, &w))
+	}
+	return min(inside+max(0, o.Admissible.Min(w.Start, w.End)), nodes)
+}
+
 // mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
 // leg's start on; those of sites that have broken their word come last.
 func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox) {
@@ -130,14 +139,9 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && r.Portion.Price(g, g.Dearest(w.Start, w.End)) > r.MaxPrice {
 				continue
 			}
-			one := w
-			one.Nodes = 1
-			if w.Nodes = l.What().Nodes; w.Part.Some() {
-				w.Nodes = len(portions.Choose(o.Opened, &w))
-			} else {
-				w.Nodes = 0
-			}
-			if w.Nodes = min(w.Nodes+max(0, o.Admissible.Min(w.Start, w.End)), l.What().Nodes); w.Nodes > 0 {
+			if w.Nodes = roomFor(o, w, l.What().Nodes); w.Nodes > 0 {
+				one := w
+				one.Nodes = 1
 				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.CostOfLeg(&one), last})
 			}
 		}

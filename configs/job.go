@@ -268,9 +268,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-	}, portionKeys(&j.Portion), keys{
-		j.arrayKey(),
-	}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
+	}, portionKeys(&j.Portion), keys{j.arrayKey()}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },

@@ -91,8 +91,8 @@ func (o *openLegs) alone(l *leg, number int32) []grid.Leg {
 // groups now divide otherwise.
 func (s *Site) Divides() error {
 	for l := range s.open.each {
-		i, ok := s.offers.groups[l.What.Group]
-		if x := l.What.Part; ok && x.Some() && s.cfg.Groups[i].Divided() != int(x.Of) {
+		i := slices.IndexFunc(s.cfg.Groups, func(g grid.Group) bool { return g.Name == l.What.Group })
+		if x := l.What.Part; i >= 0 && x.Some() && s.cfg.Groups[i].Divided() != int(x.Of) {
 			return fmt.Errorf("group %q divides its nodes into %d slices, and leg %v of job %s lies on one of %d until %v: drain the site first, or keep slices = %d",
 				l.What.Group, s.cfg.Groups[i].Divided(), l.Leg, l.Job, x.Of, l.What.End, x.Of)
 		}

@@ -145,7 +145,7 @@ func (b *Backend) changes() (list []backfill.Delta, all bool) {
 	for i, q := range b.queues {
 		var known bool
 		list[i], known = q.group.Changes()
-		all = all && known
+		all = all && known && q.slurm == nil // whose order changes with the time
 	}
 	return list, all
 }
