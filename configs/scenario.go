@@ -214,13 +214,9 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), s.slurmKeys(), keys{
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-<<<<<<< HEAD
-	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
-		dividedBy(&s.Groups, s.undivided),
-=======
 	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
 		rule(s.openSlurm),
->>>>>>> main
+		dividedBy(&s.Groups, s.undivided),
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -243,6 +239,8 @@ func (s *Site) undivided() string {
 		return "nodes are not divided at a site of agreements (sla-*)"
 	case s.Shared != nil:
 		return "nodes that are time-shared are not divided into slices"
+	case s.Slurm != nil:
+		return "nodes of a simulated Slurm are not divided yet"
 	}
 	return ""
 }
