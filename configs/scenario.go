@@ -216,6 +216,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
 	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
 		rule(s.openSlurm),
+		dividedBy(&s.Groups, s.undivided),
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -229,6 +230,19 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		rule(func(*table) { s.SellsNothing = !sells }),
 		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
 	})
+}
+
+// undivided says why the site cannot divide its nodes, "" if it can.
+func (s *Site) undivided() string {
+	switch {
+	case s.SLA != nil:
+		return "nodes are not divided at a site of agreements (sla-*)"
+	case s.Shared != nil:
+		return "nodes that are time-shared are not divided into slices"
+	case s.Slurm != nil:
+		return "nodes of a simulated Slurm are not divided yet"
+	}
+	return ""
 }
 
 const notYet = "not available yet; leave the key out"

@@ -124,7 +124,7 @@ func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
 	}
 	var victim *reservation
 	for _, r := range b.order {
-		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && r.over == nil {
+		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && len(r.on) == 0 && r.over == nil {
 			continue
 		}
 		if victim == nil || before(victim, r) {
@@ -133,6 +133,10 @@ func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
 	}
 	if victim == nil {
 		return false
+	}
+	if len(victim.on) > 0 {
+		b.evictNode(now, victim, at)
+		return true
 	}
 	b.vacate(now, victim)
 	b.moved(now, victim.leg, facts.LockLost)
