@@ -87,6 +87,9 @@ type OfferRequest struct {
 	// Of the life that asks. 0 if it does not say; it is then not fenced.
 	Incarnation uint32
 	Nonce       uint64
+	// Parts says that the broker knows legs that take slices of nodes. Without it no opened
+	// nodes are offered, and groups are offered as not divided.
+	Parts bool
 }
 
 // Offers is a site's answer. It describes the moment and promises nothing.
@@ -108,6 +111,9 @@ type GroupOffer struct {
 	Clear      grid.Profile  // what can be reserved at base price
 	Queued     grid.Duration // waiting work: the sum of nodes x estimate, at most MaxDuration
 	Shared     bool          // nodes are time-shared: none can be reserved, and legs with Work are quoted
+	// Opened are nodes with legs on them that leave slices free, by start, by end, then in
+	// the order in which they were opened; at most grid.MaxOpened. Their Group is 0.
+	Opened []grid.Opened
 }
 
 // QuoteRequest asks for the prices of legs. Each is priced by itself or, if Together, as if

@@ -48,6 +48,9 @@ type Snapshot struct {
 	// Longest is, by group, the longest window that can be held, 0 if any; nil: any
 	// everywhere. With this version it replaces what the site had.
 	Longest []grid.Duration
+	// Opened are, by group, the nodes that parts share, in the order in which they were
+	// opened; nil: there are none. With this version it replaces what the site had.
+	Opened [][]grid.Opened
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or reservations
@@ -76,6 +79,7 @@ type ClusterHeld struct {
 	Moves   uint32      // with What: how often they were moved or fixed since they were first locked
 	Fixed   bool        // with What: they no longer move
 	Nodes   []string    // names of real nodes
+	On      []int32     // of a part: its nodes, by the numbers of their opening
 	Instead []grid.Time // of a refusal: starts with room, nearest first
 	Shifts  []LegShift  // of a refusal: confirmed legs, each of which would make room if shifted
 }

@@ -46,6 +46,14 @@ func (m Hold) Digest() uint64 {
 		number(uint64(m.Flex.Fix))
 		number(uint64(m.Flex.Phi))
 	}
+	if p := m.What.Part; p.Some() {
+		text("part")
+		number(uint64(p.Slices))
+		number(uint64(p.Of))
+		number(uint64(p.Cores))
+		number(uint64(p.Memory))
+		number(uint64(p.GPUs))
+	}
 	if m.Offer != 0 {
 		text("offer")
 		number(uint64(m.Offer))

@@ -86,6 +86,14 @@ func (k Key) mac(l *ListedLeg, p grid.Proof) (mac [grid.ProofMAC]byte) {
 	number(uint64(l.What.Start))
 	number(uint64(l.What.End))
 	number(uint64(l.What.Work))
+	if x := l.What.Part; x.Some() {
+		text("part")
+		number(uint64(x.Slices))
+		number(uint64(x.Of))
+		number(uint64(x.Cores))
+		number(uint64(x.Memory))
+		number(uint64(x.GPUs))
+	}
 	number(uint64(l.Fare.Base))
 	number(uint64(l.Fare.Additive))
 	number(uint64(l.Version))

@@ -144,7 +144,7 @@ func (ers *errands) giveBack(e *errand, site int32, from grid.Time) {
 	for _, t := range e.job.Window() {
 		for i := range t.Legs() {
 			l := &t.Legs()[i]
-			if t.Sites()[i] != transaction.SiteName(e.sites[site]) || l.State() != grid.Confirmed || l.What().End <= from {
+			if l.What().Part.Some() || t.Sites()[i] != transaction.SiteName(e.sites[site]) || l.State() != grid.Confirmed || l.What().End <= from {
 				continue
 			}
 			for k := range o.Groups {

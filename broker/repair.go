@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/portions"
 )
 
 // A committed window that has lost a leg is repaired with other nodes at the same start,
@@ -100,6 +101,15 @@ func (ers *errands) away(site string) grid.Reason {
 	return reason(grid.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
+// roomFor is on how many nodes of an offer a leg could lie, at most on so many.
+func roomFor(o *agents.GroupOffer, w grid.Leg, nodes int) int {
+	inside := 0
+	if w.Nodes = nodes; w.Part.Some() {
+		inside = len(portions.Choose(o.Opened, &w))
+	}
+	return min(inside+max(0, o.Admissible.Min(w.Start, w.End)), nodes)
+}
+
 // mendFromOffers repairs with the cheapest nodes that the sites offer from the lost
 // leg's start on; those of sites that have broken their word come last.
 func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox) {
@@ -122,15 +132,17 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
-			if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) {
+			if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || !r.Portion.Fits(g) {
 				continue
 			}
-			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(r.Length))}
-			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > r.MaxPrice {
+			w := grid.Leg{Group: g.Name, Start: l.What().Start, End: l.What().Start.Add(g.Performance.Runtime(r.Length)), Part: r.Portion.Part(g)}
+			if w.End > e.job.Deadline || !g.Allows(w.Duration()) || ers.cfg.Algorithm.CapsPrice() && r.Portion.Price(g, g.Dearest(w.Start, w.End)) > r.MaxPrice {
 				continue
 			}
-			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.What().Nodes); w.Nodes > 0 {
-				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End), last})
+			if w.Nodes = roomFor(o, w, l.What().Nodes); w.Nodes > 0 {
+				one := w
+				one.Nodes = 1
+				list = append(list, stock{facts.SiteLeg{Site: site, Leg: w}, g.CostOfLeg(&one), last})
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (a *Agent) answerHold(now grid.Time, from agents.ID, m agents.ClusterHold) 
 	case r.Refusal.Refused():
 		r.Instead, r.Shifts = a.backend.Elsewhere(now, m)
 	default:
-		r.Nodes = l.Names
+		r.Nodes, r.On = l.Names, l.On
 		if l.Flex.Due > 0 && l.Beside == (grid.LegID{}) { // the cluster chose the place in its window
 			r.What, r.Moves, r.Fixed = l.What, l.Shifts, l.Fixed
 		}

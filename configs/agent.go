@@ -47,7 +47,7 @@ func (s *Site) ClusterQueues() []queue.Options {
 	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
-			Estimates: s.Estimates, HalfLife: s.HalfLife, Limits: s.JobLimits}
+			Estimates: s.Estimates, HalfLife: s.HalfLife, Limits: s.JobLimits, Slurm: s.slurmOf(i)}
 	}
 	return out
 }

@@ -225,7 +225,7 @@ func (s *Scenario) tooLong(b *Broker) (warnings []string) {
 // quickest is the shortest time that a job can take on the scenario's nodes, 0 if it asks
 // for more than there are.
 func (s *Scenario) quickest(j *Job) grid.Duration {
-	r := grid.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require, Sites: j.Sites, Avoid: j.Avoid}
+	r := grid.Request{Nodes: j.Nodes, Length: j.Length, Sizes: j.Sizes, MinPerformance: j.MinPerformance, Require: j.Require, Portion: j.Portion, Sites: j.Sites, Avoid: j.Avoid}
 	if len(j.Parts) > 1 {
 		return s.quickestPart(j)
 	}

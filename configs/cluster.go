@@ -82,6 +82,12 @@ func (s *SiteProcess) ordersItself(t *table) {
 func (s *SiteProcess) clusterKeys() keys {
 	return keys{
 		section("cluster", s.Cluster.keys, "what runs the work; without the table, the nodes are simulated"),
+		dividedBy(&s.Groups, func() string {
+			if s.Cluster.Real() {
+				return fmt.Sprintf("nodes of a cluster of kind = %q are not divided yet", s.Cluster.Kind)
+			}
+			return ""
+		}),
 		each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
 		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the legs of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
 		rule(s.mapped),

@@ -47,7 +47,39 @@ func groupKeys(g *grid.Group, names map[string]int) keys {
 		whole("nodes", &g.Nodes, 1, 1, maxNodes, "number of identical nodes").must("128"),
 		amount("performance", &g.Performance, grid.Unit, "a job of length L takes L divided by this"),
 		amount("price", &g.Price, 0, "price of a node-hour").must("1.0"),
-	}, machineKeys(m)...)
+	}, slices.Concat(machineKeys(m), keys{
+		whole("cores", &g.Cores, 0, 1, maxNodes, "cores of a node").byDefault("not stated"),
+		whole("slices", &g.Slices, 0, 1, grid.MaxSlices, "equal shares of a node in each resource that the group states, for several users at once; as a rule its GPUs, or its cores").byDefault("1: nodes are whole"),
+		rule(func(t *table) {
+			switch k := g.Slices; {
+			case k <= 1 || !t.clean("slices"):
+			case g.Cores == 0 && g.Machine.GPUs == 0:
+				t.wrong("slices", "%d slices of a node need cores or gpus in its [[%s]]", k, t.path)
+			case g.Cores > 0 && k > g.Cores:
+				t.wrong("slices", "%d is more than cores, %d; must be 1 to %d", k, g.Cores, min(g.Cores, grid.MaxSlices))
+			}
+		}),
+	})...)
+}
+
+// dividedBy refuses slices where nodes cannot be divided.
+func dividedBy(groups *[]grid.Group, why func() string) key {
+	return rule(func(t *table) {
+		for i, list := 0, t.tables("group"); i < len(*groups) && i < len(list); i++ {
+			if because := why(); (*groups)[i].Slices > 1 && because != "" {
+				list[i].wrong("slices", "%s; leave the key out", because)
+			}
+		}
+	})
+}
+
+// portionKeys lists what a job takes of each of its nodes.
+func portionKeys(p *grid.Portion) keys {
+	return keys{
+		whole("gpus_per_node", &p.GPUs, 0, 1, grid.MaxPortion, "GPUs that it takes of each node, beside others where the site divides nodes").byDefault("all of the node"),
+		whole("cores_per_node", &p.Cores, 0, 1, grid.MaxPortion, "cores that it takes of each node").byDefault("all of the node, or the share that goes with its GPUs"),
+		size("memory_per_node", &p.Memory, "memory that it takes of each node"),
+	}
 }
 
 // groups lists the key of a site's [[group]] tables, and the rule that there is at least

@@ -33,6 +33,7 @@ type Job struct {
 	Alternatives   Thousandths        // how far outside its window a site may offer another one, as a multiple of its run time, 0..100; default 0: not at all
 	OneSite        bool               // spread = "one-site"; default "any"
 	Require        grid.Requirement   // default: nothing
+	Portion        grid.Portion       // of each node; default: all of it
 	After          []grid.Dependency  // jobs that must have ended first, and how; default: none
 	Array          grid.Array         // its elements, of an array; default: it is one job
 	Recurrence     grid.Recurrence    // of a job that recurs; Count 0: until Until. Default: it does not
@@ -73,7 +74,7 @@ func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
 			Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance,
 			MaxPrice: j.MaxPrice, Budget: j.Budget,
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
-			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives), Sizes: j.Sizes,
+			Require: j.Require, Portion: j.Portion, OneSite: j.OneSite, Phi: int(j.Alternatives), Sizes: j.Sizes,
 			Minimize: j.Minimize, Urgency: j.Urgency,
 			Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart,
 		},
@@ -267,8 +268,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 			}
 		}),
 		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-		j.arrayKey(),
-	}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
+	}, portionKeys(&j.Portion), keys{j.arrayKey()}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
 		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },

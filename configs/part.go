@@ -60,8 +60,13 @@ var rivals = []struct{ key, why string }{
 	{"speedup", "needs a range of nodes, which a job of parts has not; leave it out"},
 	{"flexible", "is for jobs without parts, since all parts start together; leave it out"},
 	{"fix", "is for flexible jobs, which a job of parts cannot be; leave it out"},
+	{"gpus_per_node", partsWhole},
+	{"cores_per_node", partsWhole},
+	{"memory_per_node", partsWhole},
 	{"alternatives", "is for jobs without parts, since all parts start together; leave it out"},
 }
+
+const partsWhole = "is for jobs without parts, which take whole nodes; leave it out"
 
 // partKey is the key of [[job.part]] tables.
 func (j *Job) partKey(w *grid.Work) key {

@@ -66,7 +66,7 @@ func allPolicies() []names.Policy {
 	for _, o := range sla.Orders() {
 		list = append(list, names.Policy{Name: promised + o.Name, Means: "agreements on windows; jobs choose their slots " + o.Means})
 	}
-	return append(list, admission.Controls()...)
+	return append(append(list, admission.Controls()...), bySlurm)
 }
 
 // withFairShare holds if queues are ordered by the users' past usage.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +178,15 @@ func TestWords_AreTaken(t *testing.T) {
 			}
 			if path == "broker.strategy" && slices.Contains(choice.Asking(), w) {
 				if err := set(keys, []string{"broker", "chooser"}, []any{"my.py"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if path == "site.policy" && w == bySlurm.Name {
+				conf := filepath.Join(t.TempDir(), "slurm.conf")
+				if err := os.WriteFile(conf, []byte("NodeName=n[1-128]\nPartitionName=main Nodes=ALL\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := set(keys, []string{"site", "slurm"}, map[string]any{"conf": conf}); err != nil {
 					t.Fatal(err)
 				}
 			}

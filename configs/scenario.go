@@ -34,6 +34,7 @@ type Site struct {
 	Policy     backfill.Policy // default EASY
 	SLA        *SLA            // policy = "sla-*": agreements instead of a queue; nil: none
 	Shared     *Shared         // policy = "libra", "edf" and the like: deadlines instead of a queue; nil: none
+	Slurm      *Slurm          // policy = "slurm": a queue by Slurm's own rules; Policy is how prices plan it; nil: none
 	Pricing    pricing.Scheme  // default adaptive
 	Overrun    string          // what happens to a local job at its estimate: "kill" (default) or "extend"
 	Estimates  estimates.Rule  // which run times plans assume for local jobs: "request" (default), or a rule of policy/estimates
@@ -211,9 +212,11 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
 		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
-	}, s.slaKeys(), s.sharedKeys(), keys{
+	}, s.slaKeys(), s.sharedKeys(), s.slurmKeys(), keys{
 		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
+	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
+		rule(s.openSlurm),
+		dividedBy(&s.Groups, s.undivided),
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -229,6 +232,19 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys {
 	})
 }
 
+// undivided says why the site cannot divide its nodes, "" if it can.
+func (s *Site) undivided() string {
+	switch {
+	case s.SLA != nil:
+		return "nodes are not divided at a site of agreements (sla-*)"
+	case s.Shared != nil:
+		return "nodes that are time-shared are not divided into slices"
+	case s.Slurm != nil:
+		return "nodes of a simulated Slurm are not divided yet"
+	}
+	return ""
+}
+
 const notYet = "not available yet; leave the key out"
 
 // voShare reads the share of one broker.
@@ -241,7 +257,7 @@ func (s *Site) voShare(t *table, vo string) {
 func (s *Site) policy(t *table, key string) {
 	s.Policy = backfill.EASY
 	switch {
-	case s.Shared != nil:
+	case s.Shared != nil || s.Slurm != nil:
 	case s.SLA == nil:
 		s.Policy = t.policy(key, allPolicies())
 	default:

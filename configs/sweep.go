@@ -293,6 +293,7 @@ func (s *Sweep) Fingerprint() (string, error) {
 		if f := first.Sites[i].PriceFile; f != "" {
 			files = append(files, f)
 		}
+		files = append(files, first.Sites[i].Slurm.files()...)
 		if f := first.Sites[i].Outages.File; f != "" {
 			files = append(files, within(s.dir, f))
 		}

@@ -57,6 +57,7 @@ type (
 		Names  []string   `json:"names,omitempty"` // of the nodes, if they are real
 		Job    string     `json:"job,omitempty"`   // whose work is to run on them, if they are real
 		User   string     `json:"user,omitempty"`
+		On     []int32    `json:"on,omitempty"` // of a part: its nodes, by the numbers under which they were opened
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {

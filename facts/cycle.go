@@ -84,7 +84,16 @@ type (
 		Longest     grid.Duration    `json:"longest,omitempty"` // the longest window; absent: any
 		Free        grid.Curve       `json:"free,omitempty"`    // what could be reserved at all
 		Clear       grid.Curve       `json:"clear,omitempty"`   // what could be reserved at base price; "": all of Free
+		Slices      int              `json:"slices,omitempty"`  // into how many a node is divided
+		Cores       int              `json:"cores,omitempty"`   // of a node
+		Opened      []OpenedSeen     `json:"opened,omitempty"`  // nodes with slices free beside the legs on them
 		Queued      grid.Duration    `json:"queued,omitempty"`  // the sum of nodes x estimate over the jobs that wait there
+	}
+	// OpenedSeen is a node over the interval in which legs share it, and its free slices.
+	OpenedSeen struct {
+		Start grid.Time  `json:"start"`
+		End   grid.Time  `json:"end"`
+		Free  grid.Curve `json:"free"`
 	}
 	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the quotes,
 	// and what the accounts could still pay.

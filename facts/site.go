@@ -42,6 +42,7 @@ type (
 	RealLeg struct {
 		Names  []string         `json:"names,omitempty"`  // from Held on: of its nodes
 		Work   *grid.Handover   `json:"work,omitempty"`   // from Confirmed until it runs
+		On     []int32          `json:"on,omitempty"`     // of a part, from Held on: its nodes, by the numbers under which its cluster opened them
 		Result *grid.WorkResult `json:"result,omitempty"` // Settled: the result of work that the site started
 	}
 	// LegRestored says that a site that had lost its memory of a leg has taken the leg back

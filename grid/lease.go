@@ -38,6 +38,8 @@ type Leg struct {
 	// The work starts when the leg is confirmed, and should end by End, which is its
 	// deadline or earlier. 0: the nodes are its own.
 	Work Duration `json:"work,omitempty"`
+	// Part makes it some slices of each of its nodes; zero: whole nodes.
+	Part LegPart `json:"part,omitzero"`
 }
 
 // Flex is the freedom that a leg gives its site: an SLA. The site may place the leg anywhere

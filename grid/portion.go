@@ -1,6 +1,10 @@
 package grid
 
-import "math/bits"
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
 
 // A node may be divided into slices: K equal shares of each resource that its group states.
 // A request may ask for a portion of each of its nodes. The first portion on a node opens it
@@ -19,6 +23,117 @@ type Portion struct {
 
 // Whole reports whether whole nodes are asked for.
 func (p Portion) Whole() bool { return p == Portion{} }
+
+// LegPart is what a leg takes of each of its nodes: Slices of the Of into which its group
+// divides them, at least 1 and fewer than all. The resources are those that its request asks
+// for, 0 for what it does not name. The zero value takes whole nodes.
+type LegPart struct {
+	Slices int16 `json:"slices"`
+	Of     int16 `json:"of"`
+	Cores  int16 `json:"cores,omitempty"` // at most MaxPortion, as the GPUs: a million legs are kept
+	GPUs   int16 `json:"gpus,omitempty"`
+	Memory int64 `json:"memory,omitempty"` // bytes
+}
+
+// MaxPortion bounds the cores and the GPUs that a request may ask for on a node.
+const MaxPortion = math.MaxInt16
+
+// Time is what a leg of so many nodes takes of node-time: Slices of each node, rounded up.
+func (p LegPart) Time(nodes int, d Duration) int64 {
+	whole := int64(nodes) * int64(d)
+	if p.Slices < 1 || p.Of < 1 {
+		return whole
+	}
+	return shareUp64(whole, int64(p.Of), int64(p.Slices))
+}
+
+// shareUp64 is whole x slices / of, rounded up.
+func shareUp64(whole, of, slices int64) int64 {
+	if whole <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(whole), uint64(slices))
+	lo, carry := bits.Add64(lo, uint64(of)-1, 0)
+	q, _ := bits.Div64(hi+carry, lo, uint64(of))
+	return int64(q)
+}
+
+// Some reports whether the leg takes slices rather than whole nodes.
+func (p LegPart) Some() bool { return p != LegPart{} }
+
+// Fault says why such a part cannot lie on nodes of g: g divides them otherwise, or its slices
+// hold less than the part names; no reason: it can.
+func (p LegPart) Fault(g *Group) Reason {
+	k := g.Divided()
+	switch {
+	case !p.Some():
+		return Reason{}
+	case int(p.Of) != k || k == 1:
+		return Because(Unknown, "it asks for %d of %d slices of a node, %s/%s divides its nodes into %d", p.Slices, p.Of, g.Site, g.Name, k)
+	case p.Slices < 1 || int(p.Slices) >= k:
+		return Because(Invalid, "%d of %d slices are no part of a node: 1 to %d are", p.Slices, p.Of, k-1)
+	case p.Cores < 0 || p.Memory < 0 || p.GPUs < 0:
+		return Because(Invalid, "it asks for less than nothing of a node")
+	}
+	needs := Portion{Cores: int(p.Cores), Memory: p.Memory, GPUs: int(p.GPUs)}
+	if needs.Whole() {
+		return Reason{}
+	}
+	if u, lacks := needs.On(g); lacks != "" {
+		return Because(NoNode, "nodes of %s/%s have less of %s than it asks for", g.Site, g.Name, Phrase(lacks))
+	} else if u > int(p.Slices) {
+		return Because(Invalid, "what it asks for takes %d of %d slices, not %d", u, k, p.Slices)
+	}
+	return Reason{}
+}
+
+// Check says what of a portion makes no sense, "" if all does.
+func (p *Portion) Check() string {
+	switch {
+	case p.Slices < 0 || p.Slices > MaxSlices:
+		return fmt.Sprintf("slices %d is outside 0..%d", p.Slices, MaxSlices)
+	case p.Cores < 0 || p.Cores > MaxPortion:
+		return fmt.Sprintf("cores_per_node %d is outside 1..%d", p.Cores, MaxPortion)
+	case p.GPUs < 0 || p.GPUs > MaxPortion:
+		return fmt.Sprintf("gpus_per_node %d is outside 1..%d", p.GPUs, MaxPortion)
+	case p.Memory < 0:
+		return "memory_per_node is below 0"
+	}
+	return ""
+}
+
+// Price is what the portion costs per hour of a node of g, whose price that is.
+func (p *Portion) Price(g *Group, price Price) Price {
+	if x := p.Part(g); x.Some() {
+		return PriceOfSlices(price, int(x.Slices), int(x.Of))
+	}
+	return price
+}
+
+// Fits reports whether a node of g has what the portion asks for.
+func (p *Portion) Fits(g *Group) bool {
+	_, lacks := p.On(g)
+	return lacks == ""
+}
+
+// Part is what a leg of the portion takes of each node of g, the zero LegPart if all of it.
+// The portion must suit g.
+func (p *Portion) Part(g *Group) LegPart {
+	u, _ := p.On(g)
+	if p.Whole() || u == g.Divided() {
+		return LegPart{}
+	}
+	return LegPart{Slices: int16(u), Of: int16(g.Divided()), Cores: int16(p.Cores), Memory: p.Memory, GPUs: int16(p.GPUs)}
+}
+
+// CostOfLeg is what l costs on nodes of g at the base price: each node by itself, rounded
+// once.
+func (g *Group) CostOfLeg(l *Leg) Credits {
+	if l.Part.Some() {
+		return CostOfSlicesOver(g.Price, g.Curve, l.Start, l.End, int(l.Part.Slices), int(l.Part.Of)).Times(l.Nodes)
+	}
+	return g.Cost(l.Start, l.End).Times(l.Nodes)
+}
 
 // On returns how many slices the portion takes of a node of g: the largest share of any
 // resource, rounded up. What fits by slices then fits in every resource. All slices are the

@@ -180,7 +180,7 @@ func (r *Request) Longest() Duration {
 func (r *Request) Quickest(groups []Group, pool func(group int) int) (least Duration) {
 	var order []int
 	for i := range groups {
-		if groups[i].Performance >= r.MinPerformance && r.Require.MetBy(groups[i].Machine) && May(groups[i].Site, r.Sites, r.Avoid) {
+		if groups[i].Performance >= r.MinPerformance && r.Require.MetBy(groups[i].Machine) && r.Portion.Fits(&groups[i]) && May(groups[i].Site, r.Sites, r.Avoid) {
 			order = append(order, i)
 		}
 	}

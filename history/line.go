@@ -11,11 +11,19 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+// taken is what a leg takes: nodes, or so many slices of each.
+func taken(l *grid.Leg) grid.Phrase {
+	if l.Part.Some() {
+		return grid.Say("%d/%d of %s", l.Part.Slices, l.Part.Of, count(l.Nodes, "node"))
+	}
+	return grid.Phrase(count(l.Nodes, "node"))
+}
+
 // Line describes a fact in one line, without regard to earlier facts.
 func Line(f agents.Fact) grid.Phrase {
 	switch f := f.(type) {
 	case facts.LegMoved:
-		s := grid.Say("%v %v: job %s, %s of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, count(f.What.Nodes, "node"), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
+		s := grid.Say("%v %v: job %s, %v of %s over [%v, %v) at %v", f.Leg, f.State, f.Job, taken(&f.What), f.What.Group, f.What.Start, f.What.End, f.Fare.Total())
 		if f.Reason.Refused() {
 			s += ": " + grid.Phrase(f.Reason.String())
 		}

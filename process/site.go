@@ -75,7 +75,11 @@ func RunSite(ctx context.Context, file string, o Options) error {
 		if err != nil {
 			return err
 		}
-		return p.add(site, sites.New(agent))
+		seller := sites.New(agent)
+		if err := p.add(site, seller); err != nil {
+			return err
+		}
+		return seller.Divides()
 	}, func(o web.Options) (apiServer, error) {
 		if nodes.driver != nil {
 			before := o.Ready

@@ -67,10 +67,14 @@ func (r *Report) bands(whole bool) []band {
 				if start, end, ok := l.Ran(r.until); known && ok {
 					b, one := at(i, r.sites[i].group(l.What.Group)), bar{nodes: l.What.Nodes, start: start, end: end, vo: true,
 						tx: tx, leg: k, colour: colour, broker: one.name}
-					if l.What.Work > 0 {
+					switch x := l.What.Part; {
+					case x.Some():
+						one.mixed, one.share = true, float64(one.nodes)*float64(x.Slices)/float64(x.Of)
+						b.mixed = append(b.mixed, one)
+					case l.What.Work > 0:
 						one.mixed, one.share = true, float64(one.nodes)*float64(r.sites[i].took(l))/float64(end-start)
 						b.mixed = append(b.mixed, one)
-					} else {
+					default:
 						b.bars = append(b.bars, one)
 					}
 				}
@@ -92,7 +96,7 @@ func (r *Report) addTried(bands []band) {
 		for k := range tx.Legs {
 			l := &tx.Legs[k]
 			to := at[[2]string{l.Site, l.What.Group}]
-			if to == nil || l.State != grid.Held && l.State != grid.Prepared {
+			if to == nil || l.What.Part.Some() || l.State != grid.Held && l.State != grid.Prepared {
 				continue
 			}
 			if start, end := l.What.Start, min(l.What.End, r.until); start < end {

@@ -179,7 +179,7 @@ func (s *site) legMoved(now grid.Time, m facts.LegMoved) {
 		return
 	}
 	if end := history.LetGo(now, m); old != nil && old.State >= grid.Confirmed && end > m.What.Start {
-		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
+		s.groups[s.group(m.What.Group)].vo += m.What.Part.Time(m.What.Nodes, end.Sub(m.What.Start))
 	}
 }
 
@@ -246,7 +246,7 @@ func (s *site) voTime(t grid.Time) []int64 {
 	for _, m := range s.open { // a sum: the order does not show
 		end := min(m.What.End, t)
 		if m.State >= grid.Confirmed && m.What.Work == 0 && end > m.What.Start {
-			used[s.group(m.What.Group)] += int64(m.What.Nodes) * int64(end-m.What.Start)
+			used[s.group(m.What.Group)] += m.What.Part.Time(m.What.Nodes, end.Sub(m.What.Start))
 		}
 	}
 	return used

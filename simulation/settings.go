@@ -30,7 +30,7 @@ func (l *settings) add(owner, key, value string) {
 }
 
 func (l *settings) site(s *configs.Site) {
-	l.add(s.Name, "policy", s.Policy.String())
+	l.add(s.Name, "policy", s.PolicyName())
 	if s.Policy.ByOwner() {
 		l.add(s.Name, "half_life", s.HalfLife.Words())
 	}

@@ -166,6 +166,9 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 	if n := len(m.Nodes); n > 0 && n <= grid.MaxNames {
 		f.Real = &facts.RealLeg{Names: m.Nodes}
 	}
+	if len(m.On) > 0 {
+		f.Real = &facts.RealLeg{On: m.On}
+	}
 	p.record(t, f)
 	p.tellOthers(l, &a)
 	a.Stamp, a.Proof = p.stamp(), p.proof(l)

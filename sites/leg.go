@@ -14,17 +14,17 @@ type leg struct {
 	tomb           bool           // cancelled before it was known
 	charged        bool           // it was once confirmed
 	noted          bool           // the broker has acknowledged its outcome
+	gone           bool           // dropped from memory: a flag is quicker than a look-up
+	shifts, told   uint32         // how often it was shifted or fixed, and how many of those its broker knows of
+	order          order          // this life only: that the cluster has not acknowledged
 	heldAt, at     grid.Time      // when it was held, and when it last changed its state
 	real           *facts.RealLeg // its nodes and work, as far as still needed; nil: nothing
 	place          int            // in openLegs
-	gone           bool           // dropped from memory: a flag is quicker than a look-up
-	shifts, told   uint32         // how often it was shifted or fixed, and how many of those its broker knows of
 	lastOffer      *offer         // the latest for it; nil: none, as for most
 
 	// This life only.
 	grace grid.Time // until when it may be held or in doubt
 	ends  grid.Time // grace, but before its start: alarms that fire earlier are out of date
-	order order     // that the cluster has not acknowledged
 }
 
 // take sets a leg to a record. Its work is kept until it runs, the names of its nodes until
@@ -32,17 +32,20 @@ type leg struct {
 func (l *leg) take(f facts.LegMoved) {
 	if x := f.Real; x != nil {
 		was := l.onNodes()
-		l.real = &facts.RealLeg{Names: x.Names, Work: x.Work, Result: x.Result}
+		l.real = &facts.RealLeg{Names: x.Names, On: x.On, Work: x.Work, Result: x.Result}
 		if x.Names == nil {
 			l.real.Names = was.Names
+		}
+		if x.On == nil {
+			l.real.On = was.On
 		}
 	}
 	if f.State > grid.Confirmed && l.real != nil {
 		l.real.Work = nil
 		if f.State.Terminal() {
-			l.real.Names = nil
+			l.real.Names, l.real.On = nil, nil
 		}
-		if l.real.Names == nil && l.real.Result == nil {
+		if l.real.Names == nil && l.real.On == nil && l.real.Result == nil {
 			l.real = nil
 		}
 	}

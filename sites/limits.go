@@ -66,9 +66,9 @@ func (m *limits) sharedLater(now grid.Time, broker string, l grid.Leg, old *leg,
 	}
 	end := now.Add(m.cfg.Span)
 	list := append([]grid.Leg{l}, ahead...)
-	for o := range m.open.each {
+	for o, what := range m.open.whole {
 		if o != old && ofVO(o, vo) {
-			list = append(list, o.What)
+			list = append(list, what)
 		}
 	}
 	if !slices.ContainsFunc(list, func(x grid.Leg) bool { return x.End > end }) {
@@ -134,9 +134,9 @@ func (m *limits) shares(now grid.Time) (list []VOShare) {
 	whole := max(1, int64(m.nodes)*int64(m.cfg.Span))
 	for i := range list {
 		held := int64(0)
-		for o := range m.open.each {
+		for o, what := range m.open.whole {
 			if b := o.Leg.Tx.Broker; list[i].VO == "" || b == list[i].VO || grid.VOOf(b) == list[i].VO {
-				held = sum(held, nodeTime(o.What, now, now.Add(m.cfg.Span)))
+				held = sum(held, nodeTime(what, now, now.Add(m.cfg.Span)))
 			}
 		}
 		list[i].Held = int(grid.MulDiv(held, 1000, whole))
@@ -155,7 +155,7 @@ func (m *limits) shareOf(now grid.Time, vo string, old *leg) share {
 	end := now.Add(m.cfg.Span)
 	var next map[grid.LegID]int64 // what a leg's replacement takes, by leg
 	for o := range m.open.each {
-		if o.Replaces != (grid.LegID{}) {
+		if o.Replaces != (grid.LegID{}) && !o.What.Part.Some() {
 			if next == nil {
 				next = map[grid.LegID]int64{}
 			}
@@ -163,11 +163,14 @@ func (m *limits) shareOf(now grid.Time, vo string, old *leg) share {
 		}
 	}
 	all, own := share{}, share{own: true, vo: vo}
-	for o := range m.open.each {
+	for o, what := range m.open.whole {
 		if o == old {
 			continue
 		}
-		x := max(0, nodeTime(o.What, now, end)-next[o.Leg])
+		x := nodeTime(what, now, end)
+		if !o.What.Part.Some() { // a part shares no nodes with what it replaces, or is replaced by
+			x = max(0, x-next[o.Leg])
+		}
 		all.held = sum(all.held, x)
 		if ofVO(o, vo) {
 			own.held = sum(own.held, x)

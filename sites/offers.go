@@ -87,6 +87,11 @@ func (o *offers) offersTo(now grid.Time, vo string, m agents.OfferRequest) agent
 	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: o.version, Stamp: o.mem.stamp()}
 	if a.Refusal = o.mem.barred(now, vo, ""); !a.Refusal.Refused() {
 		a.Groups = o.free(now, m.Horizon, vo)
+		if !m.Parts {
+			for i := range a.Groups {
+				a.Groups[i].Group.Slices, a.Groups[i].Opened = 0, nil
+			}
+		}
 	}
 	return a
 }
@@ -159,7 +164,7 @@ func (o *offers) free(now, horizon grid.Time, vo string) []agents.GroupOffer {
 		}
 		list = append(list, agents.GroupOffer{Group: g,
 			Admissible: o.net(clip(admissible, now, horizon), now, left), Clear: o.net(clip(clear, now, horizon), now, left),
-			Queued: o.states[i].Queued()})
+			Queued: o.states[i].Queued(), Opened: o.openedOn(i, now, horizon)})
 	}
 	return list
 }
@@ -228,6 +233,9 @@ func (o *offers) quote(now grid.Time, vo, user string, l grid.Leg, old *leg, set
 	if l.Work > 0 {
 		return refused(grid.NotAllowed, "%s has no time-shared nodes", o.cfg.Name)
 	}
+	if why := l.Part.Fault(&o.cfg.Groups[i]); why.Refused() {
+		return grid.Quote{Refusal: why}
+	}
 	if p, promised := o.schedule(l.Group, now); promised {
 		return o.quotePromise(now, vo, user, i, l, old, p, set.legs())
 	}
@@ -236,20 +244,24 @@ func (o *offers) quote(now grid.Time, vo, user string, l grid.Leg, old *leg, set
 	}
 	state, book := &o.states[i], func() *pricing.Book { return o.book(i) }
 	switch {
-	case old != nil && old.What.Group == l.Group:
+	case old != nil && old.What.Group == l.Group && !l.Part.Some() && !old.What.Part.Some():
 		state, book = o.without(i, old.What)
 	case set.touches(i):
 		state, book = set.of(i)
 	}
-	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved, set.legs()...); r.Refused() {
+	own := o.opens(now, i, l, set)
+	if r := o.limits.allowed(now, vo, user, i, own, old, state.Reserved, set.legs()...); r.Refused() {
 		return grid.Quote{Refusal: r}
 	}
-	if state.Firm().Min(l.Start, l.End) < l.Nodes {
-		return grid.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
+	if state.Firm().Min(l.Start, l.End) < own.Nodes {
+		return grid.Quote{Refusal: state.Refusal(l.Start, own.Nodes, l.Duration())}
 	}
 	g := &o.cfg.Groups[i]
-	q := grid.Quote{Fare: grid.Fare{Base: g.Cost(l.Start, l.End).Times(l.Nodes)}}
-	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
+	q := grid.Quote{Fare: grid.Fare{Base: g.CostOfLeg(&l)}}
+	if own.Nodes == 0 {
+		return q
+	}
+	harm, _ := book().Additive(l.Start, own.Nodes, l.Duration())
 	q.Fare.Additive = grid.Cost(g.Price, harm) // at the base price: a delay costs the same at all hours
 	return q
 }

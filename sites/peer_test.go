@@ -54,7 +54,7 @@ func scramble(t *rapid.T, v reflect.Value) {
 		v.SetString(rapid.SampledFrom(wildWords).Draw(t, "word"))
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, "bool"))
-	case reflect.Int, reflect.Int32, reflect.Int64:
+	case reflect.Int, reflect.Int16, reflect.Int32, reflect.Int64:
 		v.SetInt(rapid.SampledFrom(wildNumbers).Draw(t, "number"))
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(rapid.SampledFrom(wildNumbers).Draw(t, "number")) & (1<<v.Type().Bits() - 1))

@@ -269,6 +269,9 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 		r.reasserted(t, k.from, k.leg.Leg, why)
 		return
 	}
+	if len(m.On) > 0 {
+		k.restored.Was.Real = &facts.RealLeg{On: m.On}
+	}
 	r.restore(t, k.from, *k.restored)
 	if m.Moves > 0 { // its broker may not have heard of the last one
 		r.notices.shift(t, r.legs[m.Leg], facts.LegShifted{Leg: m.Leg, Start: m.What.Start, End: m.What.End, Shifts: m.Moves, Fixed: m.Fixed})

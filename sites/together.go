@@ -3,6 +3,7 @@ package sites
 import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/portions"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
@@ -25,8 +26,9 @@ type trial struct {
 
 // trialGroup is one group's state, and the plan of its queue.
 type trialGroup struct {
-	state backfill.State
-	book  func() *pricing.Book // made when needed
+	state  backfill.State
+	opened []grid.Opened        // those of the state, and those that the legs open; nil: as they are
+	book   func() *pricing.Book // made when needed
 }
 
 func newTrial(o *offers) *trial { return &trial{offers: o, groups: map[int]*trialGroup{}} }
@@ -51,9 +53,10 @@ func (x *trial) of(group int) (*backfill.State, func() *pricing.Book) {
 // take takes a leg's nodes as a reservation would, which the cluster makes on its state
 // brought up to now.
 func (x *trial) take(now grid.Time, l grid.Leg) {
-	x.taken = append(x.taken, l)
 	o := x.offers
 	i := o.groups[l.Group]
+	own := o.opens(now, i, l, x)
+	x.taken = append(x.taken, own)
 	if l.Work > 0 || i < len(o.plans) && o.plans[i] != nil {
 		return
 	}
@@ -64,11 +67,38 @@ func (x *trial) take(now grid.Time, l grid.Leg) {
 		g.state.From(g.state.Now)
 		x.groups[i] = g
 	}
-	r := backfill.Reserved{Nodes: l.Nodes, Start: l.Start, End: l.End}
+	if l.Part.Some() {
+		if g.opened == nil {
+			g.opened = o.openedOn(i, now, grid.MaxTime)
+		}
+		g.layParts(&l, own.Nodes)
+	}
+	if own.Nodes == 0 {
+		return
+	}
+	r := backfill.Reserved{Nodes: own.Nodes, Start: l.Start, End: l.End}
 	for _, y := range g.state.Reserved {
 		r.ID = max(r.ID, y.ID)
 	}
 	r.ID++
 	g.state.Reserve(r)
 	g.book = o.planOf(&g.state)
+}
+
+// openedOn are the opened nodes of a group that the trial touches; nil: as the site has them.
+func (x *trial) openedOn(i int) []grid.Opened {
+	if x == nil || x.groups[i] == nil {
+		return nil
+	}
+	return x.groups[i].opened
+}
+
+// layParts lays a leg of parts, which opens so many nodes.
+func (g *trialGroup) layParts(l *grid.Leg, opens int) {
+	for _, k := range portions.Choose(g.opened, l) {
+		g.opened[k].Take(l.Start, l.End, int(l.Part.Slices))
+	}
+	for range opens {
+		g.opened = append(g.opened, grid.Open(0, l.Start, l.End, int(l.Part.Of-l.Part.Slices)))
+	}
 }

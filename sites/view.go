@@ -22,6 +22,8 @@ type view struct {
 
 	longest []grid.Duration // by group: the longest window that can be held, 0 if any; nil: any everywhere
 
+	opened [][]grid.Opened // by group: the nodes that parts share, in the order of their opening; nil: there are none
+
 	promises  *Promises
 	plans     []*sla.Image // of groups that make promises
 	schedules []*sla.Schedule
@@ -53,7 +55,7 @@ func (v *view) update(m agents.Snapshot) {
 	default:
 		return
 	}
-	v.version = m.Version
+	v.version, v.opened = m.Version, m.Opened
 	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
 }
 

@@ -116,10 +116,11 @@ var rooms = []room{
 	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/lanes", "report/view"}, world},
 	{"report/lanes", nil, core},
 	{"report/export", []string{"grid", "facts", "agents", "history", "report", "report/lanes"}, world},
+	{"report/columnar", nil, world},          // Parquet, from files of CSV and JSON
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web", "web/api", "web/rendezvous", "web/webhook"}, world},
-	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files"}, world},
+	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files", "workload/slurmdump"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
@@ -142,7 +143,7 @@ var rooms = []room{
 	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web/api", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
-	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/export", "simulation", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
+	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/columnar", "report/export", "simulation", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
 	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }

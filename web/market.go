@@ -90,7 +90,18 @@ func siteState(v *broker.SiteView) string {
 
 func groupOf(g *agents.GroupOffer, now grid.Time) api.Group {
 	return api.Group{Name: g.Group.Name, Nodes: g.Group.Nodes, Free: max(at(g.Admissible, now), 0), Clear: max(at(g.Clear, now), 0),
-		Performance: api.Performance{Performance: g.Group.Performance}, Price: api.Price{Price: g.Group.PriceAt(now)}, Longest: api.Seconds{Duration: g.Group.Longest}}
+		Performance: api.Performance{Performance: g.Group.Performance}, Price: api.Price{Price: g.Group.PriceAt(now)}, Longest: api.Seconds{Duration: g.Group.Longest}, Shares: sharesOf(&g.Group, now)}
+}
+
+// sharesOf is how a group divides its nodes; nothing if it does not.
+func sharesOf(g *grid.Group, now grid.Time) (s api.Shares) {
+	if g.Divided() > 1 {
+		s = api.Shares{Slices: g.Slices, Cores: g.Cores, GPUs: g.Machine.GPUs}
+		if s.GPUs > 0 {
+			s.GPUPrice.Price = grid.Price(grid.Credits(g.PriceAt(now)).Over(1, int64(s.GPUs)))
+		}
+	}
+	return s
 }
 
 // at is how many nodes an offer, which may be empty, has free at an instant.
@@ -128,7 +139,7 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 // offerOf shows a group's offer: the steps of both of its profiles.
 func offerOf(site string, now grid.Time, g *agents.GroupOffer) api.Offer {
 	o := api.Offer{Site: site, At: api.Instant(now), Group: g.Group.Name, Nodes: g.Group.Nodes,
-		Performance: api.Performance{Performance: g.Group.Performance}, Price: api.Price{Price: g.Group.PriceAt(now)}, Machine: api.Machine(g.Group.Machine), Longest: api.Seconds{Duration: g.Group.Longest}}
+		Performance: api.Performance{Performance: g.Group.Performance}, Price: api.Price{Price: g.Group.PriceAt(now)}, Machine: api.Machine(g.Group.Machine), Longest: api.Seconds{Duration: g.Group.Longest}, Shares: sharesOf(&g.Group, now)}
 	for t := g.Group.Curve.Next(now); t < grid.Never && len(o.Prices) < maxPrices; t = g.Group.Curve.Next(t) {
 		o.Prices = append(o.Prices, api.PriceStep{From: api.Instant(t), Price: api.Price{Price: g.Group.PriceAt(t)}})
 	}

@@ -192,7 +192,28 @@ func (r *reader) leg(field string, l *Leg) grid.Leg {
 	if l.Work < 0 || grid.Duration(l.Work) > grid.MaxDuration {
 		r.span(field+".work", l.Work)
 	}
-	return grid.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: grid.Time(l.Start), End: grid.Time(l.End), Work: grid.Duration(l.Work)}
+	out := grid.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: grid.Time(l.Start), End: grid.Time(l.End), Work: grid.Duration(l.Work)}
+	if p := l.Part; p != nil {
+		out.Part = grid.LegPart{Slices: int16(r.whole(field+".part.slices", p.Slices, 1, grid.MaxSlices-1)), Of: int16(r.whole(field+".part.of", p.Of, 2, grid.MaxSlices)),
+			Cores: int16(r.whole(field+".part.cores", p.Cores, 0, grid.MaxPortion)), Memory: int64(r.whole(field+".part.memory", p.Memory, 0, maxMachine)),
+			GPUs: int16(r.whole(field+".part.gpus", p.Gpus, 0, grid.MaxPortion))}
+	}
+	return out
+}
+
+// opened reads opened nodes. Whether their intervals and slices make sense is checked by the
+// broker.
+func (r *reader) opened(field string, list []*Opened) []grid.Opened {
+	if len(list) == 0 || !r.count(field, len(list), grid.MaxOpened) {
+		return nil
+	}
+	out := make([]grid.Opened, len(list))
+	for i, o := range list {
+		r.enter(field, i)
+		out[i] = grid.Opened{Start: r.time("start", o.GetStart()), End: r.time("end", o.GetEnd()), Free: r.profile("free", o.GetFree())}
+		r.leave()
+	}
+	return out
 }
 
 func (r *reader) legAt(field string, i int, l *Leg) grid.Leg {
@@ -248,6 +269,7 @@ func (r *reader) group(g *Group) grid.Group {
 		Nodes:       r.whole("group.nodes", g.Nodes, 1, maxNodes),
 		Performance: grid.Performance(r.whole("group.performance", g.Performance, 1, int64(grid.MaxPerformance))),
 		Price:       grid.Price(r.whole("group.price", g.Price, 0, int64(grid.MaxPrice)))}
+	out.Slices, out.Cores = r.whole("group.slices", g.Slices, 0, grid.MaxSlices), r.whole("group.cores", g.Cores, 0, maxNodes)
 	if m := g.Machine; m != nil {
 		r.count("group.machine.features", len(m.Features), maxFeatures)
 		out.Machine = grid.Machine{Memory: int64(r.whole("group.machine.memory", m.Memory, 0, maxMachine)),

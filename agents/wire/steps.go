@@ -9,10 +9,10 @@ import (
 // goes well.
 var steps = []codec{
 	form(func(_ *writer, m agents.OfferRequest) *Envelope_OfferRequest {
-		return &Envelope_OfferRequest{&OfferRequest{Cycle: m.Cycle, Horizon: int64(m.Horizon), Incarnation: m.Incarnation, Nonce: m.Nonce}}
+		return &Envelope_OfferRequest{&OfferRequest{Cycle: m.Cycle, Horizon: int64(m.Horizon), Incarnation: m.Incarnation, Nonce: m.Nonce, Parts: m.Parts}}
 	}, func(r *reader, b *Envelope_OfferRequest) agents.OfferRequest {
 		o := b.OfferRequest
-		return agents.OfferRequest{Cycle: o.GetCycle(), Horizon: r.time("horizon", o.GetHorizon()), Incarnation: o.GetIncarnation(), Nonce: o.GetNonce()}
+		return agents.OfferRequest{Cycle: o.GetCycle(), Horizon: r.time("horizon", o.GetHorizon()), Incarnation: o.GetIncarnation(), Nonce: o.GetNonce(), Parts: o.GetParts()}
 	}),
 	form(func(w *writer, m agents.Offers) *Envelope_Offers {
 		out := &Offers{Cycle: m.Cycle, Now: int64(m.Now), Version: m.Version, Refusal: reason(m.Refusal), Stamp: stamp(m.Stamp), Nonce: m.Nonce, Latest: m.Latest}
@@ -22,7 +22,10 @@ var steps = []codec{
 			curve := priceCurve(g.Group.Curve)
 			steps += len(g.Admissible) + len(g.Clear) + len(curve.GetAt())
 			out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
-				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve, Padding: int64(g.Group.Padding), Longest: int64(g.Group.Longest)})
+				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve, Padding: int64(g.Group.Padding), Longest: int64(g.Group.Longest), Opened: opened(g.Opened)})
+			for k := range g.Opened {
+				steps += len(g.Opened[k].Free)
+			}
 		}
 		w.within(len(m.Groups), maxGroups, "groups")
 		w.within(steps, maxSteps, "steps of profiles")
@@ -139,6 +142,7 @@ func (r *reader) offers(o *Offers) agents.Offers {
 		m.Groups[i].Group.Curve = r.priceCurve("curve", g.GetCurve())
 		m.Groups[i].Group.Padding = r.span("padding", g.GetPadding())
 		m.Groups[i].Group.Longest = r.span("longest", g.GetLongest())
+		m.Groups[i].Opened = r.opened("opened", g.GetOpened())
 		r.leave()
 	}
 	return m

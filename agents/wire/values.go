@@ -23,7 +23,19 @@ func someLegID(l grid.LegID) *LegID {
 }
 
 func leg(l grid.Leg) *Leg {
-	return &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End), Work: int64(l.Work)}
+	out := &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End), Work: int64(l.Work)}
+	if p := l.Part; p.Some() {
+		out.Part = &LegPart{Slices: int64(p.Slices), Of: int64(p.Of), Cores: int64(p.Cores), Memory: p.Memory, Gpus: int64(p.GPUs)}
+	}
+	return out
+}
+
+func opened(list []grid.Opened) []*Opened {
+	var out []*Opened
+	for i := range list {
+		out = append(out, &Opened{Start: int64(list[i].Start), End: int64(list[i].End), Free: profile(list[i].Free)})
+	}
+	return out
 }
 
 func fare(f grid.Fare) *Fare {
@@ -75,7 +87,7 @@ func reason(r grid.Reason) *Reason {
 }
 
 func group(g *grid.Group) *Group {
-	out := &Group{Site: text(g.Site), Name: text(g.Name), Nodes: int64(g.Nodes), Performance: int64(g.Performance), Price: int64(g.Price)}
+	out := &Group{Site: text(g.Site), Name: text(g.Name), Nodes: int64(g.Nodes), Performance: int64(g.Performance), Price: int64(g.Price), Slices: int64(g.Slices), Cores: int64(g.Cores)}
 	if m := g.Machine; m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0 {
 		out.Machine = &Machine{Memory: m.Memory, Disk: m.Disk, Gpus: int64(m.GPUs), Os: text(m.OS), Arch: text(m.Arch), Features: texts(m.Features)}
 	}

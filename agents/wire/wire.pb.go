@@ -1000,6 +1000,7 @@ type Leg struct {
 	Start         int64                  `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
 	End           int64                  `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`
 	Work          int64                  `protobuf:"varint,5,opt,name=work,proto3" json:"work,omitempty"` // milliseconds of a node of performance 1; 0: nodes of its own
+	Part          *LegPart               `protobuf:"bytes,6,opt,name=part,proto3" json:"part,omitempty"`  // absent: whole nodes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1069,6 +1070,91 @@ func (x *Leg) GetWork() int64 {
 	return 0
 }
 
+func (x *Leg) GetPart() *LegPart {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+// LegPart is what a leg takes of each of its nodes. It is sent only to a peer whose group is
+// divided, or who has asked for offers with parts.
+type LegPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Slices        int64                  `protobuf:"varint,1,opt,name=slices,proto3" json:"slices,omitempty"`
+	Of            int64                  `protobuf:"varint,2,opt,name=of,proto3" json:"of,omitempty"`
+	Cores         int64                  `protobuf:"varint,3,opt,name=cores,proto3" json:"cores,omitempty"`   // of a node; 0: it does not say
+	Memory        int64                  `protobuf:"varint,4,opt,name=memory,proto3" json:"memory,omitempty"` // bytes
+	Gpus          int64                  `protobuf:"varint,5,opt,name=gpus,proto3" json:"gpus,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LegPart) Reset() {
+	*x = LegPart{}
+	mi := &file_wire_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LegPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LegPart) ProtoMessage() {}
+
+func (x *LegPart) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LegPart.ProtoReflect.Descriptor instead.
+func (*LegPart) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LegPart) GetSlices() int64 {
+	if x != nil {
+		return x.Slices
+	}
+	return 0
+}
+
+func (x *LegPart) GetOf() int64 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *LegPart) GetCores() int64 {
+	if x != nil {
+		return x.Cores
+	}
+	return 0
+}
+
+func (x *LegPart) GetMemory() int64 {
+	if x != nil {
+		return x.Memory
+	}
+	return 0
+}
+
+func (x *LegPart) GetGpus() int64 {
+	if x != nil {
+		return x.Gpus
+	}
+	return 0
+}
+
 type Fare struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Base          int64                  `protobuf:"varint,1,opt,name=base,proto3" json:"base,omitempty"`
@@ -1079,7 +1165,7 @@ type Fare struct {
 
 func (x *Fare) Reset() {
 	*x = Fare{}
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1177,7 @@ func (x *Fare) String() string {
 func (*Fare) ProtoMessage() {}
 
 func (x *Fare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1190,7 @@ func (x *Fare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fare.ProtoReflect.Descriptor instead.
 func (*Fare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{5}
+	return file_wire_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Fare) GetBase() int64 {
@@ -1131,7 +1217,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1143,7 +1229,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1156,7 +1242,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{6}
+	return file_wire_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Reason) GetCode() string {
@@ -1181,13 +1267,15 @@ type Group struct {
 	Performance   int64                  `protobuf:"varint,4,opt,name=performance,proto3" json:"performance,omitempty"`
 	Price         int64                  `protobuf:"varint,5,opt,name=price,proto3" json:"price,omitempty"`
 	Machine       *Machine               `protobuf:"bytes,6,opt,name=machine,proto3" json:"machine,omitempty"` // absent: unknown
+	Slices        int64                  `protobuf:"varint,7,opt,name=slices,proto3" json:"slices,omitempty"`  // into how many a node is divided; 0: none
+	Cores         int64                  `protobuf:"varint,8,opt,name=cores,proto3" json:"cores,omitempty"`    // of a node; 0: unknown
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1287,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1300,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{7}
+	return file_wire_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Group) GetSite() string {
@@ -1257,6 +1345,20 @@ func (x *Group) GetMachine() *Machine {
 	return nil
 }
 
+func (x *Group) GetSlices() int64 {
+	if x != nil {
+		return x.Slices
+	}
+	return 0
+}
+
+func (x *Group) GetCores() int64 {
+	if x != nil {
+		return x.Cores
+	}
+	return 0
+}
+
 type Machine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Memory        int64                  `protobuf:"varint,1,opt,name=memory,proto3" json:"memory,omitempty"`
@@ -1271,7 +1373,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1385,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1398,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{8}
+	return file_wire_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Machine) GetMemory() int64 {
@@ -1353,7 +1455,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1467,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1480,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{9}
+	return file_wire_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Profile) GetAt() []int64 {
@@ -1401,13 +1503,14 @@ type OfferRequest struct {
 	Horizon       int64                  `protobuf:"varint,2,opt,name=horizon,proto3" json:"horizon,omitempty"`
 	Incarnation   uint32                 `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // of the broker that asks; 0: it does not say
 	Nonce         uint64                 `protobuf:"fixed64,4,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	Parts         bool                   `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"` // the broker knows parts of nodes; without it nodes are offered whole
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OfferRequest) Reset() {
 	*x = OfferRequest{}
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1522,7 @@ func (x *OfferRequest) String() string {
 func (*OfferRequest) ProtoMessage() {}
 
 func (x *OfferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1535,7 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
 func (*OfferRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{10}
+	return file_wire_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OfferRequest) GetCycle() uint64 {
@@ -1463,6 +1566,13 @@ func (x *OfferRequest) GetNonce() uint64 {
 	return 0
 }
 
+func (x *OfferRequest) GetParts() bool {
+	if x != nil {
+		return x.Parts
+	}
+	return false
+}
+
 type Offers struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cycle         uint64                 `protobuf:"varint,1,opt,name=cycle,proto3" json:"cycle,omitempty"`
@@ -1479,7 +1589,7 @@ type Offers struct {
 
 func (x *Offers) Reset() {
 	*x = Offers{}
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1491,7 +1601,7 @@ func (x *Offers) String() string {
 func (*Offers) ProtoMessage() {}
 
 func (x *Offers) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1504,7 +1614,7 @@ func (x *Offers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Offers.ProtoReflect.Descriptor instead.
 func (*Offers) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{11}
+	return file_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Offers) GetCycle() uint64 {
@@ -1576,14 +1686,15 @@ type GroupOffer struct {
 	Padding int64 `protobuf:"varint,7,opt,name=padding,proto3" json:"padding,omitempty"`
 	// The longest window of the group, in milliseconds; 0: any. A broker that does not know
 	// this field may ask for a longer one, which is refused.
-	Longest       int64 `protobuf:"varint,8,opt,name=longest,proto3" json:"longest,omitempty"`
+	Longest       int64     `protobuf:"varint,8,opt,name=longest,proto3" json:"longest,omitempty"`
+	Opened        []*Opened `protobuf:"bytes,9,rep,name=opened,proto3" json:"opened,omitempty"` // nodes with slices free beside the legs on them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GroupOffer) Reset() {
 	*x = GroupOffer{}
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1706,7 @@ func (x *GroupOffer) String() string {
 func (*GroupOffer) ProtoMessage() {}
 
 func (x *GroupOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1719,7 @@ func (x *GroupOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupOffer.ProtoReflect.Descriptor instead.
 func (*GroupOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{12}
+	return file_wire_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GroupOffer) GetGroup() *Group {
@@ -1667,6 +1778,74 @@ func (x *GroupOffer) GetLongest() int64 {
 	return 0
 }
 
+func (x *GroupOffer) GetOpened() []*Opened {
+	if x != nil {
+		return x.Opened
+	}
+	return nil
+}
+
+// Opened is a node over the interval in which legs share it.
+type Opened struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Start         int64                  `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	End           int64                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Free          *Profile               `protobuf:"bytes,3,opt,name=free,proto3" json:"free,omitempty"` // slices
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Opened) Reset() {
+	*x = Opened{}
+	mi := &file_wire_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Opened) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Opened) ProtoMessage() {}
+
+func (x *Opened) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Opened.ProtoReflect.Descriptor instead.
+func (*Opened) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Opened) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Opened) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Opened) GetFree() *Profile {
+	if x != nil {
+		return x.Free
+	}
+	return nil
+}
+
 // A broker that does not know this message takes the group's price for the price at every
 // hour. What a site quotes and holds follows the curve.
 type PriceCurve struct {
@@ -1680,7 +1859,7 @@ type PriceCurve struct {
 
 func (x *PriceCurve) Reset() {
 	*x = PriceCurve{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1692,7 +1871,7 @@ func (x *PriceCurve) String() string {
 func (*PriceCurve) ProtoMessage() {}
 
 func (x *PriceCurve) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1705,7 +1884,7 @@ func (x *PriceCurve) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriceCurve.ProtoReflect.Descriptor instead.
 func (*PriceCurve) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PriceCurve) GetRepeat() int64 {
@@ -1741,7 +1920,7 @@ type QuoteRequest struct {
 
 func (x *QuoteRequest) Reset() {
 	*x = QuoteRequest{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1932,7 @@ func (x *QuoteRequest) String() string {
 func (*QuoteRequest) ProtoMessage() {}
 
 func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1945,7 @@ func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuoteRequest.ProtoReflect.Descriptor instead.
 func (*QuoteRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *QuoteRequest) GetRef() uint64 {
@@ -1809,7 +1988,7 @@ type Quotes struct {
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1821,7 +2000,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1834,7 +2013,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -1878,7 +2057,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2069,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2082,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -1960,7 +2139,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2151,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2164,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -2078,7 +2257,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2269,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2282,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -2146,7 +2325,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2337,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2350,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Place) GetStart() int64 {
@@ -2213,7 +2392,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2225,7 +2404,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2238,7 +2417,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -2327,7 +2506,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2518,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2531,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2421,7 +2600,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2612,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2625,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2473,7 +2652,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2485,7 +2664,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2677,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2526,7 +2705,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2717,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2730,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2591,7 +2770,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2603,7 +2782,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2795,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Work) GetCommand() []string {
@@ -2678,7 +2857,7 @@ type EnvVar struct {
 
 func (x *EnvVar) Reset() {
 	*x = EnvVar{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2869,7 @@ func (x *EnvVar) String() string {
 func (*EnvVar) ProtoMessage() {}
 
 func (x *EnvVar) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2703,7 +2882,7 @@ func (x *EnvVar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvVar.ProtoReflect.Descriptor instead.
 func (*EnvVar) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EnvVar) GetName() string {
@@ -2739,7 +2918,7 @@ type Handover struct {
 
 func (x *Handover) Reset() {
 	*x = Handover{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2751,7 +2930,7 @@ func (x *Handover) String() string {
 func (*Handover) ProtoMessage() {}
 
 func (x *Handover) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2764,7 +2943,7 @@ func (x *Handover) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handover.ProtoReflect.Descriptor instead.
 func (*Handover) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Handover) GetWork() *Work {
@@ -2848,7 +3027,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +3039,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +3052,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Peer) GetSite() string {
@@ -2907,7 +3086,7 @@ type WorkResult struct {
 
 func (x *WorkResult) Reset() {
 	*x = WorkResult{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3098,7 @@ func (x *WorkResult) String() string {
 func (*WorkResult) ProtoMessage() {}
 
 func (x *WorkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3111,7 @@ func (x *WorkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkResult.ProtoReflect.Descriptor instead.
 func (*WorkResult) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WorkResult) GetBegin() int64 {
@@ -3004,7 +3183,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3016,7 +3195,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3029,7 +3208,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -3077,7 +3256,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3089,7 +3268,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3102,7 +3281,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -3129,7 +3308,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3141,7 +3320,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3154,7 +3333,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -3181,7 +3360,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3193,7 +3372,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3206,7 +3385,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -3236,7 +3415,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3248,7 +3427,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3261,7 +3440,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -3310,7 +3489,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3322,7 +3501,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3335,7 +3514,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -3371,7 +3550,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3562,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3575,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -3437,7 +3616,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3449,7 +3628,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3462,7 +3641,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -3490,7 +3669,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3502,7 +3681,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3515,7 +3694,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -3549,7 +3728,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3561,7 +3740,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3574,7 +3753,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -3605,7 +3784,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3617,7 +3796,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3630,7 +3809,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3687,7 +3866,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3699,7 +3878,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3712,7 +3891,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3758,7 +3937,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3770,7 +3949,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3783,7 +3962,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -3854,7 +4033,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3866,7 +4045,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3879,7 +4058,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -3964,7 +4143,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3976,7 +4155,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3989,7 +4168,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{44}
+	return file_wire_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -4032,7 +4211,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4223,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4236,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{45}
+	return file_wire_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *List) GetBroker() string {
@@ -4102,7 +4281,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4114,7 +4293,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4127,7 +4306,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{46}
+	return file_wire_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -4198,7 +4377,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4210,7 +4389,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4223,7 +4402,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{47}
+	return file_wire_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -4364,7 +4543,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4376,7 +4555,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4389,7 +4568,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{48}
+	return file_wire_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -4431,7 +4610,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4443,7 +4622,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4456,7 +4635,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{49}
+	return file_wire_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -4494,7 +4673,7 @@ type LegOutputRequest struct {
 
 func (x *LegOutputRequest) Reset() {
 	*x = LegOutputRequest{}
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4506,7 +4685,7 @@ func (x *LegOutputRequest) String() string {
 func (*LegOutputRequest) ProtoMessage() {}
 
 func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4519,7 +4698,7 @@ func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutputRequest.ProtoReflect.Descriptor instead.
 func (*LegOutputRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{50}
+	return file_wire_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LegOutputRequest) GetLeg() *LegID {
@@ -4569,7 +4748,7 @@ type WorkFile struct {
 
 func (x *WorkFile) Reset() {
 	*x = WorkFile{}
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4581,7 +4760,7 @@ func (x *WorkFile) String() string {
 func (*WorkFile) ProtoMessage() {}
 
 func (x *WorkFile) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4594,7 +4773,7 @@ func (x *WorkFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkFile.ProtoReflect.Descriptor instead.
 func (*WorkFile) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{51}
+	return file_wire_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *WorkFile) GetPath() string {
@@ -4634,7 +4813,7 @@ type LegOutput struct {
 
 func (x *LegOutput) Reset() {
 	*x = LegOutput{}
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4646,7 +4825,7 @@ func (x *LegOutput) String() string {
 func (*LegOutput) ProtoMessage() {}
 
 func (x *LegOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4659,7 +4838,7 @@ func (x *LegOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
 func (*LegOutput) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{52}
+	return file_wire_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *LegOutput) GetLeg() *LegID {
@@ -4728,7 +4907,7 @@ type ReplicaStep struct {
 
 func (x *ReplicaStep) Reset() {
 	*x = ReplicaStep{}
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4740,7 +4919,7 @@ func (x *ReplicaStep) String() string {
 func (*ReplicaStep) ProtoMessage() {}
 
 func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4753,7 +4932,7 @@ func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaStep.ProtoReflect.Descriptor instead.
 func (*ReplicaStep) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{53}
+	return file_wire_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReplicaStep) GetGroup() string {
@@ -4783,7 +4962,7 @@ type ReplicaPart struct {
 
 func (x *ReplicaPart) Reset() {
 	*x = ReplicaPart{}
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4795,7 +4974,7 @@ func (x *ReplicaPart) String() string {
 func (*ReplicaPart) ProtoMessage() {}
 
 func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4808,7 +4987,7 @@ func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPart.ProtoReflect.Descriptor instead.
 func (*ReplicaPart) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{54}
+	return file_wire_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ReplicaPart) GetGroup() string {
@@ -4857,7 +5036,7 @@ type ReplicaPartTaken struct {
 
 func (x *ReplicaPartTaken) Reset() {
 	*x = ReplicaPartTaken{}
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4869,7 +5048,7 @@ func (x *ReplicaPartTaken) String() string {
 func (*ReplicaPartTaken) ProtoMessage() {}
 
 func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4882,7 +5061,7 @@ func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPartTaken.ProtoReflect.Descriptor instead.
 func (*ReplicaPartTaken) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{55}
+	return file_wire_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ReplicaPartTaken) GetGroup() string {
@@ -4972,26 +5151,35 @@ const file_wire_proto_rawDesc = "" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
 	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\x12\x10\n" +
 	"\x03seq\x18\x04 \x01(\x04R\x03seq\x12\x10\n" +
-	"\x03leg\x18\x05 \x01(\rR\x03leg\"m\n" +
+	"\x03leg\x18\x05 \x01(\rR\x03leg\"\x97\x01\n" +
 	"\x03Leg\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x12\x14\n" +
 	"\x05start\x18\x03 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x04 \x01(\x03R\x03end\x12\x12\n" +
-	"\x04work\x18\x05 \x01(\x03R\x04work\"6\n" +
+	"\x04work\x18\x05 \x01(\x03R\x04work\x12(\n" +
+	"\x04part\x18\x06 \x01(\v2\x14.bourse.wire.LegPartR\x04part\"s\n" +
+	"\aLegPart\x12\x16\n" +
+	"\x06slices\x18\x01 \x01(\x03R\x06slices\x12\x0e\n" +
+	"\x02of\x18\x02 \x01(\x03R\x02of\x12\x14\n" +
+	"\x05cores\x18\x03 \x01(\x03R\x05cores\x12\x16\n" +
+	"\x06memory\x18\x04 \x01(\x03R\x06memory\x12\x12\n" +
+	"\x04gpus\x18\x05 \x01(\x03R\x04gpus\"6\n" +
 	"\x04Fare\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\x03R\x04base\x12\x1a\n" +
 	"\badditive\x18\x02 \x01(\x03R\badditive\"4\n" +
 	"\x06Reason\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
-	"\x06detail\x18\x02 \x01(\tR\x06detail\"\xad\x01\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\"\xdb\x01\n" +
 	"\x05Group\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05nodes\x18\x03 \x01(\x03R\x05nodes\x12 \n" +
 	"\vperformance\x18\x04 \x01(\x03R\vperformance\x12\x14\n" +
 	"\x05price\x18\x05 \x01(\x03R\x05price\x12.\n" +
-	"\amachine\x18\x06 \x01(\v2\x14.bourse.wire.MachineR\amachine\"\x89\x01\n" +
+	"\amachine\x18\x06 \x01(\v2\x14.bourse.wire.MachineR\amachine\x12\x16\n" +
+	"\x06slices\x18\a \x01(\x03R\x06slices\x12\x14\n" +
+	"\x05cores\x18\b \x01(\x03R\x05cores\"\x89\x01\n" +
 	"\aMachine\x12\x16\n" +
 	"\x06memory\x18\x01 \x01(\x03R\x06memory\x12\x12\n" +
 	"\x04disk\x18\x02 \x01(\x03R\x04disk\x12\x12\n" +
@@ -5001,12 +5189,13 @@ const file_wire_proto_rawDesc = "" +
 	"\bfeatures\x18\x06 \x03(\tR\bfeatures\"-\n" +
 	"\aProfile\x12\x0e\n" +
 	"\x02at\x18\x01 \x03(\x12R\x02at\x12\x12\n" +
-	"\x04free\x18\x02 \x03(\x12R\x04free\"v\n" +
+	"\x04free\x18\x02 \x03(\x12R\x04free\"\x8c\x01\n" +
 	"\fOfferRequest\x12\x14\n" +
 	"\x05cycle\x18\x01 \x01(\x04R\x05cycle\x12\x18\n" +
 	"\ahorizon\x18\x02 \x01(\x03R\ahorizon\x12 \n" +
 	"\vincarnation\x18\x03 \x01(\rR\vincarnation\x12\x14\n" +
-	"\x05nonce\x18\x04 \x01(\x06R\x05nonce\"\x82\x02\n" +
+	"\x05nonce\x18\x04 \x01(\x06R\x05nonce\x12\x14\n" +
+	"\x05parts\x18\x05 \x01(\bR\x05parts\"\x82\x02\n" +
 	"\x06Offers\x12\x14\n" +
 	"\x05cycle\x18\x01 \x01(\x04R\x05cycle\x12\x10\n" +
 	"\x03now\x18\x02 \x01(\x03R\x03now\x12\x18\n" +
@@ -5015,7 +5204,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\b \x01(\rR\x06latest\"\xab\x02\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\xd8\x02\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -5027,7 +5216,12 @@ const file_wire_proto_rawDesc = "" +
 	"\x06shared\x18\x05 \x01(\bR\x06shared\x12-\n" +
 	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\x12\x18\n" +
 	"\apadding\x18\a \x01(\x03R\apadding\x12\x18\n" +
-	"\alongest\x18\b \x01(\x03R\alongest\"L\n" +
+	"\alongest\x18\b \x01(\x03R\alongest\x12+\n" +
+	"\x06opened\x18\t \x03(\v2\x13.bourse.wire.OpenedR\x06opened\"Z\n" +
+	"\x06Opened\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x03R\x03end\x12(\n" +
+	"\x04free\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x04free\"L\n" +
 	"\n" +
 	"PriceCurve\x12\x16\n" +
 	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +
@@ -5334,7 +5528,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -5343,190 +5537,195 @@ var file_wire_proto_goTypes = []any{
 	(*Proof)(nil),            // 4: bourse.wire.Proof
 	(*LegID)(nil),            // 5: bourse.wire.LegID
 	(*Leg)(nil),              // 6: bourse.wire.Leg
-	(*Fare)(nil),             // 7: bourse.wire.Fare
-	(*Reason)(nil),           // 8: bourse.wire.Reason
-	(*Group)(nil),            // 9: bourse.wire.Group
-	(*Machine)(nil),          // 10: bourse.wire.Machine
-	(*Profile)(nil),          // 11: bourse.wire.Profile
-	(*OfferRequest)(nil),     // 12: bourse.wire.OfferRequest
-	(*Offers)(nil),           // 13: bourse.wire.Offers
-	(*GroupOffer)(nil),       // 14: bourse.wire.GroupOffer
-	(*PriceCurve)(nil),       // 15: bourse.wire.PriceCurve
-	(*QuoteRequest)(nil),     // 16: bourse.wire.QuoteRequest
-	(*Quotes)(nil),           // 17: bourse.wire.Quotes
-	(*Quote)(nil),            // 18: bourse.wire.Quote
-	(*Hold)(nil),             // 19: bourse.wire.Hold
-	(*Flex)(nil),             // 20: bourse.wire.Flex
-	(*Place)(nil),            // 21: bourse.wire.Place
-	(*Held)(nil),             // 22: bourse.wire.Held
-	(*Refused)(nil),          // 23: bourse.wire.Refused
-	(*Prepare)(nil),          // 24: bourse.wire.Prepare
-	(*Prepared)(nil),         // 25: bourse.wire.Prepared
-	(*Confirm)(nil),          // 26: bourse.wire.Confirm
-	(*Work)(nil),             // 27: bourse.wire.Work
-	(*EnvVar)(nil),           // 28: bourse.wire.EnvVar
-	(*Handover)(nil),         // 29: bourse.wire.Handover
-	(*Peer)(nil),             // 30: bourse.wire.Peer
-	(*WorkResult)(nil),       // 31: bourse.wire.WorkResult
-	(*Confirmed)(nil),        // 32: bourse.wire.Confirmed
-	(*Cancel)(nil),           // 33: bourse.wire.Cancel
-	(*Cancelled)(nil),        // 34: bourse.wire.Cancelled
-	(*LegStarted)(nil),       // 35: bourse.wire.LegStarted
-	(*Settled)(nil),          // 36: bourse.wire.Settled
-	(*Release)(nil),          // 37: bourse.wire.Release
-	(*Released)(nil),         // 38: bourse.wire.Released
-	(*Inquire)(nil),          // 39: bourse.wire.Inquire
-	(*Answer)(nil),           // 40: bourse.wire.Answer
-	(*Heuristic)(nil),        // 41: bourse.wire.Heuristic
-	(*Degraded)(nil),         // 42: bourse.wire.Degraded
-	(*Noted)(nil),            // 43: bourse.wire.Noted
-	(*Shifted)(nil),          // 44: bourse.wire.Shifted
-	(*ShiftOffer)(nil),       // 45: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil),    // 46: bourse.wire.ShiftDeclined
-	(*List)(nil),             // 47: bourse.wire.List
-	(*Listing)(nil),          // 48: bourse.wire.Listing
-	(*ListedLeg)(nil),        // 49: bourse.wire.ListedLeg
-	(*Reassert)(nil),         // 50: bourse.wire.Reassert
-	(*Reasserted)(nil),       // 51: bourse.wire.Reasserted
-	(*LegOutputRequest)(nil), // 52: bourse.wire.LegOutputRequest
-	(*WorkFile)(nil),         // 53: bourse.wire.WorkFile
-	(*LegOutput)(nil),        // 54: bourse.wire.LegOutput
-	(*ReplicaStep)(nil),      // 55: bourse.wire.ReplicaStep
-	(*ReplicaPart)(nil),      // 56: bourse.wire.ReplicaPart
-	(*ReplicaPartTaken)(nil), // 57: bourse.wire.ReplicaPartTaken
+	(*LegPart)(nil),          // 7: bourse.wire.LegPart
+	(*Fare)(nil),             // 8: bourse.wire.Fare
+	(*Reason)(nil),           // 9: bourse.wire.Reason
+	(*Group)(nil),            // 10: bourse.wire.Group
+	(*Machine)(nil),          // 11: bourse.wire.Machine
+	(*Profile)(nil),          // 12: bourse.wire.Profile
+	(*OfferRequest)(nil),     // 13: bourse.wire.OfferRequest
+	(*Offers)(nil),           // 14: bourse.wire.Offers
+	(*GroupOffer)(nil),       // 15: bourse.wire.GroupOffer
+	(*Opened)(nil),           // 16: bourse.wire.Opened
+	(*PriceCurve)(nil),       // 17: bourse.wire.PriceCurve
+	(*QuoteRequest)(nil),     // 18: bourse.wire.QuoteRequest
+	(*Quotes)(nil),           // 19: bourse.wire.Quotes
+	(*Quote)(nil),            // 20: bourse.wire.Quote
+	(*Hold)(nil),             // 21: bourse.wire.Hold
+	(*Flex)(nil),             // 22: bourse.wire.Flex
+	(*Place)(nil),            // 23: bourse.wire.Place
+	(*Held)(nil),             // 24: bourse.wire.Held
+	(*Refused)(nil),          // 25: bourse.wire.Refused
+	(*Prepare)(nil),          // 26: bourse.wire.Prepare
+	(*Prepared)(nil),         // 27: bourse.wire.Prepared
+	(*Confirm)(nil),          // 28: bourse.wire.Confirm
+	(*Work)(nil),             // 29: bourse.wire.Work
+	(*EnvVar)(nil),           // 30: bourse.wire.EnvVar
+	(*Handover)(nil),         // 31: bourse.wire.Handover
+	(*Peer)(nil),             // 32: bourse.wire.Peer
+	(*WorkResult)(nil),       // 33: bourse.wire.WorkResult
+	(*Confirmed)(nil),        // 34: bourse.wire.Confirmed
+	(*Cancel)(nil),           // 35: bourse.wire.Cancel
+	(*Cancelled)(nil),        // 36: bourse.wire.Cancelled
+	(*LegStarted)(nil),       // 37: bourse.wire.LegStarted
+	(*Settled)(nil),          // 38: bourse.wire.Settled
+	(*Release)(nil),          // 39: bourse.wire.Release
+	(*Released)(nil),         // 40: bourse.wire.Released
+	(*Inquire)(nil),          // 41: bourse.wire.Inquire
+	(*Answer)(nil),           // 42: bourse.wire.Answer
+	(*Heuristic)(nil),        // 43: bourse.wire.Heuristic
+	(*Degraded)(nil),         // 44: bourse.wire.Degraded
+	(*Noted)(nil),            // 45: bourse.wire.Noted
+	(*Shifted)(nil),          // 46: bourse.wire.Shifted
+	(*ShiftOffer)(nil),       // 47: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil),    // 48: bourse.wire.ShiftDeclined
+	(*List)(nil),             // 49: bourse.wire.List
+	(*Listing)(nil),          // 50: bourse.wire.Listing
+	(*ListedLeg)(nil),        // 51: bourse.wire.ListedLeg
+	(*Reassert)(nil),         // 52: bourse.wire.Reassert
+	(*Reasserted)(nil),       // 53: bourse.wire.Reasserted
+	(*LegOutputRequest)(nil), // 54: bourse.wire.LegOutputRequest
+	(*WorkFile)(nil),         // 55: bourse.wire.WorkFile
+	(*LegOutput)(nil),        // 56: bourse.wire.LegOutput
+	(*ReplicaStep)(nil),      // 57: bourse.wire.ReplicaStep
+	(*ReplicaPart)(nil),      // 58: bourse.wire.ReplicaPart
+	(*ReplicaPartTaken)(nil), // 59: bourse.wire.ReplicaPartTaken
 }
 var file_wire_proto_depIdxs = []int32{
-	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
-	13,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
-	16,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	17,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	19,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	22,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	23,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	24,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	25,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	26,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	32,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	33,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	34,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	35,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	36,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	37,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	38,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	39,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	40,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	41,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	42,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	43,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	47,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	48,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	50,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	51,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	44,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	45,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	46,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	52,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
-	54,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
-	55,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
-	56,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
-	57,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
+	13,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
+	14,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
+	18,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
+	19,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	21,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	24,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	25,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	26,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	27,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	28,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	34,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	35,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	36,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	37,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	38,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	39,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	40,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	41,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	42,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	43,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	44,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	45,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	49,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	50,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	52,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	53,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	46,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	47,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	48,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	54,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
+	56,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	57,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
+	58,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
+	59,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
 	1,   // 34: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
-	10,  // 35: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	14,  // 36: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	8,   // 37: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,   // 38: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	9,   // 39: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	11,  // 40: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	11,  // 41: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	15,  // 42: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
-	6,   // 43: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	18,  // 44: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 45: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	7,   // 46: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	8,   // 47: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 48: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 49: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 50: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	20,  // 51: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	7,   // 52: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 53: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	7,   // 54: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 55: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 56: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 57: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	7,   // 58: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	8,   // 59: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 60: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	21,  // 61: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 62: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 63: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 64: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 65: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	29,  // 66: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	28,  // 67: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	27,  // 68: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	30,  // 69: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	8,   // 70: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 71: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 72: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 73: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 74: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 75: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 76: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 77: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 78: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 79: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 80: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 81: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	31,  // 82: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 83: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 84: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 85: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 86: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 87: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 88: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 89: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 90: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 91: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 92: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 93: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 94: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	8,   // 95: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 96: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 97: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 98: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 99: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 100: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 101: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 102: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 103: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	8,   // 104: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 105: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	49,  // 106: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	8,   // 107: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 108: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 109: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 110: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 111: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	7,   // 112: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	31,  // 113: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 114: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	8,   // 115: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	20,  // 116: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
-	49,  // 117: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	29,  // 118: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 119: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 120: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 121: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 122: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 123: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	8,   // 124: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	53,  // 125: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
-	126, // [126:126] is the sub-list for method output_type
-	126, // [126:126] is the sub-list for method input_type
-	126, // [126:126] is the sub-list for extension type_name
-	126, // [126:126] is the sub-list for extension extendee
-	0,   // [0:126] is the sub-list for field type_name
+	7,   // 35: bourse.wire.Leg.part:type_name -> bourse.wire.LegPart
+	11,  // 36: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	15,  // 37: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	9,   // 38: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,   // 39: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	10,  // 40: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	12,  // 41: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	12,  // 42: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	17,  // 43: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
+	16,  // 44: bourse.wire.GroupOffer.opened:type_name -> bourse.wire.Opened
+	12,  // 45: bourse.wire.Opened.free:type_name -> bourse.wire.Profile
+	6,   // 46: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	20,  // 47: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 48: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	8,   // 49: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	9,   // 50: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 51: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 52: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 53: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	22,  // 54: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	8,   // 55: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 56: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	8,   // 57: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 58: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 59: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 60: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	8,   // 61: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	9,   // 62: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 63: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	23,  // 64: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 65: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 66: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 67: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 68: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	31,  // 69: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	30,  // 70: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	29,  // 71: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	32,  // 72: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	9,   // 73: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 74: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 75: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 76: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 77: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 78: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 79: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 80: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 81: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 82: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 83: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 84: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	33,  // 85: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 86: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 87: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 88: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 89: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 90: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 91: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 92: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 93: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 94: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 95: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 96: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 97: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	9,   // 98: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 99: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 100: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 101: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 102: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 103: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 104: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 105: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 106: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	9,   // 107: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 108: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	51,  // 109: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	9,   // 110: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 111: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 112: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 113: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 114: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	8,   // 115: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	33,  // 116: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 117: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	9,   // 118: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	22,  // 119: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
+	51,  // 120: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	31,  // 121: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 122: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	9,   // 123: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 124: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 125: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 126: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	9,   // 127: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	55,  // 128: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	129, // [129:129] is the sub-list for method output_type
+	129, // [129:129] is the sub-list for method input_type
+	129, // [129:129] is the sub-list for extension type_name
+	129, // [129:129] is the sub-list for extension extendee
+	0,   // [0:129] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5576,7 +5775,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   56,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -146,9 +147,6 @@ func TestWire_WhatGoesOutComesBack(t *testing.T) {
 	}
 }
 
-// unsold are the fields of groups that only searches know: no site offers portions of its nodes.
-var unsold = []string{"Slices", "Cores"}
-
 // arbitrary draws a value within the vocabulary's limits. field is the name of
 // the struct's field that it is for.
 func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
@@ -180,6 +178,15 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	case grid.LegState:
 		v.SetUint(rapid.Uint64Range(0, uint64(grid.Lost)).Draw(t, field))
 		return v
+	case grid.LegPart:
+		if rapid.Bool().Draw(t, field) {
+			return v
+		}
+		return reflect.ValueOf(grid.LegPart{Slices: rapid.Int16Range(1, grid.MaxSlices-1).Draw(t, "slices"), Of: rapid.Int16Range(2, grid.MaxSlices).Draw(t, "of"),
+			Cores: rapid.Int16Min(0).Draw(t, "cores"), Memory: rapid.Int64Range(0, maxMachine).Draw(t, "memory"), GPUs: rapid.Int16Min(0).Draw(t, "gpus")})
+	case grid.Opened:
+		at := rapid.Int64Range(-int64(grid.MaxTime), int64(grid.MaxTime))
+		return reflect.ValueOf(grid.Opened{Start: grid.Time(at.Draw(t, "start")), End: grid.Time(at.Draw(t, "end")), Free: arbitraryProfile(t)})
 	case grid.Work:
 		return reflect.ValueOf(arbitraryWork(t))
 	case agents.Verdict:
@@ -194,9 +201,6 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		}
 	case reflect.Struct:
 		for i := range typ.NumField() {
-			if slices.Contains(unsold, typ.Field(i).Name) {
-				continue
-			}
 			v.Field(i).Set(arbitrary(t, typ.Field(i).Type, typ.Field(i).Name))
 		}
 	case reflect.Slice:
@@ -211,7 +215,8 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		most := map[string]int{"Code": maxCode, "Step": maxCode, "Detail": maxDetail, "OS": maxText}[field]
 		v.SetString(rapid.StringOfN(rapid.Rune().Filter(func(c rune) bool { return !control(c) }), 1, 60, max(most, maxCode)).Draw(t, field))
 	case reflect.Int, reflect.Int64:
-		v.SetInt(rapid.Int64Range(1, 1000).Draw(t, field))
+		most := map[string]int64{"Slices": grid.MaxSlices}[field]
+		v.SetInt(rapid.Int64Range(1, cmp.Or(most, 1000)).Draw(t, field))
 	case reflect.Uint32:
 		v.SetUint(uint64(rapid.Uint32().Draw(t, field)))
 	case reflect.Uint64:

@@ -56,6 +56,7 @@ type wishes struct {
 	Run      grid.Duration
 	Exit     int
 	Require  grid.Requirement
+	Portion  grid.Portion
 	OneSite  bool
 	Minimize grid.Goal
 	Flexible grid.Duration
@@ -121,7 +122,7 @@ func (j *Job) take(x grid.Job, near *submission) {
 func (j *Job) ask(r grid.Request, beside wishes) {
 	j.Nodes, j.Length, j.MinPerformance, j.MaxPrice = r.Nodes, r.Length, r.MinPerformance, r.MaxPrice
 	j.Budget, j.Ready, j.Deadline = r.Budget, r.Ready, r.Deadline
-	beside.Require, beside.OneSite, beside.Minimize, beside.Urgency = r.Require, r.OneSite, r.Minimize, r.Urgency
+	beside.Require, beside.Portion, beside.OneSite, beside.Minimize, beside.Urgency = r.Require, r.Portion, r.OneSite, r.Minimize, r.Urgency
 	beside.Flexible, beside.Fix, beside.Phi, beside.Sizes = r.Flexible, r.Fix, r.Phi, r.Sizes
 	beside.place = place{r.Sites, r.Avoid, r.Parts, r.Together, r.Apart}
 	if j.wishes = &noWishes; beside.some() {
@@ -133,14 +134,14 @@ func (j *Job) ask(r grid.Request, beside wishes) {
 func (w *wishes) some() bool {
 	m := &w.Require
 	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
-		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 ||
+		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 || !w.Portion.Whole() ||
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
 
 // Request is the job's present request.
 func (j *Job) Request() grid.Request {
 	return grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
-		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, OneSite: j.OneSite, Minimize: j.Minimize,
+		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, Portion: j.Portion, OneSite: j.OneSite, Minimize: j.Minimize,
 		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency,
 		Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart}
 }

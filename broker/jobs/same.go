@@ -15,7 +15,7 @@ func Same(a, b *grid.Job) bool {
 // SameRequest reports whether two requests ask for the same.
 func SameRequest(a, b *grid.Request) bool {
 	x, y := &a.Require, &b.Require
-	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
+	return a.Nodes == b.Nodes && a.Portion == b.Portion && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
 		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi && slices.Equal(a.Sizes, b.Sizes) &&
 		a.Minimize == b.Minimize && a.Urgency == b.Urgency && x.Same(y) &&

@@ -179,7 +179,7 @@ func (c *chooser) selectAll() {
 		for i, job := range c.candidates {
 			c.o.Jobs[job].Choice = r.Chosen[i]
 		}
-		if c.withinQuotas() {
+		if c.withinQuotas() && c.laid() {
 			c.o.Time, c.o.Cost, c.o.Bounded = r.Time, r.Cost, r.Grid
 			return
 		}

@@ -23,7 +23,8 @@ func quickestOf(sites []Site, r *grid.Request) (long grid.Duration, any bool) {
 }
 
 // findFirst gives a job of parts its amp window, where jobs are taken one by one: no single
-// group can be chosen for it.
+// group can be chosen for it. So it does for a job that takes slices of nodes, which may lie
+// inside those that others have opened.
 func (p *Planner) findFirst(d *Draft, job int) {
 	plan, j := &d.Jobs[job], &d.in.Jobs[job]
 	p.open(d, d.admissible)

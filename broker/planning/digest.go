@@ -110,8 +110,8 @@ func (g *groupDigest) promises(in *Input, j *Job) (promise, bool) {
 	}
 	start := max(at, in.From, r.Ready)
 	end := start.Add(run)
-	cost := g.group.Cost(start, end).Times(r.Nodes)
-	if end > r.Deadline || cost > r.Budget || in.Terms.capped() && g.group.PriceAt(start) > r.MaxPrice {
+	cost := g.group.CostOfLeg(&grid.Leg{Nodes: r.Nodes, Start: start, End: end, Part: r.Portion.Part(&g.group)})
+	if end > r.Deadline || cost > r.Budget || in.Terms.capped() && r.Portion.Price(&g.group, g.group.PriceAt(start)) > r.MaxPrice {
 		return promise{}, false
 	}
 	goal := cmp.Or(r.Minimize, in.Terms.Minimize)

@@ -22,6 +22,7 @@ type Draft struct {
 	fastest    grid.Performance
 	admissible []grid.Profile
 	clear      []grid.Profile
+	opened     [][]grid.Opened
 	queued     []grid.Duration
 	shared     []bool
 	order      order           // of the groups, in a search by the papers' rules
@@ -129,7 +130,7 @@ func newDraft(in *Input) *Draft {
 		}
 	}
 	d := &Draft{in: in, Jobs: make([]Plan, len(in.Jobs)), Groups: make([]grid.Group, 0, n), siteOf: make([]int32, 0, n),
-		admissible: make([]grid.Profile, 0, n), clear: make([]grid.Profile, 0, n), queued: make([]grid.Duration, 0, n), shared: make([]bool, 0, n)}
+		admissible: make([]grid.Profile, 0, n), clear: make([]grid.Profile, 0, n), opened: make([][]grid.Opened, 0, n), queued: make([]grid.Duration, 0, n), shared: make([]bool, 0, n)}
 	for i := range in.Jobs {
 		d.Jobs[i] = Plan{Choice: -1, Over: in.Jobs[i].Gone}
 	}
@@ -145,6 +146,7 @@ func newDraft(in *Input) *Draft {
 			d.siteOf, d.fastest = append(d.siteOf, int32(site)), max(d.fastest, o.Group.Performance)
 			d.admissible = append(d.admissible, o.Admissible)
 			d.clear = append(d.clear, o.Clear)
+			d.opened = append(d.opened, o.Opened)
 			d.queued = append(d.queued, o.Queued)
 			d.shared = append(d.shared, o.Shared)
 		}
@@ -181,6 +183,9 @@ func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 		for _, part := range w.Parts {
 			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
 				What: grid.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
+			if r := &j.Request; !r.Portion.Whole() && !r.Composed() {
+				l.What.Part = r.Portion.Part(&d.Groups[part.Group])
+			}
 			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
 			l.Base.Base, l.Part = part.Cost, part.Of
 			legs = append(legs, l)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/portions"
 )
 
 // What jobs would get that nobody has submitted: the plan of a cycle of their own, and two more
@@ -180,7 +181,14 @@ func (in *Input) take(list []JobOutcome) {
 			s.Groups = slices.Clone(s.Groups)
 			x := &s.Groups[g]
 			x.Admissible = x.Admissible.Clone()
-			x.Admissible.Add(l.Leg.Start, l.Leg.End, -l.Leg.Nodes)
+			if l.Leg.Part.Some() {
+				x.Opened = cloneOpened(x.Opened)
+				ground := portions.Ground{Group: &x.Group, Free: x.Admissible, Opened: x.Opened}
+				ground.Lay(&l.Leg)
+				x.Admissible, x.Opened = ground.Free, ground.Opened
+			} else {
+				x.Admissible.Add(l.Leg.Start, l.Leg.End, -l.Leg.Nodes)
+			}
 			if len(x.Clear) > 0 {
 				x.Clear = x.Clear.Least(x.Admissible)
 			}

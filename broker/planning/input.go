@@ -206,7 +206,7 @@ func serves(g *grid.Group, r *grid.Request) bool {
 
 // Suits reports whether nodes of a group suit a request, if it is not too long for them.
 func Suits(g *grid.Group, r *grid.Request) bool {
-	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && grid.May(g.Site, r.Sites, r.Avoid)
+	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) && r.Portion.Fits(g) && grid.May(g.Site, r.Sites, r.Avoid)
 }
 
 // Named are the sites that the jobs name as the only ones for them or for one of their parts,

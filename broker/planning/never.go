@@ -110,7 +110,11 @@ func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 		if Suits(g, r) {
 			return grid.Reason{}
 		}
-		if unmet := r.Require.Unmet(g.Machine); unmet != "" {
+		unmet := r.Require.Unmet(g.Machine)
+		if unmet == "" {
+			_, unmet = r.Portion.On(g)
+		}
+		if unmet != "" {
 			lacks = cmp.Or(lacks, unmet)
 		} else {
 			fastest = max(fastest, g.Performance)
@@ -242,7 +246,7 @@ func tooDear(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	}
 	for i := range x.Groups {
 		if g := &x.Groups[i]; Suits(g, r) {
-			cheapest = min(cheapest, g.Cheapest(-grid.MaxTime, grid.MaxTime))
+			cheapest = min(cheapest, r.Portion.Price(g, g.Cheapest(-grid.MaxTime, grid.MaxTime)))
 		}
 	}
 	switch {
@@ -266,7 +270,12 @@ func (x *Reach) least(r *grid.Request, z grid.Size) (cost grid.Credits, sites st
 		g := &x.Groups[i]
 		takes := g.Performance.Runtime(z.Length)
 		if Suits(g, r) && g.Allows(takes) {
-			list = append(list, node{max(0, grid.Cost(max(0, g.Cheapest(-grid.MaxTime, grid.MaxTime)-1), takes)-1), g})
+			price := max(0, g.Cheapest(-grid.MaxTime, grid.MaxTime)-1)
+			cost := grid.Cost(price, takes)
+			if x := r.Portion.Part(g); x.Some() {
+				cost = grid.CostOfSlices(price, takes, int(x.Slices), int(x.Of))
+			}
+			list = append(list, node{max(0, cost-1), g})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b node) int { return cmp.Compare(a.cost, b.cost) })

@@ -20,7 +20,7 @@ func (p *Planner) findStarts(d *Draft) {
 		if d.Jobs[i].Over {
 			continue
 		}
-		if d.in.Jobs[i].Request.Composed() {
+		if d.in.Jobs[i].Request.Composed() || d.divides(i) {
 			p.findFirst(d, i)
 			continue
 		}

@@ -60,12 +60,14 @@ type alike struct {
 	memory      int64
 	disk        int64
 	gpus        int
+	cores       int
+	slices      int
 	words       string
 }
 
 func likeness(g *grid.Group) alike {
 	m := &g.Machine
-	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, g.Longest, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
+	return alike{g.Performance, g.Price, g.Curve.String(), g.Padding, g.Longest, m.Memory, m.Disk, m.GPUs, g.Cores, g.Divided(), m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
 }
 
 // arrange puts a list by group in the order of the search.

@@ -50,6 +50,14 @@ func (p *Planner) open(d *Draft, free []grid.Profile) {
 	}
 	d.order = newOrder(d)
 	p.list.ResetFungible(arrange(&d.order, d.Groups), arrange(&d.order, free), d.in.From, d.in.Horizon)
+	for place, opened := range arrange(&d.order, d.opened) {
+		for i := range opened {
+			if o, any := opened[i].Within(d.in.From, d.in.Horizon); any {
+				o.Group = int32(place)
+				p.list.Open(o)
+			}
+		}
+	}
 }
 
 // windows searches for windows for some of a draft's jobs, at most most for each.

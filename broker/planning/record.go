@@ -34,10 +34,11 @@ func (in *Input) Seen(cut bool) facts.CycleSeen {
 
 // Approximate sizes of what is recorded, in bytes.
 const (
-	stepSize  = 12
-	groupSize = 120
-	jobSize   = 250
-	quoteSize = 60
+	stepSize   = 12
+	groupSize  = 120
+	openedSize = 50
+	jobSize    = 250
+	quoteSize  = 60
 )
 
 // RecordSize is the approximate size of the record of an Input in bytes, if not cut.
@@ -47,6 +48,9 @@ func (in *Input) RecordSize() int {
 		for k := range in.Sites[i].Groups {
 			g := &in.Sites[i].Groups[k]
 			size += groupSize + stepSize*(len(g.Admissible)+len(g.Clear)) + len(g.Group.Curve.String())
+			for k := range g.Opened {
+				size += openedSize + stepSize*len(g.Opened[k].Free)
+			}
 		}
 	}
 	return size
@@ -80,6 +84,11 @@ func (s *Site) seen(t *Terms, cut bool) facts.SiteSeen {
 		g := &s.Groups[i]
 		x := facts.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
 			Curve: g.Group.Curve.String(), Machine: g.Group.Machine, Shared: g.Shared, Padding: g.Group.Padding, Longest: g.Group.Longest, Free: g.Admissible.Curve()}
+		x.Slices, x.Cores = g.Group.Slices, g.Group.Cores
+		for k := range g.Opened {
+			o := &g.Opened[k]
+			x.Opened = append(x.Opened, facts.OpenedSeen{Start: o.Start, End: o.End, Free: o.Free.Curve()})
+		}
 		if !slices.Equal(g.Admissible, g.Clear) {
 			x.Clear = g.Clear.Curve()
 		}
@@ -225,7 +234,12 @@ func readSite(f *facts.SiteSeen) (Site, error) {
 			curve, err = grid.ParsePriceCurve(g.Curve)
 		}
 		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: grid.Group{Site: f.Site, Name: g.Group,
-			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine, Padding: g.Padding, Longest: g.Longest}}
+			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine, Padding: g.Padding, Longest: g.Longest, Slices: g.Slices, Cores: g.Cores}}
+		for k := 0; k < len(g.Opened) && err == nil; k++ {
+			o := grid.Opened{Start: g.Opened[k].Start, End: g.Opened[k].End}
+			o.Free, err = g.Opened[k].Free.Profile()
+			x.Opened = append(x.Opened, o)
+		}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")
 		}

@@ -28,6 +28,12 @@ func Unsound(j *grid.Job) grid.Reason {
 	if wrong := grid.CheckParts(&j.Request, MaxNodes); wrong != nil {
 		return reason(grid.Invalid, "%v", wrong)
 	}
+	if wrong := j.Portion.Check(); wrong != "" {
+		return reason(grid.Invalid, "%v", grid.Phrase(wrong))
+	}
+	if j.Composed() && !j.Portion.Whole() {
+		return reason(grid.Invalid, "a job of parts takes whole nodes; leave gpus_per_node, cores_per_node and memory_per_node out")
+	}
 	for i := range j.Parts {
 		if w := j.Parts[i].Work; w != nil {
 			if wrong := w.Check(); wrong != nil {
@@ -86,7 +92,26 @@ func sound(o *agents.GroupOffer) bool {
 		g.Padding >= 0 && g.Padding <= grid.MaxPadding && g.Longest >= 0 && g.Longest <= grid.MaxDuration &&
 		g.Performance > 0 && g.Performance <= grid.MaxPerformance &&
 		g.Price >= 0 && g.Dearest(-grid.MaxTime, grid.MaxTime) <= grid.MaxPrice && o.Queued >= 0 && o.Queued <= grid.MaxDuration &&
-		soundProfile(o.Admissible, g.Nodes) && soundProfile(o.Clear, g.Nodes)
+		soundProfile(o.Admissible, g.Nodes) && soundProfile(o.Clear, g.Nodes) && g.Slices >= 0 && g.Slices <= grid.MaxSlices && g.Cores >= 0 && soundOpened(o.Opened, g)
+}
+
+// soundOpened reports whether opened nodes lie within their intervals and slices.
+func soundOpened(list []grid.Opened, g *grid.Group) bool {
+	if len(list) > grid.MaxOpened {
+		return false
+	}
+	for i := range list {
+		o := &list[i]
+		if o.Start >= o.End || !soundProfile(o.Free, g.Divided()-1) || o.Free[0].At != o.Start || o.Free[len(o.Free)-1].At > o.End || o.Free[len(o.Free)-1].Free != 0 {
+			return false
+		}
+		for _, s := range o.Free {
+			if s.Free < 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func soundProfile(p grid.Profile, nodes int) bool {

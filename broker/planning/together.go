@@ -43,7 +43,7 @@ func (d *Draft) Together(o *Outcome) []Wanted {
 // inSet lists the legs of a job's window that may be part of a set.
 func (d *Draft) inSet(o *Outcome, job int) []Leg {
 	a := o.Jobs[job].Chosen()
-	if a == nil || len(d.in.Jobs[job].Request.Sizes) > 0 || a.Legs[0].What.Work > 0 {
+	if a == nil || len(d.in.Jobs[job].Request.Sizes) > 0 || a.Legs[0].What.Work > 0 || a.parted() {
 		return nil
 	}
 	return a.Legs

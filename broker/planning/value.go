@@ -22,7 +22,7 @@ func (d *Draft) market() *placement.Market {
 func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 	in := d.in
 	for i := range in.Jobs {
-		if plans[i].Over {
+		if plans[i].Over || d.divides(i) {
 			continue
 		}
 		j := &in.Jobs[i]
@@ -160,7 +160,7 @@ func (p *Planner) valuable(d *Draft) []int {
 		}
 		d.lose(i, plan.Alternatives)
 	}
-	return which
+	return append(which, p.valuableParts(d)...)
 }
 
 // whyNone says why a job would have no window even alone.
@@ -218,6 +218,7 @@ func (c *chooser) placeAll() {
 		c.o.BudgetLimit = given
 	}
 	c.o.TimeLimit = limits.Time
+	c.placeParts()
 	users := map[string]grid.Credits{}
 	for k, i := range which {
 		if choices[k].Placed {

@@ -39,14 +39,15 @@ func (x *Tenancy) binding(user string) []*bounds {
 type interval struct {
 	from, to grid.Time
 	nodes    int
+	part     grid.LegPart // of each node; zero: all of it
 }
 
 // spanOf is the time that a leg may occupy: its whole window, if its site may move it.
 func spanOf(l *grid.Leg, f grid.Flex) interval {
 	if f.Movable(*l) {
-		return interval{min(f.Ready, l.Start), max(f.Due, l.End), l.Nodes}
+		return interval{min(f.Ready, l.Start), max(f.Due, l.End), l.Nodes, l.Part}
 	}
-	return interval{l.Start, l.End, l.Nodes}
+	return interval{l.Start, l.End, l.Nodes, l.Part}
 }
 
 // startsOf are the first and the last instant at which a leg may begin.
@@ -112,7 +113,7 @@ func (x *Tenancy) over(b *bounds, legs []grid.Leg, cost grid.Credits, flex grid.
 		used, until := x.mayUse(b, at)
 		takes := int64(0)
 		for i := range legs {
-			takes += int64(legs[i].Nodes) * int64(legs[i].Duration())
+			takes += legs[i].Part.Time(legs[i].Nodes, legs[i].Duration())
 		}
 		switch {
 		case b.time >= 0 && used.Time+takes > b.time:
@@ -160,15 +161,20 @@ func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without 
 	return grid.Reason{}, 0
 }
 
-// peak is the first instant at which the most nodes are held, and how many that is.
+// peak is the first instant at which the most nodes are held, and how many that is; slices
+// add up to whole nodes, and what is left of one counts as one.
 func peak(list []interval) (at grid.Time, most int) {
 	type change struct {
 		at grid.Time
 		by int
 	}
-	changes := make([]change, 0, 2*len(list))
+	changes, of := make([]change, 0, 2*len(list)), common(list)
 	for _, x := range list {
-		changes = append(changes, change{x.from, x.nodes}, change{x.to, -x.nodes})
+		n := x.nodes * of
+		if x.part.Some() {
+			n = n / int(x.part.Of) * int(x.part.Slices)
+		}
+		changes = append(changes, change{x.from, n}, change{x.to, -n})
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	held := 0
@@ -177,8 +183,28 @@ func peak(list []interval) (at grid.Time, most int) {
 			at, most = c.at, held
 		}
 	}
-	return at, most
+	return at, (most + of - 1) / of
 }
+
+// common is the least number that all nodes can be divided into: slices of a node of 3 and of
+// one of 8 are counted in 24ths.
+func common(list []interval) int {
+	of := 1
+	for _, x := range list {
+		if k := int(x.part.Of); k > 0 && of%k != 0 && of <= maxCommon {
+			a, b := of, k
+			for b > 0 {
+				a, b = b, a%b
+			}
+			of = of / a * k
+		}
+	}
+	return of
+}
+
+// maxCommon bounds that number, so that sums stay whole: where groups are divided so unlike
+// each other, slices of the last of them count rounded down.
+const maxCommon = 1 << 24
 
 // maxSteps bounds the steps of the search for a job's first chance.
 const maxSteps = 100

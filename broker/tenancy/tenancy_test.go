@@ -243,8 +243,21 @@ func TestOver_ABoundMayBeUsedUp(t *testing.T) {
 // The peak is the first instant at which the most nodes are held, and what ends there is over.
 func TestPeak_IsTheFirstOfTheMost(t *testing.T) {
 	t.Parallel()
-	if at, most := peak([]interval{{5, 9, 2}, {0, 5, 2}, {7, 9, 1}, {20, 22, 3}}); at != 7 || most != 3 {
+	if at, most := peak([]interval{{from: 5, to: 9, nodes: 2}, {to: 5, nodes: 2}, {from: 7, to: 9, nodes: 1}, {from: 20, to: 22, nodes: 3}}); at != 7 || most != 3 {
 		t.Errorf("%d nodes at %v, want 3 at 7 ms", most, int64(at))
+	}
+}
+
+// Slices of nodes add up to whole ones, in whatever numbers nodes are divided.
+func TestPeak_AddsSlicesUpToNodes(t *testing.T) {
+	t.Parallel()
+	third, eighth := grid.LegPart{Slices: 1, Of: 3}, grid.LegPart{Slices: 4, Of: 8}
+	all := []interval{{to: 9, nodes: 3, part: third}, {to: 9, nodes: 2, part: eighth}}
+	if _, most := peak(all); most != 2 {
+		t.Errorf("three thirds and two halves are %d nodes", most)
+	}
+	if _, most := peak(append(all, interval{from: 5, to: 9, nodes: 1, part: third})); most != 3 {
+		t.Errorf("with one third more they are %d nodes", most)
 	}
 }
 

@@ -47,7 +47,7 @@ func (t *Tx) Takes(i int) tenancy.Used {
 	if t.state == grid.TxAborted || t.sites[i] == "" {
 		return tenancy.Used{}
 	}
-	whole := int64(l.what.Nodes) * int64(l.what.Duration())
+	whole := l.what.Part.Time(l.what.Nodes, l.what.Duration())
 	paid := l.limit
 	if l.priced {
 		paid = l.fare.Total()
@@ -57,7 +57,7 @@ func (t *Tx) Takes(i int) tenancy.Used {
 		return tenancy.Used{Time: whole, Credits: max(0, paid-l.back)}
 	case l.charged: // released or lost: the part that was over by then
 		over := min(l.end, l.what.End).Sub(l.what.Start)
-		return tenancy.Used{Time: int64(l.what.Nodes) * int64(max(0, over)), Credits: max(0, paid-l.back)}
+		return tenancy.Used{Time: l.what.Part.Time(l.what.Nodes, max(0, over)), Credits: max(0, paid-l.back)}
 	}
 	return tenancy.Used{}
 }

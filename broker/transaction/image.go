@@ -64,16 +64,16 @@ func (l *Leg) kept(w way, r *facts.LegRecord) {
 	both(w, &l.closed, &r.Closed)
 	both(w, &l.mended, &r.Mended)
 	both(w, &l.moved, &r.Moved)
-	both(w, &l.inFull, &r.InFull)
-	both(w, &l.undone, &r.Undone)
 	both(w, &l.proof, &r.Proof)
 	both(w, &l.claim, &r.Claim)
 	odd := l.oddities
-	if w == fromImage && (r.Shifts > 0 || r.Back != 0 || r.Borne != 0) {
+	if w == fromImage && (r.Shifts > 0 || r.Back != 0 || r.Borne != 0 || r.InFull || r.Undone) {
 		odd = l.own()
 	}
 	if w == toImage || odd != &noOddities {
 		both(w, &odd.shifts, &r.Shifts)
+		both(w, &odd.inFull, &r.InFull)
+		both(w, &odd.undone, &r.Undone)
 		both(w, &odd.back, &r.Back)
 		both(w, &odd.borne, &r.Borne)
 	}

@@ -90,7 +90,9 @@ func (s *State) applyDone(f facts.LegDone) {
 	x := l.onNodes()
 	x.names, x.result = nil, f.Result
 	l.know(x)
-	l.undone = s.withdrawn(t.job)
+	if undone := s.withdrawn(t.job); undone != l.undone {
+		l.own().undone = undone
+	}
 	if f.State == grid.Asked {
 		l.state = grid.Settled
 	}

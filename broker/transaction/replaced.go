@@ -52,7 +52,9 @@ func (t *Tx) replace(old *Tx, withdrawn bool) {
 			continue
 		}
 		l.moved = false
-		l.inFull = !withdrawn && (!charged || x != nil && !x.charged)
+		if full := !withdrawn && (!charged || x != nil && !x.charged); full != l.inFull {
+			l.own().inFull = full
+		}
 	}
 }
 

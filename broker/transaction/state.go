@@ -108,7 +108,7 @@ func (s *State) Fence(site agents.ID, why grid.Reason, latest uint32, out *agent
 // AskOffers asks a site for offers in the name of this life.
 func (s *State) AskOffers(id agents.ID, ref uint64, horizon grid.Time, out *agents.Outbox) {
 	life := s.lives.Current()
-	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
+	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce, Parts: true})
 }
 
 // Bar records that a site has refused something because of the user, if that was why.

@@ -101,8 +101,6 @@ type Leg struct {
 	returns bool // this life only: a claim for which its site holds nodes
 	mended  bool // gone, and repaired by another leg
 	moved   bool // about to be replaced by another window; kept until that is confirmed
-	inFull  bool // given up for its whole price, because the leg that was to replace it is lost
-	undone  bool // it ended after its job was given up
 
 	*oddities // read them directly, write only through own
 }
@@ -112,6 +110,8 @@ type oddities struct {
 	back   grid.Credits // refund and penalty
 	borne  grid.Credits // by the VO, where its site's books differ from ours
 	shifts uint32       // how often its site has moved or fixed it
+	inFull bool         // given up for its whole price, because the leg that was to replace it is lost
+	undone bool         // it ended after its job was given up
 	old    *grid.LegID  // in a move: the leg that this one replaces; nil: none
 	real   *realLeg     // nil: its job has no work, or its nodes are simulated
 }

@@ -37,6 +37,7 @@ type Backend struct {
 	shown    uint64         // the last version shown to the site
 	fed      []cluster.Mark // by group
 	outages  []facts.NodesDown
+	grounds  []ground  // by group
 	now      grid.Time // of the current message
 }
 
@@ -49,7 +50,7 @@ type Work func(group int, begun, after grid.Time) func() (grid.LocalJob, bool)
 // Options.Start is ignored. If work is nil there are no local jobs.
 func NewBackend(groups []grid.Group, options []Options, work Work) *Backend {
 	return &Backend{groups: groups, options: options, work: work, memory: newMemory(groups, options),
-		legs: map[grid.LegID]*reservation{}, flexible: map[int64]*reservation{}}
+		legs: map[grid.LegID]*reservation{}, flexible: map[int64]*reservation{}, grounds: make([]ground, len(groups))}
 }
 
 // Next is the next instant at which something is due, or Never.
@@ -124,7 +125,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	if have == b.version {
 		return a
 	}
-	a.Plans = b.plans()
+	a.Plans, a.Opened = b.plans(), b.opened()
 	changes, all := b.changes()
 	if all && have == b.shown {
 		a.Since, a.Changes = have, changes
@@ -144,7 +145,7 @@ func (b *Backend) changes() (list []backfill.Delta, all bool) {
 	for i, q := range b.queues {
 		var known bool
 		list[i], known = q.group.Changes()
-		all = all && known
+		all = all && known && q.slurm == nil // whose order changes with the time
 	}
 	return list, all
 }
@@ -164,6 +165,9 @@ func (b *Backend) Audit() error {
 	for i, q := range b.queues {
 		if err := q.State().Audit(); err != nil {
 			return fmt.Errorf("group %s: %w", b.groups[i].Name, err)
+		}
+		if err := b.auditOpened(i); err != nil {
+			return err
 		}
 		if err := q.auditPromises(); err != nil {
 			return fmt.Errorf("promises of group %s: %w", b.groups[i].Name, err)

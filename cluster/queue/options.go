@@ -46,6 +46,8 @@ type Options struct {
 	// Limits are for all local jobs together; each queue has its own too. The price of
 	// a reservation ignores them: it plans the queue as if there were none.
 	Limits JobLimits
+	// Slurm, if not nil, says which jobs start.
+	Slurm *Slurm
 	// Promises, if not nil, replace the queue: every local job has a slot. Policy,
 	// Queues and Extend are then ignored.
 	Promises *PromiseOptions

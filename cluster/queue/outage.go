@@ -32,8 +32,11 @@ func (b *Backend) nodesLost(now grid.Time, m agents.NodesLost) {
 		return
 	}
 	b.number++
-	if why := q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}); why.Refused() {
-		panic("cluster/queue: nodes that are free cannot fail: " + why.String())
+	lost := backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}
+	for why := q.Reserve(now, lost); why.Refused(); why = q.Reserve(now, lost) {
+		if q.slurm == nil || !b.evictWithin(now, g, end) { // by Slurm's rules a reservation has the same nodes all the time
+			panic("cluster/queue: nodes that are free cannot fail: " + why.String())
+		}
 	}
 	b.down(m.Group, count, end)
 }
@@ -86,6 +89,19 @@ func worst(p grid.Profile, from, to grid.Time) (at grid.Time, free int) {
 	return at, free
 }
 
+// evictWithin evicts whoever is first in the way at any instant from now until another.
+func (b *Backend) evictWithin(now grid.Time, group int, to grid.Time) bool {
+	if b.evict(now, group, now) {
+		return true
+	}
+	for _, r := range b.order {
+		if !r.gone && r.group == group && r.what.Start > now && r.what.Start < to && b.evict(now, group, r.what.Start) {
+			return true
+		}
+	}
+	return false
+}
+
 // evict frees nodes in use at an instant, in the order of nodesLost. It reports false if
 // there are none left to free.
 func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
@@ -108,7 +124,7 @@ func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
 	}
 	var victim *reservation
 	for _, r := range b.order {
-		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && r.over == nil {
+		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && len(r.on) == 0 && r.over == nil {
 			continue
 		}
 		if victim == nil || before(victim, r) {
@@ -117,6 +133,10 @@ func (b *Backend) evict(now grid.Time, group int, at grid.Time) bool {
 	}
 	if victim == nil {
 		return false
+	}
+	if len(victim.on) > 0 {
+		b.evictNode(now, victim, at)
+		return true
 	}
 	b.vacate(now, victim)
 	b.moved(now, victim.leg, facts.LockLost)
@@ -141,6 +161,9 @@ func (q *Queue) Kill(now grid.Time, id int64) bool {
 	for i := range q.ends {
 		if x := q.ends[i]; x.id == id {
 			q.ends.remove(i)
+			if q.slurm != nil {
+				q.slurm.Kill(q.slurm.places[id])
+			}
 			q.end(now, x)
 			q.armed = true
 			return true

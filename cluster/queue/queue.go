@@ -65,6 +65,7 @@ type Queue struct {
 	refused int
 
 	promises *promises // nil: a queue
+	slurm    *twin     // nil: the group's policy decides
 }
 
 // entry is a local job and, once it runs, its times.
@@ -103,6 +104,9 @@ func New(opt Options) *Queue {
 	}
 	if opt.Promises == nil {
 		q.group.Value(opt.Zero, q.values)
+	}
+	if opt.Slurm != nil {
+		q.slurm = newTwin(opt.Slurm, opt.Start)
 	}
 	if q.limiter = newLimiter(q); q.limiter != nil && q.promises == nil {
 		q.group.Limit(q.limiter)
@@ -155,7 +159,13 @@ func (q *Queue) pull() {
 
 // State is a view of the group at the last instant of Advance, Reserve, Release
 // or Cancel, good until the next change.
-func (q *Queue) State() *backfill.State { return q.group.State() }
+func (q *Queue) State() *backfill.State {
+	s := q.group.State()
+	if q.slurm != nil {
+		q.slurm.sort(s)
+	}
+	return s
+}
 
 // Passes is the number of scheduling passes so far.
 func (q *Queue) Passes() int { return q.passes }
@@ -186,6 +196,9 @@ func (q *Queue) nextEvent() grid.Time {
 	if q.promises != nil {
 		next = min(next, q.promises.next())
 	}
+	if q.slurm != nil {
+		next = min(next, q.slurm.Next())
+	}
 	return next
 }
 
@@ -197,6 +210,9 @@ func (q *Queue) Advance(now grid.Time) {
 	q.group.Advance(now)
 	if q.promises != nil {
 		q.promises.Advance(now)
+	}
+	if q.slurm != nil {
+		q.slurm.Until(now) // nothing is due any more
 	}
 }
 
@@ -221,6 +237,11 @@ func (q *Queue) Reserve(now grid.Time, r backfill.Reserved) grid.Reason {
 		return why
 	}
 	why := q.group.Reserve(r)
+	if q.slurm != nil && !why.Refused() {
+		if why = q.slurm.reserve(r); why.Refused() {
+			q.group.Release(r.ID)
+		}
+	}
 	q.armed = q.armed || !why.Refused()
 	return why
 }
@@ -230,6 +251,9 @@ func (q *Queue) Release(now grid.Time, id int64) bool {
 	q.reach(now)
 	if q.promises != nil && q.promises.Cancel(id) {
 		q.promises.freed = true
+	}
+	if q.slurm != nil {
+		q.slurm.Release(id)
 	}
 	ok := q.group.Release(id)
 	q.armed = q.armed || ok
@@ -246,6 +270,10 @@ func (q *Queue) Cancel(now grid.Time, id int64) bool {
 			q.limiter.move(&q.jobs[w.Ref].job, -1, 0)
 			q.drop(w.Ref)
 			q.armed = true
+			if q.slurm != nil {
+				q.slurm.Cancel(q.slurm.places[id])
+				delete(q.slurm.places, id)
+			}
 			return q.group.Cancel(id)
 		}
 	}
@@ -276,10 +304,18 @@ func (q *Queue) instant(now grid.Time) {
 func (q *Queue) pass(now grid.Time) {
 	q.armed = false
 	q.passes++
-	starts := q.group.Pass()
+	starts := q.decide(now)
 	for i := range starts {
 		q.start(now, &starts[i])
 	}
+}
+
+// decide returns the jobs that start.
+func (q *Queue) decide(now grid.Time) []backfill.Start {
+	if q.slurm != nil {
+		return q.slurm.pass(q.group, now)
+	}
+	return q.group.Pass()
 }
 
 // passed is a pass after one of several events of an instant, if there is to be one. It waits
@@ -306,6 +342,9 @@ func (q *Queue) taken(now grid.Time) bool {
 // enter queues an arriving job, or refuses it.
 func (q *Queue) enter(j *grid.LocalJob) {
 	why := q.limiter.refuses(j)
+	if !why.Refused() {
+		why = q.slurm.refuses(j)
+	}
 	switch {
 	case why.Refused():
 	case j.Nodes > q.opt.Nodes:
@@ -346,6 +385,9 @@ func (q *Queue) arrive(j *grid.LocalJob) bool {
 	if !ok {
 		q.drop(ref)
 		return false
+	}
+	if q.slurm != nil {
+		q.slurm.submit(j, q.group.Now())
 	}
 	if q.limiter.move(j, 1, 0); q.keeper != nil {
 		q.keeper.Queued(j)
@@ -409,6 +451,9 @@ func (q *Queue) end(now grid.Time, x end) {
 	e := &q.jobs[x.ref]
 	q.limiter.move(&e.job, 0, -1)
 	q.group.End(x.id, e.plan)
+	if q.slurm != nil {
+		delete(q.slurm.places, x.id)
+	}
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
 	q.learn(now, &e.job, now.Sub(e.start))
 	q.drop(x.ref)

@@ -26,6 +26,7 @@ type reservation struct {
 	// on another leg's nodes, those that it needs in addition.
 	pieces []int64
 	over   *reservation // the other leg's
+	on     []int32      // of a part: its nodes, by the numbers of their opening
 	borne  bool         // another leg counts, or counted, on its nodes; most spare the search for one when they end
 
 	// In a group that makes promises.
@@ -38,6 +39,8 @@ type reservation struct {
 func (b *Backend) Suits(m agents.ClusterHold) (why grid.Reason) {
 	if b.group(m.What.Group) < 0 {
 		why = grid.Reason{Code: grid.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
+	} else if m.What.Part.Some() {
+		why = m.What.Part.Fault(&b.groups[b.group(m.What.Group)])
 	}
 	return why
 }
@@ -50,7 +53,7 @@ func (b *Backend) Place(now grid.Time, m agents.ClusterHold) grid.Reason {
 		r.ends = min(r.ends, m.What.Start.Add(m.Run))
 	}
 	if m.Replaces != (grid.LegID{}) {
-		if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
+		if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group && !r.what.Part.Some() && !over.what.Part.Some() {
 			r.over, over.borne = over, true
 			r.flex = b.window(group, m.Flex)
 		}
@@ -87,7 +90,7 @@ func (b *Backend) keep(r *reservation) {
 	b.order = append(b.order, r)
 	b.agenda.add(r.what.End, ending, r)
 	b.version++
-	f := facts.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
+	f := facts.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex, On: r.on}
 	if r.over != nil {
 		f.Beside = r.over.leg
 	}
@@ -98,6 +101,9 @@ func (b *Backend) keep(r *reservation) {
 func (b *Backend) take(now grid.Time, r *reservation) grid.Reason {
 	if r.what.End <= r.what.Start {
 		return grid.Reason{Code: grid.Past, Detail: fmt.Sprintf("its end, %v, has passed", r.what.End)}
+	}
+	if r.what.Part.Some() {
+		return b.takePart(now, r)
 	}
 	for _, p := range r.needs() {
 		p.Start = max(p.Start, now)
@@ -140,6 +146,8 @@ func (b *Backend) giveBack(now grid.Time, r *reservation) {
 		b.queues[r.group].Release(now, id)
 	}
 	r.pieces = r.pieces[:0]
+	b.leave(now, r, r.on)
+	r.on = nil
 }
 
 // standAlone makes every leg that counts on r's nodes reserve them itself, now that r has

@@ -63,11 +63,11 @@ func (b *Backend) restore(at grid.Time, x *facts.LockMemory) {
 		return
 	}
 	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != facts.LockHeld,
-		running: x.State == facts.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
+		running: x.State == facts.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed, on: x.On}
 	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
 		r.over, over.borne = over, true
 	}
-	if group < 0 || b.take(at, r).Refused() {
+	if group < 0 || x.What.Part.Some() && int(x.What.Part.Of) != b.groups[group].Divided() || b.take(at, r).Refused() {
 		b.host.Recover(facts.NodesFreed{Leg: r.leg})
 		b.host.Recover(facts.LockMoved{Leg: r.leg, State: facts.LockLost})
 		return

@@ -83,7 +83,7 @@ func (q *Queue) carriers(now grid.Time) (list []carrier) {
 // leg that counts on another one's nodes has none of its own yet.
 func (b *Backend) carriers(now grid.Time, group int) (list []carrier) {
 	for _, r := range b.order {
-		if r.gone || r.group != group || r.leg.Tx.Broker == "" || r.over != nil || r.what.Start > now || r.what.End <= now {
+		if r.gone || r.group != group || r.leg.Tx.Broker == "" || len(r.on) > 0 || r.over != nil || r.what.Start > now || r.what.End <= now {
 			continue
 		}
 		list = append(list, carrier{r.what.Nodes, func() {
@@ -92,6 +92,11 @@ func (b *Backend) carriers(now grid.Time, group int) (list []carrier) {
 				b.moved(now, r.leg, facts.LockLost)
 			}
 		}})
+	}
+	for _, n := range b.grounds[group].nodes { // with all that share it
+		if n.span(now) >= 0 {
+			list = append(list, carrier{1, func() { b.loseNode(now, n, now) }})
+		}
 	}
 	return list
 }

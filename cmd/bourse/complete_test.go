@@ -44,7 +44,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 		"plan --minimize":         {"time", "cost", "finish"},
 		"sweep plan --engine":     {"slurm", "kubernetes"},
 		"convert --from":          {"swf", "gwf", "sacct", "csv", "parquet"},
-		"export --to":             {"evalys", "perfetto"},
+		"export --to":             {"evalys", "perfetto", "parquet-jobs", "parquet-events"},
 		"report --figures":        {"svg", "png"},
 		"jobs --state":            {"open", "waiting", "trying", "placed", "done", "failed", "abandoned", "withdrawn", "running"},
 		"submit --wait":           {"placed", "done"},

@@ -317,10 +317,11 @@ func TestExport_SaysWhatItTakes(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for args, want := range map[string]string{
-		"export " + empty + " --to evalys":   "must be the folder of a run",
-		"export --to evalys":                 "export needs the folder of a run, or journals",
-		"export " + empty + " --to paje":     "must be evalys or perfetto",
-		"export " + empty + "/x --to evalys": "no such file",
+		"export " + empty + " --to evalys":       "must be the folder of a run",
+		"export --to evalys":                     "export needs the folder of a run, or journals",
+		"export " + empty + " --to paje":         "must be evalys, perfetto, parquet-jobs or parquet-events",
+		"export " + empty + " --to parquet-jobs": "--to parquet-jobs takes the folder of one run",
+		"export " + empty + "/x --to evalys":     "no such file",
 	} {
 		if _, msg, code := workloadCommand(strings.Fields(args)...); code != 2 || !strings.Contains(msg, want) {
 			t.Errorf("%s: exit %d: %s", args, code, msg)

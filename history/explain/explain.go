@@ -336,7 +336,7 @@ func (x *examiner) size() int {
 // has told, counts as none.
 func priced(g *facts.GroupSeen) grid.Group {
 	curve, _ := grid.ParsePriceCurve(g.Curve)
-	return grid.Group{Price: g.Price, Curve: curve}
+	return grid.Group{Price: g.Price, Curve: curve, Machine: g.Machine, Slices: g.Slices, Cores: g.Cores}
 }
 
 // site is what a site answered.
@@ -365,7 +365,10 @@ func (x *examiner) site(s *facts.SiteSeen) Site {
 
 // unsuited says why a group does not suit a request; "" if it does.
 func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *grid.Request) string {
+	_, lacks := r.Portion.On(at)
 	switch unmet := r.Require.Unmet(g.Machine); {
+	case lacks != "":
+		return "has too few " + lacks + " on a node, or does not say how many"
 	case unmet != "":
 		return "has not the " + unmet + " required"
 	case !grid.May(site, r.Sites, r.Avoid):
@@ -374,8 +377,12 @@ func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *
 		return fmt.Sprintf("performance %v is below %v", g.Performance, r.MinPerformance)
 	case g.Longest > 0 && g.Performance.Runtime(r.Shortest()) > g.Longest:
 		return fmt.Sprintf("allows no window longer than %s; it takes %s there", g.Longest.Words(), g.Performance.Runtime(r.Shortest()).Words())
-	case x.on.capsPrice() && at.Cheapest(x.on.seen.From, x.on.seen.Horizon) > r.MaxPrice:
-		return fmt.Sprintf("%v credits a node-hour is above the cap %v", at.Cheapest(x.on.seen.From, x.on.seen.Horizon), r.MaxPrice)
+	case x.on.capsPrice() && r.Portion.Price(at, at.Cheapest(x.on.seen.From, x.on.seen.Horizon)) > r.MaxPrice:
+		what := "a node-hour"
+		if r.Portion.Part(at).Some() {
+			what = "an hour of its part of a node"
+		}
+		return fmt.Sprintf("%v credits %s is above the cap %v", r.Portion.Price(at, at.Cheapest(x.on.seen.From, x.on.seen.Horizon)), what, r.MaxPrice)
 	}
 	return ""
 }

@@ -196,7 +196,7 @@ func newTrail(j *journal) *Trail {
 	t.money, t.prices, t.votes = money{journal: j, legs: t.legs}, prices{j}, votes{j}
 	t.proofs, t.promises = proofs{journal: j}, promises{j}
 	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*grid.Profile{},
-		replaced: map[grid.LegID]grid.LegID{}, jobs: map[localJob]claim{}, locks: map[grid.LegID]*lock{}}
+		replaced: map[grid.LegID]grid.LegID{}, jobs: map[localJob]claim{}, locks: map[grid.LegID]*lock{}, opened: map[opened]*sharing{}}
 	t.windows = windows{j, t.txs, map[grid.TxID][]grid.TxID{}, map[string]grid.Request{}}
 	t.order = order{journal: j, txs: t.txs, jobs: t.jobs, windows: map[string][]grid.TxID{}}
 	t.moves, t.places = moves{journal: j, jobs: t.jobs}, places{j}

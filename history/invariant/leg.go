@@ -10,6 +10,7 @@ import (
 // siteLeg is a leg as its site's journal shows it.
 type siteLeg struct {
 	facts.LegMoved            // its last move
+	on              []int32   // of a part: its nodes
 	at              grid.Time // of it
 	tomb            bool      // cancelled before it was known
 	forgotten       bool      // long over
@@ -58,6 +59,7 @@ func (t *Trail) moved(at grid.Time, f facts.LegMoved) {
 		old.by = f.Leg
 	}
 	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
+	l.lies(f.Real)
 	l.prepared = l.prepared || f.State == grid.Prepared
 	l.charged = l.charged || f.State == grid.Confirmed || f.State == grid.Running || f.State == grid.Settled
 	t.nodes.claim(at, l, claims)
@@ -76,7 +78,9 @@ func (t *Trail) restored(at grid.Time, f facts.LegRestored) {
 		t.legs[f.Was.Leg] = l
 	}
 	claims := l.claims
+	t.nodes.unshare(at, l.Leg, l.What, l.on)
 	*l = siteLeg{LegMoved: f.Was, at: at, prepared: true, charged: f.Was.State >= grid.Confirmed}
+	l.lies(f.Was.Real)
 	t.nodes.claim(at, l, claims)
 }
 
@@ -105,6 +109,7 @@ func (t *Trail) image(f facts.SiteImage) {
 		switch {
 		case !t.whole && l == nil:
 			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == grid.Prepared, charged: m.Charged, lastShift: m.Shifts, told: m.Told}
+			l.lies(m.Real)
 			t.legs[m.Leg] = l
 			t.nodes.claim(t.at, l, nil)
 		case t.states.remembered(l, m):

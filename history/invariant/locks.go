@@ -22,6 +22,8 @@ type lock struct {
 	beside grid.LegID
 	flex   grid.Flex // the window that it may be moved in
 	fixed  bool      // it stays where it is
+
+	parts facts.NodesLocked // if it takes slices of its nodes: what it is
 }
 
 func (r *nodes) started(at grid.Time, f facts.JobStarted) {
@@ -47,6 +49,10 @@ func (r *nodes) ended(at grid.Time, f facts.JobEnded) {
 // beside it, only what goes beyond that one is taken.
 func (r *nodes) locked(at grid.Time, f facts.NodesLocked) {
 	r.freed(at, facts.NodesFreed{Leg: f.Leg})
+	if f.What.Part.Some() {
+		r.sharedLock(at, f)
+		return
+	}
 	l := &lock{group: f.What.Group, whole: claim{f.What.Nodes, f.What.Start, f.What.End}, beside: f.Beside, flex: f.Flex}
 	l.claims = []claim{l.whole}
 	if old := r.locks[f.Beside]; old != nil && old.group == l.group {
@@ -70,6 +76,7 @@ func (r *nodes) freed(at grid.Time, f facts.NodesFreed) {
 	for _, c := range l.claims {
 		r.take(at, l.group, c, +1)
 	}
+	r.unshare(at, f.Leg, l.parts.What, l.parts.On)
 	delete(r.locks, f.Leg)
 	for _, other := range r.locks {
 		if other.beside != f.Leg || other.group != l.group {

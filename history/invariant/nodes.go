@@ -17,6 +17,7 @@ type nodes struct {
 	replaced map[grid.LegID]grid.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim
 	locks    map[grid.LegID]*lock
+	opened   map[opened]*sharing
 	moves    []grid.LegID   // of locks, one after the other: together they fit
 	sizes    map[string]int // of groups that a reload has changed
 }
@@ -63,6 +64,13 @@ func (r *nodes) claim(at grid.Time, l *siteLeg, held []claim) {
 		r.take(at, l.What.Group, c, +1)
 	}
 	l.claims = nil
+	if l.What.Part.Some() {
+		r.unshare(at, l.Leg, l.What, l.on)
+		if l.State.Blocks() {
+			r.share(at, l.Leg, l.What, l.on, held == nil)
+		}
+		return
+	}
 	l.claims = r.needs(l)
 	for _, c := range l.claims {
 		if over := r.take(at, l.What.Group, c, -1); over > 0 && held == nil {
@@ -122,7 +130,7 @@ func (r *nodes) needs(l *siteLeg) []claim {
 func (r *nodes) taken(l *siteLeg) []claim {
 	whole := claim{l.What.Nodes, l.What.Start, l.What.End}
 	old := r.legs[l.Replaces]
-	if l.Replaces == (grid.LegID{}) || old == nil || !old.State.Blocks() || old.What.Group != l.What.Group {
+	if l.Replaces == (grid.LegID{}) || old == nil || old.What.Part.Some() || !old.State.Blocks() || old.What.Group != l.What.Group {
 		return []claim{whole}
 	}
 	r.replaced[old.Leg] = l.Leg

@@ -91,12 +91,19 @@ func (r *shares) atOnce(l *siteLeg, set *Allowance) {
 	most := size * max(set.AtOnce, 0) / 1000
 	for _, first := range r.open { // the most is reached where one of them begins
 		at := max(first.What.Start, l.What.Start)
-		held := 0
+		held, opened := 0, map[int32]bool{}
 		for _, o := range r.open {
-			if o.What.Group == l.What.Group && o.Leg != l.Replaces && o.What.Start <= at && at < o.What.End {
+			switch {
+			case o.What.Group != l.What.Group || o.Leg == l.Replaces || o.What.Start > at || at >= o.What.End:
+			case o.What.Part.Some():
+				for _, number := range o.on {
+					opened[number] = true
+				}
+			default:
 				held += o.What.Nodes
 			}
 		}
+		held += len(opened)
 		if at < l.What.End && held > most {
 			r.breaks("I32", "leg %v is held, and reservations have %d nodes of group %s at %v, %d are allowed", l.Leg, held, l.What.Group, at, most)
 			return
@@ -104,11 +111,12 @@ func (r *shares) atOnce(l *siteLeg, set *Allowance) {
 	}
 }
 
-// nodeTime is what of a leg lies in [from, to), in milliseconds of a node.
+// nodeTime is what of a leg lies in [from, to), in milliseconds of a node. Slices count for what
+// they are; the site counts the whole of the nodes that they open.
 func nodeTime(l *grid.Leg, from, to grid.Time) int64 {
 	s, e := max(l.Start, from), min(l.End, to)
 	if l.Work > 0 { // a share
 		e = min(e, s.Add(l.Work))
 	}
-	return int64(l.Nodes) * int64(max(0, e.Sub(s)))
+	return l.Part.Time(l.Nodes, max(0, e.Sub(s)))
 }

@@ -105,7 +105,11 @@ func contended(m *Market) bool {
 }
 
 // weights returns what a search should minimise for a job.
-func (p *Placer) weights(j *Job) search.Weights {
+func (p *Placer) weights(j *Job) search.Weights { return j.Weights(p.limits.Weight) }
+
+// Weights returns what a search should minimise for a job if a credit weighs weight
+// thousandths.
+func (j *Job) Weights(weight int64) search.Weights {
 	w := search.Weights{Value: true}
 	switch j.Goal {
 	case grid.GoalValue:
@@ -115,12 +119,18 @@ func (p *Placer) weights(j *Job) search.Weights {
 	case grid.GoalTime:
 		w.Haste = insist
 	}
-	if p.limits.Weight > 1000 {
-		w.Urgency = w.Urgency.Over(1000, p.limits.Weight)
-		w.Haste = w.Haste.Over(1000, p.limits.Weight)
+	if weight > 1000 {
+		w.Urgency = w.Urgency.Over(1000, weight)
+		w.Haste = w.Haste.Over(1000, weight)
 	}
 	return w
 }
+
+// What a search minimises to find the window that ends first, and the cheapest one.
+var (
+	Earliest = search.Weights{Value: true, Urgency: insist}
+	Cheapest = search.Weights{Value: true}
+)
 
 // loss returns what a window loses, at the present weight of a credit.
 func (p *Placer) loss(j *Job, cost grid.Credits, start, end grid.Time) grid.Credits {

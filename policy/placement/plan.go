@@ -90,7 +90,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	if x, ok := p.own(i, p.all); ok {
 		out = distinct(out, x, most)
 	}
-	for _, w := range []search.Weights{{Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}} {
+	for _, w := range []search.Weights{Earliest, Cheapest, {Value: true, Haste: insist}} {
 		if x, ok := p.search(i, p.all, w); ok {
 			out = distinct(out, x, most)
 		}

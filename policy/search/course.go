@@ -116,6 +116,9 @@ func (f *Finder) offer(q *query, x *course, t grid.Time) (risen bool) {
 		risen = true
 		c.fresh = min(c.fresh, last)
 		c.pools[i].add(kept{fit.key, latest, pos, s.count, s.class}, t)
+		if x := &c.picks[i]; fit.key <= x.dearest {
+			x.chosen = x.chosen[:0] // what is dearer would not have been picked
+		}
 	}
 	return risen
 }
@@ -186,6 +189,7 @@ func (f *Finder) visitCurved(q *query, at func(t grid.Time) bool) {
 		c.start, c.fresh = t, 0
 		for i := range q.pieces {
 			f.refill(&q.pieces[i], &c.pools[i], t)
+			c.picks[i].chosen = c.picks[i].chosen[:0]
 		}
 		if at(t) {
 			return

@@ -147,7 +147,6 @@ func (f *Finder) findComposed(q *query, a Algorithm, w Weights) bool {
 	f.array, f.team.floors = false, nil
 	found := false
 	f.visit(q, func(t grid.Time) bool {
-		f.team.begin()
 		found = f.team.mayFit(q, t) && f.settleTeam(q, t, grid.Duration(grid.Never))
 		return found
 	})
@@ -204,7 +203,6 @@ func (f *Finder) weighTeam(q *query, t grid.Time) {
 		longest = min(longest, j.time) // only time counts
 	}
 	better := false
-	c.begin()
 	for longest >= shortest && f.settleTeam(q, t, longest) {
 		time, cost := c.time, c.cost
 		score := j.rate(t, time, cost.lo)
@@ -288,6 +286,14 @@ func (f *Finder) mayWin(q *query, t grid.Time, shortest grid.Duration) bool {
 	}
 	c.expire(t)
 	return c.enough(q) && f.beats(t, shortest)
+}
+
+// loses reports whether a window as good as the choice at t could not win. The choice costs no
+// more than any other that ends in time, so none that takes as long as it can win either, and
+// whether its nodes fit together does not matter.
+func (f *Finder) loses(t grid.Time) bool {
+	j, c := &f.best, &f.team
+	return f.array && j.started && j.score.less(j.rate(t, c.time, c.cost.lo))
 }
 
 // beats reports whether a window at t could beat the best so far if it cost no more than the

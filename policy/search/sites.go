@@ -55,16 +55,13 @@ func (f *Finder) bySites(q *query, longest grid.Duration, t grid.Time) (may, fou
 		clash = clash || used[x.best]
 		used[x.best] = true
 	}
-	if q.Apart && clash {
-		return true, false
-	}
 	f.settleAt(q, func(part int) int {
 		if q.pieces[part].OneSite {
 			return c.stays[part].best
 		}
 		return -1
 	})
-	return true, f.fit(q, t)
+	return true, f.loses(t) || !(q.Apart && clash) && f.fit(q, t)
 }
 
 // oneForAll is bySites for parts that stay together.
@@ -89,11 +86,11 @@ func (f *Finder) oneForAll(q *query, t grid.Time) (may, found bool) {
 			equal = true
 		}
 	}
-	if best < 0 || equal {
-		return best >= 0, false
+	if best < 0 {
+		return false, false
 	}
 	f.settleAt(q, func(int) int { return best })
-	return true, f.fit(q, t)
+	return true, f.loses(t) || !equal && f.fit(q, t)
 }
 
 // stay sums up what a part costs at each site; of one that may spread, over all of them.

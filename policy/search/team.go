@@ -68,6 +68,7 @@ func (c *team) open(l *List, q *query) {
 	for i := range c.pools {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
 		c.pools[i].array = true
+		c.picks[i].chosen = c.picks[i].chosen[:0]
 	}
 	c.most, c.left = q.limit, beyond
 	c.fresh, c.longest = grid.Duration(grid.Never), grid.Duration(grid.Never)
@@ -112,13 +113,6 @@ func (c *team) enough(q *query) bool {
 // hopeless reports whether no window with a node of a class for a part can win.
 func (c *team) hopeless(part int, class int32) bool {
 	return c.floors != nil && c.left.less(c.floors.classes[part][class])
-}
-
-// begin forgets the picks of another start.
-func (c *team) begin() {
-	for i := range c.picks {
-		c.picks[i].chosen = c.picks[i].chosen[:0]
-	}
 }
 
 // settleTeam finds the choice at t among nodes on which no part ends later than longest after
@@ -173,6 +167,7 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 		}
 		if at > run && list[at-1].class == k.class {
 			list[at-1].count += k.count
+			list[at-1].latest = min(list[at-1].latest, k.latest)
 		} else {
 			list = slices.Insert(list, at, k)
 		}
@@ -183,20 +178,25 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 
 // pick is the cheapest nodes of one part at the present start.
 type pick struct {
-	chosen []member // in list order; none: not yet known
+	chosen []member // in list order; none: not known
 	last   grid.Duration
 	cost   sum
+
+	longest grid.Duration // for which it was made
+	dearest int64         // the greatest key of its nodes
+	until   grid.Time     // the last start at which all of them serve
 }
 
 // cheapest makes the cheapest nodes of each part the choice. It reports whether all have
-// enough, at a sum within the limit, and whether they fit together. A pick that ends in time
-// is the cheapest of those that do too, so only others are made anew.
+// enough, at a sum within the limit, and whether they fit together, which those that lose need
+// not. A pick that ends in time is the cheapest of those that do too, so only others are made
+// anew, and those whose nodes have expired, see also offer.
 func (f *Finder) cheapest(q *query, t grid.Time, longest grid.Duration) (enough, fits bool) {
 	c := &f.team
 	c.time, c.cost = 0, sum{}
 	for i := range q.pieces {
 		p := &c.picks[i]
-		if len(p.chosen) == 0 || p.last > longest {
+		if len(p.chosen) == 0 || p.until < t || p.last > longest || p.longest < longest {
 			if !f.pick(q, i, longest) {
 				return false, false
 			}
@@ -210,7 +210,7 @@ func (f *Finder) cheapest(q *query, t grid.Time, longest grid.Duration) (enough,
 	for i := range q.pieces {
 		c.chosen = append(c.chosen, c.picks[i].chosen...)
 	}
-	return true, f.fit(q, t)
+	return true, f.loses(t) || f.fit(q, t)
 }
 
 // pick finds the cheapest nodes of a part on which it ends no later than longest, and reports
@@ -218,7 +218,7 @@ func (f *Finder) cheapest(q *query, t grid.Time, longest grid.Duration) (enough,
 func (f *Finder) pick(q *query, part int, longest grid.Duration) bool {
 	c, x := &f.team, &q.pieces[part]
 	p, left := &c.picks[part], x.Nodes
-	p.chosen, p.last, p.cost = p.chosen[:0], 0, sum{}
+	*p = pick{chosen: p.chosen[:0], longest: longest, until: grid.Never}
 	if f.gather(q, part, left, longest) < left {
 		return false
 	}
@@ -227,6 +227,7 @@ func (f *Finder) pick(q *query, part int, longest grid.Duration) bool {
 		k.count = int32(n)
 		p.chosen = append(p.chosen, member{k, int32(part), all})
 		p.last, p.cost = max(p.last, x.last(x.fit(f.list, k.class).runtime)), p.cost.plus(k.key, n)
+		p.dearest, p.until = k.key, min(p.until, k.latest)
 		if left -= n; left == 0 {
 			break
 		}
@@ -268,30 +269,11 @@ func (f *Finder) fit(q *query, t grid.Time) bool {
 		if bits.OnesCount8(u.parts) < 2 {
 			continue
 		}
-		taken := [assign.MaxParts]int32{}
-		for part := range q.pieces {
-			taken[part] = u.has[part].count
-		}
-		b := f.binds(q, u, t)
-		for _, set := range b.Sets {
-			if sumOf(&taken, set.Parts) > int(set.Free) {
-				return false
-			}
-		}
-		for _, gap := range b.Gaps { // each part that is here has nodes
-			if sumOf(&taken, gap.Part|gap.Others) > int(gap.Free) {
-				return false
-			}
+		if !f.holds(q, u, t) {
+			return false
 		}
 	}
 	return true
-}
-
-func sumOf(x *[assign.MaxParts]int32, parts uint8) (n int) {
-	for ; parts != 0; parts &= parts - 1 {
-		n += int(x[bits.TrailingZeros8(parts)])
-	}
-	return n
 }
 
 // openUsers empties the list of groups with the parts that may use them.

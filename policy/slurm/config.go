@@ -129,4 +129,6 @@ type Reservation struct {
 	Name       string
 	Start, End grid.Time
 	Nodes      Set
+
+	number int64 // of one that Hold made
 }

@@ -25,27 +25,50 @@ type usedShares struct {
 // slots are the places of a job in usedShares; -1 where it has none.
 type slots struct{ user, account, array int }
 
-// slotsOf gives each pair of a user or an account and a QOS a place, and each array.
-func slotsOf(c *Config, jobs []Job) ([]slots, usedShares) {
-	type pair struct{ qos, who int }
-	users, accounts, arrays := map[pair]int{}, map[pair]int{}, map[int64]int{}
+// slotted gives each pair of a user or an account and a QOS a place, and each array.
+type slotted struct {
+	users, accounts map[pair]int
+	arrays          map[int64]int
+}
+
+type pair struct{ qos, who int }
+
+// of returns the places of a job. Of an array that is not throttled only one with several tasks has one.
+func (s *slotted) of(c *Config, j *Job, array bool) slots {
+	if s.users == nil {
+		s.users, s.accounts, s.arrays = map[pair]int{}, map[pair]int{}, map[int64]int{}
+	}
+	at := slots{-1, -1, -1}
+	if j.QOS >= 0 {
+		at.user = place(s.users, pair{j.QOS, j.User})
+		at.account = place(s.accounts, pair{j.QOS, c.account(j)})
+	}
+	if array {
+		at.array = place(s.arrays, j.Array)
+	}
+	return at
+}
+
+// slotsOf gives the jobs of a list their places.
+func (t *Twin) slotsOf(c *Config, jobs []Job) {
 	size := map[int64]int{}
 	for i := range jobs {
 		size[jobs[i].Array]++
 	}
-	all := make([]slots, len(jobs))
+	t.slots = make([]slots, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		all[i] = slots{-1, -1, -1}
-		if j.QOS >= 0 {
-			all[i].user = place(users, pair{j.QOS, j.User})
-			all[i].account = place(accounts, pair{j.QOS, c.account(j)})
-		}
-		if j.Throttle > 0 || size[j.Array] > 1 {
-			all[i].array = place(arrays, j.Array)
-		}
+		t.slots[i] = t.slotted.of(c, j, j.Throttle > 0 || size[j.Array] > 1)
 	}
-	return all, usedShares{make([]share, len(c.Assocs)), make([]share, len(c.QOS)), make([]share, len(users)), make([]share, len(accounts)), make([]int, len(arrays))}
+	t.shares = usedShares{assoc: make([]share, len(c.Assocs)), qos: make([]share, len(c.QOS))}
+	t.shares.grow(&t.slotted)
+}
+
+// grow makes room for the places given so far.
+func (s *usedShares) grow(to *slotted) {
+	s.users = append(s.users, make([]share, len(to.users)-len(s.users))...)
+	s.accounts = append(s.accounts, make([]share, len(to.accounts)-len(s.accounts))...)
+	s.arrays = append(s.arrays, make([]int, len(to.arrays)-len(s.arrays))...)
 }
 
 // place is the place of a key, the next free one if it is new.

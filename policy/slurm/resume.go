@@ -14,12 +14,8 @@ import (
 // keeps the list and does not change it.
 func Resume(conf *Config, jobs []Job, now grid.Time) *Twin {
 	t := New(conf, jobs[:len(jobs):len(jobs)], Options{Said: true})
-	t.now, t.said, t.calculated, t.shared, t.fed = now, now.Add(-conf.Priority.CalcPeriod/2), now, true, len(jobs)
-	if t.recalc < grid.Never {
-		t.recalc = following(now, conf.Scheduler.PriorityInstants, conf.Priority.CalcPeriod)
-	}
-	t.passes.begin(&conf.Scheduler, now)
-	t.cycles.begin(&conf.Scheduler, now)
+	t.said, t.shared, t.fed = now.Add(-conf.Priority.CalcPeriod/2), true, len(jobs)
+	t.wind(now)
 	for i := range jobs {
 		if jobs[i].Started <= now {
 			t.resume(i)

@@ -53,6 +53,13 @@ type Twin struct {
 	cycles     cycles
 	plan       timetable
 	scratch    Set
+
+	// Of a twin that jobs are handed to; see Begin.
+	live    bool
+	slotted slotted
+	handed  []int // submitted at their instant
+	begun   []int
+	spare   []int // places of jobs that are over
 }
 
 // state is that of a job.
@@ -85,7 +92,7 @@ const (
 func New(conf *Config, jobs []Job, opt Options) *Twin {
 	t := &Twin{conf: conf, jobs: jobs, opt: opt, greatest: conf.greatest(), after: map[int][]int{}, decay: decayOf(conf.Priority.HalfLife),
 		state: make([]state, len(jobs)), idle: NewSet(len(conf.CPUs)), scratch: NewSet(len(conf.CPUs)), holder: make([]int, len(conf.CPUs)), tree: newShareTree(conf.Assocs)}
-	t.slots, t.shares = slotsOf(conf, jobs)
+	t.slotsOf(conf, jobs)
 	t.idle.addRange(0, len(conf.CPUs))
 	for i := range t.holder {
 		t.holder[i] = -1
@@ -100,13 +107,18 @@ func New(conf *Config, jobs []Job, opt Options) *Twin {
 		t.now = jobs[0].Submit
 	}
 	t.tree.calculate()
-	t.calculated, t.recalc = t.now, grid.Never
-	if conf.Priority.Multifactor && conf.Priority.CalcPeriod > 0 {
-		t.recalc = following(t.now, conf.Scheduler.PriorityInstants, conf.Priority.CalcPeriod)
-	}
-	t.passes.begin(&conf.Scheduler, t.now)
-	t.cycles.begin(&conf.Scheduler, t.now)
+	t.wind(t.now)
 	return t
+}
+
+// wind sets the clocks to an instant.
+func (t *Twin) wind(now grid.Time) {
+	t.now, t.calculated, t.recalc = now, now, grid.Never
+	if p := &t.conf.Priority; p.Multifactor && p.CalcPeriod > 0 {
+		t.recalc = following(now, t.conf.Scheduler.PriorityInstants, p.CalcPeriod)
+	}
+	t.passes.begin(&t.conf.Scheduler, now)
+	t.cycles.begin(&t.conf.Scheduler, now)
 }
 
 // following is the first instant after t that is a multiple of every away from phase.
@@ -153,13 +165,16 @@ func (t *Twin) next() grid.Time {
 	if t.fed < len(t.jobs) {
 		at = max(t.jobs[t.fed].Submit, t.now)
 	}
+	if len(t.handed) > 0 {
+		at = max(t.jobs[t.handed[0]].Submit, t.now)
+	}
 	if len(t.events) > 0 {
 		at = min(at, t.events[0].at)
 	}
 	if r := t.boundary(); at < grid.Never || len(t.queue) > 0 {
 		at = min(at, r)
 	}
-	if at == grid.Never && (len(t.queue) == 0 || t.passes.settled() && t.cycles.settled()) {
+	if at == grid.Never && (len(t.queue) == 0 && !t.live || t.passes.settled() && t.cycles.settled()) {
 		return at
 	}
 	at = min(at, t.passes.next(t.now, len(t.queue) > 0), t.cycles.next())
@@ -194,7 +209,9 @@ func (t *Twin) step(at grid.Time) {
 		e := heap.Pop(&t.events).(event)
 		switch e.kind {
 		case ends:
-			t.end(e.job)
+			if s := t.of(e.job); s.phase == running && s.end == e.at { // it was not killed
+				t.end(e.job)
+			}
 		case back:
 			t.back(e.job)
 		case begins:
@@ -205,6 +222,11 @@ func (t *Twin) step(at grid.Time) {
 	}
 	for ; t.fed < len(t.jobs) && t.jobs[t.fed].Submit <= at; t.fed++ {
 		t.submit(t.fed)
+	}
+	for len(t.handed) > 0 && t.jobs[t.handed[0]].Submit <= at {
+		i := t.handed[0]
+		t.handed = t.handed[1:]
+		t.submit(i)
 	}
 	if at >= t.recalc {
 		t.recalculate()
@@ -226,8 +248,7 @@ func (t *Twin) changed() {
 // submit takes a job.
 func (t *Twin) submit(i int) {
 	j, s := &t.jobs[i], t.of(i)
-	p := &t.conf.Partitions[j.Partition]
-	if j.Nodes > min(p.MaxNodes, p.Nodes.Count()) || j.Limit > p.MaxTime {
+	if !t.Accepts(j.Partition, j.Nodes, j.Limit) {
 		s.phase = refused
 		t.release(i)
 		return
@@ -287,6 +308,9 @@ func (t *Twin) start(i int, on Set, by By) {
 	t.count(i, 1)
 	s.end = t.now.Add(t.length(j))
 	heap.Push(&t.events, event{s.end, ends, i})
+	if t.live {
+		t.begun = append(t.begun, i)
+	}
 	t.changed()
 }
 
@@ -324,6 +348,7 @@ func (t *Twin) back(i int) {
 	})
 	t.running = slices.DeleteFunc(t.running, func(k int) bool { return k == i })
 	t.release(i)
+	t.forget(i)
 	t.changed()
 	if t.conf.Scheduler.Defer {
 		t.passes.ask(t.now)

@@ -82,13 +82,26 @@ func (c *checker) promises(m *mirror) error {
 		}
 	}
 	for _, l := range blocking {
-		used := 0
+		used, shared := 0, map[int32]grid.LegPart{}
 		for _, o := range blocking {
-			if covers(o, l) {
+			if !covers(o, l) {
+				continue
+			}
+			for _, number := range o.on {
+				x, p := shared[number], o.What.Part
+				shared[number] = grid.LegPart{Slices: x.Slices + p.Slices, Of: p.Of, Cores: x.Cores + p.Cores, Memory: x.Memory + p.Memory, GPUs: x.GPUs + p.GPUs}
+			}
+			if !o.What.Part.Some() || len(o.on) == 0 {
 				used += o.What.Nodes
 				if r := m.legs[o.Replaces]; r != nil && o.State < grid.Confirmed && r.State.Blocks() && covers(r, l) {
 					used -= min(o.What.Nodes, r.What.Nodes) // it may count on those
 				}
+			}
+		}
+		used += len(shared)
+		for number, x := range shared {
+			if g := c.groups[name][l.What.Group]; x.Slices > x.Of || int(x.Cores) > g.Cores || x.Memory > g.Machine.Memory || int(x.GPUs) > g.Machine.GPUs {
+				return fmt.Errorf("I1: %s promises %+v of node %d of %s at %v", name, x, number, l.What.Group, l.What.Start)
 			}
 		}
 		if used > free[l.What.Group] {

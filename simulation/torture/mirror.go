@@ -61,6 +61,7 @@ type mirror struct {
 // legMirror is what a site has on record of a leg.
 type legMirror struct {
 	facts.LegMoved
+	on       []int32 // of a part: its nodes
 	tomb     bool
 	restored bool
 	noted    bool
@@ -329,6 +330,9 @@ func (m *mirror) set(f facts.LegMoved) {
 	}
 	was := l.State
 	l.LegMoved = f
+	if f.Real != nil && len(f.Real.On) > 0 {
+		l.on = f.Real.On
+	}
 	open := f.State == grid.Held || f.State == grid.Prepared
 	if open && was != grid.Held && was != grid.Prepared {
 		m.open = append(m.open, f.Leg)

@@ -51,3 +51,40 @@ func drawParts(r *rand.Rand, j *grid.Job) {
 	}
 	j.Money(parts, false, nil)
 }
+
+// Parts of nodes: in a quarter of the worlds the nodes of the sites that plan by reservations are
+// divided, and half of the jobs of one piece take a part of each node. The first worlds have
+// none, as above.
+
+// sliced reports whether a seed's world divides nodes.
+func sliced(seed uint64) bool { return seed > 60 && (seed%8 == 2 || seed%8 == 5) }
+
+// drawSlices divides the nodes, and gives jobs their parts of them.
+func (w *world) drawSlices() {
+	r := rand.New(rand.NewPCG(w.seed, streamSlices))
+	for i := range w.sites {
+		s := &w.sites[i]
+		of := 2 << r.IntN(3)
+		if s.promises != nil || s.deadlines != nil || s.kind != simulated {
+			continue
+		}
+		for k := range s.config.Groups {
+			g := &s.config.Groups[k]
+			g.Slices, g.Cores, g.Machine.GPUs, g.Machine.Memory = of, 64, 8, 512<<30
+		}
+	}
+	for i := range w.brokers {
+		jobs := w.brokers[i].jobs
+		for k := range jobs {
+			if j := &jobs[k]; r.IntN(2) == 0 && !j.Composed() {
+				j.Portion = grid.Portion{GPUs: 1 + r.IntN(6)}
+				if r.IntN(3) == 0 {
+					j.Portion.Cores = 1 + r.IntN(40)
+				}
+				if r.IntN(3) == 0 {
+					j.Portion.Memory = int64(1+r.IntN(300)) << 30
+				}
+			}
+		}
+	}
+}

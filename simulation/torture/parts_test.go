@@ -19,3 +19,24 @@ func TestTorture_WorldsOfParts(t *testing.T) {
 	}
 	t.Logf("%d seeds, %d transactions, %d committed", seeds, repaired, several)
 }
+
+// Worlds of divided nodes hold every invariant under all faults: no slice is promised twice, and
+// none lies on a node that is not taken for it.
+func TestTorture_WorldsOfDividedNodes(t *testing.T) {
+	t.Parallel()
+	seeds, committed := 0, 0
+	for seed := uint64(61); seeds < 3; seed++ {
+		if !sliced(seed) {
+			continue
+		}
+		seeds++
+		r := Run(seed, Options{Rerun: true})
+		if r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+		committed += r.Committed
+	}
+	if committed == 0 {
+		t.Error("nothing was committed")
+	}
+}

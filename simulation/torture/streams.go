@@ -37,4 +37,5 @@ const (
 	streamSilence       = 42
 	streamParts         = 43
 	streamReloads       = 44
+	streamSlices        = 45
 )

@@ -190,6 +190,9 @@ func (w *world) drawKinds(seed uint64) {
 	if silent(seed) {
 		w.drawSilence()
 	}
+	if sliced(seed) {
+		defer w.drawSlices()
+	}
 	if composed(seed) {
 		w.drawParts()
 	}

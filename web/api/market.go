@@ -37,6 +37,15 @@ type Group struct {
 	Performance Performance `json:"performance"`
 	Price       Price       `json:"price" doc:"base price now"`
 	Longest     Seconds     `json:"longest,omitzero" doc:"the longest window that is allowed; absent: any"`
+	Shares
+}
+
+// Shares is how nodes are divided among several users, and what their GPUs cost.
+type Shares struct {
+	Slices   int   `json:"slices,omitempty" doc:"into how many equal shares a node is divided; absent: nodes are whole"`
+	Cores    int   `json:"cores,omitempty" doc:"of a node; absent: not stated"`
+	GPUs     int   `json:"gpus,omitempty" doc:"of a node"`
+	GPUPrice Price `json:"gpuPrice,omitzero" doc:"base price then of one GPU for an hour, where nodes are divided"`
 }
 
 // SiteList is all sites that the broker knows, in order of name.
@@ -55,8 +64,9 @@ type Offer struct {
 	Prices      []PriceStep `json:"prices,omitempty" doc:"its first changes after that; absent: it does not change"`
 	Machine     Machine     `json:"machine"`
 	Longest     Seconds     `json:"longest,omitzero" doc:"the longest window that is allowed; absent: any"`
-	Free        []FreeStep  `json:"free" doc:"each step applies until the next, the last one until the horizon"`
-	More        bool        `json:"more,omitempty" doc:"there are more steps than are shown"`
+	Shares
+	Free []FreeStep `json:"free" doc:"each step applies until the next, the last one until the horizon"`
+	More bool       `json:"more,omitempty" doc:"there are more steps than are shown"`
 }
 
 // FreeStep is how many nodes are free from an instant on.

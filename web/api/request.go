@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -40,7 +41,32 @@ type JobRequest struct {
 	Apart    bool          `json:"apart,omitempty" doc:"no site carries two parts"`
 	Freedom
 	WorkRequest
+	PortionRequest
 	Gap *Seconds `json:"gap,omitempty" doc:"time between the end of the last of them and the start, in seconds; default 0"`
+}
+
+// PortionRequest is what a job takes of each of its nodes; nothing: all of it.
+type PortionRequest struct {
+	GPUsPerNode   int   `json:"gpusPerNode,omitempty" minimum:"1" maximum:"32767" doc:"GPUs that it takes of each node, beside others where the site divides nodes; default: all of the node. The price cap is then per hour of such a part"`
+	CoresPerNode  int   `json:"coresPerNode,omitempty" minimum:"1" maximum:"32767" doc:"cores that it takes of each node"`
+	MemoryPerNode int64 `json:"memoryPerNode,omitempty" minimum:"1" doc:"bytes of memory that it takes of each node"`
+}
+
+// portion is the portion asked for, or the wrong key.
+func (p *PortionRequest) portion(composed bool) (out grid.Portion, key string, err error) {
+	for _, x := range []struct {
+		key   string
+		value int64
+		most  int64
+	}{{"gpusPerNode", int64(p.GPUsPerNode), grid.MaxPortion}, {"coresPerNode", int64(p.CoresPerNode), grid.MaxPortion}, {"memoryPerNode", p.MemoryPerNode, math.MaxInt64}} {
+		switch {
+		case x.value < 0 || x.value > x.most:
+			return out, x.key, fmt.Errorf("%d: must be 1 to %d", x.value, x.most)
+		case x.value > 0 && composed:
+			return out, x.key, fmt.Errorf("stands beside parts, which take whole nodes; leave it out")
+		}
+	}
+	return grid.Portion{GPUs: p.GPUsPerNode, Cores: p.CoresPerNode, Memory: p.MemoryPerNode}, "", nil
 }
 
 // Size is one way to run a moldable job.
@@ -129,8 +155,12 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	return j, "maxPrice", r.money(&j)
 }
 
-// times sets when the job may start and must have ended, or names the wrong key.
+// times sets what the job takes of its nodes, when it may start and must have ended, or names the
+// wrong key.
 func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
+	if j.Portion, key, err = r.portion(len(r.Parts) > 0); err != nil {
+		return key, err
+	}
 	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
 		return "ready", err
 	}

@@ -22,7 +22,7 @@ var twinJobs = flag.Int("twin.jobs", shortRun, "jobs of the run on a real contro
 // Runs on a real controller: one of half a minute, and those that are as long as the figures of
 // docs/TWIN.md.
 const (
-	shortRun = 14
+	shortRun = 10
 	longRun  = 150
 )
 
@@ -89,19 +89,20 @@ func TestReal_TheTwinIsNearAController(t *testing.T) {
 }
 
 // runWorkload submits jobs of 2 to 11 s, one in 2 s, more than the nodes can hold, and waits until
-// all have ended. In the short run they are of 2 to 6 s, and come three times as often.
+// all have ended. In the short run they are of 2 to 7 s, wider, and come five times as often, so
+// that they wait for long beside what a busy machine's controller takes to see them.
 func runWorkload(t *testing.T, c slurm.Commands, n int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(36, 1))
-	longest, pause := 5, time.Second/3
+	longest, pause, widths := 6, time.Second/5, []int{2, 3, 4, 6, 8}
 	if n >= longRun {
-		longest, pause = 10, time.Second
+		longest, pause, widths = 10, time.Second, []int{1, 1, 1, 2, 2, 3, 4, 6, 8}
 	}
 	next := time.Now()
 	for range n {
 		time.Sleep(time.Until(next)) // the controller goes by the wall clock
 		next = next.Add(pause * time.Duration(500+r.IntN(2500)) / 1000)
-		nodes := []int{1, 1, 1, 2, 2, 3, 4, 6, 8}[r.IntN(9)]
+		nodes := widths[r.IntN(len(widths))]
 		if _, err := c.Run(t.Context(), "sbatch", "--parsable", "--exclusive", "--output=/dev/null", "--chdir=/", fmt.Sprintf("--nodes=%d", nodes),
 			fmt.Sprintf("--time=%d", 1+r.IntN(3)), fmt.Sprintf("--wrap=sleep %d", 2+r.IntN(longest))); err != nil {
 			t.Fatal(err)

@@ -58,8 +58,8 @@ func (f *forecasting) chooseRules(q *liveQueue, messages io.Writer) (err error) 
 }
 
 // mostWaiting is how many jobs may wait where nobody asks for Slurm's own rules: a draw of 500 that
-// wait on 1,000 nodes takes seconds.
-const mostWaiting = 100
+// wait on 1,000 nodes takes a third of a second, and there are 100.
+const mostWaiting = 200
 
 // tooMany returns an error if so many jobs wait that Slurm's own rules take long. Of a throttled array
 // only those count that may run at once.

@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/report/columnar"
 	"github.com/bourse-grid/bourse/report/export"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -23,7 +24,7 @@ import (
 func newExport() *cobra.Command {
 	var x exporting
 	cmd := &cobra.Command{
-		Use:   "export PATH... --to evalys|perfetto",
+		Use:   "export PATH... --to FORMAT",
 		Short: "Write a run in the format of another program",
 		Long: `Export reads the folder of a run (from simulate --out) or the journals of sites and
 brokers, and writes what ran when and where:
@@ -34,6 +35,10 @@ brokers, and writes what ran when and where:
   perfetto   JSON in the Trace Event Format, for Perfetto or Chrome: sites as
              processes, groups as threads, jobs and legs as slices, arrows
              between the legs of a window, nodes in use and prices as counters
+  parquet-jobs, parquet-events
+             jobs.csv or events.jsonl of a run's folder as Apache Parquet: the
+             columns of jobs.csv with numbers as numbers, or agent, at, fact
+             and kind, where fact is the line
 
 The nodes of a group are alike, so the export itself chooses which of them a job
 has; each node has one job at a time. A journal does not say how many nodes a group
@@ -49,7 +54,7 @@ journal, or before the image at its start, is left out.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(args, cmd.OutOrStdout()) },
 	}
-	flags.AddFlag(cmd, &x.to, flags.OneOf("format", "evalys", "perfetto"), "to", "", "evalys or perfetto")
+	flags.AddFlag(cmd, &x.to, flags.OneOf("format", "evalys", "perfetto", "parquet-jobs", "parquet-events"), "to", "", "evalys, perfetto, parquet-jobs or parquet-events")
 	flags.AddFlag(cmd, &x.out, flags.AsFile, "out", "", "file to write (default: standard output)")
 	return cmd
 }
@@ -59,13 +64,35 @@ type exporting struct{ to, out string }
 // exporters make an export in a format, by its name.
 var exporters = map[string]export.Format{"evalys": export.Evalys, "perfetto": export.Trace}
 
+// columns are the files of a run's folder that are written as Parquet, by the name of the format.
+var columns = map[string]struct {
+	file  string
+	write func(io.Writer, io.Reader) error
+}{"parquet-jobs": {report.JobsFile, columnar.Jobs}, "parquet-events": {report.EventsFile, columnar.Events}}
+
+// asColumns writes a file of a run's folder as Parquet.
+func (x *exporting) asColumns(dir string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		of := columns[x.to]
+		in, err := os.Open(filepath.Join(dir, of.file))
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		if err := of.write(w, in); err != nil {
+			return fmt.Errorf("%s: %w", in.Name(), err)
+		}
+		return nil
+	}
+}
+
 func (x *exporting) run(paths []string, stdout io.Writer) error {
 	write, err := x.source(paths)
 	if err != nil {
 		return err
 	}
 	if x.to == "" {
-		return errors.New("--to is missing: the format, evalys or perfetto")
+		return errors.New("--to is missing: the format, evalys, perfetto, parquet-jobs or parquet-events")
 	}
 	if x.out == "" {
 		return write(stdout)
@@ -81,7 +108,12 @@ func (x *exporting) source(paths []string) (write func(io.Writer) error, err err
 			runs++
 		}
 	}
+	_, parquet := columns[x.to]
 	switch {
+	case parquet && (runs != 1 || len(paths) != 1):
+		return nil, fmt.Errorf("--to %s takes the folder of one run, as \"bourse simulate --out\" writes it; journals have no %s", x.to, columns[x.to].file)
+	case parquet:
+		return x.asColumns(paths[0]), nil
 	case runs == 1 && len(paths) == 1:
 		return func(w io.Writer) error {
 			return export.Run(paths[0], w, exporters[x.to])

@@ -141,7 +141,15 @@ func (r *replay) compared(file string, opt simulation.ReplayOptions, read worklo
 	if r.json {
 		return failure.Of(flags.WriteJSON(out, answer))
 	}
-	return failure.Of(answer.print(out))
+	return failure.Of(errors.Join(answer.print(out), r.oneSeed(out)))
+}
+
+// oneSeed says that intervals over weeks do not cover what a seed has drawn, if it draws.
+func (r *replay) oneSeed(out io.Writer) error {
+	if r.copy == 0 && r.reservations == 0 {
+		return nil
+	}
+	return paragraph(out, "What --copy and --reservations draw is that of one seed, which the intervals do not cover; repeat it with another --seed.")
 }
 
 // differences compares each run with the first.

@@ -246,7 +246,7 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 	for _, remark := range append(sim.Workloads.Remarks(), first.Summary.TurnedAway()...) {
 		fmt.Fprintln(stderr, remark)
 	}
-	err = f.show(first, all, stdout) // before the files, because writing them may fail
+	err = f.show(sim.Scenario, first, all, stdout) // before the files, because writing them may fail
 	if folder != nil {
 		err = errors.Join(err, failure.Of(folder.write(first, all)))
 	}
@@ -278,7 +278,7 @@ func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
 }
 
 // show prints the result: one run's tables, or the means of several.
-func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout io.Writer) error {
+func (f *simulateFlags) show(sc *configs.Scenario, first *report.Report, all []report.Summary, stdout io.Writer) error {
 	switch {
 	case f.json && f.runs == 1:
 		return flags.WriteJSON(stdout, first.Summary)
@@ -287,6 +287,9 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 	case f.runs > 1:
 		if err := report.WriteMeans(stdout, all); err != nil {
 			return err
+		}
+		if said := simulation.Uncovered(sc); said != "" {
+			return paragraph(stdout, said)
 		}
 	default:
 		if err := first.Summary.WriteTables(stdout); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload/files"
 )
@@ -48,6 +49,7 @@ func experiments() []experiment {
 		studyEstimates(),
 		studyParts(),
 		studyFailures(),
+		studyIncentives(),
 	}
 }
 
@@ -190,12 +192,28 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if e.finding != nil {
 		said = append([]string{e.finding(rows)}, said...)
 	}
+	if words := f.uncovered(rows); words != "" {
+		said = append(said, words)
+	}
 	for _, words := range said {
 		if err := paragraph(stdout, words); err != nil {
 			return failure.Of(err)
 		}
 	}
 	return nil
+}
+
+// uncovered says that no interval covers other weeks of a log that was read, if none does.
+func (f *studyFlags) uncovered(rows []evidence.Row) string {
+	if len(f.traces) == 0 && f.folder == "" {
+		return ""
+	}
+	for i := range rows {
+		if r := &rows[i]; r.Blocks > 0 || r.Over != "seed" {
+			return ""
+		}
+	}
+	return simulation.OneLog
 }
 
 // experiment finds a study by its name, and refuses flags that do not go with it.

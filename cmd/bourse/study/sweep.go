@@ -232,7 +232,15 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 			return err
 		}
 	}
-	return display.Folded(out, sheet.Finding())
+	if err := display.Folded(out, sheet.Finding()); err != nil {
+		return err
+	}
+	if first, err := config.Scenario(0); err == nil {
+		if said := simulation.Uncovered(first); said != "" {
+			return paragraph(out, said)
+		}
+	}
+	return nil
 }
 
 // table has a row for each point and VO whose cells are not empty.
