@@ -41,7 +41,7 @@ type table struct {
 	names []string // in order of name
 	kinds []kind
 	from  []int // the place of each in the rows that come
-	out   *parquet.Writer
+	out   *parquet.GenericWriter[any]
 	rows  []parquet.Row
 }
 
@@ -67,7 +67,7 @@ func newTable(w io.Writer, name string, names []string, kinds []kind) *table {
 	for _, i := range t.from {
 		t.names, t.kinds = append(t.names, names[i]), append(t.kinds, kinds[i])
 	}
-	t.out = parquet.NewWriter(w, parquet.NewSchema(name, nodes), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bourse", "", ""))
+	t.out = parquet.NewGenericWriter[any](w, parquet.NewSchema(name, nodes), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bourse", "", ""))
 	return t
 }
 

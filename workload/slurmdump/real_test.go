@@ -72,7 +72,7 @@ func TestReal_TheTwinIsNearAController(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := simulation.DeviateTwin(simulation.RunTwin(&c.Config, jobs.List, false, nil), jobs.List, c.Scheduler.Interval)
-	every, wait, least := 10*grid.Second, 0.3, 0.5
+	every, wait, least := 10*grid.Second, 0.5, 0.4
 	if *twinJobs >= longRun {
 		every, wait, least = 30*grid.Second, 0.15, 0.7
 	}
