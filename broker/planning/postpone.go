@@ -39,8 +39,10 @@ func (d *Draft) Judge(job int, why grid.Reason, away bool) Postponed {
 		p.Final = true
 	case why.Code == grid.NoWindow:
 		d.noWindow(j, &p)
-	case why.Code == grid.OverBudget && d.in.Terms.Refuses:
-		if never := d.reach().behind(why.Code, &j.Request, d.in.From); never.Refused() {
+	}
+	// One that finds all nodes taken may be too dear for them besides.
+	if dear := why.Code == grid.OverBudget || why.Code == grid.NoWindow; dear && !p.Final && d.in.Terms.Refuses {
+		if never := d.reach().behind(grid.OverBudget, &j.Request, d.in.From); never.Refused() {
 			p.Reason, p.Final = never, true
 		}
 	}
