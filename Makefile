@@ -53,7 +53,9 @@ advisories:
 	tools/vuln.sh --table
 
 # Every test, of which go test ./... alone leaves out what takes long. tree/thorough_test.go
-# holds that none is left out here; tree/imports_test.go, the direction of imports.
+# holds that none is left out here; tree/imports_test.go, the direction of imports. Tests of
+# processes mostly wait, so more of them run side by side than there are cores.
+test: export GOFLAGS += -parallel=4
 test:
 	go test -timeout 30m ./...
 

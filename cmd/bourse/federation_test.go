@@ -330,7 +330,7 @@ func TestOperators_DrainMaintainCloseAndOpenASite(t *testing.T) {
 		{"close north", 2, "--vo, --user or both"},
 		{"drain north --until soon", 2, "must be a span from now"},
 		{"drain west", 2, "there are north"},
-		{"drain", 2, "one site"},
+		{"drain", 0, "nothing is planned"},
 	} {
 		out, _, err := f.run(strings.Fields(c.args)...)
 		if err != nil {

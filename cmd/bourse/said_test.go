@@ -227,7 +227,7 @@ func valueFor(f *pflag.Flag) string {
 // A flag that has no effect in a call is refused.
 func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	t.Parallel()
-	arguments := map[string]string{"simulate": "", "sweep": "s.toml", "quote": "s.toml --nodes 1 --duration 1h", "forecast": "l.json --nodes 1 --duration 1h", "convert": "a.swf b.swf", "replay": "a.swf", "submit": "b.toml",
+	arguments := map[string]string{"simulate": "", "sweep": "s.toml", "quote": "said_test.go --nodes 1 --duration 1h", "forecast": "said_test.go --nodes 1 --duration 1h", "convert": "a.swf b.swf", "replay": "a.swf", "submit": "b.toml",
 		"jobs": "", "offers": "wave", "drain": "north", "maintenance": "north disks"}
 	refused := map[string]bool{}
 	for _, e := range effects {
@@ -254,6 +254,9 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 	said := regexp.MustCompile(`^(its slurm.conf, with|with --|needs |for a trace|for a scenario|for kubernetes|continue the interrupted|run only the I-th|replace another run|longest time that --wait)|; needs --`)
 	elsewhere := map[string]bool{"replay --half-life": true, "sweep --resume": true, "sweep --part": true, "study --figures": true, "sweep plan --image": true,
 		"snapshot --conf": true} // it takes nothing else
+	for _, flag := range ofShadow {
+		elsewhere["site --"+flag] = true // TestSiteShadow_FollowsARecord: the site's file may say that it is one
+	}
 	for _, flag := range flagsForTraces(t) {
 		elsewhere["submit --"+flag] = true // TestSubmit_FlagsOfTracesAreRefusedWithABatch
 	}

@@ -12,6 +12,9 @@ import (
 
 // A recorded Slurm is followed in virtual time, and the report of the file of events is the
 // same. What contradicts itself is refused.
+// ofShadow are the flags of bourse site that go with --shadow.
+var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "report", "json"}
+
 func TestSiteShadow_FollowsARecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -40,8 +43,21 @@ func TestSiteShadow_FollowsARecord(t *testing.T) {
 			t.Errorf("%v, no %q in\n%s", err, want, shown)
 		}
 	}
+	site, _, err := newRoot().Find([]string{"site"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range ofShadow {
+		value := valueFor(site.Flags().Lookup(flag))
+		if flag == "zone" {
+			value = "UTC"
+		}
+		args := []string{"site", file, "--" + flag + "=" + value}
+		if _, _, err := runCommand(t.Context(), args...); err == nil || !strings.Contains(err.Error(), "--"+flag+" needs --shadow") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
 	for want, args := range map[string][]string{
-		"needs --shadow":     {"site", file, "--report"},
 		"has events already": record,
 		"from 5s to 1h":      {"site", file, "--shadow", "--every", "1s"},
 		"go with --record":   {"site", file, "--shadow", "--slurm-conf", file},

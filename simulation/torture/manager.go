@@ -130,7 +130,8 @@ func (b *behind) step(s *sim.Step) error {
 }
 
 // ofCluster records what a cluster hears from its driver, and checks that the cluster does
-// not take a leg for lost that has everything it needs (I24), if it could know that.
+// not take a leg for lost that has everything it needs (I24), if it could know that, unless the
+// operator's word takes its nodes away.
 func (b *behind) ofCluster(s *sim.Step) error {
 	_, name, _ := strings.Cut(string(s.ID), ":")
 	x := b.sites[driverID(name)]
@@ -167,6 +168,9 @@ func (b *behind) ofCluster(s *sim.Step) error {
 			continue
 		}
 		b.judge(x, l.Leg, rec, b.differences(x, l.Leg, rec, b.kept(x)[b.name(l.Leg)])) // as it is now
+		if reload, ok := s.Message.(agents.ClusterReload); ok && reload.Force {
+			continue
+		}
 		if since := b.right[l.Leg]; since > 0 && s.At > max(since, x.life).Add(causeBound) && s.At < x.told.Add(causeBound) {
 			return fmt.Errorf("I24: leg %v has had all that it needs since %v, and is lost: %v", l.Leg, since, l.Reason)
 		}

@@ -1,6 +1,7 @@
 package examine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,16 +62,11 @@ jobs by priority, which is reserve=K.`,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
 			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}
-			if len(args) == 1 {
-				if err := flags.FileThere(args[0]); err != nil {
-					return err
-				}
-			}
-			return f.check(len(args))
+			return flags.MissingFirst(cmp.Or(f.check(len(args)), cmd.ValidateRequiredFlags()), args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed("calibrate")

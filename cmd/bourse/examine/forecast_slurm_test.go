@@ -172,7 +172,7 @@ func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
 	t.Errorf("no offer of two nodes: %+v", two)
 }
 
-// Where nobody asks for Slurm's own rules, more than a hundred jobs that could start are too many, and the
+// Where nobody asks for Slurm's own rules, more than mostWaiting jobs that could start are too many, and the
 // tasks that a throttle keeps do not count.
 func TestForecast_SlurmsRulesAreLeftOutWhereManyWait(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestForecast_SlurmsRulesAreLeftOutWhereManyWait(t *testing.T) {
 	}
 	one := look.Jobs[1]
 	one.Throttle = 0
-	for k := range 99 { // beside a task of the array
+	for k := range mostWaiting - 1 { // beside a task of the array
 		one.Number = fmt.Sprint(1000 + k)
 		look.Jobs = append(look.Jobs, one)
 	}
@@ -199,14 +199,14 @@ func TestForecast_SlurmsRulesAreLeftOutWhereManyWait(t *testing.T) {
 		}
 		return q, messages.String()
 	}
-	look.Jobs = look.Jobs[:len(look.Jobs)-1] // one less: with the one at the limit of its QOS there are a hundred
+	look.Jobs = look.Jobs[:len(look.Jobs)-1] // one less: with the one at the limit of its QOS there are as many as may
 	if q, said := choose(&forecasting{}); q.twin == nil || said != "" {
-		t.Errorf("a hundred wait: %q", said)
+		t.Errorf("as many wait as may: %q", said)
 	}
 	one.Number = "2000"
 	look.Jobs = append(look.Jobs, one)
-	if q, said := choose(&forecasting{}); q.twin != nil || !strings.Contains(said, "not by Slurm's own rules, but by reserve=100: 101 jobs wait") {
-		t.Errorf("101 wait: %q", said)
+	if q, said := choose(&forecasting{}); q.twin != nil || !strings.Contains(said, "not by Slurm's own rules, but by reserve=100: 201 jobs wait") {
+		t.Errorf("one more waits: %q", said)
 	}
 	if q, said := choose(&forecasting{policy: &flags.Replayed{Slurm: true}}); q.twin == nil || said != "" {
 		t.Errorf("asked for: %q", said)

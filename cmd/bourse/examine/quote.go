@@ -61,7 +61,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 			if len(args) > 1 || len(args) == 0 && !q.live.slurm {
 				return fmt.Errorf("quote takes one file (the snapshot of a site, TOML, or of a cluster, JSON) or --slurm; %d files given", len(args))
 			}
-			return q.check(args)
+			return flags.MissingFirst(q.live.check(len(args)), args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
@@ -70,7 +70,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 					return q.foresee(cmd, args[0], dry)
 				}
 			}
-			if err := q.need(); err != nil {
+			if err := flags.MissingFirst(q.need(), args); err != nil {
 				return err
 			}
 			return q.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
@@ -111,16 +111,6 @@ type quote struct {
 	more, pareto, json bool
 	given              func(flag string) bool
 	notes              []string // on the queue, for people
-}
-
-// check says what is wrong with what is to be quoted: first that the file is not there.
-func (q *quote) check(args []string) error {
-	for _, file := range args {
-		if err := flags.FileThere(file); err != nil {
-			return err
-		}
-	}
-	return q.live.check(len(args))
 }
 
 // ofBatches are the flags that a dry run takes.

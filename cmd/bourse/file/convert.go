@@ -143,7 +143,7 @@ type converted struct {
 }
 
 func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
-	if err := checkConversion(in, out); err != nil {
+	if err := flags.MissingFirst(checkConversion(in, out), []string{in}); err != nil {
 		return err
 	}
 	if format(out) == "toml" {

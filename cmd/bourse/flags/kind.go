@@ -28,8 +28,21 @@ func KindOfFile(file string) configs.Kind {
 	return configs.KindOf(text)
 }
 
-// FileThere is the error of a file that is not there, or is a folder; "-" is standard input. A
-// command says that before what else it lacks.
+// MissingFirst is what is wrong with a call: first of all that a file of it is not there. A call
+// with which nothing is wrong is not held against the disk.
+func MissingFirst(wrong error, files []string) error {
+	if wrong == nil {
+		return nil
+	}
+	for _, file := range files {
+		if err := FileThere(file); err != nil {
+			return err
+		}
+	}
+	return wrong
+}
+
+// FileThere is the error of a file that is not there, or is a folder; "-" is standard input.
 func FileThere(file string) error {
 	if file == "-" {
 		return nil

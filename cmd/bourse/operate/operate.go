@@ -80,7 +80,7 @@ func newMaintenance() *cobra.Command {
 	var cancel bool
 	cmd := wish(&c, &cobra.Command{
 		Use:   "maintenance [SITE [NAME]]",
-		Short: "Take nodes of a site out of service for some time, or list what is planned",
+		Short: "Take nodes out of service for a time, or list what is planned",
 		Long: `Maintenance announces a window in which nodes of a group are out of service: the
 site offers and starts nothing on them. If running jobs, reservations or legs are in
 the way, it is refused as busy, unless you give --force: then local jobs are killed,

@@ -57,7 +57,7 @@ which share of the starts it foretold within one bf_interval.`,
 			if len(args) != 1 {
 				return fmt.Errorf("twin takes one dump of sacct; %d files given", len(args))
 			}
-			return flags.FileThere(args[0])
+			return flags.MissingFirst(w.files.need("twin"), args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.ahead == 0 && cmd.Flags().Changed("ahead") {
