@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -181,12 +182,14 @@ func stacked(cell string, _ int) string { return strings.Replace(cell, " ± ", "
 
 // pieces are what folding leaves whole: spans such as "in 2 h", words, and the parts of names and lists such as
 // broker.strategy and shortest-queue.
-var pieces = regexp.MustCompile(`(?:in )?\d+ (?:s|min|h|d)\b(?: ago)? *|[^ .,-]*[.,-]|[^ .,-]+ *| +`)
+var pieces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:in )?\d+ (?:s|min|h|d)\b(?: ago)? *|[^ .,-]*[.,-]|[^ .,-]+ *| +`)
+})
 
 // folded breaks a cell into lines of at most width letters where its pieces allow.
 func folded(cell string, width int) string {
 	lines := []string{""}
-	for _, piece := range pieces.FindAllString(cell, -1) {
+	for _, piece := range pieces().FindAllString(cell, -1) {
 		line := &lines[len(lines)-1]
 		if *line != "" && text.StringWidthWithoutEscSequences(strings.TrimRight(*line+piece, " ")) > width {
 			*line = strings.TrimRight(*line, " ")
