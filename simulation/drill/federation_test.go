@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
+	_ = os.Unsetenv("GOGC") // the processes that are started see to their collector themselves
 	os.Exit(build(m.Run))
 }
 
