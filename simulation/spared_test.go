@@ -48,8 +48,8 @@ func TestSimulation_WhatIsSparedDoesNotMatter(t *testing.T) {
 		worlds = 3
 	}
 	texts := []string{
-		strings.NewReplacer("2d", "8h", "jobs = 4000", "jobs = 1500").Replace(voOverload(4, 50)),
-		strings.NewReplacer("4d", "2d", "days = 3", "days = 2").Replace(manySites(20, 5)),
+		strings.NewReplacer("2d", "4h", "jobs = 4000", "jobs = 750").Replace(voOverload(4, 50)),
+		strings.NewReplacer("4d", "1d", "days = 3", "days = 1").Replace(manySites(20, 5)),
 	}
 	texts = texts[:thorough.Count(2, 1)]
 	for seed := range uint64(worlds) {

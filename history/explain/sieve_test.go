@@ -53,7 +53,7 @@ func kept(t testing.TB, g *federation) *journal.Memory {
 // that wait, that are placed, given up, cancelled, and tried in vain.
 func TestSieve_ExplainsLikeTheWholeJournal(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(thorough.Count(12, 3)) {
+	for seed := range uint64(thorough.Count(6, 3)) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		g := newGrid(t)
 		for i := range 3 {
