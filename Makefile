@@ -18,7 +18,7 @@ export GOGC := 400
 # is left out (package tree/thorough).
 export BOURSE_CHECK := all
 
-STEPS := fmt vet lint vuln test race plants determinism bench
+STEPS := fmt vet lint vuln test race plants determinism
 
 # Stops at the first step that fails, and says of each how long it took.
 check:
@@ -62,12 +62,12 @@ test: export GOFLAGS += -parallel=4
 test:
 	go test -timeout 30m ./...
 
-# The packages with goroutines or locks, under the race detector; those whose tests
-# take minutes then are in drill. tree/race_test.go holds both lists true. What takes long
+# The packages with goroutines or locks, under the race detector; those whose tests take
+# minutes then, or that link the whole program once more each, are in drill. tree/race_test.go holds both lists true. What takes long
 # tries fewer cases here: all of them have run in test.
-RACE := agents/certificate agents/journal agents/live agents/live/gossip agents/live/lines agents/live/members agents/mirror agents/wire cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use cluster/command cluster/command/conformance cluster/local cluster/local/supervisor cluster/slurm configs \
+RACE := agents/certificate agents/journal agents/live agents/live/gossip agents/live/lines agents/live/members agents/mirror agents/wire cluster/command cluster/command/conformance cluster/local cluster/local/supervisor cluster/slurm configs \
 	parallel process process/federation report/draw web web/client web/dash web/rendezvous web/webhook workload
-RACE_LONG := cmd/bourse simulation simulation/torture studies studies/balance studies/evidence studies/slots
+RACE_LONG := cmd/bourse report cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use simulation simulation/torture studies studies/balance studies/evidence studies/slots
 
 race: export BOURSE_CHECK := quick
 race:
@@ -109,11 +109,12 @@ torture: build
 	./bourse torture --seeds $(SEEDS) --start $(START)
 
 # Processes that are killed, stopped and cut off, for longer than in test, and
-# with the race detector. SEED=N for other moments.
+# with the race detector; then every benchmark once. SEED=N for other moments.
 SEED ?= 1
 drill:
 	go test -race ./simulation/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
 	go test -race -short $(RACE_LONG:%=./%) -count 1 -timeout 60m
+	$(MAKE) --no-print-directory bench
 
 # A broker that three processes hold, whose leaders are killed; 100 take some 12 min.
 # KILLS=N for fewer, SEED=N for other moments.
@@ -143,7 +144,7 @@ slurm:
 ifdef ROOT
 	tools/slurm_root.sh $(ROOT)
 else
-	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' -count 1 -timeout 10m
+	BOURSE_SLURM=1 go test -p 3 ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' -count 1 -timeout 10m
 endif
 
 # A workload of JOBS jobs on a real controller, compared with its twin start by start; some

@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -41,9 +42,12 @@ func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
 	}
 	slices.Sort(seeds)
 	for _, seed := range slices.Compact(seeds) {
-		if r := Run(seed, Options{Alone: true}); r.Broken != nil {
-			t.Errorf("without any planted bug seed %d breaks too: %v", seed, r.Broken)
-		}
+		t.Run(fmt.Sprint("without/", seed), func(t *testing.T) {
+			t.Parallel()
+			if r := Run(seed, Options{Alone: true}); r.Broken != nil {
+				t.Errorf("without any planted bug it breaks too: %v", r.Broken)
+			}
+		})
 	}
 }
 
