@@ -158,7 +158,7 @@ func draw(seed uint64) []job {
 	return list
 }
 
-// tell returns what the broker is told of a job.
+// tellOf returns what the broker is told of a job.
 func (l *lie) tellOf(i int, j *job) []said {
 	s := said{name: fmt.Sprintf("w%d", i), submit: j.need, nodes: j.nodes, length: j.minutes, run: j.minutes, urgency: j.urgency}
 	l.tell(&s)
