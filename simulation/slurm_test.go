@@ -73,6 +73,24 @@ func TestSlurm_AVOBesideAQueueBySlurmsRules(t *testing.T) {
 	}
 }
 
+// Nodes fail under a queue by Slurm's rules, several at a time: what lay on them is lost, no
+// invariant breaks, and the twin and the group agree about what is free.
+func TestSlurm_NodesThatFail(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(slurmScenario(t, 32), "[site.slurm]", "mtbf = \"16h\"\nmttr = \"6h\"\n[site.slurm]", 1)
+	l := live(t, text)
+	l.finish(grid.Time(3 * grid.Day))
+	lost := 0
+	for _, f := range l.facts {
+		if f, ok := f.(facts.LegMoved); ok && f.State == grid.Lost {
+			lost++
+		}
+	}
+	if lost < 3 {
+		t.Errorf("%d legs were lost to failed nodes", lost)
+	}
+}
+
 // What is wrong with the files is said with the file, the line and the remedy.
 func TestSlurm_WhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
