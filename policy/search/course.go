@@ -50,17 +50,25 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 	if !any || !floor.atMost(q.limit) {
 		return
 	}
-	f.team.open(f.list, q)
+	c := &f.team
+	c.walks = c.walks[:0]
 	if f.list.curved {
+		c.open(f.list, q)
 		f.visitCurved(q, at)
 		return
 	}
+	if f.spots(q, at) {
+		return
+	}
+	c.open(f.list, q)
 	f.list.renew()
 	f.courses(q)
-	if q.partly(len(f.list.classes)) {
+	if f.array {
+		f.lower(q, q.from)
+	}
+	if q.partly(len(f.list.classes)) || f.array && f.best.started {
 		f.narrow(q)
 	}
-	c := &f.team
 	t, risen := q.from, false
 	for {
 		x, start := c.first(q.from)
@@ -70,7 +78,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 		if start > t {
 			if risen {
 				c.start = t
-				if at(t) {
+				if !c.spotted(t) && at(t) {
 					return
 				}
 			}
@@ -88,7 +96,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 		}
 		x.advance(q.Deadline)
 	}
-	if c.start = t; risen {
+	if c.start = t; risen && !c.spotted(t) {
 		at(t)
 	}
 }

@@ -17,6 +17,8 @@ type team struct {
 	walks    []course
 	instants []grid.Time
 	start    grid.Time
+	spots    []grid.Time   // starts that were looked at before the walk
+	lately   grid.Time     // the start of the last window that Best found
 	fresh    grid.Duration // of the nodes that came free at the start, the least time until the end of a part on them
 	sum      sum           // of the least keys of all parts
 	floor    sum           // of the least keys that they could ever have
