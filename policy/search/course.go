@@ -209,7 +209,7 @@ func (f *Finder) visitCurved(q *query, at func(t grid.Time) bool) {
 func (f *Finder) refill(p *piece, to *pool, t grid.Time) {
 	l := f.list
 	to.reset(p.Nodes, p.limit)
-	to.array = true
+	to.array, to.lazy = true, true
 	for g := range l.classes {
 		x := p.at(l, int32(g), t.Add(p.offset))
 		if x.runtime == 0 || t.Add(p.last(x.runtime)) > min(p.Deadline, l.to) {

@@ -76,7 +76,7 @@ func (f *Finder) spots(q *query, at func(t grid.Time) bool) bool {
 	}
 	earliest := max(q.from, f.list.from)
 	if !f.array {
-		return f.spot(q, earliest, at)
+		return !q.level && f.spot(q, earliest, at)
 	}
 	for _, t := range [...]grid.Time{q.lately, c.lately} {
 		if t >= earliest && t < f.list.to && f.spot(q, t, at) {

@@ -69,7 +69,7 @@ func (c *team) open(l *List, q *query) {
 	c.pools = c.pools[:len(q.pieces)]
 	for i := range c.pools {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
-		c.pools[i].array = true
+		c.pools[i].array, c.pools[i].lazy = true, true
 		c.picks[i].chosen = c.picks[i].chosen[:0]
 	}
 	c.most, c.left = q.limit, beyond
@@ -140,9 +140,12 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 	c, l, p := &f.team, f.list, &q.pieces[part]
 	list := c.offers[part][:0]
 	run := 0 // where the last run of equal keys begins
-	sorted := c.pools[part].sorted
-	for i := range sorted {
-		k := sorted[i]
+	all := &c.pools[part]
+	for i := 0; ; i++ {
+		if i == len(all.sorted) && (nodes >= need && all.far.least > list[run].key || !all.nearer()) {
+			break
+		}
+		k := all.sorted[i]
 		if k.key > c.dearest[part] {
 			break
 		}
