@@ -25,6 +25,24 @@ func (x *course) advance(deadline grid.Time) {
 	x.goOn(x.ends, deadline)
 }
 
+// suit has the courses pass over classes that suit none of their parts.
+func (f *Finder) suit(q *query) {
+	c := &f.team
+	if q.serves == nil {
+		if !q.partly(len(f.list.classes)) {
+			return
+		}
+		f.narrow(q)
+		for k := range c.walks {
+			q.serves = append(q.serves, slices.Clone(c.walks[k].serves))
+		}
+		return
+	}
+	for k := range c.walks {
+		c.walks[k].serves = append(c.walks[k].serves, q.serves[k]...)
+	}
+}
+
 // skip moves to the first slot of the chunk that does not end before ends and is of a class
 // that serves, or to its end.
 func (c *cursor) skip(ends grid.Time, serves []bool) {
@@ -63,11 +81,11 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 	c.open(f.list, q)
 	f.list.renew()
 	f.courses(q)
-	if f.array {
+	if f.array && f.best.started {
 		f.lower(q, q.from)
-	}
-	if q.partly(len(f.list.classes)) || f.array && f.best.started {
 		f.narrow(q)
+	} else {
+		f.suit(q)
 	}
 	t, risen := q.from, false
 	for {

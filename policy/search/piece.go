@@ -107,7 +107,7 @@ func (f *Finder) outfit(q *query) (floor sum, any bool) {
 				room = make([]fit, 0, n)
 			}
 			p.tabulate(f.list, room)
-			p.ranks = ranks{}
+			p.ranks, q.serves = ranks{}, nil
 		} else if p.fits == nil {
 			p.least, p.cheapest = 1, 0
 		}

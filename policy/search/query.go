@@ -46,6 +46,7 @@ type query struct {
 	bounded bool      // the last search reached its bound on flows
 	floors  *floors   // of the last search under Best
 	lately  grid.Time // the start of the last window that Best found
+	serves  [][]bool  // by course and class: whether it suits one of its parts; nil: not known
 	own     bool      // it is one part of a job
 
 	portions []uint8 // by group, the slices that it takes of a node, 0: all; nil: whole nodes everywhere

@@ -71,12 +71,15 @@ func (p *piece) cheaper(a, b int32) bool {
 func (f *Finder) spots(q *query, at func(t grid.Time) bool) bool {
 	c := &f.team
 	c.spots = c.spots[:0]
-	if !f.list.fungible || len(f.list.classes) > maxTable {
+	if !f.list.fungible || len(f.list.classes) > maxTable || c.walk {
 		return false
 	}
 	earliest := max(q.from, f.list.from)
 	if !f.array {
 		return !q.level && f.spot(q, earliest, at)
+	}
+	if f.list.padding {
+		return false // what the padding between parts allows may begin where nothing comes free
 	}
 	for _, t := range [...]grid.Time{q.lately, c.lately} {
 		if t >= earliest && t < f.list.to && f.spot(q, t, at) {

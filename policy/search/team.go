@@ -39,7 +39,8 @@ type team struct {
 	picks   [assign.MaxParts]pick
 	offers  [assign.MaxParts][]kept // of each part, the cheapest first
 	solver  assign.Solver
-	flows   int // most flows at a start, for tests; 0: maxFlows
+	walk    bool // for tests: neither spots nor lazy pools
+	flows   int  // most flows at a start, for tests; 0: maxFlows
 	problem assign.Problem
 	dense   []int32 // by group: its index in the problem; see stamp
 	stamp   []uint32
@@ -69,7 +70,7 @@ func (c *team) open(l *List, q *query) {
 	c.pools = c.pools[:len(q.pieces)]
 	for i := range c.pools {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
-		c.pools[i].array, c.pools[i].lazy = true, true
+		c.pools[i].array, c.pools[i].lazy = true, !c.walk
 		c.picks[i].chosen = c.picks[i].chosen[:0]
 	}
 	c.most, c.left = q.limit, beyond
