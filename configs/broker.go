@@ -77,7 +77,7 @@ var (
 // ParseBroker reads the broker of a process from a text: one [broker] or one [[broker]].
 // file is its name in errors, which are a *Problems.
 func ParseBroker(file string, text []byte) (*Broker, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +92,14 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 func oneBroker(to *Broker, more ...key) key {
 	of := func() keys { return append(to.keys(0, grid.Minute, map[string]int{}), more...) }
 	return custom("broker", about{kind: "table", below: of, shape: bracket}, func(t *table, key string) {
-		if b := t.single(key); b != nil {
+		if b := single(t, key); b != nil {
 			b.fill(of())
 		}
 	}, "the virtual organisation; must be given")
 }
 
 // single returns the only [broker] or [[broker]] of a file, nil if there is none.
-func (t *table) single(key string) *table {
+func single(t *table, key string) *table {
 	if _, single := t.keys[key].(map[string]any); single {
 		return t.table(key)
 	}
@@ -161,7 +161,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys {
 		rule(b.oneByOne),
 		rule(b.asksOutside),
 		rule(oneSource),
-		rule(func(t *table) { t.doc.around.horizon, t.doc.around.algorithm = b.Horizon, b.Algorithm }),
+		rule(func(t *table) { aroundOf(t).horizon, aroundOf(t).algorithm = b.Horizon, b.Algorithm }),
 		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
 		rule(b.composes),
 		jobs(&b.Jobs, true, until),
@@ -184,7 +184,7 @@ func (b *Broker) budgetUntil(until grid.Duration) func(*table, string) {
 		case b.BudgetPeriod == 0:
 			def = 30 * grid.Day
 		}
-		b.BudgetUntil = t.moment(key, def, until > 0, "the start")
+		b.BudgetUntil = readMoment(t, key, def, until > 0, "the start")
 		if d := b.BudgetUntil.After; t.has(key) && t.clean(key) && b.BudgetUntil.Date.IsZero() && d < broker.MinBudgetPeriod {
 			t.wrong(key, "%s is too short; must be at least %s", d.Words(), broker.MinBudgetPeriod.Words())
 		}
@@ -308,21 +308,6 @@ func maxWaiting(until grid.Duration) int {
 		return 100_000
 	}
 	return 10_000
-}
-
-// autoOr reads "auto", as nil, or a value of the vocabulary.
-func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
-	v, ok := t.take(key)
-	if !ok || v == "auto" {
-		return nil
-	}
-	var none T
-	if err := P(&none).UnmarshalTOML(v); err != nil && scalar(v) {
-		t.wrong(key, "%v; must be \"auto\" or a number", err)
-		return nil
-	}
-	out := value[T, P](t, key, none)
-	return &out
 }
 
 // slowdown is the default of that key: none in a scenario, whose jobs wait as its urgency says.

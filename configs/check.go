@@ -63,8 +63,8 @@ func Check(file string) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, err := open(file, text); err == nil {
-		switch t.kind() {
+	if t, err := openFile(file, text); err == nil {
+		switch tableKind(t) {
 		case KindSweep:
 			s, err := ReadSweep(file)
 			if err != nil {
@@ -86,11 +86,11 @@ func Check(file string) (*Checked, error) {
 }
 
 func check(file string, text []byte, load func(*Broker, grid.Duration, []string) error) (*Checked, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	switch t.kind() {
+	switch tableKind(t) {
 	case KindScenario:
 		s, err := ParseScenario(file, text)
 		if err != nil {

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,7 +107,7 @@ func (c *Cluster) keys() keys {
 		custom("partition", about{kind: "string, or array of strings", limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").when(slurm),
 		custom("holder", about{kind: "string", limits: "must be given with kind = \"slurm\""}, func(t *table, key string) {
 			t.need(key, `"bourse-holder"`)
-			c.Holder = t.account(key)
+			c.Holder = localAccount(t, key)
 		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
 		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(here),
 		span("keep", &c.Keep, 7*grid.Day, grid.Hour, "how long the folder of work is kept after its end: so long users can fetch its files").when(here),
@@ -133,7 +132,7 @@ const (
 // program reads a driver's program.
 func (c *Cluster) program(t *table, key string) {
 	t.need(key, `["./driver.py", "--queue", "batch"]`)
-	c.Command, c.Dir = t.texts(key), filepath.Dir(t.doc.file)
+	c.Command, c.Dir = t.texts(key), t.dir()
 	if t.has(key) && t.clean(key) && (len(c.Command) == 0 || c.Command[0] == "") {
 		t.wrong(key, `names no program; write for example command = ["./driver.py", "--queue", "batch"]`)
 	}
@@ -171,10 +170,10 @@ func (a *Account) keys() keys {
 				t.wrong("user", "%q begins or ends with a blank, as no user's name does; leave it out", a.User)
 			}
 		}),
-		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = t.account(key) }, "local account; never root").must(`"ana_vo1"`),
-		custom("account", about{kind: "string"}, func(t *table, key string) { a.Charge = t.slurmName(key) }, "with Slurm: the account that its work is charged to, as for sbatch --account").byDefault("the user's default account"),
-		custom("qos", about{kind: "string"}, func(t *table, key string) { a.QOS = t.slurmName(key) }, "with Slurm: the quality of service of its work, as for sbatch --qos").byDefault("the default of the user's association"),
-		custom("options", about{kind: "array of strings", limits: fmt.Sprintf("at most %d", maxOptions)}, func(t *table, key string) { a.Options = t.submitOptions(key) },
+		custom("as", about{kind: "string"}, func(t *table, key string) { a.As = localAccount(t, key) }, "local account; never root").must(`"ana_vo1"`),
+		custom("account", about{kind: "string"}, func(t *table, key string) { a.Charge = slurmName(t, key) }, "with Slurm: the account that its work is charged to, as for sbatch --account").byDefault("the user's default account"),
+		custom("qos", about{kind: "string"}, func(t *table, key string) { a.QOS = slurmName(t, key) }, "with Slurm: the quality of service of its work, as for sbatch --qos").byDefault("the default of the user's association"),
+		custom("options", about{kind: "array of strings", limits: fmt.Sprintf("at most %d", maxOptions)}, func(t *table, key string) { a.Options = submitOptions(t, key) },
 			"with Slurm: further options of sbatch, each as `--name` or `--name=value`, except those that Bourse sets itself"),
 	}
 }
@@ -183,7 +182,7 @@ func (a *Account) keys() keys {
 const maxOptions = 32
 
 // slurmName reads the name of one of Slurm's accounts or qualities of service.
-func (t *table) slurmName(key string) string {
+func slurmName(t *table, key string) string {
 	s := t.text(key, "")
 	if !t.has(key) || !t.clean(key) {
 		return s
@@ -203,7 +202,7 @@ var takenOptions = []string{"account", "array", "batch", "begin", "chdir", "clus
 
 // submitOptions reads options of sbatch. It refuses the beginnings of the names that are
 // taken too, because sbatch takes them for the names.
-func (t *table) submitOptions(key string) []string {
+func submitOptions(t *table, key string) []string {
 	list := t.texts(key)
 	if !t.has(key) || !t.clean(key) {
 		return list
@@ -231,7 +230,7 @@ func (t *table) submitOptions(key string) []string {
 }
 
 // account reads the name of a local account.
-func (t *table) account(key string) string {
+func localAccount(t *table, key string) string {
 	s := t.text(key, "")
 	if !t.has(key) || !t.clean(key) {
 		return s

@@ -73,34 +73,12 @@ func (w *VOWorkload) checkCoallocated(t *table) {
 		if slices.ContainsFunc(w.Coallocated[:i], func(o Coallocated) bool { return o.Sites == c.Sites }) {
 			t.wrongAt(at, "is %d a second time; add its shares", c.Sites)
 		}
-		if n := len(t.doc.around.sites); c.Share > 0 && n < c.Sites {
+		if n := len(aroundOf(t).sites); c.Share > 0 && n < c.Sites {
 			t.wrongAt(at, "is for jobs of %d sites at once, but the scenario has %d; no two parts of a job are on one site", c.Sites, n)
 		}
-		if a := t.doc.around.algorithm; c.Share > 0 && !a.Composes() {
+		if a := aroundOf(t).algorithm; c.Share > 0 && !a.Composes() {
 			t.wrongAt(at, "algorithm = %q of its broker does not search for jobs of several sites at once; must be %s", a, names.Or(search.Composing()))
 			return
 		}
 	}
-}
-
-// placed is one value of an array, with its place for messages.
-type placed struct {
-	at    path
-	value any
-}
-
-// elements returns the values of an array, none if the key is not given.
-func (t *table) elements(key string) (list []placed) {
-	v, given := t.take(key)
-	if !given {
-		return nil
-	}
-	array, ok := v.([]any)
-	if !ok {
-		t.wrong(key, "is %s; must be an array", kind(v))
-	}
-	for i, one := range array {
-		list = append(list, placed{t.path.key(key).at(i), one})
-	}
-	return list
 }

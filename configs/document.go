@@ -2,19 +2,10 @@ package configs
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
+	"path/filepath"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/bourse-grid/bourse/grid"
-	"github.com/bourse-grid/bourse/policy/search"
-	"github.com/bourse-grid/bourse/workload/files"
 )
-
-// maxFile bounds the size of a file: 16 MiB.
-const maxFile = 16 << 20
 
 // document is a file being read, with the problems found so far.
 type document struct {
@@ -22,49 +13,23 @@ type document struct {
 	where  *locator
 	wrong  []*Problem
 	faulty map[path]bool // paths with a problem, and the tables around them
-
-	around around // of the jobs in it
+	beside any           // what the caller keeps of the file
 }
 
-// around is what the jobs of a scenario are held to; zero for a batch by itself.
-type around struct {
-	sites     []string         // names; nil: any may be there
-	horizon   grid.Duration    // of their broker; 0: not known
-	algorithm search.Algorithm // of their broker
-}
-
-// readFile returns the text of a file of bounded size.
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// open parses a text and returns its root table; file is its name in messages. beside is what
+// the caller keeps of the whole file, for the rules of all its tables. what says of a text that
+// cannot be read what it is instead of TOML, "" if that is not known.
+func open(file string, text []byte, beside any, what func(text []byte) string) (*table, error) {
+	instead := func(p *Problem) (*table, error) {
+		if is := what(text); is != "" {
+			p = &Problem{File: file, Text: is}
+		}
+		return nil, problems([]*Problem{p})
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d MiB; is it a TOML file?", name, maxFile>>20)
-	}
-	var packed *files.PackedError
-	if plain, err := files.Text(text); err == nil {
-		return plain, nil
-	} else if !errors.As(err, &packed) {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return text, nil // what it is, is said where it is read
-}
-
-// open parses a text and returns its root table; file is its name in messages.
-func open(file string, text []byte) (*table, error) {
 	where := locate(string(text))
 	if where.beyond != nil {
 		where.beyond.File = file
-		if what := notTOML(text); what != "" {
-			where.beyond = &Problem{File: file, Text: what}
-		}
-		return nil, problems([]*Problem{where.beyond})
+		return instead(where.beyond)
 	}
 	keys := map[string]any{}
 	if _, err := toml.Decode(string(text), &keys); err != nil {
@@ -72,12 +37,10 @@ func open(file string, text []byte) (*table, error) {
 		if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
 			p.Line, p.Key, p.Text = syntax.Position.Line, syntax.LastKey, "not TOML: "+syntax.Message
 		}
-		if what := notTOML(text); what != "" {
-			p = &Problem{File: file, Text: what}
-		}
-		return nil, problems([]*Problem{p})
+		return instead(p)
 	}
-	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys, known: map[string]bool{}}, nil
+	doc := &document{file: file, where: where, faulty: map[path]bool{}, beside: beside}
+	return &table{doc: doc, keys: keys, known: map[string]bool{}}, nil
 }
 
 // finish ends the reading of a document. It returns out, or all problems found.
@@ -86,4 +49,12 @@ func finish[T any](t *table, out *T) (*T, error) {
 		return nil, problems(t.doc.wrong)
 	}
 	return out, nil
+}
+
+// within resolves a file name against a folder.
+func within(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
 }

@@ -3,7 +3,6 @@ package configs
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -273,21 +272,8 @@ func file(name string, to *string, def, doc string) key {
 	return key{name: name, field: fileField{to, def}, doc: doc}
 }
 
-func (f fileField) read(t *table, key string) { *f.to = t.file(key, f.def, filepath.Dir(t.doc.file)) }
+func (f fileField) read(t *table, key string) { *f.to = t.file(key, f.def) }
 func (f fileField) about() about              { return about{kind: "file", def: quoted(f.def)} }
-
-type addressField struct {
-	to    *string
-	plain bool
-}
-
-// address is HOST:PORT; if plain, of this machine only.
-func address(name string, to *string, plain bool, doc string) key {
-	return key{name: name, field: addressField{to, plain}, doc: doc}
-}
-
-func (f addressField) read(t *table, key string) { *f.to = t.address(key, f.plain) }
-func (f addressField) about() about              { return about{kind: "address", limits: "HOST:PORT"} }
 
 type daysField struct {
 	to  *grid.Duration
@@ -379,6 +365,7 @@ type entriesField struct {
 
 // entries is a table whose keys are names. one is called for each name, in order.
 func entries(name string, what about, one func(t *table, key string), doc string) key {
+	what.named = true
 	return key{name: name, field: entriesField{what, one}, doc: doc}
 }
 

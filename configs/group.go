@@ -150,12 +150,12 @@ func queues(to *[]Queue) key {
 }
 
 // queue returns the index of the queue that a key names, 0 if it names none.
-func (t *table) queue(key string, queues []Queue) int {
+func queueOf(t *table, key string, queues []Queue) int {
 	name := t.text(key, "")
-	return t.queueNamed(t.path.key(key), name, queues)
+	return queueNamed(t, t.path.key(key), name, queues)
 }
 
-func (t *table) queueNamed(p path, name string, queues []Queue) int {
+func queueNamed(t *table, p path, name string, queues []Queue) int {
 	i := slices.IndexFunc(queues, func(q Queue) bool { return q.Name == name })
 	if i >= 0 {
 		return i

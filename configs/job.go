@@ -122,12 +122,12 @@ func ParseBatch(file string, text []byte) (*Batch, error) {
 }
 
 func parseBatch(file string, text []byte, simulated bool, until grid.Duration, by around) (*Batch, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	t.doc.around = by
-	if err := t.must(KindBatch); err != nil {
+	*aroundOf(t) = by
+	if err := mustBe(t, KindBatch); err != nil {
 		return nil, err
 	}
 	b := &Batch{}
@@ -152,14 +152,14 @@ func jobs(to *[]Job, simulated bool, until grid.Duration) key {
 	what := about{kind: "tables", below: func() keys { return new(Job).keys(until, map[string]int{}) }, shape: brackets}
 	return custom("job", what, func(t *table, key string) {
 		if t.has(key) {
-			*to = t.jobs(simulated, until)
+			*to = readJobs(t, simulated, until)
 		}
 	}, "jobs, one in each table")
 }
 
 // jobs reads [[job]] tables. Jobs of a simulation have a time of submission, not after
 // until (0: no end), and no dates.
-func (t *table) jobs(simulated bool, until grid.Duration) []Job {
+func readJobs(t *table, simulated bool, until grid.Duration) []Job {
 	list := t.tables("job")
 	out := make([]Job, 0, len(list))
 	names := map[string]int{}
@@ -227,13 +227,13 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	work := &grid.Work{}
 	return slices.Concat(keys{
 		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
-		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
+		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = readNodes(t) },
 			"number of nodes at once").byDefault("of its parts; must be given without any"),
 		rule(func(t *table) {
 			if !t.has("part") {
 				t.need("nodes", "16")
 			}
-			if !t.tabled() && !t.has("part") {
+			if !tabled(t) && !t.has("part") {
 				t.need("length", `"2h"`)
 			}
 		}),
@@ -271,13 +271,13 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	}, portionKeys(&j.Portion), keys{j.arrayKey()}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
 		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
 		rule(j.follows),
-		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
+		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = goal(t, key) },
 			"its owner's goal, if the broker minimizes value").byDefault("the broker's"),
 		urgency(&j.Urgency, 0, "what it is worth to its owner to end an hour earlier").byDefault("the broker's"),
 		option("speedup", fast.keys, "how a job on a range of nodes gets faster; give one of its keys"),
 		rule(func(t *table) {
 			if !t.has("part") {
-				t.mold(j, &fast, least, most)
+				j.mold(t, &fast, least, most)
 			}
 		}),
 	}, siteKeys(&j.Sites, &j.Avoid), keys{
@@ -285,9 +285,9 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 		boolean("apart", &j.Apart, false, "no site carries two of its parts"),
 	}, j.workKeys(work), keys{
 		j.partKey(work),
-		rule(func(t *table) { t.compose(j) }),
-		rule(func(t *table) { t.window(j) }),
-		rule(func(t *table) { t.money(j); t.recurs(j) }),
+		rule(j.compose),
+		rule(j.window),
+		rule(j.money), rule(j.recurs),
 	})
 }
 
@@ -296,7 +296,7 @@ const failsReally = "is only for scenarios; work that really runs fails by itsel
 var spreads = []string{"any", "one-site"}
 
 // goal reads a job's goal; none if it is not given.
-func (t *table) goal(key string) grid.Goal {
+func goal(t *table, key string) grid.Goal {
 	if !t.has(key) {
 		return grid.NoGoal
 	}
@@ -304,40 +304,21 @@ func (t *table) goal(key string) grid.Goal {
 	return g
 }
 
-type urgencyField struct {
-	to  *grid.Urgency
-	def grid.Urgency
-}
-
 // urgency is the worth of an hour: credits, or a share of a job's budget.
 func urgency(to *grid.Urgency, def grid.Urgency, doc string) key {
-	return key{name: "urgency", field: urgencyField{to, def}, doc: doc}
-}
-
-func (f urgencyField) read(t *table, key string) { *f.to = value(t, key, f.def) }
-func (f urgencyField) about() about {
-	return about{kind: "credits per hour, or a percentage of the budget", def: quoted(f.def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
-}
-
-type momentField struct {
-	to  *Moment
-	def grid.Duration
+	what := about{kind: "credits per hour, or a percentage of the budget", def: quoted(def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
+	return custom("urgency", what, func(t *table, key string) { *to = value(t, key, def) }, doc)
 }
 
 // moment is a span after the submission or, in a batch, an RFC 3339 date.
 func moment(name string, to *Moment, def grid.Duration, doc string) key {
-	return key{name: name, field: momentField{to, def}, doc: doc}
+	return custom(name, about{kind: "duration after the submission, or a date in a batch"}, func(t *table, key string) {
+		*to = readMoment(t, key, def, t.in == inScenario, "the submission")
+	}, doc)
 }
 
-func (f momentField) read(t *table, key string) {
-	*f.to = t.moment(key, f.def, t.in == inScenario, "the submission")
-}
-func (f momentField) about() about {
-	return about{kind: "duration after the submission, or a date in a batch"}
-}
-
-// moment reads a span after something, or an RFC 3339 date.
-func (t *table) moment(key string, def grid.Duration, simulated bool, after string) Moment {
+// readMoment reads a span after something, or an RFC 3339 date.
+func readMoment(t *table, key string, def grid.Duration, simulated bool, after string) Moment {
 	v, _ := t.take(key)
 	date, isDate := v.(time.Time)
 	if s, ok := v.(string); ok && !isDate {
@@ -361,7 +342,7 @@ func (t *table) moment(key string, def grid.Duration, simulated bool, after stri
 }
 
 // window checks that the job's times can be met.
-func (t *table) window(j *Job) {
+func (j *Job) window(t *table) {
 	if !t.has("deadline") || !t.clean("ready") || !t.clean("deadline") || j.Ready.Date.IsZero() != j.Deadline.Date.IsZero() {
 		return
 	}
@@ -388,14 +369,14 @@ func (t *table) window(j *Job) {
 }
 
 // money fills in the price or the budget, whichever is not given.
-func (t *table) money(j *Job) {
+func (j *Job) money(t *table) {
 	price, budget := t.has("max_price"), t.has("budget")
 	if !price && !budget && !t.has("part") {
 		if j.Unpriced = t.in == inBatch; !j.Unpriced {
 			t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
 		}
 	}
-	if t.doc.faulty[t.path] || t.has("part") {
+	if !t.sound() || t.has("part") {
 		return
 	}
 	r := grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}

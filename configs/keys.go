@@ -2,8 +2,6 @@ package configs
 
 import (
 	"cmp"
-
-	"github.com/bourse-grid/bourse/policy/names"
 )
 
 // A table of a file is described by a list of keys, one per line: its name, where the value
@@ -33,27 +31,14 @@ type field interface {
 	about() about
 }
 
-// about describes a field for documents and completion.
-type about struct {
-	kind   string
-	def    string              // in TOML; "": none
-	limits string              // allowed values, if kind and words do not say it
-	words  []string            // allowed words
-	below  func() keys         // of a table: its keys, on a dummy target
-	shape  func(string) string // of a table: [name] or [[name]]
-
-	policies []names.Policy // what the words mean, if they name policies
-}
-
 // place is a set of kinds of files.
 type place int
 
-const (
-	inScenario place = 1 << iota
-	inProcess
-	inBatch
-	nowhere // for a known key that is always refused
-)
+// nowhere is for a known key that is always refused.
+const nowhere place = -1 << 31
+
+// has reports whether a set, 0 for all, has a kind of files.
+func (p place) has(in place) bool { return p == 0 || p&in != 0 }
 
 // condition is a condition under which keys have a meaning.
 type condition struct {
@@ -100,7 +85,7 @@ func (t *table) fill(list keys) {
 
 // mayStand reports whether a key is allowed here. It reports a known key that is not.
 func (k *key) mayStand(t *table) bool {
-	if k.where != 0 && k.where&t.in == 0 {
+	if !k.where.has(t.in) {
 		if k.refused != "" && t.has(k.name) {
 			t.wrong(k.name, "%s", k.refused)
 		}

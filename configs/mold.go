@@ -15,7 +15,7 @@ import (
 // "2h", 8 = "70m", 16 = "45m" } }. With a law, length is for the fewest nodes.
 
 // nodes reads N, or the range of a moldable job. For a rigid job both results are N.
-func (t *table) nodes() (least, most int) {
+func readNodes(t *table) (least, most int) {
 	v, _ := t.take("nodes")
 	s, ok := v.(string)
 	if !ok {
@@ -81,7 +81,7 @@ func (s *speedup) size(t *table, key string) {
 
 // mold sets the sizes of a job with a range of nodes. Nodes and Length become those of the
 // size with the least node-seconds.
-func (t *table) mold(j *Job, s *speedup, least, most int) {
+func (j *Job) mold(t *table, s *speedup, least, most int) {
 	j.Nodes = least
 	_, ranged := t.keys["nodes"].(string)
 	if !t.has("speedup") {
@@ -99,11 +99,11 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 	var sizes []grid.Size
 	switch s.given {
 	case "amdahl":
-		sizes = t.byLaw(sla.Amdahl, int(s.amdahl), j.Length, least, most)
+		sizes = byLaw(t, sla.Amdahl, int(s.amdahl), j.Length, least, most)
 	case "power":
-		sizes = t.byLaw(sla.Power, int(s.power), j.Length, least, most)
+		sizes = byLaw(t, sla.Power, int(s.power), j.Length, least, most)
 	case "table":
-		t.listed(s.sizes, j.Length, least, most)
+		listed(t, s.sizes, j.Length, least, most)
 		sizes = s.sizes
 	}
 	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
@@ -115,7 +115,7 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 }
 
 // byLaw returns the sizes of a range of nodes by a law with one parameter.
-func (t *table) byLaw(law func(least, most int, te grid.Duration, share int) ([]sla.Size, error), share int, length grid.Duration, least, most int) []grid.Size {
+func byLaw(t *table, law func(least, most int, te grid.Duration, share int) ([]sla.Size, error), share int, length grid.Duration, least, most int) []grid.Size {
 	if n := most - least + 1; n > grid.MaxSizes {
 		t.wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, grid.MaxSizes)
 		return nil
@@ -133,7 +133,7 @@ func (t *table) byLaw(law func(least, most int, te grid.Duration, share int) ([]
 }
 
 // listed checks the lengths of a table against its job.
-func (t *table) listed(sizes []grid.Size, length grid.Duration, least, most int) {
+func listed(t *table, sizes []grid.Size, length grid.Duration, least, most int) {
 	table := t.path.key("speedup").key("table")
 	if len(sizes) > grid.MaxSizes {
 		t.wrongAt(table, "has %d sizes; must have at most %d", len(sizes), grid.MaxSizes)
@@ -156,7 +156,7 @@ func (t *table) listed(sizes []grid.Size, length grid.Duration, least, most int)
 }
 
 // tabled reports whether a job's lengths are in a table.
-func (t *table) tabled() bool {
+func tabled(t *table) bool {
 	law, _ := t.keys["speedup"].(map[string]any)
 	return law["table"] != nil
 }

@@ -22,7 +22,7 @@ func siteKeys(sites, avoid *[]string) keys {
 	names := func(to *[]string) func(*table, string) {
 		return func(t *table, key string) {
 			if t.has(key) {
-				*to = t.siteNames(key)
+				*to = siteNames(t, key)
 			}
 		}
 	}
@@ -35,17 +35,17 @@ func siteKeys(sites, avoid *[]string) keys {
 
 // siteNames reads names of sites. In a scenario there must be sites of these names; the sites
 // of a batch come and go.
-func (t *table) siteNames(key string) []string {
+func siteNames(t *table, key string) []string {
 	list := t.texts(key)
 	if len(list) > grid.MaxSites {
 		t.wrong(key, "has %d names; must have at most %d", len(list), grid.MaxSites)
 		return nil
 	}
 	for i, name := range list {
-		if t.doc.around.sites == nil || slices.Contains(t.doc.around.sites, name) {
+		if aroundOf(t).sites == nil || slices.Contains(aroundOf(t).sites, name) {
 			continue
 		}
-		if near := nearest(name, t.doc.around.sites); near != "" {
+		if near := nearest(name, aroundOf(t).sites); near != "" {
 			t.wrongAt(t.path.key(key).at(i), "%q is not a site of this scenario; did you mean %s?", name, near)
 		} else {
 			t.wrongAt(t.path.key(key).at(i), "%q is not a site of this scenario; must be a name of a [[site]]", name)
@@ -125,7 +125,7 @@ func (p *jobPart) workKeys(j *Job) keys {
 			if !t.has(key) {
 				return
 			}
-			if w.Script = t.program(key); !t.has("command") {
+			if w.Script = program(t, key); !t.has("command") {
 				w.Command = nil
 			}
 		}, "instead of a command: a file that begins with #!"),
@@ -185,9 +185,9 @@ func (j *Job) parts(t *table, w *grid.Work) {
 }
 
 // compose makes the job of its parts, and completes its price or its budget.
-func (t *table) compose(j *Job) {
+func (j *Job) compose(t *table) {
 	r := grid.Request{Parts: j.Parts, Sites: j.Sites, Avoid: j.Avoid, Together: j.Together, Apart: j.Apart, Budget: j.Budget}
-	if t.doc.faulty[t.path] {
+	if !t.sound() {
 		return
 	}
 	part := t.path.key("part")
@@ -202,7 +202,7 @@ func (t *table) compose(j *Job) {
 	if len(j.Parts) == 0 {
 		return
 	}
-	if a := t.doc.around.algorithm; len(j.Parts) > 1 && !a.Composes() {
+	if a := aroundOf(t).algorithm; len(j.Parts) > 1 && !a.Composes() {
 		t.wrongAt(part, "algorithm = %q of its broker does not search for jobs of parts; must be %s", a, names.Or(search.Composing()))
 		return
 	}
@@ -211,7 +211,7 @@ func (t *table) compose(j *Job) {
 		if table := t.tables("part")[i]; !t.has("max_price") && !table.has("max_price") {
 			unpriced = append(unpriced, i)
 		}
-		if h := t.doc.around.horizon; h > 0 && j.Parts[i].Last() > h {
+		if h := aroundOf(t).horizon; h > 0 && j.Parts[i].Last() > h {
 			t.wrongAt(part.at(i).key("offset"), "ends %s after the job's start, which is beyond the broker's horizon, %s; take a shorter offset, or a longer horizon", j.Parts[i].Last().Words(), h.Words())
 		}
 	}

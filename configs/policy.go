@@ -16,7 +16,7 @@ func ofPolicies(list []names.Policy) about {
 
 // policy reads how a queue is served. all are the words that the key takes, other ways to
 // serve than a queue's among them, for messages.
-func (t *table) policy(key string, all []names.Policy) backfill.Policy {
+func queuePolicy(t *table, key string, all []names.Policy) backfill.Policy {
 	s := t.text(key, backfill.EASY.String())
 	p, err := backfill.ParsePolicy(s)
 	switch {

@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +29,7 @@ func prices(groups *[]grid.Group, file *string) keys {
 	c := &curve{}
 	return keys{
 		each("price", &c.pieces, grid.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").when(withHours),
-		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "", filepath.Dir(t.doc.file)) },
+		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "") },
 			"file with factors on the price of all groups over time, in lines `from,factor`; each applies until the next line, the last one for ever or until the factors repeat. Alternative to [[price]] tables").when(withHours),
 		span("price_repeat", &c.repeat, 0, grid.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").byDefault("no repetition").when(withHours),
 		rule(func(t *table) { *file = c.file; c.apply(t, *groups) }),
@@ -48,21 +47,14 @@ func pieceKeys(p *grid.PricePiece) keys {
 	}
 }
 
-type instantField struct{ to *grid.Time }
-
 // instant is a time since the scenario's zero or, elsewhere, an RFC 3339 date.
 func instant(name string, to *grid.Time, doc string) key {
-	return key{name: name, field: instantField{to}, doc: doc}
-}
-
-func (f instantField) read(t *table, key string) {
-	m := t.moment(key, 0, t.in == inScenario, "its zero")
-	if *f.to = grid.Time(m.After); !m.Date.IsZero() {
-		*f.to = grid.Time(m.Date.UnixMilli())
-	}
-}
-func (f instantField) about() about {
-	return about{kind: "duration after the zero of time, or a date in a process"}
+	return custom(name, about{kind: "duration after the zero of time, or a date in a process"}, func(t *table, key string) {
+		m := readMoment(t, key, 0, t.in == inScenario, "its zero")
+		if *to = grid.Time(m.After); !m.Date.IsZero() {
+			*to = grid.Time(m.Date.UnixMilli())
+		}
+	}, doc)
 }
 
 // apply gives the groups of a site the curve that was read.
@@ -83,7 +75,7 @@ func (c *curve) apply(t *table, groups []grid.Group) {
 		}
 		return
 	}
-	where := func(i int) string { return fmt.Sprintf("line %d", t.doc.where.lineOf(t.path.key("price").at(i))) }
+	where := func(i int) string { return fmt.Sprintf("line %d", t.line(t.path.key("price").at(i))) }
 	wrong := func(i int, text string) {
 		if at := t.path.key(key); i >= 0 && c.file == "" {
 			t.wrongAt(at.at(i), "%s", text)

@@ -1,11 +1,9 @@
 package configs
 
 import (
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -101,7 +99,7 @@ func (j *Journal) mirror(t *table, key string, plain bool) {
 		j.MirrorHost = s
 		return
 	}
-	j.MirrorDir = within(filepath.Dir(t.doc.file), s)
+	j.MirrorDir = t.resolve(s)
 	if a, err := filepath.Rel(j.Dir, j.MirrorDir); s == "" || err == nil && filepath.IsLocal(a) {
 		t.wrong(key, "%q: must be a folder outside the journal's folder, on another disk, or HOST:PORT", s)
 	}
@@ -155,7 +153,7 @@ func ReadSiteProcess(file string) (*SiteProcess, error) {
 
 // ParseSiteProcess is ReadSiteProcess for a text.
 func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +161,7 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if slices.ContainsFunc([]string{"now", "running", "reserved", "queued"}, func(name string) bool { _, ok := t.keys[name]; return ok }) {
 		near = nil // without [listen] it is a snapshot
 	}
-	if err := t.must(KindSiteProcess, near...); err != nil {
+	if err := mustBe(t, KindSiteProcess, near...); err != nil {
 		return nil, err
 	}
 	t.in = inProcess
@@ -183,7 +181,7 @@ func (s *SiteProcess) keys() keys {
 		file("proof_key", &s.ProofKey, "", "key with which the site proves its answers, made at the first start").byDefault("`site-NAME.proof`"),
 		rule(func(t *table) {
 			if s.ProofKey == "" {
-				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
+				s.ProofKey = t.resolve("site-" + url.PathEscape(s.Name) + ".proof")
 			}
 		}),
 	}, s.voKeys(), s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys{rule(s.proofKeySafe), rule(s.severalVOs)})
@@ -209,11 +207,11 @@ func ReadBrokerProcess(file string) (*BrokerProcess, error) {
 
 // ParseBrokerProcess is ReadBrokerProcess for a text.
 func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindBrokerProcess, KindBroker); err != nil {
+	if err := mustBe(t, KindBrokerProcess, KindBroker); err != nil {
 		return nil, err
 	}
 	t.in = inProcess
@@ -261,9 +259,9 @@ func (p *Process) keys(certificate func() string) keys {
 	plain := &p.TLS.Plain
 	return keys{
 		section("tls", func() keys { return p.TLS.keys(certificate()) }, "its certificate; without the table, the files that bourse ca writes, beside this file"),
-		rule(func(t *table) { t.needOfOneVO("listen", `[listen] with address = "0.0.0.0:7400"`) }),
+		rule(func(t *table) { needOfOneVO(t, "listen", `[listen] with address = "0.0.0.0:7400"`) }),
 		option("listen", func() keys { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
-		rule(func(t *table) { t.needOfOneVO("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
+		rule(func(t *table) { needOfOneVO(t, "gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
 		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
 		section("journal", func() keys { return p.Journal.keys(*plain) }, "the journal, from which a restart continues"),
 		section("clock", func() keys {
@@ -288,7 +286,7 @@ const clockWait = 10 * grid.Second
 const clockAlone = 15 * grid.Minute
 
 // needOfOneVO reports a table as missing, unless there are [[vo]] tables.
-func (t *table) needOfOneVO(key, example string) {
+func needOfOneVO(t *table, key, example string) {
 	if !t.has(key) && !t.has("vo") {
 		t.wrong(key, "missing; write %s", example)
 	}
@@ -363,58 +361,4 @@ func (e *Endpoint) named(t *table) {
 	default:
 		e.Advertise = e.Address
 	}
-}
-
-// address reads HOST:PORT.
-func (t *table) address(key string, plain bool) string {
-	s := t.text(key, "")
-	if !t.has(key) || !t.clean(key) {
-		return s
-	}
-	if why := wrongAddress(s, plain); why != "" {
-		t.wrong(key, "%q: %s", s, why)
-	}
-	return s
-}
-
-// wrongAddress says why an address cannot be used; "" if it can.
-func wrongAddress(s string, plain bool) string {
-	host, port, ok := cutPort(s)
-	n, err := strconv.Atoi(port)
-	switch {
-	case !ok || err != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' }) || len(host) > 253:
-		return "must be HOST:PORT, such as 10.0.0.5:7400"
-	case n < 1 || n > 65535:
-		return "the port must be 1 to 65535"
-	case plain && !loopback(host):
-		return "with plain = true the host must be this machine: 127.0.0.1, [::1] or localhost"
-	}
-	return ""
-}
-
-// cutPort splits HOST:PORT; an IPv6 host is in brackets.
-func cutPort(s string) (host, port string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return "", "", false
-	}
-	host, port = s[:i], s[i+1:]
-	if inner, bracket := strings.CutPrefix(host, "["); bracket {
-		inner, bracket = strings.CutSuffix(inner, "]")
-		return inner, port, bracket
-	}
-	return host, port, !strings.Contains(host, ":")
-}
-
-// loopback reports whether a host is only this machine.
-func loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
-}
-
-// everywhere reports whether an address means all interfaces.
-func everywhere(s string) bool {
-	host, _, _ := cutPort(s)
-	a, err := netip.ParseAddr(host)
-	return host == "" || err == nil && a.IsUnspecified()
 }

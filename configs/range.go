@@ -7,6 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+// Range is an inclusive range, Lo <= Hi.
+type Range[T any] struct{ Lo, Hi T }
+
 // pair returns the two elements of an array, if the key is given and has two.
 func (t *table) pair(key string) (p path, lo, hi any, ok bool) {
 	v, given := t.take(key)

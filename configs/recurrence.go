@@ -24,8 +24,8 @@ func (j *Job) recurrenceKeys() keys {
 }
 
 // recurs checks a job that recurs, which has been read.
-func (t *table) recurs(j *Job) {
-	if !t.has("every") || t.doc.faulty[t.path] {
+func (j *Job) recurs(t *table) {
+	if !t.has("every") || !t.sound() {
 		return
 	}
 	switch {

@@ -3,30 +3,14 @@ package configs
 import (
 	"slices"
 	"strings"
-
-	"github.com/bourse-grid/bourse/policy/names"
 )
-
-// Key describes one key of a file, for documents, hints and completion.
-type Key struct {
-	Name    string
-	Kind    string   // "duration", "whole number", ...
-	Default string   // in TOML, or in words; "": none
-	Limits  string   // allowed values, if Kind and Words do not say it
-	Words   []string // allowed words, if they are few
-	Must    bool     // it must be given
-	With    string   // the condition under which it is allowed; "": always
-	Doc     string   // what it means
-
-	Policies []names.Policy // what the words mean, if they name policies
-}
 
 // Table is a table of a file with its keys, in order of the file.
 type Table struct {
 	File string // the kind of the file
 	Name string // "[[site.group]]"; "" for the root
 	Doc  string
-	Keys []Key
+	Keys []described
 }
 
 // Tables lists all tables of all files. A site's keys are listed twice: for a scenario and
@@ -55,11 +39,8 @@ func Tables() []Table {
 func listTables(out []Table, file Kind, in place, path string, t Table, list keys) []Table {
 	at := len(out)
 	out = append(out, t)
-	for _, k := range list {
-		if k.rule != nil || k.where != 0 && k.where&in == 0 {
-			continue
-		}
-		a := k.field.about()
+	for k := range list.of(in) {
+		a := k.about()
 		if a.below != nil {
 			below := k.name
 			if path != "" {
@@ -72,23 +53,9 @@ func listTables(out []Table, file Kind, in place, path string, t Table, list key
 			out = listTables(out, file, within, below, Table{File: string(file), Name: a.shape(below), Doc: k.doc}, a.below())
 			continue
 		}
-		t.Keys = append(t.Keys, k.said(a))
+		t.Keys = append(t.Keys, k.describe())
 	}
 	out[at] = t
-	return out
-}
-
-func (k *key) said(a about) Key {
-	out := Key{Name: k.name, Kind: a.kind, Default: a.def, Limits: a.limits, Words: a.words, Policies: a.policies, Doc: k.doc, Must: k.example != ""}
-	if k.def != "" {
-		out.Default = k.def
-	}
-	if f, ok := k.field.(nameField); ok && f.to != nil {
-		out.Must = true
-	}
-	for _, c := range k.with {
-		out.With = c.text // the narrowest condition comes last
-	}
 	return out
 }
 

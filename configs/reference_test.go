@@ -130,7 +130,7 @@ func writeTable(b *strings.Builder, table Table, told []telling) telling {
 	return out
 }
 
-func row(k Key) string {
+func row(k described) string {
 	name := "`" + k.Name + "`"
 	if k.Must {
 		name = "**" + name + "**"

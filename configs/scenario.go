@@ -135,22 +135,14 @@ func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites 
 	return nil
 }
 
-// within resolves a file name against a folder.
-func within(dir, file string) string {
-	if filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(dir, file)
-}
-
 // ParseScenario is ReadScenario for a text, without the batch files; file is its name in
 // errors.
 func ParseScenario(file string, text []byte) (*Scenario, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindScenario, KindBroker); err != nil {
+	if err := mustBe(t, KindScenario, KindBroker); err != nil {
 		return nil, err
 	}
 	t.in = inScenario
@@ -170,7 +162,7 @@ func (s *Scenario) keys() keys {
 			if len(s.Sites) == 0 && t.clean("site") {
 				t.wrong("site", "missing; a scenario has at least one [[site]]")
 			}
-			t.doc.around.sites = s.siteNames()
+			aroundOf(t).sites = s.siteNames()
 		}),
 		each("broker", &s.Brokers, 0, func(b *Broker) keys { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
 	}
@@ -259,7 +251,7 @@ func (s *Site) policy(t *table, key string) {
 	switch {
 	case s.Shared != nil || s.Slurm != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, allPolicies())
+		s.Policy = queuePolicy(t, key, allPolicies())
 	default:
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)

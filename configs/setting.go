@@ -19,7 +19,7 @@ import (
 // JobKey is a key of a [[job]] table that fits on one line. A key of the tables require and
 // speedup stands for itself: gpus, not require.gpus.
 type JobKey struct {
-	Key
+	described
 	Table string // "require", "speedup"; "": the job itself
 	Many  bool   // it takes a list, and may be given again for more
 }
@@ -36,19 +36,17 @@ func JobKeys() []JobKey { return jobKeys("", new(Job).keys(0, map[string]int{}))
 
 func jobKeys(table string, list keys) []JobKey {
 	var out []JobKey
-	for i := range list {
-		k := &list[i]
-		if k.rule != nil || k.where != 0 && k.where&inBatch == 0 || k.name == "command" || k.name == "script" {
+	for k := range list.of(inBatch) {
+		if k.name == "command" || k.name == "script" {
 			continue
 		}
-		a := k.field.about()
-		_, named := k.field.(entriesField)
+		a := k.about()
 		switch {
 		case a.kind == "table":
 			out = append(out, jobKeys(k.name, a.below())...)
-		case named && k.name != env, a.below != nil: // tables of the user's own
+		case a.named && k.name != env, a.below != nil: // tables of the user's own
 		default:
-			out = append(out, JobKey{Key: k.said(a), Table: table, Many: named || a.kind == listKind})
+			out = append(out, JobKey{described: k.describe(), Table: table, Many: a.named || a.kind == listKind})
 		}
 	}
 	return out

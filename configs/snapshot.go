@@ -62,11 +62,11 @@ func ReadSite(file string) (*Snapshot, error) {
 
 // ParseSite is ReadSite for a text; file is its name in errors.
 func ParseSite(file string, text []byte) (*Snapshot, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindSite); err != nil {
+	if err := mustBe(t, KindSite); err != nil {
 		return nil, err
 	}
 	s := &Snapshot{}
@@ -81,7 +81,7 @@ func (s *Snapshot) keys() keys {
 	return slices.Concat(keys{
 		title("name", &s.Name, "site", "name of the site"),
 		amount("now", &s.Now, 0, "time of the snapshot"),
-		custom("policy", ofPolicies(backfill.Policies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.Policies()) }, "how the queue is served"),
+		custom("policy", ofPolicies(backfill.Policies()), func(t *table, key string) { s.Policy = queuePolicy(t, key, backfill.Policies()) }, "how the queue is served"),
 	}, ordersBy(&s.Policy, func() bool { return true }), keys{
 		rule(func(t *table) {
 			for i, f := range []*formula.Formula{s.Policy.By, s.Policy.FillBy} {
@@ -135,7 +135,7 @@ func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []grid.Profile
 func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
 	return keys{
 		named("job", &j.Job, jobs, "C", "name, unique in the file"),
-		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "the queue in which it waits").byDefault("the queue without a name"),
+		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = queueOf(t, key, s.Queues) }, "the queue in which it waits").byDefault("the queue without a name"),
 		span("estimate", &j.Estimate, grid.Hour, grid.Millisecond, "its run time as its user estimates it").must(`"1h"`),
 		amount("submit", &j.Submit, s.Now, "its submission, not after `now`").byDefault("`now`"),
 		rule(func(t *table) {

@@ -70,11 +70,11 @@ func RestoreSweep(file, text string) (*Sweep, error) {
 
 // parseSweep reads only the sweep. scenario is the name of a file, or "preset NAME".
 func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := t.must(KindSweep); err != nil {
+	if err := mustBe(t, KindSweep); err != nil {
 		return nil, "", err
 	}
 	s = &Sweep{file: file, text: text}
@@ -96,7 +96,7 @@ func (s *Sweep) keys(scenario *string) keys {
 		text("traces", &s.Traces, "", "folder of the traces, relative to this file").byDefault("the folder of the scenario"),
 		rule(func(t *table) {
 			if s.Traces != "" {
-				s.Traces = within(filepath.Dir(t.doc.file), s.Traces)
+				s.Traces = t.resolve(s.Traces)
 			}
 			switch {
 			case *scenario != "" && preset != "":

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,24 @@ func (t *table) wrongAt(p path, format string, args ...any) {
 		t.doc.faulty[p] = true
 	}
 }
+
+// fileName is the name of the file that is read.
+func (t *table) fileName() string { return t.doc.file }
+
+// dir is the folder of that file.
+func (t *table) dir() string { return filepath.Dir(t.doc.file) }
+
+// resolve resolves a file name against that folder.
+func (t *table) resolve(file string) string { return within(t.dir(), file) }
+
+// line is the line of a place, or of the nearest table around it, from 1.
+func (t *table) line(p path) int { return t.doc.where.lineOf(p) }
+
+// beside is what the caller keeps of the whole file, as it was opened.
+func (t *table) beside() any { return t.doc.beside }
+
+// sound reports whether no problem was found in this table.
+func (t *table) sound() bool { return !t.doc.faulty[t.path] }
 
 // clean reports whether no problem was found with the value of a key or inside it.
 func (t *table) clean(key string) bool { return !t.doc.faulty[t.path.key(key)] }
@@ -195,6 +214,39 @@ func (t *table) texts(key string) []string {
 	return out
 }
 
+// words returns an array of strings with any characters: arguments of a program.
+func (t *table) words(key string) []string {
+	v, ok := t.take(key)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		t.wrong(key, `must be an array of strings, such as ["sh", "-c", "echo $BOURSE_LEG"], not %s`, kind(v))
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
+			return nil
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// raw returns a string with any characters.
+func (t *table) raw(key string) string {
+	v, _ := t.take(key)
+	s, ok := v.(string)
+	if !ok {
+		t.wrong(key, "must be a string, not %s", kind(v))
+	}
+	return s
+}
+
 // name returns a name that must be given: 1 to 100 bytes, no blanks around it. A name in
 // seen, which holds the lines of names, is refused.
 func (t *table) name(key, example string, seen map[string]int) string {
@@ -314,6 +366,21 @@ func element[T any, P fromTOML[T]](t *table, p path, v any, def T) T {
 	return out
 }
 
+// autoOr reads "auto", as nil, or a value of the vocabulary.
+func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
+	v, ok := t.take(key)
+	if !ok || v == "auto" {
+		return nil
+	}
+	var none T
+	if err := P(&none).UnmarshalTOML(v); err != nil && scalar(v) {
+		t.wrong(key, "%v; must be \"auto\" or a number", err)
+		return nil
+	}
+	out := value[T, P](t, key, none)
+	return &out
+}
+
 // scalar reports whether v is a number or a string.
 func scalar(v any) bool {
 	switch v.(type) {
@@ -342,8 +409,30 @@ func kind(v any) string {
 	return "a date"
 }
 
-// file returns the name of a file or folder, relative to dir.
-func (t *table) file(key, def, dir string) string {
+// placed is one value of an array, with its place for messages.
+type placed struct {
+	at    path
+	value any
+}
+
+// elements returns the values of an array, none if the key is not given.
+func (t *table) elements(key string) (list []placed) {
+	v, given := t.take(key)
+	if !given {
+		return nil
+	}
+	array, ok := v.([]any)
+	if !ok {
+		t.wrong(key, "is %s; must be an array", kind(v))
+	}
+	for i, one := range array {
+		list = append(list, placed{t.path.key(key).at(i), one})
+	}
+	return list
+}
+
+// file returns the name of a file or folder, relative to the folder of the file that is read.
+func (t *table) file(key, def string) string {
 	s := t.text(key, def)
 	if t.has(key) && t.clean(key) && s == "" {
 		t.wrong(key, "is empty; must be the name of a file or folder")
@@ -351,7 +440,7 @@ func (t *table) file(key, def, dir string) string {
 	if s == "" {
 		return ""
 	}
-	return within(dir, s)
+	return t.resolve(s)
 }
 
 // flag returns true or false, false by default.

@@ -49,7 +49,7 @@ func terms(to grid.Grants, which func(grid.Term) bool) keys {
 		def := map[string]string{grid.TermShare: "1", grid.TermPriority: "0", grid.TermPeriod: `"30d"`}[x.Name]
 		limits := x.Words(x.Min) + ".." + x.Words(x.Max)
 		k := custom(x.Name, about{kind: kinds[x.Unit], limits: limits}, func(t *table, key string) {
-			if v, ok := t.term(key, x); ok {
+			if v, ok := term(t, key, x); ok {
 				to[x.Name] = v
 			}
 		}, x.Doc)
@@ -62,7 +62,7 @@ func terms(to grid.Grants, which func(grid.Term) bool) keys {
 }
 
 // term reads a term, if it is given and valid.
-func (t *table) term(key string, x grid.Term) (v int64, ok bool) {
+func term(t *table, key string, x grid.Term) (v int64, ok bool) {
 	if !t.has(key) {
 		return 0, false
 	}

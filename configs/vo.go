@@ -36,7 +36,7 @@ func (v *VO) keys(s *SiteProcess) keys {
 	beside := func(to *string, name func() string) key {
 		return rule(func(t *table) {
 			if *to == "" {
-				*to = within(filepath.Dir(t.doc.file), filepath.Join(v.Name, name()))
+				*to = t.resolve(filepath.Join(v.Name, name()))
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -18,7 +17,7 @@ func (j *Job) workKeys(w *grid.Work) keys {
 	return keys{
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
 			"what to run on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
-		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
+		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Script = program(t, key) },
 			"instead of a command: a file that begins with #!, which is read at submission and sent with the job"),
 		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {
 			w.Env = append(w.Env, grid.EnvVar{Name: name, Value: t.raw(name)})
@@ -48,42 +47,9 @@ func (j *Job) workKeys(w *grid.Work) keys {
 	}
 }
 
-// words returns an array of strings with any characters: arguments of a program.
-func (t *table) words(key string) []string {
-	v, ok := t.take(key)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		t.wrong(key, `must be an array of strings, such as ["sh", "-c", "echo $BOURSE_LEG"], not %s`, kind(v))
-		return nil
-	}
-	out := make([]string, len(list))
-	for i, e := range list {
-		s, ok := e.(string)
-		if !ok {
-			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
-			return nil
-		}
-		out[i] = s
-	}
-	return out
-}
-
-// raw returns a string with any characters.
-func (t *table) raw(key string) string {
-	v, _ := t.take(key)
-	s, ok := v.(string)
-	if !ok {
-		t.wrong(key, "must be a string, not %s", kind(v))
-	}
-	return s
-}
-
 // program returns the text of a script file. A simulation does not open the file.
-func (t *table) program(key string) string {
-	name := t.file(key, "", filepath.Dir(t.doc.file))
+func program(t *table, key string) string {
+	name := t.file(key, "")
 	if name == "" || t.in == inScenario {
 		return ""
 	}

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -12,9 +11,6 @@ import (
 
 // maxJobs bounds the jobs of a workload.
 const maxJobs = 10_000_000
-
-// Range is an inclusive range, Lo <= Hi.
-type Range[T any] struct{ Lo, Hi T }
 
 // Workload describes a site's local jobs: the records of a trace, or draws from a model,
 // which differ from seed to seed.
@@ -74,14 +70,14 @@ func (w *Workload) keys(site *Site, duration grid.Duration) keys {
 		whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").only(inProcess, elsewhere),
 		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
 		zoneKey(&w.Zone),
 		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "drop records that never ran, or give them a run time of zero").when(withTrace),
 		share("copy", &w.Copy, 0, 0, One, "share of the jobs that are doubled").when(withTrace),
-		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = t.queueMap(site.Queues) },
+		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = queueMap(t, site.Queues) },
 			"the queue for each queue number of the trace").byDefault("the queue without a name").when(withTrace),
 		share("load", &w.Load, 0, 1, 10*One, "offered node-time over capacity").byDefault("given by the model, or by `jobs`").when(copyHasLoad),
 		whole("jobs", &w.Jobs, 0, 1, maxJobs, "most jobs to draw").byDefault("as many as come in `days`").when(withModel),
@@ -101,7 +97,7 @@ func (w *Workload) enough(t *table) {
 		return
 	}
 	if w.Trace != "" {
-		w.Trace = within(filepath.Dir(t.doc.file), w.Trace)
+		w.Trace = t.resolve(w.Trace)
 	}
 	if w.Model == "uniform" && !t.has("load") && !t.has("days") {
 		t.wrong("days", "missing; give the days over which the jobs are submitted, or load instead of jobs")
@@ -163,7 +159,7 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 	models := []string{"uniform"}
 	return slices.Concat(keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
 		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
 		between("min_performance", &w.MinPerformance, Range[grid.Performance]{grid.Unit / 2, grid.Unit}, "least performance of a job's nodes, drawn uniformly"),
 		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
@@ -197,13 +193,13 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 
 // zoneKey is the zone of a trace's times.
 func zoneKey(to **time.Location) key {
-	return custom("zone", about{kind: "time zone"}, func(t *table, key string) { *to = t.zone(key) },
+	return custom("zone", about{kind: "time zone"}, func(t *table, key string) { *to = zone(t, key) },
 		"zone of times that name none, such as `\"Europe/Berlin\"`").byDefault("UTC").when(withTable)
 }
 
 // zone reads the name of a time zone; nil if there is none. The machine's own is refused,
 // because a file must mean the same everywhere.
-func (t *table) zone(key string) *time.Location {
+func zone(t *table, key string) *time.Location {
 	if !t.has(key) {
 		return nil
 	}
@@ -229,7 +225,7 @@ func aboveZero(length *Range[grid.Duration]) func(*table) {
 }
 
 // source reads the trace or the model, one of which must be given.
-func (t *table) source(models []string) (trace, model string) {
+func source(t *table, models []string) (trace, model string) {
 	switch {
 	case t.has("trace") && t.has("model"):
 		t.wrong("model", "cannot be combined with a trace; leave one of them out")
@@ -248,7 +244,7 @@ func (t *table) source(models []string) (trace, model string) {
 
 // queueMap reads the table that maps a trace's queue numbers to the site's queues: queues =
 // { 1 = "express" }.
-func (t *table) queueMap(queues []Queue) map[int]int {
+func queueMap(t *table, queues []Queue) map[int]int {
 	m := t.table("queues")
 	if m == nil {
 		return nil
@@ -266,7 +262,7 @@ func (t *table) queueMap(queues []Queue) map[int]int {
 			continue
 		}
 		if name := m.text(k, ""); m.clean(k) {
-			out[n] = m.queueNamed(m.path.key(k), name, queues)
+			out[n] = queueNamed(m, m.path.key(k), name, queues)
 		}
 	}
 	return out
