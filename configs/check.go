@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -148,7 +149,7 @@ func check(file string, text []byte, load func(*Broker, grid.Duration, []string)
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return nil, problems([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
+	return nil, keys.Join([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
 		"a site [[group]], a broker [broker], the process of either also [listen], a batch of jobs [[job]], a sweep [[parameter]]"}})
 }
 

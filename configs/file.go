@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/workload/files"
@@ -13,7 +14,7 @@ import (
 
 // The kinds of files that some keys are restricted to.
 const (
-	inScenario place = 1 << iota
+	inScenario keys.Files = 1 << iota
 	inProcess
 	inBatch
 )
@@ -52,9 +53,9 @@ func readFile(name string) ([]byte, error) {
 }
 
 // openFile parses a text and returns its root table; file is its name in messages.
-func openFile(file string, text []byte) (*table, error) {
-	return open(file, text, &around{}, notTOML)
+func openFile(file string, text []byte) (*keys.Table, error) {
+	return keys.Open(file, text, &around{}, notTOML)
 }
 
 // aroundOf is what the jobs of a table's file are held to.
-func aroundOf(t *table) *around { return t.beside().(*around) }
+func aroundOf(t *keys.Table) *around { return t.Beside().(*around) }

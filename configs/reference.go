@@ -3,6 +3,8 @@ package configs
 import (
 	"slices"
 	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 // Table is a table of a file with its keys, in order of the file.
@@ -10,7 +12,7 @@ type Table struct {
 	File string // the kind of the file
 	Name string // "[[site.group]]"; "" for the root
 	Doc  string
-	Keys []described
+	Keys []keys.Reference
 }
 
 // Tables lists all tables of all files. A site's keys are listed twice: for a scenario and
@@ -20,8 +22,8 @@ func Tables() []Table {
 	var out []Table
 	for _, f := range []struct {
 		kind Kind
-		in   place
-		list keys
+		in   keys.Files
+		list keys.List
 	}{
 		{KindScenario, inScenario, new(Scenario).keys()},
 		{KindBatch, inBatch, new(Batch).keys(false, 0)},
@@ -36,24 +38,24 @@ func Tables() []Table {
 }
 
 // listTables appends a table and those in it.
-func listTables(out []Table, file Kind, in place, path string, t Table, list keys) []Table {
+func listTables(out []Table, file Kind, in keys.Files, path string, t Table, list keys.List) []Table {
 	at := len(out)
 	out = append(out, t)
-	for k := range list.of(in) {
-		a := k.about()
-		if a.below != nil {
-			below := k.name
+	for k := range list.Of(in) {
+		a := k.About()
+		if a.Below != nil {
+			below := k.Name
 			if path != "" {
-				below = path + "." + k.name
+				below = path + "." + k.Name
 			}
 			within := in
-			if k.name == "job" && path == "broker" {
+			if k.Name == "job" && path == "broker" {
 				within = inScenario
 			}
-			out = listTables(out, file, within, below, Table{File: string(file), Name: a.shape(below), Doc: k.doc}, a.below())
+			out = listTables(out, file, within, below, Table{File: string(file), Name: a.Shape(below), Doc: k.Doc}, a.Below())
 			continue
 		}
-		t.Keys = append(t.Keys, k.describe())
+		t.Keys = append(t.Keys, k.Describe())
 	}
 	out[at] = t
 	return out

@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"errors"
@@ -12,19 +12,19 @@ type document struct {
 	file   string
 	where  *locator
 	wrong  []*Problem
-	faulty map[path]bool // paths with a problem, and the tables around them
+	faulty map[Path]bool // paths with a problem, and the tables around them
 	beside any           // what the caller keeps of the file
 }
 
-// open parses a text and returns its root table; file is its name in messages. beside is what
+// Open parses a text and returns its root table; file is its name in messages. beside is what
 // the caller keeps of the whole file, for the rules of all its tables. what says of a text that
 // cannot be read what it is instead of TOML, "" if that is not known.
-func open(file string, text []byte, beside any, what func(text []byte) string) (*table, error) {
-	instead := func(p *Problem) (*table, error) {
+func Open(file string, text []byte, beside any, what func(text []byte) string) (*Table, error) {
+	instead := func(p *Problem) (*Table, error) {
 		if is := what(text); is != "" {
 			p = &Problem{File: file, Text: is}
 		}
-		return nil, problems([]*Problem{p})
+		return nil, Join([]*Problem{p})
 	}
 	where := locate(string(text))
 	if where.beyond != nil {
@@ -39,20 +39,20 @@ func open(file string, text []byte, beside any, what func(text []byte) string) (
 		}
 		return instead(p)
 	}
-	doc := &document{file: file, where: where, faulty: map[path]bool{}, beside: beside}
-	return &table{doc: doc, keys: keys, known: map[string]bool{}}, nil
+	doc := &document{file: file, where: where, faulty: map[Path]bool{}, beside: beside}
+	return &Table{doc: doc, Keys: keys, known: map[string]bool{}}, nil
 }
 
-// finish ends the reading of a document. It returns out, or all problems found.
-func finish[T any](t *table, out *T) (*T, error) {
+// Finish ends the reading of a document. It returns out, or all problems found.
+func Finish[T any](t *Table, out *T) (*T, error) {
 	if len(t.doc.wrong) > 0 {
-		return nil, problems(t.doc.wrong)
+		return nil, Join(t.doc.wrong)
 	}
 	return out, nil
 }
 
-// within resolves a file name against a folder.
-func within(dir, file string) string {
+// Resolve resolves a file name against a folder.
+func Resolve(dir, file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}

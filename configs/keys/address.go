@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"net/netip"
@@ -11,29 +11,29 @@ type addressField struct {
 	plain bool
 }
 
-// address is HOST:PORT; if plain, of this machine only.
-func address(name string, to *string, plain bool, doc string) key {
-	return key{name: name, field: addressField{to, plain}, doc: doc}
+// Address is HOST:PORT; if plain, of this machine only.
+func Address(name string, to *string, plain bool, doc string) Key {
+	return Key{Name: name, field: addressField{to, plain}, Doc: doc}
 }
 
-func (f addressField) read(t *table, key string) { *f.to = t.address(key, f.plain) }
-func (f addressField) about() about              { return about{kind: "address", limits: "HOST:PORT"} }
+func (f addressField) read(t *Table, key string) { *f.to = t.address(key, f.plain) }
+func (f addressField) about() About              { return About{Kind: "address", Limits: "HOST:PORT"} }
 
 // address reads HOST:PORT.
-func (t *table) address(key string, plain bool) string {
-	s := t.text(key, "")
-	if !t.has(key) || !t.clean(key) {
+func (t *Table) address(key string, plain bool) string {
+	s := t.Text(key, "")
+	if !t.Has(key) || !t.Clean(key) {
 		return s
 	}
-	if why := wrongAddress(s, plain); why != "" {
-		t.wrong(key, "%q: %s", s, why)
+	if why := WrongAddress(s, plain); why != "" {
+		t.Wrong(key, "%q: %s", s, why)
 	}
 	return s
 }
 
-// wrongAddress says why an address cannot be used; "" if it can.
-func wrongAddress(s string, plain bool) string {
-	host, port, ok := cutPort(s)
+// WrongAddress says why an address cannot be used; "" if it can.
+func WrongAddress(s string, plain bool) string {
+	host, port, ok := CutPort(s)
 	n, err := strconv.Atoi(port)
 	switch {
 	case !ok || err != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' }) || len(host) > 253:
@@ -46,8 +46,8 @@ func wrongAddress(s string, plain bool) string {
 	return ""
 }
 
-// cutPort splits HOST:PORT; an IPv6 host is in brackets.
-func cutPort(s string) (host, port string, ok bool) {
+// CutPort splits HOST:PORT; an IPv6 host is in brackets.
+func CutPort(s string) (host, port string, ok bool) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
 		return "", "", false
@@ -66,9 +66,9 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// everywhere reports whether an address means all interfaces.
-func everywhere(s string) bool {
-	host, _, _ := cutPort(s)
+// Everywhere reports whether an address means all interfaces.
+func Everywhere(s string) bool {
+	host, _, _ := CutPort(s)
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
 }
