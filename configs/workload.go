@@ -47,6 +47,7 @@ var (
 	withTable   = &condition{text: "with a trace of sacct, CSV or Parquet", holds: ofTable}
 	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
 	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
+	withGPUs    = &condition{text: "with the model of GPUs", holds: func(t *table) bool { return t.keys["model"] == "gpus" }}
 	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
 )
 
@@ -115,7 +116,7 @@ func withSource(t *table, key string) { t.has(key) }
 // of a trace with prices and deadlines added.
 type VOWorkload struct {
 	Trace          string                  // see workload.Open and Scenario.ResolveTraces; "" for a model
-	Model          string                  // "uniform"; "" for a trace
+	Model          string                  // "uniform" or "gpus"; "" for a trace
 	Days           grid.Duration           // span of submits, above 0; default: the scenario's until
 	Jobs           int                     // number of jobs; trace: at most, default 0: all in Days
 	Skip           int                     // trace: records to skip at the start of the file; default 0
@@ -136,6 +137,9 @@ type VOWorkload struct {
 	Ahead grid.Duration
 
 	Composed Composed // the share of the jobs that have unlike parts
+
+	GPUs, Cores int         // gpus: of the nodes that the jobs are made for, default 8 and 0; see workload.GPUs
+	Uneven      Thousandths // gpus: share of the jobs of a part that ask for more cores than GPUs, 0..1; default 0
 
 	// Coallocated are the shares of the jobs that need several sites at once, together at
 	// most 1; default none.
@@ -160,7 +164,7 @@ type VOWorkload struct {
 // keys lists the keys of [broker.workload]. until is 0 outside a scenario.
 func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 	const wishes = "is only for scenarios; a broker's process has real users"
-	models := []string{"uniform"}
+	models := []string{"uniform", "gpus"}
 	return slices.Concat(keys{
 		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
 		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
@@ -186,9 +190,12 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
 			}
 		}),
 		whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").byDefault("with a trace all in `days`; with a model it must be given"),
-		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel),
+		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel, withUniform),
 		between("length", &w.Length, Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel),
 		rule(aboveZero(&w.Length)),
+		whole("gpus", &w.GPUs, 8, 1, grid.MaxPortion, "GPUs of a node. Of 98 jobs 56 ask for 1, 13 for 2, 12 for 4, 11 for 8 and 6 for 16 to 64; less than a node's are a part of one").when(withGPUs),
+		whole("cores", &w.Cores, 0, 0, grid.MaxPortion, "cores of a node, for `uneven`").byDefault("0: jobs ask for no cores").when(withGPUs),
+		share("uneven", &w.Uneven, 0, 0, One, "share of the jobs of a part that ask for twice their share of the cores").when(withGPUs),
 		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
 		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
 		zoneKey(&w.Zone),
