@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cluster/ssh"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -15,6 +16,7 @@ type Cluster struct {
 	Kind       string        // "simulated" (default), "local", "slurm" or "command"
 	Conf       string        // slurm: its configuration file; "": where Slurm's commands look for it
 	Partitions []string      // slurm: partitions whose nodes are offered, at least one
+	SSH        string        // slurm: the account of a login node, as ssh takes it; "": Slurm's commands run here
 	Holder     string        // slurm: the account that owns unconfirmed reservations
 	Folder     string        // local, slurm: folder for the scripts and the output of work; default "work"
 	Keep       grid.Duration // local, slurm: how long the files of work are kept after its end
@@ -23,8 +25,8 @@ type Cluster struct {
 	SameAccount bool
 	Command     []string          // command: the driver's program with its arguments, at least one
 	Env         map[string]string // command: beside PATH, HOME and LANG
-	Dir         string            // command: where it is started, the folder of the site's file
-	Claims      string            // command: what is sold, "reservations" (default) or "none"
+	Dir         string            // command: where it is started, the folder of the site's file; slurm: that folder too
+	Claims      string            // slurm, command: what is sold, "reservations" (default) or "none"
 }
 
 // Real reports whether work runs on real nodes.
@@ -90,6 +92,11 @@ func (s *SiteProcess) clusterKeys() keys {
 		}),
 		each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
 		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the legs of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
+		rule(func(*table) {
+			if s.Cluster.SSH != "" && s.Cluster.Folder == "" {
+				s.Cluster.Folder = ".bourse/" + s.Name
+			}
+		}),
 		rule(s.mapped),
 		rule(s.ordersItself),
 		rule(s.served),
@@ -101,16 +108,31 @@ func (c *Cluster) keys() keys {
 	slurm := &condition{text: `with kind = "slurm"`, holds: func(*table) bool { return c.Kind == kindSlurm }}
 	here := &condition{text: `with kind = "local" or "slurm"`, holds: func(*table) bool { return c.Kind == kindLocal || c.Kind == kindSlurm }}
 	real := &condition{text: `with kind = "local", "slurm" or "command"`, holds: func(*table) bool { return c.Real() }}
+	claiming := &condition{text: `with kind = "slurm" or "command"`, holds: func(*table) bool { return c.Kind == kindSlurm || c.Kind == kindCommand }}
 	command := &condition{text: `with kind = "command"`, holds: func(*table) bool { return c.Kind == kindCommand }}
 	return keys{
 		word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm, kindCommand}, "local: processes of this machine; command: a driver of your own"),
-		file("conf", &c.Conf, "", "Slurm's configuration file").byDefault("where Slurm's commands look for it").when(slurm),
+		custom("ssh", about{kind: "string"}, c.destination, "account on a login node, as ssh takes it: Slurm's commands run there, over the system's ssh with your configuration and keys").byDefault("they run here").when(slurm),
+		custom("conf", about{kind: "file"}, func(t *table, key string) {
+			if c.SSH == "" {
+				c.Conf = t.file(key, "", filepath.Dir(t.doc.file))
+			} else if c.Conf = t.text(key, ""); c.Conf != "" && !filepath.IsAbs(c.Conf) {
+				t.wrong(key, "%q: must be an absolute path where ssh leads to", c.Conf)
+			}
+		}, "Slurm's configuration file").byDefault("where Slurm's commands look for it").when(slurm),
 		custom("partition", about{kind: "string, or array of strings", limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").when(slurm),
-		custom("holder", about{kind: "string", limits: "must be given with kind = \"slurm\""}, func(t *table, key string) {
+		word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").when(claiming),
+		custom("holder", about{kind: "string", limits: "must be given with kind = \"slurm\" and claims = \"reservations\""}, func(t *table, key string) {
 			t.need(key, `"bourse-holder"`)
 			c.Holder = t.account(key)
-		}, "local account that owns reservations until they are confirmed; it must run nothing").when(slurm),
-		file("folder", &c.Folder, "work", "folder for the scripts and the output of work").when(here),
+		}, "account that owns reservations until they are confirmed; it must run nothing").when(slurm, &condition{text: `with claims = "reservations"`, holds: func(*table) bool { return c.Claims == ClaimsReservations }}),
+		custom("folder", about{kind: "file", def: quoted("work")}, func(t *table, key string) {
+			if c.SSH != "" {
+				c.Folder = t.text(key, "")
+				return
+			}
+			c.Folder = t.file(key, "work", filepath.Dir(t.doc.file))
+		}, "folder for the scripts and the output of work; with `ssh` a folder there, which the nodes share, by default `.bourse/NAME` in the account's home").when(here),
 		span("keep", &c.Keep, 7*grid.Day, grid.Hour, "how long the folder of work is kept after its end: so long users can fetch its files").when(here),
 		boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").when(real),
 		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("must be given with kind = \"command\", at most %d", maxTexts)}, c.program, "the driver's program with its arguments, started in the folder of this file").when(command),
@@ -120,7 +142,6 @@ func (c *Cluster) keys() keys {
 			}
 			c.Env[name] = t.raw(name)
 		}, "environment variables of the driver, besides PATH, HOME and LANG").when(command),
-		word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").when(command),
 	}
 }
 
@@ -136,6 +157,16 @@ func (c *Cluster) program(t *table, key string) {
 	c.Command, c.Dir = t.texts(key), filepath.Dir(t.doc.file)
 	if t.has(key) && t.clean(key) && (len(c.Command) == 0 || c.Command[0] == "") {
 		t.wrong(key, `names no program; write for example command = ["./driver.py", "--queue", "batch"]`)
+	}
+}
+
+// destination reads the other end of ssh.
+func (c *Cluster) destination(t *table, key string) {
+	c.SSH, c.Dir = t.text(key, ""), filepath.Dir(t.doc.file)
+	if t.has(key) && t.clean(key) {
+		if err := ssh.CheckDestination(c.SSH); err != nil {
+			t.wrong(key, "%v", err)
+		}
 	}
 }
 
