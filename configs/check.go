@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -63,8 +64,8 @@ func Check(file string) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, err := open(file, text); err == nil {
-		switch t.kind() {
+	if t, err := openFile(file, text); err == nil {
+		switch tableKind(t) {
 		case KindSweep:
 			s, err := ReadSweep(file)
 			if err != nil {
@@ -86,11 +87,11 @@ func Check(file string) (*Checked, error) {
 }
 
 func check(file string, text []byte, load func(*Broker, grid.Duration, []string) error) (*Checked, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	switch t.kind() {
+	switch tableKind(t) {
 	case KindScenario:
 		s, err := ParseScenario(file, text)
 		if err != nil {
@@ -148,7 +149,7 @@ func check(file string, text []byte, load func(*Broker, grid.Duration, []string)
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return nil, problems([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
+	return nil, keys.Join([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
 		"a site [[group]], a broker [broker], the process of either also [listen], a batch of jobs [[job]], a sweep [[parameter]]"}})
 }
 

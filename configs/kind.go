@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 // Kind is what a file describes.
@@ -112,18 +114,18 @@ func kindOf(has func(string) bool) Kind {
 }
 
 // kind is the kind of the file that a root table is of.
-func (t *table) kind() Kind {
-	return kindOf(func(name string) bool { _, ok := t.keys[name]; return ok })
+func tableKind(t *keys.Table) Kind {
+	return kindOf(func(name string) bool { _, ok := t.Keys[name]; return ok })
 }
 
 // must refuses a file of another kind, in one problem. Kinds that lack a table of the wanted
 // one, and may be meant to be it, pass: what lacks is then said with its key.
-func (t *table) must(want Kind, near ...Kind) error {
-	is := t.kind()
+func mustBe(t *keys.Table, want Kind, near ...Kind) error {
+	is := tableKind(t)
 	if is == want || is == KindUnknown || slices.Contains(near, is) {
 		return nil
 	}
-	return problems([]*Problem{{File: t.doc.file, Text: WrongKind(is, want)}})
+	return keys.Join([]*Problem{{File: t.FileName(), Text: WrongKind(is, want)}})
 }
 
 // The first lines of traces: of SWF and GWF, and of tables.
