@@ -52,6 +52,7 @@ type Site struct {
 	InDoubt    grid.Duration   // how long a prepared leg waits for the decision, at least Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
+	Forecast   bool            // local jobs are forecast, and who asks is told when one would start
 
 	// Cap is how many node-seconds one broker may hold unconfirmed at the site, 1..10^12;
 	// 0, if the key is left out: no cap. A single hold is always allowed.
@@ -193,6 +194,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
 		keys.Policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
 		keys.Span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").When(withFairShare),
+		keys.Boolean("forecast", &s.Forecast, false, "forecast when local jobs start: dry runs and explanations then say when a job in the queue would (100 draws for each job that waits)").When(&keys.Condition{
+			Text: "with a queue of a policy other than slurm", Holds: func(*keys.Table) bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }}),
 		queues(&s.Queues),
 		keys.Section("job_limits", func() keys.List { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
 		keys.Section("limits", s.Limits.keys, "the operator's limits on reservations"),

@@ -88,7 +88,8 @@ var rooms = []room{
 	{"tree/thorough", nil, world}, // for tests alone
 	{"agents/journal", []string{"grid", "facts", "agents", "parallel"}, world},
 	{"cluster", []string{"grid", "facts", "policy/...", "agents"}, core},
-	{"cluster/slurm", []string{"grid", "agents"}, world},                             // a driver: it runs Slurm's commands
+	{"cluster/ssh", nil, world},                                                      // scripts at the other end of the system's ssh
+	{"cluster/slurm", []string{"grid", "agents", "cluster/ssh"}, world},              // a driver: it runs Slurm's commands
 	{"cluster/local/supervisor", nil, world},                                         // a process for each piece of work, begun before all else
 	{"cluster/local", []string{"grid", "agents", "cluster/local/supervisor"}, world}, // the driver of processes of this machine
 	{"cluster/command", []string{"grid", "agents"}, world},                           // a driver: it runs a program of somebody else
