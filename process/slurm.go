@@ -50,11 +50,10 @@ func slurmNodes(p *process, cfg *configs.SiteProcess, agent *sites.Config) (clus
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
-	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
-	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
+	// Slurm knows only whole seconds, by its own clock. After a restart, a
 	// submission that is not visible may still take effect for as long as a command may
 	// last. That is less than a leg may be late, so the truth is known in time.
-	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
+	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	pad(agent, c.Limits.Padding)
 	return reconciled(c), remarks, nil

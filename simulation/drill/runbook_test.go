@@ -80,6 +80,13 @@ func (w *walk) refusedFile() {
 		f.t.Errorf("a file without the nodes of a leg: exit %d, %s", exit, said)
 	}
 	w.holds("BourseFileRefused", a)
+	for _, line := range w.cards["File refused"] {
+		if !strings.Contains(line, "--force") { // which takenByForce types
+			if said := w.types("File refused", line); strings.Contains(line, "--dry-run") && !strings.Contains(said, "would lose its nodes: job standing") {
+				f.t.Errorf("%s says %s", line, said)
+			}
+		}
+	}
 	a.kill()
 	a.start()
 	if exit := a.fails(patience); exit != 2 || !a.said("put the file back as it was and start the site again", "standing") {
@@ -104,6 +111,7 @@ func (w *walk) takenByForce(job string) {
 	a.start()
 	a.ready()
 	a.flags = nil
+	w.walked["File refused"] = true
 	eventually(f.t, patience, "the leg is lost", func() bool { out, _, _ := f.bourse("explain", job); return strings.Contains(out, "is lost") })
 	a.sized(1, 64)
 	if out, said, exit := f.bourse("site", "reload", "north"); exit != 0 {

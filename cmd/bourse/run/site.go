@@ -48,9 +48,10 @@ status 2); with --force they are lost.
 With --shadow, or sell = false in the file, nothing is sold and nobody is joined:
 beside a Slurm cluster (kind = "slurm"), with the rights of a user who may only look, it
 finds what would have been sold to a demand that is drawn from the jobs that local users
-submit, at which prices, and who would have waited longer. What it finds goes to a file
-of events; when it is stopped, or after --for, it reports. --report reports at any time.
---record follows a dump of sacct in virtual time instead.
+submit, or that a trace records (--asks), at which prices, and who would have waited
+longer. What it finds goes to a file of events; when it is stopped, or after --for, it
+reports. --report reports at any time. --record follows a dump of sacct in virtual time
+instead.
 
 bourse site lost NAME is a different command: it tells a broker that a site will not
 come back.`,
