@@ -89,7 +89,7 @@ func (w *walk) refusedFile() {
 	}
 	a.kill()
 	a.start()
-	if exit := a.fails(patience); exit != 2 || !a.said("put the file back as it was and start the site again", "standing") {
+	if exit := a.fails(patience); exit != 2 || !a.said("put the file back as it was and start the site again", "it would take nodes away from legs") {
 		f.t.Errorf("a start by that file: exit %d, %s", exit, a.tail(3))
 	}
 	a.sized(1, 64)
