@@ -122,7 +122,7 @@ var rooms = []room{
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web", "web/api", "web/rendezvous", "web/webhook"}, world},
 	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files", "workload/slurmdump"}, world},
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
-	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/wire", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"studies/evidence", []string{"grid", "parallel", "report"}, parallel}, // rows, samples, verdicts: it knows no study
 	{"studies/evidence/evidencetest", []string{"studies/evidence"}, world}, // for tests alone

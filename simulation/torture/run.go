@@ -37,6 +37,7 @@ type Result struct {
 	Leaderships  int // of brokers that replicas hold
 	Struck       map[sim.Kind]int
 	Rows         map[string]int // of docs/TRANSACTION.md, how often each was taken
+	Carried      map[string]int // messages of and for the agent of the last release, by kind
 	Steps        uint64
 	Broken       error // the first invariant that was broken
 }
@@ -65,7 +66,7 @@ func Run(seed uint64, opt Options) (r Result) {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
 		r.Transactions, r.Committed, r.Leaderships, r.Steps = c.decided, c.commits, c.leaderships, w.Steps()
-		r.Rows = c.rows.taken
+		r.Rows, r.Carried = c.rows.taken, w.carried
 		for _, k := range Kinds() {
 			r.Struck[k] = w.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
@@ -73,6 +74,10 @@ type world struct {
 
 	readings map[string]site // of sites' files, by the why of the reload
 
+	old     agents.ID // who is of the last release; "": nobody
+	release *wire.Dialect
+	carried map[string]int // messages of it and for it, by kind
+
 	aims       []sim.Fault // crashes that wait for their moment
 	struckAims int
 	legAims    []sim.Fault // trouble that waits for a leg
@@ -137,6 +142,10 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		opt.Skew = 0
 	}
 	opt.Strike, opt.Tamper, opt.Keep = w.strike, w.tamper, keeps(w.faults)
+	if mixed(seed) {
+		w.drawRelease()
+		opt.Carry = w.carry
+	}
 	w.Faulty = sim.NewFaulty(opt)
 	for i := range w.sites {
 		w.addSite(&w.sites[i])
