@@ -73,16 +73,12 @@ func RunSite(ctx context.Context, file string, o Options) error {
 				return err
 			}
 		}
-		err := p.add(clusterID, behind)
-		if err != nil {
+		if err := p.add(clusterID, behind); err != nil {
 			return err
 		}
 		seller := sites.New(agent)
 		if err := p.add(site, seller); err != nil {
 			return err
-		}
-		if err := seller.Divides(); err != nil {
-			return unusable{err}
 		}
 		return p.keeps(seller, behind.Loses(nodes.nodes), o.Force)
 	}, func(o web.Options) (apiServer, error) {
@@ -94,9 +90,13 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	})
 }
 
-// keeps refuses a file that takes nodes away from legs, as a reload would, before anything is
-// recorded: a site that starts by it would lose them. With force it only warns.
+// keeps refuses a file that divides the nodes of legs otherwise or takes nodes away from legs,
+// as a reload would, before anything is recorded: a site that starts by it would lose them. With
+// force it only warns of those.
 func (p *process) keeps(s *sites.Site, lost []grid.LegID, force bool) error {
+	if err := s.Divides(); err != nil {
+		return unusable{err}
+	}
 	if len(lost) == 0 {
 		return nil
 	}

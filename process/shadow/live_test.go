@@ -217,7 +217,7 @@ func TestTerms_OfAFileAndARecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "asks.csv")
 	for text, want := range map[string][]shadow.Wanted{
 		"submit,nodes,requested_time\n50,9,0\n100,2,3600\n400,1,60\n160,3,7200\n": {{After: 0, Nodes: 2, Length: grid.Hour}, {After: grid.Minute, Nodes: 3, Length: 2 * grid.Hour}, {After: 5 * grid.Minute, Nodes: 1, Length: grid.Minute}},
-		"submit,nodes,requested_time\n50,9,0\n":                                    nil,
+		"submit,nodes,requested_time\n50,9,0\n":                                   nil,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
