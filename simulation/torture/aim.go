@@ -2,6 +2,7 @@ package torture
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
@@ -15,25 +16,28 @@ import (
 const CrashAimed sim.Kind = "crash-aimed"
 
 // moment reports whether the event has just happened at which an aimed crash strikes.
-type moment func(x *behindSite, s *sim.Step) bool
+type moment func(m *manager.Manager, s *sim.Step) bool
 
 // moments are those that crashes are aimed at.
-var moments = []moment{
-	func(_ *behindSite, s *sim.Step) bool { return lockMoves(s, facts.LockSubmitted) },
-	func(x *behindSite, s *sim.Step) bool { // work of its has begun
-		runs := x.manager.Runs()
+var moments = [...]moment{
+	func(_ *manager.Manager, s *sim.Step) bool { return lockMoves(s, facts.LockSubmitted) },
+	func(m *manager.Manager, s *sim.Step) bool { // work of its has begun
+		runs := m.Runs()
 		return len(runs) > 0 && runs[len(runs)-1].Ours && runs[len(runs)-1].Begun == s.At
 	},
-	func(x *behindSite, s *sim.Step) bool { // work of its that is over soon is so
-		return slices.ContainsFunc(x.manager.Runs(), func(r *manager.Run) bool { return r.Ours && r.Over == s.At && r.Over.Sub(r.Begun) < grid.Minute })
+	func(m *manager.Manager, s *sim.Step) bool { // work of its that is over soon is so
+		return slices.ContainsFunc(m.Runs(), func(r *manager.Run) bool { return r.Ours && r.Over == s.At && r.Over.Sub(r.Begun) < grid.Minute })
 	},
-	func(x *behindSite, s *sim.Step) bool { // a reservation is being created
+	func(_ *manager.Manager, s *sim.Step) bool { // a reservation is being created
 		return slices.ContainsFunc(s.Sends, func(m agents.Send) bool {
 			c, ok := m.Message.(agents.Command)
 			return ok && c.Verb == agents.Reserve
 		})
 	},
 }
+
+// momentCount is how many moments there are.
+const momentCount = len(moments)
 
 // lockMoves reports whether a lock moves to a state in a step.
 func lockMoves(s *sim.Step, to facts.LockState) bool {
@@ -45,24 +49,22 @@ func lockMoves(s *sim.Step, to facts.LockState) bool {
 
 // aimed triggers the crashes that were aimed at what has just happened: the process dies
 // around its next sync, or at once.
-func (b *behind) aimed(s *sim.Step) {
-	w := b.c.w
+func (w *world) aimed(s *sim.Step) {
 	if len(w.aims) == 0 {
 		return
 	}
-	for d, x := range b.sites {
-		id := clusterID(x.site.config.Name)
-		if s.ID != d && s.ID != id {
-			continue
-		}
-		w.aims = slices.DeleteFunc(w.aims, func(f sim.Fault) bool {
-			if f.Host != id || !moments[f.Salt%uint64(len(moments))](x, s) {
-				return false
-			}
-			f.Kind, f.At = sim.CrashSync, w.Now()
-			w.Strike(f)
-			w.struckAims++
-			return true
-		})
+	_, name, _ := strings.Cut(string(s.ID), ":")
+	m, id := w.managers[driverID(name)], clusterID(name)
+	if m == nil || s.ID != driverID(name) && s.ID != id {
+		return
 	}
+	w.aims = slices.DeleteFunc(w.aims, func(f sim.Fault) bool {
+		if f.Host != id || !moments[f.Salt%uint64(len(moments))](m, s) {
+			return false
+		}
+		f.Kind, f.At = sim.CrashSync, w.Now()
+		w.Strike(f)
+		w.struckAims++
+		return true
+	})
 }

@@ -39,8 +39,8 @@ func legFaults(seed uint64) (list []sim.Fault) {
 }
 
 // aimedLegs has trouble strike that was aimed at what a site has just done.
-func (c *checker) aimedLegs(s *sim.Step) {
-	if len(c.w.legAims) == 0 || !strings.HasPrefix(string(s.ID), "site:") {
+func (w *world) aimedLegs(s *sim.Step) {
+	if len(w.legAims) == 0 || !strings.HasPrefix(string(s.ID), "site:") {
 		return
 	}
 	for _, fact := range s.Facts {
@@ -54,7 +54,7 @@ func (c *checker) aimedLegs(s *sim.Step) {
 		if leg.State == grid.Asked {
 			continue
 		}
-		c.w.legAims = slices.DeleteFunc(c.w.legAims, func(f sim.Fault) bool {
+		w.legAims = slices.DeleteFunc(w.legAims, func(f sim.Fault) bool {
 			at := aimedStates[f.Salt%uint64(len(aimedStates))] == leg.State
 			if f.Share == ofMove {
 				at = leg.Replaces != (grid.LegID{}) && (leg.State == grid.Held || leg.State == grid.Prepared)
@@ -62,8 +62,8 @@ func (c *checker) aimedLegs(s *sim.Step) {
 			if f.Host != s.ID || !at {
 				return false
 			}
-			c.w.strikeAtLeg(f, leg)
-			c.w.struckLegs++
+			w.strikeAtLeg(f, leg)
+			w.struckLegs++
 			return true
 		})
 	}

@@ -18,7 +18,7 @@ func TestAim_CrashesStrikeAtTheirMoments(t *testing.T) {
 		seed++
 		kinds, die = managedKinds(seed)
 	}
-	for salt := range uint64(thorough.Count(len(moments), 2)) {
+	for salt := range uint64(thorough.Count(momentCount, 2)) {
 		var aims []sim.Fault
 		for i, k := range kinds {
 			if k != simulated {

@@ -124,11 +124,8 @@ func newChecker(w *world) *checker {
 		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm.CapsPrice()
 	}
 	c.follow()
-	w.lied = c.deceived
+	w.reported(c.deceived)
 	w.After(func(s *sim.Step) {
-		if s.Died {
-			w.died(s.ID)
-		}
 		step := c.step
 		if f := c.ofGroup(s.ID); f != nil {
 			step = f.step
@@ -138,7 +135,6 @@ func newChecker(w *world) *checker {
 		}
 	})
 	w.Began(func(l *sim.Life) {
-		w.died(l.ID)
 		if f := c.ofGroup(l.ID); f != nil {
 			f.begins(l)
 			return
@@ -187,8 +183,6 @@ func (c *checker) step(s *sim.Step) error {
 	if err := c.behind.step(s); err != nil {
 		return err
 	}
-	c.behind.aimed(s)
-	c.aimedLegs(s)
 	if s.Open {
 		return nil // the agent is ahead of what is durable, and looked at after the last step of the batch
 	}
@@ -252,6 +246,19 @@ func (c *checker) life(l *sim.Life) error {
 		c.limits[limitKey{l.Process, id}] = max(l.Now, min(l.Now.Add(limit), m.legs[id].What.Start))
 	}
 	return nil
+}
+
+// count is what a checker has seen.
+type count struct {
+	decided     int // tries
+	committed   int
+	leaderships int            // of brokers that replicas hold
+	rows        map[string]int // of docs/TRANSACTION.md, how often each was taken
+}
+
+// counted is what it has seen so far.
+func (c *checker) counted() count {
+	return count{c.decided, c.commits, c.leaderships, c.rows.taken}
 }
 
 // group is what a site has of a name.

@@ -174,7 +174,7 @@ func (w *world) healDiscovery() {
 // member reports whether a broker asks a site for anything new, by its record.
 func (c *checker) member(m *mirror, site string) bool {
 	is, said := m.member[site]
-	return said && is || !said && slices.Contains(siteNames, site) && knows(c.w.faults, m.id, siteID(site))
+	return said && is || !said && slices.Contains(siteNames, site) && c.w.knowsOf(m.id, siteID(site))
 }
 
 func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), "site:") }
@@ -189,7 +189,7 @@ type word struct {
 // once, asks one that has left for no offers of a cycle and begins nothing there, and gives no job
 // up for want of nodes while others may follow, or may be back.
 func (c *checker) hears(s *sim.Step, m *mirror) error {
-	if !strings.HasPrefix(string(s.ID), "broker:") || !discovers(c.w.faults) {
+	if !strings.HasPrefix(string(s.ID), "broker:") || !c.w.discovers() {
 		return nil
 	}
 	if _, joins := s.Message.(agents.SiteJoined); joins && slices.ContainsFunc(s.Sends, asksOffers) {

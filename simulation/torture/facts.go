@@ -74,7 +74,7 @@ func (c *checker) ofKind(s *sim.Step, m *mirror, was grid.LegState, f agents.Fac
 		return unasked(s, f)
 	case facts.ShiftOffered:
 		if o := m.offers[offerOf{f.Leg, f.Number}]; o.job != "" {
-			c.w.consider(s.ID, m.jobs[o.job], o)
+			c.w.consider(s.ID, m.jobs[o.job], o.n, o.Expires)
 		}
 	case facts.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {

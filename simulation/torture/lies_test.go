@@ -52,7 +52,7 @@ func TestLies_EachIsOne(t *testing.T) {
 	if worlds != 10 {
 		t.Errorf("%d of 160 worlds have sites that lie, want 10", worlds)
 	}
-	id := first(firstTx)
+	id := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
 	for _, truth := range []agents.Message{
 		agents.Held{Leg: id, Fare: grid.Fare{Base: 5}}, agents.Confirmed{Leg: id}, agents.Released{Leg: id, Refund: 5}, agents.Degraded{Leg: id, Refund: 5, Penalty: 1},
 		agents.Settled{Leg: id, Charged: 5}, agents.Shifted{Leg: id, Start: 10, End: 20, Shifts: 1}, agents.Listing{Legs: []agents.ListedLeg{{Leg: id, State: grid.Confirmed}}},

@@ -145,7 +145,7 @@ type heardFrom struct {
 // listen takes note of whom a broker hears, and holds that it does not believe in a
 // leg for ever whose site has been silent since its end (B105).
 func (c *checker) listen(s *sim.Step, m *mirror) error {
-	if !strings.HasPrefix(string(s.ID), "broker:") || !losesSite(c.w.faults) {
+	if !strings.HasPrefix(string(s.ID), "broker:") || !c.w.losesSite() {
 		return nil
 	}
 	switch {

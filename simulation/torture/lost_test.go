@@ -40,7 +40,7 @@ func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
 				}
 			}
 		})
-		if err := c.run(Options{}); err != nil {
+		if err := c.run(false); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		claims += len(c.claimed)

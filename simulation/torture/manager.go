@@ -69,13 +69,7 @@ func newBehind(c *checker) *behind {
 		if m == nil {
 			continue
 		}
-		x := &behindSite{site: s, manager: m, denied: map[string]bool{}}
-		for _, f := range c.w.faults {
-			if of := func(id agents.ID) bool { return id == siteID(name) || id == clusterID(name) }; of(f.Host) || of(f.Peer) {
-				x.faults = append(x.faults, f)
-			}
-		}
-		b.sites[driverID(name)] = x
+		b.sites[driverID(name)] = &behindSite{site: s, manager: m, denied: map[string]bool{}, faults: c.w.faultsOf(siteID(name), clusterID(name))}
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func (c *checker) mortal() (err error) {
 	if err := c.w.Run(end); err != nil {
 		return err
 	}
-	c.w.Heal()
+	c.w.Faulty.Heal()
 	if err := c.w.Run(end.Add(calm)); err != nil {
 		return err
 	}

@@ -49,15 +49,15 @@ type reply struct{ agents.OfferAnswer }
 // Kind names the wish.
 func (reply) Kind() string { return "Reply" }
 
-// consider draws what the user of a job says to an offer that its broker has recorded: mostly
+// consider draws what the user of a job says to its n-th offer, which its broker has recorded: mostly
 // yes or no, but also both, too late, something about another offer or in another's name, or
 // nothing.
-func (w *world) consider(broker agents.ID, j grid.Job, o *offerMirror) {
+func (w *world) consider(broker agents.ID, j grid.Job, n int, expires grid.Time) {
 	if w.answers == nil {
 		return
 	}
 	i := slices.IndexFunc(w.brokers, func(v vo) bool { return brokerID(v.config.Name) == broker })
-	to, now, yes := usersID(w.brokers[i].config.Name), w.Now(), agents.OfferAnswer{Job: j.Name, User: j.User, N: o.n, Accept: true}
+	to, now, yes := usersID(w.brokers[i].config.Name), w.Now(), agents.OfferAnswer{Job: j.Name, User: j.User, N: n, Accept: true}
 	no, later := yes, func(most grid.Duration) grid.Time {
 		return now.Add(1 + grid.Duration(w.answers.Int64N(int64(most))))
 	}
@@ -76,7 +76,7 @@ func (w *world) consider(broker agents.ID, j grid.Job, o *offerMirror) {
 		w.Post(at, to, reply{no})
 		w.Post(later(3*grid.Minute), to, reply{yes})
 	case 9:
-		w.Post(max(at, o.Expires.Add(grid.Duration(w.answers.Int64N(int64(grid.Minute))))), to, reply{yes})
+		w.Post(max(at, expires.Add(grid.Duration(w.answers.Int64N(int64(grid.Minute))))), to, reply{yes})
 	case 10:
 		yes.N += w.answers.IntN(2)
 		yes.User = []string{"ana", "ben", "eva"}[w.answers.IntN(3)]

@@ -82,10 +82,18 @@ type slowness struct {
 // are not done before its facts are committed.
 type innerStep struct {
 	sim.Step
-	term      uint64
-	committed int  // of its facts
-	told      bool // the checker has had it
+	term uint64
 }
+
+// taken returns the steps that its agent has taken since they were last asked for.
+func (m *member) taken() []*innerStep {
+	list := m.steps
+	m.steps = nil
+	return list
+}
+
+// broker is the broker inside a replica.
+func (m *member) broker() *broker.Broker { return m.broker() }
 
 // watched is the broker inside a replica. It tells its member of each step.
 type watched struct {
@@ -152,7 +160,7 @@ func (w *world) Agent(id agents.ID) agents.Agent {
 		return w.Faulty.Agent(id)
 	}
 	if m := w.leads(g); m != nil {
-		return m.replica.Inner().(*watched).Broker
+		return m.broker()
 	}
 	return nil
 }

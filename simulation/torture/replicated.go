@@ -28,11 +28,18 @@ type followed struct {
 	upto    uint64            // of the log is committed
 	terms   map[uint64]uint64 // of what is committed, by index
 	leaders map[uint64]agents.ID
-	steps   map[uint64][]*innerStep // of a leadership, that have not left
-	term    uint64                  // whose facts were committed last
+	steps   map[uint64][]*leaderStep // of a leadership, that have not left
+	term    uint64                   // whose facts were committed last
 	life    uint64
 	taken   map[string]bool         // jobs, as users were told
 	open    map[agents.ID]*sim.Step // of each replica, the steps that shared a sync, as one
+}
+
+// leaderStep is a step of a broker at the replica that leads, and how far it has come.
+type leaderStep struct {
+	innerStep
+	committed int  // of its facts
+	told      bool // the checker has had it
 }
 
 // logged is an entry of a replica's journal.
@@ -47,7 +54,7 @@ func (c *checker) follow() {
 	for i := range c.w.brokers {
 		if g := c.w.groups[brokerID(c.w.brokers[i].config.Name)]; g != nil {
 			c.groupOf[g.broker] = &followed{checker: c, g: g, process: -1 - i, logs: map[agents.ID]map[uint64]logged{}, applied: map[agents.ID]uint64{}, upto: 1,
-				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*innerStep{}, taken: map[string]bool{}, open: map[agents.ID]*sim.Step{}}
+				terms: map[uint64]uint64{}, leaders: map[uint64]agents.ID{}, steps: map[uint64][]*leaderStep{}, taken: map[string]bool{}, open: map[agents.ID]*sim.Step{}}
 		}
 	}
 }
@@ -75,7 +82,8 @@ func (f *followed) step(s *sim.Step) error {
 	if s = f.whole(s); s == nil {
 		return nil
 	}
-	for _, x := range m.steps {
+	for _, inner := range m.taken() {
+		x := &leaderStep{innerStep: *inner}
 		if at, known := f.leaders[x.term]; known && at != m.id {
 			return fmt.Errorf("I26: %s and %s lead term %d", at, m.id, x.term)
 		}
@@ -83,7 +91,6 @@ func (f *followed) step(s *sim.Step) error {
 		x.At, x.ID, x.Process, x.Life, x.Late = s.At, f.g.broker, f.process, x.term, s.Late
 		f.steps[x.term] = append(f.steps[x.term], x)
 	}
-	m.steps = nil
 	f.log(s.ID, s.Facts)
 	if s.Died && len(s.Facts) == 0 && len(s.Sends) == 0 {
 		return nil // what it may have applied by what is lost is not known to anybody
@@ -95,7 +102,7 @@ func (f *followed) step(s *sim.Step) error {
 		return err
 	}
 	if term, leads := m.replica.Leads(); leads && len(f.steps[term]) == 0 && !s.Died && term == f.life {
-		return f.budget(m.replica.Inner().(*watched).Broker, f.procs[f.process])
+		return f.budget(m.broker(), f.procs[f.process])
 	}
 	return nil
 }
@@ -249,7 +256,7 @@ func (f *followed) leave(s *sim.Step, m *member) error {
 }
 
 // tell shows a step of the broker to the checker.
-func (f *followed) tell(x *innerStep, s *sim.Step) error {
+func (f *followed) tell(x *leaderStep, s *sim.Step) error {
 	x.told = true
 	if x.term > f.life {
 		if f.life > 0 {

@@ -6,10 +6,8 @@ import (
 	"maps"
 	"runtime"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
-	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
@@ -51,57 +49,35 @@ func Run(seed uint64, opt Options) (r Result) {
 		}
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := &world{}
-	if mortal(seed) {
-		w.mortal = map[agents.ID]*cluster.Agent{}
-	}
-	if !opt.Alone {
-		w.replicas = replicasOf(seed)
-	}
-	w.begin(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Rows: true, Snapshot: 40})
+	w := drawn(seed, opt.Alone, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Rows: true, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
-		r.Transactions, r.Committed, r.Leaderships, r.Steps = c.decided, c.commits, c.leaderships, w.Steps()
-		r.Rows = c.rows.taken
+		n := c.counted()
+		r.Transactions, r.Committed, r.Leaderships, r.Rows, r.Steps = n.decided, n.committed, n.leaderships, n.rows, w.Steps()
 		for _, k := range Kinds() {
-			r.Struck[k] = w.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
+			r.Struck[k] = w.Count(k)
 		}
-		r.Struck[CrashAimed], r.Struck[LegAimed] = w.struckAims, w.struckLegs
 	}()
-	r.Broken = c.run(opt)
+	r.Broken = c.run(opt.Rerun)
 	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {
 		r.Broken = fmt.Errorf("I11: %w", r.Broken)
 	}
 	return r
 }
 
-// describe formats a message for a trace: its kind and content, truncated if long.
-func describe(m agents.Message) string {
-	line := fmt.Sprintf("%s %+v", m.Kind(), m)
-	if len(line) > 200 {
-		line = line[:200] + "..."
-	}
-	return line
-}
-
-// run lives through the storm and the calm after it.
-func (c *checker) run(opt Options) error {
+// run lives through the storm and the calm after it, and if again is set once more, which must
+// come to the same (I14).
+func (c *checker) run(again bool) error {
 	end := start.Add(storm)
 	if err := c.w.Run(end); err != nil {
 		return err
 	}
 	c.w.Heal()
-	c.w.healManagers()
-	c.w.healDiscovery()
-	c.w.healTerms()
-	if losesSite(c.w.faults) {
-		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
-	}
 	settled := end.Add(settling)
-	if c.w.replicas > 0 {
+	if c.w.replicated() {
 		settled = settled.Add(electing)
 	}
 	if err := c.runQuiet(settled); err != nil {
@@ -141,7 +117,7 @@ func (c *checker) run(opt Options) error {
 			return err
 		}
 	}
-	if narrow(c.w.seed) && len(c.w.managers) == 0 {
+	if c.w.isNarrow() && len(c.w.managers) == 0 {
 		if err := c.w.Run(end.Add(calm + aDayAndAHalf)); err != nil {
 			return err
 		}
@@ -149,7 +125,7 @@ func (c *checker) run(opt Options) error {
 			return err
 		}
 	}
-	if opt.Rerun {
+	if again {
 		if err := c.w.Rerun(); err != nil {
 			return fmt.Errorf("I14: %w", err)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/broker"
-	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/sites"
@@ -78,13 +77,15 @@ func TestFaults_EveryKindHasAScenario(t *testing.T) {
 // tiny is a world of a scenario.
 type tiny struct {
 	*world
-	trace strings.Builder
+	sites   []site
+	brokers []vo
+	trace   strings.Builder
 }
 
 func newTiny(t *testing.T, a story.Args) *tiny {
 	t.Helper()
 	seed := uint64(a.Number("seed", 0))
-	s := &tiny{world: &world{seed: seed, cluster: map[agents.ID]*cluster.Agent{}, users: map[agents.ID]*users{}}}
+	s := &tiny{}
 	for _, name := range siteNames[:a.Number("sites", 0)] {
 		s.sites = append(s.sites, tinySite(name))
 	}
@@ -103,14 +104,7 @@ func newTiny(t *testing.T, a story.Args) *tiny {
 		}
 		faults = append(faults, f)
 	}
-	s.Faulty = sim.NewFaulty(sim.Options{Seed: seed, Start: start, Faults: faults, Lo: 10, Hi: 40,
-		Strike: s.strike, Tamper: s.tamper, Trace: s.tell, Describe: func(m agents.Message) string { return brief.Say(m) }})
-	for i := range s.sites {
-		s.addSite(&s.sites[i])
-	}
-	for i := range s.brokers {
-		s.addBroker(&s.brokers[i])
-	}
+	s.world = of(seed, s.sites, s.brokers, sim.Options{Faults: faults, Lo: 10, Hi: 40, Trace: s.tell, Describe: func(m agents.Message) string { return brief.Say(m) }})
 	newChecker(s.world)
 	return s
 }

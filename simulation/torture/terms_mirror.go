@@ -120,7 +120,7 @@ func (x *allowed) tenantOf(user string) string {
 
 // paysIn checks what is paid in to a broker before it is taken in.
 func (c *checker) paysIn(s *sim.Step, m *mirror, f agents.Fact) error {
-	if !termed(c.w.seed) {
+	if !c.w.isTermed() {
 		return nil
 	}
 	x := &m.allowed
@@ -148,7 +148,7 @@ func (c *checker) paysIn(s *sim.Step, m *mirror, f agents.Fact) error {
 // permits checks a transaction that has just been begun against the terms of its user and of the
 // user's tenant.
 func (c *checker) permits(m *mirror, f facts.TxBegun) error {
-	if !termed(c.w.seed) {
+	if !c.w.isTermed() {
 		return nil
 	}
 	user := m.jobs[f.Job].User
@@ -210,7 +210,7 @@ func (c *checker) buys(m *mirror, f facts.TxBegun, k holderKey, of func(user str
 
 // acknowledges checks that what an operator is told to be done is on record (I11).
 func (c *checker) acknowledges(s *sim.Step, m *mirror) error {
-	if !termed(c.w.seed) || !slices.ContainsFunc(s.Sends, func(o agents.Send) bool { r, ok := o.Message.(agents.OperatorReply); return ok && !r.Reason.Refused() }) {
+	if !c.w.isTermed() || !slices.ContainsFunc(s.Sends, func(o agents.Send) bool { r, ok := o.Message.(agents.OperatorReply); return ok && !r.Reason.Refused() }) {
 		return nil
 	}
 	x := &m.allowed
@@ -235,7 +235,7 @@ func (c *checker) acknowledges(s *sim.Step, m *mirror) error {
 // which its record says.
 func (c *checker) goesBy(b *broker.Broker, m *mirror) error {
 	x := &m.allowed
-	if !termed(c.w.seed) || !x.opened {
+	if !c.w.isTermed() || !x.opened {
 		return nil
 	}
 	if in := b.Ledger().Account("treasury").Debit; in != x.in {

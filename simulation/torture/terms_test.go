@@ -57,7 +57,7 @@ func TestAllowed_WhatABrokerMayRecord(t *testing.T) {
 		return dated{start, facts.TermsGranted{Holder: h, Drop: drop}}
 	}
 	nodes := func(n int64) grid.Grants { return grid.Grants{grid.TermMaxNodes: n} }
-	file := dated{start, facts.TermsRead{Holders: []grid.Holder{{Tenant: lab, Terms: grid.Grants{grid.TermCredits: 10}}, {User: grid.Everyone, In: lab, Terms: nodes(5)}, {User: "ben", In: grid.Nobody}}}}
+	file := dated{start, facts.TermsRead{Holders: []grid.Holder{{Tenant: "lab", Terms: grid.Grants{grid.TermCredits: 10}}, {User: grid.Everyone, In: "lab", Terms: nodes(5)}, {User: "ben", In: grid.Nobody}}}}
 	aborted := dated{start, facts.TxDecided{Tx: grid.TxID{Broker: "vo1", Seq: 1}, Job: "ana"}}
 	for name, x := range map[string]struct {
 		facts []dated
@@ -99,7 +99,7 @@ func TestAllowed_WhatIsAcknowledgedIsOnRecord(t *testing.T) {
 	t.Parallel()
 	c := newChecker(newWorld(6, []sim.Fault{}, sim.Options{}))
 	two, three := grid.Grants{grid.TermShare: 2}, grid.Grants{grid.TermShare: 3}
-	ana := grid.Holder{User: "ana", In: lab, Terms: two}
+	ana := grid.Holder{User: "ana", In: "lab", Terms: two}
 	for name, x := range map[string]struct {
 		message agents.Message
 		fact    agents.Fact
@@ -108,10 +108,10 @@ func TestAllowed_WhatIsAcknowledgedIsOnRecord(t *testing.T) {
 		"a deposit":         {agents.Deposit{Key: "d", Credits: 5}, facts.Deposited{Key: "d", Credits: 5}, ""},
 		"none":              {agents.Deposit{Key: "d", Credits: 5}, facts.Deposited{Key: "e", Credits: 5}, "I11"},
 		"a file":            {agents.ReadTerms{Holders: []grid.Holder{ana}}, facts.TermsRead{Holders: []grid.Holder{ana}}, ""},
-		"another":           {agents.ReadTerms{Holders: []grid.Holder{ana}}, facts.TermsRead{Holders: []grid.Holder{{User: "ana", In: lab, Terms: three}}}, "I11"},
+		"another":           {agents.ReadTerms{Holders: []grid.Holder{ana}}, facts.TermsRead{Holders: []grid.Holder{{User: "ana", In: "lab", Terms: three}}}, "I11"},
 		"a grant":           {agents.GrantTerms{Holder: ana}, facts.TermsGranted{Holder: ana}, ""},
 		"a part of it":      {agents.GrantTerms{Holder: ana}, facts.TermsGranted{Holder: grid.Holder{User: "ana", Terms: two}}, "I11"},
-		"another's":         {agents.GrantTerms{Holder: ana}, facts.TermsGranted{Holder: grid.Holder{User: "eva", In: lab, Terms: two}}, "I11"},
+		"another's":         {agents.GrantTerms{Holder: ana}, facts.TermsGranted{Holder: grid.Holder{User: "eva", In: "lab", Terms: two}}, "I11"},
 		"what is dropped":   {agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{inTenant}}, facts.TermsGranted{Holder: grid.Holder{User: "ana", Terms: two}}, ""},
 		"what stays on":     {agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermShare}}, facts.TermsGranted{Holder: ana}, "I11"},
 		"nothing to be had": {agents.GrantTerms{Holder: grid.Holder{User: "ana"}, Drop: []string{grid.TermShare}}, facts.TermsGranted{Holder: grid.Holder{User: "eva"}}, ""},

@@ -60,7 +60,7 @@ type world struct {
 	faults  []sim.Fault
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
-	lied    func(site agents.ID, leg grid.LegID) // of which it has just lied
+	lied    func(site agents.ID, leg grid.LegID) // see Lied
 	answers *rand.Rand                           // what users say to offers; nil: nobody is asked
 
 	replicas       int                  // that hold each broker; 0: it is alone
@@ -99,10 +99,38 @@ type vo struct {
 	jobs   []grid.Job
 }
 
-// newWorld draws the federation of a seed and brings it to life under faults. Brokers are
-// alone.
+// drawn draws the federation of a seed and brings it to life under faults. Whether its clusters
+// die too, and whether its brokers are held by replicas, is the seed's to say; if alone, they are
+// not.
+func drawn(seed uint64, alone bool, faults []sim.Fault, opt sim.Options) *world {
+	w := &world{}
+	if mortal(seed) {
+		w.mortal = map[agents.ID]*cluster.Agent{}
+	}
+	if !alone {
+		w.replicas = replicasOf(seed)
+	}
+	return w.begin(seed, faults, opt)
+}
+
+// newWorld draws the federation of a seed without what dies or is replicated besides: brokers are
+// alone, and clusters live on.
 func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	return (&world{}).begin(seed, faults, opt)
+}
+
+// of makes a federation of what it is given, as scenarios do, and brings it to life.
+func of(seed uint64, sites []site, brokers []vo, opt sim.Options) *world {
+	w := &world{seed: seed, sites: sites, brokers: brokers, cluster: map[agents.ID]*cluster.Agent{}, users: map[agents.ID]*users{}}
+	opt.Seed, opt.Start, opt.Strike, opt.Tamper = seed, start, w.strike, w.tamper
+	w.Faulty = sim.NewFaulty(opt)
+	for i := range w.sites {
+		w.addSite(&w.sites[i])
+	}
+	for i := range w.brokers {
+		w.addBroker(&w.brokers[i])
+	}
+	return w
 }
 
 // newMortalWorld makes a world whose clusters have journals and may die like all others.
@@ -130,7 +158,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	if w.replicas > 0 {
 		faults = w.toReplicas(faults)
 	}
-	opt.Seed, opt.Start, opt.Faults = seed, start, faults
+	opt.Seed, opt.Start, opt.Faults, opt.Describe = seed, start, faults, describe
 	opt.Lo, opt.Hi, opt.Skew = grid.Millisecond, 50*grid.Millisecond, 300*grid.Millisecond
 	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(voice(id)), "broker:") }
 	if w.mortal != nil {
@@ -149,6 +177,14 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	}
 	w.After(w.hang)
 	w.After(w.reloaded)
+	w.After(func(s *sim.Step) {
+		if s.Died {
+			w.died(s.ID)
+		}
+		w.aimed(s)
+		w.aimedLegs(s)
+	})
+	w.Began(func(l *sim.Life) { w.died(l.ID) })
 	w.Add(sim.Host{ID: siteOperatorID, New: func() agents.Agent { return deaf{} }, Sturdy: true})
 	if termed(seed) {
 		w.Add(sim.Host{ID: grantorID, New: func() agents.Agent { return &grantor{} }, Sturdy: true})
@@ -161,6 +197,66 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}
 	return w
+}
+
+// describe formats a message for a trace: its kind and content, truncated if long.
+func describe(m agents.Message) string {
+	line := fmt.Sprintf("%s %+v", m.Kind(), m)
+	if len(line) > 200 {
+		line = line[:200] + "..."
+	}
+	return line
+}
+
+// reported sets a hook that is called whenever a site lies about a leg.
+func (w *world) reported(h func(site agents.ID, leg grid.LegID)) { w.lied = h }
+
+// Heal ends all faults: those of messages, disks and processes, of managers, of what brokers are
+// told of sites and of what operators allow. A site that was declared lost is found.
+func (w *world) Heal() {
+	w.Faulty.Heal()
+	w.healManagers()
+	w.healDiscovery()
+	w.healTerms()
+	if w.losesSite() {
+		w.Post(w.Now(), operatorID, agents.SiteFound{})
+	}
+}
+
+// Count is how often faults of a kind have struck, whoever counts them.
+func (w *world) Count(k sim.Kind) int {
+	switch k {
+	case CrashAimed:
+		return w.struckAims
+	case LegAimed:
+		return w.struckLegs
+	}
+	return w.Faulty.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
+}
+
+// What a world has is said by its seed, or by its faults.
+
+func (w *world) isNarrow() bool { return narrow(w.seed) } // its bounds are low
+
+func (w *world) isTermed() bool { return termed(w.seed) } // its users have terms
+
+func (w *world) losesSite() bool { return losesSite(w.faults) } // a site of it is lost
+
+func (w *world) discovers() bool { return discovers(w.faults) } // its brokers are told of sites
+
+func (w *world) replicated() bool { return w.replicas > 0 } // its brokers have replicas
+
+// knowsOf reports whether a broker's configuration names a site.
+func (w *world) knowsOf(broker, site agents.ID) bool { return knows(w.faults, broker, site) }
+
+// faultsOf lists the faults that strike one of some agents, or lie between it and another.
+func (w *world) faultsOf(ids ...agents.ID) (list []sim.Fault) {
+	for _, f := range w.faults {
+		if slices.Contains(ids, f.Host) || slices.Contains(ids, f.Peer) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // drawKinds draws what is special about the world of a seed.
