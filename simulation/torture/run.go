@@ -3,19 +3,21 @@ package torture
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
-	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/simulation/torture/check"
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 )
+
+// Kinds lists all kinds of faults, in the order in which they are shown.
+func Kinds() []sim.Kind { return world.Kinds() }
 
 // Options say how a run is made.
 type Options struct {
-	// Faults is what goes wrong; nil: what Faults draws for the seed.
+	// Faults is what goes wrong; nil: what is drawn for the seed.
 	Faults []sim.Fault
 	// Kinds are the kinds of faults to draw; none: all.
 	Kinds []sim.Kind
@@ -44,116 +46,29 @@ type Result struct {
 // same result.
 func Run(seed uint64, opt Options) (r Result) {
 	if opt.Faults == nil {
-		if opt.Faults = Faults(seed, opt.Kinds...); opt.Alone {
-			opt.Faults = faultsAlone(seed, opt.Kinds...)
+		if opt.Faults = world.Faults(seed, opt.Kinds...); opt.Alone {
+			opt.Faults = world.FaultsAlone(seed, opt.Kinds...)
 		}
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := drawn(seed, opt.Alone, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Rows: true, Snapshot: 40})
-	c := newChecker(w)
+	w := world.New(seed, opt.Alone, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Rows: true, Snapshot: 40})
+	c := check.New(w)
 	defer func() {
 		if p := recover(); p != nil {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
-		n := c.counted()
-		r.Transactions, r.Committed, r.Leaderships, r.Rows, r.Steps = n.decided, n.committed, n.leaderships, n.rows, w.Steps()
+		n := c.Counted()
+		r.Transactions, r.Committed, r.Leaderships, r.Rows, r.Steps = n.Decided, n.Committed, n.Leaderships, n.Rows, w.Steps()
 		for _, k := range Kinds() {
 			r.Struck[k] = w.Count(k)
 		}
 	}()
-	r.Broken = c.run(opt.Rerun)
+	r.Broken = c.Run(opt.Rerun)
 	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {
 		r.Broken = fmt.Errorf("I11: %w", r.Broken)
 	}
 	return r
 }
-
-// run lives through the storm and the calm after it, and if again is set once more, which must
-// come to the same (I14).
-func (c *checker) run(again bool) error {
-	end := start.Add(storm)
-	if err := c.w.Run(end); err != nil {
-		return err
-	}
-	c.w.Heal()
-	settled := end.Add(settling)
-	if c.w.replicated() {
-		settled = settled.Add(electing)
-	}
-	if err := c.runQuiet(settled); err != nil {
-		return err
-	}
-	if err := c.decidedEverywhere(end); err != nil {
-		return err
-	}
-	if err := c.runQuiet(end.Add(calm)); err != nil {
-		return err
-	}
-	wide := maps.Clone(c.exempt)
-	c.narrow()
-	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.mortalAtRest(); err != nil {
-		return err
-	}
-	if err := c.clustersAtRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.offersAtRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.verifiedTogether(); err != nil {
-		return err
-	}
-	if err := c.history.Check(func(id grid.LegID) bool { return wide[id] || c.forgotten(id.Tx) }); err != nil {
-		return err
-	}
-	if err := c.replicasAtRest(); err != nil {
-		return err
-	}
-	if len(c.w.managers) > 0 {
-		if err := c.w.Run(end.Add(calm + leisure)); err != nil {
-			return err
-		}
-	}
-	if c.w.isNarrow() && len(c.w.managers) == 0 {
-		if err := c.w.Run(end.Add(calm + aDayAndAHalf)); err != nil {
-			return err
-		}
-		if err := c.forgottenAtLast(); err != nil {
-			return err
-		}
-	}
-	if again {
-		if err := c.w.Rerun(); err != nil {
-			return fmt.Errorf("I14: %w", err)
-		}
-	}
-	return nil
-}
-
-// mortalAtRest holds what the clusters that die keep at the end against I1, and
-// notes it for clustersAtRest.
-func (c *checker) mortalAtRest() error {
-	if c.w.mortal == nil {
-		return nil
-	}
-	clear(c.locks)
-	for id, d := range c.w.mortal {
-		if err := d.Audit(c.w.Now()); err != nil {
-			return fmt.Errorf("I1: %w", err)
-		}
-		for _, l := range d.Image().(facts.ClusterImage).Locks {
-			c.locks[lockKey{id, l.Leg}] = l.State != facts.LockEnded && l.State != facts.LockLost
-		}
-	}
-	return nil
-}
-
-// settling is how long after the last fault every decision must be acknowledged everywhere:
-// 60 s, plus the 25 s in which what is down restarts.
-const settling = 85 * grid.Second
 
 // stack returns where a panic came from, without the frames above that.
 func stack() string {
