@@ -146,7 +146,7 @@ func exists(t *testing.T, name string) bool {
 			return true
 		}
 	}
-	for _, dir := range []string{"agents/sim", "agents/journal", "agents/live", "agents/mirror", "agents/replica", "cluster", "cluster/*", "cluster/*/*", "process", "process/*", "sites", "broker", "broker/*", "web", "web/*", "simulation/torture", "simulation/manager", "simulation/drill", "cmd/bourse"} {
+	for _, dir := range []string{"agents/sim", "agents/journal", "agents/live", "agents/mirror", "agents/replica", "cluster", "cluster/*", "cluster/*/*", "process", "process/*", "sites", "broker", "broker/*", "web", "web/*", "simulation/torture", "simulation/torture/*", "simulation/manager", "simulation/drill", "cmd/bourse"} {
 		files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // Terms: in one world of sixteen each VO's operator says how much users and tenants may have,
-// changes that in the middle of everything, and pays in; and budgets are for periods. terms_mirror.go
+// changes that in the middle of everything, and pays in; and budgets are for periods. check/terms_mirror.go
 // judges what comes of that.
 
 // OperatorGrant is what the operator of a VO wants of its broker: other terms of a user or a
