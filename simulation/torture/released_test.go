@@ -3,6 +3,7 @@ package torture
 import (
 	"testing"
 
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -13,7 +14,7 @@ func TestReleased_AnAgentOfTheLastRelease(t *testing.T) {
 	seeds := []uint64{61, 69, 65, 77}
 	seeds = seeds[:thorough.Count(len(seeds), 1)]
 	for _, seed := range seeds {
-		if !mixed(seed) {
+		if !world.Mixed(seed) {
 			t.Fatalf("seed %d has one version", seed)
 		}
 		r := Run(seed, Options{Alone: true})

@@ -75,6 +75,7 @@ come back.`,
 	cmd.Flags().BoolVar(&force, "force", false, "start although the file takes nodes away from legs: they are lost, with refund and penalty")
 	s.add(cmd)
 	cmd.AddCommand(operate.OfSite()...)
+	cmd.AddCommand(newSiteLogin())
 	return cmd
 }
 
