@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bourse-grid/bourse/cluster/ssh"
 	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -15,6 +16,7 @@ type Cluster struct {
 	Kind       string        // "simulated" (default), "local", "slurm" or "command"
 	Conf       string        // slurm: its configuration file; "": where Slurm's commands look for it
 	Partitions []string      // slurm: partitions whose nodes are offered, at least one
+	SSH        string        // slurm: the account of a login node, as ssh takes it; "": Slurm's commands run here
 	Holder     string        // slurm: the account that owns unconfirmed reservations
 	Folder     string        // local, slurm: folder for the scripts and the output of work; default "work"
 	Keep       grid.Duration // local, slurm: how long the files of work are kept after its end
@@ -23,8 +25,8 @@ type Cluster struct {
 	SameAccount bool
 	Command     []string          // command: the driver's program with its arguments, at least one
 	Env         map[string]string // command: beside PATH, HOME and LANG
-	Dir         string            // command: where it is started, the folder of the site's file
-	Claims      string            // command: what is sold, "reservations" (default) or "none"
+	Dir         string            // command: where it is started, the folder of the site's file; slurm: that folder too
+	Claims      string            // slurm, command: what is sold, "reservations" (default) or "none"
 }
 
 // Real reports whether work runs on real nodes.
@@ -90,6 +92,11 @@ func (s *SiteProcess) clusterKeys() keys.List {
 		}),
 		keys.Each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
 		keys.Option("rendezvous", func() keys.List { return s.Rendezvous.keys(s.TLS.Plain) }, "where the legs of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
+		keys.Rule(func(*keys.Table) {
+			if s.Cluster.SSH != "" && s.Cluster.Folder == "" {
+				s.Cluster.Folder = ".bourse/" + s.Name
+			}
+		}),
 		keys.Rule(s.mapped),
 		keys.Rule(s.ordersItself),
 		keys.Rule(s.served),
@@ -101,16 +108,31 @@ func (c *Cluster) keys() keys.List {
 	slurm := &keys.Condition{Text: `with kind = "slurm"`, Holds: func(*keys.Table) bool { return c.Kind == kindSlurm }}
 	here := &keys.Condition{Text: `with kind = "local" or "slurm"`, Holds: func(*keys.Table) bool { return c.Kind == kindLocal || c.Kind == kindSlurm }}
 	real := &keys.Condition{Text: `with kind = "local", "slurm" or "command"`, Holds: func(*keys.Table) bool { return c.Real() }}
+	claiming := &keys.Condition{Text: `with kind = "slurm" or "command"`, Holds: func(*keys.Table) bool { return c.Kind == kindSlurm || c.Kind == kindCommand }}
 	command := &keys.Condition{Text: `with kind = "command"`, Holds: func(*keys.Table) bool { return c.Kind == kindCommand }}
 	return keys.List{
 		keys.Word("kind", &c.Kind, kindSimulated, []string{kindSimulated, kindLocal, kindSlurm, kindCommand}, "local: processes of this machine; command: a driver of your own"),
-		keys.File("conf", &c.Conf, "", "Slurm's configuration file").ByDefault("where Slurm's commands look for it").When(slurm),
+		keys.Custom("ssh", keys.About{Kind: "string"}, c.destination, "account on a login node, as ssh takes it: Slurm's commands run there, over the system's ssh with your configuration and keys").ByDefault("they run here").When(slurm),
+		keys.Custom("conf", keys.About{Kind: "file"}, func(t *keys.Table, key string) {
+			if c.SSH == "" {
+				c.Conf = t.File(key, "")
+			} else if c.Conf = t.Text(key, ""); c.Conf != "" && c.Conf[0] != '/' {
+				t.Wrong(key, "%q: must be an absolute path where ssh leads to", c.Conf)
+			}
+		}, "Slurm's configuration file").ByDefault("where Slurm's commands look for it").When(slurm),
 		keys.Custom("partition", keys.About{Kind: "string, or array of strings", Limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").When(slurm),
-		keys.Custom("holder", keys.About{Kind: "string", Limits: "must be given with kind = \"slurm\""}, func(t *keys.Table, key string) {
+		keys.Word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").When(claiming),
+		keys.Custom("holder", keys.About{Kind: "string", Limits: "must be given with kind = \"slurm\" and claims = \"reservations\""}, func(t *keys.Table, key string) {
 			t.Need(key, `"bourse-holder"`)
 			c.Holder = localAccount(t, key)
-		}, "local account that owns reservations until they are confirmed; it must run nothing").When(slurm),
-		keys.File("folder", &c.Folder, "work", "folder for the scripts and the output of work").When(here),
+		}, "account that owns reservations until they are confirmed; it must run nothing").When(slurm, &keys.Condition{Text: `with claims = "reservations"`, Holds: func(*keys.Table) bool { return c.Claims == ClaimsReservations }}),
+		keys.Custom("folder", keys.About{Kind: "file", Default: `"work"`}, func(t *keys.Table, key string) {
+			if c.SSH != "" {
+				c.Folder = t.Text(key, "")
+				return
+			}
+			c.Folder = t.File(key, "work")
+		}, "folder for the scripts and the output of work; with `ssh` a folder there, which the nodes share, by default `.bourse/NAME` in the account's home").When(here),
 		keys.Span("keep", &c.Keep, 7*grid.Day, grid.Hour, "how long the folder of work is kept after its end: so long users can fetch its files").When(here),
 		keys.Boolean("same_account", &c.SameAccount, false, "let work run as an account that can open the site's keys and journals, such as the site's own: any user can then act as the site").When(real),
 		keys.Custom("command", keys.About{Kind: "array of strings", Limits: fmt.Sprintf("must be given with kind = \"command\", at most %d", keys.MaxTexts)}, c.program, "the driver's program with its arguments, started in the folder of this file").When(command),
@@ -120,7 +142,6 @@ func (c *Cluster) keys() keys.List {
 			}
 			c.Env[name] = raw(t, name)
 		}, "environment variables of the driver, besides PATH, HOME and LANG").When(command),
-		keys.Word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").When(command),
 	}
 }
 
@@ -136,6 +157,16 @@ func (c *Cluster) program(t *keys.Table, key string) {
 	c.Command, c.Dir = t.Texts(key), t.Dir()
 	if t.Has(key) && t.Clean(key) && (len(c.Command) == 0 || c.Command[0] == "") {
 		t.Wrong(key, `names no program; write for example command = ["./driver.py", "--queue", "batch"]`)
+	}
+}
+
+// destination reads the other end of ssh.
+func (c *Cluster) destination(t *keys.Table, key string) {
+	c.SSH, c.Dir = t.Text(key, ""), t.Dir()
+	if t.Has(key) && t.Clean(key) {
+		if err := ssh.CheckDestination(c.SSH); err != nil {
+			t.Wrong(key, "%v", err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -92,7 +93,7 @@ type VOShare struct {
 // its sites do. An error that
 // does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (tex
 		return nil, nil
 	}
 	file := keys.Resolve(dir, b.Batch)
-	if text, err = readFile(file); err != nil {
+	if text, err = kinds.ReadFile(file); err != nil {
 		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
 	return text, b.takeBatch(file, text, until, sites)
@@ -144,10 +145,10 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBe(t, KindScenario, KindBroker); err != nil {
+	if err := kinds.Must(t, kinds.Scenario, kinds.Broker); err != nil {
 		return nil, err
 	}
-	t.In = inScenario
+	t.In = kinds.InScenario
 	s := &Scenario{}
 	t.Fill(s.keys())
 	return keys.Finish(t, s)
@@ -219,8 +220,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 			}
 		}),
 		keys.Refuse("time_shared", notYet), keys.Refuse("refund", notYet), keys.Refuse("fix", notYet),
-		keys.Span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").Only(inScenario, stays),
-		keys.Span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").ByDefault("the scenario's `until`").Only(inScenario, stays),
+		keys.Span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").Only(kinds.InScenario, stays),
+		keys.Span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").ByDefault("the scenario's `until`").Only(kinds.InScenario, stays),
 		keys.Rule(func(t *keys.Table) { s.stay(t, until) }),
 		keys.Boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
 		keys.Rule(func(*keys.Table) { s.SellsNothing = !sells }),
@@ -269,7 +270,7 @@ func (s *Site) policy(t *keys.Table, key string) {
 func (s *Site) stay(t *keys.Table, until grid.Duration) {
 	joins, leaves := s.Joins, s.Leaves
 	switch {
-	case t.In != inScenario:
+	case t.In != kinds.InScenario:
 	case !t.Clean("joins") || !t.Clean("leaves"):
 	case joins >= until:
 		t.Wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -44,6 +45,7 @@ var (
 	withTable   = &keys.Condition{Text: "with a trace of sacct, CSV or Parquet", Holds: ofTable}
 	withModel   = &keys.Condition{Text: "with a model", Holds: func(t *keys.Table) bool { return !ofTrace(t) }}
 	copyHasLoad = &keys.Condition{Text: "with a model; the load of a trace is raised by copy", Holds: withModel.Holds}
+	withGPUs    = &keys.Condition{Text: "with the model of GPUs", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "gpus" }}
 	withUniform = &keys.Condition{Text: "with the uniform model", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "uniform" }}
 )
 
@@ -67,8 +69,8 @@ func (w *Workload) keys(site *Site, duration grid.Duration) keys.List {
 	const elsewhere = "can be used only in the file of a site's process; leave the key out"
 	models := []string{"lublin", "uniform"}
 	return keys.List{
-		keys.Share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").Only(inProcess, elsewhere),
-		keys.Whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").Only(inProcess, elsewhere),
+		keys.Share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").Only(kinds.InProcess, elsewhere),
+		keys.Whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").Only(kinds.InProcess, elsewhere),
 		keys.Days("days", &w.Days, duration, "span of submissions").ByDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		keys.Whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").ByDefault("the nodes of the largest group"),
 		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
@@ -94,7 +96,7 @@ func (w *Workload) enough(t *keys.Table) {
 	if w.Model == "uniform" && !t.Has("load") && !t.Has("jobs") {
 		t.Wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
 	}
-	if t.In != inProcess {
+	if t.In != kinds.InProcess {
 		return
 	}
 	if w.Trace != "" {
@@ -112,7 +114,7 @@ func withSource(t *keys.Table, key string) { t.Has(key) }
 // of a trace with prices and deadlines added.
 type VOWorkload struct {
 	Trace          string                  // see workload.Open and Scenario.ResolveTraces; "" for a model
-	Model          string                  // "uniform"; "" for a trace
+	Model          string                  // "uniform" or "gpus"; "" for a trace
 	Days           grid.Duration           // span of submits, above 0; default: the scenario's until
 	Jobs           int                     // number of jobs; trace: at most, default 0: all in Days
 	Skip           int                     // trace: records to skip at the start of the file; default 0
@@ -133,6 +135,9 @@ type VOWorkload struct {
 	Ahead grid.Duration
 
 	Composed Composed // the share of the jobs that have unlike parts
+
+	GPUs, Cores int         // gpus: of the nodes that the jobs are made for, default 8 and 0; see workload.GPUs
+	Uneven      Thousandths // gpus: share of the jobs of a part that ask for more cores than GPUs, 0..1; default 0
 
 	// Coallocated are the shares of the jobs that need several sites at once, together at
 	// most 1; default none.
@@ -157,7 +162,7 @@ type VOWorkload struct {
 // keys lists the keys of [broker.workload]. until is 0 outside a scenario.
 func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 	const wishes = "is only for scenarios; a broker's process has real users"
-	models := []string{"uniform"}
+	models := []string{"uniform", "gpus"}
 	return slices.Concat(keys.List{
 		keys.Days("days", &w.Days, until, "span of submissions").ByDefault("the scenario's `until`"),
 		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
@@ -170,22 +175,25 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 		keys.Share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
 		keys.Span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
 		keys.Factors("run", &w.Run, keys.FromTo(One, One), 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
-		keys.Share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").Only(inScenario, wishes),
-		keys.Factors("fails_after", &w.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(inScenario, wishes),
-		keys.Share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").Only(inScenario, wishes),
-		keys.Factors("cancel_at", &w.CancelAt, keys.FromTo(0, One), 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").Only(inScenario, wishes),
-		keys.Share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").Only(inScenario, wishes),
-		keys.Factors("modify_at", &w.ModifyAt, keys.FromTo(0, One), 0, One, "when they do, as for `cancel_at`").Only(inScenario, wishes),
-		keys.Factors("modify_length", &w.ModifyLength, keys.FromTo(One/2, 3*One/2), 1, 100*One, "new length over the old one, drawn uniformly").Only(inScenario, wishes),
+		keys.Share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").Only(kinds.InScenario, wishes),
+		keys.Factors("fails_after", &w.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").Only(kinds.InScenario, wishes),
+		keys.Factors("cancel_at", &w.CancelAt, keys.FromTo(0, One), 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_at", &w.ModifyAt, keys.FromTo(0, One), 0, One, "when they do, as for `cancel_at`").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_length", &w.ModifyLength, keys.FromTo(One/2, 3*One/2), 1, 100*One, "new length over the old one, drawn uniformly").Only(kinds.InScenario, wishes),
 		keys.Rule(func(t *keys.Table) {
 			if withModel.Holds(t) {
 				t.Need("jobs", "200")
 			}
 		}),
 		keys.Whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").ByDefault("with a trace all in `days`; with a model it must be given"),
-		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel),
+		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel, withUniform),
 		keys.Between("length", &w.Length, keys.FromTo(10*grid.Minute, 4*grid.Hour), "length of a job, drawn log-uniformly; above 0").When(withModel),
 		keys.Rule(aboveZero(&w.Length)),
+		keys.Whole("gpus", &w.GPUs, 8, 1, grid.MaxPortion, "GPUs of a node. Of 98 jobs 56 ask for 1, 13 for 2, 12 for 4, 11 for 8 and 6 for 16 to 64; less than a node's are a part of one").When(withGPUs),
+		keys.Whole("cores", &w.Cores, 0, 0, grid.MaxPortion, "cores of a node, for `uneven`").ByDefault("0: jobs ask for no cores").When(withGPUs),
+		keys.Share("uneven", &w.Uneven, 0, 0, One, "share of the jobs of a part that ask for twice their share of the cores").When(withGPUs),
 		keys.Whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").When(withTrace),
 		keys.Whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").ByDefault("all").When(withTrace),
 		zoneKey(&w.Zone),

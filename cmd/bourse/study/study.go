@@ -51,6 +51,7 @@ func experiments() []experiment {
 		studyParts(),
 		studyFailures(),
 		studyIncentives(),
+		studyShared(),
 	}
 }
 
