@@ -228,11 +228,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys {
 	return slices.Concat(keys{
 		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
-			"number of nodes at once").byDefault("of its parts; must be given without any"),
+			"number of nodes at once").byDefault("1; of its parts, if it has any"),
 		rule(func(t *table) {
-			if !t.has("part") {
-				t.need("nodes", "16")
-			}
 			if !t.tabled() && !t.has("part") {
 				t.need("length", `"2h"`)
 			}
