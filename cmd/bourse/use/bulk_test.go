@@ -167,7 +167,7 @@ func TestGet_AllWhereToIsSaid(t *testing.T) {
 		case "file":
 			_ = json.NewEncoder(w).Encode(api.JobOutput{Size: 2, Data: []byte("13")})
 		default:
-			_ = json.NewEncoder(w).Encode(api.Job{ID: "arr[13]", State: "done", Legs: []api.JobLeg{{}}})
+			_ = json.NewEncoder(w).Encode(api.Job{ID: "arr[13]", State: "done", Legs: []api.Leg{{}}})
 		}
 	})
 	for _, x := range []struct {
@@ -214,7 +214,9 @@ func TestJobs_OnlyTheFirst(t *testing.T) {
 		}
 		for _, show := range []func(out, messages io.Writer) error{
 			func(out, messages io.Writer) error { return c.list(t.Context(), server, out, messages) },
-			func(out, messages io.Writer) error { return c.showArray(t.Context(), server, &api.Job{ID: "arr"}, out, messages) },
+			func(out, messages io.Writer) error {
+				return c.showArray(t.Context(), server, &api.Job{ID: "arr"}, out, messages)
+			},
 		} {
 			var out, messages strings.Builder
 			if err := show(&out, &messages); err != nil {
