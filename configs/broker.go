@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
@@ -82,7 +83,7 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.In = inProcess
+	t.In = kinds.InProcess
 	var out Broker
 	t.Fill(keys.List{oneBroker(&out)})
 	return keys.Finish(t, &out)
@@ -143,7 +144,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys.List
 		keys.Whole("max_waiting", &b.MaxWaiting, maxWaiting(until), 1, 100_000, "jobs that one user may have waiting; more are refused").ByDefault("100000 in a scenario, 10000 in a process"),
 		keys.Amount("lead", &b.Lead, lead, "least time until a window may start; 0 (only in a scenario) or from 10s").ByDefault(`"0s" in a scenario, "60s" in a process`),
 		keys.Auto("budget_limit", &b.BudgetLimit, "B*, what a cycle may spend; auto: by the formula. For strategy batch"),
-		keys.Auto("price_cap", &b.PriceCap, "most that a job pays for a node-hour if it gives neither `max_price` nor `budget`; auto: three times the mean base price of the sites that suit it").Only(inProcess, "is for the broker of a process; a job of a scenario has a max_price or a budget"),
+		keys.Auto("price_cap", &b.PriceCap, "most that a job pays for a node-hour if it gives neither `max_price` nor `budget`; auto: three times the mean base price of the sites that suit it").Only(kinds.InProcess, "is for the broker of a process; a job of a scenario has a max_price or a budget"),
 		keys.Auto("time_limit", &b.TimeLimit, "T*, total time of a cycle's jobs; auto: by the formula. For strategy batch"),
 		keys.Each("user", &b.Users, maxUsers, func(u *User) keys.List { return u.keys(b.MaxWaiting, users) }, "users with terms of their own; `*`: all other users"),
 		keys.Each("tenant", &b.Tenants, maxTenants, func(x *Tenant) keys.List { return x.keys(tenants, members) }, "groups of users with common terms"),
@@ -158,7 +159,7 @@ func (b *Broker) keys(until, lead grid.Duration, names map[string]int) keys.List
 			if t.Has(key) {
 				b.Chooser = t.Texts(key)
 			}
-		}, "for strategy program: the program that chooses and its arguments, started in the scenario's folder (docs/SCHEDULERS.md)").ByDefault("none").Only(inScenario, "is only for scenarios; the broker of a process chooses by itself"),
+		}, "for strategy program: the program that chooses and its arguments, started in the scenario's folder (docs/SCHEDULERS.md)").ByDefault("none").Only(kinds.InScenario, "is only for scenarios; the broker of a process chooses by itself"),
 		keys.Rule(b.oneByOne),
 		keys.Rule(b.asksOutside),
 		keys.Rule(oneSource),
@@ -280,7 +281,7 @@ func (b *Broker) oneByOne(t *keys.Table) {
 func (b *Broker) asksOutside(t *keys.Table) {
 	switch asks := b.Strategy.Asks(); {
 	case !t.Clean("strategy") || !t.Clean("chooser"):
-	case asks && t.In != inScenario:
+	case asks && t.In != kinds.InScenario:
 		t.Wrong("strategy", "%q is only for scenarios; the broker of a process chooses by itself", b.Strategy.String())
 	case asks && len(b.Chooser) == 0:
 		t.Wrong("strategy", "%q needs the program that chooses and its arguments; write chooser = [\"python3\", \"my.py\"]", b.Strategy.String())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -25,9 +26,9 @@ func (w *VOWorkload) coallocationKeys() keys.List {
 			for _, v := range t.Elements(key) {
 				w.Coallocated = append(w.Coallocated, Coallocated{Sites: t.WholeAt(v.At, v.Value, 2, 2, most)})
 			}
-		}, "on how many sites at once the jobs of each of `sites_share` run: a part of the nodes on each, as even as it goes, the first ones larger, one node at least").ByDefault("2, 3 and so on, one for each of `sites_share`").Only(inScenario, wishes),
+		}, "on how many sites at once the jobs of each of `sites_share` run: a part of the nodes on each, as even as it goes, the first ones larger, one node at least").ByDefault("2, 3 and so on, one for each of `sites_share`").Only(kinds.InScenario, wishes),
 		keys.Custom("sites_share", keys.About{Kind: "array of numbers", Limits: "0..1, at most 1 together"}, w.readShares,
-			"share of the jobs for each of `sites`; a larger one adds jobs and changes no other").ByDefault("none").Only(inScenario, wishes),
+			"share of the jobs for each of `sites`; a larger one adds jobs and changes no other").ByDefault("none").Only(kinds.InScenario, wishes),
 		keys.Rule(w.checkCoallocated),
 	}
 }

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -20,12 +21,12 @@ type Composed struct {
 func (c *Composed) keys() keys.List {
 	const wishes = "is only for scenarios; a broker's process has real users"
 	return keys.List{
-		keys.Share("parts_share", &c.Share, 0, 0, One, "share of the jobs, of those that sites_share leaves in one piece, that have unlike parts: the first is the job as it is drawn; a larger one adds jobs and changes no other").Only(inScenario, wishes),
-		keys.Wholes("parts", &c.Parts, keys.FromTo(2, 2), 2, grid.MaxParts, "how many parts such a job has, drawn uniformly").Only(inScenario, wishes),
-		keys.Factors("parts_nodes", &c.Nodes, keys.FromTo(One/4, One), 1, 10*One, "nodes of each part but the first over the job's, drawn uniformly").Only(inScenario, wishes),
-		keys.Factors("parts_length", &c.Length, keys.FromTo(One/4, One), 1, 10*One, "length of each part but the first over the job's, drawn uniformly").Only(inScenario, wishes),
-		keys.Factors("parts_offset", &c.Offset, Range[Thousandths]{}, 0, 10*One, "when each part but the first starts, after the job's start, over the job's length, drawn uniformly").Only(inScenario, wishes),
-		keys.Share("parts_apart", &c.Apart, 0, 0, One, "share of the jobs of parts of which no site carries two parts").Only(inScenario, wishes),
+		keys.Share("parts_share", &c.Share, 0, 0, One, "share of the jobs, of those that sites_share leaves in one piece, that have unlike parts: the first is the job as it is drawn; a larger one adds jobs and changes no other").Only(kinds.InScenario, wishes),
+		keys.Wholes("parts", &c.Parts, keys.FromTo(2, 2), 2, grid.MaxParts, "how many parts such a job has, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Factors("parts_nodes", &c.Nodes, keys.FromTo(One/4, One), 1, 10*One, "nodes of each part but the first over the job's, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Factors("parts_length", &c.Length, keys.FromTo(One/4, One), 1, 10*One, "length of each part but the first over the job's, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Factors("parts_offset", &c.Offset, Range[Thousandths]{}, 0, 10*One, "when each part but the first starts, after the job's start, over the job's length, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("parts_apart", &c.Apart, 0, 0, One, "share of the jobs of parts of which no site carries two parts").Only(kinds.InScenario, wishes),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -110,7 +111,7 @@ type Batch struct{ Jobs []Job }
 // ReadBatch reads a batch of jobs. An error that does not come from the file system is a
 // *Problems.
 func ReadBatch(file string) (*Batch, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func parseBatch(file string, text []byte, simulated bool, until grid.Duration, b
 		return nil, err
 	}
 	*aroundOf(t) = by
-	if err := mustBe(t, KindBatch); err != nil {
+	if err := kinds.Must(t, kinds.Batch); err != nil {
 		return nil, err
 	}
 	b := &Batch{}
@@ -166,9 +167,9 @@ func readJobs(t *keys.Table, simulated bool, until grid.Duration) []Job {
 	names := map[string]int{}
 	for _, j := range list {
 		var one Job
-		j.In = inBatch
+		j.In = kinds.InBatch
 		if simulated {
-			j.In = inScenario
+			j.In = kinds.InScenario
 		}
 		j.Fill(one.keys(until, names))
 		out = append(out, one)
@@ -247,8 +248,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 		}),
 		keys.Span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").ByDefault("from `speedup` or its parts; must be given without a table there"),
 		keys.Span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").ByDefault("its length"),
-		keys.Share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").Only(inScenario, failsReally),
-		keys.Factors("fails_after", &j.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(inScenario, failsReally),
+		keys.Share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").Only(kinds.InScenario, failsReally),
+		keys.Factors("fails_after", &j.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(kinds.InScenario, failsReally),
 		keys.Amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node").ByDefault("1 in a scenario; on a network that of the slowest suited nodes known, at most 1"),
 		keys.Rule(func(t *keys.Table) { j.AnyPerformance = !t.Has("min_performance") }),
 		keys.Amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").ByDefault("implied by the budget; without either, the broker's `price_cap`. In a scenario one of the two must be given"),
@@ -262,7 +263,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Custom("spread", keys.About{Kind: "word", Default: `"any"`, Words: spreads}, func(t *keys.Table, key string) {
 			j.OneSite = t.OneOf(key, "any", spreads) == "one-site"
 		}, "sites over which it may spread"),
-		keys.Amount("submit", &j.Submit, 0, "submission, after the start of the scenario").Only(inScenario, ""),
+		keys.Amount("submit", &j.Submit, 0, "submission, after the start of the scenario").Only(kinds.InScenario, ""),
 		keys.Rule(func(t *keys.Table) {
 			if until > 0 && j.Submit > until {
 				t.Wrong("submit", "%s is after the end of the scenario, %s; the job would never be submitted", j.Submit.Words(), until.Words())
@@ -314,7 +315,7 @@ func urgency(to *grid.Urgency, def grid.Urgency, doc string) keys.Key {
 // moment is a span after the submission or, in a batch, an RFC 3339 date.
 func moment(name string, to *Moment, def grid.Duration, doc string) keys.Key {
 	return keys.Custom(name, keys.About{Kind: "duration after the submission, or a date in a batch"}, func(t *keys.Table, key string) {
-		*to = readMoment(t, key, def, t.In == inScenario, "the submission")
+		*to = readMoment(t, key, def, t.In == kinds.InScenario, "the submission")
 	}, doc)
 }
 
@@ -373,7 +374,7 @@ func (j *Job) window(t *keys.Table) {
 func (j *Job) money(t *keys.Table) {
 	price, budget := t.Has("max_price"), t.Has("budget")
 	if !price && !budget && !t.Has("part") {
-		if j.Unpriced = t.In == inBatch; !j.Unpriced {
+		if j.Unpriced = t.In == kinds.InBatch; !j.Unpriced {
 			t.Wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
 		}
 	}

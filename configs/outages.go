@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -29,12 +30,12 @@ func (s *Site) outages(until grid.Duration) keys.List {
 	const real = "is only for scenarios; the nodes of a real site fail by themselves"
 	o := &s.Outages
 	return keys.List{
-		keys.Span("mtbf", &o.MTBF, 0, grid.Minute, "mean time that a node serves until it fails, drawn exponentially. What runs on it is lost; a leg is refunded with the penalty, and repaired").ByDefault("no node fails").Only(inScenario, real).When(withNodes),
-		keys.Span("mttr", &o.MTTR, 4*grid.Hour, grid.Second, "mean time until it is back, drawn exponentially").Only(inScenario, real).When(withNodes),
-		keys.Text("outages", &o.File, "", "file of the nodes that fail, in lines `"+workload.OutagesHead+"`; which nodes of the group they are is drawn. Alternative to `mtbf`").Only(inScenario, real).When(withNodes),
+		keys.Span("mtbf", &o.MTBF, 0, grid.Minute, "mean time that a node serves until it fails, drawn exponentially. What runs on it is lost; a leg is refunded with the penalty, and repaired").ByDefault("no node fails").Only(kinds.InScenario, real).When(withNodes),
+		keys.Span("mttr", &o.MTTR, 4*grid.Hour, grid.Second, "mean time until it is back, drawn exponentially").Only(kinds.InScenario, real).When(withNodes),
+		keys.Text("outages", &o.File, "", "file of the nodes that fail, in lines `"+workload.OutagesHead+"`; which nodes of the group they are is drawn. Alternative to `mtbf`").Only(kinds.InScenario, real).When(withNodes),
 		keys.Rule(func(t *keys.Table) {
 			switch {
-			case t.In != inScenario || !t.Clean("mtbf") || !t.Clean("mttr"):
+			case t.In != kinds.InScenario || !t.Clean("mtbf") || !t.Clean("mttr"):
 			case o.MTBF > 0 && o.File != "":
 				t.Wrong("outages", "cannot be combined with mtbf; leave one of them out")
 			case o.MTBF == 0 && t.Has("mttr"):
@@ -58,7 +59,7 @@ func (s *Scenario) loadOutages(dir string) error {
 			continue
 		}
 		file := keys.Resolve(dir, o.File)
-		text, err := readFile(file)
+		text, err := kinds.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("outages of site %q: %w", s.Sites[i].Name, err)
 		}

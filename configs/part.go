@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -144,7 +145,7 @@ func (p *jobPart) workKeys(j *Job) keys.List {
 
 // program checks what a part runs. A part without a program just holds its nodes.
 func (p *jobPart) program(t *keys.Table, runs bool) {
-	if p.runs = runs; !runs || t.In == inScenario && (t.Has("script") || p.work.Command == nil && p.work.Script == "") {
+	if p.runs = runs; !runs || t.In == kinds.InScenario && (t.Has("script") || p.work.Command == nil && p.work.Script == "") {
 		return // a simulation reads no scripts
 	}
 	for _, key := range []string{"command", "script", "env", "workdir", "output", "error"} {
@@ -216,7 +217,7 @@ func (j *Job) compose(t *keys.Table) {
 			t.WrongAt(part.At(i).Key("offset"), "ends %s after the job's start, which is beyond the broker's horizon, %s; take a shorter offset, or a longer horizon", j.Parts[i].Last().Words(), h.Words())
 		}
 	}
-	if j.Unpriced = t.In == inBatch && len(unpriced) == len(j.Parts) && !t.Has("budget"); j.Unpriced {
+	if j.Unpriced = t.In == kinds.InBatch && len(unpriced) == len(j.Parts) && !t.Has("budget"); j.Unpriced {
 		unpriced = nil
 	}
 	if len(unpriced) > 0 && !t.Has("budget") {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -51,7 +52,7 @@ func pieceKeys(p *grid.PricePiece) keys.List {
 // instant is a time since the scenario's zero or, elsewhere, an RFC 3339 date.
 func instant(name string, to *grid.Time, doc string) keys.Key {
 	return keys.Custom(name, keys.About{Kind: "duration after the zero of time, or a date in a process"}, func(t *keys.Table, key string) {
-		m := readMoment(t, key, 0, t.In == inScenario, "its zero")
+		m := readMoment(t, key, 0, t.In == kinds.InScenario, "its zero")
 		if *to = grid.Time(m.After); !m.Date.IsZero() {
 			*to = grid.Time(m.Date.UnixMilli())
 		}
@@ -85,7 +86,7 @@ func (c *curve) apply(t *keys.Table, groups []grid.Group) {
 		}
 	}
 	if c.file != "" {
-		rows, err := readHours(c.file, c.repeat, t.In == inScenario)
+		rows, err := readHours(c.file, c.repeat, t.In == kinds.InScenario)
 		if err != nil {
 			t.Wrong("price_file", "%v", err)
 			return
@@ -130,7 +131,7 @@ const hoursHead = "from,factor"
 // the next line, the last one for ever or until the factors repeat. Empty lines and lines
 // that begin with "#" are skipped.
 func readHours(file string, repeat grid.Duration, simulated bool) (*hours, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -145,7 +146,7 @@ type Notify struct {
 // ReadSiteProcess reads the file of a site's process. An error that does not come from the
 // file system is a *Problems. Of the files that it names, only price_file is opened.
 func ReadSiteProcess(file string) (*SiteProcess, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -158,14 +159,14 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	near := []Kind{KindSite}
+	near := []kinds.Kind{kinds.Site}
 	if slices.ContainsFunc([]string{"now", "running", "reserved", "queued"}, func(name string) bool { _, ok := t.Keys[name]; return ok }) {
 		near = nil // without [listen] it is a snapshot
 	}
-	if err := mustBe(t, KindSiteProcess, near...); err != nil {
+	if err := kinds.Must(t, kinds.SiteProcess, near...); err != nil {
 		return nil, err
 	}
-	t.In = inProcess
+	t.In = kinds.InProcess
 	out := &SiteProcess{}
 	t.Fill(out.keys())
 	return keys.Finish(t, out)
@@ -199,7 +200,7 @@ func (s *SiteProcess) proofKeySafe(t *keys.Table) {
 // ReadBrokerProcess reads the file of a broker's process. An error that does not come from
 // the file system is a *Problems. Files that it names are not opened.
 func ReadBrokerProcess(file string) (*BrokerProcess, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +213,10 @@ func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBe(t, KindBrokerProcess, KindBroker); err != nil {
+	if err := kinds.Must(t, kinds.BrokerProcess, kinds.Broker); err != nil {
 		return nil, err
 	}
-	t.In = inProcess
+	t.In = kinds.InProcess
 	out := &BrokerProcess{}
 	t.Fill(out.keys())
 	return keys.Finish(t, out)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // Table is a table of a file with its keys, in order of the file.
@@ -21,16 +22,16 @@ func Tables() []Table {
 	var scenario string
 	var out []Table
 	for _, f := range []struct {
-		kind Kind
+		kind kinds.Kind
 		in   keys.Files
 		list keys.List
 	}{
-		{KindScenario, inScenario, new(Scenario).keys()},
-		{KindBatch, inBatch, new(Batch).keys(false, 0)},
-		{KindSweep, inScenario, new(Sweep).keys(&scenario)},
-		{KindSite, 0, new(Snapshot).keys()},
-		{KindSiteProcess, inProcess, new(SiteProcess).keys()},
-		{KindBrokerProcess, inProcess, new(BrokerProcess).keys()},
+		{kinds.Scenario, kinds.InScenario, new(Scenario).keys()},
+		{kinds.Batch, kinds.InBatch, new(Batch).keys(false, 0)},
+		{kinds.Sweep, kinds.InScenario, new(Sweep).keys(&scenario)},
+		{kinds.Site, 0, new(Snapshot).keys()},
+		{kinds.SiteProcess, kinds.InProcess, new(SiteProcess).keys()},
+		{kinds.BrokerProcess, kinds.InProcess, new(BrokerProcess).keys()},
 	} {
 		out = listTables(out, f.kind, f.in, "", Table{File: string(f.kind)}, f.list)
 	}
@@ -38,7 +39,7 @@ func Tables() []Table {
 }
 
 // listTables appends a table and those in it.
-func listTables(out []Table, file Kind, in keys.Files, path string, t Table, list keys.List) []Table {
+func listTables(out []Table, file kinds.Kind, in keys.Files, path string, t Table, list keys.List) []Table {
 	at := len(out)
 	out = append(out, t)
 	for k := range list.Of(in) {
@@ -50,7 +51,7 @@ func listTables(out []Table, file Kind, in keys.Files, path string, t Table, lis
 			}
 			within := in
 			if k.Name == "job" && path == "broker" {
-				within = inScenario
+				within = kinds.InScenario
 			}
 			out = listTables(out, file, within, below, Table{File: string(file), Name: a.Shape(below), Doc: k.Doc}, a.Below())
 			continue

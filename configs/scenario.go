@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -51,6 +52,7 @@ type Site struct {
 	InDoubt    grid.Duration   // how long a prepared leg waits for the decision, at least Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
+	Forecast   bool            // local jobs are forecast, and who asks is told when one would start
 
 	// Cap is how many node-seconds one broker may hold unconfirmed at the site, 1..10^12;
 	// 0, if the key is left out: no cap. A single hold is always allowed.
@@ -91,7 +93,7 @@ type VOShare struct {
 // its sites do. An error that
 // does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (tex
 		return nil, nil
 	}
 	file := keys.Resolve(dir, b.Batch)
-	if text, err = readFile(file); err != nil {
+	if text, err = kinds.ReadFile(file); err != nil {
 		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
 	return text, b.takeBatch(file, text, until, sites)
@@ -143,10 +145,10 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBe(t, KindScenario, KindBroker); err != nil {
+	if err := kinds.Must(t, kinds.Scenario, kinds.Broker); err != nil {
 		return nil, err
 	}
-	t.In = inScenario
+	t.In = kinds.InScenario
 	s := &Scenario{}
 	t.Fill(s.keys())
 	return keys.Finish(t, s)
@@ -192,6 +194,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
 		keys.Policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
 		keys.Span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").When(withFairShare),
+		keys.Boolean("forecast", &s.Forecast, false, "forecast when local jobs start: dry runs and explanations then say when a job in the queue would (100 draws for each job that waits)").When(&keys.Condition{
+			Text: "with a queue of a policy other than slurm", Holds: func(*keys.Table) bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }}),
 		queues(&s.Queues),
 		keys.Section("job_limits", func() keys.List { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
 		keys.Section("limits", s.Limits.keys, "the operator's limits on reservations"),
@@ -216,8 +220,8 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 			}
 		}),
 		keys.Refuse("time_shared", notYet), keys.Refuse("refund", notYet), keys.Refuse("fix", notYet),
-		keys.Span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").Only(inScenario, stays),
-		keys.Span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").ByDefault("the scenario's `until`").Only(inScenario, stays),
+		keys.Span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").Only(kinds.InScenario, stays),
+		keys.Span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").ByDefault("the scenario's `until`").Only(kinds.InScenario, stays),
 		keys.Rule(func(t *keys.Table) { s.stay(t, until) }),
 		keys.Boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
 		keys.Rule(func(*keys.Table) { s.SellsNothing = !sells }),
@@ -266,7 +270,7 @@ func (s *Site) policy(t *keys.Table, key string) {
 func (s *Site) stay(t *keys.Table, until grid.Duration) {
 	joins, leaves := s.Joins, s.Leaves
 	switch {
-	case t.In != inScenario:
+	case t.In != kinds.InScenario:
 	case !t.Clean("joins") || !t.Clean("leaves"):
 	case joins >= until:
 		t.Wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())

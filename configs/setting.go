@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -37,7 +38,7 @@ func JobKeys() []JobKey { return jobKeys("", new(Job).keys(0, map[string]int{}))
 
 func jobKeys(table string, list keys.List) []JobKey {
 	var out []JobKey
-	for k := range list.Of(inBatch) {
+	for k := range list.Of(kinds.InBatch) {
 		if k.Name == "command" || k.Name == "script" {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/workload/slurmdump"
@@ -49,7 +50,7 @@ func (s *Site) slurmKeys() keys.List {
 				keys.File("assoc", &to.Assoc, "", "what `sacctmgr show assoc -P` prints; users of a log are named by their numbers").ByDefault("no fair share, no limits"),
 				keys.File("usage", &to.Usage, "", "what `sshare -alP` prints: usage at the begin").ByDefault("none"),
 			}
-		}, "files that say how Slurm serves the queue").When(withSlurm).Only(inScenario, slurmDecides),
+		}, "files that say how Slurm serves the queue").When(withSlurm).Only(kinds.InScenario, slurmDecides),
 	}
 }
 
@@ -63,7 +64,7 @@ func (s *Site) openSlurm(t *keys.Table) {
 	if s.Slurm == nil {
 		return
 	}
-	if t.In != inScenario {
+	if t.In != kinds.InScenario {
 		t.Wrong("policy", "%q %s", bySlurm.Name, slurmDecides)
 		return
 	}

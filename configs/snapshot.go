@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/formula"
@@ -54,7 +55,7 @@ type QueuedJob struct {
 // ReadSite reads a site's snapshot. An error that does not come from the file system is a
 // *Problems.
 func ReadSite(file string) (*Snapshot, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBe(t, KindSite); err != nil {
+	if err := kinds.Must(t, kinds.Site); err != nil {
 		return nil, err
 	}
 	s := &Snapshot{}

@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // Bounds of a sweep.
@@ -41,7 +42,7 @@ type Sweep struct {
 // ReadSweep reads a sweep and the scenario that it names, and checks every point. An error
 // that does not come from the file system is a *Problems, or names the invalid point.
 func ReadSweep(file string) (*Sweep, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := mustBe(t, KindSweep); err != nil {
+	if err := kinds.Must(t, kinds.Sweep); err != nil {
 		return nil, "", err
 	}
 	s = &Sweep{file: file, text: text}
@@ -151,7 +152,7 @@ func (s *Sweep) load(scenario string) error {
 	}
 	s.base = keys.Resolve(filepath.Dir(s.file), scenario)
 	s.dir = filepath.Dir(s.base)
-	text, err := readFile(s.base)
+	text, err := kinds.ReadFile(s.base)
 	if err != nil {
 		return fmt.Errorf("%s: scenario: %w", s.file, err)
 	}

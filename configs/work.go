@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -31,7 +32,7 @@ func (j *Job) workKeys(w *grid.Work) keys.List {
 			if j.Runs = t.Has("command") || t.Has("script"); t.Has("part") {
 				return // its parts run it, each with what it adds
 			}
-			if !j.Runs || t.In == inScenario && t.Has("script") { // a simulation reads no scripts
+			if !j.Runs || t.In == kinds.InScenario && t.Has("script") { // a simulation reads no scripts
 				return
 			}
 			for _, key := range []string{"command", "script", "env", "workdir", "output", "error", "rendezvous"} {
@@ -84,7 +85,7 @@ func raw(t *keys.Table, key string) string {
 // program returns the text of a script file. A simulation does not open the file.
 func program(t *keys.Table, key string) string {
 	name := t.File(key, "")
-	if name == "" || t.In == inScenario {
+	if name == "" || t.In == kinds.InScenario {
 		return ""
 	}
 	text, err := readProgram(name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -67,8 +68,8 @@ func (w *Workload) keys(site *Site, duration grid.Duration) keys.List {
 	const elsewhere = "can be used only in the file of a site's process; leave the key out"
 	models := []string{"lublin", "uniform"}
 	return keys.List{
-		keys.Share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").Only(inProcess, elsewhere),
-		keys.Whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").Only(inProcess, elsewhere),
+		keys.Share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").Only(kinds.InProcess, elsewhere),
+		keys.Whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").Only(kinds.InProcess, elsewhere),
 		keys.Days("days", &w.Days, duration, "span of submissions").ByDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
 		keys.Whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").ByDefault("the nodes of the largest group"),
 		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
@@ -94,7 +95,7 @@ func (w *Workload) enough(t *keys.Table) {
 	if w.Model == "uniform" && !t.Has("load") && !t.Has("jobs") {
 		t.Wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
 	}
-	if t.In != inProcess {
+	if t.In != kinds.InProcess {
 		return
 	}
 	if w.Trace != "" {
@@ -170,13 +171,13 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 		keys.Share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
 		keys.Span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
 		keys.Factors("run", &w.Run, keys.FromTo(One, One), 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
-		keys.Share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").Only(inScenario, wishes),
-		keys.Factors("fails_after", &w.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(inScenario, wishes),
-		keys.Share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").Only(inScenario, wishes),
-		keys.Factors("cancel_at", &w.CancelAt, keys.FromTo(0, One), 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").Only(inScenario, wishes),
-		keys.Share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").Only(inScenario, wishes),
-		keys.Factors("modify_at", &w.ModifyAt, keys.FromTo(0, One), 0, One, "when they do, as for `cancel_at`").Only(inScenario, wishes),
-		keys.Factors("modify_length", &w.ModifyLength, keys.FromTo(One/2, 3*One/2), 1, 100*One, "new length over the old one, drawn uniformly").Only(inScenario, wishes),
+		keys.Share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").Only(kinds.InScenario, wishes),
+		keys.Factors("fails_after", &w.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").Only(kinds.InScenario, wishes),
+		keys.Factors("cancel_at", &w.CancelAt, keys.FromTo(0, One), 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_at", &w.ModifyAt, keys.FromTo(0, One), 0, One, "when they do, as for `cancel_at`").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_length", &w.ModifyLength, keys.FromTo(One/2, 3*One/2), 1, 100*One, "new length over the old one, drawn uniformly").Only(kinds.InScenario, wishes),
 		keys.Rule(func(t *keys.Table) {
 			if withModel.Holds(t) {
 				t.Need("jobs", "200")
