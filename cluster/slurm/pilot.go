@@ -212,7 +212,7 @@ func (d *Driver) runIn(ctx context.Context, m agents.Command) (agents.Outcome, g
 	if where := whereabouts(m, here); where != "" {
 		files["where"] = where
 	}
-	start := strconv.FormatInt(int64((m.Start+grid.Second-1)/1000), 10)
+	start := strconv.FormatInt(int64(m.Start.Add(grid.Second-1)/1000), 10)
 	values := fmt.Sprintf("left=%d taken=%d mute=%d pilot=%s work=%s start=%s wrapper=%s\n", pilotLeft, pilotTaken, pilotMute, ssh.Quote(m.In), ssh.Quote(m.Name), start, ssh.Quote(here+"/wrapper"))
 	_, err := d.afar.do(ctx, "run", d.c.setting()+d.afar.in()+values+`running=$(squeue --noheader --name="$pilot" --states=RUNNING --format=%A) || exit 1
 [ -n "$running" ] && [ -e "$pilot/begun" ] && [ ! -e "$pilot/left" ] || exit $left
