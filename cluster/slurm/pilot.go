@@ -65,7 +65,7 @@ bourse_leave() {
       bourse_i=$((bourse_i + 1)); "$bourse_sleep" 1
     done
   fi
-  : 2>/dev/null >"$bourse_here/left"
+  (: >"$bourse_here/left") 2>/dev/null
   exit 0
 }
 while :; do
@@ -86,7 +86,7 @@ while :; do
   if [ -n "$bourse_told" ] || [ $((bourse_now - bourse_begin)) -ge $((bourse_granted - ` + strconv.Itoa(leavesBefore) + `)) ]; then bourse_leave; fi
   if [ -e "$bourse_here/go" ]; then
     "$bourse_mkdir" "$bourse_here/decided" 2>/dev/null
-    : 2>/dev/null >"$bourse_here/going"
+    (: >"$bourse_here/going") 2>/dev/null
     break
   fi
   "$bourse_sleep" 1

@@ -17,7 +17,7 @@ import (
 // virtual makes the seconds of a pilot's script virtual: its sleep only moves the clock, and does
 // what a story has at that second.
 func virtual(script, clock, story string) string {
-	fakes := "fake_date() { read -r fake_t <" + quote(clock) + "; echo \"$fake_t\"; }\nfake_sleep() {\n[ \"$1\" = 1 ] || return 0\nread -r fake_t <" + quote(clock) +
+	fakes := "fake_date() { read -r fake_t <" + quote(clock) + "; echo \"$fake_t\"; }\nfake_sleep() {\nread -r fake_t <" + quote(clock) +
 		"; fake_t=$((fake_t + 1)); echo \"$fake_t\" >" + quote(clock) + "\n[ $fake_t -lt 2000 ] || exit 99\ncase $fake_t in\n" + story + "\nesac\n}\n"
 	script = strings.Replace(script, "bourse_find date; bourse_date=$bourse_tool", "bourse_date=fake_date", 1)
 	script = strings.Replace(script, "bourse_find sleep; bourse_sleep=$bourse_tool", "bourse_sleep=fake_sleep", 1)
@@ -175,6 +175,9 @@ func TestClaim_APilotFromItsSubmissionToItsWork(t *testing.T) {
 		t.Errorf("the look shows %+v", j)
 	}
 	expect(run, agents.Done)
+	if err := os.WriteFile(filepath.Join(folder, p, "going"), nil, 0o600); err != nil { // the pilot has seen it
+		t.Fatal(err)
+	}
 	expect(run, agents.Done) // its answer was lost
 	if got := string(must(os.ReadFile(filepath.Join(folder, p, "go")))); got != "start=1800000101\nwrapper="+d.work.of(w)+"/wrapper\n" {
 		t.Errorf("the word to go is %q", got)
