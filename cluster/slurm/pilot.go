@@ -28,14 +28,18 @@ import (
 
 // The times of a pilot.
 const (
-	leavesBefore = 5  // seconds before the end of its grant
-	unreadable   = 30 // seconds for which it goes on if its folder cannot be read
+	leavesBefore = "5"  // seconds before the end of its grant
+	unreadable   = "30" // seconds for which it goes on if its folder cannot be read
 )
 
 // pilot is the script of a pilot. It uses nothing but the shell and a few tools.
 func pilot(name, here string, granted grid.Duration) string {
 	head := fmt.Sprintf("#!/bin/sh\n# Submitted by Bourse as the pilot %s.\nbourse_here=%s\nbourse_granted=%d\n", name, ssh.Quote(here), int64(granted/grid.Second))
-	return head + `umask 077
+	return head + idling
+}
+
+// idling is what all pilots have in common.
+const idling = `umask 077
 bourse_find() {
   for bourse_tool in "/usr/bin/$1" "/bin/$1" "/usr/local/bin/$1"; do [ -x "$bourse_tool" ] && return; done
   bourse_tool=$1
@@ -80,10 +84,10 @@ while :; do
         [ "$bourse_key" = grant ] && bourse_number "$bourse_value" && [ "$bourse_value" -gt "$bourse_granted" ] && bourse_granted=$bourse_value
       done <"$bourse_here/grant"
     fi
-  elif [ $((bourse_now - bourse_seen)) -ge ` + strconv.Itoa(unreadable) + ` ]; then
+  elif [ $((bourse_now - bourse_seen)) -ge ` + unreadable + ` ]; then
     bourse_told=1
   fi
-  if [ -n "$bourse_told" ] || [ $((bourse_now - bourse_begin)) -ge $((bourse_granted - ` + strconv.Itoa(leavesBefore) + `)) ]; then bourse_leave; fi
+  if [ -n "$bourse_told" ] || [ $((bourse_now - bourse_begin)) -ge $((bourse_granted - ` + leavesBefore + `)) ]; then bourse_leave; fi
   if [ -e "$bourse_here/go" ]; then
     "$bourse_mkdir" "$bourse_here/decided" 2>/dev/null
     (: >"$bourse_here/going") 2>/dev/null
@@ -104,7 +108,6 @@ while bourse_now=$("$bourse_date" +%s) && [ "$bourse_now" -lt "$bourse_start" ];
 done
 exec /bin/sh "$bourse_wrapper"
 `
-}
 
 // claim submits a pilot, unless a job of that name is there or one has begun.
 func (d *Driver) claim(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
