@@ -42,9 +42,22 @@ const (
 	Run CommandVerb = "run"
 	// End ends the work. It has some time to clean up and is then killed.
 	End CommandVerb = "end"
-	// Delete ends the work and deletes the reservation. It succeeds if neither is there.
+	// Delete ends the work and deletes the reservation. It succeeds if neither is there. Of a
+	// pilot it is the word to leave, running or not.
 	Delete CommandVerb = "delete"
+	// Claim submits a pilot, unless a job of that name is there: a job that holds Count nodes
+	// of Group for at most Limit, and idles. Idling of its own accord, it leaves Granted after
+	// its begin.
+	Claim CommandVerb = "claim"
+	// Grant lets a pilot idle until Granted after its begin. A grant only grows: a smaller one
+	// changes nothing, and is done.
+	Grant CommandVerb = "grant"
 )
+
+// Work may be run in a pilot that runs: Command.In. The pilot decides once between that and
+// leaving, so the work begins at most once and never after it has left; it is denied then. From
+// then on looks show two jobs: the pilot, which runs until the work is over, and the work with
+// its own name, the pilot's number and ManagedJob.In.
 
 // Command tells the driver to change one thing in the resource manager.
 type Command struct {
@@ -56,12 +69,17 @@ type Command struct {
 	// long work may run does not count it.
 	Padding grid.Duration // Reserve, Assign
 	Nodes   []string
-	User    string         // Assign, Run: the local account
+	User    string         // Assign, Run, Claim: the local account
 	Submit  grid.Time      // End, Delete: of the job as last seen; 0 if not seen
 	Number  string         // End, Delete: number of that job
 	Work    *grid.Handover // Run: nil reserves without work
 	Site    string         // Run: the site's name, for the work
-	Options []string       // Run: of the submission, in the manager's own words, as the site's file has them
+	Options []string       // Run, Claim: of the submission, in the manager's own words, as the site's file has them
+	In      string         // Run: the name of the pilot that becomes the work; "": none
+	Group   string         // Claim: where the nodes are
+	Count   int            // Claim: nodes
+	Limit   grid.Duration  // Claim: the job's time limit
+	Granted grid.Duration  // Claim, Grant: from the pilot's begin by its manager
 }
 
 // Outcome is how a command went.

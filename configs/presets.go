@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 //go:embed presets/*.toml
 var presetFiles embed.FS
 
 // presetNames lists the presets in the order in which they are shown.
-var presetNames = []string{"default", "three-traces", "lcg", "sla", "unequal"}
+var presetNames = []string{"default", "three-traces", "lcg", "sla", "unequal", "gpus"}
 
 // Embedded is a scenario that comes with the binary.
 type Embedded struct {
@@ -41,5 +43,5 @@ func Preset(name string) (*Scenario, error) {
 			return Source{Name: "preset " + name, Text: string(p.Text)}.Scenario()
 		}
 	}
-	return nil, fmt.Errorf("no preset is named %q%s", name, choose(name, presetNames))
+	return nil, fmt.Errorf("no preset is named %q%s", name, keys.Choose(name, presetNames))
 }

@@ -102,6 +102,8 @@ type ManagedJob struct {
 	End         Time         `json:"end,omitempty"`   // actual, or by the limit
 	Exit        int          `json:"exit,omitempty"`
 	Signal      int          `json:"signal,omitempty"`
+	Granted     Duration     `json:"granted,omitempty"` // of a pilot: how long it may idle from its begin, as it knows itself
+	In          string       `json:"in,omitempty"`      // of work in a pilot: the pilot's name
 
 	// What a pending job waits for besides nodes.
 	Begin    Time     `json:"begin,omitempty"`    // it does not start before; 0: it may at once

@@ -1914,6 +1914,7 @@ type QuoteRequest struct {
 	Users         []string               `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
 	Legs          []*Leg                 `protobuf:"bytes,3,rep,name=legs,proto3" json:"legs,omitempty"`
 	Together      bool                   `protobuf:"varint,4,opt,name=together,proto3" json:"together,omitempty"` // a site that does not know it prices each leg by itself
+	Queued        []*Queueing            `protobuf:"bytes,5,rep,name=queued,proto3" json:"queued,omitempty"`      // a site that does not know them forecasts nothing
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1976,19 +1977,87 @@ func (x *QuoteRequest) GetTogether() bool {
 	return false
 }
 
+func (x *QuoteRequest) GetQueued() []*Queueing {
+	if x != nil {
+		return x.Queued
+	}
+	return nil
+}
+
+type Queueing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Nodes         int64                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Limit         int64                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Queueing) Reset() {
+	*x = Queueing{}
+	mi := &file_wire_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Queueing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Queueing) ProtoMessage() {}
+
+func (x *Queueing) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Queueing.ProtoReflect.Descriptor instead.
+func (*Queueing) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Queueing) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Queueing) GetNodes() int64 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *Queueing) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 type Quotes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Version       uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Quotes        []*Quote               `protobuf:"bytes,3,rep,name=quotes,proto3" json:"quotes,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	BestEffort    []*BestEffort          `protobuf:"bytes,5,rep,name=best_effort,json=bestEffort,proto3" json:"best_effort,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2069,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2082,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -2044,6 +2113,113 @@ func (x *Quotes) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Quotes) GetBestEffort() []*BestEffort {
+	if x != nil {
+		return x.BestEffort
+	}
+	return nil
+}
+
+type BestEffort struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Median        int64                  `protobuf:"varint,1,opt,name=median,proto3" json:"median,omitempty"`
+	Lower         int64                  `protobuf:"varint,2,opt,name=lower,proto3" json:"lower,omitempty"`
+	Upper         int64                  `protobuf:"varint,3,opt,name=upper,proto3" json:"upper,omitempty"`
+	Level         int64                  `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"` // percent; 0: nothing is known
+	Calibrated    bool                   `protobuf:"varint,5,opt,name=calibrated,proto3" json:"calibrated,omitempty"`
+	Held          int64                  `protobuf:"varint,6,opt,name=held,proto3" json:"held,omitempty"`
+	Of            int64                  `protobuf:"varint,7,opt,name=of,proto3" json:"of,omitempty"`
+	AtOnce        bool                   `protobuf:"varint,8,opt,name=at_once,json=atOnce,proto3" json:"at_once,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BestEffort) Reset() {
+	*x = BestEffort{}
+	mi := &file_wire_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BestEffort) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BestEffort) ProtoMessage() {}
+
+func (x *BestEffort) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BestEffort.ProtoReflect.Descriptor instead.
+func (*BestEffort) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BestEffort) GetMedian() int64 {
+	if x != nil {
+		return x.Median
+	}
+	return 0
+}
+
+func (x *BestEffort) GetLower() int64 {
+	if x != nil {
+		return x.Lower
+	}
+	return 0
+}
+
+func (x *BestEffort) GetUpper() int64 {
+	if x != nil {
+		return x.Upper
+	}
+	return 0
+}
+
+func (x *BestEffort) GetLevel() int64 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *BestEffort) GetCalibrated() bool {
+	if x != nil {
+		return x.Calibrated
+	}
+	return false
+}
+
+func (x *BestEffort) GetHeld() int64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *BestEffort) GetOf() int64 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *BestEffort) GetAtOnce() bool {
+	if x != nil {
+		return x.AtOnce
+	}
+	return false
+}
+
 type Quote struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Fare          *Fare                  `protobuf:"bytes,1,opt,name=fare,proto3" json:"fare,omitempty"`
@@ -2057,7 +2233,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2245,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2082,7 +2258,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -2139,7 +2315,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2151,7 +2327,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2164,7 +2340,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -2257,7 +2433,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2269,7 +2445,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2282,7 +2458,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -2325,7 +2501,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2513,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2526,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Place) GetStart() int64 {
@@ -2392,7 +2568,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2404,7 +2580,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2417,7 +2593,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -2506,7 +2682,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2694,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2707,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2600,7 +2776,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2612,7 +2788,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2625,7 +2801,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2652,7 +2828,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2840,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2853,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2705,7 +2881,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2717,7 +2893,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2730,7 +2906,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2770,7 +2946,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2958,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +2971,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Work) GetCommand() []string {
@@ -2857,7 +3033,7 @@ type EnvVar struct {
 
 func (x *EnvVar) Reset() {
 	*x = EnvVar{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +3045,7 @@ func (x *EnvVar) String() string {
 func (*EnvVar) ProtoMessage() {}
 
 func (x *EnvVar) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +3058,7 @@ func (x *EnvVar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvVar.ProtoReflect.Descriptor instead.
 func (*EnvVar) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EnvVar) GetName() string {
@@ -2918,7 +3094,7 @@ type Handover struct {
 
 func (x *Handover) Reset() {
 	*x = Handover{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2930,7 +3106,7 @@ func (x *Handover) String() string {
 func (*Handover) ProtoMessage() {}
 
 func (x *Handover) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2943,7 +3119,7 @@ func (x *Handover) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handover.ProtoReflect.Descriptor instead.
 func (*Handover) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Handover) GetWork() *Work {
@@ -3027,7 +3203,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3039,7 +3215,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3052,7 +3228,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Peer) GetSite() string {
@@ -3086,7 +3262,7 @@ type WorkResult struct {
 
 func (x *WorkResult) Reset() {
 	*x = WorkResult{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3098,7 +3274,7 @@ func (x *WorkResult) String() string {
 func (*WorkResult) ProtoMessage() {}
 
 func (x *WorkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3111,7 +3287,7 @@ func (x *WorkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkResult.ProtoReflect.Descriptor instead.
 func (*WorkResult) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WorkResult) GetBegin() int64 {
@@ -3183,7 +3359,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3371,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3208,7 +3384,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -3256,7 +3432,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3268,7 +3444,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3281,7 +3457,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -3308,7 +3484,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3320,7 +3496,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3333,7 +3509,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -3360,7 +3536,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3372,7 +3548,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3385,7 +3561,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -3415,7 +3591,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3603,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3616,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -3489,7 +3665,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3677,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3690,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -3550,7 +3726,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +3738,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +3751,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -3616,7 +3792,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3628,7 +3804,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3641,7 +3817,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -3669,7 +3845,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3681,7 +3857,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +3870,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -3728,7 +3904,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3740,7 +3916,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3753,7 +3929,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -3784,7 +3960,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3796,7 +3972,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3809,7 +3985,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3866,7 +4042,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3878,7 +4054,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3891,7 +4067,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3937,7 +4113,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3949,7 +4125,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3962,7 +4138,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{44}
+	return file_wire_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -4033,7 +4209,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4045,7 +4221,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4058,7 +4234,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{45}
+	return file_wire_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -4143,7 +4319,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4155,7 +4331,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4168,7 +4344,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{46}
+	return file_wire_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -4211,7 +4387,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4223,7 +4399,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4236,7 +4412,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{47}
+	return file_wire_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *List) GetBroker() string {
@@ -4281,7 +4457,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4293,7 +4469,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4306,7 +4482,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{48}
+	return file_wire_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -4377,7 +4553,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4389,7 +4565,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4402,7 +4578,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{49}
+	return file_wire_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -4543,7 +4719,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4555,7 +4731,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4568,7 +4744,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{50}
+	return file_wire_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -4610,7 +4786,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4622,7 +4798,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4635,7 +4811,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{51}
+	return file_wire_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -4673,7 +4849,7 @@ type LegOutputRequest struct {
 
 func (x *LegOutputRequest) Reset() {
 	*x = LegOutputRequest{}
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4685,7 +4861,7 @@ func (x *LegOutputRequest) String() string {
 func (*LegOutputRequest) ProtoMessage() {}
 
 func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4698,7 +4874,7 @@ func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutputRequest.ProtoReflect.Descriptor instead.
 func (*LegOutputRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{52}
+	return file_wire_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *LegOutputRequest) GetLeg() *LegID {
@@ -4748,7 +4924,7 @@ type WorkFile struct {
 
 func (x *WorkFile) Reset() {
 	*x = WorkFile{}
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4760,7 +4936,7 @@ func (x *WorkFile) String() string {
 func (*WorkFile) ProtoMessage() {}
 
 func (x *WorkFile) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4773,7 +4949,7 @@ func (x *WorkFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkFile.ProtoReflect.Descriptor instead.
 func (*WorkFile) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{53}
+	return file_wire_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *WorkFile) GetPath() string {
@@ -4813,7 +4989,7 @@ type LegOutput struct {
 
 func (x *LegOutput) Reset() {
 	*x = LegOutput{}
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4825,7 +5001,7 @@ func (x *LegOutput) String() string {
 func (*LegOutput) ProtoMessage() {}
 
 func (x *LegOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4838,7 +5014,7 @@ func (x *LegOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
 func (*LegOutput) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{54}
+	return file_wire_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *LegOutput) GetLeg() *LegID {
@@ -4907,7 +5083,7 @@ type ReplicaStep struct {
 
 func (x *ReplicaStep) Reset() {
 	*x = ReplicaStep{}
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4919,7 +5095,7 @@ func (x *ReplicaStep) String() string {
 func (*ReplicaStep) ProtoMessage() {}
 
 func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4932,7 +5108,7 @@ func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaStep.ProtoReflect.Descriptor instead.
 func (*ReplicaStep) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{55}
+	return file_wire_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ReplicaStep) GetGroup() string {
@@ -4962,7 +5138,7 @@ type ReplicaPart struct {
 
 func (x *ReplicaPart) Reset() {
 	*x = ReplicaPart{}
-	mi := &file_wire_proto_msgTypes[56]
+	mi := &file_wire_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4974,7 +5150,7 @@ func (x *ReplicaPart) String() string {
 func (*ReplicaPart) ProtoMessage() {}
 
 func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[56]
+	mi := &file_wire_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4987,7 +5163,7 @@ func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPart.ProtoReflect.Descriptor instead.
 func (*ReplicaPart) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{56}
+	return file_wire_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ReplicaPart) GetGroup() string {
@@ -5036,7 +5212,7 @@ type ReplicaPartTaken struct {
 
 func (x *ReplicaPartTaken) Reset() {
 	*x = ReplicaPartTaken{}
-	mi := &file_wire_proto_msgTypes[57]
+	mi := &file_wire_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5048,7 +5224,7 @@ func (x *ReplicaPartTaken) String() string {
 func (*ReplicaPartTaken) ProtoMessage() {}
 
 func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[57]
+	mi := &file_wire_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5061,7 +5237,7 @@ func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPartTaken.ProtoReflect.Descriptor instead.
 func (*ReplicaPartTaken) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{57}
+	return file_wire_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ReplicaPartTaken) GetGroup() string {
@@ -5226,17 +5402,36 @@ const file_wire_proto_rawDesc = "" +
 	"PriceCurve\x12\x16\n" +
 	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +
 	"\x02at\x18\x02 \x03(\x12R\x02at\x12\x16\n" +
-	"\x06factor\x18\x03 \x03(\x03R\x06factor\"x\n" +
+	"\x06factor\x18\x03 \x03(\x03R\x06factor\"\xa7\x01\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
 	"\x04legs\x18\x03 \x03(\v2\x10.bourse.wire.LegR\x04legs\x12\x1a\n" +
-	"\btogether\x18\x04 \x01(\bR\btogether\"\x8a\x01\n" +
+	"\btogether\x18\x04 \x01(\bR\btogether\x12-\n" +
+	"\x06queued\x18\x05 \x03(\v2\x15.bourse.wire.QueueingR\x06queued\"L\n" +
+	"\bQueueing\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x03R\x05limit\"\xc4\x01\n" +
 	"\x06Quotes\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12*\n" +
 	"\x06quotes\x18\x03 \x03(\v2\x12.bourse.wire.QuoteR\x06quotes\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb9\x01\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x128\n" +
+	"\vbest_effort\x18\x05 \x03(\v2\x17.bourse.wire.BestEffortR\n" +
+	"bestEffort\"\xc3\x01\n" +
+	"\n" +
+	"BestEffort\x12\x16\n" +
+	"\x06median\x18\x01 \x01(\x03R\x06median\x12\x14\n" +
+	"\x05lower\x18\x02 \x01(\x03R\x05lower\x12\x14\n" +
+	"\x05upper\x18\x03 \x01(\x03R\x05upper\x12\x14\n" +
+	"\x05level\x18\x04 \x01(\x03R\x05level\x12\x1e\n" +
+	"\n" +
+	"calibrated\x18\x05 \x01(\bR\n" +
+	"calibrated\x12\x12\n" +
+	"\x04held\x18\x06 \x01(\x03R\x04held\x12\x0e\n" +
+	"\x02of\x18\a \x01(\x03R\x02of\x12\x17\n" +
+	"\aat_once\x18\b \x01(\bR\x06atOnce\"\xb9\x01\n" +
 	"\x05Quote\x12%\n" +
 	"\x04fare\x18\x01 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\adelayed\x18\x02 \x01(\x03R\adelayed\x12-\n" +
@@ -5528,7 +5723,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -5549,83 +5744,85 @@ var file_wire_proto_goTypes = []any{
 	(*Opened)(nil),           // 16: bourse.wire.Opened
 	(*PriceCurve)(nil),       // 17: bourse.wire.PriceCurve
 	(*QuoteRequest)(nil),     // 18: bourse.wire.QuoteRequest
-	(*Quotes)(nil),           // 19: bourse.wire.Quotes
-	(*Quote)(nil),            // 20: bourse.wire.Quote
-	(*Hold)(nil),             // 21: bourse.wire.Hold
-	(*Flex)(nil),             // 22: bourse.wire.Flex
-	(*Place)(nil),            // 23: bourse.wire.Place
-	(*Held)(nil),             // 24: bourse.wire.Held
-	(*Refused)(nil),          // 25: bourse.wire.Refused
-	(*Prepare)(nil),          // 26: bourse.wire.Prepare
-	(*Prepared)(nil),         // 27: bourse.wire.Prepared
-	(*Confirm)(nil),          // 28: bourse.wire.Confirm
-	(*Work)(nil),             // 29: bourse.wire.Work
-	(*EnvVar)(nil),           // 30: bourse.wire.EnvVar
-	(*Handover)(nil),         // 31: bourse.wire.Handover
-	(*Peer)(nil),             // 32: bourse.wire.Peer
-	(*WorkResult)(nil),       // 33: bourse.wire.WorkResult
-	(*Confirmed)(nil),        // 34: bourse.wire.Confirmed
-	(*Cancel)(nil),           // 35: bourse.wire.Cancel
-	(*Cancelled)(nil),        // 36: bourse.wire.Cancelled
-	(*LegStarted)(nil),       // 37: bourse.wire.LegStarted
-	(*Settled)(nil),          // 38: bourse.wire.Settled
-	(*Release)(nil),          // 39: bourse.wire.Release
-	(*Released)(nil),         // 40: bourse.wire.Released
-	(*Inquire)(nil),          // 41: bourse.wire.Inquire
-	(*Answer)(nil),           // 42: bourse.wire.Answer
-	(*Heuristic)(nil),        // 43: bourse.wire.Heuristic
-	(*Degraded)(nil),         // 44: bourse.wire.Degraded
-	(*Noted)(nil),            // 45: bourse.wire.Noted
-	(*Shifted)(nil),          // 46: bourse.wire.Shifted
-	(*ShiftOffer)(nil),       // 47: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil),    // 48: bourse.wire.ShiftDeclined
-	(*List)(nil),             // 49: bourse.wire.List
-	(*Listing)(nil),          // 50: bourse.wire.Listing
-	(*ListedLeg)(nil),        // 51: bourse.wire.ListedLeg
-	(*Reassert)(nil),         // 52: bourse.wire.Reassert
-	(*Reasserted)(nil),       // 53: bourse.wire.Reasserted
-	(*LegOutputRequest)(nil), // 54: bourse.wire.LegOutputRequest
-	(*WorkFile)(nil),         // 55: bourse.wire.WorkFile
-	(*LegOutput)(nil),        // 56: bourse.wire.LegOutput
-	(*ReplicaStep)(nil),      // 57: bourse.wire.ReplicaStep
-	(*ReplicaPart)(nil),      // 58: bourse.wire.ReplicaPart
-	(*ReplicaPartTaken)(nil), // 59: bourse.wire.ReplicaPartTaken
+	(*Queueing)(nil),         // 19: bourse.wire.Queueing
+	(*Quotes)(nil),           // 20: bourse.wire.Quotes
+	(*BestEffort)(nil),       // 21: bourse.wire.BestEffort
+	(*Quote)(nil),            // 22: bourse.wire.Quote
+	(*Hold)(nil),             // 23: bourse.wire.Hold
+	(*Flex)(nil),             // 24: bourse.wire.Flex
+	(*Place)(nil),            // 25: bourse.wire.Place
+	(*Held)(nil),             // 26: bourse.wire.Held
+	(*Refused)(nil),          // 27: bourse.wire.Refused
+	(*Prepare)(nil),          // 28: bourse.wire.Prepare
+	(*Prepared)(nil),         // 29: bourse.wire.Prepared
+	(*Confirm)(nil),          // 30: bourse.wire.Confirm
+	(*Work)(nil),             // 31: bourse.wire.Work
+	(*EnvVar)(nil),           // 32: bourse.wire.EnvVar
+	(*Handover)(nil),         // 33: bourse.wire.Handover
+	(*Peer)(nil),             // 34: bourse.wire.Peer
+	(*WorkResult)(nil),       // 35: bourse.wire.WorkResult
+	(*Confirmed)(nil),        // 36: bourse.wire.Confirmed
+	(*Cancel)(nil),           // 37: bourse.wire.Cancel
+	(*Cancelled)(nil),        // 38: bourse.wire.Cancelled
+	(*LegStarted)(nil),       // 39: bourse.wire.LegStarted
+	(*Settled)(nil),          // 40: bourse.wire.Settled
+	(*Release)(nil),          // 41: bourse.wire.Release
+	(*Released)(nil),         // 42: bourse.wire.Released
+	(*Inquire)(nil),          // 43: bourse.wire.Inquire
+	(*Answer)(nil),           // 44: bourse.wire.Answer
+	(*Heuristic)(nil),        // 45: bourse.wire.Heuristic
+	(*Degraded)(nil),         // 46: bourse.wire.Degraded
+	(*Noted)(nil),            // 47: bourse.wire.Noted
+	(*Shifted)(nil),          // 48: bourse.wire.Shifted
+	(*ShiftOffer)(nil),       // 49: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil),    // 50: bourse.wire.ShiftDeclined
+	(*List)(nil),             // 51: bourse.wire.List
+	(*Listing)(nil),          // 52: bourse.wire.Listing
+	(*ListedLeg)(nil),        // 53: bourse.wire.ListedLeg
+	(*Reassert)(nil),         // 54: bourse.wire.Reassert
+	(*Reasserted)(nil),       // 55: bourse.wire.Reasserted
+	(*LegOutputRequest)(nil), // 56: bourse.wire.LegOutputRequest
+	(*WorkFile)(nil),         // 57: bourse.wire.WorkFile
+	(*LegOutput)(nil),        // 58: bourse.wire.LegOutput
+	(*ReplicaStep)(nil),      // 59: bourse.wire.ReplicaStep
+	(*ReplicaPart)(nil),      // 60: bourse.wire.ReplicaPart
+	(*ReplicaPartTaken)(nil), // 61: bourse.wire.ReplicaPartTaken
 }
 var file_wire_proto_depIdxs = []int32{
 	13,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
 	14,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
 	18,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	19,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	21,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	24,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	25,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	26,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	27,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	28,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	34,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	35,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	36,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	37,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	38,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	39,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	40,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	41,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	42,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	43,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	44,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	45,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	49,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	50,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	52,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	53,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	46,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	47,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	48,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	54,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
-	56,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
-	57,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
-	58,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
-	59,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
+	20,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	23,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	26,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	27,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	28,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	29,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	30,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	36,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	37,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	38,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	39,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	40,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	41,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	42,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	43,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	44,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	45,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	46,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	47,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	51,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	52,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	54,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	55,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	48,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	49,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	50,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	56,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
+	58,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	59,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
+	60,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
+	61,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
 	1,   // 34: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
 	7,   // 35: bourse.wire.Leg.part:type_name -> bourse.wire.LegPart
 	11,  // 36: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
@@ -5639,93 +5836,95 @@ var file_wire_proto_depIdxs = []int32{
 	16,  // 44: bourse.wire.GroupOffer.opened:type_name -> bourse.wire.Opened
 	12,  // 45: bourse.wire.Opened.free:type_name -> bourse.wire.Profile
 	6,   // 46: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	20,  // 47: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 48: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	8,   // 49: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	9,   // 50: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 51: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 52: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 53: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	22,  // 54: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	8,   // 55: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 56: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	8,   // 57: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 58: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 59: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 60: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	8,   // 61: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	9,   // 62: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 63: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	23,  // 64: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 65: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 66: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 67: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 68: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	31,  // 69: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	30,  // 70: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	29,  // 71: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	32,  // 72: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	9,   // 73: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 74: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 75: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 76: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 77: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 78: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 79: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 80: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 81: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 82: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 83: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 84: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	33,  // 85: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 86: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 87: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 88: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 89: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 90: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 91: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 92: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 93: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 94: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 95: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 96: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 97: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	9,   // 98: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 99: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 100: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 101: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 102: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 103: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 104: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 105: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 106: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	9,   // 107: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 108: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	51,  // 109: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	9,   // 110: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 111: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 112: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 113: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 114: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	8,   // 115: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	33,  // 116: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 117: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	9,   // 118: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	22,  // 119: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
-	51,  // 120: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	31,  // 121: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 122: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	9,   // 123: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 124: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 125: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 126: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	9,   // 127: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	55,  // 128: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
-	129, // [129:129] is the sub-list for method output_type
-	129, // [129:129] is the sub-list for method input_type
-	129, // [129:129] is the sub-list for extension type_name
-	129, // [129:129] is the sub-list for extension extendee
-	0,   // [0:129] is the sub-list for field type_name
+	19,  // 47: bourse.wire.QuoteRequest.queued:type_name -> bourse.wire.Queueing
+	22,  // 48: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 49: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	21,  // 50: bourse.wire.Quotes.best_effort:type_name -> bourse.wire.BestEffort
+	8,   // 51: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	9,   // 52: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 53: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 54: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 55: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	24,  // 56: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	8,   // 57: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 58: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	8,   // 59: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 60: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 61: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 62: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	8,   // 63: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	9,   // 64: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 65: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	25,  // 66: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 67: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 68: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 69: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 70: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	33,  // 71: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	32,  // 72: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	31,  // 73: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	34,  // 74: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	9,   // 75: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 76: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 77: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 78: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 79: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 80: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 81: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 82: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 83: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 84: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 85: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 86: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	35,  // 87: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 88: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 89: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 90: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 91: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 92: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 93: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 94: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 95: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 96: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 97: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 98: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 99: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	9,   // 100: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 101: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 102: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 103: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 104: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 105: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 106: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 107: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 108: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	9,   // 109: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 110: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	53,  // 111: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	9,   // 112: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 113: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 114: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 115: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 116: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	8,   // 117: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	35,  // 118: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 119: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	9,   // 120: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	24,  // 121: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
+	53,  // 122: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	33,  // 123: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 124: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	9,   // 125: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 126: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 127: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 128: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	9,   // 129: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	57,  // 130: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	131, // [131:131] is the sub-list for method output_type
+	131, // [131:131] is the sub-list for method input_type
+	131, // [131:131] is the sub-list for extension type_name
+	131, // [131:131] is the sub-list for extension extendee
+	0,   // [0:131] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5775,7 +5974,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   58,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

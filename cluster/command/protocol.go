@@ -27,11 +27,17 @@ type request struct {
 	Command []string          `json:"command,omitempty"`
 	Script  string            `json:"script,omitempty"` // a program's text, instead of a command
 	Env     map[string]string `json:"env,omitempty"`
-	Dir     string            `json:"dir,omitempty"`    // where the work begins; none: its own folder
-	Output  string            `json:"output,omitempty"` // where its output goes; none: the driver's own place
-	Number  string            `json:"number,omitempty"` // end, delete: of the job as last seen
-	Submit  *grid.Time        `json:"submit,omitempty"` // likewise
-	File    string            `json:"file,omitempty"`   // output
+	Dir     string            `json:"dir,omitempty"`     // where the work begins; none: its own folder
+	Output  string            `json:"output,omitempty"`  // where its output goes; none: the driver's own place
+	Number  string            `json:"number,omitempty"`  // end, delete: of the job as last seen
+	Submit  *grid.Time        `json:"submit,omitempty"`  // likewise
+	In      string            `json:"in,omitempty"`      // run: the name of the pilot that becomes the work
+	Group   string            `json:"group,omitempty"`   // claim
+	Count   int               `json:"count,omitempty"`   // claim: nodes
+	Limit   *grid.Duration    `json:"limit,omitempty"`   // claim: of the job
+	Grant   *grid.Duration    `json:"grant,omitempty"`   // claim: how long it may idle from its begin
+	Seconds *grid.Duration    `json:"seconds,omitempty"` // grant: likewise
+	File    string            `json:"file,omitempty"`    // output
 	From    *int64            `json:"from,omitempty"`
 	Max     int               `json:"max,omitempty"`
 }
@@ -46,7 +52,14 @@ func requestOf(c agents.Command) request {
 			r.Submit = &c.Submit
 		}
 		return r
+	case agents.Claim:
+		r.Group, r.Count, r.Limit, r.Grant, r.User = c.Group, c.Count, &c.Limit, &c.Granted, c.User
+		return r
+	case agents.Grant:
+		r.Seconds = &c.Granted
+		return r
 	}
+	r.In = c.In
 	r.Start, r.End, r.Nodes, r.User = &c.Start, &c.End, c.Nodes, c.User
 	if w := c.Work; w != nil {
 		r.Command, r.Script, r.Dir, r.Output = w.Work.Command, w.Work.Script, w.Work.Dir, w.Work.Output
@@ -220,7 +233,7 @@ func checkJob(j *grid.ManagedJob) error {
 	switch {
 	case j.Number == "" || len(j.Number) > maxName || len(j.Name) > maxName || len(j.User) > maxName:
 		return fmt.Errorf("must have a number, and no name of more than %d bytes", maxName)
-	case j.Count < 0 || j.Limit < 0 || j.Start < 0 || j.Submit < 0 || j.End < 0:
+	case j.Count < 0 || j.Limit < 0 || j.Granted < 0 || len(j.In) > maxName || j.Start < 0 || j.Submit < 0 || j.End < 0:
 		return errors.New("must have no figure below 0")
 	case j.State == grid.ManagedRunning && (j.Start == 0 || len(j.Nodes) == 0):
 		return errors.New("runs, and must have its start and nodes")

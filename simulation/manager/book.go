@@ -48,6 +48,8 @@ type job struct {
 	late        bool          // the command was carried out after its driver had given it up
 	ours        bool
 	work        *Run // set once it has begun
+	pilot       bool
+	in          string // the pilot that becomes this work; "": none
 }
 
 // clone returns a copy that shares only the work on the nodes, which no crash of the manager

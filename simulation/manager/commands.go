@@ -19,6 +19,12 @@ func (m *commands) do(x asked, late bool) agents.CommandDone {
 	switch c := x.Command; {
 	case !m.opt.Reserves && (c.Verb == agents.Reserve || c.Verb == agents.Assign):
 		why = grid.Reason{Code: grid.Invalid, Detail: "this manager keeps no reservations"}
+	case !m.opt.Pilots && (c.Verb == agents.Claim || c.Verb == agents.Grant):
+		why = grid.Reason{Code: grid.Invalid, Detail: "this manager takes no pilots"}
+	case c.Verb == agents.Claim:
+		why = m.claim(x, late)
+	case c.Verb == agents.Grant:
+		why = m.grant(c)
 	case c.Verb == agents.Reserve:
 		why = m.reserve(c)
 	case c.Verb == agents.Assign:
@@ -102,7 +108,10 @@ func (m *commands) run(x asked, late bool) grid.Reason {
 	}
 	j := &job{name: c.Name, user: c.User, count: len(c.Nodes), limit: minutes(c.End.Sub(c.Start)), begin: c.Start, issued: x.at, late: late, ours: true}
 	m.draft(j, c.End.Sub(c.Start))
-	if !m.opt.Reserves {
+	switch {
+	case m.opt.Pilots:
+		return m.runIn(j, c)
+	case !m.opt.Reserves:
 		return m.beginAtOnce(j, c)
 	}
 	r := m.book.find(c.Name)
@@ -150,6 +159,10 @@ func (m *commands) endJobs(c agents.Command) grid.Reason {
 // remove ends the work in a reservation and deletes it once that is over.
 func (m *commands) remove(c agents.Command) grid.Reason {
 	m.endJobs(c)
+	if f := m.nodes.folders[c.Name]; f != nil {
+		f.left = f.left || f.goes == ""
+		return grid.Reason{} // it has the word
+	}
 	r := m.book.find(c.Name)
 	if slices.ContainsFunc(m.book.jobs, func(j *job) bool {
 		return j.state == grid.ManagedRunning && (j.name == c.Name || r != nil && j.reservation == r.name)

@@ -40,7 +40,7 @@ func (c *controller) save() { c.saved, c.savedAt, c.dirty = c.book.clone(), c.no
 
 // at crashes the manager after a while, if a crash is aimed at that moment.
 func (c *controller) at(x moment, most grid.Duration) {
-	if down := c.aimed[x]; down > 0 && c.opt.Reserves {
+	if down := c.aimed[x]; down > 0 && c.opt.queued() {
 		c.aimed[x] = 0
 		c.after(within(c.calls, 1, most), func() { c.crash(down) })
 	}
@@ -66,7 +66,7 @@ func (c *controller) crash(down grid.Duration) {
 		return
 	}
 	c.truth.count(ManagerRestart)
-	if !c.opt.Reserves {
+	if !c.opt.queued() {
 		for _, r := range slices.Clone(c.truth.running) {
 			c.finish(r, 9)
 		}
@@ -114,6 +114,7 @@ func (c *controller) endWork() {
 // finish ends work now, and records that in the book if the manager is up.
 func (c *controller) finish(w *Run, signal int) {
 	c.nodes.over(w, signal)
+	defer c.together(w, signal)
 	if !c.up() {
 		return
 	}

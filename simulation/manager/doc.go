@@ -9,8 +9,9 @@
 //   - Limits are whole minutes, and are enforced by a sweep.
 //   - Jobs that have ended are forgotten after a while.
 //
-// It also serves a queue of local jobs, by policy/backfill. Without reservations it is a
-// machine that begins what it is told to at once.
+// It also serves a queue of local jobs, by policy/backfill. Its nodes may be had by
+// pilots instead of reservations (pilots.go). With neither it is a machine that begins what it
+// is told to at once.
 //
 // A Manager has these parts, each with its own state. The driver (driver.go) has the line
 // of commands, the looks, and what goes wrong with answers. Its commands (commands.go) are

@@ -39,7 +39,7 @@ func (dr *driver) call() {
 	took := within(dr.calls, 40, 230)
 	if dr.faults.strikes(SlowCommand) {
 		most := Slowest
-		if dr.opt.Reserves {
+		if dr.opt.queued() {
 			most += Latest
 		}
 		took = within(dr.calls, grid.Minute/2, most)
@@ -94,7 +94,7 @@ func (dr *driver) carryOut(x asked) agents.CommandDone {
 	switch {
 	case !dr.up():
 		return silent
-	case dr.opt.Reserves && dr.faults.strikes(LateCommand):
+	case dr.opt.queued() && dr.faults.strikes(LateCommand):
 		late := callLimit + within(dr.calls, 1, Latest)
 		dr.truth.trouble(dr.now.Add(late))
 		dr.after(late, func() { dr.late(x) })

@@ -131,7 +131,7 @@ func (f *faults) strike(s Strike) {
 		f.truth.trouble(f.now.Add(s.For))
 	case ManagerRestart:
 		at := []moment{anything, acknowledged, shown, created, begun, handed}[s.Salt%6]
-		if at == anything || !f.opt.Reserves {
+		if at == anything || !f.opt.queued() {
 			f.crash(s.For)
 			break
 		}
@@ -161,7 +161,7 @@ func (f *faults) turn(skew grid.Duration) { f.skew, f.stale = skew, true }
 // lose lets a node fail, be drained or be renamed for a time.
 func (f *faults) lose(s Strike, r *rand.Rand) {
 	n, _ := pick(r, f.nodes.list)
-	if n.state != grid.NodeUp || n.name != n.first || !f.opt.Reserves {
+	if n.state != grid.NodeUp || n.name != n.first || !f.opt.queued() {
 		return
 	}
 	f.truth.count(s.Is)
@@ -291,7 +291,7 @@ func (f *faults) move(x *reservation, r *rand.Rand) bool {
 // reserveForOthers reserves up to half of a partition for maintenance, where nothing
 // else does.
 func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
-	if !f.opt.Reserves {
+	if !f.opt.queued() {
 		return false
 	}
 	p, _ := pick(r, f.opt.Partitions)

@@ -48,8 +48,12 @@ func (s *looks) view() *grid.Look {
 	jobs := slices.Clone(s.book.jobs)
 	slices.SortStableFunc(jobs, byPriority)
 	for _, j := range jobs {
+		granted := grid.Duration(0)
+		if f := s.nodes.folders[j.name]; j.pilot && f != nil {
+			granted = f.granted
+		}
 		l.Jobs = append(l.Jobs, grid.ManagedJob{Number: j.id10(), Name: j.name, User: j.user, State: j.state, Why: j.why, Partition: j.partition,
-			Reservation: j.reservation, Count: j.count, Nodes: j.nodes, Exclusive: true, Limit: j.limit, Submit: j.submit, Start: max(j.start, j.planned()), End: j.end, Exit: j.exit, Signal: j.signal})
+			Reservation: j.reservation, Count: j.count, Nodes: j.nodes, Exclusive: true, Limit: j.limit, Submit: j.submit, Start: max(j.start, j.planned()), End: j.end, Exit: j.exit, Signal: j.signal, In: j.in, Granted: granted})
 	}
 	for _, r := range s.book.reservations {
 		l.Reservations = append(l.Reservations, grid.ManagedReservation{Name: r.name, Start: r.start, End: r.end, Nodes: slices.Clone(r.nodes), Users: slices.Clone(r.users)})

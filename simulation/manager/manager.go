@@ -18,6 +18,8 @@ type Options struct {
 	// Reserves says that it keeps reservations and a queue. Otherwise it begins what it
 	// is told to at once, and keeps what has ended for ever.
 	Reserves bool
+	// Pilots says that it keeps a queue and nobody may reserve: nodes are had by pilots.
+	Pilots   bool
 	Holder   string          // the account that reservations are created for
 	Policy   backfill.Policy // of the local queue
 	Seed     uint64          // of all its draws
@@ -75,7 +77,7 @@ func New(opt Options) *Manager {
 	opt.MinJobAge = cmp.Or(opt.MinJobAge, 5*grid.Minute)
 	t := &truth{struck: map[sim.Kind]int{}}
 	k := &clock{skew: opt.Skew}
-	c := &controller{clock: k, opt: &opt, truth: t, nodes: &nodes{clock: k, truth: t}, calls: stream(opt.Seed, "calls"), book: book{number: 1}, saved: book{number: 1}}
+	c := &controller{clock: k, opt: &opt, truth: t, nodes: &nodes{clock: k, truth: t, folders: map[string]*folder{}}, calls: stream(opt.Seed, "calls"), book: book{number: 1}, saved: book{number: 1}}
 	for _, p := range opt.Partitions {
 		for _, name := range p.Nodes {
 			c.nodes.list = append(c.nodes.list, &node{name: name, first: name, partition: p.Name, state: grid.NodeUp})

@@ -11,6 +11,8 @@ type nodes struct {
 	*clock
 	truth *truth
 	list  []*node
+
+	folders map[string]*folder // of pilots, by name
 }
 
 // node is one of them.
@@ -39,6 +41,13 @@ func (s *nodes) begin(j *job) *Run {
 	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: s.now, ends: s.now.Add(max(j.run, 1)), status: j.status}
 	if first := s.marked(j.name); j.ours && first != nil {
 		w.Again, w.ends, w.status = true, s.now.Add(grid.Second), first.Exit
+	}
+	if f := s.folders[j.name]; j.pilot && f != nil && !w.Again {
+		w.Pilot = true
+		w.idleUntil(f)
+		if f.left {
+			w.ends = s.now.Add(grid.Second)
+		}
 	}
 	for _, name := range j.nodes {
 		if n := s.find(name); n.work == nil {

@@ -67,6 +67,7 @@ func (q *queue) schedule() {
 			q.startReserved(j)
 		}
 	}
+	q.startInPilots()
 	for i := range q.opt.Partitions {
 		q.serve(&q.opt.Partitions[i])
 	}
@@ -167,7 +168,7 @@ func (q *queue) serve(p *Partition) {
 func (q *queue) waiting(p *Partition) []*job {
 	var list []*job
 	for _, j := range q.book.jobs {
-		if j.state == grid.ManagedPending && j.reservation == "" && j.partition == p.Name {
+		if j.state == grid.ManagedPending && j.reservation == "" && j.in == "" && j.partition == p.Name {
 			list = append(list, j)
 		}
 	}
@@ -190,7 +191,7 @@ func (q *queue) free(p *Partition, start, end grid.Time) []string {
 func (q *queue) sweep() {
 	q.stale = true
 	now := q.own()
-	if q.opt.Reserves {
+	if q.opt.queued() {
 		for _, j := range q.book.jobs {
 			if j.state == grid.ManagedRunning && (now >= j.end || q.outlived(j)) {
 				q.stop(j, "TimeLimit")

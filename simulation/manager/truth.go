@@ -26,6 +26,7 @@ type Run struct {
 	Ours       bool // submitted by a command
 	Issued     grid.Time
 	Late       bool // the submission was carried out after its driver had given it up
+	Pilot      bool
 	Again      bool // it had begun before, and ends at once
 	Nodes      []string
 	Begun      grid.Time
@@ -36,6 +37,7 @@ type Run struct {
 	status     int
 	stopped    bool
 	stopSignal int
+	within, of *Run // of a pilot: the work that it has become; of that: the pilot
 }
 
 // touch records that a command has changed what no command had made.
