@@ -56,7 +56,7 @@ func Line(f agents.Fact) grid.Phrase {
 	case facts.ArrayOver:
 		return grid.Say("array %s is %s: %d done, %d failed, %d abandoned, %d withdrawn", f.Job, f.State, f.Done, f.Failed, f.Abandoned, f.Withdrawn)
 	case facts.ClaimSettled:
-		return grid.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+		return grid.Say("%v, abandoned with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
 	case facts.BudgetOpened:
 		return grid.Say("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
 	case facts.Deposited:

@@ -31,7 +31,7 @@ func newSiteLost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lost NAME",
 		Short: "Tell the broker that a site will not come back",
-		Long: `Lost makes the broker give up all legs that it has at a site. It looks for other
+		Long: `Lost makes the broker abandon all legs that it has at a site. It looks for other
 nodes; if there are none, the rest of the window is released with a full
 refund, and the job waits again. A job that fits nowhere without the site waits for
 as long as the broker plans ahead (horizon), and is abandoned after that. The broker
@@ -43,8 +43,8 @@ on, unless --yes is given; with --dry-run it stops there.
 
 If the site comes back after all, it is told to release what it still holds. With
 --undo the broker uses the site again, once the site has listed what it holds. Legs
-that the broker gave up stay so; their jobs, if they still wait, may get new
-windows there.`,
+that the broker has abandoned stay so; their jobs, if they still wait, may get
+new windows there.`,
 		Example: "  bourse site lost north --dry-run\n  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
 		Args:    flags.Arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,7 +34,7 @@ no window of any length, a column says how long one may be. The state of a site 
   skewed     its clock is more than two seconds off
   not-asked  was not asked yet
   left       has left the VO
-  lost       was silent for so long that the broker gave up its legs, or an
+  lost       was silent for so long that the broker abandoned its legs, or an
              operator has declared it lost
 
 With SITE it asks that site itself: its state, what is out of service, and what
