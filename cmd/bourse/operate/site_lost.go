@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
@@ -118,5 +119,5 @@ func stakeWords(s *api.SiteStake) string {
 	}
 	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
 		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
-		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
+		s.Site, grid.Count(s.Legs, "leg"), grid.Count(s.Jobs, "job"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
 }
