@@ -50,6 +50,7 @@ func experiments() []experiment {
 		studyParts(),
 		studyFailures(),
 		studyIncentives(),
+		studyShared(),
 	}
 }
 
