@@ -48,6 +48,7 @@ type Options struct {
 	// Supervisor is the word after which this program supervises the work of one leg, for
 	// sites of kind local.
 	Supervisor string
+	Force      bool // a site may start by a file that takes nodes away from legs
 	// Simulated makes the settings of a site's simulated cluster and returns remarks for the
 	// operator. It may change the agent's configuration.
 	Simulated func(*configs.SiteProcess, *sites.Config) (nodes cluster.Nodes, remarks []string, err error)
@@ -81,6 +82,7 @@ type process struct {
 	rereads  sync.Mutex                                                  // held while the file is read again; guards begun and ending
 	begun    bool                                                        // the agents have begun
 	ending   bool                                                        // the process is stopping: no more rereading
+	unread   atomic.Bool                                                 // its file was refused when it was last read again
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
@@ -106,6 +108,9 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	p.host = live.NewHost(live.Options{Log: p.log, Now: WallClock, Wait: true})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)
+		if errors.As(err, &unusable{}) {
+			return err
+		}
 		return failure.Of(err)
 	}
 	served := make(chan error, 1)

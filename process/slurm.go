@@ -66,11 +66,10 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	if c.Reserves {
 		c.Denied = []string{cfg.Cluster.Holder}
 	}
-	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
-	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
+	// Slurm knows only whole seconds, by its own clock. After a restart, a
 	// submission that is not visible may still take effect for as long as a command may
 	// last. That is less than a leg may be late, so the truth is known in time.
-	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
+	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old
 		c.Limits.LookEvery, c.Limits.LookWithin, c.Limits.Late = 10*grid.Second, 10*grid.Second, 20*grid.Second

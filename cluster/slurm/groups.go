@@ -9,6 +9,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+// Padding is how long nodes are kept after a window: Slurm rounds a job's limit up to whole
+// minutes, and looks every 30 s whether one is past it.
+const Padding = 2 * grid.Minute
+
 // Groups finds the nodes of a site's groups. A group is a partition or a part of it: if its
 // nodes differ in CPUs, memory, features or GPUs, each kind is a group of its own, with a name
 // such as "batch-64c-256g-gpu+ib", and "-4gpu" at its end if only that tells it from another. A node of several partitions belongs to the first that

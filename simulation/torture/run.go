@@ -37,6 +37,7 @@ type Result struct {
 	Leaderships  int // of brokers that replicas hold
 	Struck       map[sim.Kind]int
 	Rows         map[string]int // of docs/TRANSACTION.md, how often each was taken
+	Carried      map[string]int // messages of and for the agent of the last release, by kind
 	Steps        uint64
 	Broken       error // the first invariant that was broken
 }
@@ -59,6 +60,7 @@ func Run(seed uint64, opt Options) (r Result) {
 		}
 		n := c.Counted()
 		r.Transactions, r.Committed, r.Leaderships, r.Rows, r.Steps = n.Decided, n.Committed, n.Leaderships, n.Rows, w.Steps()
+		r.Carried = w.Carried
 		for _, k := range Kinds() {
 			r.Struck[k] = w.Count(k)
 		}

@@ -38,4 +38,5 @@ const (
 	streamParts         = 43
 	streamReloads       = 44
 	streamSlices        = 45
+	streamRelease       = 46
 )

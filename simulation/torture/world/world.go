@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/wire"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
@@ -68,6 +69,7 @@ type World struct {
 	Groups   map[agents.ID]*Group           // of replicas, by their brokers
 	Forgot   map[agents.ID]*Member          // by broker: whose disk is one of the past
 	Codec    *journal.Codec                 // of its journals
+	Carried  map[string]int                 // messages of and for who is of the last release, by kind
 
 	seed    uint64
 	faults  []sim.Fault
@@ -79,6 +81,9 @@ type World struct {
 	replicas       int // that hold each broker; 0: it is alone
 	atReplicas     []sim.Fault
 	struckReplicas map[sim.Kind]int
+
+	old     agents.ID // who is of the last release; "": nobody
+	release *wire.Dialect
 
 	readings map[string]Site // of sites' files, by the why of the reload
 
@@ -174,6 +179,10 @@ func (w *World) begin(seed uint64, faults []sim.Fault, opt sim.Options) *World {
 		opt.Skew = 0
 	}
 	opt.Strike, opt.Tamper, opt.Keep = w.strike, w.tamper, keeps(w.faults)
+	if Mixed(seed) {
+		w.drawRelease()
+		opt.Carry = w.carry
+	}
 	w.Faulty = sim.NewFaulty(opt)
 	for i := range w.Sites {
 		w.addSite(&w.Sites[i])
