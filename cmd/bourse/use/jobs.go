@@ -237,6 +237,7 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 	line("start", "%s", display.Moment(j.Start, now))
 	line("end", "%s", display.Moment(j.End, now))
 	line("cost", "%s credits", display.Credits(j.Cost))
+	gpuLine(line, j)
 	for i := range j.Legs {
 		if l := &j.Legs[i]; l.Closes != 0 {
 			line("window", "%s", windowLine(l, now))
@@ -263,8 +264,12 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 // asked says what a job asks for.
 func asked(line func(name, format string, args ...any), j *api.Job) {
 	if len(j.Parts) < 2 {
-		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
-			grid.Count(j.Nodes, "node"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
+		each, hour := partOfNode(&j.PortionRequest), "node-hour"
+		if each != "" {
+			hour = "hour of such a part"
+		}
+		line("asks for", "%s%s, %s at performance %v or more, for at most %s credits (%v per %s)",
+			grid.Count(j.Nodes, "node"), each, display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice, hour)
 		return
 	}
 	how := ""
@@ -296,6 +301,10 @@ func legTable(j *api.Job, now time.Time) table.Writer {
 	if parts {
 		head = append(head, "<part")
 	}
+	sliced := slices.ContainsFunc(j.Legs, func(l api.Leg) bool { return l.Slices > 0 })
+	if sliced {
+		head = append(head, "<slices")
+	}
 	w := report.NewTable(head...)
 	for i := range j.Legs {
 		l := &j.Legs[i]
@@ -305,6 +314,9 @@ func legTable(j *api.Job, now time.Time) table.Writer {
 		}
 		if parts {
 			row = append(row, l.Part)
+		}
+		if sliced {
+			row = append(row, sharePer(l))
 		}
 		w.AppendRow(row)
 	}
