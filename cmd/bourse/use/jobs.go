@@ -114,11 +114,21 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	return c.list(ctx, server, out, messages)
 }
 
+// fetch lists as many jobs as are wanted, and reports whether there are more.
+func (c *jobsCommand) fetch(ctx context.Context, server *client.Client, f client.Filter) (list []api.Job, more bool, err error) {
+	f.Most = c.most + 1
+	if list, err = server.Jobs(ctx, f); err != nil {
+		return nil, false, flags.Refused(err)
+	}
+	shown := min(len(list), c.most)
+	return list[:shown], shown < len(list), nil
+}
+
 // list prints the jobs.
 func (c *jobsCommand) list(ctx context.Context, server *client.Client, out, messages io.Writer) error {
-	list, err := server.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine, Most: c.most})
+	list, more, err := c.fetch(ctx, server, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine})
 	if err != nil {
-		return flags.Refused(err)
+		return err
 	}
 	list = inOrder(list)
 	if c.JSON {
@@ -130,7 +140,7 @@ func (c *jobsCommand) list(ctx context.Context, server *client.Client, out, mess
 		_, err := fmt.Fprintln(out, "No jobs.")
 		return err
 	}
-	if len(list) == c.most {
+	if more {
 		fmt.Fprintf(messages, "only the newest %d are shown; --most shows more\n", c.most)
 	}
 	rows := folded(list)
