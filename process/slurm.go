@@ -60,6 +60,7 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 		return cluster.Nodes{}, nil, err
 	}
 	agent.Groups, cfg.Groups = groups, groups
+	d.Offer(slurm.Offers(look, cfg.Cluster.Partitions, groups, nodes))
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)

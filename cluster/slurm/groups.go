@@ -59,6 +59,27 @@ func Groups(look *grid.Look, partitions []string, want []grid.Group) ([]grid.Gro
 	return groups, nodes, remarks, nil
 }
 
+// Offers says of each group in which partition its nodes are, and which of that are not offered.
+func Offers(look *grid.Look, partitions []string, groups []grid.Group, nodes [][]string) map[string]Offer {
+	offers := map[string]Offer{}
+	for i, g := range groups {
+		k := slices.IndexFunc(partitions, func(p string) bool {
+			return slices.ContainsFunc(look.Nodes, func(n grid.ManagedNode) bool { return n.Name == nodes[i][0] && slices.Contains(n.Partitions, p) })
+		})
+		if k < 0 {
+			continue
+		}
+		o := Offer{Partition: partitions[k]}
+		for _, n := range look.Nodes {
+			if slices.Contains(n.Partitions, o.Partition) && !slices.Contains(nodes[i], n.Name) {
+				o.Without = append(o.Without, n.Name)
+			}
+		}
+		offers[g.Name] = o
+	}
+	return offers
+}
+
 // kind is the nodes of one partition that are alike.
 type kind struct {
 	name, partition string

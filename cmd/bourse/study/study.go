@@ -45,6 +45,7 @@ func experiments() []experiment {
 		studyPlanning(),
 		studyForecast(),
 		studyForecastBands(),
+		studyChoosing(),
 		studyHoarding(),
 		studyEstimates(),
 		studyParts(),
