@@ -34,24 +34,20 @@ func (c *Checked) String() string {
 		fmt.Fprintf(&b, " %q", c.Name)
 	}
 	sep := ": "
-	add := func(n int, one, many string) {
+	add := func(n int, what string) {
 		if n == 0 {
 			return
 		}
-		word := many
-		if n == 1 {
-			word = one
-		}
-		fmt.Fprintf(&b, "%s%d %s", sep, n, word)
+		b.WriteString(sep + grid.Count(n, what))
 		sep = ", "
 	}
-	add(c.Sites, "site", "sites")
-	add(c.Groups, "group", "groups")
-	add(c.Nodes, "node", "nodes")
-	add(c.Brokers, "broker", "brokers")
-	add(c.Jobs, "job", "jobs")
-	add(c.Points, "combination", "combinations")
-	add(c.Traces, "trace", "traces")
+	add(c.Sites, "site")
+	add(c.Groups, "group")
+	add(c.Nodes, "node")
+	add(c.Brokers, "broker")
+	add(c.Jobs, "job")
+	add(c.Points, "combination")
+	add(c.Traces, "trace")
 	if c.Span > 0 {
 		fmt.Fprintf(&b, "%suntil %s", sep, c.Span.Words())
 	}

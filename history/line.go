@@ -14,9 +14,9 @@ import (
 // taken is what a leg takes: nodes, or so many slices of each.
 func taken(l *grid.Leg) grid.Phrase {
 	if l.Part.Some() {
-		return grid.Say("%d/%d of %s", l.Part.Slices, l.Part.Of, count(l.Nodes, "node"))
+		return grid.Say("%d/%d of %s", l.Part.Slices, l.Part.Of, grid.Count(l.Nodes, "node"))
 	}
-	return grid.Phrase(count(l.Nodes, "node"))
+	return grid.Phrase(grid.Count(l.Nodes, "node"))
 }
 
 // Line describes a fact in one line, without regard to earlier facts.
@@ -48,15 +48,15 @@ func Line(f agents.Fact) grid.Phrase {
 	case facts.LegDone:
 		return grid.Say("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
 	case facts.JobSubmitted:
-		return grid.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+		return grid.Say("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, grid.Count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case facts.ElementsBegun:
-		return grid.Say("%s of array %s begin: %s", count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
+		return grid.Say("%s of array %s begin: %s", grid.Count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
 	case facts.ElementsDropped:
-		return grid.Say("%s of array %s dropped: %s", count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
+		return grid.Say("%s of array %s dropped: %s", grid.Count(f.Elements.Len(), "element"), f.Job, f.Elements.String())
 	case facts.ArrayOver:
 		return grid.Say("array %s is %s: %d done, %d failed, %d abandoned, %d withdrawn", f.Job, f.State, f.Done, f.Failed, f.Abandoned, f.Withdrawn)
 	case facts.ClaimSettled:
-		return grid.Say("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+		return grid.Say("%v, abandoned with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
 	case facts.BudgetOpened:
 		return grid.Say("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
 	case facts.Deposited:
@@ -72,13 +72,13 @@ func Line(f agents.Fact) grid.Phrase {
 	case facts.LifeBegun:
 		return grid.Say("life %d begins", f.Incarnation)
 	case facts.CycleSeen:
-		return grid.Say("cycle %d: %s before %s", f.Cycle, count(len(f.Jobs), "job"), count(len(f.Sites), "site"))
+		return grid.Say("cycle %d: %s before %s", f.Cycle, grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Sites), "site"))
 	case facts.CyclePlanned:
-		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, count(len(f.Chosen), "job"))
+		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, grid.Count(len(f.Chosen), "job"))
 	case facts.BrokerImage:
-		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), count(len(f.Jobs), "job"), count(len(f.Txs), "transaction"), count(len(f.Accounts), "account"))
+		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Txs), "transaction"), grid.Count(len(f.Accounts), "account"))
 	case facts.SiteImage:
-		return grid.Say("image%s: %s, %s", partOf(f.Part, f.Parts), count(len(f.Legs), "leg"), count(len(f.Accounts), "account"))
+		return grid.Say("image%s: %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Legs), "leg"), grid.Count(len(f.Accounts), "account"))
 	}
 	return asJSON(f)
 }
@@ -105,12 +105,4 @@ func partOf(part, parts int) string {
 		return ""
 	}
 	return fmt.Sprintf(" %d of %d", part+1, parts)
-}
-
-// count is a number of things.
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }

@@ -35,9 +35,9 @@ func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
 	case facts.JobSubmitted:
 		if a := f.Job.Array; a.Some() {
 			return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: an array of %s (%s), each of %s for %s, at most %v credits",
-				count(a.Indices.Len(), "element"), a.String(), count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+				grid.Count(a.Indices.Len(), "element"), a.String(), grid.Count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 		}
-		return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: %s for %s, at most %v credits", count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
+		return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: %s for %s, at most %v credits", grid.Count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case facts.ElementsBegun, facts.ElementsDropped, facts.ArrayOver:
 		return ofArray(at, f)
 	case facts.SubmissionRefused:

@@ -36,7 +36,7 @@ func (r *Report) bands(whole bool) []band {
 			list[len(list)-1].nodes += g.Nodes
 		}
 		if whole && len(s.groups) > 1 {
-			list[len(list)-1].name = Count(len(s.groups), "group")
+			list[len(list)-1].name = grid.Count(len(s.groups), "group")
 		}
 	}
 	at := func(site, group int) *band {

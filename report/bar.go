@@ -73,7 +73,7 @@ func lay(bars []bar, nodes int) ([][]lanes.Piece, error) {
 		}
 		if n := free.Height(); n < bars[i].nodes {
 			return nil, fmt.Errorf("%s needed at %v s, %d of %d free: the facts promise a node twice",
-				Count(bars[i].nodes, "node"), bars[i].start, n, nodes)
+				grid.Count(bars[i].nodes, "node"), bars[i].start, n, nodes)
 		}
 		laid[i] = free.Take(bars[i].nodes, bars[i].vo)
 	}

@@ -140,7 +140,7 @@ func (s *Summary) numbers() []view.Figure {
 	}
 	whole := float64(max(nodes, 1))
 	list := []view.Figure{{Name: "of the node-time used", Value: percent(all / whole), Note: fmt.Sprintf("%s by local jobs, %s by VOs", percent(local/whole), percent(vo/whole))},
-		{Name: "local jobs started", Value: strconv.Itoa(started), Note: fmt.Sprintf("on %s of %s", Count(nodes, "node"), Count(len(s.Sites), "site"))}}
+		{Name: "local jobs started", Value: strconv.Itoa(started), Note: fmt.Sprintf("on %s of %s", grid.Count(nodes, "node"), grid.Count(len(s.Sites), "site"))}}
 	if len(s.Brokers) == 0 {
 		return list
 	}
@@ -159,7 +159,7 @@ func (s *Summary) numbers() []view.Figure {
 		extra = percent(cost.Additive.Float()/cost.Base.Float()) + " above base price"
 	}
 	return append(list,
-		view.Figure{Name: fmt.Sprintf("of %s of VOs placed", Count(jobs, "job")), Value: percent(float64(placed) / float64(max(jobs, 1))), Note: fmt.Sprintf("%d, %d of them on several sites", placed, across)},
+		view.Figure{Name: fmt.Sprintf("of %s of VOs placed", grid.Count(jobs, "job")), Value: percent(float64(placed) / float64(max(jobs, 1))), Note: fmt.Sprintf("%d, %d of them on several sites", placed, across)},
 		view.Figure{Name: "mean wait of those placed", Value: span(wait / grid.Duration(max(placed, 1)))},
 		view.Figure{Name: "credits paid for windows", Value: money(paid), Note: extra})
 }

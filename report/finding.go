@@ -41,7 +41,7 @@ func (s *Summary) find() string {
 		return who + " had no jobs."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s placed %d of %s", who, jobs.Placed, Count(jobs.Submitted, "job"))
+	fmt.Fprintf(&b, "%s placed %d of %s", who, jobs.Placed, grid.Count(jobs.Submitted, "job"))
 	if jobs.CoAllocated > 0 {
 		fmt.Fprintf(&b, " (%d across sites)", jobs.CoAllocated)
 	}
@@ -53,17 +53,17 @@ func (s *Summary) find() string {
 		b.WriteString(", " + paid(cost, due != Deadlines{}))
 	}
 	if n := jobs.GivenUp; n > 0 {
-		fmt.Fprintf(&b, "; their users gave up %s", Count(n, "job"))
+		fmt.Fprintf(&b, "; their users gave up %s", grid.Count(n, "job"))
 	}
 	if n := jobs.Failed; n > 0 {
-		fmt.Fprintf(&b, "; the work of %s failed", Count(n, "job"))
+		fmt.Fprintf(&b, "; the work of %s failed", grid.Count(n, "job"))
 	}
 	if refunded > 0 {
 		fmt.Fprintf(&b, "; sites paid back %s credits", money(refunded))
 	}
 	b.WriteString(left(jobs.Submitted-jobs.Placed-jobs.GivenUp, unplaced))
 	if n := due.Kept + due.Missed; n > 0 {
-		fmt.Fprintf(&b, "; %d of %s taken with time-shared work were kept", due.Kept, Count(n, "deadline"))
+		fmt.Fprintf(&b, "; %d of %s taken with time-shared work were kept", due.Kept, grid.Count(n, "deadline"))
 	}
 	return b.String() + "."
 }
@@ -138,7 +138,7 @@ func left(n int, unplaced map[grid.Code]int) string {
 	if n == 0 {
 		return "; none was left over"
 	}
-	text := fmt.Sprintf("; %s found no place", Count(n, "job"))
+	text := fmt.Sprintf("; %s found no place", grid.Count(n, "job"))
 	if unplaced[grid.None] == n {
 		return text + " before the end"
 	}
@@ -167,12 +167,12 @@ func (s *Summary) TurnedAway() []string {
 	for i := range s.Sites {
 		if one := &s.Sites[i]; one.Local.Refused > 0 {
 			lines = append(lines, fmt.Sprintf("site %s refused %s%s", one.Name,
-				Count(one.Local.Refused, "local job"), commonest(one.Local.Refused, one.Local.RefusedFor)))
+				grid.Count(one.Local.Refused, "local job"), commonest(one.Local.Refused, one.Local.RefusedFor)))
 		}
 	}
 	for i := range s.Brokers {
 		if one := &s.Brokers[i]; one.Jobs.NotTaken > 0 {
-			lines = append(lines, fmt.Sprintf("broker %s did not accept %s", one.Name, Count(one.Jobs.NotTaken, "job")))
+			lines = append(lines, fmt.Sprintf("broker %s did not accept %s", one.Name, grid.Count(one.Jobs.NotTaken, "job")))
 		}
 	}
 	return lines
@@ -230,15 +230,7 @@ func (s *Summary) findLocal() string {
 		return "Nothing ran."
 	}
 	return fmt.Sprintf("No VO took part: %s kept the nodes busy for %s of the time and waited longest on %s, %s on average.",
-		Count(started, "local job"), percent(ratio(used, nodes)), s.Sites[late].Name, span(s.Sites[late].Local.MeanWait))
-}
-
-// Count shows "1 job", "2 jobs".
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+		grid.Count(started, "local job"), percent(ratio(used, nodes)), s.Sites[late].Name, span(s.Sites[late].Local.MeanWait))
 }
 
 // percent shows a share of 1 with one decimal, without it from 10 % on.

@@ -234,7 +234,7 @@ func (p *picture) label() {
 // words tells a bar in a tooltip.
 func (p *picture) words(one *bar, b *band) string {
 	where := fmt.Sprintf("%s/%s", p.report.sites[b.site].name, b.name)
-	when := fmt.Sprintf("%s, %s to %s (%s)", Count(one.nodes, "node"), moment(one.start), moment(one.end),
+	when := fmt.Sprintf("%s, %s to %s (%s)", grid.Count(one.nodes, "node"), moment(one.start), moment(one.end),
 		span(one.end.Sub(one.start)))
 	if !one.vo {
 		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)

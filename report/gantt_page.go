@@ -123,7 +123,7 @@ func (p *picture) names(b *band) {
 		p.Box("bg", draw.Box{X: plotLeft - pixel, Y: b.y - 19*pixel, W: plotWidth + 2*pixel, H: 17 * pixel}, "")
 		p.text("s", 20*pixel, b.y-7*pixel, p.report.Summary.Sites[b.site].Name)
 	}
-	x, middle, nodes := plotLeft-8*pixel, b.y+b.h/2, Count(b.nodes, "node")
+	x, middle, nodes := plotLeft-8*pixel, b.y+b.h/2, grid.Count(b.nodes, "node")
 	if b.h >= 30*pixel {
 		p.text("m e", x, middle-2*pixel, clip(b.name, 16))
 		p.text("m e", x, middle+12*pixel, nodes)

@@ -182,7 +182,7 @@ const onePiece = 60_000
 func (r *Report) head(letter string) pageHead {
 	s := &r.Summary
 	h := pageHead{Title: s.Scenario, Finding: s.Finding, Line: fmt.Sprintf("Seed %d, %s simulated, %s, %s.",
-		s.Seed, grid.Duration(s.Until).Words(), Count(len(s.Sites), "site"), Count(len(s.Brokers), "VO"))}
+		s.Seed, grid.Duration(s.Until).Words(), grid.Count(len(s.Sites), "site"), grid.Count(len(s.Brokers), "VO"))}
 	if letter != "" {
 		h.Title = letter + ": " + h.Title
 	}

@@ -35,7 +35,7 @@ func (r *Report) jobsNote(shown int) string {
 		if d := &b.detail; d.looked == 0 && b.cycles > 0 {
 			notes = append(notes, fmt.Sprintf("What alternatives the jobs of %s had is not on record.", b.name))
 		} else if d.unclear > 0 {
-			notes = append(notes, fmt.Sprintf("The alternatives of %s of %s are left out: %s.", Count(d.unclear, "cycle"), b.name, d.why))
+			notes = append(notes, fmt.Sprintf("The alternatives of %s of %s are left out: %s.", grid.Count(d.unclear, "cycle"), b.name, d.why))
 		}
 	}
 	if shown < all {
@@ -86,7 +86,7 @@ func (j *voJob) why() string {
 	case j.window.failure().Refused():
 		return j.window.failure().String()
 	case j.story != nil && j.story.look != nil && j.story.look.chosen > 0:
-		return fmt.Sprintf("no. %d of %s", j.story.look.chosen, Count(j.story.look.found, "alternative"))
+		return fmt.Sprintf("no. %d of %s", j.story.look.chosen, grid.Count(j.story.look.found, "alternative"))
 	}
 	return "placed"
 }
@@ -96,11 +96,11 @@ func (s *story) shown() *view.Story {
 	one := &view.Story{}
 	for i, t := range s.turns {
 		if i == firstTurns && s.dropped > 0 {
-			one.Turns = append(one.Turns, fmt.Sprintf("(%s left out)", Count(s.dropped, "turn")))
+			one.Turns = append(one.Turns, fmt.Sprintf("(%s left out)", grid.Count(s.dropped, "turn")))
 		}
 		words := moment(t.At) + ": " + string(t.Words)
 		if t.times > 1 {
-			words = fmt.Sprintf("%s to %s, %s: %s", moment(t.At), moment(t.last), Count(t.times, "time"), t.Words)
+			words = fmt.Sprintf("%s to %s, %s: %s", moment(t.At), moment(t.last), grid.Count(t.times, "time"), t.Words)
 		}
 		one.Turns = append(one.Turns, words)
 	}
@@ -122,7 +122,7 @@ func (l *look) finding() string {
 	case l.found == 0:
 		return fmt.Sprintf("cycle %d found no alternative", l.cycle)
 	case l.chosen == 0:
-		return fmt.Sprintf("cycle %d found %s and took none", l.cycle, Count(l.found, "alternative"))
+		return fmt.Sprintf("cycle %d found %s and took none", l.cycle, grid.Count(l.found, "alternative"))
 	case l.found == 1:
 		return fmt.Sprintf("the only alternative of cycle %d", l.cycle)
 	}

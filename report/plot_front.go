@@ -16,7 +16,7 @@ func (b *vo) frontPlot(one *batch) Plot {
 	points, exact := one.front()
 	against := one.axis()
 	taken := one.outcome(one.chosen)
-	d := draw.New(560*pixel, 340*pixel, fmt.Sprintf("%s, cycle %d: cost and %s of %s", b.name, one.cycle, against.what, Count(len(one.jobs), "job")), sheet)
+	d := draw.New(560*pixel, 340*pixel, fmt.Sprintf("%s, cycle %d: cost and %s of %s", b.name, one.cycle, against.what, grid.Count(len(one.jobs), "job")), sheet)
 	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
 	f := Plot{Name: fmt.Sprintf("front-%s-%d", b.name, one.cycle), Drawing: d, Title: b.frontTitle(one), About: one.about(len(points), exact), Head: against.head()}
 	c := one.chart(d, points, taken)
@@ -41,14 +41,14 @@ func (b *vo) frontPlot(one *batch) Plot {
 }
 
 func (b *vo) frontTitle(one *batch) string {
-	return fmt.Sprintf("%s, cycle %d: what %s could have cost", b.name, one.cycle, Count(len(one.jobs), "job"))
+	return fmt.Sprintf("%s, cycle %d: what %s could have cost", b.name, one.cycle, grid.Count(len(one.jobs), "job"))
 }
 
 // about says what a front with that many points shows.
 func (b *batch) about(points int, exact bool) string {
 	against := b.axis()
 	s := fmt.Sprintf("The combinations of %s that no other beats in cost and %s at once (%s), and the one that was chosen, minimising %s within the limits.",
-		Count(b.size, "alternative"), against.what, Count(points, "point"), b.goal)
+		grid.Count(b.size, "alternative"), against.what, grid.Count(points, "point"), b.goal)
 	switch against {
 	case &finishAxis:
 		s += " Of equal last ends the one with the least sum of ends is chosen, which need not be the cheapest."

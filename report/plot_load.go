@@ -143,7 +143,7 @@ func (r *Report) loadPanels(d *draw.Drawing, b *band, l *load, top draw.Px, v sh
 	c := chart{Drawing: d, Box: draw.Box{X: plotLeft, Y: top + 22*pixel, W: plotWidth, H: usePanel}, right: 1, high: 100}
 	name := r.sites[b.site].name
 	d.Words("s", draw.Point{X: 20 * pixel, Y: c.Y + 16*pixel}, clip(name, 11))
-	d.Words("m", draw.Point{X: 20 * pixel, Y: c.Y + 32*pixel}, Count(b.nodes, "node"))
+	d.Words("m", draw.Point{X: 20 * pixel, Y: c.Y + 32*pixel}, grid.Count(b.nodes, "node"))
 	d.Box("band", c.Box, "")
 	c.levels(2, "% of nodes")
 	both := make([]float64, len(l.vo))

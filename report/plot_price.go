@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -31,7 +32,7 @@ func (r *Report) pricePlot(v shared) Plot {
 	for k := range n {
 		from, to := float64(k)*width, float64(k+1)*width
 		f.Rows = append(f.Rows, []string{number(from), number(to), strconv.Itoa(plain[k]), strconv.Itoa(dearer[k])})
-		tip := fmt.Sprintf("%s to %s credits per node-hour: %s at base price, %d above it", number(from), number(to), Count(plain[k], "leg"), dearer[k])
+		tip := fmt.Sprintf("%s to %s credits per node-hour: %s at base price, %d above it", number(from), number(to), grid.Count(plain[k], "leg"), dearer[k])
 		column := func(class string, low, high int) {
 			if high > low {
 				y := c.y(float64(high))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
 )
 
@@ -183,7 +184,7 @@ func (s *Study) plot(name, measure string, rows []*StudyRow) Plot {
 // interval draws one line.
 func (c *chart) interval(y draw.Px, r *StudyRow) {
 	c.Words("e", draw.Point{X: c.X - 10*pixel, Y: y + 4*pixel}, clip(r.Setting, 50))
-	tip := fmt.Sprintf("%s: %s ± %s over %s", r.Setting, studyNumber(r.Here), studyNumber(r.CI95), Count(r.Runs, "run"))
+	tip := fmt.Sprintf("%s: %s ± %s over %s", r.Setting, studyNumber(r.Here), studyNumber(r.CI95), grid.Count(r.Runs, "run"))
 	if r.Said != "" {
 		tip += "; paper: " + r.Said
 	}

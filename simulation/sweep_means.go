@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 )
 
@@ -185,15 +186,7 @@ func (s *SweepResults) unlike(point int) string {
 // few warns of an interval over too few seeds.
 func (s *SweepResults) few() string {
 	if n := s.Sweep.Config.Runs; n < report.FewSeeds {
-		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", seeds(n), report.FewSeeds)
+		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", grid.Count(n, "seed"), report.FewSeeds)
 	}
 	return ""
-}
-
-// seeds counts seeds in words.
-func seeds(n int) string {
-	if n == 1 {
-		return "1 seed"
-	}
-	return fmt.Sprintf("%d seeds", n)
 }

@@ -14,7 +14,7 @@ import (
 // sweep is a batch of one array.
 func sweep(id, elements string) api.Batch {
 	j := job("sweep")
-	j.Nodes, j.Array = 1, elements
+	j.Nodes, j.Array = 1, spelled[api.Elements](elements)
 	return api.Batch{ID: id, Jobs: []api.JobRequest{j}}
 }
 

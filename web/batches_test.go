@@ -49,7 +49,7 @@ func TestSubmit_AJobHasAGoalAndAnUrgencyOfItsOwn(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Minimize, b.Jobs[0].Urgency = "finish", "7.5%"
+	b.Jobs[0].Minimize, b.Jobs[0].Urgency = spelled[grid.Goal]("finish"), spelled[grid.Urgency]("7.5%")
 	submit(t, s, ana, b)
 	var j api.Job
 	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.Minimize != "finish" || j.Urgency != "7.5%" {
@@ -62,7 +62,7 @@ func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	b.Jobs[0].Deadline, b.Jobs[0].Ready = "1d", "10m"
+	b.Jobs[0].Deadline, b.Jobs[0].Ready = spelled[api.Moment]("1d"), spelled[api.Moment]("10m")
 	first := submit(t, s, ana, b)
 	h.pass(90 * grid.Second)
 	if again := submit(t, s, ana, b); !slices.Equal(first.Jobs, again.Jobs) {

@@ -36,7 +36,7 @@ func TestBooked_TheFigureOfAnAnswerIsThatOfTheStatementAndOfTheJob(t *testing.T)
 				t.Parallel()
 				h, s := moneyed(t, func(c *broker.Config) { c.Quotas = nil })
 				b := wave("batch-0001")
-				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = "18h", "3d", &api.Credits{Credits: 500 * grid.Credit}
+				b.Jobs[0].Ready, b.Jobs[0].Deadline, b.Jobs[0].Budget = spelled[api.Moment]("18h"), spelled[api.Moment]("3d"), &api.Credits{Credits: 500 * grid.Credit}
 				id := submit(t, s, ana, b).Jobs[0].ID
 				h.pass(grid.Minute)
 				agree(t, s, id, 0)

@@ -56,7 +56,7 @@ func FuzzMoment_ReadsWithinBoundsOrSaysWhatIsWanted(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		at, err := api.Moment(s, zero, 7)
+		at, err := api.MomentAt(s, zero, 7)
 		if err == nil && s != "" && (at < 0 || at > zero.Add(grid.MaxDuration)) {
 			t.Errorf("%q is %v", s, at)
 		}

@@ -48,7 +48,7 @@ func TestSubmit_RefusesSizesAndTimesWithTheNumbers(t *testing.T) {
 		{"no length", "sizes", "length 0 on 2 nodes", func(r *api.JobRequest) { r.Sizes[0].Length = span(0) }},
 		{"none of the sizes", "sizes", "nodes 3 and length 7200 are not one of the sizes", func(r *api.JobRequest) { r.Nodes = 3 }},
 		{"negative run", "run", "-5 seconds", func(r *api.JobRequest) { s := span(-5 * grid.Second); r.Run = &s }},
-		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, but the job takes 3600", func(r *api.JobRequest) { r.Deadline = "3599s" }},
+		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, but the job takes 3600", func(r *api.JobRequest) { r.Deadline = spelled[api.Moment]("3599s") }},
 	} {
 		r := wave("batch-0001").Jobs[0]
 		two(&r)

@@ -163,7 +163,7 @@ func marketRoutes(body int64, m *money) []route {
 		}, m.lose),
 		to(huma.Operation{
 			OperationID: "find-site", Method: http.MethodDelete, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that the broker gave up stay so; jobs that wait may get windows there again." + onRecord, Errors: []int{401, 403, 404, 422, 503},
+			Summary: "Use a lost site again", Description: "It is used again once it has listed its legs. Legs that the broker has abandoned stay so; jobs that wait may get windows there again." + onRecord, Errors: []int{401, 403, 404, 422, 503},
 		}, m.find),
 		to(huma.Operation{
 			OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: []string{"market"},

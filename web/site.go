@@ -45,7 +45,7 @@ type ownSite struct{ *agent }
 
 func (s *ownSite) drain(ctx context.Context, in *drainInput) (*siteOutput, error) {
 	return s.operate(ctx, func(now grid.Time) (agents.Message, error) {
-		until, err := api.Moment(in.Body.Until, now, 0)
+		until, err := api.MomentAt(in.Body.Until, now, 0)
 		return agents.Drain{Until: until, Why: in.Body.Why}, err
 	})
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"strings"
@@ -57,6 +58,12 @@ func unseen(at string, value any) []error {
 				look(fmt.Sprintf("%s[%d]", at, i), v.Index(i))
 			}
 		case reflect.Struct:
+			if w, written := v.Interface().(encoding.TextMarshaler); written {
+				if text, err := w.MarshalText(); err == nil {
+					look(at, reflect.ValueOf(string(text)))
+				}
+				return
+			}
 			for i := range v.NumField() {
 				switch f := v.Type().Field(i); {
 				case f.Tag.Get("shown") == "never": // passed on unchanged

@@ -96,11 +96,3 @@ func listed(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// counted returns "1 job" or "2 jobs".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}

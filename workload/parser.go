@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // parser makes a trace out of chunks of bytes.
@@ -253,7 +255,7 @@ func (p *parser) finish() (*Trace, error) {
 		case t.BadCount > 0 && p.table != nil:
 			return nil, fmt.Errorf("%s:%s; no line is a record of what the first line names", t.Name, t.Bad[0])
 		case p.parts > 0:
-			return nil, fmt.Errorf("%s: has no record but %s of partial executions, whose jobs have no line of status 0 or 1", t.Name, counted(p.parts, "line"))
+			return nil, fmt.Errorf("%s: has no record but %s of partial executions, whose jobs have no line of status 0 or 1", t.Name, grid.Count(p.parts, "line"))
 		case p.table != nil && p.table.left() != "":
 			return nil, fmt.Errorf("%s: has no record left: %s", t.Name, p.table.left())
 		case t.BadCount > 0:
@@ -282,14 +284,14 @@ func (p *parser) notes() (lines []string) {
 		}
 	}
 	if n := p.width - int(fields); n > 0 {
-		say(n, "%s after the %dth left out: SWF has no place for them", counted(n, "column"), int(fields))
+		say(n, "%s after the %dth left out: SWF has no place for them", grid.Count(n, "column"), int(fields))
 	}
-	say(p.parts, "%s of partial executions left out", counted(p.parts, "line"))
+	say(p.parts, "%s of partial executions left out", grid.Count(p.parts, "line"))
 	for i := range p.t.Records {
 		delete(p.partial, p.t.Records[i][JobNumber].Whole())
 	}
-	say(len(p.partial), "%s with such lines and no line of status 0 or 1 left out with them", counted(len(p.partial), "job"))
-	say(p.unset, "%s of 4294967295 or 4294967294 seconds, which are Slurm's words for infinite and none, taken as unknown", counted(p.unset, "time"))
+	say(len(p.partial), "%s with such lines and no line of status 0 or 1 left out with them", grid.Count(len(p.partial), "job"))
+	say(p.unset, "%s of 4294967295 or 4294967294 seconds, which are Slurm's words for infinite and none, taken as unknown", grid.Count(p.unset, "time"))
 	return lines
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // A table is a log with the names of its columns in the first line: the output of Slurm's
@@ -370,6 +372,6 @@ func (t *table) finish(trace *Trace) {
 	}
 	trace.Table, trace.Notes = true, t.notes(trace.Name)
 	if sizeless > 0 {
-		trace.Notes = append(trace.Notes, fmt.Sprintf("%s: %s without a number of processors", trace.Name, counted(sizeless, "job")))
+		trace.Notes = append(trace.Notes, fmt.Sprintf("%s: %s without a number of processors", trace.Name, grid.Count(sizeless, "job")))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // notes say what each column was read for, and which columns, rows and times were not.
@@ -36,8 +38,8 @@ func (t *table) notes(name string) (lines []string) {
 	}
 	say(len(other), "not read: %s", listed(other))
 	for i, c := range t.names {
-		say(t.told[i], "column %s: %s that Slurm writes where there is none (4294967295, INVALID), taken as unknown", c, counted(t.told[i], "value"))
-		say(t.unread[i], "column %s: %s could not be read, taken as unknown", c, counted(t.unread[i], "value"))
+		say(t.told[i], "column %s: %s that Slurm writes where there is none (4294967295, INVALID), taken as unknown", c, grid.Count(t.told[i], "value"))
+		say(t.unread[i], "column %s: %s could not be read, taken as unknown", c, grid.Count(t.unread[i], "value"))
 	}
 	var words []string
 	n := 0
@@ -46,15 +48,15 @@ func (t *table) notes(name string) (lines []string) {
 		n += k
 	}
 	slices.Sort(words)
-	say(n, "%s with a state that is not known, status left open: %s", counted(n, "job"), listed(words))
+	say(n, "%s with a state that is not known, status left open: %s", grid.Count(n, "job"), listed(words))
 	for _, what := range t.leftOut() {
 		say(1, "%s", what)
 	}
 	k := &t.tally
-	say(k.early, "%s that began before the submit: wait taken as 0", counted(k.early, "job"))
-	say(k.reversed, "%s that ended before the start: the end is not used", counted(k.reversed, "job"))
-	say(k.undecided, "%s in an hour that the clock repeated, with nothing to tell which of the two: read as the first", counted(k.undecided, "time"))
-	say(k.skipped, "%s in an hour that the clock left out: read as if it had not been moved yet", counted(k.skipped, "time"))
+	say(k.early, "%s that began before the submit: wait taken as 0", grid.Count(k.early, "job"))
+	say(k.reversed, "%s that ended before the start: the end is not used", grid.Count(k.reversed, "job"))
+	say(k.undecided, "%s in an hour that the clock repeated, with nothing to tell which of the two: read as the first", grid.Count(k.undecided, "time"))
+	say(k.skipped, "%s in an hour that the clock left out: read as if it had not been moved yet", grid.Count(k.skipped, "time"))
 	if k.unnumbered {
 		say(1, "not every job has a number of its own; they are numbered from 1 by submit")
 	}
@@ -80,7 +82,7 @@ func (t *table) leftOut() (lines []string) {
 		{k.lengthless, "job", " left out that ran for a time that nothing says"},
 	} {
 		if of.n > 0 {
-			lines = append(lines, counted(of.n, of.what)+of.more)
+			lines = append(lines, grid.Count(of.n, of.what)+of.more)
 		}
 	}
 	return lines

@@ -82,7 +82,7 @@ func (t *Trace) Useless() string {
 			runs++
 		}
 	}
-	n := counted(len(t.Records), "record")
+	n := grid.Count(len(t.Records), "record")
 	switch {
 	case sizes == 0 && t.Table:
 		return fmt.Sprintf("no column says how many processors, so none of its %s can be used; say which does: bourse convert LOG OUT.swf --map nodes=COLUMN", n)

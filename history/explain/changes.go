@@ -291,7 +291,7 @@ func (x *examiner) deadline() {
 		x.failed("a later deadline, within the broker's horizon,")
 		return
 	}
-	x.add(Change{What: "deadline", Minutes: int(v), Words: fmt.Sprintf("a deadline %d %s later", v, plural(int(v), "minute"))}, o)
+	x.add(Change{What: "deadline", Minutes: int(v), Words: fmt.Sprintf("a deadline %s later", grid.Count(int(v), "minute"))}, o)
 }
 
 // nodes: how many fewer.
@@ -310,7 +310,7 @@ func (x *examiner) nodes() {
 		x.failed("fewer nodes")
 		return
 	}
-	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%d %s in place of %d", q.Nodes-int(v), plural(q.Nodes-int(v), "node"), q.Nodes)}, o)
+	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%s in place of %d", grid.Count(q.Nodes-int(v), "node"), q.Nodes)}, o)
 }
 
 // maxPerformances bounds the performances that are tried.

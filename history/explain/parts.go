@@ -90,7 +90,7 @@ func askedParts(w *writer, q *grid.Request) {
 	w.line("  asked for %d parts%s, at most %v credits", len(q.Parts), how, q.Budget)
 	for i := range q.Parts {
 		p := &q.Parts[i]
-		text := fmt.Sprintf("    %s: %d %s for %s at performance %v or more", p.Name, p.Nodes, plural(p.Nodes, "node"), span(p.Length), p.MinPerformance)
+		text := fmt.Sprintf("    %s: %s for %s at performance %v or more", p.Name, grid.Count(p.Nodes, "node"), span(p.Length), p.MinPerformance)
 		if p.Offset > 0 {
 			text += fmt.Sprintf(", %s after the start", span(p.Offset))
 		}

@@ -117,11 +117,11 @@ func (e *Explanation) head(w *writer) {
 		w.line("  because: %v", e.Reason)
 	}
 	if e.Waiting != nil {
-		w.line("  for that reason since %s, in %d %s", w.clock(e.Waiting.From), e.Waiting.Cycles, plural(e.Waiting.Cycles, "cycle"))
+		w.line("  for that reason since %s, in %s", w.clock(e.Waiting.From), grid.Count(e.Waiting.Cycles, "cycle"))
 	}
 	q := &e.Asked
 	if q.Nodes > 0 {
-		asked := fmt.Sprintf("  asked for %d %s for %s at performance %v or more, at most %v credits", q.Nodes, plural(q.Nodes, "node"), span(q.Length), q.MinPerformance, q.Budget)
+		asked := fmt.Sprintf("  asked for %s for %s at performance %v or more, at most %v credits", grid.Count(q.Nodes, "node"), span(q.Length), q.MinPerformance, q.Budget)
 		if n := len(q.Sizes); n > 0 {
 			asked += fmt.Sprintf("; or in another of its %d sizes, from %d to %d nodes", n, q.Sizes[0].Nodes, q.Sizes[n-1].Nodes)
 		}
@@ -183,8 +183,8 @@ func (e *Explanation) offers(w *writer) {
 	if c == nil {
 		return
 	}
-	w.line("\nCycle %d at %s, of %d it took part in: %s, least %s; %d %s, this one served as number %d",
-		c.Number, w.clock(c.At), e.Cycles, c.Algorithm, c.least(), c.Batch, plural(c.Batch, "job"), c.Place)
+	w.line("\nCycle %d at %s, of %d it took part in: %s, least %s; %s, this one served as number %d",
+		c.Number, w.clock(c.At), e.Cycles, c.Algorithm, c.least(), grid.Count(c.Batch, "job"), c.Place)
 	for i := range c.Sites {
 		s := &c.Sites[i]
 		switch {
@@ -207,7 +207,7 @@ func (e *Explanation) offers(w *writer) {
 		}
 	}
 	if c.NotAsked > 0 {
-		w.line("  and %d more %s, not asked: their turn had not come (max_asked)", c.NotAsked, plural(c.NotAsked, "site"))
+		w.line("  and %s, not asked: their turn had not come (max_asked)", grid.Count(c.NotAsked, "more site"))
 	}
 }
 
@@ -366,11 +366,4 @@ func credits(c grid.Credits) string {
 		return "1 credit"
 	}
 	return c.String() + " credits"
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

@@ -298,7 +298,7 @@ func (e *File) begin(s *stay) {
 	e.count++
 	if !s.shared && s.nodes > 0 {
 		if free := g.gaps.Height(); free < s.nodes {
-			e.tell(fmt.Errorf("site %s, group %s: %s needed at %v s, %d free: the facts promise a node twice", s.site.name, g.name, report.Count(s.nodes, "node"), s.start, free))
+			e.tell(fmt.Errorf("site %s, group %s: %s needed at %v s, %d free: the facts promise a node twice", s.site.name, g.name, grid.Count(s.nodes, "node"), s.start, free))
 			return
 		}
 		s.lanes = slices.Clone(g.gaps.Take(s.nodes, s.vo() || !g.known))

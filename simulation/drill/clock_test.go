@@ -108,7 +108,7 @@ func (f *federation) later(name string) api.Job {
 	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
 	slow := api.Performance{Performance: grid.Unit / 2}
 	a, err := f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
-		{Name: name, Nodes: 200, Length: api.Seconds{Duration: 10 * grid.Minute}, Ready: "1h", MaxPrice: &price, MinPerformance: &slow}}})
+		{Name: name, Nodes: 200, Length: api.Seconds{Duration: 10 * grid.Minute}, Ready: api.Write(api.Moment{After: grid.Hour}), MaxPrice: &price, MinPerformance: &slow}}})
 	must(f.t, err)
 	var j api.Job
 	eventually(f.t, patience, "the job is placed, and every leg confirmed", func() bool {

@@ -23,7 +23,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	f := lay(t, plan{broker: "batch_size = 1\nlost_after = \"4s\"\n"})
 	f.start()
 	before := f.spent()
-	j := f.placedLater("wide", 110, "45s") // any two of the three sites can carry it
+	j := f.placedLater("wide", 110, 45*grid.Second) // any two of the three sites can carry it
 	victim := f.site(j.Sites[len(j.Sites)-1])
 	victim.kill()
 	f.until(j.ID, 40*time.Second, "its part at "+victim.name+" is had elsewhere", func(j *api.Job) bool {
@@ -36,7 +36,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 		t.Errorf("bourse sites: exit %d\n%s", exit, list)
 	}
 
-	all := f.placedLater("all", 140, "45s") // only both of the others together
+	all := f.placedLater("all", 140, 45*grid.Second) // only both of the others together
 	second := f.site(all.Sites[0])
 	second.kill()
 	f.until(all.ID, 60*time.Second, "it is given back", func(j *api.Job) bool { return j.State == "waiting" && j.Reason != nil })
@@ -72,7 +72,7 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n"})
 	f.start()
-	j := f.placedLater("wide", 110, "10m")
+	j := f.placedLater("wide", 110, 10*grid.Minute)
 	victim := f.site(j.Sites[0])
 	victim.kill()
 	if out, messages, exit := f.bourse("site", "lost", victim.name, "--why", "the machine was sold"); exit != 0 || !strings.Contains(out, "the machine was sold") {
@@ -103,11 +103,11 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 
 // placedLater submits a job that starts no sooner than after a span, and waits until its
 // window is committed.
-func (f *federation) placedLater(name string, nodes int, span string) api.Job {
+func (f *federation) placedLater(name string, nodes int, span grid.Duration) api.Job {
 	f.t.Helper()
 	price := api.Price{Price: 20 * grid.Price(grid.Credit)}
 	a, err := f.client().Submit(context.Background(), api.Batch{ID: client.NewBatchID(), Jobs: []api.JobRequest{
-		{Name: name, Nodes: nodes, Length: api.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: span}}})
+		{Name: name, Nodes: nodes, Length: api.Seconds{Duration: 20 * grid.Second}, MaxPrice: &price, Ready: api.Write(api.Moment{After: span})}}})
 	must(f.t, err)
 	var j api.Job
 	eventually(f.t, patience, "job "+name+" is placed", func() bool {

@@ -35,7 +35,7 @@ func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 	f.write()
 	f.start()
 	f.place("before", 10, grid.Second, patience)
-	standing := f.placedLater("standing", 110, "1h")
+	standing := f.placedLater("standing", 110, grid.Hour)
 	w.job = standing.ID
 	w.typed("Look first")
 

@@ -34,7 +34,7 @@ func TestUpgrade_OneProcessAtATimeAndBack(t *testing.T) {
 	}
 	f.start()
 	f.wide("old")
-	standing := f.placedLater("standing", 110, "10m")
+	standing := f.placedLater("standing", 110, 10*grid.Minute)
 	for _, a := range f.agents {
 		f.copies(a)
 	}

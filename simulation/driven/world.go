@@ -128,7 +128,7 @@ func (w *World) Next() (r *Request, ok bool, err error) {
 	switch {
 	case t == grid.Never && w.waiting > 0:
 		return nil, false, fmt.Errorf("at %v: %s for ever, job %d first: nothing runs, is due or arrives; start or reject them, or ask for a wake",
-			w.now, plural(w.waiting), w.out[w.first()].Job.ID)
+			w.now, grid.Count(w.waiting, "job waits", "jobs wait"), w.out[w.first()].Job.ID)
 	case t == grid.Never, w.waiting == 0 && len(w.ends) == 0 && w.next == len(w.jobs): // a wish is left, and nothing to do
 		return nil, false, nil
 	}
@@ -157,13 +157,6 @@ func (w *World) Next() (r *Request, ok bool, err error) {
 		return nil, false, fmt.Errorf("at %v: woken %d times in a row while nothing happened; wish for fewer wakes", t, mostWakes)
 	}
 	return r, true, nil
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return "1 job waits"
-	}
-	return strconv.Itoa(n) + " jobs wait"
 }
 
 // first is the index of the first job that waits, or of the next to arrive.

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"slices"
-
-	"github.com/bourse-grid/bourse/grid"
-)
+import "slices"
 
 // Array is what an array has beside a job. Its elements differ in their index alone.
 type Array struct {
@@ -40,14 +36,6 @@ func (j *Job) Group() string {
 		return j.Element.Array
 	}
 	return j.ID
-}
-
-// array reads the indices of an array; the zero Array for a single job.
-func (r *JobRequest) array() (grid.Array, error) {
-	if r.Array == "" {
-		return grid.Array{}, nil
-	}
-	return grid.ParseArray(r.Array)
 }
 
 // Concerns reports whether a stream of a job, or of an array, shows a turn.

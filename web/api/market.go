@@ -9,7 +9,7 @@ type Site struct {
 	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"its answer to the last request for offers, or its latest word since; skewed: its clock is more than 2 s off"`
 	Asked   Instant   `json:"asked,omitzero" doc:"when the last request was made"`
 	Refusal *Reason   `json:"refusal,omitempty" doc:"why it is closed"`
-	Lost    *SiteLoss `json:"lost,omitempty" doc:"present if it is lost: the broker gave up its legs, and asks it only what became of them"`
+	Lost    *SiteLoss `json:"lost,omitempty" doc:"present if it is lost: the broker has abandoned its legs, and asks it only what became of them"`
 	Silent  Seconds   `json:"silent,omitzero" doc:"how long it has left questions unanswered"`
 	Broken  uint64    `json:"brokenWords,omitempty" doc:"times that it has said what cannot be, or has taken back at once what it had confirmed"`
 	Last    Instant   `json:"lastUntil,omitzero" doc:"until then it comes last, for its broken words: a job gets a window there only if it finds none elsewhere"`

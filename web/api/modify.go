@@ -61,10 +61,10 @@ func (m *Modification) Put(r *grid.Request, now grid.Time) (key string, err erro
 	if m.MaxPrice != nil {
 		r.MaxPrice = m.MaxPrice.Price
 	}
-	if r.Ready, err = Moment(m.Ready, now, r.Ready); err != nil {
+	if r.Ready, err = MomentAt(m.Ready, now, r.Ready); err != nil {
 		return "ready", err
 	}
-	if r.Deadline, err = Moment(m.Deadline, now, r.Deadline); err != nil {
+	if r.Deadline, err = MomentAt(m.Deadline, now, r.Deadline); err != nil {
 		return "deadline", err
 	}
 	return m.Freedom.put(r)

@@ -8,10 +8,10 @@ import (
 
 // RecurrenceRequest makes a job recur: one window after the other.
 type RecurrenceRequest struct {
-	Every        *Seconds `json:"every,omitempty" doc:"makes it recur: each window may begin this many seconds after the one before it. ready, deadline, maxPrice and budget are those of the first, and of each" example:"86400"`
-	Count        int      `json:"count,omitempty" minimum:"2" maximum:"1000" doc:"with every: how many windows"`
-	Until        string   `json:"until,omitempty" maxLength:"40" doc:"with every, instead of count: no window is ready then or later; a span after the submission such as 10d, or RFC 3339"`
-	AllOrNothing bool     `json:"allOrNothing,omitempty" doc:"with every: all windows are bought at once or none, at most 8, as the parts of one job; otherwise as many as fit, each an element of an array"`
+	Every        *Seconds        `json:"every,omitempty" doc:"makes it recur: each window may begin this many seconds after the one before it. ready, deadline, maxPrice and budget are those of the first, and of each" example:"86400"`
+	Count        int             `json:"count,omitempty" minimum:"2" maximum:"1000" doc:"with every: how many windows"`
+	Until        Written[Moment] `json:"until,omitzero" maxLength:"40" doc:"with every, instead of count: no window is ready then or later; a span after the submission such as 10d, or RFC 3339"`
+	AllOrNothing bool            `json:"allOrNothing,omitempty" doc:"with every: all windows are bought at once or none, at most 8, as the parts of one job; otherwise as many as fit, each an element of an array"`
 }
 
 // Job turns a request into a job submitted now, or names the wrong key.
@@ -40,7 +40,7 @@ func (r *RecurrenceRequest) recurrence(j *grid.Job, now grid.Time) (x grid.Recur
 		switch {
 		case r.Count != 0:
 			return x, "count", fmt.Errorf("needs every, how far the windows are apart")
-		case r.Until != "":
+		case !r.Until.IsZero():
 			return x, "until", fmt.Errorf("needs every, how far the windows are apart")
 		case r.AllOrNothing:
 			return x, "allOrNothing", fmt.Errorf("needs every, how far the windows are apart")
@@ -49,14 +49,14 @@ func (r *RecurrenceRequest) recurrence(j *grid.Job, now grid.Time) (x grid.Recur
 	}
 	x = grid.Recurrence{Every: r.Every.Duration, Count: r.Count, All: r.AllOrNothing}
 	switch {
-	case r.Count != 0 && r.Until != "":
+	case r.Count != 0 && !r.Until.IsZero():
 		return x, "until", fmt.Errorf("stands beside count; leave one of the two out")
 	case r.Count != 0:
 		return x, "", nil
-	case r.Until == "":
+	case r.Until.IsZero():
 		return x, "every", fmt.Errorf("needs count, how many windows, or until, when no more are ready")
 	}
-	until, err := Moment(r.Until, now, now)
+	until, err := momentAt(r.Until, now, now)
 	if err != nil {
 		return x, "until", err
 	}

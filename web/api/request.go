@@ -4,41 +4,40 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
 type JobRequest struct {
-	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
-	User           string       `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
-	Nodes          int          `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
-	Length         Seconds      `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
-	Run            *Seconds     `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"least performance of every node; default: that of the slowest suited nodes that the broker knows, at most 1"`
-	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
-	Capped         bool         `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
-	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
-	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
-	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
-	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
-	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
-	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
-	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
-	After          []string     `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
-	AfterAny       []string     `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
-	AfterFailed    []string     `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
-	AfterEach      []string     `json:"afterEach,omitempty" maxItems:"100" doc:"of an array: arrays of the same indices; each of its elements runs if theirs of the same index have succeeded"`
-	Array          string       `json:"array,omitempty" maxLength:"10000" doc:"makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone: indices such as 0-99 or 1,3,5-9, at most 100000, and after % how many may be in play at once. The budget is that of each element" example:"0-99%10"`
+	Name           string            `json:"name" minLength:"1" maxLength:"100" doc:"name, unique in the batch" example:"wave"`
+	User           string            `json:"user,omitempty" maxLength:"100" doc:"owner of the job; default: the caller. Only operators may name others"`
+	Nodes          int               `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"number of nodes at once; required unless there are parts" example:"16"`
+	Length         Seconds           `json:"length,omitzero" doc:"run time at performance 1, in seconds; required unless every part has one" example:"7200"`
+	Run            *Seconds          `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance      `json:"minPerformance,omitempty" doc:"least performance of every node; default: that of the slowest suited nodes that the broker knows, at most 1"`
+	MaxPrice       *Price            `json:"maxPrice,omitempty" doc:"per node-hour; without this and a budget, the broker's price cap"`
+	Capped         bool              `json:"capped,omitempty" doc:"maxPrice is the broker's price cap, as a dry run has shown it. A batch that is repeated need not have the same"`
+	Budget         *Credits          `json:"budget,omitempty" doc:"for the whole job; default: implied by the price"`
+	Ready          Written[Moment]   `json:"ready,omitzero" maxLength:"40" doc:"earliest start: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       Written[Moment]   `json:"deadline,omitzero" maxLength:"40" doc:"latest end: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Priority       int               `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
+	OneSite        bool              `json:"oneSite,omitempty" doc:"all nodes on one site"`
+	Require        *Machine          `json:"require,omitempty" doc:"what every node must have"`
+	Sizes          []Size            `json:"sizes,omitempty" maxItems:"128" doc:"for a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with the nodes. nodes and length must be one of them. The broker chooses a size by what is free; all else equal, the one with the least nodes x length"`
+	After          []string          `json:"after,omitempty" maxItems:"100" doc:"jobs of the same user that must succeed before it starts: names in this batch, or identities of jobs submitted before. If one cannot any more, the job is abandoned"`
+	AfterAny       []string          `json:"afterAny,omitempty" maxItems:"100" doc:"as after: jobs that must have ended, however"`
+	AfterFailed    []string          `json:"afterFailed,omitempty" maxItems:"100" doc:"as after: jobs whose work must have failed"`
+	AfterEach      []string          `json:"afterEach,omitempty" maxItems:"100" doc:"of an array: arrays of the same indices; each of its elements runs if theirs of the same index have succeeded"`
+	Array          Written[Elements] `json:"array,omitzero" maxLength:"10000" doc:"makes it an array of jobs that differ in BOURSE_ARRAY_INDEX alone: indices such as 0-99 or 1,3,5-9, at most 100000, and after % how many may be in play at once. The budget is that of each element" example:"0-99%10"`
 	RecurrenceRequest
-	Minimize string        `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
-	Urgency  string        `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
-	Sites    []string      `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
-	Avoid    []string      `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
-	Parts    []PartRequest `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
-	Together bool          `json:"together,omitempty" doc:"one site carries all parts"`
-	Apart    bool          `json:"apart,omitempty" doc:"no site carries two parts"`
+	Minimize Written[grid.Goal]    `json:"minimize,omitzero" enum:"value,cost,finish,time" doc:"its owner's goal, if the broker minimizes value; default: the broker's"`
+	Urgency  Written[grid.Urgency] `json:"urgency,omitzero" maxLength:"40" doc:"what it is worth to its owner to end an hour earlier: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
+	Sites    []string              `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
+	Avoid    []string              `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
+	Parts    []PartRequest         `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
+	Together bool                  `json:"together,omitempty" doc:"one site carries all parts"`
+	Apart    bool                  `json:"apart,omitempty" doc:"no site carries two parts"`
 	Freedom
 	WorkRequest
 	PortionRequest
@@ -102,7 +101,8 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 			return j, "user", err
 		}
 	}
-	if j.Array, err = r.array(); err != nil {
+	elements, err := r.Array.Read()
+	if j.Array = elements.Array; err != nil {
 		return j, "array", err
 	}
 	if r.MinPerformance != nil {
@@ -145,10 +145,10 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	if key, err := r.Freedom.put(&j.Request); err != nil {
 		return j, key, err
 	}
-	if err = j.Minimize.UnmarshalText([]byte(r.Minimize)); err != nil {
+	if j.Minimize, err = r.Minimize.Read(); err != nil {
 		return j, "minimize", err
 	}
-	if err = j.Urgency.UnmarshalText([]byte(r.Urgency)); err != nil {
+	if j.Urgency, err = r.Urgency.Read(); err != nil {
 		return j, "urgency", err
 	}
 	if composed {
@@ -166,7 +166,7 @@ func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
 	if j.Portion, key, err = r.portion(len(r.Parts) > 0); err != nil {
 		return key, err
 	}
-	if j.Ready, err = Moment(r.Ready, now, now); err != nil {
+	if j.Ready, err = momentAt(r.Ready, now, now); err != nil {
 		return "ready", err
 	}
 	j.Ready = max(j.Ready, now)
@@ -176,7 +176,7 @@ func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
 	if j.Gap < 0 || j.Gap > 0 && len(r.dependencies()) == 0 {
 		return "gap", fmt.Errorf("%v seconds: must be 0 or more, and needs jobs in after, afterAny, afterFailed or afterEach", j.Gap)
 	}
-	if j.Deadline, err = Moment(r.Deadline, now, grid.Never); err != nil {
+	if j.Deadline, err = momentAt(r.Deadline, now, grid.Never); err != nil {
 		return "deadline", err
 	}
 	if j.Deadline <= j.Ready {
@@ -249,19 +249,4 @@ func (r *JobRequest) money(j *grid.Job) error {
 		j.MaxPrice = min(j.PriceWithin(), grid.MaxPrice)
 	}
 	return nil
-}
-
-// Moment reads a span after now, or RFC 3339.
-func Moment(s string, now, def grid.Time) (grid.Time, error) {
-	if s == "" {
-		return def, nil
-	}
-	if d, err := grid.ParseDuration(s); err == nil {
-		return now.Add(d), nil
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
-		return 0, fmt.Errorf("%q: must be a span such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z in the years 1970 to 2200", s)
-	}
-	return grid.Time(t.UnixMilli()), nil
 }

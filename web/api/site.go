@@ -134,8 +134,8 @@ type LostLeg struct {
 func (w *MaintenanceWish) Message(now grid.Time) (agents.Message, error) {
 	m := agents.Maintenance{Name: w.Name, Group: w.Group, Nodes: w.Nodes, Why: w.Why, Force: w.Force}
 	var err error
-	if m.Start, err = Moment(w.Start, now, now); err == nil {
-		m.End, err = Moment(w.End, now, 0)
+	if m.Start, err = MomentAt(w.Start, now, now); err == nil {
+		m.End, err = MomentAt(w.End, now, 0)
 	}
 	return m, err
 }

@@ -218,7 +218,7 @@ func TestContext_OfOperatorsNamesThoseOfTheVOs(t *testing.T) {
 func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}
-	b := api.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []api.JobRequest{{Name: "wave", Nodes: 1, Deadline: "1d",
+	b := api.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []api.JobRequest{{Name: "wave", Nodes: 1, Deadline: api.Write(api.Moment{After: grid.Day}),
 		Length: api.Seconds{Duration: grid.Hour}, Budget: &api.Credits{Credits: grid.Credit}}}}
 	var first api.BatchAnswer
 	for life := range 3 {

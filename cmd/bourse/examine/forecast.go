@@ -211,7 +211,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return failure.Of(err)
 	}
 	if f.nodes > q.group.Nodes {
-		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+		return failure.Of(fmt.Errorf("a job of %s can never start: %s has %d; ask for fewer", grid.Count(f.nodes, "node"), q.group.Name, q.group.Nodes))
 	}
 	if err := f.chooseRules(q, messages); err != nil {
 		return err
@@ -237,10 +237,10 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		return failure.Of(err)
 	}
 	if a.Limits >= grid.MaxTime && q.up >= f.nodes {
-		return failure.Of(fmt.Errorf("the job can never start by the snapshot: %d of %s in %s are up, but jobs and reservations without an end keep too many of them", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failure.Of(fmt.Errorf("the job can never start by the snapshot: %d of %s in %s are up, but jobs and reservations without an end keep too many of them", q.up, grid.Count(q.group.Nodes, "node"), q.group.Name))
 	}
 	if a.Limits >= grid.MaxTime {
-		return failure.Of(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+		return failure.Of(fmt.Errorf("the job cannot start even when everything that the snapshot shows has ended: only %d of %s in %s are up", q.up, grid.Count(q.group.Nodes, "node"), q.group.Name))
 	}
 	return nil
 }
@@ -327,8 +327,8 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		return flags.WriteJSON(out, a)
 	}
 	fmt.Fprintf(out, "%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
-		nodeCount(a.Nodes), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
-		q.up, nodeCount(q.group.Nodes), flags.Plural(a.Waiting, "job waits", "jobs wait"), flags.Plural(a.Before, "of them", "of them"))
+		grid.Count(a.Nodes, "node"), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
+		q.up, grid.Count(q.group.Nodes, "node"), grid.Count(a.Waiting, "job waits", "jobs wait"), grid.Count(a.Before, "of them", "of them"))
 	if lines := a.Forecast.lines(a.At); len(lines) > 0 {
 		fmt.Fprintf(out, "%s\n\n", strings.Join(lines, "\n"))
 	}
@@ -369,11 +369,11 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		notes = append(notes, "No history, so no spread: name a log or saved snapshots with --history.")
 	} else {
 		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
-			flags.Plural(a.History.Jobs, "job", "jobs"), flags.Plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
+			grid.Count(a.History.Jobs, "job"), grid.Count(a.History.Users, "user"), strings.Join(a.History.From, ", ")))
 		if a.Forecast.LaterSubmissions == 0 {
 			notes = append(notes, "Later submissions are not foreseen: there is no record of a day or more.")
 		} else {
-			notes = append(notes, fmt.Sprintf("Later submissions: those of the last %s, come again.", flags.Plural(a.Forecast.LaterSubmissions, "day", "days")))
+			notes = append(notes, fmt.Sprintf("Later submissions: those of the last %s, come again.", grid.Count(a.Forecast.LaterSubmissions, "day")))
 		}
 	}
 	for _, n := range notes {

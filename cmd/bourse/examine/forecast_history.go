@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -65,7 +64,7 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 		ended = append(ended, endedOf(kept)...)
 	}
 	if looks > 0 {
-		p.from = append(p.from, flags.Plural(looks, "saved snapshot", "saved snapshots"))
+		p.from = append(p.from, grid.Count(looks, "saved snapshot"))
 	}
 	if f.slurm && f.days > 0 {
 		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-grid.Duration(f.days)*grid.Day), look.At, maxEnded)

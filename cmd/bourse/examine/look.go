@@ -131,7 +131,7 @@ func (l *lookFlags) queue(look *grid.Look, policy backfill.Policy) (*liveQueue, 
 func kindsOf(groups []grid.Group) string {
 	list := make([]string, len(groups))
 	for i, g := range groups {
-		list[i] = fmt.Sprintf("%s (%s)", g.Name, nodeCount(g.Nodes))
+		list[i] = fmt.Sprintf("%s (%s)", g.Name, grid.Count(g.Nodes, "node"))
 	}
 	return strings.Join(list, ", ")
 }

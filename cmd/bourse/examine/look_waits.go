@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -98,10 +97,10 @@ func (q *liveQueue) notes() (list []string) {
 		list = append(list, fmt.Sprintf("Partition %s is %s: no new job can start there until an administrator changes that.", p.Name, p.State))
 	}
 	if q.held > 0 {
-		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", flags.Plural(q.held, "job", "jobs"), of(func(w *waits) int { return w.Held })))
+		list = append(list, fmt.Sprintf("Left out because they cannot start while their reason lasts: %s (%s).", grid.Count(q.held, "job"), of(func(w *waits) int { return w.Held })))
 	}
 	if n := q.later(); n > 0 {
-		list = append(list, fmt.Sprintf("In the queue, but not to start yet: %s (%s).", flags.Plural(n, "job", "jobs"), of(func(w *waits) int { return w.Later })))
+		list = append(list, fmt.Sprintf("In the queue, but not to start yet: %s (%s).", grid.Count(n, "job"), of(func(w *waits) int { return w.Later })))
 	}
 	if words := of(func(w *waits) int { return w.Counts }); words != "" {
 		list = append(list, "Counted as ready because the reason is not known: "+words+".")
@@ -127,7 +126,7 @@ func (q *liveQueue) refuses(nodes int, limit grid.Duration) error {
 	case p.Limit > 0 && limit > p.Limit:
 		return fmt.Errorf("partition %s lets no job run for longer than %s; %s asked for", p.Name, p.Limit.Words(), limit.Words())
 	case p.MaxNodes > 0 && nodes > p.MaxNodes:
-		return fmt.Errorf("partition %s lets no job have more than %s; %d asked for", p.Name, nodeCount(p.MaxNodes), nodes)
+		return fmt.Errorf("partition %s lets no job have more than %s; %d asked for", p.Name, grid.Count(p.MaxNodes, "node"), nodes)
 	}
 	return nil
 }
@@ -142,7 +141,7 @@ func unknownReasons(look *grid.Look) string {
 	}
 	var words []string
 	for why, n := range counts {
-		words = append(words, fmt.Sprintf("%s (%s)", why, flags.Plural(n, "job", "jobs")))
+		words = append(words, fmt.Sprintf("%s (%s)", why, grid.Count(n, "job")))
 	}
 	if slices.Sort(words); len(words) == 0 {
 		return ""

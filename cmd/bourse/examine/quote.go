@@ -312,7 +312,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, now, d))
 	}
 	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
-		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
+		grid.Count(q.nodes, "node"), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
 	_ = display.Folded(out, head)
 	fmt.Fprintln(out)
 	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
@@ -355,15 +355,7 @@ func (o *quoteOffer) delays() string {
 			words = append(words, fmt.Sprintf("and %d more", len(o.Delayed)-named))
 			break
 		}
-		words = append(words, fmt.Sprintf("%s (%s) by %s", x.Job, nodeCount(x.Nodes), x.By.Roughly()))
+		words = append(words, fmt.Sprintf("%s (%s) by %s", x.Job, grid.Count(x.Nodes, "node"), x.By.Roughly()))
 	}
 	return strings.Join(words, ", ")
-}
-
-// nodeCount is "1 node", "2 nodes".
-func nodeCount(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
 }

@@ -3,7 +3,6 @@ package flags
 import (
 	"encoding/json"
 	"io"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -77,14 +76,6 @@ func begun(text []byte) int {
 
 // Visible escapes a text so that a terminal can show it safely.
 func Visible(s string) string { return string(grid.AppendVisible(nil, []byte(s))) }
-
-// Plural is "1 thing", "2 things".
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
 
 // WriteJSON writes v as indented JSON with a newline, the form of every --json.
 func WriteJSON(w io.Writer, v any) error {

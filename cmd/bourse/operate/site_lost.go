@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
@@ -31,7 +32,7 @@ func newSiteLost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lost NAME",
 		Short: "Tell the broker that a site will not come back",
-		Long: `Lost makes the broker give up all legs that it has at a site. It looks for other
+		Long: `Lost makes the broker abandon all legs that it has at a site. It looks for other
 nodes; if there are none, the rest of the window is released with a full
 refund, and the job waits again. A job that fits nowhere without the site waits for
 as long as the broker plans ahead (horizon), and is abandoned after that. The broker
@@ -43,8 +44,8 @@ on, unless --yes is given; with --dry-run it stops there.
 
 If the site comes back after all, it is told to release what it still holds. With
 --undo the broker uses the site again, once the site has listed what it holds. Legs
-that the broker gave up stay so; their jobs, if they still wait, may get new
-windows there.`,
+that the broker has abandoned stay so; their jobs, if they still wait, may get
+new windows there.`,
 		Example: "  bourse site lost north --dry-run\n  bourse site lost north --why \"the machine was sold\"\n  bourse site lost north --undo",
 		Args:    flags.Arguments(1, 1, "one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,5 +119,5 @@ func stakeWords(s *api.SiteStake) string {
 	}
 	return fmt.Sprintf("%s carries %s of %s, %d running, for %v credits. Each of these jobs gets other nodes, or its window is released with a full refund and it waits again; "+
 		"what runs may have to run again. Jobs that fit nowhere without %s wait for it for %v, and are then abandoned. --undo has the site used again, and does not bring windows back.\n",
-		s.Site, flags.Plural(s.Legs, "leg", "legs"), flags.Plural(s.Jobs, "job", "jobs"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
+		s.Site, grid.Count(s.Legs, "leg"), grid.Count(s.Jobs, "job"), s.Running, s.Cost, s.Site, display.Roughly(s.Horizon.Duration))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
 )
 
@@ -82,10 +83,10 @@ func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s, %s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
 	}
 	if more := r.Legs - len(r.Lost); more > 0 {
-		fmt.Fprintln(out, "and", flags.Plural(more, "more leg", "more legs"))
+		fmt.Fprintln(out, "and", grid.Count(more, "more leg"))
 	}
 	if r.Jobs > 0 {
-		fmt.Fprintln(out, lost, flags.Plural(r.Jobs, "local job", "local jobs"))
+		fmt.Fprintln(out, lost, grid.Count(r.Jobs, "local job"))
 	}
 	for _, what := range r.Restart {
 		fmt.Fprintln(out, "needs a restart:", flags.Visible(what))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/api"
 )
@@ -34,7 +35,7 @@ no window of any length, a column says how long one may be. The state of a site 
   skewed     its clock is more than two seconds off
   not-asked  was not asked yet
   left       has left the VO
-  lost       was silent for so long that the broker gave up its legs, or an
+  lost       was silent for so long that the broker abandoned its legs, or an
              operator has declared it lost
 
 With SITE it asks that site itself: its state, what is out of service, and what
@@ -94,7 +95,7 @@ func (c *calling) printSites(list *api.SiteList, out io.Writer) error {
 			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}
 		if s := &list.Sites[i]; s.Last > 0 {
-			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, display.Both(s.Last, now), flags.Plural(int(s.Broken), "time", "times"))
+			fmt.Fprintf(out, "%s comes last until %s: it has broken its word (%s in all; bourse journal show --kind word-broken)\n", s.Name, display.Both(s.Last, now), grid.Count(int(s.Broken), "time"))
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // newJournalCopy builds "bourse journal copy".
@@ -81,7 +82,7 @@ func (c *journalCopy) run(from, to string, out io.Writer) error {
 		return flags.WriteJSON(out, list)
 	}
 	for _, one := range list {
-		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, flags.Plural(one.Segments, "segment", "segments"), one.Path)
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, grid.Count(one.Segments, "segment"), one.Path)
 	}
 	return nil
 }

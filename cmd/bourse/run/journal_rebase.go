@@ -180,11 +180,11 @@ func (j *rebasedJournal) print(out io.Writer) {
 	} else {
 		ahead := (time.Duration(j.Latest.Sub(j.To)) * time.Millisecond).Round(time.Second)
 		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: dated back to %s, in %s\n", j.Agent, j.Path,
-			flags.Plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), flags.Plural(len(j.Files), "file", "files"))
+			grid.Count(j.Records, "record"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), grid.Count(len(j.Files), "file"))
 	}
 	for _, e := range j.Early {
 		fmt.Fprintf(out, "    leg %v of job %s, %s from %s on, is %v since %s, before its window began; it stays so\n", e.Leg, e.Job,
-			flags.Plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
+			grid.Count(e.What.Nodes, "node"), clockTime(e.What.Start), e.State, clockTime(e.At))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/configs/kinds"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -108,7 +109,7 @@ func (r *journalRestore) run(out io.Writer) error {
 		return flags.WriteJSON(out, said)
 	}
 	for _, one := range said {
-		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, flags.Plural(one.Segments, "segment", "segments"), one.Path)
+		fmt.Fprintf(out, "%s: %d facts in %s, to %s\n", one.Agent, one.Facts, grid.Count(one.Segments, "segment"), one.Path)
 	}
 	return nil
 }

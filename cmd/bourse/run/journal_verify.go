@@ -138,7 +138,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		printVerified(out, rows, counts, broken, found, more)
 	}
 	if err == nil && broken > 0 {
-		err = failure.Of(fmt.Errorf("invariants are broken, %s", flags.Plural(broken, "time", "times")))
+		err = failure.Of(fmt.Errorf("invariants are broken, %s", grid.Count(broken, "time")))
 	}
 	return err
 }
@@ -259,7 +259,7 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 		}
 		fmt.Fprintf(out, "%s  %s, %s, fact %d at %s:\n    %s\n", word, f.Agent, f.File, f.Number, onClock(f.At), f.What)
 		if f.Alike > 0 {
-			fmt.Fprintf(out, "    and %s of this kind\n", flags.Plural(f.Alike, "more note", "more notes"))
+			fmt.Fprintf(out, "    and %s of this kind\n", grid.Count(f.Alike, "more note"))
 		}
 	}
 	if more > 0 {
@@ -267,8 +267,8 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 	}
 	verdict := "no invariant is broken"
 	if broken > 0 {
-		verdict = "an invariant is broken, " + flags.Plural(broken, "time", "times")
+		verdict = "an invariant is broken, " + grid.Count(broken, "time")
 	}
-	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", flags.Plural(len(rows), "journal", "journals"),
-		flags.Plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, flags.Plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
+	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", grid.Count(len(rows), "journal"),
+		grid.Count(c.Transactions, "transaction"), c.Committed, c.Aborted, grid.Count(c.Legs, "leg"), c.InFlight, verdict)
 }

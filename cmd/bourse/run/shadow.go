@@ -120,7 +120,7 @@ func (s *shadowFlags) print(out io.Writer, r *shadow.Report) error {
 	}
 	moment := func(t grid.Time) string { return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04Z") }
 	fmt.Fprintf(out, "%s, %s to %s: nothing was reserved\n", flags.Visible(r.Site), moment(r.From), moment(r.To))
-	line("observed", "%s of %s, %s, %d failed", r.Observed.Words(), r.To.Sub(r.From).Words(), flags.Plural(r.Looks, "look", "looks"), r.Failed)
+	line("observed", "%s of %s, %s, %d failed", r.Observed.Words(), r.To.Sub(r.From).Words(), grid.Count(r.Looks, "look"), r.Failed)
 	line("local jobs used", "%s of the node-time, %s node-hours", percent(r.Busy, r.NodeTime), nodeHours(r.Busy))
 	asked := fmt.Sprint(r.Asked)
 	if r.Recorded > 0 {
@@ -134,7 +134,7 @@ func (s *shadowFlags) print(out io.Writer, r *shadow.Report) error {
 		line("would have been refused", "%d, %s node-hours: %s", x.Windows, nodeHours(x.Time), x.Why)
 	}
 	wait := func(name string, w *shadow.Waits) {
-		line(name, "%s, %s node-hours, %s of what is sold; the longest by %s", flags.Plural(w.Jobs, "local job", "local jobs"), nodeHours(w.Time), percent(w.Time, r.SoldTime), w.Longest.Words())
+		line(name, "%s, %s node-hours, %s of what is sold; the longest by %s", grid.Count(w.Jobs, "local job"), nodeHours(w.Time), percent(w.Time, r.SoldTime), w.Longest.Words())
 	}
 	wait("longer waits, by plan", &r.Delayed)
 	wait("started in a window's way", &r.InTheWay)

@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
@@ -100,7 +101,7 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 // words says how many seeds meet the bound, and whether the try was cut short.
 func (t *soughtTry) words() string {
 	if t.Share == nil {
-		return fmt.Sprintf("%d of the first %s, too few", t.Met, flags.Plural(t.Runs, "seed", "seeds"))
+		return fmt.Sprintf("%d of the first %s, too few", t.Met, grid.Count(t.Runs, "seed"))
 	}
 	return fmt.Sprintf("%d of %d seeds", t.Met, t.Runs)
 }
@@ -138,7 +139,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 		said += " It is the least value of the range: smaller values may do too."
 	}
 	if config.Runs < report.FewSeeds {
-		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", flags.Plural(config.Runs, "seed", "seeds"), report.FewSeeds)
+		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", grid.Count(config.Runs, "seed"), report.FewSeeds)
 	}
 	return display.Folded(out, said)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/plant"
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation/torture"
@@ -117,7 +118,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 
 // left says how to continue an interrupted torture, and how to see the violations so far.
 func (f *torturing) left(done, broken int) string {
-	words := fmt.Sprintf("%s done, %d with violations", flags.Plural(done, "seed is", "seeds are"), broken)
+	words := fmt.Sprintf("%s done, %d with violations", grid.Count(done, "seed is", "seeds are"), broken)
 	if broken > 0 {
 		words += fmt.Sprintf("; to see them: bourse torture --start %d --seeds %d%s", f.start, done, f.again())
 	}

@@ -297,7 +297,7 @@ func (w *twins) print(out io.Writer, a *twinAnswer) error {
 			line("what if", "%s", s)
 		}
 		if v := a.VO; v != nil {
-			line("what if a VO buys", "%.1f %% of the node-time in %s", 100*v.Share, flags.Plural(v.Reservations, "reservation", "reservations"))
+			line("what if a VO buys", "%.1f %% of the node-time in %s", 100*v.Share, grid.Count(v.Reservations, "reservation"))
 			line("  they begin after, on average", "%s", shortSpan(v.MeanWait))
 			line("  and delay those who wait by", "%.1f node-hours each, %.2f times what they buy; %.0f %% delay nobody", v.MeanAdditive, v.MeanRatio, 100*v.Free)
 			if v.NotSold > 0 {

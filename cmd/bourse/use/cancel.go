@@ -86,7 +86,7 @@ func (c *cancelling) run(ctx context.Context, ids []string, in io.Reader, out, s
 		slices.Reverse(ids) // in the order of submission
 		question = countWords(list)
 	} else if len(ids) > 1 {
-		question = flags.Plural(len(ids), "job", "jobs") + ": " + firstOf(ids)
+		question = grid.Count(len(ids), "job") + ": " + firstOf(ids)
 	}
 	if len(ids) == 0 {
 		return c.tell(nil, out)
@@ -155,7 +155,7 @@ func countWords(list []api.Job) string {
 		users[list[i].User] = true
 		ids = append(ids, list[i].ID)
 	}
-	words := fmt.Sprintf("%s (%s)", flags.Plural(len(list), "job", "jobs"), statesOf(list))
+	words := fmt.Sprintf("%s (%s)", grid.Count(len(list), "job"), statesOf(list))
 	if len(users) > 1 {
 		words += fmt.Sprintf(" of %d users, %s", len(users), firstOf(slices.Sorted(maps.Keys(users))))
 	}

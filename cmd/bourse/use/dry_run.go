@@ -12,6 +12,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
@@ -91,7 +92,7 @@ func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 	for i := range list {
 		q := &list[i]
 		if q.Elements > 0 {
-			_ = display.Folded(out, fmt.Sprintf("%s asks for %s, each with a price of its own: what is shown is the first.", q.Name, flags.Plural(q.Elements, "window", "windows")))
+			_ = display.Folded(out, fmt.Sprintf("%s asks for %s, each with a price of its own: what is shown is the first.", q.Name, grid.Count(q.Elements, "window")))
 		}
 		if q.Capped {
 			whole := api.Credits{Credits: q.Budget.Times(max(1, q.Elements))}

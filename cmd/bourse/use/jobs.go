@@ -225,8 +225,8 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 	if j.Submitted != 0 {
 		asked(line, j)
 		if n := len(j.Sizes); n > 0 {
-			line("or", "%d sizes in all, from %s for %s to %s for %s", n, flags.Plural(j.Sizes[0].Nodes, "node", "nodes"), display.Span(j.Sizes[0].Length),
-				flags.Plural(j.Sizes[n-1].Nodes, "node", "nodes"), display.Span(j.Sizes[n-1].Length))
+			line("or", "%d sizes in all, from %s for %s to %s for %s", n, grid.Count(j.Sizes[0].Nodes, "node"), display.Span(j.Sizes[0].Length),
+				grid.Count(j.Sizes[n-1].Nodes, "node"), display.Span(j.Sizes[n-1].Length))
 		}
 		line("submitted", "%s", display.Moment(j.Submitted, now))
 	} else {
@@ -279,7 +279,7 @@ func asked(line func(name, format string, args ...any), j *api.Job) {
 			hour = "hour of such a part"
 		}
 		line("asks for", "%s%s, %s at performance %v or more, for at most %s credits (%v per %s)",
-			flags.Plural(j.Nodes, "node", "nodes"), each, display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice, hour)
+			grid.Count(j.Nodes, "node"), each, display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice, hour)
 		return
 	}
 	how := ""
@@ -296,7 +296,7 @@ func asked(line func(name, format string, args ...any), j *api.Job) {
 		if p.Offset != nil {
 			at = ", " + display.Span(*p.Offset) + " after the start"
 		}
-		line("  part "+p.Name, "%s, %s at performance %v or more%s", flags.Plural(p.Nodes, "node", "nodes"), display.Span(*p.Length), *p.MinPerformance, at)
+		line("  part "+p.Name, "%s, %s at performance %v or more%s", grid.Count(p.Nodes, "node"), display.Span(*p.Length), *p.MinPerformance, at)
 	}
 }
 
@@ -357,7 +357,7 @@ func windowLine(l *api.Leg, now time.Time) string {
 		text = "its times are fixed"
 	}
 	if l.Shifts > 0 {
-		text += fmt.Sprintf("; moved or fixed %s so far", flags.Plural(int(l.Shifts), "time", "times"))
+		text += fmt.Sprintf("; moved or fixed %s so far", grid.Count(int(l.Shifts), "time"))
 	}
 	if l.Version > 1 {
 		text += fmt.Sprintf("; version %d", l.Version)
@@ -432,7 +432,7 @@ func turnLine(at api.Instant, turn string, why *api.Reason, j *api.Job, now time
 	case why != nil:
 		s += ": " + why.String()
 	case slices.Contains(places, turn):
-		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", flags.Plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost))
+		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", grid.Count(j.Nodes, "node"), strings.Join(j.Sites, ", "), display.Both(j.Start, now), display.Day(j.End, now), display.Credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
 )
@@ -13,10 +12,10 @@ import (
 func partOfNode(p *api.PortionRequest) string {
 	var list []string
 	if p.GPUsPerNode > 0 {
-		list = append(list, flags.Plural(p.GPUsPerNode, "GPU", "GPUs"))
+		list = append(list, grid.Count(p.GPUsPerNode, "GPU"))
 	}
 	if p.CoresPerNode > 0 {
-		list = append(list, flags.Plural(p.CoresPerNode, "core", "cores"))
+		list = append(list, grid.Count(p.CoresPerNode, "core"))
 	}
 	if p.MemoryPerNode > 0 {
 		list = append(list, fmt.Sprintf("%.4g GiB", float64(p.MemoryPerNode)/(1<<30)))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/api"
@@ -70,5 +69,5 @@ func unsuccessful(list []api.Job) error {
 	if more := failed + over - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more; bourse jobs --state failed lists those that failed", more))
 	}
-	return errors.New(fmt.Sprintf("of %s %s:\n", flags.Plural(len(list), "job", "jobs"), strings.Join(what, " and ")) + strings.Join(lines, "\n"))
+	return errors.New(fmt.Sprintf("of %s %s:\n", grid.Count(len(list), "job"), strings.Join(what, " and ")) + strings.Join(lines, "\n"))
 }

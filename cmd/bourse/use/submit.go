@@ -235,7 +235,7 @@ func (c *submitting) tell(ctx context.Context, server *client.Client, answer api
 	}
 	if lost > 0 {
 		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
-			lost, flags.Plural(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
+			lost, grid.Count(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
 	}
 	return failure.Of(unsuccessful(list))
 }

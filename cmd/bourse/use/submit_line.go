@@ -219,7 +219,7 @@ func (c *submitting) cap(ctx context.Context, server *client.Client, jobs []api.
 	}
 	of := jobs[at[0]].Name
 	if len(at) > 1 {
-		of = flags.Plural(len(at), "job", "jobs")
+		of = grid.Count(len(at), "job")
 	}
 	fmt.Fprintf(messages, "%s without a price: at most %v credits per node-hour (the broker's price_cap), %s credits in all; --max-price or --budget says otherwise\n",
 		of, most, display.Credits(&api.Credits{Credits: sum}))

@@ -2,7 +2,6 @@ package use
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -14,11 +13,11 @@ func request(j *configs.Job) api.JobRequest {
 	r := api.JobRequest{
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: api.Seconds{Duration: j.Length},
 		MinPerformance: &api.Performance{Performance: j.MinPerformance}, MaxPrice: &api.Price{Price: j.MaxPrice}, Budget: &api.Credits{Credits: j.Budget},
-		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, grid.Duration(grid.Never)), Priority: j.Priority, OneSite: j.OneSite,
-		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: j.Array.String(), Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), WorkRequest: api.WorkRequestOf(j.Work),
+		Ready: moment(j.Ready), Deadline: moment(j.Deadline), Priority: j.Priority, OneSite: j.OneSite,
+		After: grid.NamesOn(j.After, grid.IfDone), AfterAny: grid.NamesOn(j.After, grid.IfAny), AfterFailed: grid.NamesOn(j.After, grid.IfFailed), AfterEach: grid.NamesOn(j.After, grid.IfEach), Array: api.Write(api.Elements{Array: j.Array}), Minimize: api.Write(j.Minimize), Urgency: api.Write(j.Urgency), WorkRequest: api.WorkRequestOf(j.Work),
 	}
 	if n := j.Recurrence; n.Some() {
-		r.RecurrenceRequest = api.RecurrenceRequest{Every: &api.Seconds{Duration: n.Every}, Count: n.Count, Until: momentText(j.Until, grid.Duration(grid.Never)), AllOrNothing: n.All}
+		r.RecurrenceRequest = api.RecurrenceRequest{Every: &api.Seconds{Duration: n.Every}, Count: n.Count, Until: moment(j.Until), AllOrNothing: n.All}
 	}
 	if j.Unpriced {
 		r.MaxPrice, r.Budget = nil, nil
@@ -62,13 +61,5 @@ func request(j *configs.Job) api.JobRequest {
 	return r
 }
 
-// momentText is the text of a moment, "" for the default.
-func momentText(m configs.Moment, def grid.Duration) string {
-	switch {
-	case !m.Date.IsZero():
-		return m.Date.Format(time.RFC3339)
-	case m.After >= grid.Duration(grid.Never), m.After == def:
-		return ""
-	}
-	return m.After.String() + "s"
-}
+// moment is a moment as a request has it.
+func moment(m configs.Moment) api.Written[api.Moment] { return api.Write(api.Moment(m)) }

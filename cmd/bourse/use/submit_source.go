@@ -182,10 +182,10 @@ func (c *submitting) trace(from source, text []byte, messages io.Writer) ([]api.
 		list[i] = api.JobRequest{Name: name, Nodes: l.Nodes, Length: api.Seconds{Duration: l.Estimate},
 			Run: &api.Seconds{Duration: max(l.Run, grid.Millisecond)}, MaxPrice: &api.Price{Price: *price}}
 		if deadline != nil {
-			list[i].Deadline = deadline.Words()
+			list[i].Deadline = api.Write(api.Moment{After: *deadline})
 		}
 		if after := l.Submit.Sub(local[0].Submit); after > 0 && !c.atOnce {
-			list[i].Ready = after.String() + "s"
+			list[i].Ready = api.Write(api.Moment{After: after})
 		}
 	}
 	return list, nil
