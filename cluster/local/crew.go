@@ -2,7 +2,6 @@ package local
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
@@ -71,35 +72,42 @@ func patient(ctx context.Context, words *os.File) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = words.SetReadDeadline(time.Now()) })
 }
 
-// beginInCrew gives a piece of work to the supervisor of several, and starts one if there is
-// none, or it has enough. One that does not answer is given nothing more.
+// beginInCrew gives a piece of work to the supervisor of several. If that was killed, and says
+// nothing, the next one is asked: the work's claim keeps it from beginning twice.
 func (d *Driver) beginInCrew(ctx context.Context, w work) (said supervisor.Word, err error) {
-	line := []byte(string(w) + "\n")
-	if bytes.Count(line, []byte("\n")) > 1 {
+	if strings.Contains(string(w), "\n") {
 		return supervisor.Word{Alone: true}, nil
 	}
-	if d.crew != nil {
-		if _, err := d.crew.folders.Write(line); err != nil { // it was killed
-			d.dismiss()
-		}
+	d.crewing.Lock()
+	defer d.crewing.Unlock()
+	known := d.crew != nil
+	said, err = d.askCrew(ctx, w)
+	if known && (errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE)) {
+		said, err = d.askCrew(ctx, w)
 	}
+	return said, err
+}
+
+// askCrew gives a piece of work to the supervisor of several, which it starts if there is none,
+// and waits for its answer. One that does not answer, or has enough, is given nothing more.
+func (d *Driver) askCrew(ctx context.Context, w work) (said supervisor.Word, err error) {
 	if d.crew == nil {
 		if d.crew, err = d.startCrew(); err != nil {
 			return said, err
 		}
-		if _, err := d.crew.folders.Write(line); err != nil {
-			d.dismiss()
-			return said, err
-		}
 	}
-	stop := patient(ctx, d.crew.words)
+	defer func() {
+		if d.crew.works++; err != nil || d.crew.works >= crewMost {
+			d.dismiss()
+		}
+	}()
+	if _, err := d.crew.folders.WriteString(string(w) + "\n"); err != nil {
+		return said, err
+	}
+	defer patient(ctx, d.crew.words)()
 	text, err := d.crew.lines.ReadSlice('\n')
-	stop()
 	if err == nil {
 		err = json.Unmarshal(text, &said)
-	}
-	if d.crew.works++; err != nil || d.crew.works == crewMost {
-		d.dismiss()
 	}
 	return said, err
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,10 +51,12 @@ type Config struct {
 type Driver struct {
 	cfg    Config
 	self   supervisor.Account
-	cgroup string    // in which cgroups of work are made; "": none is
-	crew   *crew     // the supervisor that begins the next piece of work; nil: none does yet
-	begun  time.Time // this life
-	tidied time.Time // used by commands only
+	cgroup string // in which cgroups of work are made; "": none is
+
+	crewing sync.Mutex // begins are one after the other, as the answers are
+	crew    *crew      // the supervisor that begins the next piece of work; nil: none does yet
+	begun   time.Time  // this life
+	tidied  time.Time  // used by commands only
 
 	warned map[string]time.Time // work that cannot be killed; used by looks only
 	fights atomic.Int64         // how much of it the last look has shown
