@@ -106,7 +106,7 @@ while bourse_now=$("$bourse_date" +%s) && [ "$bourse_now" -lt "$bourse_start" ];
   [ -n "$bourse_told" ] || [ -e "${bourse_wrapper%/*}/begun" ] && exit 0
   if [ $((bourse_start - bourse_now)) -gt 1 ]; then "$bourse_sleep" 1; else "$bourse_sleep" 0.1 2>/dev/null || "$bourse_sleep" 1; fi
 done
-exec /bin/sh "$bourse_wrapper"
+exec /bin/sh "$bourse_wrapper" >"${bourse_wrapper%/*}/output" 2>&1
 `
 
 // claim submits a pilot, unless a job of that name is there or one has begun.

@@ -69,19 +69,19 @@ func (r *real) seen(name string) (j grid.ManagedJob) {
 // pilot leaves by itself at its grant, and nothing of them is left.
 func TestReal_APilotOfAPlainAccount(t *testing.T) {
 	r := newPlain(t)
-	p, w, idle := r.pilot(40*grid.Second), r.window(time.Hour, time.Minute), r.pilot(15*grid.Second)
+	p, w, idle := r.pilot(3*grid.Minute), r.window(time.Hour, time.Minute), r.pilot(15*grid.Second)
 	r.must(agents.Claim, p)
 	r.must(agents.Claim, p) // its answer was lost
 	r.must(agents.Claim, idle)
-	var job, lone grid.ManagedJob
-	r.until("both pilots run", func() bool {
-		job, lone = r.seen(p.Name), r.seen(idle.Name)
-		return job.State == grid.ManagedRunning && job.Granted == 40*grid.Second && lone.State == grid.ManagedRunning
+	var job, lone grid.ManagedJob // on a busy machine the lone one may have left before it is seen
+	r.until("the pilot runs", func() bool {
+		job = r.seen(p.Name)
+		return job.State == grid.ManagedRunning && job.Granted == 3*grid.Minute
 	})
-	p.Granted = 100 * grid.Second
+	p.Granted = 4 * grid.Minute
 	r.must(agents.Grant, p)
 	w.In, w.Nodes, w.Work = p.Name, job.Nodes, script("id -un; date +%s; echo $BOURSE_NODES; sleep 2; exit 3\n")
-	w.Start = seconds(wallClock()) + 8000
+	w.Start = seconds(wallClock()) + 20_000
 	r.must(agents.Run, w)
 	r.must(agents.Run, w)
 	var work grid.ManagedJob
