@@ -18,6 +18,7 @@ type intake struct {
 	asking    *asking
 	scheduler *scheduler
 	errands   *errands
+	gathers   *gathers
 	called    grid.Time // the instant of the last extra call; see callsLeft
 	calls     int       // extra calls at that instant
 	refusals  refusals
@@ -49,6 +50,7 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 	}
 	j.Submit = now
 	in.Record(facts.JobSubmitted{Job: j}, out)
+	in.gathers.begin(now, in.Names[j.Name], out)
 	if len(j.After) > 0 {
 		out.Row("B80")
 	}

@@ -61,7 +61,7 @@ func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
 	for _, list := range [][]string{want, have, forms, bodies} {
 		slices.Sort(list)
 	}
-	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery)+len(works)+len(replicas) {
+	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery)+len(works)+len(pilots)+len(replicas) {
 		t.Errorf("agents sends between processes\n%v, an envelope holds\n%v, codecs are for\n%v, and the samples of this test are\n%v", want, bodies, forms, have)
 	}
 }
