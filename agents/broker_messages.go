@@ -69,15 +69,23 @@ type PricesLook struct {
 	Together bool // as in QuoteRequest
 }
 
-// LegsAt are legs at one site.
+// MaxQueued bounds the jobs of one question about queues: each answer is drawn anew.
+const MaxQueued = 32
+
+// LegsAt are legs at one site, and jobs that would be in its queues instead.
 type LegsAt struct {
-	Site  string
-	Users []string // leg by leg
-	Legs  []grid.Leg
+	Site   string
+	Users  []string // leg by leg
+	Legs   []grid.Leg
+	Queued []grid.Queueing
 }
 
-// PricesLooked answers a PricesLook, site by site: nil of a site that has not answered.
-type PricesLooked struct{ Quotes [][]grid.Quote }
+// PricesLooked answers a PricesLook, site by site: nil of a site that has not answered, or does
+// not forecast.
+type PricesLooked struct {
+	Quotes     [][]grid.Quote
+	BestEffort [][]grid.BestEffort // job by job of Queued
+}
 
 // OfferRequest asks a site what is free from now until the horizon. A horizon in the past,
 // such as 0, asks only for the site's stamp and clock.
@@ -118,19 +126,22 @@ type GroupOffer struct {
 
 // QuoteRequest asks for the prices of legs. Each is priced by itself or, if Together, as if
 // those before it were held. A site of an older build does not know Together and prices
-// each by itself; quotes are only indicative.
+// each by itself; quotes are only indicative. It may also ask when jobs would start in the
+// queues of the site's groups.
 type QuoteRequest struct {
 	Ref      uint64   // chosen by the broker, echoed
 	Users    []string // leg by leg; nil: no user is named
 	Legs     []grid.Leg
 	Together bool // the legs are a set, in the order in which they will be held
+	Queued   []grid.Queueing
 }
 
 // Quotes answers a QuoteRequest, leg by leg. Prices are only indicative.
 type Quotes struct {
-	Ref     uint64
-	Version uint64
-	Quotes  []grid.Quote
+	Ref        uint64
+	Version    uint64
+	Quotes     []grid.Quote
+	BestEffort []grid.BestEffort // job by job of Queued; nil: the site does not forecast
 	Stamp
 }
 

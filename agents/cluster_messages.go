@@ -33,6 +33,8 @@ var clusterMessages = []Properties{
 type SnapshotRequest struct {
 	Ref  uint64
 	Have uint64 // the version that the site has: only later changes are needed
+	// Queued are jobs of which the site wants to know when they would start in a queue.
+	Queued []grid.Queueing
 }
 
 // Snapshot is the state of a cluster at an instant, or its changes since the version that
@@ -51,6 +53,8 @@ type Snapshot struct {
 	// Opened are, by group, the nodes that parts share, in the order in which they were
 	// opened; nil: there are none. With this version it replaces what the site had.
 	Opened [][]grid.Opened
+	// BestEffort answers Queued, job by job; nil: the cluster does not forecast.
+	BestEffort []grid.BestEffort
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or reservations

@@ -31,6 +31,7 @@ type appraisal struct {
 	sites  []agents.ID // in the order of the question; "": it is not waited for
 	legs   []int       // how many it was asked for
 	quotes [][]grid.Quote
+	queued [][]grid.BestEffort
 	waits  int
 }
 
@@ -48,13 +49,13 @@ func (a *appraisals) look(now grid.Time, from agents.ID, m agents.PricesLook, ou
 	}
 	a.last++
 	ref := appraisalRef | a.last
-	x := &appraisal{from: from, sites: make([]agents.ID, len(m.At)), legs: make([]int, len(m.At)), quotes: make([][]grid.Quote, len(m.At))}
+	x := &appraisal{from: from, sites: make([]agents.ID, len(m.At)), legs: make([]int, len(m.At)), quotes: make([][]grid.Quote, len(m.At)), queued: make([][]grid.BestEffort, len(m.At))}
 	for i, at := range m.At {
 		id := transaction.SiteID(at.Site)
-		if p := a.Peers.Get(id); p == nil || !p.Usable() || len(at.Legs) == 0 {
+		if p := a.Peers.Get(id); p == nil || !p.Usable() || len(at.Legs)+len(at.Queued) == 0 {
 			continue
 		}
-		q := agents.QuoteRequest{Ref: ref, Legs: at.Legs, Together: m.Together}
+		q := agents.QuoteRequest{Ref: ref, Legs: at.Legs, Together: m.Together, Queued: at.Queued}
 		if slices.ContainsFunc(at.Users, func(u string) bool { return u != "" }) {
 			q.Users = at.Users
 		}
@@ -63,7 +64,7 @@ func (a *appraisals) look(now grid.Time, from agents.ID, m agents.PricesLook, ou
 		x.waits++
 	}
 	if x.waits == 0 {
-		out.Send(from, agents.PricesLooked{Quotes: x.quotes})
+		out.Send(from, agents.PricesLooked{Quotes: x.quotes, BestEffort: x.queued})
 		return
 	}
 	if a.open == nil {
@@ -84,7 +85,7 @@ func (a *appraisals) quoted(from agents.ID, m agents.Quotes, out *agents.Outbox)
 		return
 	}
 	out.Row("B130")
-	x.quotes[i], x.sites[i] = m.Quotes, ""
+	x.quotes[i], x.queued[i], x.sites[i] = m.Quotes, m.BestEffort, ""
 	if x.waits--; x.waits == 0 {
 		a.end(m.Ref, out)
 	}
@@ -93,7 +94,7 @@ func (a *appraisals) quoted(from agents.ID, m agents.Quotes, out *agents.Outbox)
 // end answers who has asked with what there is; a second time it does nothing.
 func (a *appraisals) end(ref uint64, out *agents.Outbox) {
 	if x := a.open[ref]; x != nil {
-		out.Send(x.from, agents.PricesLooked{Quotes: x.quotes})
+		out.Send(x.from, agents.PricesLooked{Quotes: x.quotes, BestEffort: x.queued})
 		delete(a.open, ref)
 	}
 }

@@ -27,7 +27,7 @@ type (
 // nothing, where none is to be asked: prices may then be more than is shown.
 func Foresee(f *Foresight, look func(agents.PricesLook) agents.PricesLooked) []Foreseen {
 	if look == nil {
-		return new(planning.Planner).Foresee(f, nil)
+		return new(planning.Planner).Foresee(f, nil, nil)
 	}
 	return new(planning.Planner).Foresee(f, func(wanted []planning.Wanted, together bool) [][]grid.Quote {
 		m := agents.PricesLook{At: make([]agents.LegsAt, len(wanted)), Together: together}
@@ -35,6 +35,12 @@ func Foresee(f *Foresight, look func(agents.PricesLook) agents.PricesLooked) []F
 			m.At[i] = agents.LegsAt{Site: f.Input.Sites[i].Name, Users: w.Users, Legs: w.Legs}
 		}
 		return look(m).Quotes
+	}, func(wanted [][]grid.Queueing) [][]grid.BestEffort {
+		m := agents.PricesLook{At: make([]agents.LegsAt, len(wanted))}
+		for i, w := range wanted {
+			m.At[i] = agents.LegsAt{Site: f.Input.Sites[i].Name, Queued: w}
+		}
+		return look(m).BestEffort
 	})
 }
 
@@ -73,6 +79,16 @@ func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 		}
 	}
 	return f
+}
+
+// ForeseeAgain is the Foresee of a broker for a job that waits there, as it was submitted; nil:
+// there is none of that name.
+func ForeseeAgain(b *Broker, now grid.Time, name string) *Foresight {
+	j := b.mem.Names[name]
+	if j == nil || j.Stub || j.State != grid.JobWaiting {
+		return nil
+	}
+	return b.Foresee(now, []grid.Job{*j.Submitted()})
 }
 
 // foreseen is a job as a cycle would see it, with what is known to be in its way.

@@ -29,7 +29,7 @@ func TestForesee_IsWhatTheNextCycleGives(t *testing.T) {
 	facts := len(w.facts)
 	f := w.b.Foresee(102*sec, jobs)
 	var p planning.Planner
-	got := p.Foresee(f, nil)
+	got := p.Foresee(f, nil, nil)
 	if w.submit(102*sec, jobs...); len(w.facts) != facts || w.b.mem.Queue.Size() != 0 {
 		t.Fatal("foreseeing is on record")
 	}
@@ -146,7 +146,7 @@ func TestForesee_SaysWhyNot(t *testing.T) {
 	jobs[1].After = grid.Dependencies(grid.IfDone, "wide")
 	jobs[2].After = grid.Dependencies(grid.IfFailed, "wide")
 	jobs[3].After = grid.Dependencies(grid.IfDone, "nobody")
-	got := new(planning.Planner).Foresee(w.b.Foresee(102*sec, jobs), nil)
+	got := new(planning.Planner).Foresee(w.b.Foresee(102*sec, jobs), nil, nil)
 	for i, want := range []grid.Code{grid.TooLarge, grid.After, grid.After, grid.Unknown, grid.OverBudget} {
 		if x := got[i].Now; x.Taken() != nil || x.Reason.Code != want {
 			t.Errorf("%s: %+v, want %v", jobs[i].Name, x, want)

@@ -99,6 +99,9 @@ func (a *Agent) Step(now grid.Time, from agents.ID, m agents.Message, out *agent
 	case agents.SnapshotRequest:
 		s := a.backend.Show(m.Have)
 		s.Ref = m.Ref
+		if f, ok := a.backend.(Forecaster); ok && len(m.Queued) > 0 {
+			s.BestEffort = f.BestEffort(m.Queued)
+		}
 		out.Send(from, s)
 	case agents.ClusterInventory:
 		a.inventory(from, m)

@@ -85,6 +85,13 @@ type Sleeper interface {
 	Wake() grid.Time
 }
 
+// Forecaster is a Backend that can say when local jobs would start.
+type Forecaster interface {
+	// BestEffort says when each job would probably start that were put at the end of a queue at
+	// the instant that Show shows; nil: nothing is known of any. It changes nothing.
+	BestEffort([]grid.Queueing) []grid.BestEffort
+}
+
 // Later is what Place returns while it does not know whether a leg can be placed. The
 // cluster then sends no answer, and its site asks again.
 var Later = grid.Reason{Code: "later"}

@@ -1,11 +1,16 @@
 package configs
 
 import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/forecast"
 	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -48,8 +53,19 @@ func (s *Site) ClusterQueues() []queue.Options {
 	for i, g := range s.Groups {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
 			Estimates: s.Estimates, HalfLife: s.HalfLife, Limits: s.JobLimits, Slurm: s.slurmOf(i)}
+		if s.Forecast {
+			out[i].Oracle = s.oracle(g.Name)
+		}
 	}
 	return out
+}
+
+// oracle returns what forecasts the queue of a group. Its draws depend on nothing but the names.
+func (s *Site) oracle(group string) queue.Oracle {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s", s.Name, group)
+	seed := h.Sum64()
+	return forecast.NewOracle(func(stream uint64) forecast.Random { return rand.New(rand.NewPCG(seed, stream)) })
 }
 
 // Agent returns the configuration of the broker's agent: cfg, such as broker.Defaults,

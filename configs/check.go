@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // Checked holds the figures of a valid file. Those without a meaning for its kind are 0.
 type Checked struct {
-	Kind    Kind          `json:"kind"`
+	Kind    kinds.Kind    `json:"kind"`
 	Name    string        `json:"name,omitempty"`
 	Sites   int           `json:"sites,omitempty"`
 	Groups  int           `json:"groups,omitempty"`
@@ -59,19 +61,19 @@ func (c *Checked) String() string {
 // Check reads a file of any kind, and the batch files and outages that a scenario names. An error that
 // does not come from the file system is a *Problems.
 func Check(file string) (*Checked, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if t, err := open(file, text); err == nil {
-		switch t.kind() {
-		case KindSweep:
+	if t, err := openFile(file, text); err == nil {
+		switch kinds.OfTable(t) {
+		case kinds.Sweep:
 			s, err := ReadSweep(file)
 			if err != nil {
 				return nil, err
 			}
-			return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
-		case KindScenario:
+			return &Checked{Kind: kinds.Sweep, Name: s.Name, Points: s.Points()}, nil
+		case kinds.Scenario:
 			s, err := ReadScenario(file)
 			if err != nil {
 				return nil, err
@@ -86,12 +88,12 @@ func Check(file string) (*Checked, error) {
 }
 
 func check(file string, text []byte, load func(*Broker, grid.Duration, []string) error) (*Checked, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	switch t.kind() {
-	case KindScenario:
+	switch kinds.OfTable(t) {
+	case kinds.Scenario:
 		s, err := ParseScenario(file, text)
 		if err != nil {
 			return nil, err
@@ -102,29 +104,29 @@ func check(file string, text []byte, load func(*Broker, grid.Duration, []string)
 			}
 		}
 		return s.checked(), nil
-	case KindBrokerProcess:
+	case kinds.BrokerProcess:
 		b, err := ParseBrokerProcess(file, text)
 		if err != nil {
 			return nil, err
 		}
-		return &Checked{Kind: KindBrokerProcess, Name: b.Name}, nil
-	case KindSiteProcess:
+		return &Checked{Kind: kinds.BrokerProcess, Name: b.Name}, nil
+	case kinds.SiteProcess:
 		s, err := ParseSiteProcess(file, text)
 		if err != nil {
 			return nil, err
 		}
 		return s.checked(), nil
-	case KindSite:
+	case kinds.Site:
 		s, err := ParseSite(file, text)
 		if err != nil {
 			return nil, err
 		}
-		c := &Checked{Kind: KindSite, Name: s.Name, Groups: len(s.Groups), Jobs: len(s.Running) + len(s.Queued)}
+		c := &Checked{Kind: kinds.Site, Name: s.Name, Groups: len(s.Groups), Jobs: len(s.Running) + len(s.Queued)}
 		for _, g := range s.Groups {
 			c.Nodes += g.Nodes
 		}
 		return c, nil
-	case KindBroker:
+	case kinds.Broker:
 		b, err := ParseBroker(file, text)
 		if err != nil {
 			return nil, err
@@ -132,28 +134,28 @@ func check(file string, text []byte, load func(*Broker, grid.Duration, []string)
 		if err := load(b, 0, nil); err != nil {
 			return nil, err
 		}
-		c := &Checked{Kind: KindBroker, Name: b.Name}
+		c := &Checked{Kind: kinds.Broker, Name: b.Name}
 		c.addJobs(b)
 		return c, nil
-	case KindBatch:
+	case kinds.Batch:
 		b, err := ParseBatch(file, text)
 		if err != nil {
 			return nil, err
 		}
-		return &Checked{Kind: KindBatch, Jobs: len(b.Jobs)}, nil
-	case KindSweep:
+		return &Checked{Kind: kinds.Batch, Jobs: len(b.Jobs)}, nil
+	case kinds.Sweep:
 		s, _, err := parseSweep(file, text)
 		if err != nil {
 			return nil, err
 		}
-		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
+		return &Checked{Kind: kinds.Sweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return nil, problems([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
+	return nil, keys.Join([]*Problem{{File: file, Text: "unknown kind of file. A scenario has [[site]] tables, " +
 		"a site [[group]], a broker [broker], the process of either also [listen], a batch of jobs [[job]], a sweep [[parameter]]"}})
 }
 
 func (s *Scenario) checked() *Checked {
-	c := &Checked{Kind: KindScenario, Name: s.Name, Sites: len(s.Sites), Brokers: len(s.Brokers), Span: s.Until}
+	c := &Checked{Kind: kinds.Scenario, Name: s.Name, Sites: len(s.Sites), Brokers: len(s.Brokers), Span: s.Until}
 	for i := range s.Sites {
 		c.Groups += len(s.Sites[i].Groups)
 		c.Nodes += s.Sites[i].Nodes()
@@ -169,7 +171,7 @@ func (s *Scenario) checked() *Checked {
 }
 
 func (s *SiteProcess) checked() *Checked {
-	c := &Checked{Kind: KindSiteProcess, Name: s.Name, Groups: len(s.Groups), Nodes: s.Nodes()}
+	c := &Checked{Kind: kinds.SiteProcess, Name: s.Name, Groups: len(s.Groups), Nodes: s.Nodes()}
 	if s.Workload != nil && s.Workload.Trace != "" {
 		c.Traces = 1
 	}

@@ -6,7 +6,8 @@
 //
 // The package is strict. An unknown key is an error that suggests the nearest known key; a
 // key of a feature that does not exist yet is also an error. All problems of a file are
-// reported at once, each with file, line, key, problem and remedy.
+// reported at once, each with file, line, key, problem and remedy. Which keys there are is said here,
+// by lists of them; package keys reads files by such lists.
 //
 // Besides the given file, it opens only the batch files, price files and scripts that the file
 // names; it never opens traces. It starts nothing and builds no agents, but it makes their

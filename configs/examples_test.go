@@ -7,12 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // examples are the files that show the keys, by the kind of file.
-var examples = map[Kind]string{
-	KindScenario: "scenario.toml", KindBatch: "batch.toml", KindSweep: "algorithms.toml", KindSite: "snapshot.toml",
-	KindSiteProcess: "site.toml", KindBrokerProcess: "broker.toml",
+var examples = map[kinds.Kind]string{
+	kinds.Scenario: "scenario.toml", kinds.Batch: "batch.toml", kinds.Sweep: "algorithms.toml", kinds.Site: "snapshot.toml",
+	kinds.SiteProcess: "site.toml", kinds.BrokerProcess: "broker.toml",
 }
 
 var (
@@ -21,14 +23,14 @@ var (
 )
 
 // shownAs is the one name of a table that several kinds of files have.
-func shownAs(file Kind, table string) string {
+func shownAs(file kinds.Kind, table string) string {
 	table = strings.Replace(table, "job.part.require", "job.require", 1)
 	switch {
-	case table == "" && file == KindSiteProcess:
+	case table == "" && file == kinds.SiteProcess:
 		return "site"
 	case table == "":
 		return string(file)
-	case file == KindScenario && strings.HasPrefix(table, "site."):
+	case file == kinds.Scenario && strings.HasPrefix(table, "site."):
 		return strings.TrimPrefix(table, "site.")
 	case strings.HasPrefix(table, "broker.job"):
 		return strings.TrimPrefix(table, "broker.")
@@ -59,7 +61,7 @@ func TestExamples_HoldEveryKeyOfTheTables(t *testing.T) {
 	for _, table := range Tables() {
 		name := strings.Trim(table.Name, "[]")
 		for _, k := range table.Keys {
-			if !shown[shownAs(Kind(table.File), name)+" "+k.Name] {
+			if !shown[shownAs(kinds.Kind(table.File), name)+" "+k.Name] {
 				t.Errorf("no file of docs/examples shows %s of %s, a %s", k.Name, table.Name, table.File)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -109,7 +111,7 @@ type Batch struct{ Jobs []Job }
 // ReadBatch reads a batch of jobs. An error that does not come from the file system is a
 // *Problems.
 func ReadBatch(file string) (*Batch, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -122,54 +124,54 @@ func ParseBatch(file string, text []byte) (*Batch, error) {
 }
 
 func parseBatch(file string, text []byte, simulated bool, until grid.Duration, by around) (*Batch, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	t.doc.around = by
-	if err := t.must(KindBatch); err != nil {
+	*aroundOf(t) = by
+	if err := kinds.Must(t, kinds.Batch); err != nil {
 		return nil, err
 	}
 	b := &Batch{}
-	t.fill(b.keys(simulated, until))
-	return finish(t, b)
+	t.Fill(b.keys(simulated, until))
+	return keys.Finish(t, b)
 }
 
 // keys lists the keys of a batch.
-func (b *Batch) keys(simulated bool, until grid.Duration) keys {
-	return keys{
+func (b *Batch) keys(simulated bool, until grid.Duration) keys.List {
+	return keys.List{
 		jobs(&b.Jobs, simulated, until),
-		rule(func(t *table) {
-			if len(b.Jobs) == 0 && t.clean("job") {
-				t.wrong("job", "missing; a batch has at least one [[job]]")
+		keys.Rule(func(t *keys.Table) {
+			if len(b.Jobs) == 0 && t.Clean("job") {
+				t.Wrong("job", "missing; a batch has at least one [[job]]")
 			}
 		}),
 	}
 }
 
 // jobs is the key of [[job]] tables.
-func jobs(to *[]Job, simulated bool, until grid.Duration) key {
-	what := about{kind: "tables", below: func() keys { return new(Job).keys(until, map[string]int{}) }, shape: brackets}
-	return custom("job", what, func(t *table, key string) {
-		if t.has(key) {
-			*to = t.jobs(simulated, until)
+func jobs(to *[]Job, simulated bool, until grid.Duration) keys.Key {
+	what := keys.About{Kind: "tables", Below: func() keys.List { return new(Job).keys(until, map[string]int{}) }, Shape: keys.Brackets}
+	return keys.Custom("job", what, func(t *keys.Table, key string) {
+		if t.Has(key) {
+			*to = readJobs(t, simulated, until)
 		}
 	}, "jobs, one in each table")
 }
 
 // jobs reads [[job]] tables. Jobs of a simulation have a time of submission, not after
 // until (0: no end), and no dates.
-func (t *table) jobs(simulated bool, until grid.Duration) []Job {
-	list := t.tables("job")
+func readJobs(t *keys.Table, simulated bool, until grid.Duration) []Job {
+	list := t.Tables("job")
 	out := make([]Job, 0, len(list))
 	names := map[string]int{}
 	for _, j := range list {
 		var one Job
-		j.in = inBatch
+		j.In = kinds.InBatch
 		if simulated {
-			j.in = inScenario
+			j.In = kinds.InScenario
 		}
-		j.fill(one.keys(until, names))
+		j.Fill(one.keys(until, names))
 		out = append(out, one)
 	}
 	return inOrder(out, list, simulated)
@@ -178,7 +180,7 @@ func (t *table) jobs(simulated bool, until grid.Duration) []Job {
 // inOrder puts jobs behind those that they depend on, and refuses cycles. Jobs of a
 // simulation can depend only on jobs in the same file, of the same user, that are submitted
 // no later. A batch may also name jobs that its broker already knows.
-func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
+func inOrder(jobs []Job, tables []*keys.Table, simulated bool) []Job {
 	names, after, place := make([]string, len(jobs)), make([][]string, len(jobs)), map[string]int{}
 	chained := false
 	for i := range jobs {
@@ -192,7 +194,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	if loop != nil {
 		first := jobs[place[loop[0]]]
 		key := first.After[slices.Index(grid.Names(first.After), loop[1])].On.Key()
-		tables[place[loop[0]]].wrong(key, "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
+		tables[place[loop[0]]].Wrong(key, "the jobs depend on each other in a cycle: %s", strings.Join(loop, " -> "))
 		return jobs
 	}
 	for i := range jobs {
@@ -201,14 +203,14 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 			p, known := place[name]
 			switch {
 			case !known && simulated:
-				tables[i].wrong(key, "%q is not a job of this file", name)
+				tables[i].Wrong(key, "%q is not a job of this file", name)
 			case !known:
 			case d.On == grid.IfEach && unlike(&jobs[p], &jobs[i]):
-				tables[i].wrong(key, "%q has the elements %s, and this job %s; both must be arrays of the same indices", name, elements(&jobs[p]), elements(&jobs[i]))
+				tables[i].Wrong(key, "%q has the elements %s, and this job %s; both must be arrays of the same indices", name, elements(&jobs[p]), elements(&jobs[i]))
 			case jobs[p].User != jobs[i].User:
-				tables[i].wrong(key, "%q is a job of another user; a job can depend only on jobs of the same user", name)
+				tables[i].Wrong(key, "%q is a job of another user; a job can depend only on jobs of the same user", name)
 			case jobs[p].Submit > jobs[i].Submit:
-				tables[i].wrong(key, "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
+				tables[i].Wrong(key, "%q is submitted later, %s after the start; it must be submitted before this job", name, jobs[p].Submit.Words())
 			}
 		}
 	}
@@ -221,73 +223,73 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 
 // keys lists the keys of a [[job]] of a batch, or of a broker in a scenario of length
 // until.
-func (j *Job) keys(until grid.Duration, names map[string]int) keys {
+func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 	var least, most int
 	var fast speedup
 	work := &grid.Work{}
-	return slices.Concat(keys{
-		named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
-		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
-			"number of nodes at once").byDefault("of its parts; must be given without any"),
-		rule(func(t *table) {
-			if !t.has("part") {
-				t.need("nodes", "16")
+	return slices.Concat(keys.List{
+		keys.Named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
+		keys.Custom("nodes", keys.About{Kind: "whole number, or range in a string", Limits: "1..1000000, such as 16 or \"4..16\""}, func(t *keys.Table, _ string) { least, most = readNodes(t) },
+			"number of nodes at once").ByDefault("of its parts; must be given without any"),
+		keys.Rule(func(t *keys.Table) {
+			if !t.Has("part") {
+				t.Need("nodes", "16")
 			}
-			if !t.tabled() && !t.has("part") {
-				t.need("length", `"2h"`)
+			if !tabled(t) && !t.Has("part") {
+				t.Need("length", `"2h"`)
 			}
 		}),
-		text("user", &j.User, "", "its owner").byDefault("the submitter"),
-		rule(func(t *table) {
+		keys.Text("user", &j.User, "", "its owner").ByDefault("the submitter"),
+		keys.Rule(func(t *keys.Table) {
 			if j.User == "" {
-			} else if err := grid.CheckName(j.User); err != nil && t.clean("user") {
-				t.wrong("user", "%v", err)
+			} else if err := grid.CheckName(j.User); err != nil && t.Clean("user") {
+				t.Wrong("user", "%v", err)
 			}
 		}),
-		span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").byDefault("from `speedup` or its parts; must be given without a table there"),
-		span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").byDefault("its length"),
-		share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").only(inScenario, failsReally),
-		factors("fails_after", &j.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, failsReally),
-		amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node").byDefault("1 in a scenario; on a network that of the slowest suited nodes known, at most 1"),
-		rule(func(t *table) { j.AnyPerformance = !t.has("min_performance") }),
-		amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").byDefault("implied by the budget; without either, the broker's `price_cap`. In a scenario one of the two must be given"),
-		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("implied by the price"),
-		moment("ready", &j.Ready, 0, "earliest start").byDefault("its submission"),
-		moment("deadline", &j.Deadline, grid.Duration(grid.Never), "latest end").byDefault("none"),
-		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
-		amount("flexible", &j.Flexible, 0, "the site may start it up to this much later than agreed; for jobs on one site"),
-		share("fix", &j.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
-		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
-		custom("spread", about{kind: "word", def: `"any"`, words: spreads}, func(t *table, key string) {
-			j.OneSite = t.oneOf(key, "any", spreads) == "one-site"
+		keys.Span("length", &j.Length, grid.Hour, grid.Millisecond, "run time at performance 1, as the user estimates it").ByDefault("from `speedup` or its parts; must be given without a table there"),
+		keys.Span("run", &j.Run, 0, grid.Millisecond, "real run time at performance 1, for simulated clusters").ByDefault("its length"),
+		keys.Share("fails", &j.Fails, 0, 0, One, "probability that its work fails, with exit status 1").Only(kinds.InScenario, failsReally),
+		keys.Factors("fails_after", &j.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(kinds.InScenario, failsReally),
+		keys.Amount("min_performance", &j.MinPerformance, grid.Unit, "P, least performance of every node").ByDefault("1 in a scenario; on a network that of the slowest suited nodes known, at most 1"),
+		keys.Rule(func(t *keys.Table) { j.AnyPerformance = !t.Has("min_performance") }),
+		keys.Amount("max_price", &j.MaxPrice, 0, "C, highest price of a node").ByDefault("implied by the budget; without either, the broker's `price_cap`. In a scenario one of the two must be given"),
+		keys.Amount("budget", &j.Budget, 0, "S, for the whole job").ByDefault("implied by the price"),
+		moment("ready", &j.Ready, 0, "earliest start").ByDefault("its submission"),
+		moment("deadline", &j.Deadline, grid.Duration(grid.Never), "latest end").ByDefault("none"),
+		keys.Whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
+		keys.Amount("flexible", &j.Flexible, 0, "the site may start it up to this much later than agreed; for jobs on one site"),
+		keys.Share("fix", &j.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
+		keys.Share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
+		keys.Custom("spread", keys.About{Kind: "word", Default: `"any"`, Words: spreads}, func(t *keys.Table, key string) {
+			j.OneSite = t.OneOf(key, "any", spreads) == "one-site"
 		}, "sites over which it may spread"),
-		amount("submit", &j.Submit, 0, "submission, after the start of the scenario").only(inScenario, ""),
-		rule(func(t *table) {
+		keys.Amount("submit", &j.Submit, 0, "submission, after the start of the scenario").Only(kinds.InScenario, ""),
+		keys.Rule(func(t *keys.Table) {
 			if until > 0 && j.Submit > until {
-				t.wrong("submit", "%s is after the end of the scenario, %s; the job would never be submitted", j.Submit.Words(), until.Words())
+				t.Wrong("submit", "%s is after the end of the scenario, %s; the job would never be submitted", j.Submit.Words(), until.Words())
 			}
 		}),
-		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
-	}, portionKeys(&j.Portion), keys{j.arrayKey()}, j.recurrenceKeys(), dependencyKeys(&j.After), keys{
-		amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
-		rule(j.follows),
-		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
-			"its owner's goal, if the broker minimizes value").byDefault("the broker's"),
-		urgency(&j.Urgency, 0, "what it is worth to its owner to end an hour earlier").byDefault("the broker's"),
-		option("speedup", fast.keys, "how a job on a range of nodes gets faster; give one of its keys"),
-		rule(func(t *table) {
-			if !t.has("part") {
-				t.mold(j, &fast, least, most)
+		keys.Option("require", func() keys.List { return machineKeys(&j.Require) }, "what each of its nodes must have"),
+	}, portionKeys(&j.Portion), keys.List{j.arrayKey()}, j.recurrenceKeys(), dependencyKeys(&j.After), keys.List{
+		keys.Amount("gap", &j.Gap, 0, "time between the end of the last of them and its start"),
+		keys.Rule(j.follows),
+		keys.Custom("minimize", keys.About{Kind: "word", Words: criteria}, func(t *keys.Table, key string) { j.Minimize = goal(t, key) },
+			"its owner's goal, if the broker minimizes value").ByDefault("the broker's"),
+		urgency(&j.Urgency, 0, "what it is worth to its owner to end an hour earlier").ByDefault("the broker's"),
+		keys.Option("speedup", fast.keys, "how a job on a range of nodes gets faster; give one of its keys"),
+		keys.Rule(func(t *keys.Table) {
+			if !t.Has("part") {
+				j.mold(t, &fast, least, most)
 			}
 		}),
-	}, siteKeys(&j.Sites, &j.Avoid), keys{
-		boolean("together", &j.Together, false, "one site carries all of its parts"),
-		boolean("apart", &j.Apart, false, "no site carries two of its parts"),
-	}, j.workKeys(work), keys{
+	}, siteKeys(&j.Sites, &j.Avoid), keys.List{
+		keys.Boolean("together", &j.Together, false, "one site carries all of its parts"),
+		keys.Boolean("apart", &j.Apart, false, "no site carries two of its parts"),
+	}, j.workKeys(work), keys.List{
 		j.partKey(work),
-		rule(func(t *table) { t.compose(j) }),
-		rule(func(t *table) { t.window(j) }),
-		rule(func(t *table) { t.money(j); t.recurs(j) }),
+		keys.Rule(j.compose),
+		keys.Rule(j.window),
+		keys.Rule(j.money), keys.Rule(j.recurs),
 	})
 }
 
@@ -296,49 +298,30 @@ const failsReally = "is only for scenarios; work that really runs fails by itsel
 var spreads = []string{"any", "one-site"}
 
 // goal reads a job's goal; none if it is not given.
-func (t *table) goal(key string) grid.Goal {
-	if !t.has(key) {
+func goal(t *keys.Table, key string) grid.Goal {
+	if !t.Has(key) {
 		return grid.NoGoal
 	}
-	g, _ := grid.ParseGoal(t.oneOf(key, "value", criteria))
+	g, _ := grid.ParseGoal(t.OneOf(key, "value", criteria))
 	return g
 }
 
-type urgencyField struct {
-	to  *grid.Urgency
-	def grid.Urgency
-}
-
 // urgency is the worth of an hour: credits, or a share of a job's budget.
-func urgency(to *grid.Urgency, def grid.Urgency, doc string) key {
-	return key{name: "urgency", field: urgencyField{to, def}, doc: doc}
-}
-
-func (f urgencyField) read(t *table, key string) { *f.to = value(t, key, f.def) }
-func (f urgencyField) about() about {
-	return about{kind: "credits per hour, or a percentage of the budget", def: quoted(f.def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
-}
-
-type momentField struct {
-	to  *Moment
-	def grid.Duration
+func urgency(to *grid.Urgency, def grid.Urgency, doc string) keys.Key {
+	what := keys.About{Kind: "credits per hour, or a percentage of the budget", Default: keys.Quoted(def.String()), Limits: "0..1e9, or \"0%\"..\"1000%\""}
+	return keys.Custom("urgency", what, func(t *keys.Table, key string) { *to = keys.Value(t, key, def) }, doc)
 }
 
 // moment is a span after the submission or, in a batch, an RFC 3339 date.
-func moment(name string, to *Moment, def grid.Duration, doc string) key {
-	return key{name: name, field: momentField{to, def}, doc: doc}
+func moment(name string, to *Moment, def grid.Duration, doc string) keys.Key {
+	return keys.Custom(name, keys.About{Kind: "duration after the submission, or a date in a batch"}, func(t *keys.Table, key string) {
+		*to = readMoment(t, key, def, t.In == kinds.InScenario, "the submission")
+	}, doc)
 }
 
-func (f momentField) read(t *table, key string) {
-	*f.to = t.moment(key, f.def, t.in == inScenario, "the submission")
-}
-func (f momentField) about() about {
-	return about{kind: "duration after the submission, or a date in a batch"}
-}
-
-// moment reads a span after something, or an RFC 3339 date.
-func (t *table) moment(key string, def grid.Duration, simulated bool, after string) Moment {
-	v, _ := t.take(key)
+// readMoment reads a span after something, or an RFC 3339 date.
+func readMoment(t *keys.Table, key string, def grid.Duration, simulated bool, after string) Moment {
+	v, _ := t.Take(key)
 	date, isDate := v.(time.Time)
 	if s, ok := v.(string); ok && !isDate {
 		var err error
@@ -347,13 +330,13 @@ func (t *table) moment(key string, def grid.Duration, simulated bool, after stri
 	}
 	switch {
 	case !isDate:
-		return Moment{After: value(t, key, def)}
+		return Moment{After: keys.Value(t, key, def)}
 	case simulated:
-		t.wrong(key, `is a date, but a simulation has no dates; must be a span after %s, such as "1d"`, after)
+		t.Wrong(key, `is a date, but a simulation has no dates; must be a span after %s, such as "1d"`, after)
 	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
-		t.wrong(key, "has no offset from UTC; write for example %s", date.Format("2006-01-02T15:04:05Z"))
+		t.Wrong(key, "has no offset from UTC; write for example %s", date.Format("2006-01-02T15:04:05Z"))
 	case date.Year() < 1970 || date.Year() > 2200:
-		t.wrong(key, "%d is outside the years 1970..2200", date.Year())
+		t.Wrong(key, "%d is outside the years 1970..2200", date.Year())
 	default:
 		return Moment{Date: date}
 	}
@@ -361,17 +344,17 @@ func (t *table) moment(key string, def grid.Duration, simulated bool, after stri
 }
 
 // window checks that the job's times can be met.
-func (t *table) window(j *Job) {
-	if !t.has("deadline") || !t.clean("ready") || !t.clean("deadline") || j.Ready.Date.IsZero() != j.Deadline.Date.IsZero() {
+func (j *Job) window(t *keys.Table) {
+	if !t.Has("deadline") || !t.Clean("ready") || !t.Clean("deadline") || j.Ready.Date.IsZero() != j.Deadline.Date.IsZero() {
 		return
 	}
 	if j.Deadline.After <= j.Ready.After && j.Deadline.Date.IsZero() {
-		t.wrong("deadline", "%s is not after ready, %s", j.Deadline.After.Words(), j.Ready.After.Words())
+		t.Wrong("deadline", "%s is not after ready, %s", j.Deadline.After.Words(), j.Ready.After.Words())
 	}
 	if !j.Deadline.Date.IsZero() && !j.Deadline.Date.After(j.Ready.Date) {
-		t.wrong("deadline", "is not after ready, %s", j.Ready.Date.Format(time.RFC3339))
+		t.Wrong("deadline", "is not after ready, %s", j.Ready.Date.Format(time.RFC3339))
 	}
-	if !t.clean("deadline") || !t.clean("length") || !t.clean("speedup") || !t.clean("min_performance") {
+	if !t.Clean("deadline") || !t.Clean("length") || !t.Clean("speedup") || !t.Clean("min_performance") {
 		return
 	}
 	// Faster nodes could make up for it, but only min_performance asks for them.
@@ -382,20 +365,20 @@ func (t *table) window(j *Job) {
 		left = grid.Duration(j.Deadline.Date.Sub(j.Ready.Date).Milliseconds())
 	}
 	if takes > left {
-		t.wrong("deadline", "leaves %s after ready, but the job takes %s at performance %v; give it more time, or a higher min_performance",
+		t.Wrong("deadline", "leaves %s after ready, but the job takes %s at performance %v; give it more time, or a higher min_performance",
 			left.Words(), takes.Words(), max(j.MinPerformance, grid.Unit))
 	}
 }
 
 // money fills in the price or the budget, whichever is not given.
-func (t *table) money(j *Job) {
-	price, budget := t.has("max_price"), t.has("budget")
-	if !price && !budget && !t.has("part") {
-		if j.Unpriced = t.in == inBatch; !j.Unpriced {
-			t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
+func (j *Job) money(t *keys.Table) {
+	price, budget := t.Has("max_price"), t.Has("budget")
+	if !price && !budget && !t.Has("part") {
+		if j.Unpriced = t.In == kinds.InBatch; !j.Unpriced {
+			t.Wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
 		}
 	}
-	if t.doc.faulty[t.path] || t.has("part") {
+	if !t.Sound() || t.Has("part") {
 		return
 	}
 	r := grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}
@@ -404,7 +387,7 @@ func (t *table) money(j *Job) {
 		longest = j.Sizes[0].Length
 	}
 	if j.MinPerformance.Runtime(longest) > grid.MaxDuration {
-		t.wrong("length", "%s at performance %v is too long for a schedule", longest.Words(), j.MinPerformance)
+		t.Wrong("length", "%s at performance %v is too long for a schedule", longest.Words(), j.MinPerformance)
 		return
 	}
 	if j.Unpriced {
@@ -412,7 +395,7 @@ func (t *table) money(j *Job) {
 	}
 	if !budget {
 		if j.Budget = r.DefaultBudget(); j.Budget > grid.MaxBudget {
-			t.wrong("max_price", "%v for %d nodes and %s is more than %v credits; give a budget",
+			t.Wrong("max_price", "%v for %d nodes and %s is more than %v credits; give a budget",
 				j.MaxPrice, j.Nodes, j.Length.Words(), grid.MaxBudget)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/sla"
 )
@@ -15,11 +16,11 @@ import (
 // "2h", 8 = "70m", 16 = "45m" } }. With a law, length is for the fewest nodes.
 
 // nodes reads N, or the range of a moldable job. For a rigid job both results are N.
-func (t *table) nodes() (least, most int) {
-	v, _ := t.take("nodes")
+func readNodes(t *keys.Table) (least, most int) {
+	v, _ := t.Take("nodes")
 	s, ok := v.(string)
 	if !ok {
-		n := t.whole("nodes", 1, 1, maxNodes)
+		n := t.Whole("nodes", 1, 1, maxNodes)
 		return n, n
 	}
 	from, to, _ := strings.Cut(s, "..")
@@ -27,11 +28,11 @@ func (t *table) nodes() (least, most int) {
 	most, err2 := strconv.Atoi(strings.TrimSpace(to))
 	switch {
 	case err1 != nil || err2 != nil:
-		t.wrong("nodes", `%q: must be a whole number such as 16, or a range such as "4..16"`, s)
+		t.Wrong("nodes", `%q: must be a whole number such as 16, or a range such as "4..16"`, s)
 	case least > most:
-		t.wrong("nodes", "%q: %d is more than %d; write the smaller number first", s, least, most)
+		t.Wrong("nodes", "%q: %d is more than %d; write the smaller number first", s, least, most)
 	case least < 1 || most > maxNodes:
-		t.wrong("nodes", "%q is outside 1..%d", s, maxNodes)
+		t.Wrong("nodes", "%q is outside 1..%d", s, maxNodes)
 	default:
 		return least, most
 	}
@@ -46,67 +47,67 @@ type speedup struct {
 }
 
 // keys lists the keys of [job.speedup].
-func (s *speedup) keys() keys {
-	return keys{
-		share("amdahl", &s.amdahl, 0, 0, One, "share of the work that cannot be parallelized").byDefault("none"),
-		share("power", &s.power, 0, 0, One, "the length falls with this power of the number of nodes").byDefault("none"),
-		entries("table", about{kind: "durations by nodes"}, s.size, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
-		rule(s.one),
+func (s *speedup) keys() keys.List {
+	return keys.List{
+		keys.Share("amdahl", &s.amdahl, 0, 0, One, "share of the work that cannot be parallelized").ByDefault("none"),
+		keys.Share("power", &s.power, 0, 0, One, "the length falls with this power of the number of nodes").ByDefault("none"),
+		keys.Entries("table", keys.About{Kind: "durations by nodes"}, s.size, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").ByDefault("none"),
+		keys.Rule(s.one),
 	}
 }
 
 // one finds out which of the keys is given.
-func (s *speedup) one(t *table) {
-	given := slices.DeleteFunc([]string{"amdahl", "power", "table"}, func(k string) bool { return !t.has(k) })
+func (s *speedup) one(t *keys.Table) {
+	given := slices.DeleteFunc([]string{"amdahl", "power", "table"}, func(k string) bool { return !t.Has(k) })
 	switch {
-	case len(given) == 0 && len(t.keys) > 0: // all its keys are unknown, which is reported
+	case len(given) == 0 && len(t.Keys) > 0: // all its keys are unknown, which is reported
 	case len(given) != 1:
-		t.wrongAt(t.path, "has %d of amdahl, power and table; must have exactly one", len(given))
-	case given[0] == "table" && len(s.sizes) == 0 && t.clean("table"):
-		t.wrong("table", `is empty; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`)
+		t.WrongAt(t.Path, "has %d of amdahl, power and table; must have exactly one", len(given))
+	case given[0] == "table" && len(s.sizes) == 0 && t.Clean("table"):
+		t.Wrong("table", `is empty; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`)
 	default:
 		s.given = given[0]
 	}
 }
 
 // size reads the length on a number of nodes.
-func (s *speedup) size(t *table, key string) {
+func (s *speedup) size(t *keys.Table, key string) {
 	n, err := strconv.Atoi(key)
 	if err != nil || strconv.Itoa(n) != key {
-		t.wrong(key, `%q is not a number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
+		t.Wrong(key, `%q is not a number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
 	}
-	s.sizes = append(s.sizes, grid.Size{Nodes: n, Length: t.span(key, grid.Hour, grid.Millisecond)})
+	s.sizes = append(s.sizes, grid.Size{Nodes: n, Length: t.Span(key, grid.Hour, grid.Millisecond)})
 	slices.SortFunc(s.sizes, func(a, b grid.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
 }
 
 // mold sets the sizes of a job with a range of nodes. Nodes and Length become those of the
 // size with the least node-seconds.
-func (t *table) mold(j *Job, s *speedup, least, most int) {
+func (j *Job) mold(t *keys.Table, s *speedup, least, most int) {
 	j.Nodes = least
-	_, ranged := t.keys["nodes"].(string)
-	if !t.has("speedup") {
-		if ranged && t.clean("nodes") && least < most {
-			t.wrong("speedup", `missing; a job on %d to %d nodes must say how it gets faster, for example speedup = { amdahl = 0.05 }`, least, most)
+	_, ranged := t.Keys["nodes"].(string)
+	if !t.Has("speedup") {
+		if ranged && t.Clean("nodes") && least < most {
+			t.Wrong("speedup", `missing; a job on %d to %d nodes must say how it gets faster, for example speedup = { amdahl = 0.05 }`, least, most)
 		}
 		return
 	}
 	if !ranged {
-		t.wrong("speedup", `needs a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
+		t.Wrong("speedup", `needs a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
 	}
-	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
+	if !t.Clean("nodes") || !t.Clean("speedup") || !t.Clean("length") {
 		return
 	}
 	var sizes []grid.Size
 	switch s.given {
 	case "amdahl":
-		sizes = t.byLaw(sla.Amdahl, int(s.amdahl), j.Length, least, most)
+		sizes = byLaw(t, sla.Amdahl, int(s.amdahl), j.Length, least, most)
 	case "power":
-		sizes = t.byLaw(sla.Power, int(s.power), j.Length, least, most)
+		sizes = byLaw(t, sla.Power, int(s.power), j.Length, least, most)
 	case "table":
-		t.listed(s.sizes, j.Length, least, most)
+		listed(t, s.sizes, j.Length, least, most)
 		sizes = s.sizes
 	}
-	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
+	if !t.Clean("nodes") || !t.Clean("speedup") || !t.Clean("length") {
 		return
 	}
 	r := grid.Request{}
@@ -115,14 +116,14 @@ func (t *table) mold(j *Job, s *speedup, least, most int) {
 }
 
 // byLaw returns the sizes of a range of nodes by a law with one parameter.
-func (t *table) byLaw(law func(least, most int, te grid.Duration, share int) ([]sla.Size, error), share int, length grid.Duration, least, most int) []grid.Size {
+func byLaw(t *keys.Table, law func(least, most int, te grid.Duration, share int) ([]sla.Size, error), share int, length grid.Duration, least, most int) []grid.Size {
 	if n := most - least + 1; n > grid.MaxSizes {
-		t.wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, grid.MaxSizes)
+		t.Wrong("nodes", "%d..%d has %d sizes; must have at most %d: narrow the range, or give a table", least, most, n, grid.MaxSizes)
 		return nil
 	}
 	list, err := law(least, most, length, share)
 	if err != nil {
-		t.wrong("speedup", "%v", err)
+		t.Wrong("speedup", "%v", err)
 		return nil
 	}
 	sizes := make([]grid.Size, len(list))
@@ -133,30 +134,30 @@ func (t *table) byLaw(law func(least, most int, te grid.Duration, share int) ([]
 }
 
 // listed checks the lengths of a table against its job.
-func (t *table) listed(sizes []grid.Size, length grid.Duration, least, most int) {
-	table := t.path.key("speedup").key("table")
+func listed(t *keys.Table, sizes []grid.Size, length grid.Duration, least, most int) {
+	table := t.Path.Key("speedup").Key("table")
 	if len(sizes) > grid.MaxSizes {
-		t.wrongAt(table, "has %d sizes; must have at most %d", len(sizes), grid.MaxSizes)
+		t.WrongAt(table, "has %d sizes; must have at most %d", len(sizes), grid.MaxSizes)
 		return
 	}
 	for i, z := range sizes {
-		at := table.key(strconv.Itoa(z.Nodes))
+		at := table.Key(strconv.Itoa(z.Nodes))
 		if z.Nodes < least || z.Nodes > most {
-			t.wrongAt(at, "%d nodes are outside the job's %d..%d", z.Nodes, least, most)
+			t.WrongAt(at, "%d nodes are outside the job's %d..%d", z.Nodes, least, most)
 		}
 		if i > 0 && z.Length > sizes[i-1].Length {
-			t.wrongAt(at, "%s on %d nodes, but %s on %d: a job must not take longer on more nodes",
+			t.WrongAt(at, "%s on %d nodes, but %s on %d: a job must not take longer on more nodes",
 				z.Length.Words(), z.Nodes, sizes[i-1].Length.Words(), sizes[i-1].Nodes)
 			return
 		}
 	}
-	if t.has("length") && length != sizes[0].Length {
-		t.wrong("length", "%s, but the table has %s on %d nodes; leave one of them out", length.Words(), sizes[0].Length.Words(), sizes[0].Nodes)
+	if t.Has("length") && length != sizes[0].Length {
+		t.Wrong("length", "%s, but the table has %s on %d nodes; leave one of them out", length.Words(), sizes[0].Length.Words(), sizes[0].Nodes)
 	}
 }
 
 // tabled reports whether a job's lengths are in a table.
-func (t *table) tabled() bool {
-	law, _ := t.keys["speedup"].(map[string]any)
+func tabled(t *keys.Table) bool {
+	law, _ := t.Keys["speedup"].(map[string]any)
 	return law["table"] != nil
 }

@@ -1,5 +1,7 @@
 package configs
 
+import "github.com/bourse-grid/bourse/configs/keys"
+
 // OIDC says whose tokens the API accepts besides certificates, and how to read a caller's
 // rights from them.
 type OIDC struct {
@@ -13,21 +15,21 @@ type OIDC struct {
 }
 
 // keys lists the keys of [oidc].
-func (o *OIDC) keys(p *Process) keys {
-	return keys{
-		text("issuer", &o.Issuer, "", "address of the OpenID issuer, as in its tokens: https, or http on this machine").must(`"https://login.example.org/realms/vo1"`),
-		text("audience", &o.Audience, "", "audience that tokens must have").must(`"bourse-vo1"`),
-		text("user_claim", &o.UserClaim, "sub", "claim with the user's name; users must not be able to change it. \"email\": only addresses that the issuer says were verified"),
-		text("groups_claim", &o.GroupsClaim, "groups", "claim with the list of the user's groups"),
-		text("user_group", &o.UserGroup, "", "only members of this group may use the API").byDefault("everyone with a token may"),
-		text("operator_group", &o.OperatorGroup, "", "members of this group are operators").byDefault("tokens make no operators"),
-		text("prefix", &o.Prefix, "oidc:", "prefix for the names of users with tokens, which keeps them apart from users with certificates; \"\": the same name is the same user"),
-		rule(func(t *table) {
+func (o *OIDC) keys(p *Process) keys.List {
+	return keys.List{
+		keys.Text("issuer", &o.Issuer, "", "address of the OpenID issuer, as in its tokens: https, or http on this machine").Must(`"https://login.example.org/realms/vo1"`),
+		keys.Text("audience", &o.Audience, "", "audience that tokens must have").Must(`"bourse-vo1"`),
+		keys.Text("user_claim", &o.UserClaim, "sub", "claim with the user's name; users must not be able to change it. \"email\": only addresses that the issuer says were verified"),
+		keys.Text("groups_claim", &o.GroupsClaim, "groups", "claim with the list of the user's groups"),
+		keys.Text("user_group", &o.UserGroup, "", "only members of this group may use the API").ByDefault("everyone with a token may"),
+		keys.Text("operator_group", &o.OperatorGroup, "", "members of this group are operators").ByDefault("tokens make no operators"),
+		keys.Text("prefix", &o.Prefix, "oidc:", "prefix for the names of users with tokens, which keeps them apart from users with certificates; \"\": the same name is the same user"),
+		keys.Rule(func(t *keys.Table) {
 			switch {
 			case p.TLS.Plain:
-				t.wrong("issuer", "with plain = true every program on this machine is an operator anyway; leave one of them out")
-			case p.HTTP == "" && t.clean("issuer"):
-				t.wrong("issuer", "needs [http]; leave the table out")
+				t.Wrong("issuer", "with plain = true every program on this machine is an operator anyway; leave one of them out")
+			case p.HTTP == "" && t.Clean("issuer"):
+				t.Wrong("issuer", "needs [http]; leave the table out")
 			}
 		}),
 	}

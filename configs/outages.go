@@ -3,6 +3,8 @@ package configs
 import (
 	"fmt"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -20,26 +22,26 @@ type Outages struct {
 // maxFailures bounds the failures that a site is expected to have.
 const maxFailures = 1_000_000
 
-var withNodes = &condition{text: "with nodes of their own for each job", holds: func(t *table) bool { return !withShares.holds(t) },
-	refused: "a site that shares its nodes over time (libra, edf) has no node that fails; leave the key out"}
+var withNodes = &keys.Condition{Text: "with nodes of their own for each job", Holds: func(t *keys.Table) bool { return !withShares.Holds(t) },
+	Refused: "a site that shares its nodes over time (libra, edf) has no node that fails; leave the key out"}
 
 // outages lists the keys of a site whose nodes fail, which are read after its groups.
-func (s *Site) outages(until grid.Duration) keys {
+func (s *Site) outages(until grid.Duration) keys.List {
 	const real = "is only for scenarios; the nodes of a real site fail by themselves"
 	o := &s.Outages
-	return keys{
-		span("mtbf", &o.MTBF, 0, grid.Minute, "mean time that a node serves until it fails, drawn exponentially. What runs on it is lost; a leg is refunded with the penalty, and repaired").byDefault("no node fails").only(inScenario, real).when(withNodes),
-		span("mttr", &o.MTTR, 4*grid.Hour, grid.Second, "mean time until it is back, drawn exponentially").only(inScenario, real).when(withNodes),
-		text("outages", &o.File, "", "file of the nodes that fail, in lines `"+workload.OutagesHead+"`; which nodes of the group they are is drawn. Alternative to `mtbf`").only(inScenario, real).when(withNodes),
-		rule(func(t *table) {
+	return keys.List{
+		keys.Span("mtbf", &o.MTBF, 0, grid.Minute, "mean time that a node serves until it fails, drawn exponentially. What runs on it is lost; a leg is refunded with the penalty, and repaired").ByDefault("no node fails").Only(kinds.InScenario, real).When(withNodes),
+		keys.Span("mttr", &o.MTTR, 4*grid.Hour, grid.Second, "mean time until it is back, drawn exponentially").Only(kinds.InScenario, real).When(withNodes),
+		keys.Text("outages", &o.File, "", "file of the nodes that fail, in lines `"+workload.OutagesHead+"`; which nodes of the group they are is drawn. Alternative to `mtbf`").Only(kinds.InScenario, real).When(withNodes),
+		keys.Rule(func(t *keys.Table) {
 			switch {
-			case t.in != inScenario || !t.clean("mtbf") || !t.clean("mttr"):
+			case t.In != kinds.InScenario || !t.Clean("mtbf") || !t.Clean("mttr"):
 			case o.MTBF > 0 && o.File != "":
-				t.wrong("outages", "cannot be combined with mtbf; leave one of them out")
-			case o.MTBF == 0 && t.has("mttr"):
-				t.wrong("mttr", "needs mtbf, such as mtbf = \"30d\"; add it, or leave the key out")
+				t.Wrong("outages", "cannot be combined with mtbf; leave one of them out")
+			case o.MTBF == 0 && t.Has("mttr"):
+				t.Wrong("mttr", "needs mtbf, such as mtbf = \"30d\"; add it, or leave the key out")
 			case o.MTBF > 0 && float64(s.Nodes())*float64(until)/float64(o.MTBF+o.MTTR) > maxFailures:
-				t.wrong("mtbf", "%s makes the %d nodes fail more than %d times in %s; use a longer time", o.MTBF.Words(), s.Nodes(), maxFailures, until.Words())
+				t.Wrong("mtbf", "%s makes the %d nodes fail more than %d times in %s; use a longer time", o.MTBF.Words(), s.Nodes(), maxFailures, until.Words())
 			}
 			if o.MTBF == 0 {
 				o.MTTR = 0
@@ -56,8 +58,8 @@ func (s *Scenario) loadOutages(dir string) error {
 		if o.File == "" {
 			continue
 		}
-		file := within(dir, o.File)
-		text, err := readFile(file)
+		file := keys.Resolve(dir, o.File)
+		text, err := kinds.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("outages of site %q: %w", s.Sites[i].Name, err)
 		}
@@ -84,7 +86,7 @@ func (s *Site) takeOutages(file string, text []byte) error {
 		has, known := nodes[o.Group]
 		switch {
 		case !known:
-			return fmt.Errorf("%s:%d: site %q has no group %q%s", file, o.Line, s.Name, o.Group, choose(o.Group, names))
+			return fmt.Errorf("%s:%d: site %q has no group %q%s", file, o.Line, s.Name, o.Group, keys.Choose(o.Group, names))
 		case o.Nodes > has:
 			return fmt.Errorf("%s:%d: nodes %d: group %q has %d", file, o.Line, o.Nodes, o.Group, has)
 		}

@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
@@ -10,41 +11,41 @@ import (
 )
 
 // ofPolicies describes a key that takes the words of policies.
-func ofPolicies(list []names.Policy) about {
-	return about{kind: "word", def: quoted(backfill.EASY.String()), words: names.Of(list), policies: list}
+func ofPolicies(list []names.Policy) keys.About {
+	return keys.About{Kind: "word", Default: keys.Quoted(backfill.EASY.String()), Words: names.Of(list), Policies: list}
 }
 
 // policy reads how a queue is served. all are the words that the key takes, other ways to
 // serve than a queue's among them, for messages.
-func (t *table) policy(key string, all []names.Policy) backfill.Policy {
-	s := t.text(key, backfill.EASY.String())
+func queuePolicy(t *keys.Table, key string, all []names.Policy) backfill.Policy {
+	s := t.Text(key, backfill.EASY.String())
 	p, err := backfill.ParsePolicy(s)
 	switch {
 	case err == nil:
 		return p
 	case names.IsUnknown(err):
-		t.oneOf(key, backfill.EASY.String(), names.Of(all))
+		t.OneOf(key, backfill.EASY.String(), names.Of(all))
 	default:
-		t.wrong(key, "%v", err)
+		t.Wrong(key, "%v", err)
 	}
 	return backfill.EASY
 }
 
 // ordersBy lists the keys of orders by formula, which go with a queue whose policy is read
 // before. queued says whether there is one.
-func ordersBy(to *backfill.Policy, queued func() bool) keys {
+func ordersBy(to *backfill.Policy, queued func() bool) keys.List {
 	var order, fill string
 	const like = "a formula such as `\"estimate * nodes\"`, or a name (POLICIES.md); the least value comes first"
-	return keys{
-		text("order", &order, "", "order of the queue: "+like).byDefault("as the policy has it"),
-		text("backfill_order", &fill, "", "order of the jobs that overtake, once the heads hold their places: "+like).byDefault("that of the queue"),
-		rule(func(t *table) {
+	return keys.List{
+		keys.Text("order", &order, "", "order of the queue: "+like).ByDefault("as the policy has it"),
+		keys.Text("backfill_order", &fill, "", "order of the jobs that overtake, once the heads hold their places: "+like).ByDefault("that of the queue"),
+		keys.Rule(func(t *keys.Table) {
 			texts := [2]string{order, fill}
 			for i, key := range []string{"order", "backfill_order"} {
 				switch {
-				case !t.has(key):
+				case !t.Has(key):
 				case !queued():
-					t.wrong(key, "%q: only where local jobs stand in a queue; leave it out", texts[i])
+					t.Wrong(key, "%q: only where local jobs stand in a queue; leave it out", texts[i])
 					return
 				case texts[i] == "":
 					texts[i] = " " // none, which is wrong
@@ -52,7 +53,7 @@ func ordersBy(to *backfill.Policy, queued func() bool) keys {
 			}
 			p, err := to.Ordered(texts[0], texts[1])
 			if bad := (*backfill.KeyError)(nil); errors.As(err, &bad) {
-				t.wrong(bad.Key, "%v", bad.Err)
+				t.Wrong(bad.Key, "%v", bad.Err)
 				return
 			}
 			*to = p
@@ -70,8 +71,8 @@ func allPolicies() []names.Policy {
 }
 
 // withFairShare holds if queues are ordered by the users' past usage.
-var withFairShare = &condition{text: "with policy = " + names.Quoted(backfill.FairPolicies()) + ", or an order by usage", holds: func(t *table) bool {
-	text := func(key string) string { s, _ := t.keys[key].(string); return s }
+var withFairShare = &keys.Condition{Text: "with policy = " + names.Quoted(backfill.FairPolicies()) + ", or an order by usage", Holds: func(t *keys.Table) bool {
+	text := func(key string) string { s, _ := t.Keys[key].(string); return s }
 	name := text("policy")
 	if name == "" {
 		name = backfill.EASY.String()

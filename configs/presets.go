@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 //go:embed presets/*.toml
@@ -41,5 +43,5 @@ func Preset(name string) (*Scenario, error) {
 			return Source{Name: "preset " + name, Text: string(p.Text)}.Scenario()
 		}
 	}
-	return nil, fmt.Errorf("no preset is named %q%s", name, choose(name, presetNames))
+	return nil, fmt.Errorf("no preset is named %q%s", name, keys.Choose(name, presetNames))
 }

@@ -3,11 +3,12 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -22,79 +23,72 @@ type curve struct {
 // onePrice says why some sites cannot change their prices over time.
 const onePrice = "a site that moves agreed jobs (sla-*) or shares its nodes over time (libra, edf) cannot know at which hours a job will run, so its price must not change over time; leave the key out"
 
-var withHours = &condition{text: "with a queue", refused: onePrice, holds: func(t *table) bool { return !withPromises.holds(t) && !withShares.holds(t) }}
+var withHours = &keys.Condition{Text: "with a queue", Refused: onePrice, Holds: func(t *keys.Table) bool { return !withPromises.Holds(t) && !withShares.Holds(t) }}
 
 // prices lists the keys of how prices change over time for a site's groups, which are read
 // before them.
-func prices(groups *[]grid.Group, file *string) keys {
+func prices(groups *[]grid.Group, file *string) keys.List {
 	c := &curve{}
-	return keys{
-		each("price", &c.pieces, grid.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").when(withHours),
-		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "", filepath.Dir(t.doc.file)) },
-			"file with factors on the price of all groups over time, in lines `from,factor`; each applies until the next line, the last one for ever or until the factors repeat. Alternative to [[price]] tables").when(withHours),
-		span("price_repeat", &c.repeat, 0, grid.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").byDefault("no repetition").when(withHours),
-		rule(func(t *table) { *file = c.file; c.apply(t, *groups) }),
+	return keys.List{
+		keys.Each("price", &c.pieces, grid.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; at other times the factor is 1").When(withHours),
+		keys.Custom("price_file", keys.About{Kind: "file"}, func(t *keys.Table, key string) { c.file = t.File(key, "") },
+			"file with factors on the price of all groups over time, in lines `from,factor`; each applies until the next line, the last one for ever or until the factors repeat. Alternative to [[price]] tables").When(withHours),
+		keys.Span("price_repeat", &c.repeat, 0, grid.MinPriceRepeat, "the factors repeat after this time, such as 1d or 7d. A process counts from the start of 1970, a Thursday, in UTC").ByDefault("no repetition").When(withHours),
+		keys.Rule(func(t *keys.Table) { *file = c.file; c.apply(t, *groups) }),
 	}
 }
 
 // pieceKeys lists the keys of [[price]].
-func pieceKeys(p *grid.PricePiece) keys {
+func pieceKeys(p *grid.PricePiece) keys.List {
 	var factor Thousandths
-	return keys{
-		instant("from", &p.From, "when it begins").must(`"22h"`),
-		instant("to", &p.To, "when it ends").must(`"30h"`),
-		share("factor", &factor, One, 0, grid.MaxPriceFactor, "factor on the price of a node-hour").must("0.5"),
-		rule(func(*table) { p.Factor = int(factor) }),
+	return keys.List{
+		instant("from", &p.From, "when it begins").Must(`"22h"`),
+		instant("to", &p.To, "when it ends").Must(`"30h"`),
+		keys.Share("factor", &factor, One, 0, grid.MaxPriceFactor, "factor on the price of a node-hour").Must("0.5"),
+		keys.Rule(func(*keys.Table) { p.Factor = int(factor) }),
 	}
 }
-
-type instantField struct{ to *grid.Time }
 
 // instant is a time since the scenario's zero or, elsewhere, an RFC 3339 date.
-func instant(name string, to *grid.Time, doc string) key {
-	return key{name: name, field: instantField{to}, doc: doc}
-}
-
-func (f instantField) read(t *table, key string) {
-	m := t.moment(key, 0, t.in == inScenario, "its zero")
-	if *f.to = grid.Time(m.After); !m.Date.IsZero() {
-		*f.to = grid.Time(m.Date.UnixMilli())
-	}
-}
-func (f instantField) about() about {
-	return about{kind: "duration after the zero of time, or a date in a process"}
+func instant(name string, to *grid.Time, doc string) keys.Key {
+	return keys.Custom(name, keys.About{Kind: "duration after the zero of time, or a date in a process"}, func(t *keys.Table, key string) {
+		m := readMoment(t, key, 0, t.In == kinds.InScenario, "its zero")
+		if *to = grid.Time(m.After); !m.Date.IsZero() {
+			*to = grid.Time(m.Date.UnixMilli())
+		}
+	}, doc)
 }
 
 // apply gives the groups of a site the curve that was read.
-func (c *curve) apply(t *table, groups []grid.Group) {
+func (c *curve) apply(t *keys.Table, groups []grid.Group) {
 	key := "price"
 	if c.file != "" {
 		key = "price_file"
 	}
 	switch {
-	case !t.clean("price") || !t.clean("price_file") || !t.clean("price_repeat"):
+	case !t.Clean("price") || !t.Clean("price_file") || !t.Clean("price_repeat"):
 		return
 	case c.file != "" && len(c.pieces) > 0:
-		t.wrong("price_file", "cannot be combined with [[price]] tables; leave one of them out")
+		t.Wrong("price_file", "cannot be combined with [[price]] tables; leave one of them out")
 		return
 	case c.file == "" && len(c.pieces) == 0:
 		if c.repeat > 0 {
-			t.wrong("price_repeat", "needs [[price]] tables or a price_file; add them, or leave the key out")
+			t.Wrong("price_repeat", "needs [[price]] tables or a price_file; add them, or leave the key out")
 		}
 		return
 	}
-	where := func(i int) string { return fmt.Sprintf("line %d", t.doc.where.lineOf(t.path.key("price").at(i))) }
+	where := func(i int) string { return fmt.Sprintf("line %d", t.Line(t.Path.Key("price").At(i))) }
 	wrong := func(i int, text string) {
-		if at := t.path.key(key); i >= 0 && c.file == "" {
-			t.wrongAt(at.at(i), "%s", text)
+		if at := t.Path.Key(key); i >= 0 && c.file == "" {
+			t.WrongAt(at.At(i), "%s", text)
 		} else {
-			t.wrongAt(at, "%s", text)
+			t.WrongAt(at, "%s", text)
 		}
 	}
 	if c.file != "" {
-		rows, err := readHours(c.file, c.repeat, t.in == inScenario)
+		rows, err := readHours(c.file, c.repeat, t.In == kinds.InScenario)
 		if err != nil {
-			t.wrong("price_file", "%v", err)
+			t.Wrong("price_file", "%v", err)
 			return
 		}
 		c.pieces = rows.pieces
@@ -103,7 +97,7 @@ func (c *curve) apply(t *table, groups []grid.Group) {
 			if i >= 0 {
 				text = fmt.Sprintf("%s:%d: %s", c.file, rows.lines[i], text)
 			}
-			t.wrong("price_file", "%s", text)
+			t.Wrong("price_file", "%s", text)
 		}
 	}
 	made, err := grid.NewPriceCurve(c.pieces, c.repeat)
@@ -137,7 +131,7 @@ const hoursHead = "from,factor"
 // the next line, the last one for ever or until the factors repeat. Empty lines and lines
 // that begin with "#" are skipped.
 func readHours(file string, repeat grid.Duration, simulated bool) (*hours, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +157,7 @@ func readHours(file string, repeat grid.Duration, simulated bool) (*hours, error
 		if err != nil {
 			return wrong("factor %q: must be a number from 0 to %d", factor, grid.MaxPriceFactor/1000)
 		}
-		by, err := thousandths(f)
+		by, err := keys.ParseThousandths(f)
 		if err != nil {
 			return wrong("factor: %v; must be a number from 0 to %d", err, grid.MaxPriceFactor/1000)
 		}

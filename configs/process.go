@@ -1,13 +1,13 @@
 package configs
 
 import (
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -73,37 +73,37 @@ type Journal struct {
 }
 
 // keys lists the keys of [journal].
-func (j *Journal) keys(plain bool) keys {
-	return keys{
-		file("dir", &j.Dir, "journal", "folder, with a folder for each agent in it"),
-		span("keep", &j.Keep, keepDefault, grid.Hour, "how long to keep segments that an image has replaced: what `explain`, statements and `bourse journal` can look back on. `\"36500d\"` keeps a century"),
-		custom("mirror", about{kind: "folder, or HOST:PORT"}, func(t *table, key string) { j.mirror(t, key, plain) },
-			"where to keep a second copy, which is written before anything is answered: an existing folder on another disk, or a host that runs bourse journal keep").byDefault("no second copy"),
-		boolean("mirror_required", &j.MirrorRequired, false, "end the process if the second copy cannot be written; otherwise it goes on with one copy, and reports that"),
-		rule(func(t *table) {
-			if j.MirrorRequired && !t.has("mirror") {
-				t.wrong("mirror_required", "needs a mirror, such as mirror = \"/mnt/second/bourse\"")
+func (j *Journal) keys(plain bool) keys.List {
+	return keys.List{
+		keys.File("dir", &j.Dir, "journal", "folder, with a folder for each agent in it"),
+		keys.Span("keep", &j.Keep, keepDefault, grid.Hour, "how long to keep segments that an image has replaced: what `explain`, statements and `bourse journal` can look back on. `\"36500d\"` keeps a century"),
+		keys.Custom("mirror", keys.About{Kind: "folder, or HOST:PORT"}, func(t *keys.Table, key string) { j.mirror(t, key, plain) },
+			"where to keep a second copy, which is written before anything is answered: an existing folder on another disk, or a host that runs bourse journal keep").ByDefault("no second copy"),
+		keys.Boolean("mirror_required", &j.MirrorRequired, false, "end the process if the second copy cannot be written; otherwise it goes on with one copy, and reports that"),
+		keys.Rule(func(t *keys.Table) {
+			if j.MirrorRequired && !t.Has("mirror") {
+				t.Wrong("mirror_required", "needs a mirror, such as mirror = \"/mnt/second/bourse\"")
 			}
 		}),
 	}
 }
 
 // mirror reads where the second copy is.
-func (j *Journal) mirror(t *table, key string, plain bool) {
-	s := t.text(key, "")
-	if !t.has(key) || !t.clean(key) {
+func (j *Journal) mirror(t *keys.Table, key string, plain bool) {
+	s := t.Text(key, "")
+	if !t.Has(key) || !t.Clean(key) {
 		return
 	}
-	if _, port, ok := cutPort(s); ok && port != "" && !strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) {
-		if why := wrongAddress(s, plain); why != "" {
-			t.wrong(key, "%q: %s", s, why)
+	if _, port, ok := keys.CutPort(s); ok && port != "" && !strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) {
+		if why := keys.WrongAddress(s, plain); why != "" {
+			t.Wrong(key, "%q: %s", s, why)
 		}
 		j.MirrorHost = s
 		return
 	}
-	j.MirrorDir = within(filepath.Dir(t.doc.file), s)
+	j.MirrorDir = t.Resolve(s)
 	if a, err := filepath.Rel(j.Dir, j.MirrorDir); s == "" || err == nil && filepath.IsLocal(a) {
-		t.wrong(key, "%q: must be a folder outside the journal's folder, on another disk, or HOST:PORT", s)
+		t.Wrong(key, "%q: must be a folder outside the journal's folder, on another disk, or HOST:PORT", s)
 	}
 }
 
@@ -146,7 +146,7 @@ type Notify struct {
 // ReadSiteProcess reads the file of a site's process. An error that does not come from the
 // file system is a *Problems. Of the files that it names, only price_file is opened.
 func ReadSiteProcess(file string) (*SiteProcess, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -155,52 +155,52 @@ func ReadSiteProcess(file string) (*SiteProcess, error) {
 
 // ParseSiteProcess is ReadSiteProcess for a text.
 func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	near := []Kind{KindSite}
-	if slices.ContainsFunc([]string{"now", "running", "reserved", "queued"}, func(name string) bool { _, ok := t.keys[name]; return ok }) {
+	near := []kinds.Kind{kinds.Site}
+	if slices.ContainsFunc([]string{"now", "running", "reserved", "queued"}, func(name string) bool { _, ok := t.Keys[name]; return ok }) {
 		near = nil // without [listen] it is a snapshot
 	}
-	if err := t.must(KindSiteProcess, near...); err != nil {
+	if err := kinds.Must(t, kinds.SiteProcess, near...); err != nil {
 		return nil, err
 	}
-	t.in = inProcess
+	t.In = kinds.InProcess
 	out := &SiteProcess{}
-	t.fill(out.keys())
-	return finish(t, out)
+	t.Fill(out.keys())
+	return keys.Finish(t, out)
 }
 
 // keys lists the keys of a site's process: those of a site, those of any process, and its
 // own.
-func (s *SiteProcess) keys() keys {
+func (s *SiteProcess) keys() keys.List {
 	const snapshot = "belongs into a snapshot for quotes, but [listen] makes this the file of a process"
-	return slices.Concat(s.Site.keys(0, map[string]int{}), keys{
-		refuse("now", snapshot), refuse("running", snapshot), refuse("reserved", snapshot), refuse("queued", snapshot),
-		span("lead", &s.Lead, 10*grid.Second, 2*grid.Second, "least time until a window may start"),
-		span("share_span", &s.ShareSpan, 7*grid.Day, grid.Hour, "the time that `vo_share` is a share of"),
-		file("proof_key", &s.ProofKey, "", "key with which the site proves its answers, made at the first start").byDefault("`site-NAME.proof`"),
-		rule(func(t *table) {
+	return slices.Concat(s.Site.keys(0, map[string]int{}), keys.List{
+		keys.Refuse("now", snapshot), keys.Refuse("running", snapshot), keys.Refuse("reserved", snapshot), keys.Refuse("queued", snapshot),
+		keys.Span("lead", &s.Lead, 10*grid.Second, 2*grid.Second, "least time until a window may start"),
+		keys.Span("share_span", &s.ShareSpan, 7*grid.Day, grid.Hour, "the time that `vo_share` is a share of"),
+		keys.File("proof_key", &s.ProofKey, "", "key with which the site proves its answers, made at the first start").ByDefault("`site-NAME.proof`"),
+		keys.Rule(func(t *keys.Table) {
 			if s.ProofKey == "" {
-				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
+				s.ProofKey = t.Resolve("site-" + url.PathEscape(s.Name) + ".proof")
 			}
 		}),
-	}, s.voKeys(), s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys{rule(s.proofKeySafe), rule(s.severalVOs)})
+	}, s.voKeys(), s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys.List{keys.Rule(s.proofKeySafe), keys.Rule(s.severalVOs)})
 }
 
 // proofKeySafe refuses a key inside the folder of a journal.
-func (s *SiteProcess) proofKeySafe(t *table) {
+func (s *SiteProcess) proofKeySafe(t *keys.Table) {
 	rel, err := filepath.Rel(s.Journal.Dir, s.ProofKey)
 	if err == nil && filepath.IsLocal(rel) && strings.ContainsRune(rel, filepath.Separator) {
-		t.wrong("proof_key", "%q is in the folder of the journal and would be lost with it; choose a file elsewhere", s.ProofKey)
+		t.Wrong("proof_key", "%q is in the folder of the journal and would be lost with it; choose a file elsewhere", s.ProofKey)
 	}
 }
 
 // ReadBrokerProcess reads the file of a broker's process. An error that does not come from
 // the file system is a *Problems. Files that it names are not opened.
 func ReadBrokerProcess(file string) (*BrokerProcess, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -209,47 +209,47 @@ func ReadBrokerProcess(file string) (*BrokerProcess, error) {
 
 // ParseBrokerProcess is ReadBrokerProcess for a text.
 func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindBrokerProcess, KindBroker); err != nil {
+	if err := kinds.Must(t, kinds.BrokerProcess, kinds.Broker); err != nil {
 		return nil, err
 	}
-	t.in = inProcess
+	t.In = kinds.InProcess
 	out := &BrokerProcess{}
-	t.fill(out.keys())
-	return finish(t, out)
+	t.Fill(out.keys())
+	return keys.Finish(t, out)
 }
 
 // keys lists the keys of a broker's process.
-func (p *BrokerProcess) keys() keys {
-	return slices.Concat(keys{oneBroker(&p.Broker, rule(p.livesInTheWorld))},
+func (p *BrokerProcess) keys() keys.List {
+	return slices.Concat(keys.List{oneBroker(&p.Broker, keys.Rule(p.livesInTheWorld))},
 		p.Process.keys(func() string { return "broker-" + p.Name }),
-		keys{option("notify", p.Notify.keys, "webhook for the events of jobs, besides those that batches name"),
-			option("replica", func() keys { return p.Replica.keys(&p.Process) }, "several processes hold the broker, so that it survives the loss of a machine; without the table, only this process"),
-			option("oidc", func() keys { return p.OIDC.keys(&p.Process) }, "issuer whose tokens the API accepts, besides certificates")})
+		keys.List{keys.Option("notify", p.Notify.keys, "webhook for the events of jobs, besides those that batches name"),
+			keys.Option("replica", func() keys.List { return p.Replica.keys(&p.Process) }, "several processes hold the broker, so that it survives the loss of a machine; without the table, only this process"),
+			keys.Option("oidc", func() keys.List { return p.OIDC.keys(&p.Process) }, "issuer whose tokens the API accepts, besides certificates")})
 }
 
 // livesInTheWorld refuses settings that only simulations can have.
-func (p *BrokerProcess) livesInTheWorld(t *table) {
-	if p.Lead == 0 && t.clean("lead") {
-		t.wrong("lead", "0s is only for simulations without latency; must be at least 10s")
+func (p *BrokerProcess) livesInTheWorld(t *keys.Table) {
+	if p.Lead == 0 && t.Clean("lead") {
+		t.Wrong("lead", "0s is only for simulations without latency; must be at least 10s")
 	}
 	if p.AcceptShifts > 0 {
-		t.wrong("accept_shifts", "%v is only for simulations, because users of a process answer themselves; leave it out", p.AcceptShifts)
+		t.Wrong("accept_shifts", "%v is only for simulations, because users of a process answer themselves; leave it out", p.AcceptShifts)
 	}
 }
 
 // keys lists the keys of [notify].
-func (n *Notify) keys() keys {
-	return keys{
-		text("url", &n.URL, "", "address that receives every event of every job; https, or http with `local = true`"),
-		file("secret", &n.Secret, "", "file with the secret that signs deliveries").byDefault("deliveries are not signed"),
-		boolean("local", &n.Local, false, "allow http, and addresses that are not public"),
-		rule(func(t *table) {
+func (n *Notify) keys() keys.List {
+	return keys.List{
+		keys.Text("url", &n.URL, "", "address that receives every event of every job; https, or http with `local = true`"),
+		keys.File("secret", &n.Secret, "", "file with the secret that signs deliveries").ByDefault("deliveries are not signed"),
+		keys.Boolean("local", &n.Local, false, "allow http, and addresses that are not public"),
+		keys.Rule(func(t *keys.Table) {
 			if scheme, _, _ := strings.Cut(n.URL, "://"); n.URL != "" && scheme != "https" && (scheme != "http" || !n.Local) {
-				t.wrong("url", "%q: must be an https address, or http with local = true", n.URL)
+				t.Wrong("url", "%q: must be an https address, or http with local = true", n.URL)
 			}
 		}),
 	}
@@ -257,24 +257,24 @@ func (n *Notify) keys() keys {
 
 // keys lists the tables that every process has. certificate returns the base name of its
 // certificate's files, as bourse ca issue writes them.
-func (p *Process) keys(certificate func() string) keys {
+func (p *Process) keys(certificate func() string) keys.List {
 	plain := &p.TLS.Plain
-	return keys{
-		section("tls", func() keys { return p.TLS.keys(certificate()) }, "its certificate; without the table, the files that bourse ca writes, beside this file"),
-		rule(func(t *table) { t.needOfOneVO("listen", `[listen] with address = "0.0.0.0:7400"`) }),
-		option("listen", func() keys { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
-		rule(func(t *table) { t.needOfOneVO("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
-		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
-		section("journal", func() keys { return p.Journal.keys(*plain) }, "the journal, from which a restart continues"),
-		section("clock", func() keys {
-			return keys{span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for the time of its peers if none answers; 0s: it does not ask"),
-				span("alone", &p.Clock.Alone, clockAlone, 0, "the same if by this clock windows that a site has sold have passed since its journal ends: by a clock that is ahead, all of them would be lost")}
+	return keys.List{
+		keys.Section("tls", func() keys.List { return p.TLS.keys(certificate()) }, "its certificate; without the table, the files that bourse ca writes, beside this file"),
+		keys.Rule(func(t *keys.Table) { needOfOneVO(t, "listen", `[listen] with address = "0.0.0.0:7400"`) }),
+		keys.Option("listen", func() keys.List { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
+		keys.Rule(func(t *keys.Table) { needOfOneVO(t, "gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
+		keys.Option("gossip", func() keys.List { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
+		keys.Section("journal", func() keys.List { return p.Journal.keys(*plain) }, "the journal, from which a restart continues"),
+		keys.Section("clock", func() keys.List {
+			return keys.List{keys.Span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for the time of its peers if none answers; 0s: it does not ask"),
+				keys.Span("alone", &p.Clock.Alone, clockAlone, 0, "the same if by this clock windows that a site has sold have passed since its journal ends: by a clock that is ahead, all of them would be lost")}
 		}, "how it checks its clock"),
-		option("http", func() keys {
-			return keys{address("address", &p.HTTP, *plain, "host and port").must(`"127.0.0.1:7480"`)}
+		keys.Option("http", func() keys.List {
+			return keys.List{keys.Address("address", &p.HTTP, *plain, "host and port").Must(`"127.0.0.1:7480"`)}
 		}, "API for operators, users and metrics; without the table there is none"),
-		section("log", func() keys {
-			return keys{word("level", &p.Log, "info", []string{"debug", "info", "warn", "error"}, "least level that is logged")}
+		keys.Section("log", func() keys.List {
+			return keys.List{keys.Word("level", &p.Log, "info", []string{"debug", "info", "warn", "error"}, "least level that is logged")}
 		}, "what it logs"),
 	}
 }
@@ -288,33 +288,33 @@ const clockWait = 10 * grid.Second
 const clockAlone = 15 * grid.Minute
 
 // needOfOneVO reports a table as missing, unless there are [[vo]] tables.
-func (t *table) needOfOneVO(key, example string) {
-	if !t.has(key) && !t.has("vo") {
-		t.wrong(key, "missing; write %s", example)
+func needOfOneVO(t *keys.Table, key, example string) {
+	if !t.Has(key) && !t.Has("vo") {
+		t.Wrong(key, "missing; write %s", example)
 	}
 }
 
 // keys lists the keys of [tls]; name is the base name of the certificate's files.
-func (c *TLS) keys(name string) keys {
+func (c *TLS) keys(name string) keys.List {
 	const plain = "cannot be combined with plain = true; leave one of them out"
-	certified := &condition{text: "without plain", refused: plain, holds: func(*table) bool { return !c.Plain }}
-	return keys{
-		boolean("plain", &c.Plain, false, "use no certificates; only between programs on this machine"),
-		file("ca", &c.Authority, "ca.pem", "certificate of the authority").when(certified),
-		file("certificate", &c.Certificate, name+".pem", "certificate of the process").byDefault("`site-NAME.pem`, `broker-NAME.pem`").when(certified),
-		file("key", &c.Key, name+".key", "its private key").byDefault("`site-NAME.key`, `broker-NAME.key`").when(certified),
-		file("revoked", &c.Revoked, "revoked.txt", "list of revoked certificates; need not exist").when(certified),
+	certified := &keys.Condition{Text: "without plain", Refused: plain, Holds: func(*keys.Table) bool { return !c.Plain }}
+	return keys.List{
+		keys.Boolean("plain", &c.Plain, false, "use no certificates; only between programs on this machine"),
+		keys.File("ca", &c.Authority, "ca.pem", "certificate of the authority").When(certified),
+		keys.File("certificate", &c.Certificate, name+".pem", "certificate of the process").ByDefault("`site-NAME.pem`, `broker-NAME.pem`").When(certified),
+		keys.File("key", &c.Key, name+".key", "its private key").ByDefault("`site-NAME.key`, `broker-NAME.key`").When(certified),
+		keys.File("revoked", &c.Revoked, "revoked.txt", "list of revoked certificates; need not exist").When(certified),
 	}
 }
 
 // keys lists the keys of [gossip].
-func (g *Gossip) keys(plain bool) keys {
-	return slices.Concat(keys{
-		title("vo", &g.VO, "", "the virtual organisation, as in the certificate").must(`"vo1"`),
-	}, g.pool(plain), keys{
-		file("key", &g.Key, "gossip.key", "keys that encrypt gossip"),
-		rule(func(t *table) {
-			if plain && !t.has("key") {
+func (g *Gossip) keys(plain bool) keys.List {
+	return slices.Concat(keys.List{
+		keys.Title("vo", &g.VO, "", "the virtual organisation, as in the certificate").Must(`"vo1"`),
+	}, g.pool(plain), keys.List{
+		keys.File("key", &g.Key, "gossip.key", "keys that encrypt gossip"),
+		keys.Rule(func(t *keys.Table) {
+			if plain && !t.Has("key") {
 				g.Key = ""
 			}
 		}),
@@ -322,99 +322,45 @@ func (g *Gossip) keys(plain bool) keys {
 }
 
 // pool lists the keys about how the members of a VO find each other.
-func (g *Gossip) pool(plain bool) keys {
-	return slices.Concat(g.Endpoint.keys(plain), keys{
-		word("profile", &g.Profile, "lan", []string{"lan", "fast"}, "fast detects a failure in 1 s instead of 10 s, with ten times as many packets"),
-		texts("seeds", &g.Seeds, "HOST:PORT of some running members; the first member needs none"),
-		rule(func(t *table) { g.reachable(t, plain) }),
+func (g *Gossip) pool(plain bool) keys.List {
+	return slices.Concat(g.Endpoint.keys(plain), keys.List{
+		keys.Word("profile", &g.Profile, "lan", []string{"lan", "fast"}, "fast detects a failure in 1 s instead of 10 s, with ten times as many packets"),
+		keys.Texts("seeds", &g.Seeds, "HOST:PORT of some running members; the first member needs none"),
+		keys.Rule(func(t *keys.Table) { g.reachable(t, plain) }),
 	})
 }
 
 // reachable checks the seeds.
-func (g *Gossip) reachable(t *table, plain bool) {
+func (g *Gossip) reachable(t *keys.Table, plain bool) {
 	for i, s := range g.Seeds {
-		if why := wrongAddress(s, plain); why != "" {
-			t.wrongAt(t.path.key("seeds").at(i), "%q: %s", s, why)
+		if why := keys.WrongAddress(s, plain); why != "" {
+			t.WrongAt(t.Path.Key("seeds").At(i), "%q: %s", s, why)
 		}
 		if slices.Contains(g.Seeds[:i], s) {
-			t.wrongAt(t.path.key("seeds").at(i), "%q appears twice", s)
+			t.WrongAt(t.Path.Key("seeds").At(i), "%q appears twice", s)
 		}
 	}
 }
 
 // keys lists the keys of [listen].
-func (e *Endpoint) keys(plain bool) keys {
-	return keys{
-		address("address", &e.Address, plain, "address to listen on").must(`"0.0.0.0:7400"`),
-		address("advertise", &e.Advertise, plain, "address at which others reach it; its host must be in the certificate").byDefault("`address`, if it names one machine"),
-		rule(e.named),
+func (e *Endpoint) keys(plain bool) keys.List {
+	return keys.List{
+		keys.Address("address", &e.Address, plain, "address to listen on").Must(`"0.0.0.0:7400"`),
+		keys.Address("advertise", &e.Advertise, plain, "address at which others reach it; its host must be in the certificate").ByDefault("`address`, if it names one machine"),
+		keys.Rule(e.named),
 	}
 }
 
 // named checks that the address for others names a machine.
-func (e *Endpoint) named(t *table) {
+func (e *Endpoint) named(t *keys.Table) {
 	switch {
-	case t.has("advertise"):
-		if t.clean("advertise") && everywhere(e.Advertise) {
-			t.wrong("advertise", "%q does not name a machine; must be the host at which others reach this one", e.Advertise)
+	case t.Has("advertise"):
+		if t.Clean("advertise") && keys.Everywhere(e.Advertise) {
+			t.Wrong("advertise", "%q does not name a machine; must be the host at which others reach this one", e.Advertise)
 		}
-	case t.clean("address") && everywhere(e.Address):
-		t.wrong("advertise", "missing; the address means all interfaces, so give the one at which others reach it: advertise = \"north.example.org:7400\"")
+	case t.Clean("address") && keys.Everywhere(e.Address):
+		t.Wrong("advertise", "missing; the address means all interfaces, so give the one at which others reach it: advertise = \"north.example.org:7400\"")
 	default:
 		e.Advertise = e.Address
 	}
-}
-
-// address reads HOST:PORT.
-func (t *table) address(key string, plain bool) string {
-	s := t.text(key, "")
-	if !t.has(key) || !t.clean(key) {
-		return s
-	}
-	if why := wrongAddress(s, plain); why != "" {
-		t.wrong(key, "%q: %s", s, why)
-	}
-	return s
-}
-
-// wrongAddress says why an address cannot be used; "" if it can.
-func wrongAddress(s string, plain bool) string {
-	host, port, ok := cutPort(s)
-	n, err := strconv.Atoi(port)
-	switch {
-	case !ok || err != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' }) || len(host) > 253:
-		return "must be HOST:PORT, such as 10.0.0.5:7400"
-	case n < 1 || n > 65535:
-		return "the port must be 1 to 65535"
-	case plain && !loopback(host):
-		return "with plain = true the host must be this machine: 127.0.0.1, [::1] or localhost"
-	}
-	return ""
-}
-
-// cutPort splits HOST:PORT; an IPv6 host is in brackets.
-func cutPort(s string) (host, port string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return "", "", false
-	}
-	host, port = s[:i], s[i+1:]
-	if inner, bracket := strings.CutPrefix(host, "["); bracket {
-		inner, bracket = strings.CutSuffix(inner, "]")
-		return inner, port, bracket
-	}
-	return host, port, !strings.Contains(host, ":")
-}
-
-// loopback reports whether a host is only this machine.
-func loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
-}
-
-// everywhere reports whether an address means all interfaces.
-func everywhere(s string) bool {
-	host, _, _ := cutPort(s)
-	a, err := netip.ParseAddr(host)
-	return host == "" || err == nil && a.IsUnspecified()
 }

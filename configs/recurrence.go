@@ -4,39 +4,40 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // recurrenceKeys lists the keys of a job that recurs.
-func (j *Job) recurrenceKeys() keys {
-	recurs := &condition{text: "with every", holds: func(t *table) bool { return t.has("every") }}
+func (j *Job) recurrenceKeys() keys.List {
+	recurs := &keys.Condition{Text: "with every", Holds: func(t *keys.Table) bool { return t.Has("every") }}
 	every := fmt.Sprintf("%s..%s", grid.MinEvery.Words(), grid.MaxEvery.Words())
-	return keys{
-		custom("every", about{kind: "duration", limits: every}, func(t *table, key string) {
-			if t.has(key) {
-				j.Recurrence.Every = value(t, key, grid.Day)
+	return keys.List{
+		keys.Custom("every", keys.About{Kind: "duration", Limits: every}, func(t *keys.Table, key string) {
+			if t.Has(key) {
+				j.Recurrence.Every = keys.Value(t, key, grid.Day)
 			}
-		}, "makes it recur: one window after the other, of which each may begin this much later than the one before it; ready, deadline, max_price and budget are those of the first, and of each").byDefault("it is one window"),
-		whole("count", &j.Recurrence.Count, 0, 2, grid.MaxRecurring, "how many windows").byDefault("until `until`").when(recurs),
-		moment("until", &j.Until, grid.Duration(grid.Never), "instead of a count: no window is ready then or later").byDefault("none").when(recurs),
-		boolean("all_or_nothing", &j.Recurrence.All, false, fmt.Sprintf("all windows are bought at once or none, at most %d; otherwise as many as fit, each for itself", grid.MaxParts)).when(recurs),
+		}, "makes it recur: one window after the other, of which each may begin this much later than the one before it; ready, deadline, max_price and budget are those of the first, and of each").ByDefault("it is one window"),
+		keys.Whole("count", &j.Recurrence.Count, 0, 2, grid.MaxRecurring, "how many windows").ByDefault("until `until`").When(recurs),
+		moment("until", &j.Until, grid.Duration(grid.Never), "instead of a count: no window is ready then or later").ByDefault("none").When(recurs),
+		keys.Boolean("all_or_nothing", &j.Recurrence.All, false, fmt.Sprintf("all windows are bought at once or none, at most %d; otherwise as many as fit, each for itself", grid.MaxParts)).When(recurs),
 	}
 }
 
 // recurs checks a job that recurs, which has been read.
-func (t *table) recurs(j *Job) {
-	if !t.has("every") || t.doc.faulty[t.path] {
+func (j *Job) recurs(t *keys.Table) {
+	if !t.Has("every") || !t.Sound() {
 		return
 	}
 	switch {
-	case t.has("count") && t.has("until"):
-		t.wrong("until", "stands beside count; leave one of the two out")
+	case t.Has("count") && t.Has("until"):
+		t.Wrong("until", "stands beside count; leave one of the two out")
 		return
-	case !t.has("count") && !t.has("until"):
-		t.wrong("every", "needs count = 10, or until = \"10d\": how many windows, or when no more are ready")
+	case !t.Has("count") && !t.Has("until"):
+		t.Wrong("every", "needs count = 10, or until = \"10d\": how many windows, or when no more are ready")
 		return
 	case j.Fails > 0:
-		t.wrong("every", "stands beside fails, which is drawn once for a job; write the jobs one by one")
+		t.Wrong("every", "stands beside fails, which is drawn once for a job; write the jobs one by one")
 		return
 	}
 	x := *j
@@ -51,9 +52,9 @@ func (t *table) recurs(j *Job) {
 		}
 	}
 	if key, err := r.Check(&one); err != nil {
-		if key == "count" && !t.has(key) {
+		if key == "count" && !t.Has(key) {
 			key = "until"
 		}
-		t.wrong(key, "%v", err)
+		t.Wrong(key, "%v", err)
 	}
 }

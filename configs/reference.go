@@ -4,29 +4,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
-
-// Key describes one key of a file, for documents, hints and completion.
-type Key struct {
-	Name    string
-	Kind    string   // "duration", "whole number", ...
-	Default string   // in TOML, or in words; "": none
-	Limits  string   // allowed values, if Kind and Words do not say it
-	Words   []string // allowed words, if they are few
-	Must    bool     // it must be given
-	With    string   // the condition under which it is allowed; "": always
-	Doc     string   // what it means
-
-	Policies []names.Policy // what the words mean, if they name policies
-}
 
 // Table is a table of a file with its keys, in order of the file.
 type Table struct {
 	File string // the kind of the file
 	Name string // "[[site.group]]"; "" for the root
 	Doc  string
-	Keys []Key
+	Keys []keys.Reference
 }
 
 // Tables lists all tables of all files. A site's keys are listed twice: for a scenario and
@@ -35,16 +22,16 @@ func Tables() []Table {
 	var scenario string
 	var out []Table
 	for _, f := range []struct {
-		kind Kind
-		in   place
-		list keys
+		kind kinds.Kind
+		in   keys.Files
+		list keys.List
 	}{
-		{KindScenario, inScenario, new(Scenario).keys()},
-		{KindBatch, inBatch, new(Batch).keys(false, 0)},
-		{KindSweep, inScenario, new(Sweep).keys(&scenario)},
-		{KindSite, 0, new(Snapshot).keys()},
-		{KindSiteProcess, inProcess, new(SiteProcess).keys()},
-		{KindBrokerProcess, inProcess, new(BrokerProcess).keys()},
+		{kinds.Scenario, kinds.InScenario, new(Scenario).keys()},
+		{kinds.Batch, kinds.InBatch, new(Batch).keys(false, 0)},
+		{kinds.Sweep, kinds.InScenario, new(Sweep).keys(&scenario)},
+		{kinds.Site, 0, new(Snapshot).keys()},
+		{kinds.SiteProcess, kinds.InProcess, new(SiteProcess).keys()},
+		{kinds.BrokerProcess, kinds.InProcess, new(BrokerProcess).keys()},
 	} {
 		out = listTables(out, f.kind, f.in, "", Table{File: string(f.kind)}, f.list)
 	}
@@ -52,43 +39,26 @@ func Tables() []Table {
 }
 
 // listTables appends a table and those in it.
-func listTables(out []Table, file Kind, in place, path string, t Table, list keys) []Table {
+func listTables(out []Table, file kinds.Kind, in keys.Files, path string, t Table, list keys.List) []Table {
 	at := len(out)
 	out = append(out, t)
-	for _, k := range list {
-		if k.rule != nil || k.where != 0 && k.where&in == 0 {
-			continue
-		}
-		a := k.field.about()
-		if a.below != nil {
-			below := k.name
+	for k := range list.Of(in) {
+		a := k.About()
+		if a.Below != nil {
+			below := k.Name
 			if path != "" {
-				below = path + "." + k.name
+				below = path + "." + k.Name
 			}
 			within := in
-			if k.name == "job" && path == "broker" {
-				within = inScenario
+			if k.Name == "job" && path == "broker" {
+				within = kinds.InScenario
 			}
-			out = listTables(out, file, within, below, Table{File: string(file), Name: a.shape(below), Doc: k.doc}, a.below())
+			out = listTables(out, file, within, below, Table{File: string(file), Name: a.Shape(below), Doc: k.Doc}, a.Below())
 			continue
 		}
-		t.Keys = append(t.Keys, k.said(a))
+		t.Keys = append(t.Keys, k.Describe())
 	}
 	out[at] = t
-	return out
-}
-
-func (k *key) said(a about) Key {
-	out := Key{Name: k.name, Kind: a.kind, Default: a.def, Limits: a.limits, Words: a.words, Policies: a.policies, Doc: k.doc, Must: k.example != ""}
-	if k.def != "" {
-		out.Default = k.def
-	}
-	if f, ok := k.field.(nameField); ok && f.to != nil {
-		out.Must = true
-	}
-	for _, c := range k.with {
-		out.With = c.text // the narrowest condition comes last
-	}
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -130,7 +131,7 @@ func writeTable(b *strings.Builder, table Table, told []telling) telling {
 	return out
 }
 
-func row(k Key) string {
+func row(k keys.Reference) string {
 	name := "`" + k.Name + "`"
 	if k.Must {
 		name = "**" + name + "**"

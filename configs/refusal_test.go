@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -386,7 +387,7 @@ func TestRead_ReportsAllProblemsInOrderOfLinesAndIsBounded(t *testing.T) {
 		fmt.Fprintf(&many, "[[job]]\nname = \"j%d\"\nnodes = 0\nlength = 1\nbudget = 1\n", i)
 	}
 	_, err = ParseBatch("f.toml", []byte(many.String()))
-	if !errors.As(err, &all) || len(all.List) != maxProblems || all.More != 10 || !strings.HasSuffix(err.Error(), "and 10 more") {
+	if !errors.As(err, &all) || len(all.List) != keys.MaxProblems || all.More != 10 || !strings.HasSuffix(err.Error(), "and 10 more") {
 		t.Errorf("%v", err)
 	}
 }

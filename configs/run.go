@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // RunFile is the file in a run's folder that says how to repeat the run.
@@ -82,7 +84,7 @@ func ReadRun(dir string) (*Run, error) {
 		dir = filepath.Dir(dir)
 	}
 	path := filepath.Join(dir, RunFile)
-	text, err := readFile(path)
+	text, err := kinds.ReadFile(path)
 	if NoFolder(err) {
 		return nil, fmt.Errorf("%w; must be the folder of a run, as \"bourse simulate --out DIR\" writes it", err)
 	}

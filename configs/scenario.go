@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/estimates"
@@ -50,6 +52,7 @@ type Site struct {
 	InDoubt    grid.Duration   // how long a prepared leg waits for the decision, at least Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
+	Forecast   bool            // local jobs are forecast, and who asks is told when one would start
 
 	// Cap is how many node-seconds one broker may hold unconfirmed at the site, 1..10^12;
 	// 0, if the key is left out: no cap. A single hold is always allowed.
@@ -90,7 +93,7 @@ type VOShare struct {
 // its sites do. An error that
 // does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +121,8 @@ func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (tex
 	if b.Batch == "" {
 		return nil, nil
 	}
-	file := within(dir, b.Batch)
-	if text, err = readFile(file); err != nil {
+	file := keys.Resolve(dir, b.Batch)
+	if text, err = kinds.ReadFile(file); err != nil {
 		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
 	return text, b.takeBatch(file, text, until, sites)
@@ -135,44 +138,36 @@ func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites 
 	return nil
 }
 
-// within resolves a file name against a folder.
-func within(dir, file string) string {
-	if filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(dir, file)
-}
-
 // ParseScenario is ReadScenario for a text, without the batch files; file is its name in
 // errors.
 func ParseScenario(file string, text []byte) (*Scenario, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindScenario, KindBroker); err != nil {
+	if err := kinds.Must(t, kinds.Scenario, kinds.Broker); err != nil {
 		return nil, err
 	}
-	t.in = inScenario
+	t.In = kinds.InScenario
 	s := &Scenario{}
-	t.fill(s.keys())
-	return finish(t, s)
+	t.Fill(s.keys())
+	return keys.Finish(t, s)
 }
 
 // keys lists the keys of a scenario.
-func (s *Scenario) keys() keys {
+func (s *Scenario) keys() keys.List {
 	sites, brokers := map[string]int{}, map[string]int{}
-	return keys{
-		title("name", &s.Name, "scenario", "its name in reports"),
-		span("until", &s.Until, grid.Day, grid.Second, "length of the simulated time").must(`"30d"`),
-		each("site", &s.Sites, 0, func(one *Site) keys { return one.keys(s.Until, sites) }, "the clusters; one or more"),
-		rule(func(t *table) {
-			if len(s.Sites) == 0 && t.clean("site") {
-				t.wrong("site", "missing; a scenario has at least one [[site]]")
+	return keys.List{
+		keys.Title("name", &s.Name, "scenario", "its name in reports"),
+		keys.Span("until", &s.Until, grid.Day, grid.Second, "length of the simulated time").Must(`"30d"`),
+		keys.Each("site", &s.Sites, 0, func(one *Site) keys.List { return one.keys(s.Until, sites) }, "the clusters; one or more"),
+		keys.Rule(func(t *keys.Table) {
+			if len(s.Sites) == 0 && t.Clean("site") {
+				t.Wrong("site", "missing; a scenario has at least one [[site]]")
 			}
-			t.doc.around.sites = s.siteNames()
+			aroundOf(t).sites = s.siteNames()
 		}),
-		each("broker", &s.Brokers, 0, func(b *Broker) keys { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
+		keys.Each("broker", &s.Brokers, 0, func(b *Broker) keys.List { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
 	}
 }
 
@@ -187,48 +182,50 @@ func (s *Scenario) siteNames() []string {
 
 // keys lists the keys of a site: of a [[site]] in a scenario of length until, or at the top
 // level of a process's file.
-func (s *Site) keys(until grid.Duration, names map[string]int) keys {
+func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 	const stays = "is only for scenarios; a real site exists while its process runs"
 	local, sells := until, true
 	if local == 0 {
 		local = grid.MaxDuration
 	}
-	return slices.Concat(keys{
-		named("name", &s.Name, names, "north", "name, unique among sites"),
-		policy("pricing", &s.Pricing, pricing.Adaptive, pricing.ParseScheme, pricing.Schemes(), "adaptive: a reservation also pays for the delay that it causes in the queue"),
-		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
-		policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
-		span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").when(withFairShare),
+	return slices.Concat(keys.List{
+		keys.Named("name", &s.Name, names, "north", "name, unique among sites"),
+		keys.Policy("pricing", &s.Pricing, pricing.Adaptive, pricing.ParseScheme, pricing.Schemes(), "adaptive: a reservation also pays for the delay that it causes in the queue"),
+		keys.Word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
+		keys.Policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
+		keys.Span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").When(withFairShare),
+		keys.Boolean("forecast", &s.Forecast, false, "forecast when local jobs start: dry runs and explanations then say when a job in the queue would (100 draws for each job that waits)").When(&keys.Condition{
+			Text: "with a queue of a policy other than slurm", Holds: func(*keys.Table) bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }}),
 		queues(&s.Queues),
-		section("job_limits", func() keys { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
-		section("limits", s.Limits.keys, "the operator's limits on reservations"),
-		share("vo_share", &s.VOShare, One, 0, One, "share of the node-time that virtual organisations may hold"),
-		span("hold", &s.Hold, 30*grid.Second, grid.Second, "how long a hold lasts"),
-		span("in_doubt", &s.InDoubt, 15*grid.Minute, grid.Second, "how long a prepared leg waits for the decision; at least `hold`"),
-		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "local jobs that may wait; more are turned away"),
-		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
-		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that the site adds to the refund of a confirmed leg that it loses").byDefault("0; 1 at a site of agreements (sla-*)"),
-		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start during which a cancelled leg is refunded in full; after that the refund falls to nothing at the start"),
-		share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
-		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
-		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
-	}, s.slaKeys(), s.sharedKeys(), s.slurmKeys(), keys{
-		custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys{
-		rule(s.openSlurm),
+		keys.Section("job_limits", func() keys.List { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),
+		keys.Section("limits", s.Limits.keys, "the operator's limits on reservations"),
+		keys.Share("vo_share", &s.VOShare, One, 0, One, "share of the node-time that virtual organisations may hold"),
+		keys.Span("hold", &s.Hold, 30*grid.Second, grid.Second, "how long a hold lasts"),
+		keys.Span("in_doubt", &s.InDoubt, 15*grid.Minute, grid.Second, "how long a prepared leg waits for the decision; at least `hold`"),
+		keys.Whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "local jobs that may wait; more are turned away"),
+		keys.Whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").ByDefault("no cap"),
+		keys.Share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that the site adds to the refund of a confirmed leg that it loses").ByDefault("0; 1 at a site of agreements (sla-*)"),
+		keys.Share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start during which a cancelled leg is refunded in full; after that the refund falls to nothing at the start"),
+		keys.Share("holding_fee", &s.HoldingFee, 0, 0, One, "share of its base price that such a leg pays for each hour since its hold"),
+		keys.Boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "apply that schedule also if the window broke at another site, instead of a full refund"),
+		keys.Entries("vo_shares", keys.About{Kind: "numbers by broker", Limits: "0..1"}, s.voShare, "`vo_share` for single virtual organisations"),
+	}, s.slaKeys(), s.sharedKeys(), s.slurmKeys(), keys.List{
+		keys.Custom("policy", ofPolicies(allPolicies()), s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
+	}, ordersBy(&s.Policy, func() bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }), groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), s.outages(until), keys.List{
+		keys.Rule(s.openSlurm),
 		dividedBy(&s.Groups, s.undivided),
-		rule(func(t *table) {
-			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
-				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
+		keys.Rule(func(t *keys.Table) {
+			if t.Clean("hold") && t.Clean("in_doubt") && s.InDoubt < s.Hold {
+				t.Wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 			}
 		}),
-		refuse("time_shared", notYet), refuse("refund", notYet), refuse("fix", notYet),
-		span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").only(inScenario, stays),
-		span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").byDefault("the scenario's `until`").only(inScenario, stays),
-		rule(func(t *table) { s.stay(t, until) }),
-		boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
-		rule(func(*table) { s.SellsNothing = !sells }),
-		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
+		keys.Refuse("time_shared", notYet), keys.Refuse("refund", notYet), keys.Refuse("fix", notYet),
+		keys.Span("joins", &s.Joins, 0, 0, "when brokers learn that the site joins").Only(kinds.InScenario, stays),
+		keys.Span("leaves", &s.Leaves, until, 0, "when brokers learn that the site leaves").ByDefault("the scenario's `until`").Only(kinds.InScenario, stays),
+		keys.Rule(func(t *keys.Table) { s.stay(t, until) }),
+		keys.Boolean("sell", &sells, true, "false: nothing is sold. In a scenario brokers do not know the site; a process beside Slurm only finds what would have been sold ([ADOPT.md](ADOPT.md))"),
+		keys.Rule(func(*keys.Table) { s.SellsNothing = !sells }),
+		keys.Option("workload", func() keys.List { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
 	})
 }
 
@@ -248,39 +245,39 @@ func (s *Site) undivided() string {
 const notYet = "not available yet; leave the key out"
 
 // voShare reads the share of one broker.
-func (s *Site) voShare(t *table, vo string) {
-	s.VOShares = append(s.VOShares, VOShare{VO: vo, Share: t.share(vo, One, 0, One)})
+func (s *Site) voShare(t *keys.Table, vo string) {
+	s.VOShares = append(s.VOShares, VOShare{VO: vo, Share: t.Share(vo, One, 0, One)})
 }
 
 // policy reads how local jobs are served, unless the policy is one of agreements or of
 // deadlines, which is read before.
-func (s *Site) policy(t *table, key string) {
+func (s *Site) policy(t *keys.Table, key string) {
 	s.Policy = backfill.EASY
 	switch {
 	case s.Shared != nil || s.Slurm != nil:
 	case s.SLA == nil:
-		s.Policy = t.policy(key, allPolicies())
+		s.Policy = queuePolicy(t, key, allPolicies())
 	default:
-		if !t.has("penalty") {
+		if !t.Has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)
 		}
 		s.SLA.Shares.Penalty = int(s.Penalty)
 	}
-	t.has(key)
+	t.Has(key)
 }
 
 // stay checks when a site joins and leaves.
-func (s *Site) stay(t *table, until grid.Duration) {
+func (s *Site) stay(t *keys.Table, until grid.Duration) {
 	joins, leaves := s.Joins, s.Leaves
 	switch {
-	case t.in != inScenario:
-	case !t.clean("joins") || !t.clean("leaves"):
+	case t.In != kinds.InScenario:
+	case !t.Clean("joins") || !t.Clean("leaves"):
 	case joins >= until:
-		t.wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())
+		t.Wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())
 	case leaves > until:
-		t.wrong("leaves", "%s is after the end of the scenario, %s; leave the key out for a site that stays", leaves.Words(), until.Words())
+		t.Wrong("leaves", "%s is after the end of the scenario, %s; leave the key out for a site that stays", leaves.Words(), until.Words())
 	case leaves <= joins:
-		t.wrong("leaves", "%s is not after joins, %s", leaves.Words(), joins.Words())
+		t.Wrong("leaves", "%s is not after joins, %s", leaves.Words(), joins.Words())
 	}
 }
 
@@ -322,7 +319,7 @@ func (s *Scenario) ResolveTraces(dir string) error {
 		if *trace == "" {
 			return
 		}
-		f := TraceFile{Name: *trace, Path: within(dir, *trace)}
+		f := TraceFile{Name: *trace, Path: keys.Resolve(dir, *trace)}
 		*trace = f.Path
 		if owners[f] == nil {
 			s.Traces = append(s.Traces, f)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
@@ -82,17 +83,17 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 			Algorithm: search.AMP, Minimize: "time", Urgency: grid.DefaultUrgency(), Strategy: choice.Batch,
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
-				Model: "uniform", Days: 30 * grid.Day, Jobs: 200, Nodes: Range[int]{1, 16},
-				Length:         Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour},
-				MinPerformance: Range[grid.Performance]{500, 1000},
-				MaxPrice:       Range[Thousandths]{1000, 2000},
+				Model: "uniform", Days: 30 * grid.Day, Jobs: 200, Nodes: keys.FromTo(1, 16),
+				Length:         keys.FromTo(10*grid.Minute, 4*grid.Hour),
+				MinPerformance: keys.FromTo[grid.Performance](500, 1000),
+				MaxPrice:       keys.FromTo[Thousandths](1000, 2000),
 				Deadline:       7 * grid.Day,
 				Fix:            One,
-				Run:            Range[Thousandths]{One, One},
-				CancelAt:       Range[Thousandths]{0, One},
-				ModifyAt:       Range[Thousandths]{0, One},
-				FailsAfter:     Range[Thousandths]{0, One},
-				ModifyLength:   Range[Thousandths]{500, 1500}, Composed: noParts,
+				Run:            keys.FromTo(One, One),
+				CancelAt:       keys.FromTo(0, One),
+				ModifyAt:       keys.FromTo(0, One),
+				FailsAfter:     keys.FromTo(0, One),
+				ModifyLength:   keys.FromTo[Thousandths](500, 1500), Composed: noParts,
 			},
 		}},
 	}
@@ -218,8 +219,8 @@ modify_length = [1, 2]
 		Processors: 10, Queues: map[int]int{1: 1, 5: 2, 3: 0}}); !reflect.DeepEqual(a.Workload, want) {
 		t.Errorf("workload %+v", a.Workload)
 	}
-	if want := (&Workload{Model: "uniform", Load: 900, Jobs: 10, Nodes: Range[int]{2, 4}, Days: 3600500, Processors: 8,
-		Length: Range[grid.Duration]{grid.Minute, grid.Hour}}); !reflect.DeepEqual(b.Workload, want) {
+	if want := (&Workload{Model: "uniform", Load: 900, Jobs: 10, Nodes: keys.FromTo(2, 4), Days: 3600500, Processors: 8,
+		Length: keys.FromTo(grid.Minute, grid.Hour)}); !reflect.DeepEqual(b.Workload, want) {
 		t.Errorf("workload %+v", b.Workload)
 	}
 	if a.Policy != (backfill.Reserving(4)) || a.Pricing != pricing.Fixed || a.Overrun != "extend" || a.VOShare != 250 ||
@@ -233,9 +234,9 @@ modify_length = [1, 2]
 		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500, grid.Grants{}}, {"ana", 1, 0, 9, grid.Grants{}}}) {
 		t.Errorf("broker %+v", vo)
 	}
-	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: grid.Day, Jobs: 20, Partition: 2, MinPerformance: Range[grid.Performance]{250, 2000},
-		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * grid.Hour, Fix: One,
-		Ahead: grid.Hour, Run: Range[Thousandths]{200, 1000}, FailsAfter: Range[Thousandths]{0, One}, Cancel: 100, CancelAt: Range[Thousandths]{0, 500}, Modify: 50, ModifyAt: Range[Thousandths]{0, One}, ModifyLength: Range[Thousandths]{1000, 2000}, Composed: noParts}); !reflect.DeepEqual(vo.Workload, want) {
+	if want := (&VOWorkload{Trace: "vo.parquet", Zone: zoneNamed(t, "America/New_York"), Skip: 1, Days: grid.Day, Jobs: 20, Partition: 2, MinPerformance: keys.FromTo[grid.Performance](250, 2000),
+		MaxPrice: keys.FromTo[Thousandths](500, 750), Deadline: 6 * grid.Hour, Fix: One,
+		Ahead: grid.Hour, Run: keys.FromTo[Thousandths](200, 1000), FailsAfter: keys.FromTo(0, One), Cancel: 100, CancelAt: keys.FromTo[Thousandths](0, 500), Modify: 50, ModifyAt: keys.FromTo(0, One), ModifyLength: keys.FromTo[Thousandths](1000, 2000), Composed: noParts}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.
@@ -408,21 +409,5 @@ func TestCheck_KnowsFilesByTheirTables(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
-	t.Parallel()
-	for v, want := range map[any]int64{
-		int64(5): 5, "7": 7, "64GiB": 64 << 30, "1.5 TB": 1_500_000_000_000, "1kB": 1000, "8B": 8, "1024PiB": 1 << 60,
-		int64(-1): -1, "": -1, "GiB": -1, "-1MB": -1, "nan": -1, "infB": -1, "2000PiB": -1, "0x10": -1, 1.5: -1,
-	} {
-		n, err := parseSize(v)
-		if err != nil {
-			n = -1
-		}
-		if n != want {
-			t.Errorf("%v: %d %v, want %d", v, n, err, want)
-		}
-	}
-}
-
 // noParts is what a workload says of jobs of parts if the file does not.
-var noParts = Composed{Parts: Range[int]{2, 2}, Nodes: Range[Thousandths]{One / 4, One}, Length: Range[Thousandths]{One / 4, One}}
+var noParts = Composed{Parts: keys.FromTo(2, 2), Nodes: keys.FromTo(One/4, One), Length: keys.FromTo(One/4, One)}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -19,7 +21,7 @@ import (
 // JobKey is a key of a [[job]] table that fits on one line. A key of the tables require and
 // speedup stands for itself: gpus, not require.gpus.
 type JobKey struct {
-	Key
+	keys.Reference
 	Table string // "require", "speedup"; "": the job itself
 	Many  bool   // it takes a list, and may be given again for more
 }
@@ -34,21 +36,19 @@ const env = "env"
 // script itself, or the rest of the command line.
 func JobKeys() []JobKey { return jobKeys("", new(Job).keys(0, map[string]int{})) }
 
-func jobKeys(table string, list keys) []JobKey {
+func jobKeys(table string, list keys.List) []JobKey {
 	var out []JobKey
-	for i := range list {
-		k := &list[i]
-		if k.rule != nil || k.where != 0 && k.where&inBatch == 0 || k.name == "command" || k.name == "script" {
+	for k := range list.Of(kinds.InBatch) {
+		if k.Name == "command" || k.Name == "script" {
 			continue
 		}
-		a := k.field.about()
-		_, named := k.field.(entriesField)
+		a := k.About()
 		switch {
-		case a.kind == "table":
-			out = append(out, jobKeys(k.name, a.below())...)
-		case named && k.name != env, a.below != nil: // tables of the user's own
+		case a.Kind == "table":
+			out = append(out, jobKeys(k.Name, a.Below())...)
+		case a.Named && k.Name != env, a.Below != nil: // tables of the user's own
 		default:
-			out = append(out, JobKey{Key: k.said(a), Table: table, Many: named || a.kind == listKind})
+			out = append(out, JobKey{Reference: k.Describe(), Table: table, Many: a.Named || a.Kind == listKind})
 		}
 	}
 	return out
@@ -87,7 +87,7 @@ func Directives(file string, text []byte) ([]Setting, error) {
 		}
 		list = append(list, Setting{Key: key, Value: value, Line: n})
 	}
-	return list, problems(wrong)
+	return list, keys.Join(wrong)
 }
 
 // ErrNoLength says that a job has no length, which only its user can know.
@@ -109,7 +109,7 @@ func ParseJob(file, name string, settings []Setting, work *grid.Work) (*Job, err
 	}
 	l.add("command", `["true"]`, nil) // stands for work, which may be text that no file can hold
 	if len(l.wrong) > 0 {
-		return nil, problems(l.wrong)
+		return nil, keys.Join(l.wrong)
 	}
 	if _, given := l.at["length"]; !given {
 		return nil, ErrNoLength
@@ -125,7 +125,7 @@ func ParseJob(file, name string, settings []Setting, work *grid.Work) (*Job, err
 	j := &b.Jobs[0]
 	j.Work.Command, j.Work.Script = work.Command, work.Script
 	if wrong := j.Work.Check(); wrong != nil {
-		return nil, problems([]*Problem{{File: file, Key: wrong.Key, Text: wrong.Err.Error()}})
+		return nil, keys.Join([]*Problem{{File: file, Key: wrong.Key, Text: wrong.Err.Error()}})
 	}
 	return j, nil
 }
@@ -175,7 +175,7 @@ func (l *lines) set(s *Setting) {
 		}
 	}
 	text := "unknown key"
-	if near := nearest(name, l.names()); near != "" {
+	if near := keys.Nearest(name, l.names()); near != "" {
 		text += "; did you mean " + near + "?"
 	} else if name == "command" || name == "script" {
 		text = "is the script itself; leave it out"

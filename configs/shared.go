@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	timeshared "github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/policy/admission"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -25,26 +26,26 @@ type Shared struct {
 	Ratio  Thousandths // mean deadline of the other jobs relative to that, 1..1000; default 4
 }
 
-var withShares = &condition{text: "with policy = " + names.Quoted(names.Of(admission.Controls())), holds: func(t *table) bool {
-	name, _ := t.keys["policy"].(string)
+var withShares = &keys.Condition{Text: "with policy = " + names.Quoted(names.Of(admission.Controls())), Holds: func(t *keys.Table) bool {
+	name, _ := t.Keys["policy"].(string)
 	return slices.Contains(names.Of(admission.Controls()), name)
 }}
 
 // sharedKeys lists the keys of a site that takes deadlines.
-func (s *Site) sharedKeys() keys {
+func (s *Site) sharedKeys() keys.List {
 	to := &Shared{}
-	return keys{
-		rule(func(t *table) { s.control(t, to) }),
-		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
-		word("overrun_share", &to.OverrunShare, overrunIdle, []string{overrunIdle, overrunBare}, "what a task past its estimate gets; idle: only capacity that no other task gets; bare: what the bare shares of the others leave").when(withShares),
-		share("urgency", &to.Urgency, One, 0, pricing.MaxUrgency, "surcharge for needing all of a node, as a multiple of its price").when(withShares),
-		section("deadlines", func() keys {
-			return keys{
-				share("urgent", &to.Urgent, One/5, 0, One, "share of the local jobs that are urgent"),
-				share("factor", &to.Factor, 4*One, One, 1000*One, "mean deadline of urgent jobs, as a multiple of their run times"),
-				share("ratio", &to.Ratio, 4*One, One, 1000*One, "mean deadline of the other jobs, relative to `factor`"),
+	return keys.List{
+		keys.Rule(func(t *keys.Table) { s.control(t, to) }),
+		keys.Boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").When(withShares),
+		keys.Word("overrun_share", &to.OverrunShare, overrunIdle, []string{overrunIdle, overrunBare}, "what a task past its estimate gets; idle: only capacity that no other task gets; bare: what the bare shares of the others leave").When(withShares),
+		keys.Share("urgency", &to.Urgency, One, 0, pricing.MaxUrgency, "surcharge for needing all of a node, as a multiple of its price").When(withShares),
+		keys.Section("deadlines", func() keys.List {
+			return keys.List{
+				keys.Share("urgent", &to.Urgent, One/5, 0, One, "share of the local jobs that are urgent"),
+				keys.Share("factor", &to.Factor, 4*One, One, 1000*One, "mean deadline of urgent jobs, as a multiple of their run times"),
+				keys.Share("ratio", &to.Ratio, 4*One, One, 1000*One, "mean deadline of the other jobs, relative to `factor`"),
 			}
-		}, "deadlines of local jobs").when(withShares),
+		}, "deadlines of local jobs").When(withShares),
 	}
 }
 
@@ -55,14 +56,14 @@ const (
 )
 
 // control reads how jobs are admitted.
-func (s *Site) control(t *table, to *Shared) {
-	if !withShares.holds(t) {
+func (s *Site) control(t *keys.Table, to *Shared) {
+	if !withShares.Holds(t) {
 		return
 	}
-	name, _ := t.keys["policy"].(string)
+	name, _ := t.Keys["policy"].(string)
 	var err error
 	if to.Control, err = admission.ParseControl(name); err != nil {
-		t.wrong("policy", "%v", err)
+		t.Wrong("policy", "%v", err)
 	}
 	s.Shared = to
 }

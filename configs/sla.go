@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/policy/sla"
@@ -31,49 +32,49 @@ type SLA struct {
 // promised begins the names of policies of agreements; an order of policy/sla follows.
 const promised = "sla-"
 
-var withPromises = &condition{text: `with policy = "sla-edf" or another sla-*`, holds: func(t *table) bool {
-	name, _ := t.keys["policy"].(string)
+var withPromises = &keys.Condition{Text: `with policy = "sla-edf" or another sla-*`, Holds: func(t *keys.Table) bool {
+	name, _ := t.Keys["policy"].(string)
 	return strings.HasPrefix(name, promised)
 }}
 
 // slaKeys lists the keys of a site of service level agreements.
-func (s *Site) slaKeys() keys {
+func (s *Site) slaKeys() keys.List {
 	to := &SLA{Shares: pricing.DefaultFlexibility}
 	disclosures := []string{"full", "prices", "closed"}
 	def := pricing.DefaultFlexibility
-	return keys{
-		rule(func(t *table) { s.order(t, to) }),
-		share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "discount on the price for a window twice as long as the work; proportionally less for shorter windows").when(withPromises),
-		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "surcharge on its price if a user narrows or moves an agreed window").when(withPromises),
-		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "share of its price paid to an owner who agrees to a shift").when(withPromises),
-		share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative may be, as a multiple of the run time").when(withPromises),
-		share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, as a multiple of its run time; 0: owners are not asked").when(withPromises),
-		boolean("replan", &to.Replan, false, "all jobs look for an earlier slot when nodes become free early").when(withPromises),
-		custom("disclose", about{kind: "word", def: `"full"`, words: disclosures}, func(t *table, key string) {
+	return keys.List{
+		keys.Rule(func(t *keys.Table) { s.order(t, to) }),
+		keys.Share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "discount on the price for a window twice as long as the work; proportionally less for shorter windows").When(withPromises),
+		keys.Share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "surcharge on its price if a user narrows or moves an agreed window").When(withPromises),
+		keys.Share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "share of its price paid to an owner who agrees to a shift").When(withPromises),
+		keys.Share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative may be, as a multiple of the run time").When(withPromises),
+		keys.Share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, as a multiple of its run time; 0: owners are not asked").When(withPromises),
+		keys.Boolean("replan", &to.Replan, false, "all jobs look for an earlier slot when nodes become free early").When(withPromises),
+		keys.Custom("disclose", keys.About{Kind: "word", Default: `"full"`, Words: disclosures}, func(t *keys.Table, key string) {
 			var err error
-			if to.Disclose, err = sla.ParseDisclosure(t.text(key, "full")); err != nil {
-				t.wrong(key, "%v", err)
+			if to.Disclose, err = sla.ParseDisclosure(t.Text(key, "full")); err != nil {
+				t.Wrong(key, "%v", err)
 			}
-		}, "what outsiders learn; closed: only a price or a refusal, and alternatives").when(withPromises),
-		section("sla", func() keys {
-			return keys{
-				share("flexible", &to.Flexible, One/2, 0, One, "share of the local jobs that may start any time before their deadline"),
-				share("deadline", &to.Deadline, 5*One, One, 1000*One, "time from submission to deadline, as a multiple of the estimate"),
-				share("fix", &to.Fix, One, 0, One, "share of its wait after which a flexible job is fixed"),
-				share("alternatives", &to.Alternatives, 0, 0, 100*One, "a refused job takes the nearest slot at most this far outside its window, as a multiple of its run time"),
+		}, "what outsiders learn; closed: only a price or a refusal, and alternatives").When(withPromises),
+		keys.Section("sla", func() keys.List {
+			return keys.List{
+				keys.Share("flexible", &to.Flexible, One/2, 0, One, "share of the local jobs that may start any time before their deadline"),
+				keys.Share("deadline", &to.Deadline, 5*One, One, 1000*One, "time from submission to deadline, as a multiple of the estimate"),
+				keys.Share("fix", &to.Fix, One, 0, One, "share of its wait after which a flexible job is fixed"),
+				keys.Share("alternatives", &to.Alternatives, 0, 0, 100*One, "a refused job takes the nearest slot at most this far outside its window, as a multiple of its run time"),
 			}
-		}, "agreements of local jobs").when(withPromises),
+		}, "agreements of local jobs").When(withPromises),
 	}
 }
 
 // order reads the order in which waiting jobs choose their slots.
-func (s *Site) order(t *table, to *SLA) {
-	if !withPromises.holds(t) {
+func (s *Site) order(t *keys.Table, to *SLA) {
+	if !withPromises.Holds(t) {
 		return
 	}
-	name, _ := t.keys["policy"].(string)
+	name, _ := t.Keys["policy"].(string)
 	if err := to.Order.UnmarshalText([]byte(strings.TrimPrefix(name, promised))); err != nil {
-		t.wrong("policy", "%q: %v", name, err)
+		t.Wrong("policy", "%q: %v", name, err)
 	}
 	s.SLA = to
 }

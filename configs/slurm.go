@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/workload/slurmdump"
@@ -30,25 +32,25 @@ func (s *Slurm) files() []string {
 // bySlurm is the policy of Slurm's own rules.
 var bySlurm = names.Policy{Name: "slurm", Means: "serves by Slurm's own rules, as its files say: [site.slurm]; docs/TWIN.md"}
 
-var withSlurm = &condition{text: "with policy = " + strconv.Quote(bySlurm.Name), holds: func(t *table) bool { return t.keys["policy"] == bySlurm.Name }}
+var withSlurm = &keys.Condition{Text: "with policy = " + strconv.Quote(bySlurm.Name), Holds: func(t *keys.Table) bool { return t.Keys["policy"] == bySlurm.Name }}
 
 // slurmKeys lists the keys of a site that is served by Slurm's own rules, but for its groups.
-func (s *Site) slurmKeys() keys {
+func (s *Site) slurmKeys() keys.List {
 	to := &Slurm{}
-	return keys{
-		rule(func(t *table) {
-			if withSlurm.holds(t) {
+	return keys.List{
+		keys.Rule(func(t *keys.Table) {
+			if withSlurm.Holds(t) {
 				s.Slurm = to
 			}
 		}),
-		section("slurm", func() keys {
-			return keys{
-				file("conf", &to.Conf, "", "`slurm.conf`; each group is the partition of its name").byDefault("must be given"),
-				file("qos", &to.QOS, "", "what `sacctmgr show qos -P` prints; the QOS of a job is that of its queue's name, else `normal`").byDefault("no QOS"),
-				file("assoc", &to.Assoc, "", "what `sacctmgr show assoc -P` prints; users of a log are named by their numbers").byDefault("no fair share, no limits"),
-				file("usage", &to.Usage, "", "what `sshare -alP` prints: usage at the begin").byDefault("none"),
+		keys.Section("slurm", func() keys.List {
+			return keys.List{
+				keys.File("conf", &to.Conf, "", "`slurm.conf`; each group is the partition of its name").ByDefault("must be given"),
+				keys.File("qos", &to.QOS, "", "what `sacctmgr show qos -P` prints; the QOS of a job is that of its queue's name, else `normal`").ByDefault("no QOS"),
+				keys.File("assoc", &to.Assoc, "", "what `sacctmgr show assoc -P` prints; users of a log are named by their numbers").ByDefault("no fair share, no limits"),
+				keys.File("usage", &to.Usage, "", "what `sshare -alP` prints: usage at the begin").ByDefault("none"),
 			}
-		}, "files that say how Slurm serves the queue").when(withSlurm).only(inScenario, slurmDecides),
+		}, "files that say how Slurm serves the queue").When(withSlurm).Only(kinds.InScenario, slurmDecides),
 	}
 }
 
@@ -58,42 +60,42 @@ const slurmDecides = "is only for scenarios; before a real cluster, [cluster] ki
 var ownRules = []string{"overrun", "estimates", "half_life", "job_limits"}
 
 // openSlurm reads the files for the groups, which are read before.
-func (s *Site) openSlurm(t *table) {
+func (s *Site) openSlurm(t *keys.Table) {
 	if s.Slurm == nil {
 		return
 	}
-	if t.in != inScenario {
-		t.wrong("policy", "%q %s", bySlurm.Name, slurmDecides)
+	if t.In != kinds.InScenario {
+		t.Wrong("policy", "%q %s", bySlurm.Name, slurmDecides)
 		return
 	}
 	for _, key := range ownRules {
-		if t.has(key) {
-			t.wrong(key, "Slurm's own rules decide that; leave it out")
+		if t.Has(key) {
+			t.Wrong(key, "Slurm's own rules decide that; leave it out")
 			return
 		}
 	}
 	for _, q := range s.Queues {
 		if (q.Limits != queue.JobLimits{}) {
-			t.wrong("queue", "the limits of queue %q: Slurm's own rules decide that; leave them out, and write a QOS of its name", q.Name)
+			t.Wrong("queue", "the limits of queue %q: Slurm's own rules decide that; leave them out, and write a QOS of its name", q.Name)
 			return
 		}
 	}
-	if !t.clean("slurm") || !t.clean("group") {
+	if !t.Clean("slurm") || !t.Clean("group") {
 		return
 	}
 	if s.Slurm.Conf == "" {
-		t.wrong("policy", "%q needs the files that say how: add [site.slurm] with conf = \"slurm.conf\"", bySlurm.Name)
+		t.Wrong("policy", "%q needs the files that say how: add [site.slurm] with conf = \"slurm.conf\"", bySlurm.Name)
 		return
 	}
 	c, err := slurmdump.Open(slurmdump.Files{Conf: []string{s.Slurm.Conf}, QOS: s.Slurm.QOS, Assoc: s.Slurm.Assoc, Usage: s.Slurm.Usage}, time.UTC)
 	if err != nil {
-		t.wrong("slurm", "%v", err)
+		t.Wrong("slurm", "%v", err)
 		return
 	}
 	for _, g := range s.Groups {
 		own, err := c.Group(g.Name, g.Nodes)
 		if err != nil {
-			t.wrong("slurm", "%s %v", filepath.Base(s.Slurm.Conf), err)
+			t.Wrong("slurm", "%s %v", filepath.Base(s.Slurm.Conf), err)
 			return
 		}
 		s.Slurm.groups = append(s.Slurm.groups, queue.Slurm{Config: own, Assoc: associations(c), QOS: s.qualities(c)})

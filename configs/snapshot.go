@@ -3,6 +3,8 @@ package configs
 import (
 	"slices"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/formula"
@@ -53,7 +55,7 @@ type QueuedJob struct {
 // ReadSite reads a site's snapshot. An error that does not come from the file system is a
 // *Problems.
 func ReadSite(file string) (*Snapshot, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -62,58 +64,58 @@ func ReadSite(file string) (*Snapshot, error) {
 
 // ParseSite is ReadSite for a text; file is its name in errors.
 func ParseSite(file string, text []byte) (*Snapshot, error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.must(KindSite); err != nil {
+	if err := kinds.Must(t, kinds.Site); err != nil {
 		return nil, err
 	}
 	s := &Snapshot{}
-	t.fill(s.keys())
-	return finish(t, s)
+	t.Fill(s.keys())
+	return keys.Finish(t, s)
 }
 
 // keys lists the keys of a snapshot.
-func (s *Snapshot) keys() keys {
+func (s *Snapshot) keys() keys.List {
 	jobs := map[string]int{}
 	free := make([]grid.Profile, 0, 1)
-	return slices.Concat(keys{
-		title("name", &s.Name, "site", "name of the site"),
-		amount("now", &s.Now, 0, "time of the snapshot"),
-		custom("policy", ofPolicies(backfill.Policies()), func(t *table, key string) { s.Policy = t.policy(key, backfill.Policies()) }, "how the queue is served"),
-	}, ordersBy(&s.Policy, func() bool { return true }), keys{
-		rule(func(t *table) {
+	return slices.Concat(keys.List{
+		keys.Title("name", &s.Name, "site", "name of the site"),
+		keys.Amount("now", &s.Now, 0, "time of the snapshot"),
+		keys.Custom("policy", ofPolicies(backfill.Policies()), func(t *keys.Table, key string) { s.Policy = queuePolicy(t, key, backfill.Policies()) }, "how the queue is served"),
+	}, ordersBy(&s.Policy, func() bool { return true }), keys.List{
+		keys.Rule(func(t *keys.Table) {
 			for i, f := range []*formula.Formula{s.Policy.By, s.Policy.FillBy} {
 				if f != nil && f.Uses(formula.Usage) {
-					t.wrong([]string{"order", "backfill_order"}[i], "%q: a snapshot does not say what users have had; leave usage out", f)
+					t.Wrong([]string{"order", "backfill_order"}[i], "%q: a snapshot does not say what users have had; leave usage out", f)
 				}
 			}
 		}),
-	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
+	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys.List{
 		queues(&s.Queues),
-		section("limits", s.Limits.keys, "the operator's limits on reservations"),
-		rule(func(*table) {
+		keys.Section("limits", s.Limits.keys, "the operator's limits on reservations"),
+		keys.Rule(func(*keys.Table) {
 			for _, g := range s.Groups {
 				free = append(free, grid.NewProfile(s.Now, g.Nodes))
 			}
 		}),
-		each("running", &s.Running, 0, func(j *RunningJob) keys { return j.keys(s, jobs, free) }, "jobs that hold nodes now").when(s.grouped()),
-		each("reserved", &s.Reserved, 0, func(j *Reservation) keys { return j.keys(s, jobs, free) }, "reservations that have not ended").when(s.grouped()),
-		each("queued", &s.Queued, 0, func(j *QueuedJob) keys { return j.keys(s, jobs) }, "waiting jobs, in order of arrival").when(s.grouped()),
+		keys.Each("running", &s.Running, 0, func(j *RunningJob) keys.List { return j.keys(s, jobs, free) }, "jobs that hold nodes now").When(s.grouped()),
+		keys.Each("reserved", &s.Reserved, 0, func(j *Reservation) keys.List { return j.keys(s, jobs, free) }, "reservations that have not ended").When(s.grouped()),
+		keys.Each("queued", &s.Queued, 0, func(j *QueuedJob) keys.List { return j.keys(s, jobs) }, "waiting jobs, in order of arrival").When(s.grouped()),
 	})
 }
 
 // keys lists the keys of [[running]].
-func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys {
-	return keys{
-		named("job", &j.Job, jobs, "A", "name, unique in the file"),
-		amount("start", &j.Start, s.Now, "its start, not after `now`").byDefault("`now`"),
+func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys.List {
+	return keys.List{
+		keys.Named("job", &j.Job, jobs, "A", "name, unique in the file"),
+		keys.Amount("start", &j.Start, s.Now, "its start, not after `now`").ByDefault("`now`"),
 		s.end(&j.End, func() grid.Time { return s.Now }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
-		rule(func(t *table) {
-			if t.clean("start") && j.Start > s.Now {
-				t.wrong("start", "%v is after now, %v; a job that has not started is [[queued]] or [[reserved]]", j.Start, s.Now)
+		keys.Rule(func(t *keys.Table) {
+			if t.Clean("start") && j.Start > s.Now {
+				t.Wrong("start", "%v is after now, %v; a job that has not started is [[queued]] or [[reserved]]", j.Start, s.Now)
 			}
 			s.take(t, free, j.Group, j.Nodes, s.Now, j.End)
 		}),
@@ -121,26 +123,26 @@ func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []grid.Profile)
 }
 
 // keys lists the keys of [[reserved]].
-func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys {
-	return keys{
-		amount("start", &j.Start, s.Now, "its start").must("4"),
-		named("job", &j.Job, jobs, "R", "name, unique in the file"),
+func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []grid.Profile) keys.List {
+	return keys.List{
+		keys.Amount("start", &j.Start, s.Now, "its start").Must("4"),
+		keys.Named("job", &j.Job, jobs, "R", "name, unique in the file"),
 		s.end(&j.End, func() grid.Time { return j.Start }),
 		s.nodes(&j.Group, &j.Nodes, false), groupName(),
-		rule(func(t *table) { s.take(t, free, j.Group, j.Nodes, j.Start, j.End) }),
+		keys.Rule(func(t *keys.Table) { s.take(t, free, j.Group, j.Nodes, j.Start, j.End) }),
 	}
 }
 
 // keys lists the keys of [[queued]].
-func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
-	return keys{
-		named("job", &j.Job, jobs, "C", "name, unique in the file"),
-		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "the queue in which it waits").byDefault("the queue without a name"),
-		span("estimate", &j.Estimate, grid.Hour, grid.Millisecond, "its run time as its user estimates it").must(`"1h"`),
-		amount("submit", &j.Submit, s.Now, "its submission, not after `now`").byDefault("`now`"),
-		rule(func(t *table) {
-			if t.clean("submit") && j.Submit > s.Now {
-				t.wrong("submit", "%v is after now, %v", j.Submit, s.Now)
+func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys.List {
+	return keys.List{
+		keys.Named("job", &j.Job, jobs, "C", "name, unique in the file"),
+		keys.Custom("queue", keys.About{Kind: "name of a [[queue]]"}, func(t *keys.Table, key string) { j.Queue = queueOf(t, key, s.Queues) }, "the queue in which it waits").ByDefault("the queue without a name"),
+		keys.Span("estimate", &j.Estimate, grid.Hour, grid.Millisecond, "its run time as its user estimates it").Must(`"1h"`),
+		keys.Amount("submit", &j.Submit, s.Now, "its submission, not after `now`").ByDefault("`now`"),
+		keys.Rule(func(t *keys.Table) {
+			if t.Clean("submit") && j.Submit > s.Now {
+				t.Wrong("submit", "%v is after now, %v", j.Submit, s.Now)
 			}
 		}),
 		s.nodes(&j.Group, &j.Nodes, true), groupName(),
@@ -149,18 +151,18 @@ func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
 
 // grouped holds if the site has groups. Without any, which has been reported, its jobs
 // cannot be checked and are not read.
-func (s *Snapshot) grouped() *condition {
-	return &condition{holds: func(*table) bool { return len(s.Groups) > 0 }}
+func (s *Snapshot) grouped() *keys.Condition {
+	return &keys.Condition{Holds: func(*keys.Table) bool { return len(s.Groups) > 0 }}
 }
 
 // take takes nodes of a group, or reports that too few are left.
-func (s *Snapshot) take(t *table, free []grid.Profile, group, nodes int, start, end grid.Time) {
-	if !t.clean("nodes") || !t.clean("group") || !t.clean("start") || !t.clean("end") {
+func (s *Snapshot) take(t *keys.Table, free []grid.Profile, group, nodes int, start, end grid.Time) {
+	if !t.Clean("nodes") || !t.Clean("group") || !t.Clean("start") || !t.Clean("end") {
 		return
 	}
 	start = max(start, s.Now)
 	if least := free[group].Min(start, end); least < nodes {
-		t.wrong("nodes", "%d, but only %d of the %d nodes of group %q are left between %v and %v",
+		t.Wrong("nodes", "%d, but only %d of the %d nodes of group %q are left between %v and %v",
 			nodes, max(least, 0), s.Groups[group].Nodes, s.Groups[group].Name, start, end)
 		return
 	}
@@ -168,58 +170,58 @@ func (s *Snapshot) take(t *table, free []grid.Profile, group, nodes int, start, 
 }
 
 // end is the key of an end, which must be given and must be after the start and after now.
-func (s *Snapshot) end(to *grid.Time, start func() grid.Time) key {
-	return custom("end", about{kind: "time"}, func(t *table, key string) { *to = s.readEnd(t, start()) }, "its end, after `now` and after its start; must be given")
+func (s *Snapshot) end(to *grid.Time, start func() grid.Time) keys.Key {
+	return keys.Custom("end", keys.About{Kind: "time"}, func(t *keys.Table, key string) { *to = s.readEnd(t, start()) }, "its end, after `now` and after its start; must be given")
 }
 
 // nodes is the key of a number of nodes. Reading it also finds the group.
-func (s *Snapshot) nodes(group, nodes *int, largeEnough bool) key {
-	return custom("nodes", about{kind: "whole number", limits: "1 to those of the group"}, func(t *table, _ string) {
+func (s *Snapshot) nodes(group, nodes *int, largeEnough bool) keys.Key {
+	return keys.Custom("nodes", keys.About{Kind: "whole number", Limits: "1 to those of the group"}, func(t *keys.Table, _ string) {
 		*group, *nodes = s.place(t, largeEnough)
 	}, "number of nodes; must be given")
 }
 
 // groupName is the key of a group, which is read with the nodes.
-func groupName() key {
-	return custom("group", about{kind: "name of a [[group]]"}, func(t *table, key string) { t.has(key) }, "its group").byDefault("the first; for a waiting job, the first that is large enough")
+func groupName() keys.Key {
+	return keys.Custom("group", keys.About{Kind: "name of a [[group]]"}, func(t *keys.Table, key string) { t.Has(key) }, "its group").ByDefault("the first; for a waiting job, the first that is large enough")
 }
 
 // readEnd reads an end, which must be given and must be after the start and after now.
-func (s *Snapshot) readEnd(r *table, start grid.Time) grid.Time {
-	r.need("end", "6")
-	end := value(r, "end", start.Add(1))
+func (s *Snapshot) readEnd(r *keys.Table, start grid.Time) grid.Time {
+	r.Need("end", "6")
+	end := keys.Value(r, "end", start.Add(1))
 	switch {
-	case !r.clean("end"):
+	case !r.Clean("end"):
 	case end <= s.Now:
-		r.wrong("end", "%v is not after now, %v; leave out what has ended", end, s.Now)
+		r.Wrong("end", "%v is not after now, %v; leave out what has ended", end, s.Now)
 	case end <= start:
-		r.wrong("end", "%v is not after the start, %v", end, start)
+		r.Wrong("end", "%v is not after the start, %v", end, start)
 	}
 	return end
 }
 
 // place reads a group and a number of nodes in it. The default group is the first or, with
 // largeEnough, the first that is large enough.
-func (s *Snapshot) place(r *table, largeEnough bool) (group, nodes int) {
-	r.need("nodes", "4")
-	nodes = r.whole("nodes", 1, 1, maxNodes)
+func (s *Snapshot) place(r *keys.Table, largeEnough bool) (group, nodes int) {
+	r.Need("nodes", "4")
+	nodes = r.Whole("nodes", 1, 1, maxNodes)
 	if largeEnough {
 		group = max(0, slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Nodes >= nodes }))
 	}
-	if r.has("group") {
-		name := r.text("group", "")
+	if r.Has("group") {
+		name := r.Text("group", "")
 		i := slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Name == name })
-		if i < 0 && r.clean("group") {
+		if i < 0 && r.Clean("group") {
 			names := make([]string, len(s.Groups))
 			for i, g := range s.Groups {
 				names[i] = g.Name
 			}
-			r.wrong("group", "no [[group]] is named %q%s", name, choose(name, names))
+			r.Wrong("group", "no [[group]] is named %q%s", name, keys.Choose(name, names))
 		}
 		group = max(i, 0)
 	}
-	if g := s.Groups[group]; r.clean("nodes") && r.clean("group") && nodes > g.Nodes {
-		r.wrong("nodes", "%d, but group %q has %d nodes", nodes, g.Name, g.Nodes)
+	if g := s.Groups[group]; r.Clean("nodes") && r.Clean("group") && nodes > g.Nodes {
+		r.Wrong("nodes", "%d, but group %q has %d nodes", nodes, g.Name, g.Nodes)
 	}
 	return group, nodes
 }

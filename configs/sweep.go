@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // Bounds of a sweep.
@@ -39,7 +42,7 @@ type Sweep struct {
 // ReadSweep reads a sweep and the scenario that it names, and checks every point. An error
 // that does not come from the file system is a *Problems, or names the invalid point.
 func ReadSweep(file string) (*Sweep, error) {
-	text, err := readFile(file)
+	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -70,68 +73,68 @@ func RestoreSweep(file, text string) (*Sweep, error) {
 
 // parseSweep reads only the sweep. scenario is the name of a file, or "preset NAME".
 func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error) {
-	t, err := open(file, text)
+	t, err := openFile(file, text)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := t.must(KindSweep); err != nil {
+	if err := kinds.Must(t, kinds.Sweep); err != nil {
 		return nil, "", err
 	}
 	s = &Sweep{file: file, text: text}
-	t.fill(s.keys(&scenario))
-	s, err = finish(t, s)
+	t.Fill(s.keys(&scenario))
+	s, err = keys.Finish(t, s)
 	return s, scenario, err
 }
 
 // keys lists the keys of a sweep; scenario is set to the name of a file, or "preset NAME".
-func (s *Sweep) keys(scenario *string) keys {
+func (s *Sweep) keys(scenario *string) keys.List {
 	var preset string
 	names := map[string]int{}
-	return keys{
-		title("name", &s.Name, "sweep", "its name in reports"),
-		whole("seed", &s.Seed, 1, 0, 1<<53, "the first seed"),
-		whole("runs", &s.Runs, 5, 1, maxSweepRuns, "seeds for each combination"),
-		text("scenario", scenario, "", "the scenario to vary, relative to this file; or a `preset`"),
-		text("preset", &preset, "", "a scenario that comes with the program"),
-		text("traces", &s.Traces, "", "folder of the traces, relative to this file").byDefault("the folder of the scenario"),
-		rule(func(t *table) {
+	return keys.List{
+		keys.Title("name", &s.Name, "sweep", "its name in reports"),
+		keys.Whole("seed", &s.Seed, 1, 0, 1<<53, "the first seed"),
+		keys.Whole("runs", &s.Runs, 5, 1, maxSweepRuns, "seeds for each combination"),
+		keys.Text("scenario", scenario, "", "the scenario to vary, relative to this file; or a `preset`"),
+		keys.Text("preset", &preset, "", "a scenario that comes with the program"),
+		keys.Text("traces", &s.Traces, "", "folder of the traces, relative to this file").ByDefault("the folder of the scenario"),
+		keys.Rule(func(t *keys.Table) {
 			if s.Traces != "" {
-				s.Traces = within(filepath.Dir(t.doc.file), s.Traces)
+				s.Traces = t.Resolve(s.Traces)
 			}
 			switch {
 			case *scenario != "" && preset != "":
-				t.wrong("preset", "cannot be combined with scenario; leave one of them out")
+				t.Wrong("preset", "cannot be combined with scenario; leave one of them out")
 			case *scenario == "" && preset == "":
-				t.wrong("scenario", "missing; name the scenario to vary, such as scenario = \"my.toml\", or preset = \"default\"")
+				t.Wrong("scenario", "missing; name the scenario to vary, such as scenario = \"my.toml\", or preset = \"default\"")
 			case preset != "":
 				*scenario = "preset " + preset
 			}
 		}),
-		custom("target", about{kind: "string"}, func(t *table, key string) { s.Target = target(t, key) },
+		keys.Custom("target", keys.About{Kind: "string"}, func(t *keys.Table, key string) { s.Target = target(t, key) },
 			"find the least value of the only parameter, which has a `range`, that meets this target. The search is a bisection, so it assumes that larger values never do worse. "+
-				"The target is a bound on a measure of a VO, named as in runs.csv, and the share of seeds that must keep it: `placed >= 95 % in 95 % of seeds`").byDefault("none: every combination is run"),
-		each("parameter", &s.Parameters, 0, func(p *Parameter) keys { return p.keys(names) }, "the keys to vary; one or more"),
-		rule(s.sought),
-		rule(s.bounded),
+				"The target is a bound on a measure of a VO, named as in runs.csv, and the share of seeds that must keep it: `placed >= 95 % in 95 % of seeds`").ByDefault("none: every combination is run"),
+		keys.Each("parameter", &s.Parameters, 0, func(p *Parameter) keys.List { return p.keys(names) }, "the keys to vary; one or more"),
+		keys.Rule(s.sought),
+		keys.Rule(s.bounded),
 	}
 }
 
 // bounded refuses a sweep without parameters, and one that is too large.
-func (s *Sweep) bounded(t *table) {
-	if len(s.Parameters) == 0 && t.clean("parameter") {
-		t.wrong("parameter", "missing; a sweep must vary at least one key, with [[parameter]]")
+func (s *Sweep) bounded(t *keys.Table) {
+	if len(s.Parameters) == 0 && t.Clean("parameter") {
+		t.Wrong("parameter", "missing; a sweep must vary at least one key, with [[parameter]]")
 	}
 	if len(s.Parameters) > maxParameters {
-		t.wrong("parameter", "has %d tables; must have at most %d", len(s.Parameters), maxParameters)
+		t.Wrong("parameter", "has %d tables; must have at most %d", len(s.Parameters), maxParameters)
 	}
 	points := 1
 	for _, p := range s.Parameters {
 		points = min(points*max(len(p.Values), 1), maxPoints+1)
 	}
 	if points > maxPoints {
-		t.wrong("parameter", "has more than %d combinations; use fewer values", maxPoints)
+		t.Wrong("parameter", "has more than %d combinations; use fewer values", maxPoints)
 	} else if points*s.Runs > maxSweepRuns {
-		t.wrong("runs", "%d combinations of %d runs each are more than %d runs; use fewer", points, s.Runs, maxSweepRuns)
+		t.Wrong("runs", "%d combinations of %d runs each are more than %d runs; use fewer", points, s.Runs, maxSweepRuns)
 	}
 }
 
@@ -147,9 +150,9 @@ func (s *Sweep) load(scenario string) error {
 		_, err := Preset(name)
 		return fmt.Errorf("%s: preset: %w", s.file, err)
 	}
-	s.base = within(filepath.Dir(s.file), scenario)
+	s.base = keys.Resolve(filepath.Dir(s.file), scenario)
 	s.dir = filepath.Dir(s.base)
-	text, err := readFile(s.base)
+	text, err := kinds.ReadFile(s.base)
 	if err != nil {
 		return fmt.Errorf("%s: scenario: %w", s.file, err)
 	}
@@ -244,16 +247,16 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 
 // set gives a key of a scenario a value. In an array of tables, the next word is the name
 // of one of them or, if none has that name, a key of all of them.
-func set(keys map[string]any, path []string, value any) error {
+func set(in map[string]any, path []string, value any) error {
 	word, rest := path[0], path[1:]
-	list, other := inArray(keys[word])
+	list, other := keys.TablesIn(in[word])
 	tables := list != nil && other < 0 && len(list) > 0
-	below, table := keys[word].(map[string]any)
+	below, table := in[word].(map[string]any)
 	switch {
 	case len(rest) == 0 && (table || tables):
 		return fmt.Errorf("%q is a table; must be a key in it", word)
 	case len(rest) == 0:
-		keys[word] = value
+		in[word] = value
 		return nil
 	case table:
 		return set(below, rest, value)
@@ -295,7 +298,7 @@ func (s *Sweep) Fingerprint() (string, error) {
 		}
 		files = append(files, first.Sites[i].Slurm.files()...)
 		if f := first.Sites[i].Outages.File; f != "" {
-			files = append(files, within(s.dir, f))
+			files = append(files, keys.Resolve(s.dir, f))
 		}
 		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
 			files = append(files, w.Trace)
@@ -306,7 +309,7 @@ func (s *Sweep) Fingerprint() (string, error) {
 			files = append(files, w.Trace)
 		}
 		if b := first.Brokers[i].Batch; b != "" {
-			files = append(files, within(s.dir, b))
+			files = append(files, keys.Resolve(s.dir, b))
 		}
 	}
 	for _, file := range files {

@@ -3,6 +3,8 @@ package configs
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 // Parameter is a key of the scenario with its values, or several keys whose values change
@@ -47,21 +49,21 @@ func Shown(v any) string {
 }
 
 // keys lists the keys of [[parameter]].
-func (p *Parameter) keys(names map[string]int) keys {
-	return keys{
-		custom("key", about{kind: "string, or array of strings"}, func(t *table, _ string) { p.key, _ = t.take("key") },
+func (p *Parameter) keys(names map[string]int) keys.List {
+	return keys.List{
+		keys.Custom("key", keys.About{Kind: "string, or array of strings"}, func(t *keys.Table, _ string) { p.key, _ = t.Take("key") },
 			"the key to vary, with the tables around it; a name picks one of several tables: `broker.vo1.algorithm`. Several keys that change together are an array, "+
 				"and so is each of their values: `[\"site.north.price\", \"site.south.price\"]` with `[[1.0, 2.0], [3.0, 4.0]]`. "+
-				"An array whose values are not such arrays has the words of one key, for names with a dot: `[\"site\", \"grid.ici.ro\", \"policy\"]`; it may also stand among several keys").must(`"broker.algorithm"`),
-		custom("values", about{kind: "array of strings, numbers, booleans and arrays"}, func(t *table, _ string) { p.readValues(t) }, "its values, one or more; a value may be an array, as its key has it").byDefault("must be given without a `range`"),
-		custom("range", about{kind: "array of two numbers"}, func(t *table, _ string) { p.readRange(t) }, "in a sweep with a target, instead of `values`: the least and the greatest value to try").byDefault("none"),
-		custom("precision", about{kind: "number"}, func(t *table, _ string) { p.readPrecision(t) }, "with a `range`: how close to the exact value the search must come").byDefault("a hundredth of the range; at least 1 for whole numbers"),
-		rule(func(t *table) { p.readKeys(t, names) }),
+				"An array whose values are not such arrays has the words of one key, for names with a dot: `[\"site\", \"grid.ici.ro\", \"policy\"]`; it may also stand among several keys").Must(`"broker.algorithm"`),
+		keys.Custom("values", keys.About{Kind: "array of strings, numbers, booleans and arrays"}, func(t *keys.Table, _ string) { p.readValues(t) }, "its values, one or more; a value may be an array, as its key has it").ByDefault("must be given without a `range`"),
+		keys.Custom("range", keys.About{Kind: "array of two numbers"}, func(t *keys.Table, _ string) { p.readRange(t) }, "in a sweep with a target, instead of `values`: the least and the greatest value to try").ByDefault("none"),
+		keys.Custom("precision", keys.About{Kind: "number"}, func(t *keys.Table, _ string) { p.readPrecision(t) }, "with a `range`: how close to the exact value the search must come").ByDefault("a hundredth of the range; at least 1 for whole numbers"),
+		keys.Rule(func(t *keys.Table) { p.readKeys(t, names) }),
 	}
 }
 
 // readKeys reads the words of the keys, once the values are known.
-func (p *Parameter) readKeys(t *table, names map[string]int) {
+func (p *Parameter) readKeys(t *keys.Table, names map[string]int) {
 	list, isList := p.key.([]any)
 	switch v := p.key.(type) {
 	case nil:
@@ -76,19 +78,19 @@ func (p *Parameter) readKeys(t *table, names map[string]int) {
 			p.Keys = [][]string{p.words(t, v)}
 		}
 	default:
-		t.wrong("key", "is %s; must be like \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"]", kind(v))
+		t.Wrong("key", "is %s; must be like \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"]", keys.TypeOf(v))
 	}
 	p.Name = strings.Join(p.Names(), ", ")
 	for _, name := range p.Names() {
-		if t.clean("key") && (name == "" || strings.Contains("."+name+".", "..")) {
-			t.wrong("key", "%q has an empty word", name)
+		if t.Clean("key") && (name == "" || strings.Contains("."+name+".", "..")) {
+			t.Wrong("key", "%q has an empty word", name)
 		}
 		if names[name]++; names[name] == 2 {
-			t.wrong("key", "%q is varied twice", name)
+			t.Wrong("key", "%q is varied twice", name)
 		}
 	}
 	if isList && len(list) == 0 {
-		t.wrong("key", "is an empty array; must name a key")
+		t.Wrong("key", "is an empty array; must name a key")
 	}
 }
 
@@ -103,22 +105,22 @@ func (p *Parameter) zipped(n int) bool {
 }
 
 // words reads one key: a string with dots, or an array of words.
-func (p *Parameter) words(t *table, v any) (words []string) {
+func (p *Parameter) words(t *keys.Table, v any) (words []string) {
 	if s, ok := v.(string); ok {
 		return strings.Split(s, ".")
 	}
 	list, ok := v.([]any)
 	if !ok {
-		t.wrong("key", "is an array with %s; must hold strings", kind(v))
+		t.Wrong("key", "is an array with %s; must hold strings", keys.TypeOf(v))
 	}
 	for _, word := range list {
 		s, ok := word.(string)
 		if !ok {
-			what := kind(word)
+			what := keys.TypeOf(word)
 			if _, nested := word.([]any); nested {
 				what += fmt.Sprintf(" (several keys need values that are arrays of %d)", len(list))
 			}
-			t.wrong("key", "is an array with %s; must hold strings", what)
+			t.Wrong("key", "is an array with %s; must hold strings", what)
 			continue
 		}
 		words = append(words, s)
@@ -127,23 +129,23 @@ func (p *Parameter) words(t *table, v any) (words []string) {
 }
 
 // readValues reads the values of the keys.
-func (p *Parameter) readValues(t *table) {
-	if t.has("range") {
-		if t.has("values") {
-			t.wrong("values", "cannot be combined with range; leave one of them out")
+func (p *Parameter) readValues(t *keys.Table) {
+	if t.Has("range") {
+		if t.Has("values") {
+			t.Wrong("values", "cannot be combined with range; leave one of them out")
 		}
 		return
 	}
-	v, ok := t.take("values")
+	v, ok := t.Take("values")
 	if !ok {
-		t.need("values", `["alp", "amp"]`)
+		t.Need("values", `["alp", "amp"]`)
 	}
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
-		t.wrong("values", "is %s; must be an array with at least one value", kind(v))
+		t.Wrong("values", "is %s; must be an array with at least one value", keys.TypeOf(v))
 	}
 	for _, one := range p.Values {
 		if bad, is := notValue(one); is {
-			t.wrong("values", "has %s; must be strings, numbers, booleans or arrays of them", kind(bad))
+			t.Wrong("values", "has %s; must be strings, numbers, booleans or arrays of them", keys.TypeOf(bad))
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 // Target is the target of a sweep: a bound on a measure that must hold for a share of the
@@ -33,9 +35,9 @@ type Search struct {
 
 // target reads "MEASURE >= VALUE UNIT in SHARE % of seeds". It does not know the measures,
 // so it cannot check their names.
-func target(t *table, key string) *Target {
-	text := t.text(key, "")
-	if !t.has(key) || !t.clean(key) {
+func target(t *keys.Table, key string) *Target {
+	text := t.Text(key, "")
+	if !t.Has(key) || !t.Clean(key) {
 		return nil
 	}
 	out := &Target{Text: text}
@@ -48,7 +50,7 @@ func target(t *table, key string) *Target {
 	words := strings.Fields(right)
 	of := strings.Fields(strings.ReplaceAll(share, "%", " % "))
 	if !ok || atLeast == atMost || len(words) == 0 || len(words) > 4 || len(of) != 4 || of[1] != "%" || of[2] != "of" || of[3] != "seeds" || strings.TrimSpace(left) == "" {
-		t.wrong(key, "%q: must be like \"placed >= 95 %% in 95 %% of seeds\" or \"mean finish h <= 2.5 in 90 %% of seeds\"", text)
+		t.Wrong(key, "%q: must be like \"placed >= 95 %% in 95 %% of seeds\" or \"mean finish h <= 2.5 in 90 %% of seeds\"", text)
 		return nil
 	}
 	var e1, e2 error
@@ -61,9 +63,9 @@ func target(t *table, key string) *Target {
 	out.Share /= 100
 	switch {
 	case e1 != nil || math.IsNaN(out.Bound) || math.IsInf(out.Bound, 0):
-		t.wrong(key, "%q is not a number", words[0])
+		t.Wrong(key, "%q is not a number", words[0])
 	case e2 != nil || !(out.Share > 0 && out.Share <= 1):
-		t.wrong(key, "%q %% of seeds; must be above 0 and at most 100", of[0])
+		t.Wrong(key, "%q %% of seeds; must be above 0 and at most 100", of[0])
 	}
 	out.AtLeast = atLeast
 	out.Measure = strings.TrimSpace(strings.TrimSpace(left) + " " + unit)
@@ -71,7 +73,7 @@ func target(t *table, key string) *Target {
 }
 
 // sought refuses a target without a range, and a range without a target.
-func (s *Sweep) sought(t *table) {
+func (s *Sweep) sought(t *keys.Table) {
 	ranges := 0
 	for i := range s.Parameters {
 		if s.Parameters[i].Search != nil {
@@ -79,16 +81,16 @@ func (s *Sweep) sought(t *table) {
 		}
 	}
 	switch {
-	case s.Target == nil && ranges > 0 && t.clean("target"):
-		t.wrong("parameter", "has a range, which needs a target, such as target = \"placed >= 95 %% in 95 %% of seeds\"")
+	case s.Target == nil && ranges > 0 && t.Clean("target"):
+		t.Wrong("parameter", "has a range, which needs a target, such as target = \"placed >= 95 %% in 95 %% of seeds\"")
 	case s.Target != nil && (ranges != 1 || len(s.Parameters) != 1):
-		t.wrong("target", "needs exactly one parameter, with a range, but there are %d parameters, %d of them with a range; leave it out otherwise", len(s.Parameters), ranges)
+		t.Wrong("target", "needs exactly one parameter, with a range, but there are %d parameters, %d of them with a range; leave it out otherwise", len(s.Parameters), ranges)
 	}
 }
 
 // readRange reads the range to search.
-func (p *Parameter) readRange(t *table) {
-	v, ok := t.take("range")
+func (p *Parameter) readRange(t *keys.Table) {
+	v, ok := t.Take("range")
 	if !ok {
 		return
 	}
@@ -104,7 +106,7 @@ func (p *Parameter) readRange(t *table) {
 		}
 	}
 	if len(bounds) != 2 || len(list) != 2 || !(bounds[0] < bounds[1]) || math.IsInf(bounds[0], 0) || math.IsInf(bounds[1], 0) {
-		t.wrong("range", "must be two numbers, the least first, such as [1000.0, 50000.0]")
+		t.Wrong("range", "must be two numbers, the least first, such as [1000.0, 50000.0]")
 		return
 	}
 	r.Least, r.Most = bounds[0], bounds[1]
@@ -115,8 +117,8 @@ func (p *Parameter) readRange(t *table) {
 	p.Values = []any{r.Value(r.Least), r.Value(r.Most)}
 }
 
-func (p *Parameter) readPrecision(t *table) {
-	v, ok := t.take("precision")
+func (p *Parameter) readPrecision(t *keys.Table) {
+	v, ok := t.Take("precision")
 	if !ok {
 		return
 	}
@@ -126,9 +128,9 @@ func (p *Parameter) readPrecision(t *table) {
 	}
 	switch {
 	case p.Search == nil:
-		t.wrong("precision", "needs a range; leave it out")
+		t.Wrong("precision", "needs a range; leave it out")
 	case !isFloat || !(n > 0) || n < (p.Search.Most-p.Search.Least)/1e6:
-		t.wrong("precision", "is %v; must be a number above 0, at least a millionth of the range", v)
+		t.Wrong("precision", "is %v; must be a number above 0, at least a millionth of the range", v)
 	default:
 		p.Search.Precision = n
 	}

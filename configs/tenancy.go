@@ -3,6 +3,7 @@ package configs
 import (
 	"slices"
 
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -17,20 +18,20 @@ type Tenant struct {
 const maxTenants = 1000
 
 // keys lists the keys of a tenant.
-func (x *Tenant) keys(names, members map[string]int) keys {
+func (x *Tenant) keys(names, members map[string]int) keys.List {
 	x.Terms = grid.Grants{}
-	return slices.Concat(keys{
-		named("name", &x.Name, names, "physics", "name of the tenant"),
-		texts("members", &x.Members, "its users; \"*\": all users who are in no other tenant"),
-		rule(func(t *table) {
-			if t.clean("name") && (x.Name == grid.Nobody || x.Name == grid.Everyone) {
-				t.wrong("name", "%q is not a valid name for a tenant", x.Name)
+	return slices.Concat(keys.List{
+		keys.Named("name", &x.Name, names, "physics", "name of the tenant"),
+		keys.Texts("members", &x.Members, "its users; \"*\": all users who are in no other tenant"),
+		keys.Rule(func(t *keys.Table) {
+			if t.Clean("name") && (x.Name == grid.Nobody || x.Name == grid.Everyone) {
+				t.Wrong("name", "%q is not a valid name for a tenant", x.Name)
 			}
 			for i, m := range x.Members {
 				if members[m]++; members[m] > 1 {
-					t.wrongAt(t.path.key("members").at(i), "%q is listed twice; must be in one tenant, once", m)
+					t.WrongAt(t.Path.Key("members").At(i), "%q is listed twice; must be in one tenant, once", m)
 				} else if err := grid.CheckName(m); err != nil {
-					t.wrongAt(t.path.key("members").at(i), "%v", err)
+					t.WrongAt(t.Path.Key("members").At(i), "%v", err)
 				}
 			}
 		}),
@@ -39,8 +40,8 @@ func (x *Tenant) keys(names, members map[string]int) keys {
 
 // terms lists the keys of the terms that which selects. Terms that are not given are not
 // set.
-func terms(to grid.Grants, which func(grid.Term) bool) keys {
-	var list keys
+func terms(to grid.Grants, which func(grid.Term) bool) keys.List {
+	var list keys.List
 	for _, x := range grid.TermList() {
 		if !which(x) {
 			continue
@@ -48,40 +49,40 @@ func terms(to grid.Grants, which func(grid.Term) bool) keys {
 		kinds := map[grid.TermUnit]string{grid.Number: "whole number", grid.NodeHours: "node-hours", grid.CreditUnits: "credits", grid.Days: "duration"}
 		def := map[string]string{grid.TermShare: "1", grid.TermPriority: "0", grid.TermPeriod: `"30d"`}[x.Name]
 		limits := x.Words(x.Min) + ".." + x.Words(x.Max)
-		k := custom(x.Name, about{kind: kinds[x.Unit], limits: limits}, func(t *table, key string) {
-			if v, ok := t.term(key, x); ok {
+		k := keys.Custom(x.Name, keys.About{Kind: kinds[x.Unit], Limits: limits}, func(t *keys.Table, key string) {
+			if v, ok := term(t, key, x); ok {
 				to[x.Name] = v
 			}
 		}, x.Doc)
 		if def == "" {
 			def = "none"
 		}
-		list = append(list, k.byDefault(def))
+		list = append(list, k.ByDefault(def))
 	}
 	return list
 }
 
 // term reads a term, if it is given and valid.
-func (t *table) term(key string, x grid.Term) (v int64, ok bool) {
-	if !t.has(key) {
+func term(t *keys.Table, key string, x grid.Term) (v int64, ok bool) {
+	if !t.Has(key) {
 		return 0, false
 	}
 	switch x.Unit {
 	case grid.Number:
-		v = int64(t.whole(key, int(x.Min), int(x.Min), int(x.Max)))
+		v = int64(t.Whole(key, int(x.Min), int(x.Min), int(x.Max)))
 	case grid.Days:
-		v = int64(t.span(key, grid.DefaultPeriod, grid.Day))
+		v = int64(t.Span(key, grid.DefaultPeriod, grid.Day))
 	case grid.CreditUnits, grid.NodeHours:
-		c := value[grid.Credits](t, key, 0)
+		c := keys.Value[grid.Credits](t, key, 0)
 		if v = int64(c); x.Unit == grid.NodeHours {
 			v, _ = x.Parse(c.String())
 		}
 	}
-	if !t.clean(key) {
+	if !t.Clean(key) {
 		return 0, false
 	}
 	if err := x.Check(v); err != nil {
-		t.wrong(key, "%v", err)
+		t.Wrong(key, "%v", err)
 		return 0, false
 	}
 	return v, true

@@ -6,41 +6,42 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // workKeys lists the keys about what a job runs.
-func (j *Job) workKeys(w *grid.Work) keys {
-	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") || t.has("part") }}
-	return keys{
-		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
+func (j *Job) workKeys(w *grid.Work) keys.List {
+	runs := &keys.Condition{Text: "with a command or a script", Holds: func(t *keys.Table) bool { return t.Has("command") || t.Has("script") || t.Has("part") }}
+	return keys.List{
+		keys.Custom("command", keys.About{Kind: "array of strings", Limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *keys.Table, key string) { w.Command = arguments(t, key) },
 			"what to run on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
-		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
+		keys.Custom("script", keys.About{Kind: "file", Limits: fmt.Sprintf("at most %d bytes", grid.MaxScript)}, func(t *keys.Table, key string) { w.Script = program(t, key) },
 			"instead of a command: a file that begins with #!, which is read at submission and sent with the job"),
-		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *table, name string) {
-			w.Env = append(w.Env, grid.EnvVar{Name: name, Value: t.raw(name)})
-		}, "environment variables").when(runs),
-		text("workdir", &w.Dir, "", "folder on the cluster in which it starts").byDefault("where the cluster keeps its output").when(runs),
-		text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").byDefault("chosen by the cluster").when(runs),
-		text("error", &w.Error, "", "file for its standard error, likewise").byDefault("that of its output").when(runs),
-		boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its legs exchange their addresses").when(runs),
-		rule(func(t *table) {
-			if j.Runs = t.has("command") || t.has("script"); t.has("part") {
+		keys.Entries("env", keys.About{Kind: "strings by name", Limits: fmt.Sprintf("at most %d", grid.MaxEnv)}, func(t *keys.Table, name string) {
+			w.Env = append(w.Env, grid.EnvVar{Name: name, Value: raw(t, name)})
+		}, "environment variables").When(runs),
+		keys.Text("workdir", &w.Dir, "", "folder on the cluster in which it starts").ByDefault("where the cluster keeps its output").When(runs),
+		keys.Text("output", &w.Output, "", "file for its output, in that folder or below; %j is the job, %l the leg").ByDefault("chosen by the cluster").When(runs),
+		keys.Text("error", &w.Error, "", "file for its standard error, likewise").ByDefault("that of its output").When(runs),
+		keys.Boolean("rendezvous", &w.Rendezvous, false, "use its first site as the place where its legs exchange their addresses").When(runs),
+		keys.Rule(func(t *keys.Table) {
+			if j.Runs = t.Has("command") || t.Has("script"); t.Has("part") {
 				return // its parts run it, each with what it adds
 			}
-			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts
+			if !j.Runs || t.In == kinds.InScenario && t.Has("script") { // a simulation reads no scripts
 				return
 			}
 			for _, key := range []string{"command", "script", "env", "workdir", "output", "error", "rendezvous"} {
-				if !t.clean(key) {
+				if !t.Clean(key) {
 					return
 				}
 			}
 			if wrong := w.Check(); wrong != nil {
-				t.wrong(wrong.Key, "%v", wrong.Err)
+				t.Wrong(wrong.Key, "%v", wrong.Err)
 				return
 			}
 			j.Work = w
@@ -48,22 +49,22 @@ func (j *Job) workKeys(w *grid.Work) keys {
 	}
 }
 
-// words returns an array of strings with any characters: arguments of a program.
-func (t *table) words(key string) []string {
-	v, ok := t.take(key)
+// arguments returns an array of strings with any characters: arguments of a program.
+func arguments(t *keys.Table, key string) []string {
+	v, ok := t.Take(key)
 	if !ok {
 		return nil
 	}
 	list, ok := v.([]any)
 	if !ok {
-		t.wrong(key, `must be an array of strings, such as ["sh", "-c", "echo $BOURSE_LEG"], not %s`, kind(v))
+		t.Wrong(key, `must be an array of strings, such as ["sh", "-c", "echo $BOURSE_LEG"], not %s`, keys.TypeOf(v))
 		return nil
 	}
 	out := make([]string, len(list))
 	for i, e := range list {
 		s, ok := e.(string)
 		if !ok {
-			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
+			t.WrongAt(t.Path.Key(key).At(i), "must be a string, not %s", keys.TypeOf(e))
 			return nil
 		}
 		out[i] = s
@@ -72,26 +73,26 @@ func (t *table) words(key string) []string {
 }
 
 // raw returns a string with any characters.
-func (t *table) raw(key string) string {
-	v, _ := t.take(key)
+func raw(t *keys.Table, key string) string {
+	v, _ := t.Take(key)
 	s, ok := v.(string)
 	if !ok {
-		t.wrong(key, "must be a string, not %s", kind(v))
+		t.Wrong(key, "must be a string, not %s", keys.TypeOf(v))
 	}
 	return s
 }
 
 // program returns the text of a script file. A simulation does not open the file.
-func (t *table) program(key string) string {
-	name := t.file(key, "", filepath.Dir(t.doc.file))
-	if name == "" || t.in == inScenario {
+func program(t *keys.Table, key string) string {
+	name := t.File(key, "")
+	if name == "" || t.In == kinds.InScenario {
 		return ""
 	}
 	text, err := readProgram(name)
 	if err != nil {
-		t.wrong(key, "%v", err)
+		t.Wrong(key, "%v", err)
 	} else if text == "" {
-		t.wrong(key, "%s is empty", name)
+		t.Wrong(key, "%s is empty", name)
 	}
 	return text
 }

@@ -1,20 +1,18 @@
 package configs
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/workload"
 )
 
 // maxJobs bounds the jobs of a workload.
 const maxJobs = 10_000_000
-
-// Range is an inclusive range, Lo <= Hi.
-type Range[T any] struct{ Lo, Hi T }
 
 // Workload describes a site's local jobs: the records of a trace, or draws from a model,
 // which differ from seed to seed.
@@ -43,73 +41,73 @@ type Workload struct {
 
 // Conditions for the keys of a workload.
 var (
-	withTrace   = &condition{text: "with a trace", holds: ofTrace}
-	withTable   = &condition{text: "with a trace of sacct, CSV or Parquet", holds: ofTable}
-	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
-	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
-	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
+	withTrace   = &keys.Condition{Text: "with a trace", Holds: ofTrace}
+	withTable   = &keys.Condition{Text: "with a trace of sacct, CSV or Parquet", Holds: ofTable}
+	withModel   = &keys.Condition{Text: "with a model", Holds: func(t *keys.Table) bool { return !ofTrace(t) }}
+	copyHasLoad = &keys.Condition{Text: "with a model; the load of a trace is raised by copy", Holds: withModel.Holds}
+	withUniform = &keys.Condition{Text: "with the uniform model", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "uniform" }}
 )
 
-func ofTrace(t *table) bool {
-	v, given := t.keys["trace"]
+func ofTrace(t *keys.Table) bool {
+	v, given := t.Keys["trace"]
 	return given && v != ""
 }
 
 // ofTable reports whether the trace has times that may name no zone.
-func ofTable(t *table) bool {
-	file, _ := t.keys["trace"].(string)
+func ofTable(t *keys.Table) bool {
+	file, _ := t.Keys["trace"].(string)
 	return workload.HasZone(workload.FormatOf(file))
 }
 
 // keys lists the keys of a site's workload. duration is the default of days: in a site's
 // process as long as its trace, or for ever.
-func (w *Workload) keys(site *Site, duration grid.Duration) keys {
+func (w *Workload) keys(site *Site, duration grid.Duration) keys.List {
 	for _, g := range site.Groups {
 		w.Processors = max(w.Processors, g.Nodes)
 	}
 	const elsewhere = "can be used only in the file of a site's process; leave the key out"
 	models := []string{"lublin", "uniform"}
-	return keys{
-		share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").only(inProcess, elsewhere),
-		whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").only(inProcess, elsewhere),
-		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
-		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
-		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
-		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
-		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
+	return keys.List{
+		keys.Share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "divide the times between submissions, run times and estimates by this").Only(kinds.InProcess, elsewhere),
+		keys.Whole("seed", &w.Seed, 1, 0, 1<<53, "seed of the draws").Only(kinds.InProcess, elsewhere),
+		keys.Days("days", &w.Days, duration, "span of submissions").ByDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
+		keys.Whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").ByDefault("the nodes of the largest group"),
+		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet; or a `model`"),
+		keys.Custom("model", keys.About{Kind: "word", Words: models}, withSource, "model that draws the jobs; or a `trace`"),
+		keys.Whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").When(withTrace),
+		keys.Whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").ByDefault("all").When(withTrace),
 		zoneKey(&w.Zone),
-		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "drop records that never ran, or give them a run time of zero").when(withTrace),
-		share("copy", &w.Copy, 0, 0, One, "share of the jobs that are doubled").when(withTrace),
-		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = t.queueMap(site.Queues) },
-			"the queue for each queue number of the trace").byDefault("the queue without a name").when(withTrace),
-		share("load", &w.Load, 0, 1, 10*One, "offered node-time over capacity").byDefault("given by the model, or by `jobs`").when(copyHasLoad),
-		whole("jobs", &w.Jobs, 0, 1, maxJobs, "most jobs to draw").byDefault("as many as come in `days`").when(withModel),
-		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel, withUniform),
-		between("length", &w.Length, Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel, withUniform),
-		rule(aboveZero(&w.Length)),
-		rule(w.enough),
+		keys.Word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "drop records that never ran, or give them a run time of zero").When(withTrace),
+		keys.Share("copy", &w.Copy, 0, 0, One, "share of the jobs that are doubled").When(withTrace),
+		keys.Custom("queues", keys.About{Kind: "names of [[queue]] by number"}, func(t *keys.Table, _ string) { w.Queues = queueMap(t, site.Queues) },
+			"the queue for each queue number of the trace").ByDefault("the queue without a name").When(withTrace),
+		keys.Share("load", &w.Load, 0, 1, 10*One, "offered node-time over capacity").ByDefault("given by the model, or by `jobs`").When(copyHasLoad),
+		keys.Whole("jobs", &w.Jobs, 0, 1, maxJobs, "most jobs to draw").ByDefault("as many as come in `days`").When(withModel),
+		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel, withUniform),
+		keys.Between("length", &w.Length, keys.FromTo(10*grid.Minute, 4*grid.Hour), "length of a job, drawn log-uniformly; above 0").When(withModel, withUniform),
+		keys.Rule(aboveZero(&w.Length)),
+		keys.Rule(w.enough),
 	}
 }
 
 // enough reports keys that do not determine the number of jobs.
-func (w *Workload) enough(t *table) {
-	if w.Model == "uniform" && !t.has("load") && !t.has("jobs") {
-		t.wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
+func (w *Workload) enough(t *keys.Table) {
+	if w.Model == "uniform" && !t.Has("load") && !t.Has("jobs") {
+		t.Wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
 	}
-	if t.in != inProcess {
+	if t.In != kinds.InProcess {
 		return
 	}
 	if w.Trace != "" {
-		w.Trace = within(filepath.Dir(t.doc.file), w.Trace)
+		w.Trace = t.Resolve(w.Trace)
 	}
-	if w.Model == "uniform" && !t.has("load") && !t.has("days") {
-		t.wrong("days", "missing; give the days over which the jobs are submitted, or load instead of jobs")
+	if w.Model == "uniform" && !t.Has("load") && !t.Has("days") {
+		t.Wrong("days", "missing; give the days over which the jobs are submitted, or load instead of jobs")
 	}
 }
 
 // withSource is the model of a workload, which is read with its trace.
-func withSource(t *table, key string) { t.has(key) }
+func withSource(t *keys.Table, key string) { t.Has(key) }
 
 // VOWorkload describes the jobs of a broker: draws from the uniform model, or the records
 // of a trace with prices and deadlines added.
@@ -158,103 +156,103 @@ type VOWorkload struct {
 }
 
 // keys lists the keys of [broker.workload]. until is 0 outside a scenario.
-func (w *VOWorkload) keys(until, horizon grid.Duration) keys {
+func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 	const wishes = "is only for scenarios; a broker's process has real users"
 	models := []string{"uniform"}
-	return slices.Concat(keys{
-		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
-		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
-		custom("model", about{kind: "word", words: models}, withSource, "model that draws the jobs; or a `trace`"),
-		between("min_performance", &w.MinPerformance, Range[grid.Performance]{grid.Unit / 2, grid.Unit}, "least performance of a job's nodes, drawn uniformly"),
-		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
-		span("deadline", &w.Deadline, horizon, grid.Second, "time from submission to deadline").byDefault("the broker's `horizon`"),
-		between("flexible", &w.Flexible, Range[grid.Duration]{}, "how much later than agreed a job on one site may start, drawn uniformly"),
-		share("fix", &w.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
-		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
-		span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
-		factors("run", &w.Run, Range[Thousandths]{One, One}, 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
-		share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").only(inScenario, wishes),
-		factors("fails_after", &w.FailsAfter, Range[Thousandths]{0, One}, 0, One, "when it does, as a share of its real run time, drawn uniformly").only(inScenario, wishes),
-		share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").only(inScenario, wishes),
-		factors("cancel_at", &w.CancelAt, Range[Thousandths]{0, One}, 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").only(inScenario, wishes),
-		share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").only(inScenario, wishes),
-		factors("modify_at", &w.ModifyAt, Range[Thousandths]{0, One}, 0, One, "when they do, as for `cancel_at`").only(inScenario, wishes),
-		factors("modify_length", &w.ModifyLength, Range[Thousandths]{One / 2, 3 * One / 2}, 1, 100*One, "new length over the old one, drawn uniformly").only(inScenario, wishes),
-		rule(func(t *table) {
-			if withModel.holds(t) {
-				t.need("jobs", "200")
+	return slices.Concat(keys.List{
+		keys.Days("days", &w.Days, until, "span of submissions").ByDefault("the scenario's `until`"),
+		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
+		keys.Custom("model", keys.About{Kind: "word", Words: models}, withSource, "model that draws the jobs; or a `trace`"),
+		keys.Between("min_performance", &w.MinPerformance, keys.FromTo(grid.Unit/2, grid.Unit), "least performance of a job's nodes, drawn uniformly"),
+		keys.Factors("max_price", &w.MaxPrice, keys.FromTo(One, 2*One), 1, 1000*One, "highest price per node-hour, as a multiple of the mean price of the sites, drawn uniformly"),
+		keys.Span("deadline", &w.Deadline, horizon, grid.Second, "time from submission to deadline").ByDefault("the broker's `horizon`"),
+		keys.Between("flexible", &w.Flexible, Range[grid.Duration]{}, "how much later than agreed a job on one site may start, drawn uniformly"),
+		keys.Share("fix", &w.Fix, One, 0, One, "share of its wait after which a flexible window is fixed; 1: at its start"),
+		keys.Share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another one, as a multiple of its run time"),
+		keys.Span("ahead", &w.Ahead, 0, 0, "time from a job's submission to its earliest start"),
+		keys.Factors("run", &w.Run, keys.FromTo(One, One), 1, One, "real run time of a job over its length, drawn uniformly; for a trace, over the run time in the trace"),
+		keys.Share("fails", &w.Fails, 0, 0, One, "share of the jobs whose work fails, with exit status 1").Only(kinds.InScenario, wishes),
+		keys.Factors("fails_after", &w.FailsAfter, keys.FromTo(0, One), 0, One, "when it does, as a share of its real run time, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("cancel", &w.Cancel, 0, 0, One, "share of the jobs with a window that their users cancel").Only(kinds.InScenario, wishes),
+		keys.Factors("cancel_at", &w.CancelAt, keys.FromTo(0, One), 0, One, "when they do, as a share of the time from the booking to the start, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Share("modify", &w.Modify, 0, 0, One, "share of the jobs with a window whose users ask for another length").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_at", &w.ModifyAt, keys.FromTo(0, One), 0, One, "when they do, as for `cancel_at`").Only(kinds.InScenario, wishes),
+		keys.Factors("modify_length", &w.ModifyLength, keys.FromTo(One/2, 3*One/2), 1, 100*One, "new length over the old one, drawn uniformly").Only(kinds.InScenario, wishes),
+		keys.Rule(func(t *keys.Table) {
+			if withModel.Holds(t) {
+				t.Need("jobs", "200")
 			}
 		}),
-		whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").byDefault("with a trace all in `days`; with a model it must be given"),
-		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "nodes of a job, drawn uniformly").when(withModel),
-		between("length", &w.Length, Range[grid.Duration]{10 * grid.Minute, 4 * grid.Hour}, "length of a job, drawn log-uniformly; above 0").when(withModel),
-		rule(aboveZero(&w.Length)),
-		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").when(withTrace),
-		whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").byDefault("all").when(withTrace),
+		keys.Whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").ByDefault("with a trace all in `days`; with a model it must be given"),
+		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel),
+		keys.Between("length", &w.Length, keys.FromTo(10*grid.Minute, 4*grid.Hour), "length of a job, drawn log-uniformly; above 0").When(withModel),
+		keys.Rule(aboveZero(&w.Length)),
+		keys.Whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").When(withTrace),
+		keys.Whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").ByDefault("all").When(withTrace),
 		zoneKey(&w.Zone),
 	}, w.Composed.keys(), w.coallocationKeys())
 }
 
 // zoneKey is the zone of a trace's times.
-func zoneKey(to **time.Location) key {
-	return custom("zone", about{kind: "time zone"}, func(t *table, key string) { *to = t.zone(key) },
-		"zone of times that name none, such as `\"Europe/Berlin\"`").byDefault("UTC").when(withTable)
+func zoneKey(to **time.Location) keys.Key {
+	return keys.Custom("zone", keys.About{Kind: "time zone"}, func(t *keys.Table, key string) { *to = zone(t, key) },
+		"zone of times that name none, such as `\"Europe/Berlin\"`").ByDefault("UTC").When(withTable)
 }
 
 // zone reads the name of a time zone; nil if there is none. The machine's own is refused,
 // because a file must mean the same everywhere.
-func (t *table) zone(key string) *time.Location {
-	if !t.has(key) {
+func zone(t *keys.Table, key string) *time.Location {
+	if !t.Has(key) {
 		return nil
 	}
-	name := t.text(key, "")
-	if !t.clean(key) {
+	name := t.Text(key, "")
+	if !t.Clean(key) {
 		return nil
 	}
 	zone, err := workload.ParseZone(name)
 	if err != nil || name == "" || zone == time.Local {
-		t.wrong(key, "%q is an unknown time zone; must be a name such as Europe/Berlin or UTC", name)
+		t.Wrong(key, "%q is an unknown time zone; must be a name such as Europe/Berlin or UTC", name)
 		return nil
 	}
 	return zone
 }
 
 // aboveZero refuses lengths from 0.
-func aboveZero(length *Range[grid.Duration]) func(*table) {
-	return func(t *table) {
-		if t.has("length") && t.clean("length") && length.Lo <= 0 {
-			t.wrong("length", "starts at 0; must be a length above 0")
+func aboveZero(length *Range[grid.Duration]) func(*keys.Table) {
+	return func(t *keys.Table) {
+		if t.Has("length") && t.Clean("length") && length.Lo <= 0 {
+			t.Wrong("length", "starts at 0; must be a length above 0")
 		}
 	}
 }
 
 // source reads the trace or the model, one of which must be given.
-func (t *table) source(models []string) (trace, model string) {
+func source(t *keys.Table, models []string) (trace, model string) {
 	switch {
-	case t.has("trace") && t.has("model"):
-		t.wrong("model", "cannot be combined with a trace; leave one of them out")
-	case t.has("trace"):
-		if t.text("trace", "") == "" && t.clean("trace") {
-			t.wrong("trace", "is empty; must be the name of a trace file")
+	case t.Has("trace") && t.Has("model"):
+		t.Wrong("model", "cannot be combined with a trace; leave one of them out")
+	case t.Has("trace"):
+		if t.Text("trace", "") == "" && t.Clean("trace") {
+			t.Wrong("trace", "is empty; must be the name of a trace file")
 		}
-	case t.has("model"):
-		return "", t.oneOf("model", models[0], models)
+	case t.Has("model"):
+		return "", t.OneOf("model", models[0], models)
 	default:
-		t.wrong("model", "missing; write trace = \"FILE.swf.gz\" or model = %q", models[0])
+		t.Wrong("model", "missing; write trace = \"FILE.swf.gz\" or model = %q", models[0])
 		return "", models[0]
 	}
-	return t.text("trace", "trace"), ""
+	return t.Text("trace", "trace"), ""
 }
 
 // queueMap reads the table that maps a trace's queue numbers to the site's queues: queues =
 // { 1 = "express" }.
-func (t *table) queueMap(queues []Queue) map[int]int {
-	m := t.table("queues")
+func queueMap(t *keys.Table, queues []Queue) map[int]int {
+	m := t.Table("queues")
 	if m == nil {
 		return nil
 	}
-	numbers := make([]string, 0, len(m.keys))
-	for k := range m.keys {
+	numbers := make([]string, 0, len(m.Keys))
+	for k := range m.Keys {
 		numbers = append(numbers, k)
 	}
 	slices.Sort(numbers)
@@ -262,11 +260,11 @@ func (t *table) queueMap(queues []Queue) map[int]int {
 	for _, k := range numbers {
 		n, err := strconv.Atoi(k)
 		if err != nil || n < 0 || strconv.Itoa(n) != k {
-			m.wrong(k, "%q is not a queue number of a trace; must be a whole number from 0", k)
+			m.Wrong(k, "%q is not a queue number of a trace; must be a whole number from 0", k)
 			continue
 		}
-		if name := m.text(k, ""); m.clean(k) {
-			out[n] = m.queueNamed(m.path.key(k), name, queues)
+		if name := m.Text(k, ""); m.Clean(k) {
+			out[n] = queueNamed(m, m.Path.Key(k), name, queues)
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/api"
@@ -72,7 +73,7 @@ func (f *brokerFile) again(ctx context.Context, _ api.ReloadWish) (r api.Reloade
 	if err != nil {
 		return r, err
 	}
-	keys, err := configs.Changed(f.text, text)
+	keys, err := keys.Changed(f.text, text)
 	if err != nil {
 		return r, err
 	}

@@ -96,6 +96,9 @@ func siteChecks(cfg *configs.SiteProcess) []check {
 		list = append(list, check{"folder", true, func(context.Context) Finding { return tryFolder("the folder of [cluster]", cfg.Cluster.Folder) }},
 			check{"accounts", true, func(context.Context) Finding { return tryLocalAccounts(cfg) }})
 	case "slurm":
+		if afar(cfg) {
+			return append(list, afarChecks(cfg)...)
+		}
 		t := slurm.Trial{Commands: slurm.Commands{Conf: cfg.Cluster.Conf, Limit: checkLimit}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
 			Folder: cfg.Cluster.Folder, Name: "check-" + strings.TrimSuffix(slurmPrefix(cfg.Name), ".")}
 		list = append(list, slurmChecks(t, cfg)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web/api"
@@ -98,7 +99,7 @@ func (f *siteFile) again(ctx context.Context, w api.ReloadWish) (r api.Reloaded,
 	if cfg.Name != f.cfg.Name {
 		return r, fmt.Errorf("%s is now the file of site %q, and this is the process of site %q: put its own file back, or start a process of its own for %q", f.file, cfg.Name, f.cfg.Name, cfg.Name)
 	}
-	keys, err := configs.Changed(f.text, text)
+	keys, err := keys.Changed(f.text, text)
 	if err != nil {
 		return r, err
 	}

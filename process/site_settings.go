@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web/api"
@@ -24,11 +25,11 @@ func (c *rereading) settings(text []byte) (err error) {
 	was, to := c.cfg, c.to // what needs a restart stays until then
 	to.Policy, to.SLA, to.Shared, to.Queues, to.Overrun, to.Estimates, to.HalfLife = was.Policy, was.SLA, was.Shared, was.Queues, was.Overrun, was.Estimates, was.HalfLife
 	to.Cluster = was.Cluster
-	keys := atRunTime
+	these := atRunTime
 	if c.siteFile.nodes.driver != nil {
-		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(simulated, key) })
+		these = slices.DeleteFunc(slices.Clone(these), func(key string) bool { return slices.Contains(simulated, key) })
 	}
-	if c.changes, err = configs.Differences(c.applied, text, keys); err != nil {
+	if c.changes, err = keys.Differences(c.applied, text, these); err != nil {
 		return err
 	}
 	if c.agent, err = c.to.Agent(c.siteFile.agent.Cluster, c.to.ShareSpan, c.to.Lead); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 
@@ -18,14 +19,16 @@ import (
 
 // slurmCluster makes a cluster of the nodes of some partitions of Slurm.
 func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
-	d, err := slurm.New(slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
-		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Now: func() grid.Time { return p.host.Now() }})
+	d, err := retried(p, func() (*slurm.Driver, error) { return slurm.New(slurmConfig(p, cfg)) }, afar(cfg))
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
 	b := behind{driver: d, account: keptApart(cfg, slurmAccount)}
+	if afar(cfg) { // no work runs on this machine
+		b.account = slurmAccountOf(d)
+	}
 	b.again = func(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
-		return slurmNodes(p, cfg, agent)
+		return slurmNodes(p, d, cfg, agent)
 	}
 	if err := b.settle(p, cfg, agent); err != nil {
 		return behind{}, failure.Of(err)
@@ -36,9 +39,19 @@ func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.
 	return b, nil
 }
 
+// slurmConfig is the configuration of a driver by a file.
+func slurmConfig(p *process, cfg *configs.SiteProcess) slurm.Config {
+	c := slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf, Shell: shellOf(cfg)}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
+		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Unreserved: cfg.Cluster.Claims == configs.ClaimsNone}
+	if p != nil {
+		c.Now = func() grid.Time { return p.host.Now() }
+	}
+	return c
+}
+
 // slurmNodes makes the settings of a cluster by a file and by what Slurm has now.
-func slurmNodes(p *process, cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
-	look, err := slurmLook(p, slurm.Commands{Conf: cfg.Cluster.Conf})
+func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
+	look, err := retried(p, func() (*grid.Look, error) { return d.Look(context.Background()) }, true)
 	if err != nil {
 		return cluster.Nodes{}, nil, err
 	}
@@ -49,13 +62,20 @@ func slurmNodes(p *process, cfg *configs.SiteProcess, agent *sites.Config) (clus
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
-	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
+	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)
+	if c.Reserves {
+		c.Denied = []string{cfg.Cluster.Holder}
+	}
 	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
 	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
 	// submission that is not visible may still take effect for as long as a command may
 	// last. That is less than a leg may be late, so the truth is known in time.
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
+	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old
+		c.Limits.LookEvery, c.Limits.LookWithin, c.Limits.Late = 10*grid.Second, 10*grid.Second, 20*grid.Second
+		c.Limits.PlaceWithin = 90 * grid.Second
+	}
 	pad(agent, c.Limits.Padding)
 	return reconciled(c), remarks, nil
 }
@@ -68,13 +88,23 @@ func slurmAccount(as string) (string, error) {
 	return "", nil
 }
 
-// slurmLook looks at the cluster, and tries again for a while if it does not answer.
-func slurmLook(p *process, c slurm.Commands) (*grid.Look, error) {
+// slurmAccountOf refuses work as any account but that of the connection.
+func slurmAccountOf(d *slurm.Driver) func(string) (string, error) {
+	return func(as string) (string, error) {
+		if why := d.Account(as); why.Refused() {
+			return "", errors.New(why.String())
+		}
+		return "", nil
+	}
+}
+
+// retried tries again for a minute, if that can help.
+func retried[T any](p *process, try func() (T, error), again bool) (T, error) {
 	const tries, pause = 12, 5 * time.Second
 	for i := 1; ; i++ {
-		look, err := slurm.Look(context.Background(), c)
-		if err == nil || i == tries {
-			return look, err
+		v, err := try()
+		if err == nil || i == tries || !again {
+			return v, err
 		}
 		p.log.Warn().Err(err).Msg("Slurm does not answer; trying again")
 		time.Sleep(pause)

@@ -122,6 +122,9 @@ func (o *offers) quotesTo(now grid.Time, vo string, m agents.QuoteRequest) agent
 			set.take(now, l)
 		}
 	}
+	if len(m.Queued) > 0 && !o.mem.barred(now, vo, "").Refused() {
+		a.BestEffort = o.requests.answered()
+	}
 	return a
 }
 

@@ -322,3 +322,39 @@ func TestOffers_CarryTheLongestWindow(t *testing.T) {
 		}
 	}
 }
+
+// Each question about the queue is put to the cluster for itself, and has its own answer, though
+// requests that only read share a snapshot. A VO that is shut out is told nothing.
+func TestQuotes_CarryTheForecastOfTheQueue(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	s := New(cfg)
+	out := &agents.Outbox{}
+	ask := func(ref uint64, nodes ...int) {
+		m := agents.QuoteRequest{Ref: ref}
+		for _, n := range nodes {
+			m.Queued = append(m.Queued, grid.Queueing{Group: "main", Nodes: n, Limit: grid.Hour})
+		}
+		s.Step(0, "broker:vo1", m, out)
+	}
+	ask(1, 1, 2)
+	ask(2)
+	ask(3, 3)
+	got, questions := map[uint64][]grid.BestEffort{}, 0
+	for i := 0; i < len(out.Sends); i++ {
+		switch m := out.Sends[i].Message.(type) {
+		case agents.SnapshotRequest:
+			a := agents.Snapshot{Ref: m.Ref, Version: 1, States: []backfill.State{{Nodes: 4, Policy: backfill.EASY, Free: grid.NewProfile(0, 4)}}}
+			for _, q := range m.Queued {
+				a.BestEffort = append(a.BestEffort, grid.BestEffort{Median: grid.Time(q.Nodes), Level: 80})
+			}
+			questions++
+			s.Step(0, cfg.Cluster, a, out)
+		case agents.Quotes:
+			got[m.Ref] = m.BestEffort
+		}
+	}
+	if questions != 2 || len(got[1]) != 2 || got[1][1].Median != 2 || len(got[2]) != 0 || len(got[3]) != 1 || got[3][0].Median != 3 {
+		t.Errorf("%d questions, answers %+v", questions, got)
+	}
+}

@@ -24,6 +24,7 @@ type requests struct {
 	head     int                            // index of the first in line
 	parts    map[string]*part               // of the line, by VO; "": requests of no VO
 	question question                       // what the cluster is being asked for the first in line
+	foreseen []grid.BestEffort              // the cluster's answer to the Queued of the first in line
 	ref      uint64                         // of that question; no two lives share any
 }
 
@@ -110,7 +111,7 @@ func repeats(waits, m agents.Message) bool {
 		return waits == m
 	case agents.QuoteRequest:
 		x, ok := waits.(agents.QuoteRequest)
-		return ok && slices.Equal(m.Users, x.Users) && slices.Equal(m.Legs, x.Legs)
+		return ok && slices.Equal(m.Users, x.Users) && slices.Equal(m.Legs, x.Legs) && slices.Equal(m.Queued, x.Queued)
 	}
 	return false
 }
@@ -258,7 +259,7 @@ func (q *requests) put(t step, what question) {
 func (q *requests) say(t step) {
 	switch q.question {
 	case state:
-		t.out.Send(q.cfg.Cluster, agents.SnapshotRequest{Ref: q.ref, Have: q.view.seen()})
+		t.out.Send(q.cfg.Cluster, agents.SnapshotRequest{Ref: q.ref, Have: q.view.seen(), Queued: q.first().queued()})
 	case locks:
 		t.out.Send(q.cfg.Cluster, agents.ClusterInventory{Ref: q.ref})
 	case settings:
@@ -285,15 +286,26 @@ func (q *requests) snapshot(t step, m agents.Snapshot) {
 		return // it came twice or too late
 	}
 	q.view.update(m)
+	q.foreseen = m.BestEffort
 	q.serve(t)
+	q.foreseen = nil
+}
+
+// answered is the cluster's answer to the Queued of the first request.
+func (q *requests) answered() []grid.BestEffort { return q.foreseen }
+
+// queued are the jobs of which a request asks when they would start in a queue.
+func (k *request) queued() []grid.Queueing {
+	m, _ := k.m.(agents.QuoteRequest)
+	return m.Queued
 }
 
 // serve answers requests from the state just received. Requests that only read share that
-// state; a hold changes it, so the request after it asks again.
+// state; a hold changes it, so the request after it asks again, as does one about the queue.
 func (q *requests) serve(t step) {
-	for q.waiting() > 0 {
+	for first := true; q.waiting() > 0; first = false {
 		k := q.first()
-		if k.needs() != state {
+		if k.needs() != state || !first && len(k.queued()) > 0 {
 			q.ask(t)
 			return
 		}

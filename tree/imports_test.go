@@ -88,7 +88,8 @@ var rooms = []room{
 	{"tree/thorough", nil, world}, // for tests alone
 	{"agents/journal", []string{"grid", "facts", "agents", "parallel"}, world},
 	{"cluster", []string{"grid", "facts", "policy/...", "agents"}, core},
-	{"cluster/slurm", []string{"grid", "agents"}, world},                             // a driver: it runs Slurm's commands
+	{"cluster/ssh", nil, world},                                                      // scripts at the other end of the system's ssh
+	{"cluster/slurm", []string{"grid", "agents", "cluster/ssh"}, world},              // a driver: it runs Slurm's commands
 	{"cluster/local/supervisor", nil, world},                                         // a process for each piece of work, begun before all else
 	{"cluster/local", []string{"grid", "agents", "cluster/local/supervisor"}, world}, // the driver of processes of this machine
 	{"cluster/command", []string{"grid", "agents"}, world},                           // a driver: it runs a program of somebody else
@@ -120,7 +121,9 @@ var rooms = []room{
 	{"report/draw", nil, world},              // fonts and PNG
 	{"report/view", []string{"grid"}, world}, // DEFLATE, and files that are served
 	{"web/...", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/accounts", "broker/tenancy", "history/...", "report", "report/view", "web", "web/api", "web/rendezvous", "web/webhook"}, world},
-	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files", "workload/slurmdump"}, world},
+	{"configs", []string{"grid", "policy/...", "agents", "cluster/...", "sites", "workload", "broker", "workload/files", "workload/slurmdump", "configs/keys", "configs/kinds"}, world},
+	{"configs/kinds", []string{"configs/keys", "workload/files"}, world}, // what a file is
+	{"configs/keys", []string{"grid", "policy/names"}, world},            // the machinery of strict files, which knows no key
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
@@ -129,22 +132,22 @@ var rooms = []room{
 	{"studies/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
-	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
+	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "configs/keys", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
 	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/slurmdump"}, world}, // what a site would have sold
 	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},               // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
-	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
+	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "configs/kinds", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
 	{"cmd/bourse/display", []string{"grid", "report", "web/api"}, world},
-	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/input", []string{"grid", "agents", "agents/journal", "configs", "configs/kinds", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/version", []string{"agents/journal", "agents/wire", "process/failure", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/supervise", []string{"cluster/local/supervisor"}, world}, // and nothing more: it is all that a supervisor of work initialises
-	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/use", []string{"grid", "configs", "history", "process/failure", "report", "web/api", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/file", []string{"grid", "cluster/command", "cluster/command/conformance", "configs", "configs/kinds", "process", "process/failure", "report", "workload/...", "cmd/bourse/flags"}, world},
+	{"cmd/bourse/use", []string{"grid", "configs", "configs/kinds", "history", "process/failure", "report", "web/api", "web/client", "workload/...", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
-	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
+	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "configs/kinds", "process", "process/failure", "report", "simulation", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
 	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/columnar", "report/export", "simulation", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
-	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
+	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "configs/kinds", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // tooLarge are the packages above these bounds that are still to be parted. None may be added.
-var tooLarge = []string{"configs", "simulation/torture"}
+var tooLarge = []string{"simulation/torture"}
 
 // shipped is a file of the product, written by hand.
 type shipped struct {

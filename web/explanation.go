@@ -22,6 +22,7 @@ type explainOutput struct{ Body api.Explanation }
 
 // explanations bounds how many explanations are made at once.
 type explanations struct {
+	quotes *quotes
 	*jobs
 	slots   chan struct{} // a place for each one under way
 	callers tally         // the places of each caller
@@ -62,7 +63,9 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 	case err != nil:
 		return nil, s.unanswered(err)
 	}
-	return &explainOutput{api.Explanation{ID: e.id, Words: words, Value: value}}, nil
+	out := api.Explanation{ID: e.id, Words: words, Value: value}
+	out.Sites, err = s.quotes.again(ctx, e.id)
+	return &explainOutput{out}, err
 }
 
 // enter takes a place for an explanation, or says when to try again.

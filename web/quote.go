@@ -87,13 +87,10 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 	if err := s.broker(ctx, func(now grid.Time, b *broker.Broker) { f = b.Foresee(now, sorted) }); err != nil {
 		return err
 	}
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return s.unanswered(ctx.Err())
+	list, err := s.planned(ctx, f)
+	if err != nil {
+		return err
 	}
-	defer func() { <-s.slots }()
-	list := broker.Foresee(f, s.prices(ctx))
 	for n, i := range order {
 		got, q := &list[n], &out[i]
 		q.Now = outlookOf(&got.Now)
@@ -103,8 +100,60 @@ func (s *quotes) foresee(ctx context.Context, jobs []grid.Job, out []api.JobQuot
 		if x := got.Queue; x != nil {
 			q.Queue = &api.Outlook{Start: api.Instant(x.Start), End: api.Instant(x.End), Legs: []api.OutlookLeg{{Site: x.Site, Nodes: sorted[n].Nodes}}}
 		}
+		q.Sites = siteQuotes(got)
 	}
 	return nil
+}
+
+// planned plans jobs, once it is their turn.
+func (s *quotes) planned(ctx context.Context, f *broker.Foresight) ([]broker.Foreseen, error) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, s.unanswered(ctx.Err())
+	}
+	defer func() { <-s.slots }()
+	return broker.Foresee(f, s.prices(ctx)), nil
+}
+
+// again says what each site that forecasts its queues has for a job that waits; nil: it does not
+// wait, or none forecasts.
+func (s *quotes) again(ctx context.Context, job string) ([]api.SiteQuote, error) {
+	var f *broker.Foresight
+	if err := s.broker(ctx, func(now grid.Time, b *broker.Broker) { f = broker.ForeseeAgain(b, now, job) }); err != nil || f == nil {
+		return nil, err
+	}
+	list, err := s.planned(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return siteQuotes(&list[0]), nil
+}
+
+// siteQuotes shows what the sites that forecast have for a job.
+func siteQuotes(got *broker.Foreseen) (list []api.SiteQuote) {
+	for k := range got.Sites {
+		x := &got.Sites[k]
+		list = append(list, api.SiteQuote{Site: x.Site, Queued: bestEffortOf(&x.Queued), Reserved: outlookOf(&x.Reserved)})
+	}
+	return list
+}
+
+// bestEffortOf shows a forecast that is known.
+func bestEffortOf(b *grid.BestEffort) api.BestEffort {
+	at := func(t grid.Time) *api.Instant {
+		if t == grid.Never {
+			return nil
+		}
+		x := api.Instant(t)
+		return &x
+	}
+	x := api.BestEffort{Median: at(b.Median), Lower: at(b.Lower), Upper: at(b.Upper), StartsNow: b.AtOnce, Level: b.Level, Calibrated: b.Calibrated, Of: b.Of}
+	if b.Of > 0 {
+		share := float64(b.Held) / float64(b.Of)
+		x.Held = &share
+	}
+	return x
 }
 
 // pricesWait bounds how long a dry run waits for prices in all. What no site has named by then

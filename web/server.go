@@ -140,9 +140,10 @@ func NewBroker(opt Options) (*Server, error) {
 	s.list, s.hooks = newCatalogue(), webhook.New(opt.Notify, opt.Log)
 	s.feed = newFeed(s.agent, s.list, s.hooks)
 	j := &jobs{s.agent, s.list}
-	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	b := &batches{jobs: j, hooks: s.hooks}
-	s.serve(brokerRoutes(s.opt.Limits.Body, j, b, &quotes{batches: b, slots: make(chan struct{}, quotesAtOnce)}, s.explains, &changes{j},
+	q := &quotes{batches: b, slots: make(chan struct{}, quotesAtOnce)}
+	s.explains = &explanations{jobs: j, quotes: q, slots: make(chan struct{}, s.opt.Limits.Explains)}
+	s.serve(brokerRoutes(s.opt.Limits.Body, j, b, q, s.explains, &changes{j},
 		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}, &group{s.agent}))
 	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)

@@ -24,6 +24,7 @@ const (
 	maxLegs     = 100_000                    // of one list
 	maxSteps    = 1_000_000                  // of all profiles of one message
 	maxDelayed  = 10_000_000                 // jobs that one leg delays
+	maxForecast = 1 << 40                    // forecasts that a site has made
 	maxLegOf    = 1_000_000                  // legs of a transaction
 	maxPhi      = 100_000                    // of an alternative, in thousandths
 	maxMachine  = int64(1) << 60             // bytes of memory or disk
@@ -77,6 +78,14 @@ func (r *reader) time(field string, v int64) grid.Time {
 		r.fail(field, "is %d ms, outside -%d..%d", v, grid.MaxTime, grid.MaxTime)
 	}
 	return grid.Time(v)
+}
+
+// perhaps reads an instant or Never.
+func (r *reader) perhaps(field string, v int64) grid.Time {
+	if grid.Time(v) == grid.Never {
+		return grid.Never
+	}
+	return r.time(field, v)
 }
 
 func (r *reader) span(field string, v int64) grid.Duration {

@@ -36,8 +36,12 @@ var steps = []codec{
 		for i, l := range m.Legs {
 			out.Legs[i] = leg(l)
 		}
+		for _, q := range m.Queued {
+			out.Queued = append(out.Queued, &Queueing{Group: text(q.Group), Nodes: int64(q.Nodes), Limit: int64(q.Limit)})
+		}
 		w.within(len(m.Users), maxLegs, "users")
 		w.within(len(m.Legs), maxLegs, "legs")
+		w.within(len(m.Queued), agents.MaxQueued, "queued jobs")
 		return &Envelope_QuoteRequest{out}
 	}, func(r *reader, b *Envelope_QuoteRequest) agents.QuoteRequest { return r.quoteRequest(b.QuoteRequest) }),
 	form(func(w *writer, m agents.Quotes) *Envelope_Quotes {
@@ -45,7 +49,12 @@ var steps = []codec{
 		for i, q := range m.Quotes {
 			out.Quotes[i] = &Quote{Fare: fare(q.Fare), Delayed: int64(q.Delayed), Refusal: reason(q.Refusal), RefundFull: int64(q.Cancellation.Full), HoldingFee: int64(q.Cancellation.Holding)}
 		}
+		for _, b := range m.BestEffort {
+			out.BestEffort = append(out.BestEffort, &BestEffort{Median: int64(b.Median), Lower: int64(b.Lower), Upper: int64(b.Upper),
+				Level: int64(b.Level), Calibrated: b.Calibrated, Held: int64(b.Held), Of: int64(b.Of), AtOnce: b.AtOnce})
+		}
 		w.within(len(m.Quotes), maxLegs, "quotes")
+		w.within(len(m.BestEffort), agents.MaxQueued, "forecasts")
 		return &Envelope_Quotes{out}
 	}, func(r *reader, b *Envelope_Quotes) agents.Quotes { return r.quotes(b.Quotes) }),
 	form(func(_ *writer, m agents.Hold) *Envelope_Hold {
@@ -181,11 +190,32 @@ func (r *reader) quoteRequest(q *QuoteRequest) agents.QuoteRequest {
 			m.Legs[i] = r.legAt("legs", i, l)
 		}
 	}
+	if list := q.GetQueued(); r.count("queued", len(list), agents.MaxQueued) {
+		for i, l := range list {
+			r.enter("queued", i)
+			m.Queued = append(m.Queued, grid.Queueing{Group: r.name("group", l.GetGroup(), maxName), Nodes: r.whole("nodes", l.GetNodes(), 1, maxNodes), Limit: r.span("limit", l.GetLimit())})
+			r.leave()
+		}
+	}
 	return m
 }
 
+func (r *reader) bestEffort(list []*BestEffort) (out []grid.BestEffort) {
+	if !r.count("best_effort", len(list), agents.MaxQueued) {
+		return nil
+	}
+	for i, b := range list {
+		r.enter("best_effort", i)
+		out = append(out, grid.BestEffort{Median: r.perhaps("median", b.GetMedian()), Lower: r.perhaps("lower", b.GetLower()), Upper: r.perhaps("upper", b.GetUpper()),
+			Level: r.whole("level", b.GetLevel(), 0, 100), Calibrated: b.GetCalibrated(), AtOnce: b.GetAtOnce(),
+			Held: r.whole("held", b.GetHeld(), 0, maxForecast), Of: r.whole("of", b.GetOf(), 0, maxForecast)})
+		r.leave()
+	}
+	return out
+}
+
 func (r *reader) quotes(q *Quotes) agents.Quotes {
-	m := agents.Quotes{Ref: q.GetRef(), Version: q.GetVersion(), Stamp: stampOf(q.GetStamp())}
+	m := agents.Quotes{Ref: q.GetRef(), Version: q.GetVersion(), Stamp: stampOf(q.GetStamp()), BestEffort: r.bestEffort(q.GetBestEffort())}
 	list := q.GetQuotes()
 	if len(list) == 0 || !r.count("quotes", len(list), maxLegs) {
 		return m

@@ -1946,6 +1946,7 @@ type QuoteRequest struct {
 	Users         []string               `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
 	Legs          []*Leg                 `protobuf:"bytes,3,rep,name=legs,proto3" json:"legs,omitempty"`
 	Together      bool                   `protobuf:"varint,4,opt,name=together,proto3" json:"together,omitempty"` // a site that does not know it prices each leg by itself
+	Queued        []*Queueing            `protobuf:"bytes,5,rep,name=queued,proto3" json:"queued,omitempty"`      // a site that does not know them forecasts nothing
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2008,19 +2009,87 @@ func (x *QuoteRequest) GetTogether() bool {
 	return false
 }
 
+func (x *QuoteRequest) GetQueued() []*Queueing {
+	if x != nil {
+		return x.Queued
+	}
+	return nil
+}
+
+type Queueing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Nodes         int64                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Limit         int64                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Queueing) Reset() {
+	*x = Queueing{}
+	mi := &file_wire_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Queueing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Queueing) ProtoMessage() {}
+
+func (x *Queueing) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Queueing.ProtoReflect.Descriptor instead.
+func (*Queueing) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Queueing) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Queueing) GetNodes() int64 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *Queueing) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 type Quotes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Version       uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Quotes        []*Quote               `protobuf:"bytes,3,rep,name=quotes,proto3" json:"quotes,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	BestEffort    []*BestEffort          `protobuf:"bytes,5,rep,name=best_effort,json=bestEffort,proto3" json:"best_effort,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2101,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2114,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -2076,6 +2145,113 @@ func (x *Quotes) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Quotes) GetBestEffort() []*BestEffort {
+	if x != nil {
+		return x.BestEffort
+	}
+	return nil
+}
+
+type BestEffort struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Median        int64                  `protobuf:"varint,1,opt,name=median,proto3" json:"median,omitempty"`
+	Lower         int64                  `protobuf:"varint,2,opt,name=lower,proto3" json:"lower,omitempty"`
+	Upper         int64                  `protobuf:"varint,3,opt,name=upper,proto3" json:"upper,omitempty"`
+	Level         int64                  `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"` // percent; 0: nothing is known
+	Calibrated    bool                   `protobuf:"varint,5,opt,name=calibrated,proto3" json:"calibrated,omitempty"`
+	Held          int64                  `protobuf:"varint,6,opt,name=held,proto3" json:"held,omitempty"`
+	Of            int64                  `protobuf:"varint,7,opt,name=of,proto3" json:"of,omitempty"`
+	AtOnce        bool                   `protobuf:"varint,8,opt,name=at_once,json=atOnce,proto3" json:"at_once,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BestEffort) Reset() {
+	*x = BestEffort{}
+	mi := &file_wire_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BestEffort) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BestEffort) ProtoMessage() {}
+
+func (x *BestEffort) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BestEffort.ProtoReflect.Descriptor instead.
+func (*BestEffort) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BestEffort) GetMedian() int64 {
+	if x != nil {
+		return x.Median
+	}
+	return 0
+}
+
+func (x *BestEffort) GetLower() int64 {
+	if x != nil {
+		return x.Lower
+	}
+	return 0
+}
+
+func (x *BestEffort) GetUpper() int64 {
+	if x != nil {
+		return x.Upper
+	}
+	return 0
+}
+
+func (x *BestEffort) GetLevel() int64 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *BestEffort) GetCalibrated() bool {
+	if x != nil {
+		return x.Calibrated
+	}
+	return false
+}
+
+func (x *BestEffort) GetHeld() int64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *BestEffort) GetOf() int64 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *BestEffort) GetAtOnce() bool {
+	if x != nil {
+		return x.AtOnce
+	}
+	return false
+}
+
 type Quote struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Fare          *Fare                  `protobuf:"bytes,1,opt,name=fare,proto3" json:"fare,omitempty"`
@@ -2089,7 +2265,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2277,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2114,7 +2290,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -2172,7 +2348,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2360,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2373,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -2297,7 +2473,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2485,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2498,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -2365,7 +2541,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2553,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2566,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Place) GetStart() int64 {
@@ -2432,7 +2608,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +2620,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +2633,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -2546,7 +2722,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2734,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2747,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2640,7 +2816,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2828,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2841,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2692,7 +2868,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2704,7 +2880,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2717,7 +2893,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2745,7 +2921,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +2933,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +2946,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2810,7 +2986,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2822,7 +2998,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2835,7 +3011,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Work) GetCommand() []string {
@@ -2897,7 +3073,7 @@ type EnvVar struct {
 
 func (x *EnvVar) Reset() {
 	*x = EnvVar{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3085,7 @@ func (x *EnvVar) String() string {
 func (*EnvVar) ProtoMessage() {}
 
 func (x *EnvVar) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3098,7 @@ func (x *EnvVar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvVar.ProtoReflect.Descriptor instead.
 func (*EnvVar) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EnvVar) GetName() string {
@@ -2958,7 +3134,7 @@ type Handover struct {
 
 func (x *Handover) Reset() {
 	*x = Handover{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2970,7 +3146,7 @@ func (x *Handover) String() string {
 func (*Handover) ProtoMessage() {}
 
 func (x *Handover) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2983,7 +3159,7 @@ func (x *Handover) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handover.ProtoReflect.Descriptor instead.
 func (*Handover) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Handover) GetWork() *Work {
@@ -3067,7 +3243,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3079,7 +3255,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3092,7 +3268,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Peer) GetSite() string {
@@ -3126,7 +3302,7 @@ type WorkResult struct {
 
 func (x *WorkResult) Reset() {
 	*x = WorkResult{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3138,7 +3314,7 @@ func (x *WorkResult) String() string {
 func (*WorkResult) ProtoMessage() {}
 
 func (x *WorkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3151,7 +3327,7 @@ func (x *WorkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkResult.ProtoReflect.Descriptor instead.
 func (*WorkResult) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WorkResult) GetBegin() int64 {
@@ -3223,7 +3399,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3411,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3424,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -3296,7 +3472,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3308,7 +3484,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3321,7 +3497,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -3348,7 +3524,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3360,7 +3536,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3373,7 +3549,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -3400,7 +3576,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3412,7 +3588,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3425,7 +3601,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -3455,7 +3631,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3467,7 +3643,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3480,7 +3656,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -3529,7 +3705,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3541,7 +3717,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3554,7 +3730,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -3590,7 +3766,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +3778,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +3791,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -3656,7 +3832,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3668,7 +3844,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3681,7 +3857,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -3709,7 +3885,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3721,7 +3897,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3734,7 +3910,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -3768,7 +3944,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +3956,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +3969,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -3824,7 +4000,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3836,7 +4012,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3849,7 +4025,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3906,7 +4082,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3918,7 +4094,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3931,7 +4107,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3977,7 +4153,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3989,7 +4165,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4002,7 +4178,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{44}
+	return file_wire_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -4073,7 +4249,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4085,7 +4261,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4098,7 +4274,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{45}
+	return file_wire_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -4183,7 +4359,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4195,7 +4371,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4208,7 +4384,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{46}
+	return file_wire_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -4251,7 +4427,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4263,7 +4439,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4276,7 +4452,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{47}
+	return file_wire_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *List) GetBroker() string {
@@ -4321,7 +4497,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4333,7 +4509,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4346,7 +4522,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{48}
+	return file_wire_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -4417,7 +4593,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4429,7 +4605,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4442,7 +4618,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{49}
+	return file_wire_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -4583,7 +4759,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4595,7 +4771,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4608,7 +4784,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{50}
+	return file_wire_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -4650,7 +4826,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4662,7 +4838,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[51]
+	mi := &file_wire_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4675,7 +4851,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{51}
+	return file_wire_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -4713,7 +4889,7 @@ type LegOutputRequest struct {
 
 func (x *LegOutputRequest) Reset() {
 	*x = LegOutputRequest{}
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4725,7 +4901,7 @@ func (x *LegOutputRequest) String() string {
 func (*LegOutputRequest) ProtoMessage() {}
 
 func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[52]
+	mi := &file_wire_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4738,7 +4914,7 @@ func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutputRequest.ProtoReflect.Descriptor instead.
 func (*LegOutputRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{52}
+	return file_wire_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *LegOutputRequest) GetLeg() *LegID {
@@ -4788,7 +4964,7 @@ type WorkFile struct {
 
 func (x *WorkFile) Reset() {
 	*x = WorkFile{}
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4800,7 +4976,7 @@ func (x *WorkFile) String() string {
 func (*WorkFile) ProtoMessage() {}
 
 func (x *WorkFile) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[53]
+	mi := &file_wire_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4813,7 +4989,7 @@ func (x *WorkFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkFile.ProtoReflect.Descriptor instead.
 func (*WorkFile) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{53}
+	return file_wire_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *WorkFile) GetPath() string {
@@ -4853,7 +5029,7 @@ type LegOutput struct {
 
 func (x *LegOutput) Reset() {
 	*x = LegOutput{}
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4865,7 +5041,7 @@ func (x *LegOutput) String() string {
 func (*LegOutput) ProtoMessage() {}
 
 func (x *LegOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[54]
+	mi := &file_wire_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4878,7 +5054,7 @@ func (x *LegOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
 func (*LegOutput) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{54}
+	return file_wire_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *LegOutput) GetLeg() *LegID {
@@ -4947,7 +5123,7 @@ type ReplicaStep struct {
 
 func (x *ReplicaStep) Reset() {
 	*x = ReplicaStep{}
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4959,7 +5135,7 @@ func (x *ReplicaStep) String() string {
 func (*ReplicaStep) ProtoMessage() {}
 
 func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[55]
+	mi := &file_wire_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4972,7 +5148,7 @@ func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaStep.ProtoReflect.Descriptor instead.
 func (*ReplicaStep) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{55}
+	return file_wire_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ReplicaStep) GetGroup() string {
@@ -5002,7 +5178,7 @@ type ReplicaPart struct {
 
 func (x *ReplicaPart) Reset() {
 	*x = ReplicaPart{}
-	mi := &file_wire_proto_msgTypes[56]
+	mi := &file_wire_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5014,7 +5190,7 @@ func (x *ReplicaPart) String() string {
 func (*ReplicaPart) ProtoMessage() {}
 
 func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[56]
+	mi := &file_wire_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5027,7 +5203,7 @@ func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPart.ProtoReflect.Descriptor instead.
 func (*ReplicaPart) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{56}
+	return file_wire_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ReplicaPart) GetGroup() string {
@@ -5076,7 +5252,7 @@ type ReplicaPartTaken struct {
 
 func (x *ReplicaPartTaken) Reset() {
 	*x = ReplicaPartTaken{}
-	mi := &file_wire_proto_msgTypes[57]
+	mi := &file_wire_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5088,7 +5264,7 @@ func (x *ReplicaPartTaken) String() string {
 func (*ReplicaPartTaken) ProtoMessage() {}
 
 func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[57]
+	mi := &file_wire_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5101,7 +5277,7 @@ func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaPartTaken.ProtoReflect.Descriptor instead.
 func (*ReplicaPartTaken) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{57}
+	return file_wire_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ReplicaPartTaken) GetGroup() string {
@@ -5141,7 +5317,7 @@ type PilotsRequest struct {
 
 func (x *PilotsRequest) Reset() {
 	*x = PilotsRequest{}
-	mi := &file_wire_proto_msgTypes[58]
+	mi := &file_wire_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5153,7 +5329,7 @@ func (x *PilotsRequest) String() string {
 func (*PilotsRequest) ProtoMessage() {}
 
 func (x *PilotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[58]
+	mi := &file_wire_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5166,7 +5342,7 @@ func (x *PilotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PilotsRequest.ProtoReflect.Descriptor instead.
 func (*PilotsRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{58}
+	return file_wire_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *PilotsRequest) GetRef() uint64 {
@@ -5236,7 +5412,7 @@ type PilotOrder struct {
 
 func (x *PilotOrder) Reset() {
 	*x = PilotOrder{}
-	mi := &file_wire_proto_msgTypes[59]
+	mi := &file_wire_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5248,7 +5424,7 @@ func (x *PilotOrder) String() string {
 func (*PilotOrder) ProtoMessage() {}
 
 func (x *PilotOrder) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[59]
+	mi := &file_wire_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5261,7 +5437,7 @@ func (x *PilotOrder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PilotOrder.ProtoReflect.Descriptor instead.
 func (*PilotOrder) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{59}
+	return file_wire_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *PilotOrder) GetPilot() *LegID {
@@ -5300,7 +5476,7 @@ type Pilots struct {
 
 func (x *Pilots) Reset() {
 	*x = Pilots{}
-	mi := &file_wire_proto_msgTypes[60]
+	mi := &file_wire_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5312,7 +5488,7 @@ func (x *Pilots) String() string {
 func (*Pilots) ProtoMessage() {}
 
 func (x *Pilots) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[60]
+	mi := &file_wire_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5325,7 +5501,7 @@ func (x *Pilots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pilots.ProtoReflect.Descriptor instead.
 func (*Pilots) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{60}
+	return file_wire_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Pilots) GetRef() uint64 {
@@ -5390,7 +5566,7 @@ type PilotIs struct {
 
 func (x *PilotIs) Reset() {
 	*x = PilotIs{}
-	mi := &file_wire_proto_msgTypes[61]
+	mi := &file_wire_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5402,7 +5578,7 @@ func (x *PilotIs) String() string {
 func (*PilotIs) ProtoMessage() {}
 
 func (x *PilotIs) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[61]
+	mi := &file_wire_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5415,7 +5591,7 @@ func (x *PilotIs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PilotIs.ProtoReflect.Descriptor instead.
 func (*PilotIs) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{61}
+	return file_wire_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PilotIs) GetPilot() *LegID {
@@ -5596,17 +5772,36 @@ const file_wire_proto_rawDesc = "" +
 	"PriceCurve\x12\x16\n" +
 	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +
 	"\x02at\x18\x02 \x03(\x12R\x02at\x12\x16\n" +
-	"\x06factor\x18\x03 \x03(\x03R\x06factor\"x\n" +
+	"\x06factor\x18\x03 \x03(\x03R\x06factor\"\xa7\x01\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
 	"\x04legs\x18\x03 \x03(\v2\x10.bourse.wire.LegR\x04legs\x12\x1a\n" +
-	"\btogether\x18\x04 \x01(\bR\btogether\"\x8a\x01\n" +
+	"\btogether\x18\x04 \x01(\bR\btogether\x12-\n" +
+	"\x06queued\x18\x05 \x03(\v2\x15.bourse.wire.QueueingR\x06queued\"L\n" +
+	"\bQueueing\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x03R\x05limit\"\xc4\x01\n" +
 	"\x06Quotes\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12*\n" +
 	"\x06quotes\x18\x03 \x03(\v2\x12.bourse.wire.QuoteR\x06quotes\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb9\x01\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x128\n" +
+	"\vbest_effort\x18\x05 \x03(\v2\x17.bourse.wire.BestEffortR\n" +
+	"bestEffort\"\xc3\x01\n" +
+	"\n" +
+	"BestEffort\x12\x16\n" +
+	"\x06median\x18\x01 \x01(\x03R\x06median\x12\x14\n" +
+	"\x05lower\x18\x02 \x01(\x03R\x05lower\x12\x14\n" +
+	"\x05upper\x18\x03 \x01(\x03R\x05upper\x12\x14\n" +
+	"\x05level\x18\x04 \x01(\x03R\x05level\x12\x1e\n" +
+	"\n" +
+	"calibrated\x18\x05 \x01(\bR\n" +
+	"calibrated\x12\x12\n" +
+	"\x04held\x18\x06 \x01(\x03R\x04held\x12\x0e\n" +
+	"\x02of\x18\a \x01(\x03R\x02of\x12\x17\n" +
+	"\aat_once\x18\b \x01(\bR\x06atOnce\"\xb9\x01\n" +
 	"\x05Quote\x12%\n" +
 	"\x04fare\x18\x01 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\adelayed\x18\x02 \x01(\x03R\adelayed\x12-\n" +
@@ -5927,7 +6122,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -5948,89 +6143,91 @@ var file_wire_proto_goTypes = []any{
 	(*Opened)(nil),           // 16: bourse.wire.Opened
 	(*PriceCurve)(nil),       // 17: bourse.wire.PriceCurve
 	(*QuoteRequest)(nil),     // 18: bourse.wire.QuoteRequest
-	(*Quotes)(nil),           // 19: bourse.wire.Quotes
-	(*Quote)(nil),            // 20: bourse.wire.Quote
-	(*Hold)(nil),             // 21: bourse.wire.Hold
-	(*Flex)(nil),             // 22: bourse.wire.Flex
-	(*Place)(nil),            // 23: bourse.wire.Place
-	(*Held)(nil),             // 24: bourse.wire.Held
-	(*Refused)(nil),          // 25: bourse.wire.Refused
-	(*Prepare)(nil),          // 26: bourse.wire.Prepare
-	(*Prepared)(nil),         // 27: bourse.wire.Prepared
-	(*Confirm)(nil),          // 28: bourse.wire.Confirm
-	(*Work)(nil),             // 29: bourse.wire.Work
-	(*EnvVar)(nil),           // 30: bourse.wire.EnvVar
-	(*Handover)(nil),         // 31: bourse.wire.Handover
-	(*Peer)(nil),             // 32: bourse.wire.Peer
-	(*WorkResult)(nil),       // 33: bourse.wire.WorkResult
-	(*Confirmed)(nil),        // 34: bourse.wire.Confirmed
-	(*Cancel)(nil),           // 35: bourse.wire.Cancel
-	(*Cancelled)(nil),        // 36: bourse.wire.Cancelled
-	(*LegStarted)(nil),       // 37: bourse.wire.LegStarted
-	(*Settled)(nil),          // 38: bourse.wire.Settled
-	(*Release)(nil),          // 39: bourse.wire.Release
-	(*Released)(nil),         // 40: bourse.wire.Released
-	(*Inquire)(nil),          // 41: bourse.wire.Inquire
-	(*Answer)(nil),           // 42: bourse.wire.Answer
-	(*Heuristic)(nil),        // 43: bourse.wire.Heuristic
-	(*Degraded)(nil),         // 44: bourse.wire.Degraded
-	(*Noted)(nil),            // 45: bourse.wire.Noted
-	(*Shifted)(nil),          // 46: bourse.wire.Shifted
-	(*ShiftOffer)(nil),       // 47: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil),    // 48: bourse.wire.ShiftDeclined
-	(*List)(nil),             // 49: bourse.wire.List
-	(*Listing)(nil),          // 50: bourse.wire.Listing
-	(*ListedLeg)(nil),        // 51: bourse.wire.ListedLeg
-	(*Reassert)(nil),         // 52: bourse.wire.Reassert
-	(*Reasserted)(nil),       // 53: bourse.wire.Reasserted
-	(*LegOutputRequest)(nil), // 54: bourse.wire.LegOutputRequest
-	(*WorkFile)(nil),         // 55: bourse.wire.WorkFile
-	(*LegOutput)(nil),        // 56: bourse.wire.LegOutput
-	(*ReplicaStep)(nil),      // 57: bourse.wire.ReplicaStep
-	(*ReplicaPart)(nil),      // 58: bourse.wire.ReplicaPart
-	(*ReplicaPartTaken)(nil), // 59: bourse.wire.ReplicaPartTaken
-	(*PilotsRequest)(nil),    // 60: bourse.wire.PilotsRequest
-	(*PilotOrder)(nil),       // 61: bourse.wire.PilotOrder
-	(*Pilots)(nil),           // 62: bourse.wire.Pilots
-	(*PilotIs)(nil),          // 63: bourse.wire.PilotIs
+	(*Queueing)(nil),         // 19: bourse.wire.Queueing
+	(*Quotes)(nil),           // 20: bourse.wire.Quotes
+	(*BestEffort)(nil),       // 21: bourse.wire.BestEffort
+	(*Quote)(nil),            // 22: bourse.wire.Quote
+	(*Hold)(nil),             // 23: bourse.wire.Hold
+	(*Flex)(nil),             // 24: bourse.wire.Flex
+	(*Place)(nil),            // 25: bourse.wire.Place
+	(*Held)(nil),             // 26: bourse.wire.Held
+	(*Refused)(nil),          // 27: bourse.wire.Refused
+	(*Prepare)(nil),          // 28: bourse.wire.Prepare
+	(*Prepared)(nil),         // 29: bourse.wire.Prepared
+	(*Confirm)(nil),          // 30: bourse.wire.Confirm
+	(*Work)(nil),             // 31: bourse.wire.Work
+	(*EnvVar)(nil),           // 32: bourse.wire.EnvVar
+	(*Handover)(nil),         // 33: bourse.wire.Handover
+	(*Peer)(nil),             // 34: bourse.wire.Peer
+	(*WorkResult)(nil),       // 35: bourse.wire.WorkResult
+	(*Confirmed)(nil),        // 36: bourse.wire.Confirmed
+	(*Cancel)(nil),           // 37: bourse.wire.Cancel
+	(*Cancelled)(nil),        // 38: bourse.wire.Cancelled
+	(*LegStarted)(nil),       // 39: bourse.wire.LegStarted
+	(*Settled)(nil),          // 40: bourse.wire.Settled
+	(*Release)(nil),          // 41: bourse.wire.Release
+	(*Released)(nil),         // 42: bourse.wire.Released
+	(*Inquire)(nil),          // 43: bourse.wire.Inquire
+	(*Answer)(nil),           // 44: bourse.wire.Answer
+	(*Heuristic)(nil),        // 45: bourse.wire.Heuristic
+	(*Degraded)(nil),         // 46: bourse.wire.Degraded
+	(*Noted)(nil),            // 47: bourse.wire.Noted
+	(*Shifted)(nil),          // 48: bourse.wire.Shifted
+	(*ShiftOffer)(nil),       // 49: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil),    // 50: bourse.wire.ShiftDeclined
+	(*List)(nil),             // 51: bourse.wire.List
+	(*Listing)(nil),          // 52: bourse.wire.Listing
+	(*ListedLeg)(nil),        // 53: bourse.wire.ListedLeg
+	(*Reassert)(nil),         // 54: bourse.wire.Reassert
+	(*Reasserted)(nil),       // 55: bourse.wire.Reasserted
+	(*LegOutputRequest)(nil), // 56: bourse.wire.LegOutputRequest
+	(*WorkFile)(nil),         // 57: bourse.wire.WorkFile
+	(*LegOutput)(nil),        // 58: bourse.wire.LegOutput
+	(*ReplicaStep)(nil),      // 59: bourse.wire.ReplicaStep
+	(*ReplicaPart)(nil),      // 60: bourse.wire.ReplicaPart
+	(*ReplicaPartTaken)(nil), // 61: bourse.wire.ReplicaPartTaken
+	(*PilotsRequest)(nil),    // 62: bourse.wire.PilotsRequest
+	(*PilotOrder)(nil),       // 63: bourse.wire.PilotOrder
+	(*Pilots)(nil),           // 64: bourse.wire.Pilots
+	(*PilotIs)(nil),          // 65: bourse.wire.PilotIs
 }
 var file_wire_proto_depIdxs = []int32{
 	13,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
 	14,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
 	18,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	19,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	21,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	24,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	25,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	26,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	27,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	28,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	34,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	35,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	36,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	37,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	38,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	39,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	40,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	41,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	42,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	43,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	44,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	45,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	49,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	50,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	52,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	53,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	46,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	47,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	48,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	54,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
-	56,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
-	57,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
-	58,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
-	59,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
-	60,  // 34: bourse.wire.Envelope.pilots_request:type_name -> bourse.wire.PilotsRequest
-	62,  // 35: bourse.wire.Envelope.pilots:type_name -> bourse.wire.Pilots
+	20,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	23,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	26,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	27,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	28,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	29,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	30,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	36,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	37,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	38,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	39,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	40,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	41,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	42,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	43,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	44,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	45,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	46,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	47,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	51,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	52,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	54,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	55,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	48,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	49,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	50,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	56,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
+	58,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	59,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
+	60,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
+	61,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
+	62,  // 34: bourse.wire.Envelope.pilots_request:type_name -> bourse.wire.PilotsRequest
+	64,  // 35: bourse.wire.Envelope.pilots:type_name -> bourse.wire.Pilots
 	1,   // 36: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
 	7,   // 37: bourse.wire.Leg.part:type_name -> bourse.wire.LegPart
 	11,  // 38: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
@@ -6044,101 +6241,103 @@ var file_wire_proto_depIdxs = []int32{
 	16,  // 46: bourse.wire.GroupOffer.opened:type_name -> bourse.wire.Opened
 	12,  // 47: bourse.wire.Opened.free:type_name -> bourse.wire.Profile
 	6,   // 48: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	20,  // 49: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 50: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	8,   // 51: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	9,   // 52: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 53: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 54: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 55: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	22,  // 56: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	5,   // 57: bourse.wire.Hold.pilot:type_name -> bourse.wire.LegID
-	8,   // 58: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 59: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	8,   // 60: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 61: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 62: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 63: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	8,   // 64: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	9,   // 65: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 66: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	23,  // 67: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 68: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 69: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 70: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 71: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	31,  // 72: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	30,  // 73: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	29,  // 74: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	32,  // 75: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	9,   // 76: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 77: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 78: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 79: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 80: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 81: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 82: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 83: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 84: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 85: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 86: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 87: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	33,  // 88: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 89: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 90: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 91: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 92: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 93: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 94: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 95: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 96: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 97: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 98: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 99: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 100: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	9,   // 101: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 102: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 103: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 104: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 105: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 106: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 107: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 108: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 109: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	9,   // 110: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 111: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	51,  // 112: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	9,   // 113: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 114: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 115: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 116: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 117: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	8,   // 118: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	33,  // 119: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 120: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	9,   // 121: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	22,  // 122: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
-	51,  // 123: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	31,  // 124: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 125: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	9,   // 126: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 127: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 128: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 129: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	9,   // 130: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	55,  // 131: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
-	61,  // 132: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
-	5,   // 133: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
-	9,   // 134: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
-	10,  // 135: bourse.wire.Pilots.group:type_name -> bourse.wire.Group
-	63,  // 136: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
-	5,   // 137: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
-	9,   // 138: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
-	139, // [139:139] is the sub-list for method output_type
-	139, // [139:139] is the sub-list for method input_type
-	139, // [139:139] is the sub-list for extension type_name
-	139, // [139:139] is the sub-list for extension extendee
-	0,   // [0:139] is the sub-list for field type_name
+	19,  // 49: bourse.wire.QuoteRequest.queued:type_name -> bourse.wire.Queueing
+	22,  // 50: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 51: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	21,  // 52: bourse.wire.Quotes.best_effort:type_name -> bourse.wire.BestEffort
+	8,   // 53: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	9,   // 54: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 55: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 56: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 57: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	24,  // 58: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	5,   // 59: bourse.wire.Hold.pilot:type_name -> bourse.wire.LegID
+	8,   // 60: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 61: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	8,   // 62: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 63: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 64: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 65: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	8,   // 66: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	9,   // 67: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 68: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	25,  // 69: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 70: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 71: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 72: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 73: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	33,  // 74: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	32,  // 75: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	31,  // 76: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	34,  // 77: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	9,   // 78: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 79: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 80: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 81: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 82: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 83: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 84: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 85: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 86: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 87: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 88: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 89: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	35,  // 90: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 91: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 92: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 93: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 94: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 95: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 96: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 97: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 98: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 99: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 100: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 101: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 102: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	9,   // 103: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 104: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 105: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 106: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 107: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 108: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 109: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 110: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 111: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	9,   // 112: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 113: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	53,  // 114: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	9,   // 115: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 116: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 117: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 118: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 119: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	8,   // 120: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	35,  // 121: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 122: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	9,   // 123: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	24,  // 124: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
+	53,  // 125: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	33,  // 126: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 127: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	9,   // 128: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 129: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 130: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 131: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	9,   // 132: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	57,  // 133: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	63,  // 134: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
+	5,   // 135: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
+	9,   // 136: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
+	10,  // 137: bourse.wire.Pilots.group:type_name -> bourse.wire.Group
+	65,  // 138: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
+	5,   // 139: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
+	9,   // 140: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
+	141, // [141:141] is the sub-list for method output_type
+	141, // [141:141] is the sub-list for method input_type
+	141, // [141:141] is the sub-list for extension type_name
+	141, // [141:141] is the sub-list for extension extendee
+	0,   // [0:141] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -6190,7 +6389,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   62,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -215,7 +215,7 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		most := map[string]int{"Code": maxCode, "Step": maxCode, "Detail": maxDetail, "OS": maxText}[field]
 		v.SetString(rapid.StringOfN(rapid.Rune().Filter(func(c rune) bool { return !control(c) }), 1, 60, max(most, maxCode)).Draw(t, field))
 	case reflect.Int, reflect.Int64:
-		most := map[string]int64{"Slices": grid.MaxSlices}[field]
+		most := map[string]int64{"Slices": grid.MaxSlices, "Level": 100}[field]
 		v.SetInt(rapid.Int64Range(1, cmp.Or(most, 1000)).Draw(t, field))
 	case reflect.Uint32:
 		v.SetUint(uint64(rapid.Uint32().Draw(t, field)))
@@ -298,6 +298,20 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 	users := agents.QuoteRequest{Users: []string{"", "ana"}, Legs: make([]grid.Leg, 2)}
 	if got, err := thereAndBack(users); err != nil || !reflect.DeepEqual(got, users) {
 		t.Errorf("%+v, %v; want %+v", got, err, users)
+	}
+}
+
+// What is not foreseen at all is later than every instant of a schedule, and must come back so.
+func TestWire_ForecastsComeBack(t *testing.T) {
+	t.Parallel()
+	for _, m := range []agents.Message{
+		agents.QuoteRequest{Ref: 9, Queued: []grid.Queueing{{Group: "main", Nodes: 8, Limit: 3_600_000}}},
+		agents.Quotes{Ref: 9, BestEffort: []grid.BestEffort{
+			{Median: 1_790_000_600_000, Lower: 1_790_000_000_000, Upper: grid.Never, Level: 80, Calibrated: true, Held: 79, Of: 100}, {}}},
+	} {
+		if got, err := thereAndBack(m); err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%+v, %v; want %+v", got, err, m)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type Foreseen struct {
 	Later     JobOutcome // ready LaterBy after that window begins
 	Elsewhere JobOutcome // on none of the sites of that window
 	Queue     *Queued    // in a site's best-effort queue instead; nil: not known
+	Sites     []AtSite   // of sites that forecast their queues, in order of name
 }
 
 // LaterBy is how much later the second plan looks.
@@ -38,8 +39,9 @@ type Ask func(wanted []Wanted, together bool) [][]grid.Quote
 
 // Foresee plans the jobs, those that come after others in a further round, when the windows of
 // the earlier ones are taken. It costs three plans of the jobs of each round, each with up to
-// two questions to the sites, and a search for each job. ask may be nil: nobody is asked.
-func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
+// two questions to the sites, and a search for each job. ask and queues may be nil:
+// nobody is asked.
+func (p *Planner) Foresee(f *Foresight, ask Ask, queues InQueues) []Foreseen {
 	out := make([]Foreseen, len(f.Input.Jobs))
 	in, funds := f.Input, f.Funds
 	in.Sites, funds.Quotas = slices.Clone(in.Sites), maps.Clone(funds.Quotas)
@@ -70,6 +72,14 @@ func (p *Planner) Foresee(f *Foresight, ask Ask) []Foreseen {
 		}
 		in.take(now)
 		funds.spend(&in, now)
+	}
+	if queues != nil {
+		in, funds = f.Input, f.Funds
+		in.Jobs = slices.Clone(in.Jobs)
+		for i := range in.Jobs { // what waits for others is not queued now
+			in.Jobs[i].Gone = f.Known[i].Refused() || len(f.After[i]) > 0
+		}
+		p.atSites(&in, funds, ask, queues, out)
 	}
 	return out
 }

@@ -18,6 +18,18 @@ type Named struct {
 // Limit is the most local jobs that may wait in a group if its options do not say.
 const Limit = 100_000
 
+// Oracle forecasts when the jobs of a queue start. It is told of each in the order of what
+// happens, before the queue changes; ids are of jobs that have not ended. Nothing that a queue
+// does depends on it.
+type Oracle interface {
+	Submitted(s *backfill.State, x *backfill.Queued, user int64)
+	Started(id int64, at grid.Time)
+	Ended(id int64, at grid.Time)
+	Canceled(id int64)
+	// BestEffort says when a job would probably start that entered the queue of the state now.
+	BestEffort(s *backfill.State, x *backfill.Queued) grid.BestEffort
+}
+
 // Options say how a group serves its local jobs.
 type Options struct {
 	Nodes  int
@@ -46,6 +58,8 @@ type Options struct {
 	// Limits are for all local jobs together; each queue has its own too. The price of
 	// a reservation ignores them: it plans the queue as if there were none.
 	Limits JobLimits
+	// Oracle, if not nil, forecasts the jobs that have to wait. Not with Slurm or Promises.
+	Oracle Oracle
 	// Slurm, if not nil, says which jobs start.
 	Slurm *Slurm
 	// Promises, if not nil, replace the queue: every local job has a slot. Policy,

@@ -269,6 +269,9 @@ func (q *Queue) Cancel(now grid.Time, id int64) bool {
 		if w := &s.Queue[i]; w.ID == id {
 			q.limiter.move(&q.jobs[w.Ref].job, -1, 0)
 			q.drop(w.Ref)
+			if q.opt.Oracle != nil {
+				q.opt.Oracle.Canceled(id)
+			}
 			q.armed = true
 			if q.slurm != nil {
 				q.slurm.Cancel(q.slurm.places[id])
@@ -381,6 +384,9 @@ func (q *Queue) arrive(j *grid.LocalJob) bool {
 	if q.predictor != nil {
 		x.Limit = j.Limit()
 	}
+	if q.opt.Oracle != nil {
+		q.opt.Oracle.Submitted(q.State(), &x, j.User)
+	}
 	ok := q.group.Arrive(x)
 	if !ok {
 		q.drop(ref)
@@ -413,6 +419,9 @@ func (q *Queue) start(now grid.Time, s *backfill.Start) {
 	e.start, e.plan = now, s.End
 	if q.past != nil {
 		q.past.Began(e.job.User, e.job.Nodes, now)
+	}
+	if q.opt.Oracle != nil {
+		q.opt.Oracle.Started(e.job.ID, now)
 	}
 	q.ends.push(end{min(now.Add(max(e.job.Run, 0)), s.End), e.job.ID, s.Ref})
 	q.watcher.Started(&e.job, s)
@@ -456,5 +465,8 @@ func (q *Queue) end(now grid.Time, x end) {
 	}
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
 	q.learn(now, &e.job, now.Sub(e.start))
+	if q.opt.Oracle != nil {
+		q.opt.Oracle.Ended(e.job.ID, now)
+	}
 	q.drop(x.ref)
 }

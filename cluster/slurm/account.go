@@ -23,6 +23,12 @@ func Check(name string) grid.Reason {
 	return why
 }
 
+// Account says why no work can run as an account where the driver's commands run.
+func (d *Driver) Account(name string) grid.Reason {
+	_, why := d.work.account(name)
+	return why
+}
+
 // lookUp finds an account as which work may run, or says why it may not.
 func lookUp(name string) (*account, grid.Reason) {
 	refuse := func(format string, args ...any) (*account, grid.Reason) {

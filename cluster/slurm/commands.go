@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bourse-grid/bourse/cluster/ssh"
 )
 
 // Commands runs Slurm's commands against one cluster.
@@ -18,6 +21,9 @@ type Commands struct {
 	Conf   string        // its slurm.conf; "": the default of this machine
 	Folder string        // of the commands; "": they are on the PATH
 	Limit  time.Duration // of each call; 0: 30 s
+	// Shell is where the commands are run, in a shell of the account that it belongs to; nil: by
+	// this process.
+	Shell *ssh.Host
 }
 
 // The bounds of a call.
@@ -58,10 +64,10 @@ func (c Commands) Run(ctx context.Context, name string, args ...string) ([]byte,
 
 // run runs a command with an input, as another account; nil: as our own.
 func (c Commands) run(ctx context.Context, as *account, input, name string, args ...string) ([]byte, error) {
-	limit := c.Limit
-	if limit == 0 {
-		limit = callLimit
+	if c.Shell != nil {
+		return c.runAfar(ctx, input, name, args)
 	}
+	limit := cmp.Or(c.Limit, callLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	path := name

@@ -25,15 +25,32 @@ type Config struct {
 	// Folder is where work finds its scripts, and leaves its output and its exit status:
 	// on a file system that the nodes share, under the same absolute path.
 	Folder string
-	Keep   time.Duration    // how long files of work are kept after its end; 0: 7 days
-	Now    func() grid.Time // the clock of the site; nil: this machine's
+	Keep   time.Duration // how long files of work are kept after its end; 0: 7 days
+	// Unreserved: no reservations are made, and there is no holder. Work is submitted without one.
+	Unreserved bool
+	Now        func() grid.Time // the clock of the site; nil: this machine's
 }
 
 // Driver looks at one Slurm cluster and carries out the commands of its reconciler.
 type Driver struct {
 	c    Commands
 	cfg  Config
-	work folder
+	work place
+	afar *afar // work, if that is reached by a shell; otherwise nil
+
+	spaced spaced // looks of afar
+}
+
+// place is where work finds its scripts and leaves its files, by the names of reservations. What
+// it says of an account, its files and its name is of the machine that Slurm's commands run on.
+type place interface {
+	account(name string) (*account, grid.Reason)
+	of(name string) string
+	owner(name string) string
+	traces(ctx context.Context, name string) (traces, error)
+	prepare(ctx context.Context, name string, a *account, files map[string]string) error
+	find(ctx context.Context, name string) (a *account, dir string, where map[string]string, err error)
+	close(ctx context.Context, name string, sweepBefore time.Time)
 }
 
 // New returns a driver. An error says what to correct.
@@ -45,12 +62,17 @@ func New(cfg Config) (*Driver, error) {
 	if len(cfg.Partitions) == 0 {
 		return nil, errors.New("no partition is named; name those whose nodes are offered")
 	}
-	holder, err := user.Lookup(cfg.Holder)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("there is no account %q to hold reservations; make one that runs nothing, here and where slurmctld runs: useradd --system --no-create-home --shell /usr/sbin/nologin %s", cfg.Holder, cfg.Holder)
-	case holder.Uid == "0":
-		return nil, errors.New("root must not hold reservations; name an account that runs nothing")
+	d := &Driver{c: cfg.Commands, cfg: cfg}
+	if cfg.Commands.Shell != nil {
+		work, err := newAfar(cfg)
+		if err != nil {
+			return nil, err
+		}
+		d.work, d.afar = work, work
+		return d, nil
+	}
+	if err := cfg.checkHolder(); err != nil {
+		return nil, err
 	}
 	if conf := cfg.Commands.Conf; conf != "" { // if it is missing, Slurm's commands would look for it for a minute
 		if _, err := os.Stat(conf); err != nil {
@@ -61,8 +83,27 @@ func New(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{c: cfg.Commands, cfg: cfg, work: work}, nil
+	d.work = work
+	return d, nil
 }
+
+// checkHolder says what is wrong with the account that holds reservations.
+func (cfg *Config) checkHolder() error {
+	if cfg.Unreserved {
+		return nil
+	}
+	holder, err := user.Lookup(cfg.Holder)
+	switch {
+	case err != nil:
+		return fmt.Errorf("there is no account %q to hold reservations; make one that runs nothing, here and where slurmctld runs: useradd --system --no-create-home --shell /usr/sbin/nologin %s", cfg.Holder, cfg.Holder)
+	case holder.Uid == "0":
+		return errors.New("root must not hold reservations; name an account that runs nothing")
+	}
+	return nil
+}
+
+// in reports whether a job of a name is in the reservation of that name, if there are any.
+func (d *Driver) in(reservation, name string) bool { return d.cfg.Unreserved || reservation == name }
 
 // Do answers a message of the reconciler, and blocks until it is done. Commands come one at
 // a time; looks and requests for output may run beside them.
@@ -87,14 +128,23 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 // Look is what the cluster shows, together with the ends of work that the controller has
 // already forgotten.
 func (d *Driver) Look(ctx context.Context) (*grid.Look, error) {
+	if d.afar != nil {
+		return d.spaced.look(ctx, d.lookAfar)
+	}
 	at := d.cfg.Now()
 	look, err := Look(ctx, d.c)
 	if err != nil {
 		return nil, err
 	}
 	look.At = at
-	d.complete(ctx, look)
+	d.completeHere(ctx, look)
 	return look, nil
+}
+
+// completeHere completes a look by the files of this machine.
+func (d *Driver) completeHere(ctx context.Context, look *grid.Look) {
+	here := d.work.(folder)
+	d.complete(ctx, look, here.names(), func(name string) (traces, error) { return here.traces(ctx, name) })
 }
 
 // CommandLimit bounds the time of a command, which makes several calls.
@@ -226,7 +276,7 @@ func (d *Driver) reservation(ctx context.Context, name string) (*grid.ManagedRes
 // assign gives the reservation to the account whose work is to run in it. From now on it
 // lasts, used or not.
 func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
-	if _, why := lookUp(m.User); why.Refused() {
+	if _, why := d.work.account(m.User); why.Refused() {
 		return agents.Denied, why
 	}
 	_, err := d.c.Run(ctx, "scontrol", "update", "ReservationName="+m.Name, "Users="+m.User, "Flags-=PURGE_COMP")
@@ -267,7 +317,7 @@ func (d *Driver) ours(m agents.Command, j named) bool {
 	if owner := d.work.owner(m.Name); owner != "" && j.user != owner {
 		return false
 	}
-	return j.reservation == m.Name
+	return d.in(j.reservation, m.Name)
 }
 
 // delete ends the work and deletes the reservation.
@@ -275,6 +325,13 @@ func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, 
 	live, outcome, why := d.end(ctx, m)
 	if outcome != agents.Done {
 		return outcome, why
+	}
+	if d.cfg.Unreserved {
+		if live > 0 {
+			return agents.Denied, grid.Because(grid.Busy, "its work is still ending")
+		}
+		d.work.close(ctx, m.Name, time.Now().Add(-d.cfg.Keep))
+		return agents.Done, grid.Reason{}
 	}
 	_, err := d.c.Run(ctx, "scontrol", "delete", "ReservationName="+m.Name)
 	switch {
@@ -286,8 +343,7 @@ func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, 
 	default:
 		return judge(err)
 	}
-	d.work.close(m.Name)
-	d.work.sweep(time.Now().Add(-d.cfg.Keep))
+	d.work.close(ctx, m.Name, time.Now().Add(-d.cfg.Keep))
 	return agents.Done, grid.Reason{}
 }
 

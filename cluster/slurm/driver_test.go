@@ -147,7 +147,7 @@ func TestWrapper_WorkIsToldOfItsWindowAndItsExitStatusIsKept(t *testing.T) {
 	if status != 3 || out != want {
 		t.Errorf("status %d, printed %q; must be 3, %q", status, out, want)
 	}
-	got, err := f.traces(m.Name)
+	got, err := f.traces(t.Context(), m.Name)
 	if err != nil || !got.begun || !got.ended || got.exit != 3 || got.signal != 0 || got.number != "41" || !slices.Equal(got.nodes, []string{"n1", "n2"}) || got.begin == 0 || got.end < got.begin {
 		t.Errorf("it has left %+v, %v", got, err)
 	}
@@ -183,7 +183,7 @@ func TestWrapper_OutputGoesWhereTheJobSays(t *testing.T) {
 	if status != 128+9 || string(out) != "here\nthere\n" || err != nil {
 		t.Errorf("status %d, %q, %v; said %q", status, out, err, said)
 	}
-	if got, _ := f.traces(m.Name); got.exit != 137 || got.signal != 9 {
+	if got, _ := f.traces(t.Context(), m.Name); got.exit != 137 || got.signal != 9 {
 		t.Errorf("a signal is told as %+v", got)
 	}
 	m.Work.Job = "../../etc"
@@ -198,14 +198,14 @@ func TestWrapper_WorkMayCleanUpWhenItIsEnded(t *testing.T) {
 	f, m, here := newWork(t)
 	m.Work.Work = grid.Work{Command: []string{"sh", "-c", `trap 'echo cleaned; exit 7' TERM; kill -TERM $PPID; kill -TERM $$; while :; do :; done`}}
 	status, said := runWrapper(t, m, here)
-	if got, err := f.traces(m.Name); status != 7 || said != "cleaned\n" || got.exit != 7 || err != nil {
+	if got, err := f.traces(t.Context(), m.Name); status != 7 || said != "cleaned\n" || got.exit != 7 || err != nil {
 		t.Errorf("status %d, %q, %+v, %v", status, said, got, err)
 	}
 }
 
 func TestSubmission_HasAllThatKeepsItInItsWindow(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(submission(example(grid.Work{}), "batch", "/work/bourse.0a1b"), " ")
+	got := strings.Join((&Driver{}).submission(example(grid.Work{}), "batch", "/work/bourse.0a1b"), " ")
 	for _, want := range []string{"--job-name=bourse.0a1b", "--reservation=bourse.0a1b", "--partition=batch", "--nodes=2", "--nodelist=n1,n2", "--time=2", "--no-requeue", "--begin=uts1800000001", "--exclusive"} {
 		if !slices.Contains(strings.Fields(got), want) {
 			t.Errorf("no %s in %s", want, got)
@@ -214,10 +214,10 @@ func TestSubmission_HasAllThatKeepsItInItsWindow(t *testing.T) {
 	m := example(grid.Work{})
 	m.Start = 1_000
 	m.Options = []string{"--account=physics", "--time=1"}
-	if got := strings.Join(submission(m, "batch", "/x"), " "); !strings.HasPrefix(got, "--account=physics --time=1 --parsable ") {
+	if got := strings.Join((&Driver{}).submission(m, "batch", "/x"), " "); !strings.HasPrefix(got, "--account=physics --time=1 --parsable ") {
 		t.Errorf("the options of its account are not the first, so that ours count: %s", got)
 	}
-	if got := strings.Join(submission(m, "batch", "/x"), " "); strings.Contains(got, "--begin") {
+	if got := strings.Join((&Driver{}).submission(m, "batch", "/x"), " "); strings.Contains(got, "--begin") {
 		t.Errorf("a window that has begun is waited for: %s", got)
 	}
 }
@@ -234,7 +234,7 @@ func TestFolder_FollowsNoLinkAndReadsNoPipe(t *testing.T) {
 	if err := os.Symlink(secret, begun); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.traces(m.Name); err == nil {
+	if got, err := f.traces(t.Context(), m.Name); err == nil {
 		t.Errorf("a link out of the folder was read: %+v", got)
 	}
 	if err := os.Remove(begun); err != nil {
@@ -243,7 +243,7 @@ func TestFolder_FollowsNoLinkAndReadsNoPipe(t *testing.T) {
 	if err := exec.Command("mkfifo", begun).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.traces(m.Name); err == nil {
+	if got, err := f.traces(t.Context(), m.Name); err == nil {
 		t.Errorf("a pipe was read: %+v", got)
 	}
 }
@@ -256,7 +256,7 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 	d := &Driver{work: f}
 	seen := func(state grid.ManagedState, exit int, nodes ...string) grid.ManagedJob {
 		look := &grid.Look{Jobs: []grid.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: state, Exit: exit, Nodes: nodes}}}
-		d.complete(t.Context(), look)
+		d.completeHere(t.Context(), look)
 		return look.Jobs[0]
 	}
 	if got := seen(grid.ManagedEnded, 1, "n1"); got.State != grid.ManagedLost || got.Why == "" {
@@ -273,7 +273,7 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 	for after, want := range map[grid.Duration]grid.ManagedState{grid.Minute: grid.ManagedRunning, 3 * grid.Minute: grid.ManagedLost} {
 		look := &grid.Look{At: 1_800_000_000_000, Jobs: []grid.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: grid.ManagedRunning, Nodes: []string{"n1"}}}}
 		look.Jobs[0].Start = look.At.Add(-after)
-		d.complete(t.Context(), look)
+		d.completeHere(t.Context(), look)
 		if got := look.Jobs[0]; got.State != want {
 			t.Errorf("a job that runs for %v, for Slurm alone, is %s; must be %s", after, got.State, want)
 		}
@@ -295,22 +295,22 @@ func TestFolder_IsPutAsideAndSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.prepare(m.Name, a, map[string]string{"script": "#!/bin/sh\n"}); err != nil {
+	if err := f.prepare(t.Context(), m.Name, a, map[string]string{"script": "#!/bin/sh\n"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(here, "script")); err != nil || string(got) != "#!/bin/sh\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	f.close(m.Name)
-	if _, path, err := f.find(m.Name); err != nil || path != filepath.Join(string(f), "done", m.Name) || len(f.names()) != 0 {
+	f.putAside(m.Name)
+	if _, path, _, err := f.find(t.Context(), m.Name); err != nil || path != filepath.Join(string(f), "done", m.Name) || len(f.names()) != 0 {
 		t.Errorf("it is at %s, %v; names %q", path, err, f.names())
 	}
 	f.sweep(time.Now().Add(-time.Hour))
-	if _, _, err := f.find(m.Name); err != nil {
+	if _, _, _, err := f.find(t.Context(), m.Name); err != nil {
 		t.Error("swept too early")
 	}
 	f.sweep(time.Now().Add(time.Hour))
-	if _, _, err := f.find(m.Name); !errors.Is(err, os.ErrNotExist) {
+	if _, _, _, err := f.find(t.Context(), m.Name); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("not swept: %v", err)
 	}
 }

@@ -44,14 +44,13 @@ func (d *Driver) read(ctx context.Context, m agents.OutputRequest) agents.Output
 	if !plainName(m.Name) {
 		return fail(grid.Invalid, fmt.Errorf("%q cannot name a reservation", m.Name))
 	}
-	a, dir, err := d.work.find(m.Name)
+	a, dir, where, err := d.work.find(ctx, m.Name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return fail(grid.Unknown, fmt.Errorf("nothing of it is kept; it has not begun, or ended more than %s ago", grid.Duration(d.cfg.Keep.Milliseconds()).Words()))
 	case err != nil:
 		return fail(grid.NoCluster, err)
 	}
-	where, _ := note(dir, "where")
 	if m.Source.What == grid.ReadOutput || m.Source.What == grid.ReadErrors {
 		err = d.printed(ctx, a, dir, where, m, &out)
 	} else {

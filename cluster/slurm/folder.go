@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func (f folder) of(name string) string { return filepath.Join(string(f), name) }
 
 // prepare makes the folder of a reservation for an account, with its files: whole or not at
 // all.
-func (f folder) prepare(name string, a *account, files map[string]string) (err error) {
+func (f folder) prepare(_ context.Context, name string, a *account, files map[string]string) (err error) {
 	fresh := f.of(".new-" + name)
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
@@ -97,17 +98,30 @@ func (f folder) give(path string, a *account) error {
 	return nil
 }
 
+// account finds an account as which work may run, or says why it may not.
+func (f folder) account(name string) (*account, grid.Reason) { return lookUp(name) }
+
 // owner is the account that a reservation's folder belongs to, "" if there is no folder.
 func (f folder) owner(name string) string {
-	a, _, err := f.find(name)
+	a, _, err := f.folderOf(name)
 	if err != nil {
 		return ""
 	}
 	return a.name
 }
 
-// find returns the folder of a reservation, put aside or not, and the account that owns it.
-func (f folder) find(name string) (*account, string, error) {
+// find returns the folder of a reservation, put aside or not, the account that owns it, and which
+// of its files are elsewhere.
+func (f folder) find(_ context.Context, name string) (*account, string, map[string]string, error) {
+	a, dir, err := f.folderOf(name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	where, _ := note(dir, "where")
+	return a, dir, where, nil
+}
+
+func (f folder) folderOf(name string) (*account, string, error) {
 	for _, path := range []string{f.of(name), filepath.Join(string(f), doneFolder, name)} {
 		info, err := os.Lstat(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -155,13 +169,18 @@ func note(dir, file string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readNote(text), nil
+}
+
+// readNote reads lines of the form key=value.
+func readNote(text []byte) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if key, value, ok := strings.Cut(strings.TrimRight(line, "\n"), "="); ok {
 			values[key] = value
 		}
 	}
-	return values, nil
+	return values
 }
 
 // traces is what the wrapper of work has left.
@@ -174,18 +193,28 @@ type traces struct {
 }
 
 // traces reads the traces of a reservation.
-func (f folder) traces(name string) (traces, error) {
-	var t traces
+func (f folder) traces(_ context.Context, name string) (traces, error) {
 	begun, err := note(f.of(name), "begun")
 	if err != nil || begun == nil {
-		return t, err
+		return traces{}, err
+	}
+	ended, err := note(f.of(name), "exit")
+	if err != nil {
+		return traces{begun: true, number: begun["job"]}, err
+	}
+	return readTraces(name, begun, ended)
+}
+
+// readTraces makes traces of the files begun and exit; nil: there is no such file.
+func readTraces(name string, begun, ended map[string]string) (t traces, err error) {
+	if begun == nil {
+		return t, nil
 	}
 	t.begun, t.number = true, begun["job"]
 	t.begin, _ = record(begun).time("begin")
 	t.nodes, _ = Hosts(begun["nodes"])
-	ended, err := note(f.of(name), "exit")
-	if err != nil || ended == nil {
-		return t, err
+	if ended == nil {
+		return t, nil
 	}
 	status, err := strconv.ParseUint(ended["exit"], 10, 8)
 	if err != nil {
@@ -209,8 +238,14 @@ func (f folder) names() []string {
 	return out
 }
 
-// close puts the folder of a deleted reservation aside.
-func (f folder) close(name string) {
+// close puts the folder of a deleted reservation aside, and removes those that were put aside
+// before an instant.
+func (f folder) close(_ context.Context, name string, before time.Time) {
+	f.putAside(name)
+	f.sweep(before)
+}
+
+func (f folder) putAside(name string) {
 	old := filepath.Join(string(f), doneFolder, name)
 	if _, err := os.Lstat(f.of(name)); err != nil {
 		return

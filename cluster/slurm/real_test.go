@@ -119,7 +119,7 @@ func TestReal_WorkRunsOnceInItsWindowAsItsAccount(t *testing.T) {
 
 	// Without accounting the controller forgets it.
 	forgotten := &grid.Look{}
-	r.d.complete(context.Background(), forgotten)
+	r.d.completeHere(context.Background(), forgotten)
 	if len(forgotten.Jobs) != 1 || forgotten.Jobs[0].Name != m.Name || forgotten.Jobs[0].Number != j.Number || forgotten.Jobs[0].Exit != 3 || forgotten.Jobs[0].State != grid.ManagedEnded || !slices.Equal(forgotten.Jobs[0].Nodes, m.Nodes) {
 		t.Errorf("of what the controller has forgotten there is left %+v", forgotten.Jobs)
 	}

@@ -72,7 +72,7 @@ func (r *real) as(account string) Commands {
 func TestReal_TrialOfRights(t *testing.T) {
 	r := newReal(t, 1)
 	name := fmt.Sprintf("bourse-check.%d", os.Getpid())
-	trial := Trial{Commands: r.d.c, Partitions: []string{"batch", "short"}, Holder: "mail", Folder: string(r.d.work), Name: name}
+	trial := Trial{Commands: r.d.c, Partitions: []string{"batch", "short"}, Holder: "mail", Folder: string(r.d.work.(folder)), Name: name}
 	ctx := context.Background()
 	if said, why := trial.Controller(ctx); why.Refused() || !strings.Contains(said, "9 nodes") {
 		t.Errorf("controller: %s, %v", said, why)

@@ -95,9 +95,12 @@ func (t Trial) remove(ctx context.Context) grid.Reason {
 // Submits asks Slurm, partition by partition, whether it would take work of an account with
 // its options. It submits nothing.
 func (t Trial) Submits(ctx context.Context, as string, options []string) grid.Reason {
-	a, why := lookUp(as)
-	if why.Refused() {
-		return why
+	var a *account
+	if t.Commands.Shell == nil { // otherwise all work runs as the account of the connection
+		var why grid.Reason
+		if a, why = lookUp(as); why.Refused() {
+			return why
+		}
 	}
 	for _, p := range t.Partitions {
 		args := append(slices.Clone(options), "--test-only", "--partition="+p, "--nodes=1", "--exclusive", "--time=1", "--chdir=/", "--output=/dev/null", "--wrap=true")

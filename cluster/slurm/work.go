@@ -23,7 +23,7 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 	if wrong := m.Work.Work.Check(); wrong != nil {
 		return refuse(grid.Invalid, "%s: %v", wrong.Key, wrong.Err)
 	}
-	a, why := lookUp(m.User)
+	a, why := d.work.account(m.User)
 	if why.Refused() {
 		return agents.Denied, why
 	}
@@ -33,14 +33,14 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 	}
 	for _, j := range jobs {
 		switch {
-		case j.reservation != m.Name || j.user != m.User: // somebody else's job with the same name
+		case !d.in(j.reservation, m.Name) || j.user != m.User: // somebody else's job with the same name
 		case !over(j.state):
 			return agents.Done, grid.Reason{}
 		case j.nodes != "":
 			return refuse(grid.BadState, "it has run before, as job %s", j.number)
 		}
 	}
-	t, err := d.work.traces(m.Name)
+	t, err := d.work.traces(ctx, m.Name)
 	switch {
 	case err != nil:
 		return agents.Failure, grid.Because(grid.NoCluster, "%v", err)
@@ -63,19 +63,23 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 	if where := whereabouts(m, here); where != "" {
 		files["where"] = where
 	}
-	if err := d.work.prepare(m.Name, a, files); err != nil {
+	if err := d.work.prepare(ctx, m.Name, a, files); err != nil {
 		return refuse(grid.NoCluster, "its folder cannot be made: %v", err)
 	}
-	_, err = d.c.run(ctx, a, wrapper(m, here), "sbatch", submission(m, partition, here)...)
+	_, err = d.c.run(ctx, a, wrapper(m, here), "sbatch", d.submission(m, partition, here)...)
 	return judge(err)
 }
 
 // submission returns the options of sbatch for the work: those of its account first, because
 // of two that contradict each other the later counts. The limit is rounded up to whole
 // minutes, which are all that Slurm knows. It matters only if nobody ends the work.
-func submission(m agents.Command, partition, here string) []string {
+func (d *Driver) submission(m agents.Command, partition, here string) []string {
 	limit := max(1, (m.End.Sub(m.Start)+grid.Minute-1)/grid.Minute)
-	args := append(slices.Clone(m.Options), "--parsable", "--job-name="+m.Name, "--reservation="+m.Name, "--partition="+partition,
+	args := append(slices.Clone(m.Options), "--parsable", "--job-name="+m.Name)
+	if !d.cfg.Unreserved {
+		args = append(args, "--reservation="+m.Name)
+	}
+	args = append(args, "--partition="+partition,
 		"--nodes="+strconv.Itoa(len(m.Nodes)), "--nodelist="+strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
 		"--time="+strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir="+here, "--output="+here+"/output", "--input=/dev/null")
 	if begin := m.Start.Add(grid.Second - 1); begin > wallClock() {
@@ -86,23 +90,23 @@ func submission(m agents.Command, partition, here string) []string {
 
 // complete adds to a look the ends of work that the controller has forgotten, and the exit
 // status that the wrapper has kept.
-func (d *Driver) complete(ctx context.Context, look *grid.Look) {
+func (d *Driver) complete(ctx context.Context, look *grid.Look, names []string, tracesOf func(name string) (traces, error)) {
 	jobs := map[string][]int{}
 	for i := range look.Jobs {
 		jobs[look.Jobs[i].Name] = append(jobs[look.Jobs[i].Name], i)
 	}
-	for _, name := range d.work.names() {
+	for _, name := range names {
 		live := false
 		for _, i := range jobs[name] {
 			live = live || !over(look.Jobs[i].State)
 		}
-		t, err := d.work.traces(name)
+		t, err := tracesOf(name)
 		switch {
 		case err != nil, live && t.begun:
 			continue
 		case !t.begun:
 			for _, i := range jobs[name] {
-				neverBegun(look.At, &look.Jobs[i])
+				d.neverBegun(look.At, &look.Jobs[i])
 			}
 			continue
 		}
@@ -140,9 +144,9 @@ const beginWithin = 2 * grid.Minute
 // neverBegun marks as lost a job that got nodes and whose wrapper did not begin on them,
 // because the daemon of a node was down or refused it. Slurm shows it as running until its
 // limit, or as failed. A wrapper that could not write to its folder has said so.
-func neverBegun(now grid.Time, j *grid.ManagedJob) {
+func (d *Driver) neverBegun(now grid.Time, j *grid.ManagedJob) {
 	silent := j.State == grid.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
-	if j.Reservation == j.Name && len(j.Nodes) > 0 && (silent || j.State == grid.ManagedEnded && j.Exit != noFolder) {
+	if d.in(j.Reservation, j.Name) && len(j.Nodes) > 0 && (silent || j.State == grid.ManagedEnded && j.Exit != noFolder) {
 		j.State, j.Why = grid.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
 	}
 }

@@ -74,7 +74,7 @@ func TestWrapper_AHostileEnvironmentReachesTheWorkAlone(t *testing.T) {
 					t.Errorf("%q: a variable of the wrapper's reaches the work: %s", shell, v)
 				}
 			}
-			if got, err := f.traces(m.Name); err != nil || !got.begun || !got.ended || got.exit != cmd.ProcessState.ExitCode() || got.number != "41" || got.end < got.begin {
+			if got, err := f.traces(t.Context(), m.Name); err != nil || !got.begun || !got.ended || got.exit != cmd.ProcessState.ExitCode() || got.number != "41" || got.end < got.begin {
 				t.Errorf("%q, output %q: it has left %+v, %v; status %d", shell, output, got, err, cmd.ProcessState.ExitCode())
 			}
 		}
@@ -93,7 +93,7 @@ func TestWrapper_AProgramWithAnEqualsSignRuns(t *testing.T) {
 		cmd := exec.Command(shell[0], shell[1:]...)
 		cmd.Stdin = strings.NewReader(wrapper(m, here))
 		out, _ := cmd.Output()
-		if got, err := f.traces(m.Name); err != nil || got.exit != 5 || string(out) != "x y\n" {
+		if got, err := f.traces(t.Context(), m.Name); err != nil || got.exit != 5 || string(out) != "x y\n" {
 			t.Errorf("%q: %q, %+v, %v", shell, out, got, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // resolves reports whether words after "bourse" begin with a command's path, all of them if
@@ -67,19 +67,19 @@ func TestCommands_SignpostsLeadToACommand(t *testing.T) {
 }
 
 // ofEachKind writes a file of each kind.
-func ofEachKind(t *testing.T) map[configs.Kind]string {
+func ofEachKind(t *testing.T) map[kinds.Kind]string {
 	t.Helper()
 	dir := t.TempDir()
-	list := map[configs.Kind]string{}
-	for kind, file := range map[configs.Kind]string{
-		configs.KindScenario: "scenario.toml", configs.KindSiteProcess: "site.toml", configs.KindBrokerProcess: "broker.toml", configs.KindSite: "snapshot.toml",
-		configs.KindBatch: "batch.toml", configs.KindSweep: "algorithms.toml",
+	list := map[kinds.Kind]string{}
+	for kind, file := range map[kinds.Kind]string{
+		kinds.Scenario: "scenario.toml", kinds.SiteProcess: "site.toml", kinds.BrokerProcess: "broker.toml", kinds.Site: "snapshot.toml",
+		kinds.Batch: "batch.toml", kinds.Sweep: "algorithms.toml",
 	} {
 		list[kind] = filepath.Join("..", "..", "docs", "examples", file)
 	}
-	for kind, text := range map[configs.Kind]string{
-		configs.KindProblem: `{"slots": [], "jobs": []}`, configs.KindLook: `{"at": 1760000000, "nodes": [], "jobs": []}`, configs.KindContext: `{"broker": "https://10.0.0.5:7070"}`,
-		configs.KindTrace: "; MaxProcs: 4\n1 100 -1 50 2 -1 -1 2 40 -1 1 1 1 1 1 -1 -1 -1\n", configs.KindScript: "#!/bin/sh\necho hi\n", configs.KindPEM: "-----BEGIN CERTIFICATE-----\n", configs.KindPacked: "\x1f\x8b\x08\x00",
+	for kind, text := range map[kinds.Kind]string{
+		kinds.Problem: `{"slots": [], "jobs": []}`, kinds.Look: `{"at": 1760000000, "nodes": [], "jobs": []}`, kinds.Context: `{"broker": "https://10.0.0.5:7070"}`,
+		kinds.Trace: "; MaxProcs: 4\n1 100 -1 50 2 -1 -1 2 40 -1 1 1 1 1 1 -1 -1 -1\n", kinds.Script: "#!/bin/sh\necho hi\n", kinds.PEM: "-----BEGIN CERTIFICATE-----\n", kinds.Packed: "\x1f\x8b\x08\x00",
 	} {
 		file := filepath.Join(dir, string(kind)+".file")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -101,22 +101,22 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 	files := ofEachKind(t)
 	for _, c := range []struct {
 		args  string
-		takes []configs.Kind
+		takes []kinds.Kind
 	}{
-		{"simulate FILE", []configs.Kind{configs.KindScenario}},
-		{"sweep FILE", []configs.Kind{configs.KindSweep}},
-		{"quote FILE --nodes 1 --duration 1h", []configs.Kind{configs.KindSite, configs.KindLook, configs.KindProblem, configs.KindContext}}, // JSON is read as a look
-		{"site FILE", []configs.Kind{configs.KindSiteProcess}},
-		{"journal verify FILE", []configs.Kind{configs.KindJournal}},
-		{"journal show FILE", []configs.Kind{configs.KindJournal}},
-		{"export FILE --to evalys", []configs.Kind{configs.KindJournal}},
-		{"broker FILE", []configs.Kind{configs.KindBrokerProcess, configs.KindBroker}},
-		{"submit FILE", []configs.Kind{configs.KindBatch, configs.KindScript, configs.KindTrace, configs.KindPacked}},
-		{"search FILE", []configs.Kind{configs.KindProblem}},
-		{"plan FILE", []configs.Kind{configs.KindProblem}},
-		{"forecast FILE --nodes 1 --duration 1h", []configs.Kind{configs.KindLook}},
-		{"sites --context FILE", []configs.Kind{configs.KindContext}},
-		{"check FILE", []configs.Kind{configs.KindScenario, configs.KindSiteProcess, configs.KindBrokerProcess, configs.KindSite, configs.KindBatch, configs.KindSweep}},
+		{"simulate FILE", []kinds.Kind{kinds.Scenario}},
+		{"sweep FILE", []kinds.Kind{kinds.Sweep}},
+		{"quote FILE --nodes 1 --duration 1h", []kinds.Kind{kinds.Site, kinds.Look, kinds.Problem, kinds.Context}}, // JSON is read as a look
+		{"site FILE", []kinds.Kind{kinds.SiteProcess}},
+		{"journal verify FILE", []kinds.Kind{kinds.Journal}},
+		{"journal show FILE", []kinds.Kind{kinds.Journal}},
+		{"export FILE --to evalys", []kinds.Kind{kinds.Journal}},
+		{"broker FILE", []kinds.Kind{kinds.BrokerProcess, kinds.Broker}},
+		{"submit FILE", []kinds.Kind{kinds.Batch, kinds.Script, kinds.Trace, kinds.Packed}},
+		{"search FILE", []kinds.Kind{kinds.Problem}},
+		{"plan FILE", []kinds.Kind{kinds.Problem}},
+		{"forecast FILE --nodes 1 --duration 1h", []kinds.Kind{kinds.Look}},
+		{"sites --context FILE", []kinds.Kind{kinds.Context}},
+		{"check FILE", []kinds.Kind{kinds.Scenario, kinds.SiteProcess, kinds.BrokerProcess, kinds.Site, kinds.Batch, kinds.Sweep}},
 	} {
 		for kind, file := range files {
 			if slices.Contains(c.takes, kind) {
@@ -268,7 +268,7 @@ func TestCommands_FlagsWithoutEffectAreRefused(t *testing.T) {
 			}
 		})
 	}
-	log := ofEachKind(t)[configs.KindTrace]
+	log := ofEachKind(t)[kinds.Trace]
 	for args, want := range map[string]string{
 		"modify wave --nodes 0":                   `--nodes "0": must be 1 to 1,000,000`,
 		"modify wave --length 0s":                 "--length",

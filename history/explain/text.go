@@ -18,12 +18,15 @@ func (e *Explanation) Show(clock func(grid.Time) string) {
 		reasons = append(reasons, &e.Latest[i].Reason)
 	}
 	if c := e.Cycle; c != nil {
-		reasons = append(reasons, &c.Reason)
+		reasons = append(reasons, &c.Reason, &c.Bound)
 		for i := range c.Sites {
 			reasons = append(reasons, &c.Sites[i].Reason)
 		}
 		for i := range c.Options {
 			words = append(words, &c.Options[i].Lost)
+		}
+		for i := range c.Goals {
+			reasons = append(reasons, &c.Goals[i].Reason)
 		}
 	}
 	for i := range e.Turns {

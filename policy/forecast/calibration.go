@@ -90,7 +90,20 @@ func (c *Calibrator) tailsOf(level int) (low, high float64) {
 // a walk over the forecasts that are awaited.
 func (c *Calibrator) Say(id int64, now grid.Time, draws Draws) *Said {
 	c.judge(now)
-	s := &Said{ID: id, Submit: now, Draws: draws, Class: draws.Class(), Start: grid.Never, seq: c.said}
+	s := c.Foresee(now, draws)
+	s.ID = id
+	if s.Class < Far {
+		c.said++
+		c.open = append(c.open, s)
+	}
+	return s
+}
+
+// Foresee makes the forecast of a job that would be submitted now and have to wait, and keeps
+// nothing of it: nobody will learn when it has started. What has become due since the last Say
+// is not judged yet, so that who asks changes nothing.
+func (c *Calibrator) Foresee(now grid.Time, draws Draws) *Said {
+	s := &Said{Submit: now, Draws: draws, Class: draws.Class(), Start: grid.Never, seq: c.said}
 	window := c.window(s)
 	for level := range Levels {
 		b := draws.raw(level)
@@ -102,10 +115,6 @@ func (c *Calibrator) Say(id int64, now grid.Time, draws Draws) *Said {
 			b.Lower, b.Upper = min(b.Lower, s.Bands[level-1].Lower), max(b.Upper, s.Bands[level-1].Upper)
 		}
 		s.Bands[level] = b
-	}
-	if s.Class < Far {
-		c.said++
-		c.open = append(c.open, s)
 	}
 	return s
 }

@@ -26,13 +26,18 @@ type known struct {
 // Submitted tells that a job enters the queue. Forecast it before. Ids are of jobs that have
 // not ended.
 func (f *Forecaster) Submitted(id int64, user string, at grid.Time, nodes int, limit grid.Duration) {
+	f.know(id, user, nodes, limit)
+	if nodes > 0 && limit > 0 {
+		f.Submissions.Add(id, at, nodes, limit)
+	}
+}
+
+// know keeps what is known of a job that has not ended.
+func (f *Forecaster) know(id int64, user string, nodes int, limit grid.Duration) {
 	if f.jobs == nil {
 		f.jobs = make(map[int64]known)
 	}
 	f.jobs[id] = known{user: user, nodes: nodes, limit: limit}
-	if nodes > 0 && limit > 0 {
-		f.Submissions.Add(id, at, nodes, limit)
-	}
 }
 
 // Started tells that a job starts, and returns its forecast; nil if none is awaited.

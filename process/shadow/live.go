@@ -83,7 +83,10 @@ func lasting(d grid.Duration) time.Duration { return time.Duration(d) * time.Mil
 
 // follows returns an error if the cluster of a file has no shadow.
 func follows(cfg *configs.SiteProcess) error {
-	if cfg.Cluster.Kind == "slurm" {
+	switch {
+	case cfg.Cluster.SSH != "":
+		return errors.New("a shadow runs Slurm's commands on this machine; run it on a login node, and leave ssh out of [cluster]")
+	case cfg.Cluster.Kind == "slurm":
 		return nil
 	}
 	return fmt.Errorf("a shadow follows Slurm alone; set kind = \"slurm\" with its partition in [cluster], instead of %q", cfg.Cluster.Kind)

@@ -15,15 +15,35 @@ type QuoteAnswer struct {
 // JobQuote is what a job would get. Nothing is held: when it is submitted it may get something
 // else.
 type JobQuote struct {
-	Name      string   `json:"name"`
-	Elements  int      `json:"elements,omitempty" doc:"of an array: how many it has. The windows are those of the first, and budget is that of each"`
-	MaxPrice  Price    `json:"maxPrice" doc:"the most that it pays for a node-hour"`
-	Budget    Credits  `json:"budget" doc:"the most that it pays"`
-	Capped    bool     `json:"capped,omitempty" doc:"it gives neither price nor budget, and maxPrice is the broker's price cap"`
-	Now       *Outlook `json:"now,omitempty" doc:"in the next cycle"`
-	Later     *Outlook `json:"later,omitempty" doc:"if it were ready half an hour after that window begins; absent: it gets none"`
-	Elsewhere *Outlook `json:"elsewhere,omitempty" doc:"on none of the sites of that window; absent: it gets none"`
-	Queue     *Outlook `json:"queue,omitempty" doc:"where it would probably begin soonest if it came last in a site's own queue: a guess by the estimates of the jobs there, without a price or a promise; absent: not within the broker's horizon"`
+	Name      string      `json:"name"`
+	Elements  int         `json:"elements,omitempty" doc:"of an array: how many it has. The windows are those of the first, and budget is that of each"`
+	MaxPrice  Price       `json:"maxPrice" doc:"the most that it pays for a node-hour"`
+	Budget    Credits     `json:"budget" doc:"the most that it pays"`
+	Capped    bool        `json:"capped,omitempty" doc:"it gives neither price nor budget, and maxPrice is the broker's price cap"`
+	Now       *Outlook    `json:"now,omitempty" doc:"in the next cycle"`
+	Later     *Outlook    `json:"later,omitempty" doc:"if it were ready half an hour after that window begins; absent: it gets none"`
+	Elsewhere *Outlook    `json:"elsewhere,omitempty" doc:"on none of the sites of that window; absent: it gets none"`
+	Queue     *Outlook    `json:"queue,omitempty" doc:"where it would probably begin soonest if it came last in a site's own queue: a guess by the estimates of the jobs there, without a price or a promise; absent: not within the broker's horizon"`
+	Sites     []SiteQuote `json:"sites,omitempty" doc:"of sites that forecast their queues, in order of name: a place in the queue, and a window there alone"`
+}
+
+// SiteQuote is what one site has for a job.
+type SiteQuote struct {
+	Site     string     `json:"site"`
+	Queued   BestEffort `json:"bestEffort" doc:"if it came last in the site's own queue now"`
+	Reserved *Outlook   `json:"reserved" doc:"its window if there were no other site"`
+}
+
+// BestEffort is when a job would probably start in a queue. Nothing promises it.
+type BestEffort struct {
+	Median     *Instant `json:"median" doc:"null: nobody knows"`
+	Lower      *Instant `json:"lower"`
+	Upper      *Instant `json:"upper" doc:"null: it may not start at all"`
+	StartsNow  bool     `json:"startsNow,omitempty"`
+	Level      int      `json:"level" doc:"percent of such starts that lie from lower to upper"`
+	Calibrated bool     `json:"calibrated" doc:"the band is made from what came of earlier forecasts"`
+	Held       *float64 `json:"held" doc:"the share of the site's past bands that held the start; null: none is known yet"`
+	Of         int      `json:"of" doc:"of so many past bands"`
 }
 
 // Outlook is a window, or why there is none.

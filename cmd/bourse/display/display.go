@@ -5,6 +5,7 @@ package display
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -170,6 +171,15 @@ func Roughly(d grid.Duration) string {
 		return words
 	}
 	panic("unreachable: the last unit fits")
+}
+
+// Grouped shows a count with a comma between thousands.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // Definition explains a word in the help, with the text from a column on.

@@ -17,7 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/forecast"
@@ -194,7 +194,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 		}
 	} else {
 		look, err = input.ReadLook(args[0], in)
-		err = flags.OfKind(args[0], configs.KindLook, err)
+		err = flags.OfKind(args[0], kinds.Look, err)
 	}
 	if err != nil {
 		return err

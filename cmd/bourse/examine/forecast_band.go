@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
@@ -151,23 +151,14 @@ func (b *bandAnswer) lines(now grid.Time) []string {
 	case !b.Calibrated:
 		return []string{first, fmt.Sprintf("not calibrated: %d of %d starts known", b.known, forecast.Fewest)}
 	}
-	second := fmt.Sprintf("this band has held %s of %s past forecasts", percent(b.Held.Share), grouped(b.Held.Of))
+	second := fmt.Sprintf("this band has held %s of %s past forecasts", percent(b.Held.Share), display.Grouped(b.Held.Of))
 	if b.Held.ClassOf > 0 {
-		second += fmt.Sprintf(" (waits of %s: %s of %s)", classSpans[b.class], percent(b.Held.ClassShare), grouped(b.Held.ClassOf))
+		second += fmt.Sprintf(" (waits of %s: %s of %s)", classSpans[b.class], percent(b.Held.ClassShare), display.Grouped(b.Held.ClassOf))
 	}
 	return []string{first, second}
 }
 
 func percent(share *float64) string { return fmt.Sprintf("%.0f %%", 100**share) }
-
-// grouped writes a count with a comma between thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
 
 // clock shows an instant by its time of day in UTC, with the date if that is another.
 func clock(t, now grid.Time) string {
@@ -256,7 +247,7 @@ func (a *reportAnswer) print(out io.Writer) error {
 		if r.Width != nil {
 			width = fmt.Sprintf("%.2f h", *r.Width/3600)
 		}
-		t.AppendRow(table.Row{name, grouped(r.Forecasts), shown(r.Held), shown(r.Below), shown(r.Above), width})
+		t.AppendRow(table.Row{name, display.Grouped(r.Forecasts), shown(r.Held), shown(r.Below), shown(r.Above), width})
 	}
 	for i, r := range a.Classes {
 		if name := "all"; i == 0 {

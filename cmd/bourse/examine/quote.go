@@ -17,7 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/names"
@@ -66,7 +66,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
 			if len(args) == 1 {
-				if k := flags.KindOfFile(args[0]); k == configs.KindBatch || k == configs.KindScript {
+				if k := flags.KindOfFile(args[0]); k == kinds.Batch || k == kinds.Script {
 					return q.foresee(cmd, args[0], dry)
 				}
 			}
@@ -121,7 +121,7 @@ func (q *quote) foresee(cmd *cobra.Command, file string, dry DryRun) error {
 	var idle error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if idle == nil && !slices.Contains(ofBatches, f.Name) {
-			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", file, configs.WrongKind(flags.KindOfFile(file), configs.KindSite), f.Name)
+			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", file, kinds.Wrong(flags.KindOfFile(file), kinds.Site), f.Name)
 		}
 	})
 	if idle != nil {

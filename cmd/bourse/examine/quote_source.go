@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/formula"
@@ -46,7 +47,7 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	}
 	if args[0] == "-" || isLook(args[0]) {
 		look, err := input.ReadLook(args[0], in)
-		err = flags.OfKind(args[0], configs.KindLook, err)
+		err = flags.OfKind(args[0], kinds.Look, err)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/names"
 	"github.com/bourse-grid/bourse/policy/search"
@@ -113,7 +114,7 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 		return nil, search.Result{}, err
 	}
 	p, err := input.ReadProblem(file, cmd.InOrStdin())
-	err = flags.OfKind(file, configs.KindProblem, err)
+	err = flags.OfKind(file, kinds.Problem, err)
 	if err != nil {
 		return nil, search.Result{}, err
 	}

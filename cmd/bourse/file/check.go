@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 
 	"github.com/spf13/cobra"
 )
@@ -38,7 +39,7 @@ missing; if something is missing, the exit status is 1.`,
 			if err != nil {
 				return err
 			}
-			if found.Kind == configs.KindScenario && found.Traces > 0 {
+			if found.Kind == kinds.Scenario && found.Traces > 0 {
 				s, err := configs.ReadScenario(args[0])
 				if err == nil {
 					err = s.ResolveTraces(traces)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -19,7 +20,7 @@ type liveChecked struct {
 
 // checkLive tries what a site needs of its machine and its cluster. What is missing fails.
 func checkLive(ctx context.Context, file string, found *configs.Checked, asJSON bool, out io.Writer) error {
-	if found.Kind != configs.KindSiteProcess {
+	if found.Kind != kinds.SiteProcess {
 		return fmt.Errorf("%s is the file of a %s; --live is for that of a site's process, which has [listen] or [[vo]]", file, found.Kind)
 	}
 	cfg, err := configs.ReadSiteProcess(file)

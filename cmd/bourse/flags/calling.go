@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -32,7 +32,7 @@ func (c *Calling) AddFlags(cmd *cobra.Command) {
 // Find reads the context file.
 func (c *Calling) Find() (*client.Context, error) {
 	found, err := client.Find(c.Context)
-	return found, OfKind(cmp.Or(c.Context, os.Getenv(client.Variable), client.Default), configs.KindContext, err)
+	return found, OfKind(cmp.Or(c.Context, os.Getenv(client.Variable), client.Default), kinds.Context, err)
 }
 
 // Broker is the client of the federation's broker.

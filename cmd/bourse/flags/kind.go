@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 )
 
 // A file of the wrong kind is answered with what it is and who takes it, not with all that
@@ -15,17 +15,17 @@ import (
 const maxLooked = 16 << 20
 
 // KindOfFile says what a file holds, KindUnknown if it cannot be read or is nothing known.
-func KindOfFile(file string) configs.Kind {
+func KindOfFile(file string) kinds.Kind {
 	f, err := os.Open(file)
 	if err != nil {
-		return configs.KindUnknown
+		return kinds.Unknown
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxLooked))
 	if err != nil {
-		return configs.KindUnknown
+		return kinds.Unknown
 	}
-	return configs.KindOf(text)
+	return kinds.Of(text)
 }
 
 // MissingFirst is what is wrong with a call: first of all that a file of it is not there. A call
@@ -56,14 +56,14 @@ func FileThere(file string) error {
 
 // OfKind says instead of an error about a file's content that it is of another kind, if it
 // is. JSON that cannot be read any further may be meant to be what is wanted.
-func OfKind(file string, want configs.Kind, err error) error {
+func OfKind(file string, want kinds.Kind, err error) error {
 	if err == nil {
 		return nil
 	}
 	switch is := KindOfFile(file); is {
-	case want, configs.KindUnknown, configs.KindJSON:
+	case want, kinds.Unknown, kinds.JSON:
 		return err
 	default:
-		return fmt.Errorf("%s: %s", file, configs.WrongKind(is, want))
+		return fmt.Errorf("%s: %s", file, kinds.Wrong(is, want))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
-	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -114,7 +114,7 @@ func (s Journal) Owner() (agents.ID, error) {
 	}
 	defer func() { _ = f.Close() }()
 	h, err := journal.ReadHeader(name, f)
-	return h.Agent, flags.OfKind(name, configs.KindJournal, err)
+	return h.Agent, flags.OfKind(name, kinds.Journal, err)
 }
 
 // Read hands every record to visit.
@@ -126,7 +126,7 @@ func (s Journal) Read(visit func(journal.Record) error) ([]journal.Segment, erro
 			return nil, err
 		}
 		seg, err := journal.ReadFile(s.Path, data, codec, visit)
-		return []journal.Segment{seg}, flags.OfKind(s.Path, configs.KindJournal, err)
+		return []journal.Segment{seg}, flags.OfKind(s.Path, kinds.Journal, err)
 	}
 	folder, err := journal.LookInto(s.Path)
 	if err != nil {

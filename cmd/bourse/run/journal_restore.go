@@ -18,6 +18,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -120,13 +121,13 @@ func (r *journalRestore) read() error {
 			return err
 		}
 		switch c.Kind {
-		case configs.KindSiteProcess:
+		case kinds.SiteProcess:
 			s, err := configs.ReadSiteProcess(r.config)
 			if err != nil {
 				return err
 			}
 			r.cfg, r.agent = &s.Process, agents.ID("site:"+s.Name)
-		case configs.KindBrokerProcess:
+		case kinds.BrokerProcess:
 			b, err := configs.ReadBrokerProcess(r.config)
 			if err != nil {
 				return err

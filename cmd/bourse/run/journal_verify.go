@@ -17,6 +17,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/cmd/bourse/input"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history/invariant"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -229,7 +230,7 @@ func siteSizes(path string, nodes map[string]int) error {
 			return err
 		}
 		kind, err := configs.Check(name)
-		if err != nil || kind.Kind != configs.KindSiteProcess {
+		if err != nil || kind.Kind != kinds.SiteProcess {
 			return nil // some other file
 		}
 		site, err := configs.ReadSiteProcess(name)

@@ -69,6 +69,7 @@ come back.`,
 	})
 	s.add(cmd)
 	cmd.AddCommand(operate.OfSite()...)
+	cmd.AddCommand(newSiteLogin())
 	return cmd
 }
 

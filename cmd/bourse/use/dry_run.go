@@ -84,6 +84,11 @@ func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 		}
 	}
 	for i := range list {
+		if q := &list[i]; len(list) <= mostUnfolded {
+			printSites(out, q.Name, q.Sites, now)
+		}
+	}
+	for i := range list {
 		q := &list[i]
 		if q.Elements > 0 {
 			_ = display.Folded(out, fmt.Sprintf("%s has %d elements, each with a window and a price of its own: what is shown is the first's.", q.Name, q.Elements))

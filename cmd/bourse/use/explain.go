@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,10 @@ func (c *calling) explain(ctx context.Context, id string, out io.Writer) error {
 	if c.JSON {
 		return flags.WriteJSON(out, e.Value)
 	}
-	_, err = fmt.Fprintln(out, strings.TrimRight(e.Words, "\n"))
-	return err
+	fmt.Fprintln(out, strings.TrimRight(e.Words, "\n"))
+	if len(e.Sites) > 0 {
+		fmt.Fprintln(out)
+		printSites(out, "", e.Sites, time.Now())
+	}
+	return nil
 }

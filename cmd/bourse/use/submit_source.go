@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/workload"
@@ -49,13 +50,13 @@ func (c *submitting) read(ctx context.Context, from source, messages io.Writer) 
 	}
 	_, priced := c.last("max_price")
 	switch {
-	case kind == configs.KindTrace, kind == configs.KindPacked, kind == configs.KindUnknown && priced && !named(from.file, ".toml"):
+	case kind == kinds.Trace, kind == kinds.Packed, kind == kinds.Unknown && priced && !named(from.file, ".toml"):
 		return c.trace(from, text, messages)
-	case kind == configs.KindScript:
+	case kind == kinds.Script:
 		return c.script(ctx, from, text)
-	case kind != configs.KindBatch && kind != configs.KindUnknown:
-		return nil, fmt.Errorf("%s: %s", from.name(), configs.WrongKind(kind, configs.KindBatch))
-	case kind == configs.KindUnknown && !named(from.file, ".toml"):
+	case kind != kinds.Batch && kind != kinds.Unknown:
+		return nil, fmt.Errorf("%s: %s", from.name(), kinds.Wrong(kind, kinds.Batch))
+	case kind == kinds.Unknown && !named(from.file, ".toml"):
 		return nil, fmt.Errorf("%s: is neither a batch, a TOML file with [[job]] tables, nor a script that begins with #!, nor a log of jobs that is known; bourse check says what is wrong with a batch, and a log goes with --max-price", from.name())
 	}
 	if err := cmp.Or(c.unmeantForTraces("a batch"), c.unmeant("a batch; write it into "+from.name()+", or leave it out")); err != nil {
@@ -104,7 +105,7 @@ const mostInput = 64 << 20
 
 // look says what a file holds. text is all of the standard input, which cannot be read
 // twice.
-func (c *submitting) look(file string) (text []byte, kind configs.Kind, err error) {
+func (c *submitting) look(file string) (text []byte, kind kinds.Kind, err error) {
 	if file != workload.Stdin {
 		return nil, flags.KindOfFile(file), flags.FileThere(file)
 	}
@@ -117,7 +118,7 @@ func (c *submitting) look(file string) (text []byte, kind configs.Kind, err erro
 	if plain, err := files.Text(text); err == nil {
 		text = plain
 	}
-	return text, configs.KindOf(text), nil
+	return text, kinds.Of(text), nil
 }
 
 // ofTrace are the flags of a job that hold for each job of a trace.

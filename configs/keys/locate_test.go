@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"fmt"
@@ -41,38 +41,38 @@ func TestLocate_FindsEveryFormOfKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := locate(text)
-	root := path("")
-	site := root.key("site")
-	for p, want := range map[path]int{
-		root.key("name"):                                2,
-		root.key("quoted"):                              3,
-		root.key("quoted").key("part"):                  3,
-		root.key("many"):                                4,
-		root.key("list").at(0):                          8,
-		root.key("list").at(1).at(1):                    9,
-		root.key("in").key("a"):                         11,
-		root.key("in").key("b").key("c").at(1):          11,
-		root.key("in").key("b").key("c").at(1).key("d"): 11,
+	root := Path("")
+	site := root.Key("site")
+	for p, want := range map[Path]int{
+		root.Key("name"):                                2,
+		root.Key("quoted"):                              3,
+		root.Key("quoted").Key("part"):                  3,
+		root.Key("many"):                                4,
+		root.Key("list").At(0):                          8,
+		root.Key("list").At(1).At(1):                    9,
+		root.Key("in").Key("a"):                         11,
+		root.Key("in").Key("b").Key("c").At(1):          11,
+		root.Key("in").Key("b").Key("c").At(1).Key("d"): 11,
 		site:                          13,
-		site.at(0):                    13,
-		site.at(0).key("name"):        14,
-		site.at(0).key("group").at(0): 15,
-		site.at(0).key("group").at(1).key("name"): 18,
-		site.at(0).key("workload"):                19,
-		site.at(0).key("workload").key("load"):    20,
-		site.at(0).key("workload").key("none"):    19, // its table's
-		site.at(1):                                21,
-		site.at(1).key("group").at(0).key("name"): 23,
-		site.at(1).key("group").at(0).key("last"): 24,
+		site.At(0):                    13,
+		site.At(0).Key("name"):        14,
+		site.At(0).Key("group").At(0): 15,
+		site.At(0).Key("group").At(1).Key("name"): 18,
+		site.At(0).Key("workload"):                19,
+		site.At(0).Key("workload").Key("load"):    20,
+		site.At(0).Key("workload").Key("none"):    19, // its table's
+		site.At(1):                                21,
+		site.At(1).Key("group").At(0).Key("name"): 23,
+		site.At(1).Key("group").At(0).Key("last"): 24,
 	} {
 		if got := l.lineOf(p); got != want {
 			t.Errorf("%q: line %d, want %d", p, got, want)
 		}
 	}
-	if _, ok := l.lines[root.key("fake")]; ok {
+	if _, ok := l.lines[root.Key("fake")]; ok {
 		t.Error("a key inside a string was taken for one")
 	}
-	if s := site.at(0).key("group").at(1).key("name").String(); s != "site.group.name" {
+	if s := site.At(0).Key("group").At(1).Key("name").String(); s != "site.group.name" {
 		t.Errorf("path %q", s)
 	}
 }
@@ -90,29 +90,29 @@ func TestLocate_KnowsEveryKeyOfTheReader(t *testing.T) {
 		}
 		lines := strings.Split(text, "\n")
 		l := locate(text)
-		var walk func(p path, v any)
-		walk = func(p path, v any) {
+		var walk func(p Path, v any)
+		walk = func(p Path, v any) {
 			switch v := v.(type) {
 			case map[string]any:
 				for k, e := range v {
-					n, ok := l.lines[p.key(k)]
+					n, ok := l.lines[p.Key(k)]
 					if !ok || !strings.Contains(lines[n-1], k) {
-						t.Fatalf("%q at line %d of\n%s", p.key(k), n, text)
+						t.Fatalf("%q at line %d of\n%s", p.Key(k), n, text)
 					}
 					if s, ok := e.(string); ok {
 						if serial, _, _ := strings.Cut(s, "_"); !strings.Contains(lines[n-1], serial+"_") {
-							t.Fatalf("%q: value %q is not on line %d of\n%s", p.key(k), s, n, text)
+							t.Fatalf("%q: value %q is not on line %d of\n%s", p.Key(k), s, n, text)
 						}
 					}
-					walk(p.key(k), e)
+					walk(p.Key(k), e)
 				}
 			case []map[string]any:
 				for i, e := range v {
-					walk(p.at(i), e)
+					walk(p.At(i), e)
 				}
 			case []any:
 				for i, e := range v {
-					walk(p.at(i), e)
+					walk(p.At(i), e)
 				}
 			}
 		}
@@ -180,7 +180,7 @@ func TestNearest_TakesTheFewestEdits(t *testing.T) {
 		"budgte": "budget", "budget-limit": "budget_limit", "cylce": "cycle", "leed": "lead", "nmae": "name",
 		"colour": "", "x": "", "": "", strings.Repeat("name", 100): "",
 	} {
-		if got := nearest(word, known); got != want {
+		if got := Nearest(word, known); got != want {
 			t.Errorf("nearest to %q is %q, want %q", word, got, want)
 		}
 	}

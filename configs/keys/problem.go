@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"cmp"
@@ -29,8 +29,8 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// maxProblems bounds how many problems of one file are reported.
-const maxProblems = 20
+// MaxProblems bounds how many problems of one file are reported.
+const MaxProblems = 20
 
 // Problems lists the problems of a file in the order of its lines: at least one, at most 20.
 // More counts the others.
@@ -64,13 +64,13 @@ func (p *Problems) Unwrap() []error {
 	return list
 }
 
-// problems makes one error of a list; nil if it is empty. Problems of the same line stay in
+// Join makes one error of a list; nil if it is empty. Problems of the same line stay in
 // the order in which they were found.
-func problems(list []*Problem) error {
+func Join(list []*Problem) error {
 	if len(list) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(list, func(a, b *Problem) int { return cmp.Compare(a.Line, b.Line) })
-	n := min(len(list), maxProblems)
+	n := min(len(list), MaxProblems)
 	return &Problems{List: list[:n], More: len(list) - n}
 }

@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"fmt"
@@ -20,18 +20,19 @@ func (n Thousandths) String() string { return strconv.FormatFloat(n.Float(), 'f'
 // Float returns the number, for distributions and reports.
 func (n Thousandths) Float() float64 { return float64(n) / float64(One) }
 
-// maxThousandths is the largest number that is read: a million.
-const maxThousandths = 1_000_000 * One
+// MaxThousandths is the largest number that is read: a million.
+const MaxThousandths = 1_000_000 * One
 
-func thousandths(v any) (Thousandths, error) {
+// ParseThousandths reads a number of TOML with at most three decimals, up to a million.
+func ParseThousandths(v any) (Thousandths, error) {
 	switch v := v.(type) {
 	case int64:
-		if v >= -int64(maxThousandths/One) && v <= int64(maxThousandths/One) {
+		if v >= -int64(MaxThousandths/One) && v <= int64(MaxThousandths/One) {
 			return Thousandths(v) * One, nil
 		}
 		return 0, fmt.Errorf("%d is too large", v)
 	case float64:
-		if math.IsNaN(v) || math.Abs(v) > maxThousandths.Float() {
+		if math.IsNaN(v) || math.Abs(v) > MaxThousandths.Float() {
 			return 0, fmt.Errorf("%v is not a finite number", v)
 		}
 		n := Thousandths(math.Round(v * 1000))
@@ -40,7 +41,7 @@ func thousandths(v any) (Thousandths, error) {
 		}
 		return n, nil
 	}
-	return 0, fmt.Errorf("is %s", kind(v))
+	return 0, fmt.Errorf("is %s", TypeOf(v))
 }
 
 var sizeUnits = []struct {
@@ -56,14 +57,14 @@ const maxSize = 1 << 60
 
 // size returns a memory or disk size in bytes, 0 if the key is not given. The value is a
 // number of bytes, or a string with a unit such as "64GiB" or "1.5TB".
-func (t *table) size(key string) int64 {
-	v, ok := t.take(key)
+func (t *Table) size(key string) int64 {
+	v, ok := t.Take(key)
 	if !ok {
 		return 0
 	}
 	n, err := parseSize(v)
 	if err != nil {
-		t.wrong(key, `%v; must be a number of bytes or a size such as "64GiB" or "500GB"`, err)
+		t.Wrong(key, `%v; must be a number of bytes or a size such as "64GiB" or "500GB"`, err)
 	}
 	return n
 }
@@ -92,5 +93,5 @@ func parseSize(v any) (int64, error) {
 		}
 		return int64(math.Round(f * float64(unit))), nil
 	}
-	return 0, fmt.Errorf("is %s", kind(v))
+	return 0, fmt.Errorf("is %s", TypeOf(v))
 }

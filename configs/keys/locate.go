@@ -1,4 +1,4 @@
-package configs
+package keys
 
 import (
 	"fmt"
@@ -6,26 +6,29 @@ import (
 	"strings"
 )
 
-// path is a place in a file: the keys that lead there, and the indices in the arrays on
+// Path is a place in a file: the keys that lead there, and the indices in the arrays on
 // the way, from 0.
-type path string
+type Path string
 
 const (
 	keySep     = "\x00"
 	ordinalSep = "\x01"
 )
 
-func (p path) key(k string) path { return p + keySep + path(k) }
-func (p path) at(i int) path     { return p + ordinalSep + path(strconv.Itoa(i)) }
+// Key is the place of a key of the table at p.
+func (p Path) Key(k string) Path { return p + keySep + Path(k) }
+
+// At is the place of an element of the array at p, from 0.
+func (p Path) At(i int) Path { return p + ordinalSep + Path(strconv.Itoa(i)) }
 
 // parent returns the place around p, "" for the whole file.
-func (p path) parent() path {
+func (p Path) parent() Path {
 	return p[:max(0, strings.LastIndexAny(string(p), keySep+ordinalSep))]
 }
 
 // String shows the keys with dots, "site.group.nodes". It leaves out the indices, because
 // errors also give the line.
-func (p path) String() string {
+func (p Path) String() string {
 	var b strings.Builder
 	for i, part := range strings.Split(string(p), keySep) {
 		if i > 1 {
@@ -50,15 +53,15 @@ type locator struct {
 	text   string
 	pos    int
 	line   int
-	lines  map[path]int // from 1
-	arrays map[path]int // tables seen so far of each array of tables
+	lines  map[Path]int // from 1
+	arrays map[Path]int // tables seen so far of each array of tables
 	beyond *Problem     // the bound at which it stopped, or nil
 }
 
 // locate costs one walk over the text.
 func locate(text string) *locator {
-	l := &locator{text: text, line: 1, lines: map[path]int{}, arrays: map[path]int{}}
-	var table path
+	l := &locator{text: text, line: 1, lines: map[Path]int{}, arrays: map[Path]int{}}
+	var table Path
 	for l.blank(true); l.pos < len(l.text) && l.beyond == nil; l.blank(true) {
 		before := l.pos
 		if l.text[l.pos] == '[' {
@@ -74,7 +77,7 @@ func locate(text string) *locator {
 }
 
 // lineOf returns the line of p, or of the nearest table around it.
-func (l *locator) lineOf(p path) int {
+func (l *locator) lineOf(p Path) int {
 	for p != "" {
 		if n, ok := l.lines[p]; ok {
 			return n
@@ -84,7 +87,7 @@ func (l *locator) lineOf(p path) int {
 	return 1
 }
 
-func (l *locator) mark(p path, line int) {
+func (l *locator) mark(p Path, line int) {
 	if _, ok := l.lines[p]; !ok {
 		l.lines[p] = line
 	}
@@ -92,7 +95,7 @@ func (l *locator) mark(p path, line int) {
 
 // header reads "[a.b]" or "[[a.b]]" and returns the path of the table that it opens. A key
 // on the way that is an array of tables means its last table.
-func (l *locator) header() path {
+func (l *locator) header() Path {
 	line, double := l.line, false
 	l.pos++
 	if l.peek() == '[' {
@@ -100,18 +103,18 @@ func (l *locator) header() path {
 		l.pos++
 	}
 	keys := l.dotted()
-	var p path
+	var p Path
 	for i, k := range keys {
-		p = p.key(k)
+		p = p.Key(k)
 		l.mark(p, line)
 		n, array := l.arrays[p]
 		switch {
 		case double && i == len(keys)-1:
 			l.arrays[p] = n + 1
-			p = p.at(n)
+			p = p.At(n)
 			l.mark(p, line)
 		case array:
-			p = p.at(n - 1)
+			p = p.At(n - 1)
 		}
 	}
 	for l.peek() == ']' {
@@ -121,10 +124,10 @@ func (l *locator) header() path {
 }
 
 // pair reads "a.b = value" of the given table.
-func (l *locator) pair(table path, depth int) {
+func (l *locator) pair(table Path, depth int) {
 	line, p := l.line, table
 	for _, k := range l.dotted() {
-		p = p.key(k)
+		p = p.Key(k)
 		l.mark(p, line)
 	}
 	l.blank(false)
@@ -180,7 +183,7 @@ func bare(c byte) bool {
 }
 
 // value skips one value and marks what is in it.
-func (l *locator) value(p path, depth int) {
+func (l *locator) value(p Path, depth int) {
 	if depth > maxDepth {
 		l.stop("arrays and tables are nested more than %d deep", maxDepth)
 		return
@@ -191,8 +194,8 @@ func (l *locator) value(p path, depth int) {
 	case '[':
 		l.pos++
 		for i := 0; l.more(']'); i++ {
-			l.mark(p.at(i), l.line)
-			l.value(p.at(i), depth+1)
+			l.mark(p.At(i), l.line)
+			l.value(p.At(i), depth+1)
 		}
 	case '{':
 		l.pos++

@@ -1,11 +1,11 @@
-package configs
+package keys
 
 import "strings"
 
-// nearest returns the known word with the fewest edits (insert, delete or replace a letter,
+// Nearest returns the known word with the fewest edits (insert, delete or replace a letter,
 // swap two neighbours) from word, if these are few for its length. Of equals it returns the
 // first in the list; "" if none is near.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		if d := edits(word, k); d < least && d <= 1+len(k)/4 && d < len(word) {
@@ -42,9 +42,9 @@ func edits(a, b string) int {
 	return last[len(b)]
 }
 
-// choose ends a message about an unknown name with the known names.
-func choose(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+// Choose ends a message about an unknown name with the known names.
+func Choose(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
 		return "; did you mean \"" + near + "\"?"
 	}
 	if len(known) == 0 {

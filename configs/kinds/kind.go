@@ -1,4 +1,4 @@
-package configs
+package kinds
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/bourse-grid/bourse/configs/keys"
 )
 
 // Kind is what a file describes.
@@ -17,29 +19,29 @@ type Kind string
 
 // The kinds of TOML files, known by their tables.
 const (
-	KindScenario      Kind = "scenario"       // [[site]]
-	KindSiteProcess   Kind = "site process"   // [[group]] and [listen]
-	KindBrokerProcess Kind = "broker process" // [broker] and [listen]
-	KindSite          Kind = "site"           // [[group]]
-	KindBroker        Kind = "broker"         // [broker] or [[broker]]
-	KindBatch         Kind = "batch"          // [[job]]
-	KindSweep         Kind = "sweep"          // [[parameter]]
+	Scenario      Kind = "scenario"       // [[site]]
+	SiteProcess   Kind = "site process"   // [[group]] and [listen]
+	BrokerProcess Kind = "broker process" // [broker] and [listen]
+	Site          Kind = "site"           // [[group]]
+	Broker        Kind = "broker"         // [broker] or [[broker]]
+	Batch         Kind = "batch"          // [[job]]
+	Sweep         Kind = "sweep"          // [[parameter]]
 )
 
 // The kinds of other files, known by how they begin.
 const (
-	KindProblem Kind = "problem"
-	KindLook    Kind = "look"
-	KindContext Kind = "context"
-	KindRun     Kind = "run"
-	KindTrace   Kind = "trace"
-	KindScript  Kind = "script"
-	KindJournal Kind = "journal"
-	KindPEM     Kind = "PEM"
-	KindJSON    Kind = "JSON"
-	KindPacked  Kind = "packed"
-	KindBinary  Kind = "binary"
-	KindUnknown Kind = ""
+	Problem Kind = "problem"
+	Look    Kind = "look"
+	Context Kind = "context"
+	Run     Kind = "run"
+	Trace   Kind = "trace"
+	Script  Kind = "script"
+	Journal Kind = "journal"
+	PEM     Kind = "PEM"
+	JSON    Kind = "JSON"
+	Packed  Kind = "packed"
+	Binary  Kind = "binary"
+	Unknown Kind = ""
 )
 
 // kinds lists what files are, how they are known, and which command takes them. The first
@@ -51,25 +53,25 @@ var kinds = []struct {
 	For    string   // who takes it
 	Tables []string // that a TOML file of the kind has, nil for other files
 }{
-	{KindSweep, "a sweep", "[[parameter]]", "bourse sweep", []string{"parameter"}},
-	{KindScenario, "a scenario", "[[site]]", "bourse simulate", []string{"site"}},
-	{KindBrokerProcess, "the file of a broker's process", "[listen] and [broker]", "bourse broker", []string{"listen", "broker"}},
-	{KindSiteProcess, "the file of a site's process", "[listen] and [[group]]", "bourse site", []string{"listen"}},
-	{KindSiteProcess, "the file of a site's process", "[[vo]] and [[group]]", "bourse site", []string{"vo"}},
-	{KindSite, "the snapshot of a site", "[[group]]", "bourse quote", []string{"group"}},
-	{KindBroker, "a broker", "[broker]", "bourse check", []string{"broker"}},
-	{KindBatch, "a batch of jobs", "[[job]]", "bourse submit", []string{"job"}},
-	{KindProblem, "a problem", `JSON with "slots" and "jobs"`, "bourse search and bourse plan", nil},
-	{KindLook, "a saved snapshot of a cluster", `JSON with "at", "nodes" and "jobs"`, "bourse forecast and bourse quote", nil},
-	{KindContext, "a context file", `JSON with "broker"`, "--context", nil},
-	{KindRun, "a file of a run's folder", `JSON with "scenario" or "sites"`, "bourse report, with the folder", nil},
-	{KindTrace, "a log of jobs", "records, a line each", "bourse replay and bourse convert", nil},
-	{KindScript, "a script", "#! in its first line", "bourse submit, or the key script of a job in a batch", nil},
-	{KindJournal, "a journal", `"bourse journal" in its first line`, "bourse journal show and verify", nil},
-	{KindPEM, "a certificate or a key", "PEM", "the keys of [tls]", nil},
-	{KindJSON, "JSON", "its brackets", "", nil},
-	{KindPacked, "a packed file", "its first bytes", "bourse replay and bourse convert, if it is a log of jobs", nil},
-	{KindBinary, "binary data", "bytes of 0", "", nil},
+	{Sweep, "a sweep", "[[parameter]]", "bourse sweep", []string{"parameter"}},
+	{Scenario, "a scenario", "[[site]]", "bourse simulate", []string{"site"}},
+	{BrokerProcess, "the file of a broker's process", "[listen] and [broker]", "bourse broker", []string{"listen", "broker"}},
+	{SiteProcess, "the file of a site's process", "[listen] and [[group]]", "bourse site", []string{"listen"}},
+	{SiteProcess, "the file of a site's process", "[[vo]] and [[group]]", "bourse site", []string{"vo"}},
+	{Site, "the snapshot of a site", "[[group]]", "bourse quote", []string{"group"}},
+	{Broker, "a broker", "[broker]", "bourse check", []string{"broker"}},
+	{Batch, "a batch of jobs", "[[job]]", "bourse submit", []string{"job"}},
+	{Problem, "a problem", `JSON with "slots" and "jobs"`, "bourse search and bourse plan", nil},
+	{Look, "a saved snapshot of a cluster", `JSON with "at", "nodes" and "jobs"`, "bourse forecast and bourse quote", nil},
+	{Context, "a context file", `JSON with "broker"`, "--context", nil},
+	{Run, "a file of a run's folder", `JSON with "scenario" or "sites"`, "bourse report, with the folder", nil},
+	{Trace, "a log of jobs", "records, a line each", "bourse replay and bourse convert", nil},
+	{Script, "a script", "#! in its first line", "bourse submit, or the key script of a job in a batch", nil},
+	{Journal, "a journal", `"bourse journal" in its first line`, "bourse journal show and verify", nil},
+	{PEM, "a certificate or a key", "PEM", "the keys of [tls]", nil},
+	{JSON, "JSON", "its brackets", "", nil},
+	{Packed, "a packed file", "its first bytes", "bourse replay and bourse convert, if it is a log of jobs", nil},
+	{Binary, "binary data", "bytes of 0", "", nil},
 }
 
 // words says what a kind is, for people, and how it is known.
@@ -92,8 +94,8 @@ func (k Kind) For() string {
 	return ""
 }
 
-// WrongKind is what is said of a file of one kind where another must be.
-func WrongKind(is, want Kind) string {
+// Wrong is what is said of a file of one kind where another must be.
+func Wrong(is, want Kind) string {
 	said := "this is " + is.words()
 	if to := is.For(); to != "" {
 		said += ", for " + to
@@ -108,22 +110,22 @@ func kindOf(has func(string) bool) Kind {
 			return one.Kind
 		}
 	}
-	return KindUnknown
+	return Unknown
 }
 
-// kind is the kind of the file that a root table is of.
-func (t *table) kind() Kind {
-	return kindOf(func(name string) bool { _, ok := t.keys[name]; return ok })
+// OfTable is the kind of the file that a root table is of.
+func OfTable(t *keys.Table) Kind {
+	return kindOf(func(name string) bool { _, ok := t.Keys[name]; return ok })
 }
 
-// must refuses a file of another kind, in one problem. Kinds that lack a table of the wanted
+// Must refuses a file of another kind, in one problem. Kinds that lack a table of the wanted
 // one, and may be meant to be it, pass: what lacks is then said with its key.
-func (t *table) must(want Kind, near ...Kind) error {
-	is := t.kind()
-	if is == want || is == KindUnknown || slices.Contains(near, is) {
+func Must(t *keys.Table, want Kind, near ...Kind) error {
+	is := OfTable(t)
+	if is == want || is == Unknown || slices.Contains(near, is) {
 		return nil
 	}
-	return problems([]*Problem{{File: t.doc.file, Text: WrongKind(is, want)}})
+	return keys.Join([]*keys.Problem{{File: t.FileName(), Text: Wrong(is, want)}})
 }
 
 // The first lines of traces: of SWF and GWF, and of tables.
@@ -134,63 +136,63 @@ var (
 	})
 )
 
-// KindOf says what a text is, KindUnknown if it is nothing that is known. The beginning of a
+// Of says what a text is, Unknown if it is nothing that is known. The beginning of a
 // long text is enough where it is no TOML and no JSON.
-func KindOf(text []byte) Kind {
+func Of(text []byte) Kind {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	begin := bytes.TrimLeft(text, " \t\r\n")
 	is := func(magic string) bool { return bytes.HasPrefix(begin, []byte(magic)) }
 	switch {
 	case is("\x1f\x8b"), is("BZh"), is("\x28\xb5\x2f\xfd"), is("\xfd7zXZ"), is("PK\x03\x04"), is("7z\xbc\xaf"):
-		return KindPacked
+		return Packed
 	case is("PAR1"), is("/PBS"):
-		return KindTrace
+		return Trace
 	case is("#!"):
-		return KindScript
+		return Script
 	case is("bourse journal"):
-		return KindJournal
+		return Journal
 	case is("-----BEGIN "):
-		return KindPEM
+		return PEM
 	case is("{"):
 		return kindOfJSON(text)
 	case bytes.IndexByte(text, 0) >= 0:
-		return KindBinary
+		return Binary
 	case traceHead().Match(begin), tableHead().Match(begin):
-		return KindTrace
+		return Trace
 	}
 	keys := map[string]any{}
 	if _, err := toml.Decode(string(text), &keys); err == nil && len(keys) > 0 {
 		return kindOf(func(name string) bool { _, ok := keys[name]; return ok })
 	}
-	return KindUnknown
+	return Unknown
 }
 
 // kindOfJSON says what a JSON object is by its keys.
 func kindOfJSON(text []byte) Kind {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(text, &keys) != nil {
-		return KindJSON
+		return JSON
 	}
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { _, ok := keys[name]; return !ok })
 	}
 	switch {
 	case has("slots", "jobs"):
-		return KindProblem
+		return Problem
 	case has("at", "nodes"):
-		return KindLook
+		return Look
 	case has("broker", "ca"), has("broker", "sites"), has("sites", "ca"), len(keys) == 1 && has("broker"):
-		return KindContext
+		return Context
 	case has("format", "scenario"), has("sites", "brokers"):
-		return KindRun
+		return Run
 	}
-	return KindJSON
+	return JSON
 }
 
 // notTOML says what a text is that is no TOML, "" if that is not known.
 func notTOML(text []byte) string {
-	k := KindOf(text)
-	if k == KindUnknown {
+	k := Of(text)
+	if k == Unknown {
 		return ""
 	}
 	said := "not TOML: this is " + k.words()
