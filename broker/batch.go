@@ -120,6 +120,9 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if r := sense(now, j); r.Refused() {
 		return r
 	}
+	if r := unsoundGather(j); r.Refused() {
+		return r
+	}
 	switch {
 	case j.Array.Some() && j.Array.Check() != nil:
 		return reason(grid.Invalid, "array: %s", j.Array.Check().Error())

@@ -57,8 +57,7 @@ type (
 func (gatherDue) Kind() string  { return "GatherDue" }
 func (gatherWait) Kind() string { return "GatherWait" }
 
-// afterAbort is how long after an ABORT the next round is, and settleEvery how often sites are
-// asked about the pilots of a job that is placed or over.
+// settleEvery is how often sites are asked about the pilots of a job that is placed or over.
 const settleEvery = grid.Minute
 
 // begin begins to gather a job, or goes on after a restart.
@@ -93,7 +92,7 @@ func (x *gatherJob) revive() {
 // order is what is to be gathered.
 func (x *gatherJob) order() gather.Order {
 	j := x.job
-	o := gather.Order{Length: seconds(j.Parts[0].Length), Waste: j.Gather.Waste, Deadline: int64(j.Gather.Deadline / grid.Second)}
+	o := gather.Order{Length: lengthOf(j), Waste: j.Gather.Waste, Deadline: int64(j.Gather.Deadline / grid.Second)}
 	for i := range j.Parts {
 		p := gather.Part{Nodes: int64(j.Parts[i].Nodes), Cluster: int64(j.Parts[i].Nodes)}
 		if i < len(x.state.Parts) && x.state.Parts[i].Cluster > 0 {
@@ -102,6 +101,14 @@ func (x *gatherJob) order() gather.Order {
 		o.Parts = append(o.Parts, p)
 	}
 	return o
+}
+
+// lengthOf is how long its parts run.
+func lengthOf(j *jobs.Job) int64 {
+	if len(j.Parts) == 0 {
+		return 0
+	}
+	return seconds(j.Parts[0].Length)
 }
 
 func seconds(d grid.Duration) int64 { return int64((d + grid.Second - 1) / grid.Second) }
@@ -150,9 +157,19 @@ func (x *gatherJob) reconcile(now grid.Time, gs *gathers) {
 	case !s.Open():
 		x.g.Withdraw(at)
 		x.g.Fallen(at)
-	case x.g.Phase() == gather.Committing && s == grid.JobWaiting && x.tx == nil:
+	case x.g.Phase() != gather.Committing || x.tx != nil:
+	case s == grid.JobWaiting && x.worked(): // the window is lost
 		x.g.Fallen(at)
+	case s == grid.JobWaiting:
+		x.g.Aborted(at)
+	case s == grid.JobPlaced && !x.worked():
+		x.g.Whole()
 	}
+}
+
+// worked reports whether the record says that the window was committed.
+func (x *gatherJob) worked() bool {
+	return slices.ContainsFunc(x.state.Pilots, func(p grid.GatheringPilot) bool { return p.Worked > 0 })
 }
 
 // seconds is an instant in the gather's time.
@@ -284,13 +301,9 @@ func (gs *gathers) round(now grid.Time, x *gatherJob, out *agents.Outbox) {
 			paid := gs.idling(p.Price, idle)
 			f.Idled = append(f.Idled, facts.PilotIdled{Pilot: x.pilot(s.Part, s.Pilot), Site: p.Site, Idle: idle, Posted: paid})
 		}
-		x.g.Seen(s)
 	}
-	x.look.At, x.look.Pilots = x.seconds(now), nil
-	var acts []gather.Act
-	if x.job.State == grid.JobWaiting {
-		acts = x.g.Round(x.look)
-	}
+	x.look.At = x.seconds(now)
+	acts := x.decide(now)
 	x.state.Pilots, x.state.Try = nil, nil
 	x.state.Parts = slices.Clone(x.state.Parts)
 	x.g.Save(&x.state)
@@ -301,6 +314,19 @@ func (gs *gathers) round(now grid.Time, x *gatherJob, out *agents.Outbox) {
 		gs.record(x, f, out)
 	}
 	gs.carryOut(now, x, acts, out)
+}
+
+// decide follows the rules. While a transaction or a window is there, it only sees.
+func (x *gatherJob) decide(now grid.Time) []gather.Act {
+	switch j := x.job; {
+	case j.State != grid.JobWaiting:
+		x.g.Seen(x.look.Pilots...)
+		return nil
+	case now.Add(j.Parts[0].Length) >= j.Deadline:
+		x.g.Seen(x.look.Pilots...)
+		return x.g.Withdraw(x.look.At)
+	}
+	return x.g.Round(x.look)
 }
 
 // record records how far a job is.
@@ -411,12 +437,11 @@ func (gs *gathers) carryOut(now grid.Time, x *gatherJob, acts []gather.Act, out 
 			gs.Record(facts.JobPostponed{Job: x.job.Name, Reason: givenUp(a), Final: true}, out)
 		}
 	}
-	switch {
-	case commit:
-		gs.commit(now, x, out)
-	case len(acts) > 0:
-		x.ref = 0
+	if len(acts) > 0 {
 		gs.tell(x, out)
+	}
+	if commit {
+		gs.commit(now, x, out)
 	}
 	next := now.Add(settleEvery)
 	if x.job.State == grid.JobWaiting {
@@ -428,7 +453,7 @@ func (gs *gathers) carryOut(now grid.Time, x *gatherJob, acts []gather.Act, out 
 // givenUp is why a job is abandoned, in words.
 func givenUp(a gather.Act) grid.Reason {
 	switch a.Why {
-	case gather.ByDeadline:
+	case gather.ByDeadline, gather.ByWithdrawn:
 		return reason(grid.Expired, "its deadline to be gathered has passed (deadline)")
 	case gather.ByWaste:
 		return reason(grid.LimitTime, "its pilots have idled all that they may (waste)")
@@ -503,4 +528,33 @@ func (gs *gathers) start(now grid.Time, out *agents.Outbox) {
 			gs.begin(now, j, out)
 		}
 	}
+}
+
+// unsoundGather says what is wrong with how a job is to be gathered; no reason: nothing is.
+func unsoundGather(j *grid.Job) grid.Reason {
+	if j.Gather == nil {
+		return grid.Reason{}
+	}
+	var had []string
+	for i := range j.Parts {
+		p := &j.Parts[i]
+		switch {
+		case len(p.Sites) != 1 || slices.Contains(had, p.Sites[0]):
+			return reason(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
+		case p.Length != j.Parts[0].Length || p.Offset != 0:
+			return reason(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
+		}
+		had = append(had, p.Sites[0])
+	}
+	switch g := j.Gather; {
+	case j.Array.Some():
+		return reason(grid.Invalid, "gather: an array cannot be gathered; submit a job for each index")
+	case g.Deadline < 0 || g.Deadline > gather.MostLength*grid.Second:
+		return reason(grid.Invalid, "gather: a deadline of %s must be 0 to %d s", g.Deadline.Words(), gather.MostLength)
+	}
+	x := gatherJob{job: jobs.NewJob(*j)}
+	if o := x.order(); o.Check() != nil {
+		return reason(grid.Invalid, "gather: %v", o.Check())
+	}
+	return grid.Reason{}
 }

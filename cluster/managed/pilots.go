@@ -39,6 +39,7 @@ type pilot struct {
 	nodes   []string      // likewise
 	until   grid.Time     // its limit, while it runs
 	shown   grid.Duration // what it was last seen to be granted
+	why     grid.Reason   // the manager's, if it was refused
 }
 
 const (
@@ -350,7 +351,7 @@ func unclaimed(b *Backend, e *entry, now grid.Time) act {
 	if e.submitted == 0 {
 		return give(agents.Claim)
 	}
-	p.leaves, e.want = true, gone // in case that it still comes
+	p.leaves, p.why, e.want = true, e.why, gone // in case that it still comes
 	return act{}
 }
 
@@ -367,7 +368,7 @@ func (b *Backend) dropped(e *entry) {
 	case e.submitted == 0:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
 	case e.last == nil && e.submitted >= b.began && (e.denied || e.seen.asOf.Sub(e.submitted) < remembered):
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotDenied, Reason: cmp.Or(e.why, grid.Because(grid.NoCluster, "the resource manager has not taken it"))})
+		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotDenied, Reason: cmp.Or(p.why, grid.Because(grid.NoCluster, "the resource manager has not taken it"))})
 	default:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotUnknown, Reason: grid.Because(grid.Unknown, "the resource manager no longer knows it")})
 	}
