@@ -46,7 +46,9 @@ type PilotOrder struct {
 type Pilots struct {
 	Ref     uint64
 	Refusal grid.Reason // why nothing can be had or said; the pilots stay as they are
-	Group   grid.Group  // in which they are
+	Group   string      // in which they are; "": in none
+	Cluster int         // its nodes
+	Price   grid.Price  // of one of them
 	At      grid.Time   // the answer shows what was there then, or later
 	Fits    bool        // one more pilot would start now
 	Room    int         // so many more pilots the site takes, of all jobs

@@ -3,7 +3,6 @@ package broker
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"reflect"
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -239,8 +238,8 @@ func (gs *gathers) answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 // take takes what a site says of a part.
 func (x *gatherJob) take(i int, m agents.Pilots) {
 	p := &x.state.Parts[i]
-	if g := &m.Group; p.Group == "" && g.Name != "" {
-		p.Group, p.Cluster, p.Price, p.Performance = g.Name, g.Nodes, g.Price, g.Performance
+	if p.Group == "" && m.Group != "" {
+		p.Group, p.Cluster, p.Price = m.Group, m.Cluster, m.Price
 	}
 	x.look.Fits[i], x.look.Room[i] = m.Fits && !m.Refusal.Refused(), m.Room
 	for _, is := range m.Pilots {
@@ -310,7 +309,7 @@ func (gs *gathers) round(now grid.Time, x *gatherJob, out *agents.Outbox) {
 	for _, a := range acts {
 		f.Acts = append(f.Acts, facts.GatherAct{Do: a.Do.String(), Part: a.Part, Pilot: a.Pilot, Value: a.Value, Why: string(a.Why)})
 	}
-	if len(f.Acts)+len(f.Idled) > 0 || had && !reflect.DeepEqual(before, x.state) {
+	if len(f.Acts)+len(f.Idled) > 0 || had && !before.Same(&x.state) {
 		gs.record(x, f, out)
 	}
 	gs.carryOut(now, x, acts, out)

@@ -1,5 +1,7 @@
 package grid
 
+import "slices"
+
 // PilotState is the state of a pilot, a job that holds nodes and idles until they are needed.
 type PilotState string
 
@@ -45,15 +47,14 @@ type Gathering struct {
 
 // GatheringPart is a part of it, as its site last said.
 type GatheringPart struct {
-	Site        string      `json:"site"`
-	Group       string      `json:"group,omitempty"`
-	Cluster     int         `json:"cluster,omitempty"` // nodes of the group
-	Price       Price       `json:"price,omitempty"`
-	Performance Performance `json:"performance,omitempty"`
-	Pilots      int         `json:"pilots,omitempty"`  // submitted so far
-	Lost        int64       `json:"lost,omitempty"`    // the round that saw its last pilot end by itself; -1: none
-	Denials     int         `json:"denials,omitempty"` // in a row
-	Words       string      `json:"words,omitempty"`   // of the last one
+	Site    string `json:"site"`
+	Group   string `json:"group,omitempty"`
+	Cluster int    `json:"cluster,omitempty"` // nodes of the group
+	Price   Price  `json:"price,omitempty"`
+	Pilots  int    `json:"pilots,omitempty"`  // submitted so far
+	Lost    int64  `json:"lost,omitempty"`    // the round that saw its last pilot end by itself; -1: none
+	Denials int    `json:"denials,omitempty"` // in a row
+	Words   string `json:"words,omitempty"`   // of the last one
 }
 
 // GatheringPilot is a pilot whose end was not seen.
@@ -74,4 +75,11 @@ type GatheringTry struct {
 	Share int64 `json:"share"`
 	Leads bool  `json:"leads,omitempty"`
 	Base  int64 `json:"base"`
+}
+
+// Same reports whether two are the same.
+func (g *Gathering) Same(o *Gathering) bool {
+	return g.ID == o.ID && g.Zero == o.Zero && g.Over == o.Over && g.Tries == o.Tries && g.Commits == o.Commits && g.Start == o.Start && g.Why == o.Why &&
+		(g.Try == nil) == (o.Try == nil) && (g.Try == nil || *g.Try == *o.Try) &&
+		slices.Equal(g.Parts, o.Parts) && slices.Equal(g.Pilots, o.Pilots)
 }

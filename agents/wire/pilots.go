@@ -28,10 +28,8 @@ var pilots = []codec{
 		return m
 	}),
 	form(func(w *writer, m agents.Pilots) *Envelope_Pilots {
-		out := &Pilots{Ref: m.Ref, Refusal: reason(m.Refusal), At: int64(m.At), Fits: m.Fits, Room: int64(m.Room)}
-		if m.Group.Name != "" {
-			out.Group = group(&m.Group)
-		}
+		out := &Pilots{Ref: m.Ref, Refusal: reason(m.Refusal), At: int64(m.At), Fits: m.Fits, Room: int64(m.Room),
+			Group: text(m.Group), Cluster: int64(m.Cluster), Price: int64(m.Price)}
 		for _, p := range m.Pilots {
 			out.Pilots = append(out.Pilots, &PilotIs{Pilot: legID(p.Pilot), State: text(string(p.State)), Begin: int64(p.Begin), End: int64(p.End), Reason: reason(p.Reason)})
 		}
@@ -39,10 +37,8 @@ var pilots = []codec{
 		return &Envelope_Pilots{out}
 	}, func(r *reader, b *Envelope_Pilots) agents.Pilots {
 		p := b.Pilots
-		m := agents.Pilots{Ref: p.GetRef(), Refusal: r.reason("refusal", p.GetRefusal()), At: r.time("at", p.GetAt()), Fits: p.GetFits(), Room: r.whole("room", p.GetRoom(), 0, maxNodes)}
-		if p.GetGroup() != nil {
-			m.Group = r.group(p.GetGroup())
-		}
+		m := agents.Pilots{Ref: p.GetRef(), Refusal: r.reason("refusal", p.GetRefusal()), At: r.time("at", p.GetAt()), Fits: p.GetFits(), Room: r.whole("room", p.GetRoom(), 0, maxNodes),
+			Group: r.name("group", p.GetGroup(), maxName), Cluster: r.whole("cluster", p.GetCluster(), 0, maxNodes), Price: grid.Price(r.credits("price", p.GetPrice()))}
 		if r.count("pilots", len(p.GetPilots()), agents.MaxPilots) {
 			for i, x := range p.GetPilots() {
 				r.enter("pilots", i)

@@ -62,7 +62,7 @@ func samples() []agents.Message {
 		agents.LegOutput{Leg: someLeg, Ref: 5, From: 10, Size: 14, Data: []byte("a\x00\xff\n"), Failure: someWhy},
 		agents.PilotsRequest{Ref: 6, Broker: "vo1", Job: "wave", User: "ana", Group: "main", Nodes: 16, Limit: 15_120_000,
 			Orders: []agents.PilotOrder{{Pilot: someLeg, Granted: 90_000}, {Pilot: otherLeg, Granted: 150_000, Leave: true}}},
-		agents.Pilots{Ref: 6, Refusal: someWhy, Group: grid.Group{Site: "north", Name: "main", Nodes: 128, Performance: 1500, Price: 1_250_000, Machine: machine},
+		agents.Pilots{Ref: 6, Refusal: someWhy, Group: "main", Cluster: 128, Price: 1_250_000,
 			At: 1_790_000_000_000, Fits: true, Room: 3, Pilots: []agents.PilotIs{{Pilot: someLeg, State: grid.PilotRuns, Begin: 1_790_000_060_000},
 				{Pilot: otherLeg, State: grid.PilotOver, Begin: 1_790_000_000_000, End: 1_790_000_060_000, Reason: someWhy}}},
 		agents.ReplicaStep{Group: "broker:vo1", Raft: []byte{8, 3}},

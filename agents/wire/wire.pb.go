@@ -5465,11 +5465,13 @@ type Pilots struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Refusal       *Reason                `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"` // absent: none
-	Group         *Group                 `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`     // absent: none
+	Group         string                 `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`     // "": none
 	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
 	Fits          bool                   `protobuf:"varint,5,opt,name=fits,proto3" json:"fits,omitempty"`
 	Room          int64                  `protobuf:"varint,6,opt,name=room,proto3" json:"room,omitempty"`
 	Pilots        []*PilotIs             `protobuf:"bytes,7,rep,name=pilots,proto3" json:"pilots,omitempty"`
+	Cluster       int64                  `protobuf:"varint,8,opt,name=cluster,proto3" json:"cluster,omitempty"` // nodes of the group
+	Price         int64                  `protobuf:"varint,9,opt,name=price,proto3" json:"price,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5518,11 +5520,11 @@ func (x *Pilots) GetRefusal() *Reason {
 	return nil
 }
 
-func (x *Pilots) GetGroup() *Group {
+func (x *Pilots) GetGroup() string {
 	if x != nil {
 		return x.Group
 	}
-	return nil
+	return ""
 }
 
 func (x *Pilots) GetAt() int64 {
@@ -5551,6 +5553,20 @@ func (x *Pilots) GetPilots() []*PilotIs {
 		return x.Pilots
 	}
 	return nil
+}
+
+func (x *Pilots) GetCluster() int64 {
+	if x != nil {
+		return x.Cluster
+	}
+	return 0
+}
+
+func (x *Pilots) GetPrice() int64 {
+	if x != nil {
+		return x.Price
+	}
+	return 0
 }
 
 type PilotIs struct {
@@ -6072,15 +6088,17 @@ const file_wire_proto_rawDesc = "" +
 	"PilotOrder\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x18\n" +
 	"\agranted\x18\x02 \x01(\x03R\agranted\x12\x14\n" +
-	"\x05leave\x18\x03 \x01(\bR\x05leave\"\xd9\x01\n" +
+	"\x05leave\x18\x03 \x01(\bR\x05leave\"\xf5\x01\n" +
 	"\x06Pilots\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12-\n" +
-	"\arefusal\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05group\x18\x03 \x01(\v2\x12.bourse.wire.GroupR\x05group\x12\x0e\n" +
+	"\arefusal\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x14\n" +
+	"\x05group\x18\x03 \x01(\tR\x05group\x12\x0e\n" +
 	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x12\n" +
 	"\x04fits\x18\x05 \x01(\bR\x04fits\x12\x12\n" +
 	"\x04room\x18\x06 \x01(\x03R\x04room\x12,\n" +
-	"\x06pilots\x18\a \x03(\v2\x14.bourse.wire.PilotIsR\x06pilots\"\x9e\x01\n" +
+	"\x06pilots\x18\a \x03(\v2\x14.bourse.wire.PilotIsR\x06pilots\x12\x18\n" +
+	"\acluster\x18\b \x01(\x03R\acluster\x12\x14\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\"\x9e\x01\n" +
 	"\aPilotIs\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -6329,15 +6347,14 @@ var file_wire_proto_depIdxs = []int32{
 	63,  // 134: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
 	5,   // 135: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
 	9,   // 136: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
-	10,  // 137: bourse.wire.Pilots.group:type_name -> bourse.wire.Group
-	65,  // 138: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
-	5,   // 139: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
-	9,   // 140: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
-	141, // [141:141] is the sub-list for method output_type
-	141, // [141:141] is the sub-list for method input_type
-	141, // [141:141] is the sub-list for extension type_name
-	141, // [141:141] is the sub-list for extension extendee
-	0,   // [0:141] is the sub-list for field type_name
+	65,  // 137: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
+	5,   // 138: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
+	9,   // 139: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
+	140, // [140:140] is the sub-list for method output_type
+	140, // [140:140] is the sub-list for method input_type
+	140, // [140:140] is the sub-list for extension type_name
+	140, // [140:140] is the sub-list for extension extendee
+	0,   // [0:140] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }

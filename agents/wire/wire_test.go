@@ -398,13 +398,13 @@ func TestWire_NewFieldsArePassedOver(t *testing.T) {
 	}
 }
 
-// A site stamps what it sends, but for the output of work; brokers and replicas stamp
+// A site stamps what it sends, but for the output of work and what is known of pilots; brokers and replicas stamp
 // nothing.
 func TestWire_EndsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, m := range samples() {
 		want := [2]agents.Role{agents.Broker, agents.Site}
-		if _, stamped := m.(agents.Stamped); stamped || m.Kind() == (agents.LegOutput{}).Kind() {
+		if _, stamped := m.(agents.Stamped); stamped || m.Kind() == (agents.LegOutput{}).Kind() || m.Kind() == (agents.Pilots{}).Kind() {
 			want = [2]agents.Role{agents.Site, agents.Broker}
 		}
 		if strings.HasPrefix(m.Kind(), "Replica") {

@@ -36,7 +36,7 @@ func (rec *State) applyFact(f agents.Fact) {
 	case facts.JobBroken:
 		rec.applyBroken(f)
 	case facts.Gathered:
-		rec.applyGathered(f)
+		applyGathered(rec, f)
 	case facts.JobCancelled:
 		rec.applyCancelled(f)
 	case facts.JobsForgotten:

@@ -29,7 +29,7 @@ func (j *Job) SetAside() grid.Credits {
 }
 
 // applyGathered notes how far a job's pilots are, and pays for those that are over.
-func (rec *State) applyGathered(f facts.Gathered) {
+func applyGathered(rec *State, f facts.Gathered) {
 	j := rec.Names[f.Job]
 	if g := j.gathered; g != nil && g.aside > 0 {
 		rec.Accounts.Void(asideOf(&g.state))
@@ -39,14 +39,14 @@ func (rec *State) applyGathered(f facts.Gathered) {
 			rec.Accounts.Pay(j.User, x.Site, x.Posted)
 		}
 	}
-	rec.gather(j, f.State, f.Pending)
+	gather(rec, j, f.State, f.Pending)
 	if j.State == grid.JobWaiting {
 		j.because(grid.Reason{})
 	}
 }
 
 // gather keeps how far a job's pilots are, and sets money aside for them.
-func (rec *State) gather(j *Job, state grid.Gathering, aside grid.Credits) {
+func gather(rec *State, j *Job, state grid.Gathering, aside grid.Credits) {
 	j.own().gathered = &gathered{state, aside}
 	if aside > 0 {
 		rec.Accounts.Reserve(asideOf(&state), j.User, state.Parts[0].Site, aside)

@@ -176,7 +176,7 @@ func (rec *State) loadJob(m *facts.JobMemory) {
 		rec.closeArray(j)
 	}
 	if m.Gathering != nil {
-		rec.gather(j, *m.Gathering, m.SetAside)
+		gather(rec, j, *m.Gathering, m.SetAside)
 	}
 	if len(m.Offers) > 0 {
 		j.own().offers = &offers{slices.Clone(m.Offers)}

@@ -192,7 +192,7 @@ func (b *Backend) aboutPilots(now grid.Time, m agents.PilotsRequest, follow bool
 		a.Refusal = b.silent()
 	}
 	if g >= 0 {
-		a.Group = b.cfg.Groups[g]
+		a.Group, a.Cluster, a.Price = b.cfg.Groups[g].Name, b.cfg.Groups[g].Nodes, b.cfg.Groups[g].Price
 	}
 	for _, o := range m.Orders {
 		p := b.pilots.find(o.Pilot)
@@ -238,7 +238,7 @@ func (b *Backend) newPilot(now grid.Time, m agents.PilotsRequest, o agents.Pilot
 		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %d pilots at once", b.cfg.Site, b.cfg.Pilots))
 	}
 	b.pilots.forget(now)
-	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group.Name, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User})
+	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User})
 	p := b.pilots.find(o.Pilot)
 	b.pilotEntry(p)
 	return p
