@@ -58,7 +58,7 @@ type Pilots struct {
 // PilotIs is what is known of a pilot.
 type PilotIs struct {
 	Pilot      grid.LegID
-	State      grid.PilotState
+	State      grid.PilotState // one of a later build: it is asked for again
 	Begin, End grid.Time   // by its manager; 0: not yet, or never
 	Reason     grid.Reason // of one that is denied, or has ended early
 }

@@ -42,21 +42,11 @@ var pilots = []codec{
 		if r.count("pilots", len(p.GetPilots()), agents.MaxPilots) {
 			for i, x := range p.GetPilots() {
 				r.enter("pilots", i)
-				m.Pilots = append(m.Pilots, agents.PilotIs{Pilot: r.legID("pilot", x.GetPilot()), State: r.pilotState("state", x.GetState()),
+				m.Pilots = append(m.Pilots, agents.PilotIs{Pilot: r.legID("pilot", x.GetPilot()), State: grid.PilotState(r.name("state", x.GetState(), maxCode)),
 					Begin: r.time("begin", x.GetBegin()), End: r.time("end", x.GetEnd()), Reason: r.reason("reason", x.GetReason())})
 				r.leave()
 			}
 		}
 		return m
 	}),
-}
-
-// pilotState reads the state of a pilot. One of a later build counts as unknown to this one: it
-// may wait or run, and is asked for again.
-func (r *reader) pilotState(field, s string) grid.PilotState {
-	switch p := grid.PilotState(r.name(field, s, maxCode)); p {
-	case grid.PilotWaits, grid.PilotRuns, grid.PilotOver, grid.PilotDenied, grid.PilotUnknown:
-		return p
-	}
-	return grid.PilotWaits
 }
