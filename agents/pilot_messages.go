@@ -59,8 +59,8 @@ type Pilots struct {
 type PilotIs struct {
 	Pilot      grid.LegID
 	State      grid.PilotState // one of a later build: it is asked for again
-	Begin, End grid.Time   // by its manager; 0: not yet, or never
-	Reason     grid.Reason // of one that is denied, or has ended early
+	Begin, End grid.Time       // by its manager; 0: not yet, or never
+	Reason     grid.Reason     // of one that is denied, or has ended early
 }
 
 // ClusterPilotsRequest passes a broker's request on.
