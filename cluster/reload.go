@@ -74,6 +74,16 @@ func (a *Agent) rehearse(now grid.Time, nonce uint64, image facts.ClusterImage, 
 	return r
 }
 
+// Loses lists the legs that would lose their nodes if the next life began with such nodes:
+// that of an agent to which facts have been replayed, and which has not started. It lists
+// those alone that the settings take from them: no time passes, and nothing changes.
+func (a *Agent) Loses(to Nodes) []grid.LegID {
+	if len(a.locks) == 0 {
+		return nil
+	}
+	return a.rehearse(a.now, 1, a.Image().(facts.ClusterImage), to.New()).lost
+}
+
 // renew lets a backend take the place of the present one, and returns its groups.
 func (a *Agent) renew(now grid.Time, m agents.ClusterReload, image facts.ClusterImage, to Nodes) (groups []grid.GroupNodes) {
 	for _, g := range to.Groups {

@@ -230,11 +230,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 	return slices.Concat(keys.List{
 		keys.Named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		keys.Custom("nodes", keys.About{Kind: "whole number, or range in a string", Limits: "1..1000000, such as 16 or \"4..16\""}, func(t *keys.Table, _ string) { least, most = readNodes(t) },
-			"number of nodes at once").ByDefault("of its parts; must be given without any"),
+			"number of nodes at once").ByDefault("1; of its parts, if it has any"),
 		keys.Rule(func(t *keys.Table) {
-			if !t.Has("part") {
-				t.Need("nodes", "16")
-			}
 			if !tabled(t) && !t.Has("part") {
 				t.Need("length", `"2h"`)
 			}

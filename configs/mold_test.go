@@ -57,3 +57,12 @@ func TestReadBatch_DeadlineOfTheWidestSize(t *testing.T) {
 		t.Error("59 minutes are taken for a job that takes an hour at least")
 	}
 }
+
+// A job is of one node if it does not say of how many, as on the command line.
+func TestParseBatch_OneNodeByDefault(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBatch("a.toml", []byte("[[job]]\nname = \"a\"\nlength = \"1m\"\nbudget = 5.0\n"))
+	if err != nil || b.Jobs[0].Nodes != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}

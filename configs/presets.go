@@ -13,7 +13,7 @@ import (
 var presetFiles embed.FS
 
 // presetNames lists the presets in the order in which they are shown.
-var presetNames = []string{"default", "three-traces", "lcg", "sla", "unequal"}
+var presetNames = []string{"default", "three-traces", "lcg", "sla", "unequal", "gpus"}
 
 // Embedded is a scenario that comes with the binary.
 type Embedded struct {

@@ -45,6 +45,7 @@ var (
 	withTable   = &keys.Condition{Text: "with a trace of sacct, CSV or Parquet", Holds: ofTable}
 	withModel   = &keys.Condition{Text: "with a model", Holds: func(t *keys.Table) bool { return !ofTrace(t) }}
 	copyHasLoad = &keys.Condition{Text: "with a model; the load of a trace is raised by copy", Holds: withModel.Holds}
+	withGPUs    = &keys.Condition{Text: "with the model of GPUs", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "gpus" }}
 	withUniform = &keys.Condition{Text: "with the uniform model", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "uniform" }}
 )
 
@@ -113,7 +114,7 @@ func withSource(t *keys.Table, key string) { t.Has(key) }
 // of a trace with prices and deadlines added.
 type VOWorkload struct {
 	Trace          string                  // see workload.Open and Scenario.ResolveTraces; "" for a model
-	Model          string                  // "uniform"; "" for a trace
+	Model          string                  // "uniform" or "gpus"; "" for a trace
 	Days           grid.Duration           // span of submits, above 0; default: the scenario's until
 	Jobs           int                     // number of jobs; trace: at most, default 0: all in Days
 	Skip           int                     // trace: records to skip at the start of the file; default 0
@@ -134,6 +135,9 @@ type VOWorkload struct {
 	Ahead grid.Duration
 
 	Composed Composed // the share of the jobs that have unlike parts
+
+	GPUs, Cores int         // gpus: of the nodes that the jobs are made for, default 8 and 0; see workload.GPUs
+	Uneven      Thousandths // gpus: share of the jobs of a part that ask for more cores than GPUs, 0..1; default 0
 
 	// Coallocated are the shares of the jobs that need several sites at once, together at
 	// most 1; default none.
@@ -158,7 +162,7 @@ type VOWorkload struct {
 // keys lists the keys of [broker.workload]. until is 0 outside a scenario.
 func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 	const wishes = "is only for scenarios; a broker's process has real users"
-	models := []string{"uniform"}
+	models := []string{"uniform", "gpus"}
 	return slices.Concat(keys.List{
 		keys.Days("days", &w.Days, until, "span of submissions").ByDefault("the scenario's `until`"),
 		keys.Custom("trace", keys.About{Kind: "file"}, func(t *keys.Table, _ string) { w.Trace, w.Model = source(t, models) }, "trace file in SWF, GWF, as Slurm's sacct prints it (.sacct), another table (.csv) or Parquet, whose jobs get prices and deadlines; or a `model`"),
@@ -184,9 +188,12 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 			}
 		}),
 		keys.Whole("jobs", &w.Jobs, 0, 1, maxJobs, "number of jobs; with a trace, at most").ByDefault("with a trace all in `days`; with a model it must be given"),
-		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel),
+		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel, withUniform),
 		keys.Between("length", &w.Length, keys.FromTo(10*grid.Minute, 4*grid.Hour), "length of a job, drawn log-uniformly; above 0").When(withModel),
 		keys.Rule(aboveZero(&w.Length)),
+		keys.Whole("gpus", &w.GPUs, 8, 1, grid.MaxPortion, "GPUs of a node. Of 98 jobs 56 ask for 1, 13 for 2, 12 for 4, 11 for 8 and 6 for 16 to 64; less than a node's are a part of one").When(withGPUs),
+		keys.Whole("cores", &w.Cores, 0, 0, grid.MaxPortion, "cores of a node, for `uneven`").ByDefault("0: jobs ask for no cores").When(withGPUs),
+		keys.Share("uneven", &w.Uneven, 0, 0, One, "share of the jobs of a part that ask for twice their share of the cores").When(withGPUs),
 		keys.Whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").When(withTrace),
 		keys.Whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").ByDefault("all").When(withTrace),
 		zoneKey(&w.Zone),

@@ -262,7 +262,7 @@ func (x *Transaction) window(verb string) string {
 		if s != verb {
 			s += ","
 		}
-		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)
+		s += fmt.Sprintf(" %s of %s/%s", count(l.Nodes, "node"), x.at(i), l.Group)
 		if part := x.Legs[i].Part; part != "" {
 			s += " for " + part
 		}

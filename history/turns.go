@@ -34,10 +34,10 @@ func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
 	switch f := f.(type) {
 	case facts.JobSubmitted:
 		if a := f.Job.Array; a.Some() {
-			return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: an array of %d elements (%s), each of %d nodes for %s, at most %v credits",
-				a.Indices.Len(), a.String(), f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
+			return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: an array of %s (%s), each of %s for %s, at most %v credits",
+				count(a.Indices.Len(), "element"), a.String(), count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 		}
-		return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
+		return turn(f.Job.Name, Submitted, grid.Reason{}, "submitted: %s for %s, at most %v credits", count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case facts.ElementsBegun, facts.ElementsDropped, facts.ArrayOver:
 		return ofArray(at, f)
 	case facts.SubmissionRefused:

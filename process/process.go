@@ -48,6 +48,7 @@ type Options struct {
 	// Supervisor is the word after which this program supervises the work of one leg, for
 	// sites of kind local.
 	Supervisor string
+	Force      bool // a site may start by a file that takes nodes away from legs
 	// Simulated makes the settings of a site's simulated cluster and returns remarks for the
 	// operator. It may change the agent's configuration.
 	Simulated func(*configs.SiteProcess, *sites.Config) (nodes cluster.Nodes, remarks []string, err error)
@@ -56,31 +57,33 @@ type Options struct {
 // process is the common part of the processes of sites and brokers: a host with its
 // agents, their journals, the node through which others reach it, the API.
 type process struct {
-	cfg    *configs.Process
-	name   agents.ID // of the agent that others talk to
-	log    zerolog.Logger
-	store  *certificate.Store // of the API; nil: plain text on loopback
-	host   *live.Host
-	in     []*membership // at least one; members hands it out
-	vos    *live.VOs     // between the host and several VOs; nil: there is only one
-	api    apiServer
-	peers  *live.Peers           // of a replica; nil: not a replica
-	after  func(context.Context) // runs while the agents live; nil: nothing
-	before func()                // the first step of leaving; nil: nothing
-	lacks  func() error          // what it cannot serve without, although its agents live; nil: nothing
-	disks  []*journal.Folder
-	twice  []*mirrored                // journals with a second copy
-	fence  chan error                 // receives an error when a second copy belongs to another process
-	known  []agents.ID                // sites that a broker remembers
-	tells  []prometheus.Collector     // further metrics
-	token  atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
-	child  io.Reader                  // of a child process: its end means stop; nil: not a child
+	cfg     *configs.Process
+	name    agents.ID // of the agent that others talk to
+	log     zerolog.Logger
+	store   *certificate.Store // of the API; nil: plain text on loopback
+	host    *live.Host
+	in      []*membership // at least one; members hands it out
+	vos     *live.VOs     // between the host and several VOs; nil: there is only one
+	api     apiServer
+	peers   *live.Peers           // of a replica; nil: not a replica
+	after   func(context.Context) // runs while the agents live; nil: nothing
+	before  func()                // the first step of leaving; nil: nothing
+	lacks   func() error          // what it cannot serve without, although its agents live; nil: nothing
+	unready atomic.Bool           // it has said that it is not ready, and not yet that it is
+	disks   []*journal.Folder
+	twice   []*mirrored                // journals with a second copy
+	fence   chan error                 // receives an error when a second copy belongs to another process
+	known   []agents.ID                // sites that a broker remembers
+	tells   []prometheus.Collector     // further metrics
+	token   atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
+	child   io.Reader                  // of a child process: its end means stop; nil: not a child
 
 	reread   func(context.Context, api.ReloadWish) (api.Reloaded, error) // reads its file again; nil: it cannot
 	changing sync.Mutex                                                  // guards in
 	rereads  sync.Mutex                                                  // held while the file is read again; guards begun and ending
 	begun    bool                                                        // the agents have begun
 	ending   bool                                                        // the process is stopping: no more rereading
+	unread   atomic.Bool                                                 // its file was refused when it was last read again
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
@@ -106,6 +109,9 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	p.host = live.NewHost(live.Options{Log: p.log, Now: WallClock, Wait: true})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)
+		if errors.As(err, &unusable{}) {
+			return err
+		}
 		return failure.Of(err)
 	}
 	served := make(chan error, 1)
@@ -135,12 +141,21 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	for _, m := range in[1:] {
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
 	}
-	line, words := p.log.Info(), "ready"
-	if err := p.lacking(); err != nil {
-		line, words = p.log.Warn().Err(err), "serving, but not ready"
-	}
-	line.Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg(words)
+	p.announce(p.lacking())
 	return p.goOn(ctx, unhook, hangups, served)
+}
+
+// announce says that others can use the agents, or that they can not yet, and why.
+func (p *process) announce(lacks error) {
+	line, words := p.log.Info(), "ready"
+	if lacks != nil {
+		line, words = p.log.Warn().Err(lacks), "serving, but not ready"
+	}
+	p.unready.Store(lacks != nil)
+	if in := p.members(); len(in) > 0 {
+		line = line.Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL())
+	}
+	line.Msg(words)
 }
 
 // goOn keeps the process going until it is told to stop or fails.

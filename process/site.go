@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
@@ -71,15 +73,14 @@ func RunSite(ctx context.Context, file string, o Options) error {
 				return err
 			}
 		}
-		err := p.add(clusterID, behind)
-		if err != nil {
+		if err := p.add(clusterID, behind); err != nil {
 			return err
 		}
 		seller := sites.New(agent)
 		if err := p.add(site, seller); err != nil {
 			return err
 		}
-		return seller.Divides()
+		return p.keeps(seller, behind.Loses(nodes.nodes), o.Force)
 	}, func(o web.Options) (apiServer, error) {
 		if nodes.driver != nil {
 			before := o.Ready
@@ -88,6 +89,27 @@ func RunSite(ctx context.Context, file string, o Options) error {
 		return web.NewSite(o)
 	})
 }
+
+// keeps refuses a file that divides the nodes of legs otherwise or takes nodes away from legs,
+// as a reload would, before anything is recorded: a site that starts by it would lose them. With
+// force it only warns of those.
+func (p *process) keeps(s *sites.Site, lost []grid.LegID, force bool) error {
+	if err := s.Divides(); err != nil {
+		return unusable{err}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	what := takes(len(lost), &lostLegs(s, lost[:1])[0])
+	if force {
+		p.log.Warn().Msg("by this file the site starts although " + what)
+		return nil
+	}
+	return unusable{fmt.Errorf("with this file %s. To keep them, put the file back as it was and start the site again; --force starts it by this file, and they are lost with refund and penalty", what)}
+}
+
+// unusable is an error of a file that only the agents can tell.
+type unusable struct{ error }
 
 // proofKeyMade logs that a key was made. If the site has a journal, this is a warning: the
 // site may have sold windows under another key.

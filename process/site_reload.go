@@ -42,7 +42,9 @@ func (p *process) reload(ctx context.Context, w api.ReloadWish) (r api.Reloaded,
 	case !p.begun:
 		return r, errors.New("the agents have not begun; try again once the process is ready")
 	}
-	if r, err = p.reread(ctx, w); err != nil {
+	r, err = p.reread(ctx, w)
+	p.unread.Store(err != nil || r.Legs > 0 && r.DryRun)
+	if err != nil {
 		p.log.Error().Err(err).Msg("the file was read again but cannot be used: nothing was changed")
 		return r, err
 	}

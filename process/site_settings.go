@@ -125,30 +125,37 @@ func (c *rereading) rehearse(ctx context.Context, w api.ReloadWish, r *api.Reloa
 	if said.Legs == 0 || w.Force || w.DryRun {
 		return nil
 	}
-	first := r.Lost[0]
-	return fmt.Errorf("it would take nodes away from legs (%d), the first %s (job %s of %s, %d nodes of %s until %s). "+
-		"--dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: the next start goes by it",
-		said.Legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
+	return fmt.Errorf("%s. --dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: no start goes by one that takes them away",
+		takes(said.Legs, &r.Lost[0]))
+}
+
+// takes says from whom a file takes nodes away.
+func takes(legs int, first *api.LostLeg) string {
+	return fmt.Sprintf("it would take nodes away from legs (%d), the first %s (job %s of %s, %d nodes of %s until %s)",
+		legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
 }
 
 // losers says whose legs those are.
-func (c *rereading) losers(ctx context.Context, lost []grid.LegID) ([]api.LostLeg, error) {
-	list := make([]api.LostLeg, len(lost))
-	err := c.host.View(ctx, c.name, func(_ grid.Time, a agents.Agent) {
-		of := map[grid.LegID]sites.OpenLeg{}
-		for _, l := range a.(*sites.Site).OpenLegs() {
-			of[l.Leg] = l
-		}
-		for i, id := range lost {
-			l, known := of[id]
-			list[i] = api.LostLeg{Leg: id.String(), Broker: id.Tx.Broker}
-			if known {
-				list[i].Job, list[i].User, list[i].State = l.Job, l.User, l.State.String()
-				list[i].Group, list[i].Nodes, list[i].Start, list[i].End = l.What.Group, l.What.Nodes, api.Instant(l.What.Start), api.Instant(l.What.End)
-			}
-		}
-	})
+func (c *rereading) losers(ctx context.Context, lost []grid.LegID) (list []api.LostLeg, err error) {
+	err = c.host.View(ctx, c.name, func(_ grid.Time, a agents.Agent) { list = lostLegs(a.(*sites.Site), lost) })
 	return list, err
+}
+
+// lostLegs says whose the legs are that lose their nodes.
+func lostLegs(s *sites.Site, lost []grid.LegID) []api.LostLeg {
+	of := map[grid.LegID]sites.OpenLeg{}
+	for _, l := range s.OpenLegs() {
+		of[l.Leg] = l
+	}
+	list := make([]api.LostLeg, len(lost))
+	for i, id := range lost {
+		list[i] = api.LostLeg{Leg: id.String(), Broker: id.Tx.Broker}
+		if l, known := of[id]; known {
+			list[i].Job, list[i].User, list[i].State = l.Job, l.User, l.State.String()
+			list[i].Group, list[i].Nodes, list[i].Start, list[i].End = l.What.Group, l.What.Nodes, api.Instant(l.What.Start), api.Instant(l.What.End)
+		}
+	}
+	return list
 }
 
 // reloadWithin bounds how long the agents may take over a Reload.

@@ -60,17 +60,17 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 		return cluster.Nodes{}, nil, err
 	}
 	agent.Groups, cfg.Groups = groups, groups
+	d.Offer(slurm.Offers(look, cfg.Cluster.Partitions, groups, nodes))
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)
 	if c.Reserves {
 		c.Denied = []string{cfg.Cluster.Holder}
 	}
-	// Slurm knows only whole seconds, by its own clock. It rounds a job's limit up to whole
-	// minutes and checks limits every 30 s: the padding covers both. After a restart, a
+	// Slurm knows only whole seconds, by its own clock. After a restart, a
 	// submission that is not visible may still take effect for as long as a command may
 	// last. That is less than a leg may be late, so the truth is known in time.
-	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: 2 * grid.Minute,
+	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old
 		c.Limits.LookEvery, c.Limits.LookWithin, c.Limits.Late = 10*grid.Second, 10*grid.Second, 20*grid.Second

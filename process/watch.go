@@ -92,6 +92,13 @@ func (w *siteWatch) lacking() error {
 	return nil
 }
 
+// recovered says that the site is ready, once it has what it lacked when it began.
+func (w *siteWatch) recovered() {
+	if w.p.unready.Load() && w.lacking() == nil {
+		w.p.announce(nil)
+	}
+}
+
 // begin watches until the process ends.
 func (w *siteWatch) begin(ctx context.Context) {
 	go func() {
@@ -108,6 +115,7 @@ func (w *siteWatch) begin(ctx context.Context) {
 			case <-again.C:
 				w.try(ctx)
 			}
+			w.recovered()
 		}
 	}()
 }

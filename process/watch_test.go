@@ -103,3 +103,20 @@ func TestSiteWatch_NotReadyUntilNothingIsMissing(t *testing.T) {
 		t.Error("it is ready without a resource manager")
 	}
 }
+
+// A site that has said that it is not ready says so once it is, and only then.
+func TestSiteWatch_SaysReadyOnceNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := &siteWatch{p: &process{log: zerolog.New(&out)}, blind: "the resource manager does not answer"}
+	said := func() int { return strings.Count(out.String(), `"message":"ready"`) }
+	w.p.announce(w.lacking())
+	if w.recovered(); said() != 0 || !strings.Contains(out.String(), "serving, but not ready") {
+		t.Errorf("without a resource manager it says\n%s", out.String())
+	}
+	w.blind = ""
+	w.recovered()
+	if w.recovered(); said() != 1 {
+		t.Errorf("afterwards it says %d times that it is ready:\n%s", said(), out.String())
+	}
+}

@@ -36,7 +36,7 @@ var partColumn = Column{"part", "of a job of parts: the part that the leg carrie
 
 // EvalysColumns are those of an export to evalys: of evalys.jobset.JobSet, then ours.
 var EvalysColumns = []Column{
-	{"jobID", "`SITE/NUMBER` of a local job, `VO/JOB.LEG` of a leg of a VO's job"},
+	{"jobID", "`SITE/NUMBER` of a local job, `VO/JOB.LEG` of a leg of a VO's job, `VO/JOB.PART.LEG` if it carries a part"},
 	{"workload_name", "the owner of the job: its site, or the VO"},
 	{"submission_time", "when it was submitted; if only a site's journal is read, when the site first heard of the leg"},
 	{"requested_number_of_resources", "its nodes"},

@@ -123,7 +123,7 @@ func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"0:02:00: placed: 1 nodes of north/main, 2 nodes of south/main, for 0.83 credits",
+		"0:02:00: placed: 1 node of north/main, 2 nodes of south/main, for 0.83 credits",
 		"2 times", // poor was put off twice for one reason
 	} {
 		if stories := unpacked(t, d["stories"]); !strings.Contains(stories, want) {

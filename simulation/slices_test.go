@@ -1,9 +1,19 @@
 package simulation
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -76,4 +86,126 @@ func TestSlices_JobsShareNodesForTheirShareOfThePrice(t *testing.T) {
 			t.Errorf("%s: %d of 6 are placed for %v credits, not 56:\n%s", goal, s.Jobs.Placed, s.Spent, files)
 		}
 	}
+}
+
+// TestSlices_Stories plays the stories of testdata/slices, each a world of one broker. The
+// golden output is where the legs lie, what they cost, and for how long each node is taken that
+// parts share. The commands are
+//
+//	world           a scenario
+//	run until=TIME  time passes
+//	cancel job=NAME its user gives a job up
+func TestSlices_Stories(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/slices", func(t *testing.T, path string) {
+		var s *sharedNodes
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "world":
+				s = newSharedNodes(t, d.Input)
+				return ""
+			case "run":
+				var until string
+				d.ScanArgs(t, "until", &until)
+				span, err := time.ParseDuration(until)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.now = grid.Time(span.Milliseconds())
+			case "cancel":
+				var job string
+				d.ScanArgs(t, "job", &job)
+				s.Post(s.now, brokerID("vo1"), agents.JobCancel{Job: job})
+			default:
+				d.Fatalf(t, "unknown command %q", d.Cmd)
+			}
+			s.Run(s.now)
+			return s.String()
+		})
+	})
+}
+
+// sharedNodes is a world, and what its sites and clusters keep of its legs.
+type sharedNodes struct {
+	*sim.World
+	now   grid.Time
+	legs  map[grid.LegID]facts.LegMoved // as they came
+	order []grid.LegID
+	locks map[grid.LegID]facts.NodesLocked // that stand
+}
+
+func newSharedNodes(t *testing.T, text string) *sharedNodes {
+	t.Helper()
+	sc, err := configs.ParseScenario("story", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorld(sc, 1, NewWorkloads(), Record{Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sharedNodes{World: w.sim, legs: map[grid.LegID]facts.LegMoved{}, locks: map[grid.LegID]facts.NodesLocked{}}
+	s.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
+		for _, f := range out.Facts {
+			switch f := f.(type) {
+			case facts.LegMoved:
+				if _, again := s.legs[f.Leg]; !again {
+					s.order = append(s.order, f.Leg)
+					s.legs[f.Leg] = f
+				}
+			case facts.NodesLocked:
+				s.locks[f.Leg] = f
+			case facts.NodesFreed:
+				delete(s.locks, f.Leg)
+			}
+		}
+	})
+	return s
+}
+
+// String lists the legs in the order in which they came, and the nodes that parts share.
+func (s *sharedNodes) String() string {
+	var b strings.Builder
+	hours := func(t grid.Time) string { return grid.Duration(t).Words() }
+	open := map[int32][]grid.Leg{}
+	for _, id := range s.order {
+		l, ok := s.locks[id]
+		if !ok {
+			continue
+		}
+		takes, on := "whole", ""
+		if p := l.What.Part; p.Some() {
+			takes, on = fmt.Sprintf("%d of %d slices", p.Slices, p.Of), fmt.Sprintf(" on %v", l.On)
+		}
+		fmt.Fprintf(&b, "%s: %d x %s%s, %s to %s, %v credits\n", s.legs[id].Job, l.What.Nodes, takes, on, hours(l.What.Start), hours(l.What.End), s.legs[id].Fare.Total())
+		for _, n := range l.On {
+			open[n] = append(open[n], l.What)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(open)) {
+		fmt.Fprintf(&b, "node %d:", n)
+		edges := edgesOf(open[n])
+		for i, from := range edges[:len(edges)-1] {
+			taken := 0
+			for _, l := range open[n] {
+				if l.Start <= from && from < l.End {
+					taken += int(l.Part.Slices)
+				}
+			}
+			if taken > 0 {
+				fmt.Fprintf(&b, " [%s, %s) has %d free;", hours(from), hours(edges[i+1]), int(open[n][0].Part.Of)-taken)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// edgesOf are the instants at which any of the legs starts or ends, in order.
+func edgesOf(legs []grid.Leg) (list []grid.Time) {
+	for _, l := range legs {
+		list = append(list, l.Start, l.End)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

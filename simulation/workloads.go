@@ -261,6 +261,10 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 		compose(w, jobs, SeedOf(seed, "parts "+b.Name))
 		return jobs, err
 	}
+	if w.Model == "gpus" {
+		return loose(workload.GPUs{Terms: terms, Count: w.Jobs, Until: w.Days, PerNode: w.GPUs, Cores: w.Cores, Uneven: w.Uneven.Float(),
+			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs())
+	}
 	if w.Trace == "" {
 		return loose(workload.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
 			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs())

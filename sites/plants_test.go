@@ -18,6 +18,8 @@ func TestPlants(t *testing.T) {
 		"any-version":   func(*testing.T) bool { return staleVersionHeld() },
 		"begin-again":   func(*testing.T) bool { return beginsAgain() },
 		"no-list-fence": func(*testing.T) bool { return earlierLifeDecides() },
+
+		"slices-changed": func(*testing.T) bool { return otherwiseDivided() },
 	})
 }
 
@@ -43,6 +45,22 @@ func earlierLifeDecides() bool {
 	s.say("broker:vo1", agents.List{Broker: "vo1", Incarnation: 2, Nonce: 2, Known: []grid.LegID{id}})
 	s.say("broker:vo1", agents.Confirm{Leg: id, DecidedBy: 1})
 	return s.site.participant.legs[id].State == grid.Confirmed
+}
+
+// otherwiseDivided has a site begin again with other slices while a leg on some of them stands,
+// and reports whether it takes that as it is.
+func otherwiseDivided() bool {
+	cfg := storyConfig(4)
+	cfg.Groups[0].Slices, cfg.Groups[0].Cores = 8, 64
+	s := newStory(cfg, backfill.EASY, nil)
+	what := window(1, 100, 800)
+	what.Part = grid.LegPart{Slices: 2, Of: 8}
+	s.say("broker:vo1", agents.Hold{Leg: legOfVO1(1), What: what, User: "u", Limit: 1000 * grid.Credit, For: 30_000})
+	if s.site.participant.legs[legOfVO1(1)].State != grid.Held || s.site.Divides() != nil {
+		return false
+	}
+	s.site.cfg.Groups[0].Slices = 4
+	return s.site.Divides() == nil
 }
 
 // beginsAgain has a cluster forget that the work of a leg has begun, and reports whether it

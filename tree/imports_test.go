@@ -125,6 +125,8 @@ var rooms = []room{
 	{"configs/kinds", []string{"configs/keys", "workload/files"}, world}, // what a file is
 	{"configs/keys", []string{"grid", "policy/names"}, world},            // the machinery of strict files, which knows no key
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
+	{"simulation/torture/world", []string{"grid", "facts", "policy/...", "agents", "agents/sim", "agents/wire", "agents/journal", "agents/replica", "cluster/...", "sites", "broker", "simulation/linear", "simulation/manager"}, parallel}, // it judges nothing
+	{"simulation/torture/check", []string{"grid", "facts", "agents", "agents/sim", "agents/replica", "cluster/managed", "sites", "broker", "history/...", "simulation/linear", "simulation/manager", "simulation/torture/world"}, core},     // it disturbs nothing
 	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"studies/evidence", []string{"grid", "parallel", "report"}, parallel}, // rows, samples, verdicts: it knows no study
@@ -133,8 +135,8 @@ var rooms = []room{
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "configs/keys", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
-	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/slurmdump"}, world}, // what a site would have sold
-	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},               // laid out on one machine, and supervised
+	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/..."}, world}, // what a site would have sold
+	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},         // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
 	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "configs/kinds", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},
@@ -329,7 +331,7 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"studies/sla.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
 		{"process/cluster.go", `import "github.com/bourse-grid/bourse/simulation"`, "must not import simulation"},
 		{"studies/sla.go", `import "os"`, "must not import os"},
-		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
+		{"simulation/torture/world/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
 		{"studies/sla.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only main exits"},
 		{"agents/replica/ready.go", `import "go.etcd.io/raft/v3/rafttest"`, "must not import go.etcd.io/raft/v3/rafttest"},
 		{"agents/retry/retry.go", `import "go.etcd.io/raft/v3"`, "must not import go.etcd.io/raft/v3"},

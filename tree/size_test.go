@@ -22,9 +22,6 @@ const (
 	functionLines = 70
 )
 
-// tooLarge are the packages above these bounds that are still to be parted. None may be added.
-var tooLarge = []string{"simulation/torture"}
-
 // shipped is a file of the product, written by hand.
 type shipped struct {
 	name  string
@@ -81,12 +78,8 @@ func TestSize_OfPackages(t *testing.T) {
 	t.Parallel()
 	lines, files := sizes(shippedFiles(t))
 	for _, dir := range slices.Sorted(maps.Keys(lines)) {
-		over := lines[dir] > packageLines || files[dir] > packageFiles
-		switch known := slices.Contains(tooLarge, dir); {
-		case over && !known:
+		if lines[dir] > packageLines || files[dir] > packageFiles {
 			t.Errorf("%s has %d lines in %d files, the most is %d in %d: part of it is a package of its own", dir, lines[dir], files[dir], packageLines, packageFiles)
-		case !over && known:
-			t.Errorf("%s has %d lines in %d files: take it out of tooLarge", dir, lines[dir], files[dir])
 		}
 	}
 }

@@ -42,3 +42,13 @@ func TestJob_TellsItsOwnUserWhatSubmitsItAgain(t *testing.T) {
 		t.Errorf("the operator is told what it runs: %+v", seen.Again)
 	}
 }
+
+// A job that takes a part of each node asks for the same part again: its price is of that.
+func TestAgain_AsksForTheSamePartOfANode(t *testing.T) {
+	t.Parallel()
+	var j grid.Job
+	j.Submit, j.Nodes, j.Portion = 1, 2, grid.Portion{GPUs: 2, Cores: 16, Memory: 1 << 30}
+	if r := api.Again("wave", &j); r == nil || r.PortionRequest != (api.PortionRequest{GPUsPerNode: 2, CoresPerNode: 16, MemoryPerNode: 1 << 30}) {
+		t.Errorf("%+v", r)
+	}
+}

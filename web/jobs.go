@@ -26,6 +26,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) api.Job {
 		Priority: v.Priority, OneSite: v.OneSite, Reason: api.ReasonOf(v.Reason),
 		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
 		After: grid.NamesOn(v.After, grid.IfDone), AfterAny: grid.NamesOn(v.After, grid.IfAny), AfterFailed: grid.NamesOn(v.After, grid.IfFailed), AfterEach: grid.NamesOn(v.After, grid.IfEach), Sizes: api.SizesOf(v.Sizes),
+		PortionRequest: api.PortionOf(v.Portion),
 	}
 	j.Array, j.Element = arrayOf(v), elementOf(v)
 	if v.Gap > 0 {
@@ -83,7 +84,7 @@ func addLeg(j *api.Job, l *broker.LegView) grid.Credits {
 	}
 	shown := api.Leg{Site: l.Site, Part: l.Part, Group: l.Group, Nodes: l.Nodes, Start: api.Instant(l.Start), End: api.Instant(end),
 		State: l.State.String(), Cost: api.Credits{Credits: l.Fare.Total()},
-		Opens: api.Instant(l.Flex.Ready), Closes: api.Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
+		Opens: api.Instant(l.Flex.Ready), Closes: api.Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts, Slices: int(l.Leg.Part.Slices), Of: int(l.Leg.Part.Of)}
 	if shown.Bought = l.Duration(); l.Work > 0 { // a share
 		shown.Bought = l.Work
 	}

@@ -72,6 +72,9 @@ type Options struct {
 	// Tamper gets every message that a fault of an unknown kind with a duration may
 	// strike, and reports whether it has changed the message.
 	Tamper func(f Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool)
+	// Carry takes a message over the network, as it leaves: it returns the message as it
+	// arrives, or nil if whom it is for does not know it. nil: each arrives as it is.
+	Carry func(from, to agents.ID, m agents.Message) agents.Message
 	// Trace gets a line for everything that happens. nil: no trace.
 	Trace func(line string)
 	// Describe shows a message in the trace. nil: its kind, and itself if it is a

@@ -33,6 +33,11 @@ func (w *Faulty) send(from int32, s agents.Send) {
 		to = speaker
 	}
 	m, source, target := s.Message, w.names[from], w.names[to]
+	if w.opt.Carry != nil {
+		if m = w.opt.Carry(source, target, m); m == nil {
+			return
+		}
+	}
 	var late, extra grid.Duration
 	copies := 1
 	for _, e := range w.active {

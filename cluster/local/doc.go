@@ -16,11 +16,11 @@
 //	FOLDER/NAME/result.json  what came of it
 //	FOLDER/.ended/NAME/      the same for deleted work, for a week
 //
-// Each piece of work has a supervisor: a process of its own, of this program, that outlives
-// the site's. It claims the folder, begins the work, keeps the output within bounds, ends
-// the work and all that it has started at the end of its window, and writes down what came
-// of it. Work whose folder is claimed never begins again. So it runs at most once, whatever
-// is killed in between. If the supervisor itself is killed, or the machine restarts, the
+// Work has supervisors: processes of this program that outlive the site's. One looks after up
+// to 32 pieces of work that have cgroups, or after one that has none. It claims the folder,
+// begins the work, keeps the output within bounds, ends the work and all that it has started
+// at the end of its window, and writes down what came of it. Work whose folder is claimed never
+// begins again. So it runs at most once, whatever is killed in between. If the supervisor itself is killed, or the machine restarts, the
 // work is lost, and the next look finds that out.
 //
 // It follows the section "local" of the hand-over: one process for each leg, since all

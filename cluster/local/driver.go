@@ -3,11 +3,9 @@ package local
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,7 +28,7 @@ type Config struct {
 	// Nodes are the names of the nodes, each once.
 	Nodes []string
 	// Supervisor is the program, with its arguments, that is started for each piece of work,
-	// with the work's folder as its last argument. It calls supervisor.Supervise.
+	// or for several, with more arguments for supervisor.Called.
 	Supervisor []string
 	// Ungrouped makes no cgroup for a piece of work, even where it could: what it has started
 	// is then killed process by process.
@@ -53,6 +51,7 @@ type Driver struct {
 	cfg    Config
 	self   supervisor.Account
 	cgroup string    // in which cgroups of work are made; "": none is
+	crew   *crew     // the supervisor that begins the next piece of work; nil: none does yet
 	begun  time.Time // this life
 	tidied time.Time // used by commands only
 
@@ -258,27 +257,6 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 // folder above, so the name is of the site's folder too.
 func (d *Driver) group(name string) string {
 	return fmt.Sprintf("%s/%s.%08x", d.cgroup, name, crc32.ChecksumIEEE([]byte(d.cfg.Folder)))
-}
-
-// begin starts the supervisor of a piece of work and waits for its answer.
-func (d *Driver) begin(ctx context.Context, w work) error {
-	words, err := startSupervisor(d.cfg.Supervisor, w)
-	if err != nil {
-		return fmt.Errorf("its supervisor cannot be started: %w", err)
-	}
-	defer func() { _ = words.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = words.SetReadDeadline(time.Now()) })
-	defer stop()
-	_ = words.SetReadDeadline(time.Now().Add(beginWithin))
-	text, err := io.ReadAll(io.LimitReader(words, 64<<10))
-	var said supervisor.Word
-	if err != nil || json.Unmarshal(text, &said) != nil {
-		return fmt.Errorf("its supervisor has not said that the work has begun; its log is %s: %w", w.file(supervisor.LogFile), cmp.Or(err, io.ErrUnexpectedEOF))
-	}
-	if said.Failed.Code != "" {
-		return failedToBegin(said.Failed)
-	}
-	return nil
 }
 
 // end tells a piece of work to end, and reports whether it still runs. If it has not begun,

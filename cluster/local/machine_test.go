@@ -26,8 +26,8 @@ const patience = time.Minute
 // TestMain runs the tests or, in a process that one of them has started, the supervisor of a
 // work, or a site that begins one.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "supervise" {
-		if err := supervisor.Supervise(supervisor.Folder(os.Args[2]), os.Stdout); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == "supervise" {
+		if _, err := supervisor.Called(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -30,6 +30,7 @@ type lives struct {
 	story   []string // jobs and locks at their own instants
 	nonce   uint64
 	down    bool
+	loses   []grid.LegID // what the settings of this life take nodes away from, as said before it
 }
 
 // config is what such a cluster is made of.
@@ -57,6 +58,7 @@ func (l *lives) begin(now grid.Time) {
 	for _, f := range l.facts {
 		l.cluster.Replay(f.at, f.fact)
 	}
+	l.loses = l.cluster.Loses(cluster.Nodes{New: func() cluster.Backend { b, _ := l.cfg.made(); return b }})
 	l.nonce++
 	l.step(now, agents.Started{Nonce: l.nonce << 32})
 }
@@ -184,6 +186,9 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 			now += grid.Time(rapid.SampledFrom([]int{0, 1, 5000, 100_000, 1_000_000}).Draw(t, "down"))
 			twin.advance(now)
 			mortal.begin(now)
+			if len(mortal.loses) > 0 {
+				t.Fatalf("the same settings would take nodes away from %v", mortal.loses)
+			}
 			mortal.advance(now)
 		case 1: // the journal begins anew
 			mortal.facts = []recorded{{now, throughJSON(t, mortal.cluster.Image())}}
@@ -309,6 +314,9 @@ func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 	l.cfg.options = []Options{{Nodes: 3}, {Nodes: 6}}
 	l.said = nil
 	l.begin(now + 1000)
+	if !slices.Equal(l.loses, []grid.LegID{testLeg(2)}) {
+		t.Errorf("it was said that %v would lose their nodes", l.loses)
+	}
 	if !slices.Contains(l.said, agents.Message(agents.ClusterLost{Leg: testLeg(2)})) {
 		t.Errorf("the site is told %v, not of the leg that was agreed last", l.said)
 	}

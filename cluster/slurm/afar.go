@@ -221,9 +221,13 @@ func (d *Driver) lookAfar(ctx context.Context) (*grid.Look, error) {
 		return nil, err
 	}
 	all := readNotes(text["folder"])
-	d.complete(ctx, look, slices.Sorted(maps.Keys(all)), func(name string) (traces, error) {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { // pilots that have begun, and what is in them
+		return all[name]["in"] != nil || all[name]["grant"] != nil && all[name]["begun"] != nil
+	})
+	d.complete(ctx, look, names, func(name string) (traces, error) {
 		return readTraces(name, all[name]["begun"], all[name]["exit"])
 	})
+	d.afar.pilots(look, all)
 	return look, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -39,6 +40,7 @@ type Driver struct {
 	afar *afar // work, if that is reached by a shell; otherwise nil
 
 	spaced spaced // looks of afar
+	offers atomic.Pointer[map[string]Offer]
 }
 
 // place is where work finds its scripts and leaves its files, by the names of reservations. What
@@ -168,6 +170,10 @@ func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome
 		return outcome, why
 	case agents.Delete:
 		return d.delete(ctx, m)
+	case agents.Claim:
+		return d.claim(ctx, m)
+	case agents.Grant:
+		return d.grant(ctx, m)
 	}
 	return agents.Denied, grid.Because(grid.Invalid, "command %q is not known", string(m.Verb))
 }
@@ -286,6 +292,14 @@ func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, 
 // end cancels the jobs of that name, if they are those that were seen. It returns how many
 // of them are not over.
 func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome, grid.Reason) {
+	if d.afar != nil { // the job of work in a pilot has the pilot's name
+		in, err := d.afar.within(ctx, m.Name)
+		if err != nil {
+			outcome, why := judge(err)
+			return 0, outcome, why
+		}
+		m.Name = cmp.Or(in, m.Name)
+	}
 	jobs, err := d.c.jobsNamed(ctx, m.Name)
 	if err != nil {
 		outcome, why := judge(err)

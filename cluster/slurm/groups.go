@@ -9,6 +9,10 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
+// Padding is how long nodes are kept after a window: Slurm rounds a job's limit up to whole
+// minutes, and looks every 30 s whether one is past it.
+const Padding = 2 * grid.Minute
+
 // Groups finds the nodes of a site's groups. A group is a partition or a part of it: if its
 // nodes differ in CPUs, memory, features or GPUs, each kind is a group of its own, with a name
 // such as "batch-64c-256g-gpu+ib", and "-4gpu" at its end if only that tells it from another. A node of several partitions belongs to the first that
@@ -53,6 +57,27 @@ func Groups(look *grid.Look, partitions []string, want []grid.Group) ([]grid.Gro
 		}
 	}
 	return groups, nodes, remarks, nil
+}
+
+// Offers says of each group in which partition its nodes are, and which of that are not offered.
+func Offers(look *grid.Look, partitions []string, groups []grid.Group, nodes [][]string) map[string]Offer {
+	offers := map[string]Offer{}
+	for i, g := range groups {
+		k := slices.IndexFunc(partitions, func(p string) bool {
+			return slices.ContainsFunc(look.Nodes, func(n grid.ManagedNode) bool { return n.Name == nodes[i][0] && slices.Contains(n.Partitions, p) })
+		})
+		if k < 0 {
+			continue
+		}
+		o := Offer{Partition: partitions[k]}
+		for _, n := range look.Nodes {
+			if slices.Contains(n.Partitions, o.Partition) && !slices.Contains(nodes[i], n.Name) {
+				o.Without = append(o.Without, n.Name)
+			}
+		}
+		offers[g.Name] = o
+	}
+	return offers
 }
 
 // kind is the nodes of one partition that are alike.

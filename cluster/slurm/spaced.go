@@ -45,6 +45,3 @@ func (s *spaced) look(ctx context.Context, look func(context.Context) (*grid.Loo
 	}
 	return s.seen, s.err
 }
-
-// pilotRuns reports whether a look shows a pilot that runs.
-func pilotRuns(look *grid.Look) bool { return false }

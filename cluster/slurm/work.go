@@ -27,6 +27,9 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 	if why.Refused() {
 		return agents.Denied, why
 	}
+	if m.In != "" {
+		return d.runIn(ctx, m)
+	}
 	jobs, err := d.c.jobsNamed(ctx, m.Name)
 	if err != nil {
 		return judge(err)
@@ -64,6 +67,9 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, gri
 		files["where"] = where
 	}
 	if err := d.work.prepare(ctx, m.Name, a, files); err != nil {
+		if d.afar != nil {
+			return unprepared(err)
+		}
 		return refuse(grid.NoCluster, "its folder cannot be made: %v", err)
 	}
 	_, err = d.c.run(ctx, a, wrapper(m, here), "sbatch", d.submission(m, partition, here)...)

@@ -44,6 +44,8 @@ type Host struct {
 	// Login is the command that opens the connection by hand, for messages.
 	Login string
 
+	Program string // "": the ssh on the PATH
+
 	most int // what a call may print; 0: maxPrinted
 }
 
@@ -145,7 +147,7 @@ func (h *Host) arguments(batch string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"ssh", "-T"}
+	args := []string{cmp.Or(h.Program, "ssh"), "-T"}
 	for _, o := range []string{batch, "ControlMaster=auto", "ControlPersist=10m", "ControlPath=" + socket, "ConnectTimeout=10", "ServerAliveInterval=15"} {
 		if o != "" {
 			args = append(args, "-o", o)

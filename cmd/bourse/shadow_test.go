@@ -10,11 +10,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/shadow"
 )
 
-// A recorded Slurm is followed in virtual time, and the report of the file of events is the
-// same. What contradicts itself is refused.
 // ofShadow are the flags of bourse site that go with --shadow.
-var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "report", "json"}
+var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "asks", "report", "json"}
 
+// A recorded Slurm is followed in virtual time, and the report of the file of events is the
+// same; windows may be asked for by a record of their own. What contradicts itself is refused.
 func TestSiteShadow_FollowsARecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -57,7 +57,16 @@ func TestSiteShadow_FollowsARecord(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
+	asks := filepath.Join(dir, "asks.csv")
+	if err := os.WriteFile(asks, []byte("submit,nodes,requested_time\n0,2,60\n120,9,60\n180,1,120\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := []string{"site", file, "--shadow", "--record", dump + ".sacct", "--slurm-conf", dump + ".conf", "--asks", asks}
+	if out, _, err := runCommand(t.Context(), asked...); err != nil || !strings.Contains(out, "3 of 3 recorded") || !strings.Contains(out, "1, 0.1 node-hours: too wide") {
+		t.Errorf("a record of windows: %v\n%s", err, out)
+	}
 	for want, args := range map[string][]string{
+		"two demands":        append(asked, "--demand", "0.2"),
 		"has events already": record,
 		"from 5s to 1h":      {"site", file, "--shadow", "--every", "1s"},
 		"go with --record":   {"site", file, "--shadow", "--slurm-conf", file},

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bourse-grid/bourse/facts"
@@ -8,7 +9,7 @@ import (
 )
 
 // I1 where legs take slices of their nodes. Legs that share a node take the whole of it once,
-// for as long as any of them is on it; together they take no more slices than it has.
+// for as long as any of them is on it; together they take no more of it than it has.
 
 // opened is a node that legs share, known by its group and the number of its opening.
 type opened struct {
@@ -26,7 +27,34 @@ type sharing struct {
 type slicesOf struct {
 	leg        grid.LegID
 	start, end grid.Time
-	slices     int
+	takes      amounts
+}
+
+// amounts are slices of a node, and the resources that legs name.
+type amounts struct {
+	slices, cores, gpus int
+	memory              int64 // bytes
+}
+
+func (a amounts) plus(b amounts) amounts {
+	return amounts{a.slices + b.slices, a.cores + b.cores, a.gpus + b.gpus, a.memory + b.memory}
+}
+
+func amountsOf(p grid.LegPart) amounts {
+	return amounts{int(p.Slices), int(p.Cores), int(p.GPUs), p.Memory}
+}
+
+// beyond names the first resource of which that is more than a node of a group has, "" if none.
+func (a amounts) beyond(g *grid.Group) string {
+	for _, r := range [...]struct {
+		taken, has int64
+		name       string
+	}{{int64(a.cores), int64(g.Cores), "cores"}, {int64(a.gpus), int64(g.Machine.GPUs), "GPUs"}, {a.memory, g.Machine.Memory, "bytes of memory"}} {
+		if r.taken > r.has {
+			return fmt.Sprintf("%d of %d %s", r.taken, r.has, r.name)
+		}
+	}
+	return ""
 }
 
 // share puts a leg on its nodes. Only of one that comes new it checks that there is room.
@@ -40,10 +68,9 @@ func (r *nodes) share(at grid.Time, leg grid.LegID, what grid.Leg, on []int32, c
 			n = &sharing{}
 			r.opened[opened{what.Group, number}] = n
 		}
-		n.legs = append(n.legs, slicesOf{leg, what.Start, what.End, int(what.Part.Slices)})
-		if most := n.most(at); comes && most > int(what.Part.Of) {
-			r.breaks("I1", "leg %v takes %d slices of node %d of group %s over [%v, %v), where %d of %d are then taken",
-				leg, what.Part.Slices, number, what.Group, what.Start, what.End, most, what.Part.Of)
+		n.legs = append(n.legs, slicesOf{leg, what.Start, what.End, amountsOf(what.Part)})
+		if comes {
+			r.fits(at, leg, what, number, n)
 		}
 		if over := r.cover(at, what.Group, n); over > 0 && comes {
 			r.breaks("I1", "leg %v opens node %d of group %s over [%v, %v), and %d nodes are promised twice", leg, number, what.Group, what.Start, what.End, over)
@@ -88,18 +115,32 @@ func (r *nodes) cover(at grid.Time, group string, n *sharing) (over int) {
 	return over
 }
 
-// most is the most slices that are taken at any instant from now on.
-func (n *sharing) most(now grid.Time) (most int) {
+// fits checks that no more is taken of a node than it has, from now on: of its slices, and where
+// the group is known of each resource.
+func (r *nodes) fits(now grid.Time, leg grid.LegID, what grid.Leg, number int32, n *sharing) {
+	g, known := grid.Group{}, false
+	if r.audit.groups != nil {
+		g, known = r.audit.groups(r.name(), what.Group)
+	}
 	for _, x := range n.legs {
-		at, taken := max(x.start, now), 0
+		at, taken := max(x.start, now), amounts{}
 		for _, y := range n.legs {
 			if y.start <= at && at < y.end {
-				taken += y.slices
+				taken = taken.plus(y.takes)
 			}
 		}
-		most = max(most, taken)
+		beyond := ""
+		if taken.slices > int(what.Part.Of) {
+			beyond = fmt.Sprintf("%d of %d slices", taken.slices, what.Part.Of)
+		} else if known {
+			beyond = taken.beyond(&g)
+		}
+		if beyond != "" {
+			r.breaks("I1", "leg %v takes %d slices of node %d of group %s over [%v, %v), where %s are then taken",
+				leg, what.Part.Slices, number, what.Group, what.Start, what.End, beyond)
+			return
+		}
 	}
-	return most
 }
 
 // sharedLock is locked for a leg that takes slices.

@@ -25,6 +25,24 @@ func (x *course) advance(deadline grid.Time) {
 	x.goOn(x.ends, deadline)
 }
 
+// suit has the courses pass over classes that suit none of their parts.
+func (f *Finder) suit(q *query) {
+	c := &f.team
+	if q.serves == nil {
+		if !q.partly(len(f.list.classes)) {
+			return
+		}
+		f.narrow(q)
+		for k := range c.walks {
+			q.serves = append(q.serves, slices.Clone(c.walks[k].serves))
+		}
+		return
+	}
+	for k := range c.walks {
+		c.walks[k].serves = append(c.walks[k].serves, q.serves[k]...)
+	}
+}
+
 // skip moves to the first slot of the chunk that does not end before ends and is of a class
 // that serves, or to its end.
 func (c *cursor) skip(ends grid.Time, serves []bool) {
@@ -50,17 +68,25 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 	if !any || !floor.atMost(q.limit) {
 		return
 	}
-	f.team.open(f.list, q)
+	c := &f.team
+	c.walks = c.walks[:0]
 	if f.list.curved {
+		c.open(f.list, q)
 		f.visitCurved(q, at)
 		return
 	}
+	if f.spots(q, at) {
+		return
+	}
+	c.open(f.list, q)
 	f.list.renew()
 	f.courses(q)
-	if q.partly(len(f.list.classes)) {
+	if f.array && f.best.started {
+		f.lower(q, q.from)
 		f.narrow(q)
+	} else {
+		f.suit(q)
 	}
-	c := &f.team
 	t, risen := q.from, false
 	for {
 		x, start := c.first(q.from)
@@ -70,7 +96,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 		if start > t {
 			if risen {
 				c.start = t
-				if at(t) {
+				if !c.spotted(t) && at(t) {
 					return
 				}
 			}
@@ -88,7 +114,7 @@ func (f *Finder) visit(q *query, at func(t grid.Time) bool) {
 		}
 		x.advance(q.Deadline)
 	}
-	if c.start = t; risen {
+	if c.start = t; risen && !c.spotted(t) {
 		at(t)
 	}
 }
@@ -201,7 +227,7 @@ func (f *Finder) visitCurved(q *query, at func(t grid.Time) bool) {
 func (f *Finder) refill(p *piece, to *pool, t grid.Time) {
 	l := f.list
 	to.reset(p.Nodes, p.limit)
-	to.array = true
+	to.array, to.lazy = true, true
 	for g := range l.classes {
 		x := p.at(l, int32(g), t.Add(p.offset))
 		if x.runtime == 0 || t.Add(p.last(x.runtime)) > min(p.Deadline, l.to) {

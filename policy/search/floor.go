@@ -49,33 +49,29 @@ func (f *Finder) floorsOf(q *query) *floors {
 	slices.SortFunc(ends, func(a, b partEnd) int { return cmp.Compare(a.last, b.last) })
 	// Forwards: the score of a window whose last node is the k-th, but for what part i pays
 	// for one node.
-	rest := make([][]sum, len(ends)) // by end and part
 	keys := make([]int64, len(q.pieces))
 	for i := range keys {
 		keys[i] = -1
 	}
+	rest := make([]sum, len(ends)*len(keys)) // by end and part
 	for k, e := range ends {
 		if keys[e.part] < 0 || e.key < keys[e.part] {
 			keys[e.part] = e.key
 		}
-		all := sum{}
+		missing := slices.Contains(keys, -1) // no class of a part is quick enough
+		row, all := rest[k*len(keys):(k+1)*len(keys)], sum{}
 		for i, key := range keys {
-			if key < 0 {
-				all = beyond
-				break
-			}
-			all = all.plus(key, q.pieces[i].Nodes)
+			row[i], all = beyond, all.plus(max(key, 0), q.pieces[i].Nodes)
 		}
-		if all == beyond || !all.atMost(q.limit) {
+		if missing || !all.atMost(q.limit) {
 			continue
 		}
 		score := sum{}.plus(int64(j.a), int(e.last)).plus(int64(j.c), int(e.last))
 		if whole := score.plus(int64(j.b), int(all.lo)); whole.less(x.least) {
 			x.least = whole
 		}
-		rest[k] = make([]sum, len(keys))
 		for i, key := range keys {
-			rest[k][i] = score.plus(int64(j.b), int(int64(all.lo)-key))
+			row[i] = score.plus(int64(j.b), int(int64(all.lo)-key))
 		}
 	}
 	x.backwards(int64(j.b), ends, rest, len(keys))
@@ -91,7 +87,7 @@ type partEnd struct {
 }
 
 // backwards sets each class's floor to the least score of the windows that take at least as long.
-func (x *floors) backwards(b int64, ends []partEnd, rest [][]sum, parts int) {
+func (x *floors) backwards(b int64, ends []partEnd, rest []sum, parts int) {
 	low := make([]sum, parts)
 	for i := range low {
 		low[i] = beyond
@@ -99,9 +95,9 @@ func (x *floors) backwards(b int64, ends []partEnd, rest [][]sum, parts int) {
 	for k := len(ends) - 1; k >= 0; {
 		first := k
 		for ; first >= 0 && ends[first].last == ends[k].last; first-- {
-			for i := range rest[first] {
-				if rest[first][i].less(low[i]) {
-					low[i] = rest[first][i]
+			for i, score := range rest[first*parts : (first+1)*parts] {
+				if score.less(low[i]) {
+					low[i] = score
 				}
 			}
 		}

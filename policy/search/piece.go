@@ -17,6 +17,7 @@ import (
 type piece struct {
 	query
 	offset grid.Duration
+	ranks  ranks // of its fits
 }
 
 // last is when the part ends on nodes that take a runtime, after the job's start.
@@ -106,6 +107,7 @@ func (f *Finder) outfit(q *query) (floor sum, any bool) {
 				room = make([]fit, 0, n)
 			}
 			p.tabulate(f.list, room)
+			p.ranks, q.serves = ranks{}, nil
 		} else if p.fits == nil {
 			p.least, p.cheapest = 1, 0
 		}
@@ -181,6 +183,7 @@ func (f *Finder) bestComposed(q *query, w Weights) bool {
 	if !j.started {
 		return false
 	}
+	q.lately, f.team.lately = j.start, j.start
 	f.team.start = j.start
 	f.team.chosen = append(f.team.chosen[:0], f.team.best...)
 	f.buildTeam(q)

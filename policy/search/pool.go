@@ -24,7 +24,7 @@ type kept struct {
 // nothing costs little more than its insertion.
 //
 // A sorted array serves up to arrayMost slots; with more, heaps keep every operation
-// logarithmic.
+// logarithmic. In a lazy pool only the cheapest slots are kept in order, see far.go.
 type pool struct {
 	need   int // N
 	limit  grid.Credits
@@ -41,6 +41,8 @@ type pool struct {
 	heaps  *heaps    // nil while the array is in use
 	spare  *heaps
 	array  bool          // never use heaps, because Best reads the array
+	lazy   bool          // slots that are dearer than the sorted ones are in far
+	far    far           // of a lazy pool
 	dirty  bool          // slots were added at the candidate start
 	fresh  grid.Duration // the shortest runtime among those
 }
@@ -53,13 +55,13 @@ func (p *pool) reset(need int, limit grid.Credits) {
 	if p.heaps != nil {
 		p.spare, p.heaps = p.heaps, nil
 	}
-	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: grid.Never, since: grid.Never, spare: p.spare}
+	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: grid.Never, since: grid.Never, spare: p.spare, far: p.far.empty()}
 }
 
 // add keeps a slot that is free at the candidate start t. Positions grow from
 // one call to the next, so equal keys stay in list order.
 func (p *pool) add(k kept, t grid.Time) {
-	if p.heaps == nil && len(p.sorted) >= p.room {
+	if p.heaps == nil && len(p.sorted)+len(p.far.slots) >= p.room {
 		p.clear(t)
 	}
 	p.live += int(k.count)
@@ -68,6 +70,9 @@ func (p *pool) add(k kept, t grid.Time) {
 		return
 	}
 	p.first = min(p.first, k.latest)
+	if p.lazy && p.defers(k) {
+		return
+	}
 	p.sorted = append(p.sorted, k)
 	i := len(p.sorted) - 1
 	if i > 0 && p.sorted[i-1].key > k.key {
@@ -86,7 +91,7 @@ func (p *pool) add(k kept, t grid.Time) {
 // clear drops expired slots from the array, and replaces it by heaps if too many remain.
 func (p *pool) clear(t grid.Time) {
 	p.expire(t)
-	if n := len(p.sorted); n <= arrayMost/2 || p.array {
+	if n := len(p.sorted) + len(p.far.slots); n <= arrayMost/2 || p.array {
 		p.room = 2*n + 16
 		return
 	}
@@ -113,6 +118,9 @@ func (p *pool) sumUp() {
 		k := &p.sorted[p.prefix]
 		p.held += int(k.count)
 		p.total = p.total.plus(k.key, int(k.count))
+	}
+	if p.held < p.need && p.lazy && p.nearer() {
+		p.sumUp()
 	}
 }
 
@@ -154,6 +162,9 @@ func (p *pool) expire(t grid.Time) {
 		w++
 	}
 	p.sorted, p.first = p.sorted[:w], first
+	if p.lazy {
+		p.expireFar(t)
+	}
 	if lost {
 		p.sumUp()
 	}
@@ -170,12 +181,13 @@ func (p *pool) weed(serves func(k *kept) bool) {
 			p.live -= int(k.count)
 		}
 	}
-	if p.sorted = p.sorted[:w]; w > 0 {
-		p.sumUp()
-		p.trim()
-		return
+	p.sorted = p.sorted[:w]
+	if p.lazy {
+		p.weedFar(serves)
 	}
-	p.prefix, p.held, p.total = 0, 0, sum{}
+	if p.sumUp(); p.prefix > 0 {
+		p.trim()
+	}
 }
 
 // enough reports whether the pool has N nodes whose least keys sum to no more than the

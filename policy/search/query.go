@@ -40,12 +40,14 @@ type query struct {
 	suited   int           // number of suited classes
 	dear     bool          // before its last start enough nodes were free, but too dear
 
-	pieces  []piece // of a job of parts
-	level   bool    // they start together
-	ruled   bool    // one of them must be on one site
-	bounded bool    // the last search reached its bound on flows
-	floors  *floors // of the last search under Best
-	own     bool    // it is one part of a job
+	pieces  []piece   // of a job of parts
+	level   bool      // they start together
+	ruled   bool      // one of them must be on one site
+	bounded bool      // the last search reached its bound on flows
+	floors  *floors   // of the last search under Best
+	lately  grid.Time // the start of the last window that Best found
+	serves  [][]bool  // by course and class: whether it suits one of its parts; nil: not known
+	own     bool      // it is one part of a job
 
 	portions []uint8 // by group, the slices that it takes of a node, 0: all; nil: whole nodes everywhere
 	portion  bool    // it asks for a portion of each node

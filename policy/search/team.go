@@ -17,6 +17,8 @@ type team struct {
 	walks    []course
 	instants []grid.Time
 	start    grid.Time
+	spots    []grid.Time   // starts that were looked at before the walk
+	lately   grid.Time     // the start of the last window that Best found
 	fresh    grid.Duration // of the nodes that came free at the start, the least time until the end of a part on them
 	sum      sum           // of the least keys of all parts
 	floor    sum           // of the least keys that they could ever have
@@ -37,7 +39,8 @@ type team struct {
 	picks   [assign.MaxParts]pick
 	offers  [assign.MaxParts][]kept // of each part, the cheapest first
 	solver  assign.Solver
-	flows   int // most flows at a start, for tests; 0: maxFlows
+	walk    bool // for tests: neither spots nor lazy pools
+	flows   int  // most flows at a start, for tests; 0: maxFlows
 	problem assign.Problem
 	dense   []int32 // by group: its index in the problem; see stamp
 	stamp   []uint32
@@ -67,7 +70,7 @@ func (c *team) open(l *List, q *query) {
 	c.pools = c.pools[:len(q.pieces)]
 	for i := range c.pools {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
-		c.pools[i].array = true
+		c.pools[i].array, c.pools[i].lazy = true, !c.walk
 		c.picks[i].chosen = c.picks[i].chosen[:0]
 	}
 	c.most, c.left = q.limit, beyond
@@ -138,9 +141,12 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 	c, l, p := &f.team, f.list, &q.pieces[part]
 	list := c.offers[part][:0]
 	run := 0 // where the last run of equal keys begins
-	sorted := c.pools[part].sorted
-	for i := range sorted {
-		k := sorted[i]
+	all := &c.pools[part]
+	for i := 0; ; i++ {
+		if i == len(all.sorted) && (nodes >= need && all.far.least > list[run].key || !all.nearer()) {
+			break
+		}
+		k := all.sorted[i]
 		if k.key > c.dearest[part] {
 			break
 		}

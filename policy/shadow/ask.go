@@ -8,15 +8,11 @@ import (
 	"github.com/bourse-grid/bourse/policy/slurm"
 )
 
-// ask has a window asked for instead of a local job that was submitted, of as many nodes and
-// as long as its limit. Of the groups that have one, the cheaper is taken; at the same price,
-// the earlier.
-func (l *look) ask(i int) {
-	j := &l.Jobs[i]
-	a := Ask{Job: nameOf(j), Nodes: j.Nodes, Length: j.Limit}
+// ask has a window asked for, beside these jobs. Of the groups that have one, the cheaper is
+// taken; at the same price, the earlier.
+func (l *look) ask(a Ask, jobs []slurm.Job) {
 	why := TooWide
 	var best *Sold
-	jobs := l.local(i)
 	for k := range l.Groups {
 		g := &l.Groups[k]
 		switch {
@@ -52,14 +48,21 @@ func (l *look) priced(g *Group, jobs []slurm.Job, a Ask) (*Sold, Why) {
 			reserved = append(reserved, backfill.Reserved{Nodes: w.Nodes, Start: w.Start, End: w.End})
 		}
 	}
-	w, why := Best(conf, jobs, l.Now, Wish{Partition: len(conf.Partitions) - 1, Nodes: a.Nodes, Length: a.Length, From: l.Now.Add(limits.MinNotice),
-		Allowed: func(at grid.Time) bool {
-			return !limits.Check("", l.Now, at, a.Nodes, a.Length, len(g.Names), reserved).Refused()
+	room := l.room()
+	w, why := Best(conf, jobs, l.Now, Wish{Partition: len(conf.Partitions) - 1, Nodes: a.Nodes, Length: a.Length + g.Padding, From: l.Now.Add(limits.MinNotice),
+		Refuses: func(at grid.Time) Why {
+			switch {
+			case limits.Check("", l.Now, at, a.Nodes, a.Length, len(g.Names), reserved).Refused():
+				return Limited
+			case room < nodeTime(a.Nodes, min(a.Length, max(0, l.Now.Add(l.market.terms.Span).Sub(at)))):
+				return Shared
+			}
+			return ""
 		}})
 	if why != "" {
 		return nil, why
 	}
-	s := &Sold{Ask: a, Group: g.Name, Start: w.Start, End: w.Start.Add(a.Length)}
+	s := &Sold{Ask: a, Group: g.Name, Start: w.Start, End: w.Start.Add(a.Length), Padding: g.Padding}
 	w.Nodes.Each(func(n int) { s.Names = append(s.Names, l.Nodes[n]) })
 	s.Fare.Base = g.Cost(s.Start, s.End).Times(a.Nodes)
 	if l.market.terms.Pricing.ByDelay() {
@@ -71,13 +74,30 @@ func (l *look) priced(g *Group, jobs []slurm.Job, a Ask) (*Sold, Why) {
 	return s, ""
 }
 
+// room is the node-time over the span from now that VOs may still hold.
+func (l *look) room() grid.Duration {
+	t := &l.market.terms
+	if t.Span == 0 || t.VOShare >= 1000 {
+		return grid.MaxDuration
+	}
+	nodes := 0
+	for i := range l.Groups {
+		nodes += len(l.Groups[i].Names)
+	}
+	left := grid.Duration(grid.MulDiv(int64(nodeTime(nodes, t.Span)), int64(t.VOShare), 1000))
+	for _, w := range l.market.sold {
+		left -= nodeTime(w.Nodes, max(0, min(w.End, l.Now.Add(t.Span)).Sub(max(w.Start, l.Now))))
+	}
+	return max(0, left)
+}
+
 // with is the cluster's configuration with the windows that are sold, and at its end a
 // partition of the nodes of a group.
 func (l *look) with(g *Group) *slurm.Config {
 	conf := *l.Conf
 	conf.Reservations = slices.Clone(conf.Reservations)
 	for _, w := range l.market.sold {
-		conf.Reservations = append(conf.Reservations, slurm.Reservation{Start: w.Start, End: w.End, Nodes: l.set(w.Names)})
+		conf.Reservations = append(conf.Reservations, slurm.Reservation{Start: w.Start, End: w.kept(), Nodes: l.set(w.Names)})
 	}
 	own, up := l.set(g.Names), l.up()
 	nodes := slurm.NewSet(len(l.Nodes))

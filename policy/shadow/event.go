@@ -18,6 +18,8 @@ type Began struct {
 	Site  string        `json:"site"`
 	Every grid.Duration `json:"every"` // between two looks
 	Share int           `json:"share"` // of the jobs that are submitted, in millionths, so many ask for a window instead
+	// Recorded is how many windows a record asks for, instead of local jobs; 0: there is none.
+	Recorded int `json:"recorded,omitempty"`
 }
 
 // Looked is a look at the cluster.
@@ -32,9 +34,11 @@ type Unlooked struct {
 	Why string `json:"why"`
 }
 
-// Ask is a window that was asked for: by a local job that was submitted, instead of queueing.
+// Ask is a window that was asked for: by a local job that was submitted, instead of queueing,
+// or by a record.
 type Ask struct {
-	Job    string        `json:"job"` // the local job
+	Job    string        `json:"job"`              // the local job, or the name of the recorded one
+	Number int           `json:"number,omitempty"` // in the record, from 1; 0: a local job asks
 	Nodes  int           `json:"nodes"`
 	Length grid.Duration `json:"length"`
 }
@@ -42,12 +46,14 @@ type Ask struct {
 // Sold is a window that would have been sold.
 type Sold struct {
 	Ask
-	Group   string    `json:"group"`
-	Names   []string  `json:"names"` // of its nodes
-	Start   grid.Time `json:"start"`
-	End     grid.Time `json:"end"`
-	Fare    grid.Fare `json:"fare"`
-	Delayed []Delayed `json:"delayed,omitempty"` // who would have waited longer, by the plan of that moment
+	Group string    `json:"group"`
+	Names []string  `json:"names"` // of its nodes
+	Start grid.Time `json:"start"`
+	End   grid.Time `json:"end"`
+	// Padding is how long its nodes are kept after the end.
+	Padding grid.Duration `json:"padding,omitempty"`
+	Fare    grid.Fare     `json:"fare"`
+	Delayed []Delayed     `json:"delayed,omitempty"` // who would have waited longer, by the plan of that moment
 }
 
 // Delayed is a local job that a window would have delayed.
@@ -72,10 +78,11 @@ const (
 	TooLong Why = "too long" // no group with as many nodes allows it
 	NoNodes Why = "no nodes" // no start within Ahead has the nodes
 	Limited Why = "limits"   // starts that the operator's limits allow have none
+	Shared  Why = "vo_share" // what is sold would be more than VOs may hold
 )
 
 // Whys lists them.
-func Whys() []Why { return []Why{TooWide, TooLong, NoNodes, Limited} }
+func Whys() []Why { return []Why{TooWide, TooLong, NoNodes, Limited, Shared} }
 
 // InTheWay is a local job that Slurm started on nodes of a window, because it knows of none.
 // It would have had to wait for the end of the window, or for other nodes.

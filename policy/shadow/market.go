@@ -30,13 +30,29 @@ type Terms struct {
 	Pricing pricing.Scheme
 	Limits  pricing.Limits // of the operator
 	Share   int            // of the jobs that are submitted, in millionths
+	// Recorded are windows that are asked for in addition, in order of After.
+	Recorded []Wanted
+	// VOShare is how much of the node-time over Span from now windows may take, in
+	// thousandths; Span 0: all of it.
+	VOShare int
+	Span    grid.Duration
 }
+
+// Wanted is a window that somebody has once asked for.
+type Wanted struct {
+	After  grid.Duration // the first look
+	Nodes  int
+	Length grid.Duration
+}
+
+// MaxRecorded bounds the windows of a record.
+const MaxRecorded = 1_000_000
 
 // Millionths are all.
 const Millionths = 1_000_000
 
-// local is the jobs without those that have a window instead, and without one at a place: they
-// keep their places, but are held.
+// local is the jobs without those that have a window instead, and without one at a place, if
+// there is one: they keep their places, but are held.
 func (l *look) local(i int) []slurm.Job {
 	jobs := slices.Clone(l.Jobs)
 	for k := range jobs {
@@ -57,12 +73,16 @@ type Market struct {
 	sold  []*soldAt       // windows that are not over
 	asked map[string]bool // jobs that have asked; true: a window was sold, and they queue no more
 	met   map[string]bool // jobs in the way
+	next  int             // how many of the recorded have asked
 }
 
 type soldAt struct {
 	*Sold
 	at grid.Time
 }
+
+// kept is until when the window keeps its nodes.
+func (s *Sold) kept() grid.Time { return s.End.Add(s.Padding) }
 
 // NewMarket returns a market in which nothing has happened.
 func NewMarket(t Terms) *Market {
@@ -75,15 +95,24 @@ func (m *Market) Take(e Event) {
 	switch {
 	case e.Looked != nil:
 		m.first = min(m.first, e.At)
-		m.sold = slices.DeleteFunc(m.sold, func(s *soldAt) bool { return s.End <= e.At })
+		m.sold = slices.DeleteFunc(m.sold, func(s *soldAt) bool { return s.kept() <= e.At })
 	case e.Sold != nil:
 		m.sold = append(m.sold, &soldAt{e.Sold, e.At})
-		m.asked[e.Sold.Job] = true
+		m.took(&e.Sold.Ask, true)
 	case e.Refused != nil:
-		m.asked[e.Refused.Job] = false
+		m.took(&e.Refused.Ask, false)
 	case e.InTheWay != nil:
 		m.met[e.InTheWay.Job] = true
 	}
+}
+
+// took takes who has asked, and whether a window was sold.
+func (m *Market) took(a *Ask, sold bool) {
+	if a.Number > 0 {
+		m.next = a.Number
+		return
+	}
+	m.asked[a.Job] = sold
 }
 
 // Look returns what there is to say of a state, in order, and takes it. Jobs that are in the
@@ -96,7 +125,11 @@ func (m *Market) Look(s *State) []Event {
 	}
 	l.see()
 	for _, i := range l.newcomers() {
-		l.ask(i)
+		j := &l.Jobs[i]
+		l.ask(Ask{Job: nameOf(j), Nodes: j.Nodes, Length: j.Limit}, l.local(i))
+	}
+	for _, a := range l.recorded() {
+		l.ask(a, l.local(-1))
 	}
 	l.meet()
 	for _, of := range [...]map[string]bool{m.asked, m.met} { // who has gone comes no more
@@ -186,12 +219,12 @@ func (l *look) meet() {
 		}
 		var worst *soldAt
 		for _, w := range m.sold {
-			if w.at < j.Started && j.Started < w.End && w.Start < j.Started.Add(j.Limit) && (worst == nil || worst.End < w.End) && shares(l.set(w.Names), j.On) {
+			if w.at < j.Started && j.Started < w.kept() && w.Start < j.Started.Add(j.Limit) && (worst == nil || worst.kept() < w.kept()) && shares(l.set(w.Names), j.On) {
 				worst = w
 			}
 		}
 		if worst != nil {
-			l.tell(Event{InTheWay: &InTheWay{Delayed: Delayed{Job: nameOf(j), Nodes: j.Nodes, By: worst.End.Sub(j.Started)}, Window: worst.Job}})
+			l.tell(Event{InTheWay: &InTheWay{Delayed: Delayed{Job: nameOf(j), Nodes: j.Nodes, By: worst.kept().Sub(j.Started)}, Window: worst.Job}})
 		}
 	}
 }
@@ -224,6 +257,19 @@ func (l *look) newcomers() []int {
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return int(min(max(l.Jobs[a].Submit-l.Jobs[b].Submit, -1), 1)) })
 	return list[:min(len(list), MaxAsks)]
+}
+
+// recorded are the windows of the record that are due, in order.
+func (l *look) recorded() (list []Ask) {
+	m := l.market
+	for i := m.next; i < len(m.terms.Recorded) && len(list) < MaxAsks; i++ {
+		w := &m.terms.Recorded[i]
+		if m.first.Add(w.After) > l.Now {
+			break
+		}
+		list = append(list, Ask{Job: fmt.Sprintf("recorded-%d", i+1), Number: i + 1, Nodes: w.Nodes, Length: w.Length})
+	}
+	return list
 }
 
 // drawn reports whether a job is one of a share of all, by its name alone.

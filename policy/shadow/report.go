@@ -13,10 +13,11 @@ type Report struct {
 	NodeTime grid.Duration `json:"nodeTime"` // that the site had while observed
 	Busy     grid.Duration `json:"busy"`     // of that, with local jobs
 
-	Asked    int           `json:"asked"`    // windows
-	Sold     int           `json:"sold"`     // windows
-	Free     int           `json:"free"`     // of them, those that delay nobody
-	SoldTime grid.Duration `json:"soldTime"` // node-time
+	Recorded int           `json:"recorded,omitempty"` // windows that a record asks for; 0: local jobs ask
+	Asked    int           `json:"asked"`              // windows
+	Sold     int           `json:"sold"`               // windows
+	Free     int           `json:"free"`               // of them, those that delay nobody
+	SoldTime grid.Duration `json:"soldTime"`           // node-time
 	Base     grid.Credits  `json:"base"`
 	Additive grid.Credits  `json:"additive"`
 	Hours    [24]Hour      `json:"hours"` // of the day, in UTC, in which windows begin
@@ -69,7 +70,7 @@ func (t *Tally) Add(e Event) {
 	r.To = max(r.To, e.At)
 	switch {
 	case e.Began != nil:
-		r.Site, t.every, t.before = e.Began.Site, e.Began.Every, nil
+		r.Site, r.Recorded, t.every, t.before = e.Began.Site, e.Began.Recorded, e.Began.Every, nil
 	case e.Unlooked != nil:
 		r.Failed++
 	case e.Looked != nil:

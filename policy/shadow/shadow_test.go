@@ -57,7 +57,7 @@ func recorded(t *testing.T) (*slurm.Config, []string, []slurm.Job) {
 var (
 	groups = func(names []string) []Group {
 		return []Group{{Group: grid.Group{Name: "day", Nodes: 4, Price: 2_000_000, Longest: 40 * grid.Minute}, Names: names[:4]},
-			{Group: grid.Group{Name: "rest", Nodes: 3, Price: 1_000_000}, Names: names[4:7]}}
+			{Group: grid.Group{Name: "rest", Nodes: 3, Price: 1_000_000, Padding: 2 * grid.Minute}, Names: names[4:7]}}
 	}
 	terms = Terms{Pricing: pricing.Adaptive, Share: Millionths / 3}
 )
@@ -144,7 +144,7 @@ func TestFollow_TheReportIsThatOfTheEventsAndTheRecord(t *testing.T) {
 			want.Asked++
 			want.Sold++
 			j, g := job[s.Job], of[s.Group]
-			if asked[s.Job] || j.Submit <= jobs[0].Submit || j.Submit > e.At || s.Nodes != j.Nodes || s.Length != j.Limit || len(s.Names) != s.Nodes || s.End != s.Start.Add(s.Length) || s.Start < e.At || !g.Allows(s.Length) {
+			if asked[s.Job] || j.Submit <= jobs[0].Submit || j.Submit > e.At || s.Nodes != j.Nodes || s.Length != j.Limit || len(s.Names) != s.Nodes || s.Padding != g.Padding || s.End != s.Start.Add(s.Length) || s.Start < e.At || !g.Allows(s.Length) {
 				t.Errorf("%+v for %+v", s, j)
 			}
 			asked[s.Job] = true
@@ -153,7 +153,7 @@ func TestFollow_TheReportIsThatOfTheEventsAndTheRecord(t *testing.T) {
 					t.Errorf("%s of %s is not in group %s", n, s.Job, s.Group)
 				}
 				for _, w := range windows {
-					if contains(w.Sold.Names, n) && w.Sold.Start < s.End && s.Start < w.Sold.End {
+					if contains(w.Sold.Names, n) && w.Sold.Start < s.End.Add(s.Padding) && s.Start < w.Sold.End.Add(w.Sold.Padding) {
 						t.Errorf("%s is sold to %s and %s at the same time", n, w.Sold.Job, s.Job)
 					}
 				}
@@ -236,8 +236,8 @@ func checkInTheWay(t *testing.T, jobs []slurm.Job, windows []Event, place map[st
 			for _, n := range w.Sold.Names {
 				overlaps = overlaps || j.On.Has(place[n])
 			}
-			if overlaps && w.At < j.Started && j.Started < w.Sold.End && w.Sold.Start < j.Started.Add(j.Limit) {
-				by = max(by, w.Sold.End.Sub(j.Started))
+			if until := w.Sold.End.Add(w.Sold.Padding); overlaps && w.At < j.Started && j.Started < until && w.Sold.Start < j.Started.Add(j.Limit) {
+				by = max(by, until.Sub(j.Started))
 			}
 		}
 		if got := met[fmt.Sprint(j.ID)]; seen && got != by || !seen && got != 0 && got != by {
@@ -318,5 +318,56 @@ func TestMarket_SellsWhatIsFree(t *testing.T) {
 		"2 limits", "3 [n1] at 91", "4 too wide", "5 limits"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Four nodes are idle. Of a record of windows each is asked for in its time, all of them by one
+// market and by one that goes on from the events of another; local jobs ask for nothing. A
+// window keeps its nodes for the padding. Of 4 nodes and two hours 30 % may be sold, which are
+// 144 minutes: 60 and 60 are sold, and 40 more are not.
+func TestMarket_ARecordAsks(t *testing.T) {
+	t.Parallel()
+	c, names := cluster(4)
+	terms := Terms{Pricing: pricing.Adaptive, VOShare: 1000, Span: 2 * grid.Hour, Recorded: []Wanted{
+		{0, 1, grid.Hour}, {grid.Minute, 4, 30 * grid.Minute}, {grid.Minute, 5, grid.Hour}, {10 * grid.Minute, 1, 40 * grid.Minute}}}
+	group := Group{Group: grid.Group{Name: "p", Nodes: 4, Price: 3_000_000, Padding: 2 * grid.Minute}, Names: names}
+	run := func(m *Market, from, to int) (list []Event) {
+		for at := from; at <= to; at++ {
+			s := State{Now: midnight.Add(grid.Duration(at) * grid.Minute), Conf: c, Nodes: names, Groups: []Group{group}}
+			if at == 1 {
+				s.Jobs = []slurm.Job{newJob(7, s.Now, 1, grid.Hour, grid.Hour)}
+			}
+			list = append(list, m.Look(&s)...)
+		}
+		return list
+	}
+	told := func(list []Event) (got []string) {
+		for _, e := range list {
+			switch {
+			case e.Sold != nil:
+				got = append(got, fmt.Sprintf("at %d %s at %d", e.At.Sub(midnight)/grid.Minute, e.Sold.Job, e.Sold.Start.Sub(midnight)/grid.Minute))
+			case e.Refused != nil:
+				got = append(got, e.Refused.Job+" "+string(e.Refused.Why))
+			}
+		}
+		return got
+	}
+	whole := run(NewMarket(terms), 0, 20)
+	want := []string{"at 0 recorded-1 at 0", "at 1 recorded-2 at 62", "recorded-3 too wide", "at 10 recorded-4 at 10"}
+	if got := told(whole); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	later := NewMarket(terms)
+	half := run(NewMarket(terms), 0, 5)
+	for _, e := range half {
+		later.Take(e)
+	}
+	if got := append(half, run(later, 6, 20)...); !reflect.DeepEqual(got, whole) {
+		t.Errorf("with a restart %q", told(got))
+	}
+	terms.VOShare = 300
+	terms.Recorded = []Wanted{{0, 1, grid.Hour}, {0, 1, grid.Hour}, {0, 1, 40 * grid.Minute}}
+	if got, want := told(run(NewMarket(terms), 0, 0)), []string{"at 0 recorded-1 at 0", "at 0 recorded-2 at 0", "recorded-3 vo_share"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("of a share %q, want %q", got, want)
 	}
 }

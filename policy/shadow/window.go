@@ -29,8 +29,8 @@ type Wish struct {
 	Partition int // of whose nodes
 	Nodes     int
 	Length    grid.Duration
-	From      grid.Time                  // no start before; 0: from now on
-	Allowed   func(start grid.Time) bool // by the operator's limits; nil: each is
+	From      grid.Time                 // no start before; 0: from now on
+	Refuses   func(start grid.Time) Why // by what the operator allows; "": it does not; nil: no start is
 }
 
 // Best returns the window that suits somebody best who weighs the delay of those who wait as
@@ -43,9 +43,11 @@ func Best(conf *slurm.Config, jobs []slurm.Job, now grid.Time, q Wish) (Window, 
 	var offers []pricing.Offer
 	var windows []Window
 	for _, at := range starts(p, max(now, q.From)) {
-		if q.Allowed != nil && !q.Allowed(at) {
-			why = Limited
-			continue
+		if q.Refuses != nil {
+			if refused := q.Refuses(at); refused != "" {
+				why = refused
+				continue
+			}
 		}
 		list, can := p.Delays(at, q.Nodes, q.Length)
 		if !can {

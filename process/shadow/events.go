@@ -55,14 +55,19 @@ type journal struct {
 	tally shadow.Tally
 }
 
-// open opens a file of events of a site for more of them; what is there is taken by the
-// market and tallied. A new file can only be read by its owner.
-func open(file, site string, m *shadow.Market) (*journal, error) {
+// open opens a file of events of a site for more of them, under a demand of so many recorded
+// windows; what is there is taken by the market and tallied. A new file can only be read by
+// its owner.
+func open(file, site string, m *shadow.Market, recorded int) (*journal, error) {
 	j := &journal{}
 	var other string
+	was := recorded
 	size, err := Read(file, func(e shadow.Event) {
 		if e.Began != nil && e.Began.Site != site {
 			other = e.Began.Site
+		}
+		if e.Began != nil {
+			was = e.Began.Recorded
 		}
 		m.Take(e)
 		j.tally.Add(e)
@@ -73,6 +78,8 @@ func open(file, site string, m *shadow.Market) (*journal, error) {
 		return nil, err
 	case other != "":
 		return nil, fmt.Errorf("%s has the events of site %q, and this is %q; name another file with --events", file, other, site)
+	case was != recorded:
+		return nil, fmt.Errorf("%s is of another demand: %s, and now %s; name another file with --events", file, demand(was), demand(recorded))
 	}
 	if j.file, err = os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		return nil, failure.Of(err)
@@ -81,6 +88,14 @@ func open(file, site string, m *shadow.Market) (*journal, error) {
 		_, err = j.file.Seek(size, io.SeekStart)
 	}
 	return j, failure.Of(err)
+}
+
+// demand is whose windows are asked for, in words.
+func demand(recorded int) string {
+	if recorded == 0 {
+		return "local jobs"
+	}
+	return fmt.Sprintf("a record of %d windows", recorded)
 }
 
 // write writes events down.

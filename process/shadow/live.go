@@ -1,26 +1,31 @@
 package shadow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/shadow"
+	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/slurmdump"
 )
 
 // Options say how a shadow runs.
 type Options struct {
-	Every    grid.Duration // between two looks
-	For      grid.Duration // how long it runs; 0: until ctx ends
-	Share    int           // of the jobs that are submitted, in millionths, so many ask for a window instead
-	Events   string        // file of events; with a record "": none is written
-	Commands string        // folder of Slurm's commands; "": they are on the PATH
+	Every    grid.Duration  // between two looks
+	For      grid.Duration  // how long it runs; 0: until ctx ends
+	Share    int            // of the jobs that are submitted, in millionths, so many ask for a window instead
+	Asks     string         // file of a record of windows that are asked for; "": there is none
+	Zone     *time.Location // of its times that state none; nil: UTC
+	Events   string         // file of events; with a record "": none is written
+	Commands string         // folder of Slurm's commands; "": they are on the PATH
 	Messages io.Writer
 }
 
@@ -31,13 +36,17 @@ func Run(ctx context.Context, cfg *configs.SiteProcess, o Options) (shadow.Repor
 	if err := follows(cfg); err != nil {
 		return shadow.Report{}, err
 	}
-	market := shadow.NewMarket(terms(cfg, o))
-	j, err := open(o.Events, cfg.Name, market)
+	t, err := terms(cfg, o)
+	if err != nil {
+		return shadow.Report{}, err
+	}
+	market := shadow.NewMarket(t)
+	j, err := open(o.Events, cfg.Name, market, len(t.Recorded))
 	if err != nil {
 		return shadow.Report{}, err
 	}
 	defer j.file.Close()
-	if err := j.write(began(cfg, o, grid.Time(time.Now().UnixMilli()))); err != nil {
+	if err := j.write(began(cfg, &t, o, grid.Time(time.Now().UnixMilli()))); err != nil {
 		return shadow.Report{}, err
 	}
 	if o.For > 0 {
@@ -92,16 +101,49 @@ func follows(cfg *configs.SiteProcess) error {
 	return fmt.Errorf("a shadow follows Slurm alone; set kind = \"slurm\" with its partition in [cluster], instead of %q", cfg.Cluster.Kind)
 }
 
-func began(cfg *configs.SiteProcess, o Options, at grid.Time) shadow.Event {
-	return shadow.Event{At: at, Began: &shadow.Began{Site: cfg.Name, Every: o.Every, Share: o.Share}}
+func began(cfg *configs.SiteProcess, t *shadow.Terms, o Options, at grid.Time) shadow.Event {
+	return shadow.Event{At: at, Began: &shadow.Began{Site: cfg.Name, Every: o.Every, Share: t.Share, Recorded: len(t.Recorded)}}
 }
 
-// terms are what a site's file says of its sales. Who may reserve does not count: nobody is
-// who asks.
-func terms(cfg *configs.SiteProcess, o Options) shadow.Terms {
+// terms are what a site's file says of its sales, and what is asked for. Who may reserve does
+// not count: nobody is who asks. For the same reason the shares of single VOs do not.
+func terms(cfg *configs.SiteProcess, o Options) (t shadow.Terms, err error) {
 	limits := cfg.Limits.Reservations()
 	limits.Users = nil
-	return shadow.Terms{Pricing: cfg.Pricing, Limits: limits, Share: o.Share}
+	t = shadow.Terms{Pricing: cfg.Pricing, Limits: limits, Share: o.Share, VOShare: int(cfg.VOShare), Span: cfg.ShareSpan}
+	if o.Asks != "" {
+		t.Share = 0
+		t.Recorded, err = wanted(o.Asks, o.Zone)
+	}
+	return t, err
+}
+
+// wanted reads windows that were asked for: a trace, of which each job stands for a window of
+// its processors, taken for nodes, and its requested time, from the first one's submission on.
+func wanted(file string, zone *time.Location) ([]shadow.Wanted, error) {
+	trace, err := workload.Open(file, workload.Options{Zone: zone})
+	if err != nil {
+		return nil, err
+	}
+	jobs, _ := trace.Jobs(workload.JobOptions{KeepZero: true, Extend: true})
+	var list []shadow.Wanted
+	for i := range jobs {
+		if j := &jobs[i]; j.Estimate > 0 {
+			list = append(list, shadow.Wanted{After: j.Submit.Sub(jobs[0].Submit), Nodes: j.Nodes, Length: j.Estimate})
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil, fmt.Errorf("%s asks for no window: each needs a submission, nodes and a requested time", file)
+	case len(list) > shadow.MaxRecorded:
+		return nil, fmt.Errorf("%s asks for %d windows, at most %d can be followed; cut it with bourse convert", file, len(list), shadow.MaxRecorded)
+	}
+	slices.SortStableFunc(list, func(a, b shadow.Wanted) int { return cmp.Compare(a.After, b.After) })
+	first := list[0].After // not 0 where the first job has no length
+	for i := range list {
+		list[i].After -= first
+	}
+	return list, nil
 }
 
 // look looks at the cluster once.
@@ -125,6 +167,7 @@ func look(ctx context.Context, cfg *configs.SiteProcess, o Options, m *shadow.Ma
 	groups := make([]shadow.Group, len(list))
 	for i := range list {
 		groups[i] = shadow.Group{Group: list[i], Names: nodes[i]}
+		groups[i].Padding = slurm.Padding
 	}
 	return m.Look(&shadow.State{Now: queue.Now, Conf: &queue.Config, Groups: groups, Nodes: queue.Nodes, Jobs: queue.Jobs}), nil
 }

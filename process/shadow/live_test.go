@@ -166,6 +166,14 @@ func TestRun_OnlyLooks(t *testing.T) {
 	if said := messages.String(); !strings.Contains(said, "the controller sleeps") || strings.Count(said, "nothing is reserved") < 2 {
 		t.Errorf("it said %s", said)
 	}
+	recorded := o
+	recorded.Asks = filepath.Join(t.TempDir(), "asks.csv")
+	if err := os.WriteFile(recorded.Asks, []byte("submit,nodes,requested_time\n100,2,3600\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), site(t, siteFile), recorded); err == nil || !strings.Contains(err.Error(), "another demand: local jobs, and now a record of 1 windows") {
+		t.Errorf("another demand: %v", err)
+	}
 	other := site(t, strings.Replace(siteFile, "north", "south", 1))
 	if _, err := Run(t.Context(), other, o); err == nil || !strings.Contains(err.Error(), "events of site") {
 		t.Errorf("another site's file: %v", err)
@@ -199,5 +207,40 @@ func TestRead_RefusesWhatIsNone(t *testing.T) {
 		if _, err := Read(file, func(shadow.Event) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A record of windows that were asked for counts from its first one on; what has no length is no
+// window. The file's shares, limits and prices are the market's.
+func TestTerms_OfAFileAndARecord(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "asks.csv")
+	for text, want := range map[string][]shadow.Wanted{
+		"submit,nodes,requested_time\n50,9,0\n100,2,3600\n400,1,60\n160,3,7200\n": {{After: 0, Nodes: 2, Length: grid.Hour}, {After: grid.Minute, Nodes: 3, Length: 2 * grid.Hour}, {After: 5 * grid.Minute, Nodes: 1, Length: grid.Minute}},
+		"submit,nodes,requested_time\n50,9,0\n":                                   nil,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg := site(t, "vo_share = 0.25\nshare_span = \"1d\"\n"+siteFile)
+		got, err := terms(cfg, Options{Asks: file, Share: 5})
+		if !reflect.DeepEqual(got.Recorded, want) || (err == nil) != (want != nil) || err != nil && !strings.Contains(err.Error(), "asks for no window") {
+			t.Errorf("%q: %v %v", text, got.Recorded, err)
+		}
+		if got.Share != 0 || got.VOShare != 250 || got.Span != grid.Day {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// The file that docs/ADOPT.md has people begin with is one, and its shadow starts.
+func TestAdopt_TheFileOfThePage(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(string(read(t, "../../docs/ADOPT.md")), "```toml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	cfg := site(t, text)
+	got, err := terms(cfg, Options{Share: 7})
+	if err != nil || follows(cfg) != nil || !cfg.SellsNothing || got.VOShare != 50 || got.Limits.MaxShare != 500 || got.Limits.MaxHorizon != 2*grid.Day {
+		t.Errorf("%v %+v", err, got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/shadow"
@@ -43,10 +44,14 @@ func Replay(cfg *configs.SiteProcess, dump string, from slurmdump.Files, zone *t
 	if err != nil {
 		return shadow.Report{}, err
 	}
-	market := shadow.NewMarket(terms(cfg, o))
+	t, err := terms(cfg, o)
+	if err != nil {
+		return shadow.Report{}, err
+	}
+	market := shadow.NewMarket(t)
 	j := &journal{}
 	if o.Events != "" {
-		if j, err = open(o.Events, cfg.Name, market); err != nil {
+		if j, err = open(o.Events, cfg.Name, market, len(t.Recorded)); err != nil {
 			return shadow.Report{}, err
 		}
 		defer j.file.Close()
@@ -59,7 +64,7 @@ func Replay(cfg *configs.SiteProcess, dump string, from slurmdump.Files, zone *t
 			err = j.write(e)
 		}
 	}
-	tell(began(cfg, o, jobs.List[0].Submit))
+	tell(began(cfg, &t, o, jobs.List[0].Submit))
 	shadow.Follow(market, &c.Config, groups, c.Nodes, jobs.List, o.Every, tell)
 	return j.tally.Report(), err
 }
@@ -81,6 +86,7 @@ func offered(cfg *configs.SiteProcess, c *slurmdump.Cluster) ([]shadow.Group, er
 			return nil, fmt.Errorf("[[group]] %s is no partition of the record's configuration, nor does it begin with the name of one and \"-\"", g.Name)
 		}
 		one := shadow.Group{Group: g}
+		one.Padding = slurm.Padding
 		one.Longest = cmp.Or(g.Longest, longest(c.Partitions[best].MaxTime))
 		c.Partitions[best].Nodes.Each(func(n int) {
 			if name := c.Nodes[n]; len(one.Names) < g.Nodes && !taken[name] {

@@ -45,7 +45,7 @@ func (f *evalysFile) brokerFact(grid.Time, string, agents.Fact) error { return n
 func (f *evalysFile) over(s *stay) error {
 	id, of := s.site.name+"/"+s.job, s.site.name
 	if s.vo() {
-		id, of = fmt.Sprintf("%s/%s.%d", s.broker, s.job, s.leg.Leg), s.broker
+		id, of = fmt.Sprintf("%s/%s.%d", s.broker, s.work("."), s.leg.Leg), s.broker
 	}
 	success := "0"
 	if s.status == report.Ended {

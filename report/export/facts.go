@@ -54,8 +54,12 @@ func (e *File) siteFact(s *site, now grid.Time, f agents.Fact) {
 				return
 			}
 			one = &stay{site: s, broker: f.Leg.Tx.Broker, job: f.Job, leg: f.Leg, submit: now}
-			if at, ok := e.broker(one.broker).submit[f.Job]; ok {
+			b := e.broker(one.broker)
+			if at, ok := b.submit[f.Job]; ok {
 				one.submit = at
+			}
+			if x := b.txs[f.Leg.Tx]; x != nil && f.Leg.Leg < len(x.Legs) {
+				one.part = x.Legs[f.Leg.Leg].Part
 			}
 			s.legs[f.Leg] = one
 		}
@@ -143,7 +147,7 @@ func (e *File) decided(broker string, b *broker, x *history.Transaction) {
 		if s.speaks {
 			continue
 		}
-		one := &stay{site: s, group: s.group(l.What.Group), broker: broker, job: x.Job, leg: grid.LegID{Tx: x.Tx, Leg: k}, submit: b.submit[x.Job],
+		one := &stay{site: s, group: s.group(l.What.Group), broker: broker, job: x.Job, leg: grid.LegID{Tx: x.Tx, Leg: k}, part: l.Part, submit: b.submit[x.Job],
 			start: l.What.Start, due: l.What.End, nodes: l.What.Nodes, shared: l.What.Work > 0, fare: l.Fare, reserved: true}
 		s.legs[one.leg] = one
 		e.await(one)

@@ -83,6 +83,7 @@ type stay struct {
 	group       *group
 	broker, job string // of a leg; the number of a local job
 	leg         grid.LegID
+	part        string // of a job of parts: the one that the leg carries
 	submit      grid.Time
 	start, end  grid.Time
 	due         grid.Time // when it is to end, by its estimate or its reservation
@@ -99,6 +100,14 @@ type stay struct {
 }
 
 func (s *stay) vo() bool { return s.broker != "" }
+
+// work is the job of a leg, and its part if it has parts.
+func (s *stay) work(between string) string {
+	if s.part == "" {
+		return s.job
+	}
+	return s.job + between + s.part
+}
 
 // ownNodes bounds the nodes of a group that is known by what runs on it only.
 const ownNodes = report.MostNodes

@@ -158,8 +158,11 @@ func (f *traceFile) over(s *stay) error {
 	dur := micro(s.end) - e.TS
 	e.Dur = &dur
 	if s.vo() {
-		e.Name, e.Cat = s.broker+"/"+s.job, "vo"
+		e.Name, e.Cat = s.broker+"/"+s.work(" "), "vo"
 		e.Args["leg"], e.Args["credits"] = s.leg.String(), s.fare.Total().Float()
+		if s.part != "" {
+			e.Args["part"] = s.part
+		}
 	}
 	if err := f.write(e); err != nil || !s.vo() {
 		return err

@@ -134,8 +134,10 @@ type agent struct {
 	dir        string
 	host       string // its address, for agents, gossip and users
 	within     []string
-	program    string // that its next life runs; "": that of the federation
-	clock      string // file that says by how much its machine's clock is ahead; "": it is right
+	mirror     string   // folder of the second copy of its journal; "": it has none
+	flags      []string // further ones that its next life is started with
+	program    string   // that its next life runs; "": that of the federation
+	clock      string   // file that says by how much its machine's clock is ahead; "": it is right
 	life
 }
 
@@ -248,7 +250,10 @@ func (f *federation) write() {
 		c.Replicas = append(c.Replicas, a.api())
 	}
 	for _, a := range f.agents {
-		base := "../ca/" + a.role + "-" + a.name
+		base, second := "../ca/"+a.role+"-"+a.name, ""
+		if a.mirror != "" {
+			second = fmt.Sprintf("\nmirror = %q", a.mirror)
+		}
 		text := fmt.Sprintf(`%s
 [listen]
 address = "%[2]s:%[3]d"
@@ -264,12 +269,12 @@ certificate = "%[7]s.pem"
 key = "%[7]s.key"
 revoked = "../ca/revoked.txt"
 [journal]
-dir = "journal"
+dir = "journal"%[10]s
 [http]
 address = "%[2]s:%[8]d"
 [log]
 level = %[9]q
-`, a.keys, a.host, agentPort, gossipPort, f.profile, strings.Join(seeds, ", "), base, apiPort, f.level)
+`, a.keys, a.host, agentPort, gossipPort, f.profile, strings.Join(seeds, ", "), base, apiPort, f.level, second)
 		must(f.t, os.WriteFile(a.file(), []byte(text), 0o600))
 		if a.role == "site" {
 			c.Sites[a.name] = a.api()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -170,7 +171,7 @@ func (l *load) submit(r *rand.Rand, user, n int) {
 // hand hands in a batch until the broker has taken it.
 func (l *load) hand(b api.Batch) {
 	since := l.said.now()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 		a, err := l.server().Submit(ctx, b)
 		stop()
@@ -248,7 +249,7 @@ func (l *load) settle() {
 	waiting := map[string]string{}
 	since := l.said.now()
 	ok := false
-	for end := time.Now().Add(90 * time.Second); !ok && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		since = l.said.now()
 		var err error
 		if jobs, err = l.server().Jobs(context.Background(), client.Filter{}); err != nil {
@@ -263,7 +264,7 @@ func (l *load) settle() {
 		ok = len(waiting) == 0
 	}
 	if !ok {
-		l.f.t.Errorf("%d jobs are not placed after 90 s: %v", len(waiting), waiting)
+		l.f.t.Errorf("%d jobs are not placed after %v: %v", len(waiting), patience, waiting)
 	}
 	states := map[string]int{}
 	known := map[string]bool{}
@@ -284,7 +285,7 @@ func (l *load) settle() {
 // told, by the ledgers' histories and by the journals.
 func (f *federation) held(l *load) {
 	f.t.Helper()
-	eventually(f.t, 40*time.Second, "no site holds a leg in doubt", func() bool { return f.inDoubt() == 0 })
+	eventually(f.t, patience, "no site holds a leg in doubt", func() bool { return f.inDoubt() == 0 })
 	f.stop()
 	f.judged(l)
 }
@@ -313,7 +314,7 @@ func (f *federation) judged(l *load) {
 			for _, a := range f.agents {
 				switch {
 				case n.Invariant != "I4" || n.Agent != a.id() || a.lives.Load() > 1:
-				case f.replicas != nil: // many holds run out: on a busy machine the alarm of one is late
+				case pastLimit(f.t, n.What) < patience: // on a busy machine an alarm is late
 					f.t.Logf("%s has lived once, and: %s", n.Agent, n.What)
 				default:
 					f.t.Errorf("%s has lived once, and: %s", n.Agent, n.What)
@@ -322,6 +323,19 @@ func (f *federation) judged(l *load) {
 		}
 		f.t.Logf("%s: %d calls of users, %d operations on legs; %+v", b.id(), len(l.said.ops), h.Len(), v.Counts)
 	}
+}
+
+// pastLimit is for how long a leg was held after its limit, by a note of I4. When an alarm
+// rings is up to the machine; in virtual time, where it rings at its instant, the torture
+// allows no delay.
+func pastLimit(t *testing.T, note string) time.Duration {
+	t.Helper()
+	var held, limit float64
+	_, after, _ := strings.Cut(note, " for ")
+	if _, err := fmt.Sscanf(after, "%f s, its limit is %f s", &held, &limit); err != nil {
+		t.Fatalf("%q: %v", note, err)
+	}
+	return time.Duration((held - limit) * float64(time.Second))
 }
 
 // inDoubt counts legs that are held or prepared at sites; -1 if a site cannot

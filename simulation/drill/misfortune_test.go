@@ -82,11 +82,11 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 	north := f.site("north")
 	north.signal(syscall.SIGSTOP)
 	begun := time.Now()
-	f.place("first", 40, grid.Second, 15*time.Second)
+	f.place("first", 40, grid.Second, patience)
 	t.Logf("the first job after the stop is placed in %v", time.Since(begun))
 	for i := range 10 {
 		begun := time.Now()
-		if j := f.place(fmt.Sprint("without", i), 100, grid.Second, 15*time.Second); strings.Contains(fmt.Sprint(j.Sites), "north") {
+		if j := f.place(fmt.Sprint("without", i), 100, grid.Second, patience); strings.Contains(fmt.Sprint(j.Sites), "north") {
 			t.Errorf("job %s is placed at %v, and north hangs", j.Name, j.Sites)
 		}
 		if i == 9 {
@@ -125,14 +125,14 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 		placed = append(placed, f.submit(fmt.Sprint("fill", i), 180, grid.Second)) // a leg at every site
 		time.Sleep(10 * time.Millisecond)
 	}
-	if exit := north.fails(20 * time.Second); exit != 1 {
+	if exit := north.fails(patience); exit != 1 {
 		t.Errorf("exit %d on a full disk, want 1", exit)
 	}
 	if !north.said("no space left on device", "the process cannot go on; its next life replays the journal") {
 		t.Errorf("no line of north says why it stopped:\n%s", north.tail(5))
 	}
 	begun := time.Now()
-	f.place("meanwhile", 120, grid.Second, 60*time.Second)
+	f.place("meanwhile", 120, grid.Second, patience)
 	t.Logf("without north a job is placed in %v", time.Since(begun).Round(time.Millisecond))
 	if out, err := exec.Command("mount", "-o", "remount,size=64m", disk).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -140,14 +140,14 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	north.start()
 	north.ready()
 	begun = time.Now()
-	f.place("after", 208, grid.Second, 60*time.Second)
+	f.place("after", 208, grid.Second, patience)
 	t.Logf("after the restart of north a job with a leg there is placed in %v", time.Since(begun).Round(time.Millisecond))
 	for _, id := range placed {
 		if _, err := f.client().Job(context.Background(), id); err != nil {
 			t.Errorf("job %s was taken: %v", id, err)
 		}
 	}
-	eventually(t, 60*time.Second, "no site holds a leg in doubt", func() bool { return f.inDoubt() == 0 })
+	eventually(t, patience, "no site holds a leg in doubt", func() bool { return f.inDoubt() == 0 })
 	f.stop()
 	f.verify()
 }
@@ -189,7 +189,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	f.broker.kill()
 	f.broker.start()
 	f.broker.ready()
-	late := f.place("late", 200, grid.Minute, 60*time.Second)
+	late := f.place("late", 200, grid.Minute, patience)
 	f.broker.kill()
 	f.putBack(f.broker)
 	f.broker.start()
@@ -201,7 +201,7 @@ func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
 	}
 	f.broker.start()
 	f.broker.ready()
-	f.place("after", 100, grid.Minute, 60*time.Second)
+	f.place("after", 100, grid.Minute, patience)
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || !windowed(j.State) {
 		t.Errorf("the job of before the copy: %+v, %v", j, err)
 	}
@@ -278,7 +278,7 @@ func TestRestore_TheDocumentedStepsEndInJournalsThatVerify(t *testing.T) {
 	}
 	f.start()
 	eventually(t, patience, "north has the leg that is to come again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
-	f.place("after", 100, grid.Second, 60*time.Second)
+	f.place("after", 100, grid.Second, patience)
 	f.stop()
 	v := f.verified()
 	noted := false

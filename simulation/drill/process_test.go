@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,7 @@ func (a *agent) start() {
 	if a.clock != "" {
 		program = wrongClocked(a.f.t)
 	}
-	args := append(append([]string{}, a.within...), program, a.role, a.file(), "--until-eof")
+	args := slices.Concat(a.within, []string{program, a.role, a.file(), "--until-eof"}, a.flags)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), clockVariable+"="+a.clock)
 	stdin, err := cmd.StdinPipe()
@@ -90,8 +91,8 @@ func (a *agent) ready() {
 	case <-a.begun:
 	case <-a.ended:
 		a.f.t.Fatalf("%s ended by itself: %v\n%s", a.id(), a.err, a.tail(20))
-	case <-time.After(30 * time.Second):
-		a.f.t.Fatalf("%s is not ready within 30 s\n%s", a.id(), a.tail(20))
+	case <-time.After(patience):
+		a.f.t.Fatalf("%s is not ready within %v\n%s", a.id(), patience, a.tail(20))
 	}
 }
 
@@ -144,9 +145,9 @@ func (a *agent) stop() {
 		if a.err != nil {
 			a.f.t.Errorf("%s does not leave as it should: %v\n%s", a.id(), a.err, a.tail(10))
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		a.signal(syscall.SIGABRT)
-		a.f.t.Errorf("%s does not leave within 30 s\n%s", a.id(), a.tail(10))
+		a.f.t.Errorf("%s does not leave within %v\n%s", a.id(), patience, a.tail(10))
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,14 +28,29 @@ import (
 func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n", sites: threeSites()[:2]})
-	w := &walk{f: f, north: f.site("north"), cards: cards(t), alerts: alerts(t)}
+	w := &walk{f: f, north: f.site("north"), cards: cards(t), alerts: alerts(t), walked: map[string]bool{}}
 	w.north.issue(f.ca, certificate.Request{Valid: 72 * time.Hour, Replace: true})
+	w.north.mirror = filepath.Join(f.dir, "second")
+	must(t, os.Mkdir(w.north.mirror, 0o700))
+	f.write()
 	f.start()
 	f.place("before", 10, grid.Second, patience)
+	standing := f.placedLater("standing", 110, "1h")
+	w.job = standing.ID
+	w.typed("Look first")
 
 	w.holds("BourseCertificateEnds", w.north)
 	w.typed("Certificate expiring")
 	eventually(t, patience, "the new certificate is in use", func() bool { return !w.alert("BourseCertificateEnds", w.north) })
+
+	w.typed("Upgrade")
+	w.typed("Rollback")
+	w.refusedFile()
+	w.lostDisk()
+	if j, err := f.client().Job(context.Background(), standing.ID); err != nil || j.State != "placed" || !reflect.DeepEqual(j.Legs, standing.Legs) {
+		t.Errorf("what was sold before is now %+v, %v", j, err)
+	}
+	w.takenByForce(standing.ID)
 
 	w.tooMany()
 
@@ -42,8 +59,90 @@ func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 	if !strings.Contains(said, "the machine burnt") {
 		t.Errorf("the site is not lost for that reason:\n%s", said)
 	}
+	for card := range claimed(t, t.Name()) {
+		if !w.walked[card] {
+			t.Errorf("docs/RUNBOOK.md says that the card %q is walked here", card)
+		}
+	}
 	f.stop()
+	must(t, os.RemoveAll(w.north.mirror)) // verify takes each journal once
+	must(t, os.RemoveAll(filepath.Join(f.dir, "backup")))
 	f.verify()
+}
+
+// refusedFile leaves a file in place that takes nodes away from a leg: a reload refuses it,
+// and no start goes by it.
+func (w *walk) refusedFile() {
+	f, a := w.f, w.north
+	f.t.Helper()
+	a.sized(64, 1)
+	if _, said, exit := f.bourse("site", "reload", "north"); exit != 1 || !strings.Contains(said, "put the file back as it was") {
+		f.t.Errorf("a file without the nodes of a leg: exit %d, %s", exit, said)
+	}
+	w.holds("BourseFileRefused", a)
+	for _, line := range w.cards["File refused"] {
+		if !strings.Contains(line, "--force") { // which takenByForce types
+			if said := w.types("File refused", line); strings.Contains(line, "--dry-run") && !strings.Contains(said, "would lose its nodes: job standing") {
+				f.t.Errorf("%s says %s", line, said)
+			}
+		}
+	}
+	a.kill()
+	a.start()
+	if exit := a.fails(patience); exit != 2 || !a.said("put the file back as it was and start the site again", "it would take nodes away from legs") {
+		f.t.Errorf("a start by that file: exit %d, %s", exit, a.tail(3))
+	}
+	a.sized(1, 64)
+	a.start()
+	a.ready()
+	if w.alert("BourseFileRefused", a) {
+		f.t.Error("the file is right, and is called refused")
+	}
+	f.together()
+}
+
+// takenByForce starts the site by such a file with the operator's word: the leg is lost.
+func (w *walk) takenByForce(job string) {
+	f, a := w.f, w.north
+	f.t.Helper()
+	a.sized(64, 1)
+	a.stop()
+	a.flags = []string{"--force"}
+	a.start()
+	a.ready()
+	a.flags = nil
+	w.walked["File refused"] = true
+	eventually(f.t, patience, "the leg is lost", func() bool { out, _, _ := f.bourse("explain", job); return strings.Contains(out, "is lost") })
+	a.sized(1, 64)
+	if out, said, exit := f.bourse("site", "reload", "north"); exit != 0 {
+		f.t.Errorf("the file of before: exit %d, %s%s", exit, out, said)
+	}
+	f.together()
+}
+
+// sized changes how many nodes the site's file says that there are.
+func (a *agent) sized(was, is int) {
+	a.f.t.Helper()
+	text, err := os.ReadFile(a.file())
+	must(a.f.t, err)
+	now := strings.Replace(string(text), fmt.Sprintf("\nnodes = %d\n", was), fmt.Sprintf("\nnodes = %d\n", is), 1)
+	if now == string(text) {
+		a.f.t.Fatalf("%s has not %d nodes by its file", a.id(), was)
+	}
+	must(a.f.t, os.WriteFile(a.file(), []byte(now), 0o600))
+}
+
+// lostDisk takes away the site's journal: it does not begin with nothing beside its mirror.
+func (w *walk) lostDisk() {
+	a := w.north
+	a.kill()
+	must(w.f.t, os.RemoveAll(a.journal()))
+	a.start()
+	if exit := a.fails(patience); exit != 1 || !a.said("bring it back with bourse journal restore") {
+		w.f.t.Errorf("a start without its journal: exit %d, %s", exit, a.tail(3))
+	}
+	w.typed("Disk lost")
+	w.f.together()
 }
 
 // tooMany has a thousand jobs wait that nobody will pay for.
@@ -77,12 +176,21 @@ type walk struct {
 	job    string // that JOB stands for
 	cards  map[string][]string
 	alerts map[string]rule
+	walked map[string]bool
 }
 
-// typed types what a card says of bourse, in the folder that has the authority, and returns
-// what was said. Between the two words of the card about a lost site, it is started again.
+// notHere are the commands of cards that need what a test has not: packages, clocks, Slurm.
+var notHere = []string{"apt", "chronyc", "scontrol"}
+
+// typed types what a card says, in the folder that has the authority, and returns what was
+// said. Where the card says systemctl, the test is the manager of services. Between the two
+// words of the card about a lost site, it is started again.
 func (w *walk) typed(card string) string {
 	w.f.t.Helper()
+	w.walked[card] = true
+	if len(w.cards[card]) == 0 {
+		w.f.t.Errorf("docs/RUNBOOK.md has no commands under %q", card)
+	}
 	var said strings.Builder
 	for _, line := range w.cards[card] {
 		if strings.Contains(line, "--undo") {
@@ -90,15 +198,7 @@ func (w *walk) typed(card string) string {
 			w.north.start()
 			w.north.ready()
 		}
-		line = strings.NewReplacer(" JOB", " "+w.job, "10.0.0.5", w.north.host, "bourse ", binary+" ").Replace(line)
-		cmd := exec.Command("bash", "-c", line)
-		cmd.Dir = w.f.dir
-		cmd.Env = append(os.Environ(), client.Variable+"="+w.f.context())
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			w.f.t.Errorf("%s: %s: %v\n%s", card, line, err, out)
-		}
-		said.Write(out)
+		said.WriteString(w.types(card, line))
 		if strings.Contains(line, "--undo") {
 			eventually(w.f.t, patience, "the site is lost no more", func() bool { return !w.alert("BourseSiteLost", w.f.broker) })
 		}
@@ -106,7 +206,41 @@ func (w *walk) typed(card string) string {
 	return said.String()
 }
 
-// cards are the commands of the runbook that begin with bourse, by card.
+// types types one line of a card.
+func (w *walk) types(card, line string) string {
+	w.f.t.Helper()
+	a := w.north
+	switch word := strings.Fields(line); {
+	case slices.Contains(notHere, word[0]):
+		return ""
+	case word[0] == "journalctl":
+		return a.tail(50)
+	case word[0] == "systemctl":
+		if len(word) < 3 || word[2] != "bourse-site" || !slices.Contains([]string{"stop", "start", "restart"}, word[1]) {
+			w.f.t.Fatalf("%s: nobody knows how to type %q", card, line)
+		}
+		if word[1] != "start" && a.running() {
+			a.stop()
+		}
+		if word[1] != "stop" {
+			a.start()
+			a.ready()
+		}
+		return ""
+	}
+	line = strings.NewReplacer(" JOB", " "+w.job, "10.0.0.5", a.host, "bourse ", binary+" ",
+		"/etc/bourse/site.toml", a.file(), "/var/lib/bourse/site", a.journal(), "/mnt/backup", filepath.Join(w.f.dir, "backup")).Replace(line)
+	cmd := exec.Command("bash", "-c", line)
+	cmd.Dir = w.f.dir
+	cmd.Env = append(os.Environ(), client.Variable+"="+w.f.context())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.f.t.Errorf("%s: %s: %v\n%s", card, line, err, out)
+	}
+	return string(out)
+}
+
+// cards are the commands of the runbook, by card.
 func cards(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/RUNBOOK.md")
@@ -118,12 +252,29 @@ func cards(t *testing.T) map[string][]string {
 		if title, ok := strings.CutPrefix(line, "## "); ok {
 			card = title
 		}
-		if strings.HasPrefix(line, "```") {
+		switch {
+		case strings.HasPrefix(line, "```"):
 			code = !code
-		}
-		if code && strings.HasPrefix(line, "bourse ") {
+		case code && line != "":
 			list[card] = append(list[card], line)
 		}
+	}
+	return list
+}
+
+// claimed are the cards that say that a test walks them.
+func claimed(t *testing.T, test string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/RUNBOOK.md")
+	must(t, err)
+	list := map[string]bool{}
+	for section := range strings.SplitSeq(string(text), "\n## ") {
+		if title, rest, _ := strings.Cut(section, "\n"); strings.Contains(rest, "`"+test+"`") {
+			list[title] = true
+		}
+	}
+	if len(list) == 0 {
+		t.Errorf("docs/RUNBOOK.md has no card that %s walks", test)
 	}
 	return list
 }

@@ -20,7 +20,7 @@ import (
 
 var (
 	count  = flag.Int("drill.count", 10, "co-allocations over real Slurm clusters")
-	parts  = flag.Int("drill.parts", 40, "percent of the jobs that have two or three unlike parts")
+	parts  = flag.Int("drill.parts", 40, "percent of the jobs that have two to four unlike parts")
 	within = flag.Duration("drill.within", time.Hour, "no more of them are begun after so long")
 )
 
@@ -147,7 +147,11 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 	j.Command = []string{d.s.file("work.sh"), fmt.Sprint(sleep)}
 	if r.IntN(100) < *parts {
 		j.Nodes = 0
-		j.Parts, j.Apart = drawParts(r), r.IntN(2) == 0
+		if j.Apart = r.IntN(2) == 0; j.Apart {
+			j.Parts = drawParts(r, 3) // as many as there are clusters
+		} else {
+			j.Parts = drawParts(r, 4)
+		}
 	}
 	cancel := time.Duration(-1)
 	if r.IntN(16) == 0 {
@@ -180,11 +184,14 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 	})
 }
 
-// drawParts draws the parts of a job: each on nodes of one cluster, at most as many as it has,
-// some of them later than the job.
-func drawParts(r *rand.Rand) (list []api.PartRequest) {
-	for i := range 2 + r.IntN(2) {
-		p := api.PartRequest{Name: string(rune('a' + i)), Nodes: 1 + r.IntN(perLane)}
+// drawParts draws two parts or more of a job, some of them later than the job. All together
+// have at most as many nodes as a lane of the three clusters.
+func drawParts(r *rand.Rand, most int) (list []api.PartRequest) {
+	left := 3 * perLane
+	for n := 2 + r.IntN(most-1); n > 0; n-- {
+		i := len(list)
+		p := api.PartRequest{Name: string(rune('a' + i)), Nodes: 1 + r.IntN(min(perLane, left-n+1))}
+		left -= p.Nodes
 		if i > 0 && r.IntN(2) == 0 {
 			p.Offset = &api.Seconds{Duration: grid.Duration(2+r.IntN(9)) * grid.Second}
 		}

@@ -1,13 +1,17 @@
 package torture
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse/simulation/torture/world"
+)
 
 // Worlds of jobs of parts hold every invariant under all faults.
 func TestTorture_WorldsOfParts(t *testing.T) {
 	t.Parallel()
 	seeds, several, repaired := 0, 0, 0
 	for seed := uint64(61); seeds < 3; seed++ {
-		if !composed(seed) {
+		if !world.Composed(seed) {
 			continue
 		}
 		seeds++
@@ -26,7 +30,7 @@ func TestTorture_WorldsOfDividedNodes(t *testing.T) {
 	t.Parallel()
 	seeds, committed := 0, 0
 	for seed := uint64(61); seeds < 3; seed++ {
-		if !sliced(seed) {
+		if !world.Sliced(seed) {
 			continue
 		}
 		seeds++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 )
 
 // Clusters that begin with older journals, at each second site together with the site, sell no
@@ -13,12 +14,12 @@ func TestPast_ClustersBeginWithOlderJournals(t *testing.T) {
 	t.Parallel()
 	forgot := 0
 	for _, seed := range []uint64{9, 29} {
-		faults := Faults(seed)
-		for i, name := range siteNames {
+		faults := world.Faults(seed)
+		for i, name := range world.SiteNames {
 			for k := range 2 {
-				f := sim.Fault{Kind: sim.OldJournal, Host: clusterID(name), Salt: uint64(10*i + k + 1), At: start.Add(grid.Duration(10+9*i+35*k) * grid.Minute), For: grid.Duration(2+4*k) * grid.Minute}
+				f := sim.Fault{Kind: sim.OldJournal, Host: world.ClusterID(name), Salt: uint64(10*i + k + 1), At: world.Start.Add(grid.Duration(10+9*i+35*k) * grid.Minute), For: grid.Duration(2+4*k) * grid.Minute}
 				if faults = append(faults, f); i%2 > 0 {
-					f.Host = siteID(name)
+					f.Host = world.SiteID(name)
 					faults = append(faults, f)
 				}
 			}

@@ -3,6 +3,7 @@ package torture
 import (
 	"testing"
 
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -15,7 +16,7 @@ func TestReloads_WhatIsPromisedStays(t *testing.T) {
 	seeds = seeds[:thorough.Count(len(seeds), 2)]
 	rows, struck := map[string]int{}, 0
 	for _, seed := range seeds {
-		if !reloading(seed) {
+		if !world.Reloading(seed) {
 			t.Fatalf("seed %d has no reloads", seed)
 		}
 		r := Run(seed, Options{Alone: true})
@@ -25,14 +26,14 @@ func TestReloads_WhatIsPromisedStays(t *testing.T) {
 		for row, n := range r.Rows {
 			rows[row] += n
 		}
-		struck += r.Struck[SiteReload]
+		struck += r.Struck[world.SiteReload]
 	}
 	for _, row := range []string{"S124", "S125"} {
 		if rows[row] == 0 {
 			t.Errorf("row %s is not taken", row)
 		}
 	}
-	if want := len(seeds) * reloads; struck != want {
+	if want := len(seeds) * world.Reloads; struck != want {
 		t.Errorf("%d reloads were asked for, want %d", struck, want)
 	}
 	t.Logf("%d reloads: S124 %d, S125 %d", struck, rows["S124"], rows["S125"])

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/sim"
-	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
@@ -26,7 +25,7 @@ func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 	worlds, leaderships, decided := 0, 0, 0
 	struck := map[sim.Kind]int{}
 	for seed := uint64(first); seed < uint64(first+seeds); seed++ {
-		if replicasOf(seed) == 0 {
+		if world.ReplicasOf(seed) == 0 {
 			continue
 		}
 		r := Run(seed, Options{Rerun: seed%8 == 0})
@@ -42,16 +41,5 @@ func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 	t.Logf("%d worlds: %d leaderships, %d transactions, faults %v", worlds, leaderships, decided, struck)
 	if leaderships < 9*worlds || decided < 60*worlds {
 		t.Errorf("%d worlds: %d leaderships, %d transactions", worlds, leaderships, decided)
-	}
-}
-
-// A replica that comes back after its leadership is sent an image. What it had recorded and
-// nobody else had is not what it applies (seed 135 of an early world).
-func TestFollowed_AnImageEndsWhatTheLogHad(t *testing.T) {
-	f := &followed{logs: map[agents.ID]map[uint64]logged{}}
-	f.log("replica:vo1/2", []agents.Fact{grid.ReplicaEntry{Index: 4, Term: 9}, grid.ReplicaEntry{Index: 5, Term: 9},
-		grid.ReplicaInstalled{Index: 7, Term: 10}, grid.ReplicaEntry{Index: 8, Term: 10}})
-	if l := f.logs["replica:vo1/2"]; len(l) != 1 || l[8].term != 10 {
-		t.Errorf("after an image of entry 7 the log has %v", l)
 	}
 }

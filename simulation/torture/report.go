@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 )
 
 // Report sums up many runs.
@@ -69,7 +70,7 @@ func (r *Report) Injected() int {
 // the violation, and adds them to it.
 func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 	v.Faults = []string{}
-	for _, f := range Shrink(v.Seed, Faults(v.Seed, kinds...), v.Invariant, runs) {
+	for _, f := range Shrink(v.Seed, world.Faults(v.Seed, kinds...), v.Invariant, runs) {
 		v.Faults = append(v.Faults, f.String())
 	}
 }

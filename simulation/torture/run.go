@@ -3,21 +3,21 @@ package torture
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/sim"
-	"github.com/bourse-grid/bourse/cluster"
-	"github.com/bourse-grid/bourse/facts"
-	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/simulation/torture/check"
+	"github.com/bourse-grid/bourse/simulation/torture/world"
 )
+
+// Kinds lists all kinds of faults, in the order in which they are shown.
+func Kinds() []sim.Kind { return world.Kinds() }
 
 // Options say how a run is made.
 type Options struct {
-	// Faults is what goes wrong; nil: what Faults draws for the seed.
+	// Faults is what goes wrong; nil: what is drawn for the seed.
 	Faults []sim.Fault
 	// Kinds are the kinds of faults to draw; none: all.
 	Kinds []sim.Kind
@@ -37,6 +37,7 @@ type Result struct {
 	Leaderships  int // of brokers that replicas hold
 	Struck       map[sim.Kind]int
 	Rows         map[string]int // of docs/TRANSACTION.md, how often each was taken
+	Carried      map[string]int // messages of and for the agent of the last release, by kind
 	Steps        uint64
 	Broken       error // the first invariant that was broken
 }
@@ -46,138 +47,30 @@ type Result struct {
 // same result.
 func Run(seed uint64, opt Options) (r Result) {
 	if opt.Faults == nil {
-		if opt.Faults = Faults(seed, opt.Kinds...); opt.Alone {
-			opt.Faults = faultsAlone(seed, opt.Kinds...)
+		if opt.Faults = world.Faults(seed, opt.Kinds...); opt.Alone {
+			opt.Faults = world.FaultsAlone(seed, opt.Kinds...)
 		}
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := &world{}
-	if mortal(seed) {
-		w.mortal = map[agents.ID]*cluster.Agent{}
-	}
-	if !opt.Alone {
-		w.replicas = replicasOf(seed)
-	}
-	w.begin(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Rows: true, Snapshot: 40})
-	c := newChecker(w)
+	w := world.New(seed, opt.Alone, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Rows: true, Snapshot: 40})
+	c := check.New(w)
 	defer func() {
 		if p := recover(); p != nil {
 			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
 		}
-		r.Transactions, r.Committed, r.Leaderships, r.Steps = c.decided, c.commits, c.leaderships, w.Steps()
-		r.Rows = c.rows.taken
+		n := c.Counted()
+		r.Transactions, r.Committed, r.Leaderships, r.Rows, r.Steps = n.Decided, n.Committed, n.Leaderships, n.Rows, w.Steps()
+		r.Carried = w.Carried
 		for _, k := range Kinds() {
-			r.Struck[k] = w.Count(k) + w.struckManagers(k) + w.struckReplicas[k]
+			r.Struck[k] = w.Count(k)
 		}
-		r.Struck[CrashAimed], r.Struck[LegAimed] = w.struckAims, w.struckLegs
 	}()
-	r.Broken = c.run(opt)
+	r.Broken = c.Run(opt.Rerun)
 	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {
 		r.Broken = fmt.Errorf("I11: %w", r.Broken)
 	}
 	return r
 }
-
-// describe formats a message for a trace: its kind and content, truncated if long.
-func describe(m agents.Message) string {
-	line := fmt.Sprintf("%s %+v", m.Kind(), m)
-	if len(line) > 200 {
-		line = line[:200] + "..."
-	}
-	return line
-}
-
-// run lives through the storm and the calm after it.
-func (c *checker) run(opt Options) error {
-	end := start.Add(storm)
-	if err := c.w.Run(end); err != nil {
-		return err
-	}
-	c.w.Heal()
-	c.w.healManagers()
-	c.w.healDiscovery()
-	c.w.healTerms()
-	if losesSite(c.w.faults) {
-		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
-	}
-	settled := end.Add(settling)
-	if c.w.replicas > 0 {
-		settled = settled.Add(electing)
-	}
-	if err := c.runQuiet(settled); err != nil {
-		return err
-	}
-	if err := c.decidedEverywhere(end); err != nil {
-		return err
-	}
-	if err := c.runQuiet(end.Add(calm)); err != nil {
-		return err
-	}
-	wide := maps.Clone(c.exempt)
-	c.narrow()
-	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.mortalAtRest(); err != nil {
-		return err
-	}
-	if err := c.clustersAtRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.offersAtRest(end.Add(calm - 2*settling)); err != nil {
-		return err
-	}
-	if err := c.verifiedTogether(); err != nil {
-		return err
-	}
-	if err := c.history.Check(func(id grid.LegID) bool { return wide[id] || c.forgotten(id.Tx) }); err != nil {
-		return err
-	}
-	if err := c.replicasAtRest(); err != nil {
-		return err
-	}
-	if len(c.w.managers) > 0 {
-		if err := c.w.Run(end.Add(calm + leisure)); err != nil {
-			return err
-		}
-	}
-	if narrow(c.w.seed) && len(c.w.managers) == 0 {
-		if err := c.w.Run(end.Add(calm + aDayAndAHalf)); err != nil {
-			return err
-		}
-		if err := c.forgottenAtLast(); err != nil {
-			return err
-		}
-	}
-	if opt.Rerun {
-		if err := c.w.Rerun(); err != nil {
-			return fmt.Errorf("I14: %w", err)
-		}
-	}
-	return nil
-}
-
-// mortalAtRest holds what the clusters that die keep at the end against I1, and
-// notes it for clustersAtRest.
-func (c *checker) mortalAtRest() error {
-	if c.w.mortal == nil {
-		return nil
-	}
-	clear(c.locks)
-	for id, d := range c.w.mortal {
-		if err := d.Audit(c.w.Now()); err != nil {
-			return fmt.Errorf("I1: %w", err)
-		}
-		for _, l := range d.Image().(facts.ClusterImage).Locks {
-			c.locks[lockKey{id, l.Leg}] = l.State != facts.LockEnded && l.State != facts.LockLost
-		}
-	}
-	return nil
-}
-
-// settling is how long after the last fault every decision must be acknowledged everywhere:
-// 60 s, plus the 25 s in which what is down restarts.
-const settling = 85 * grid.Second
 
 // stack returns where a panic came from, without the frames above that.
 func stack() string {

@@ -1,6 +1,10 @@
 package torture
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse/simulation/torture/world"
+)
 
 // In a world where all sites fall silent, brokers that hear nobody give nothing up, ask again although
 // nothing is due, and answer no more of those who insist than may wait.
@@ -15,7 +19,7 @@ func TestSilence_OfAllSitesAtOnce(t *testing.T) {
 		for row, n := range r.Rows {
 			rows[row] += n
 		}
-		cut, insisted = cut+r.Struck[AllSilent], insisted+r.Struck[Insistence]
+		cut, insisted = cut+r.Struck[world.AllSilent], insisted+r.Struck[world.Insistence]
 	}
 	for _, row := range []string{"B109", "B113", "B117"} {
 		if rows[row] == 0 {

@@ -12,7 +12,7 @@ func Again(name string, j *grid.Job) *JobRequest {
 	}
 	r := &JobRequest{Name: name, User: j.User, Nodes: j.Nodes, Length: Seconds{j.Length}, MinPerformance: &Performance{j.MinPerformance},
 		MaxPrice: &Price{j.MaxPrice}, Budget: &Credits{j.Budget}, Priority: j.Priority, OneSite: j.OneSite, Sizes: SizesOf(j.Sizes),
-		Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), Sites: j.Sites, Avoid: j.Avoid, WorkRequest: WorkRequestOf(j.Work)}
+		Minimize: j.Minimize.String(), Urgency: j.Urgency.String(), Sites: j.Sites, Avoid: j.Avoid, WorkRequest: WorkRequestOf(j.Work), PortionRequest: PortionOf(j.Portion)}
 	if j.Run > 0 {
 		r.Run = &Seconds{j.Run}
 	}

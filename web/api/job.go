@@ -14,26 +14,27 @@ type Job struct {
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
 	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
 
-	Nodes          int           `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of its window or, without one, of the size with the least nodes x length"`
-	Length         Seconds       `json:"length" doc:"on so many nodes, at performance 1"`
-	Sizes          []Size        `json:"sizes,omitempty" doc:"the ways to run a moldable job; nodes and length are one of them"`
-	MinPerformance Performance   `json:"minPerformance,omitzero"`
-	MaxPrice       Price         `json:"maxPrice"`
-	Budget         Credits       `json:"budget"`
-	Ready          Instant       `json:"ready,omitzero"`
-	Deadline       Instant       `json:"deadline,omitzero" doc:"absent: none"`
-	Priority       int           `json:"priority,omitempty"`
-	Minimize       string        `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
-	Urgency        string        `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
-	OneSite        bool          `json:"oneSite,omitempty"`
-	Parts          []PartRequest `json:"parts,omitempty" doc:"of a job of unlike parts: what each asks for, without what it runs"`
-	Together       bool          `json:"together,omitempty" doc:"one site carries all its parts"`
-	Apart          bool          `json:"apart,omitempty" doc:"no site carries two of its parts"`
-	After          []string      `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
-	AfterAny       []string      `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
-	AfterFailed    []string      `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
-	AfterEach      []string      `json:"afterEach,omitempty" doc:"of an array: identities of the arrays whose element of the same index must succeed before each of its own"`
-	Gap            *Seconds      `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
+	Nodes          int         `json:"nodes" doc:"nodes that it asks for; for a moldable job, those of its window or, without one, of the size with the least nodes x length"`
+	Length         Seconds     `json:"length" doc:"on so many nodes, at performance 1"`
+	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; nodes and length are one of them"`
+	MinPerformance Performance `json:"minPerformance,omitzero"`
+	MaxPrice       Price       `json:"maxPrice"`
+	Budget         Credits     `json:"budget"`
+	Ready          Instant     `json:"ready,omitzero"`
+	Deadline       Instant     `json:"deadline,omitzero" doc:"absent: none"`
+	Priority       int         `json:"priority,omitempty"`
+	Minimize       string      `json:"minimize,omitempty" doc:"its owner's goal; absent: the broker's"`
+	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner to end an hour earlier, in credits or as a share of the budget; absent: the broker's default"`
+	OneSite        bool        `json:"oneSite,omitempty"`
+	PortionRequest
+	Parts       []PartRequest `json:"parts,omitempty" doc:"of a job of unlike parts: what each asks for, without what it runs"`
+	Together    bool          `json:"together,omitempty" doc:"one site carries all its parts"`
+	Apart       bool          `json:"apart,omitempty" doc:"no site carries two of its parts"`
+	After       []string      `json:"after,omitempty" doc:"identities of the jobs that must succeed before it starts"`
+	AfterAny    []string      `json:"afterAny,omitempty" doc:"identities of the jobs that must have ended, however"`
+	AfterFailed []string      `json:"afterFailed,omitempty" doc:"identities of the jobs whose work must have failed"`
+	AfterEach   []string      `json:"afterEach,omitempty" doc:"of an array: identities of the arrays whose element of the same index must succeed before each of its own"`
+	Gap         *Seconds      `json:"gap,omitempty" doc:"time between the end of the last of them and its start"`
 
 	Array   *Array   `json:"array,omitempty" doc:"of an array: its elements, which have no rows of their own in a list. nodes, budget and the other fields are those of each element"`
 	Element *Element `json:"element,omitempty" doc:"of an element: its array"`
@@ -60,6 +61,9 @@ type Leg struct {
 	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
 	Cost  Credits `json:"cost"`
 	Part  string  `json:"part,omitempty" doc:"of a job of parts: the part that the leg carries"`
+
+	Slices int `json:"slices,omitempty" doc:"what it takes of each node, if not all of it: so many of the slices into which the node is divided"`
+	Of     int `json:"of,omitempty" doc:"how many those are"`
 
 	Opens   Instant `json:"opens,omitzero" doc:"for a flexible leg: earliest start"`
 	Closes  Instant `json:"closes,omitzero" doc:"for a flexible leg: latest end; once it is fixed, opens and closes are its start and end"`

@@ -52,6 +52,11 @@ type PortionRequest struct {
 	MemoryPerNode int64 `json:"memoryPerNode,omitempty" minimum:"1" doc:"bytes of memory that it takes of each node"`
 }
 
+// PortionOf is what asks for a portion.
+func PortionOf(p grid.Portion) PortionRequest {
+	return PortionRequest{GPUsPerNode: p.GPUs, CoresPerNode: p.Cores, MemoryPerNode: p.Memory}
+}
+
 // portion is the portion asked for, or the wrong key.
 func (p *PortionRequest) portion(composed bool) (out grid.Portion, key string, err error) {
 	for _, x := range []struct {

@@ -34,7 +34,7 @@ function outlook({ now, later, elsewhere, queue, capped, maxPrice, budget, eleme
   const rows = [["Now", now], ["Half an hour later", later], ["Elsewhere", elsewhere]].filter(([, o]) => o?.cost !== undefined), lines = [];
   if (now?.reason) lines.push(`It gets no window now: ${now.reason.detail ?? now.reason.code}`);
   if (queue) lines.push(`In the queue of ${where(queue)} it would probably begin at ${at(queue.start)}, without a price or a promise.`);
-  if (elements) lines.push(`It has ${elements} elements, each with a window and a price of its own: this is the first's.`);
+  if (elements) lines.push(`It asks for ${elements} ${elements === 1 ? "window" : "windows"}, each with a price of its own: this is the first.`);
   if (capped) lines.push(`It pays at most ${money(maxPrice * 1e6)} credits a node-hour, the broker's price cap, and ${money(budget * (elements ?? 1) * 1e6)} in all.`);
   if (rows.some(([, o]) => o.atLeast)) lines.push("+: jobs wait there for these nodes, and the site has not said what it adds for their delay.");
   lines.push("Nothing is held.");

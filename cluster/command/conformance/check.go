@@ -34,6 +34,7 @@ type Result struct {
 type Options struct {
 	Driver command.Config
 	Submit bool   // also submit work, and delete it again
+	Pilots bool   // also submit pilots, and delete them again
 	User   string // as whom it runs
 	// Within bounds each answer; 0: the limits of the protocol.
 	Within time.Duration
@@ -59,7 +60,7 @@ var checks = []struct {
 	{"end of input", always, (*session).endOfInput},
 	{"work", submits, (*session).work},
 	{"names that begin alike", submits, (*session).alike},
-	{"pilots", func(*Options) string { return "pilots are not checked by this version" }, nil},
+	{"pilots", pilots, (*session).pilots},
 }
 
 func always(*Options) string { return "" }
@@ -69,6 +70,13 @@ func submits(o *Options) string {
 		return ""
 	}
 	return "it submits work; ask for it with --submit"
+}
+
+func pilots(o *Options) string {
+	if o.Pilots {
+		return ""
+	}
+	return "it submits pilots; ask for it with --pilots"
 }
 
 // Check runs all checks in order. Once the driver does not even say hello, the others are

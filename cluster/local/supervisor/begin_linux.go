@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// begin starts the work as its account, in its cgroup if there is one; its output goes to
+// begun starts the work as its account, in its cgroup if there is one; its output goes to
 // out, and its standard error to errs. A *mistake is the job's own error: the work counts as begun, and as failed.
-func begin(o *Order, w Folder, group, out, errs *os.File) (*os.Process, error) {
-	program, args, err := o.program(w)
+func (s *supervisor) begun(out, errs *os.File) error {
+	o := s.order
+	program, args, err := o.program(s.work)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if dir := o.Run.Dir; dir != "" {
 		err := o.Account.As(func() error {
@@ -26,12 +27,12 @@ func begin(o *Order, w Folder, group, out, errs *os.File) (*os.Process, error) {
 			return err
 		})
 		if err != nil {
-			return nil, &mistake{126, fmt.Sprintf("workdir: %v", err)}
+			return &mistake{126, fmt.Sprintf("workdir: %v", err)}
 		}
 	}
 	none, err := os.Open(os.DevNull)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = none.Close() }()
 	env := o.Run.Env
@@ -42,17 +43,16 @@ func begin(o *Order, w Folder, group, out, errs *os.File) (*os.Process, error) {
 	if o.Account.Switch {
 		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
 	}
-	if group != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(group.Fd())
+	if s.group != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(s.group.Fd())
 	}
-	var p *os.Process
 	for range 50 { // a file that is being written by whoever has just forked cannot be run
-		if p, err = os.StartProcess(program, args, attr); !errors.Is(err, syscall.ETXTBSY) {
+		if s.main, err = s.reaper.start(program, args, attr, s.status); !errors.Is(err, syscall.ETXTBSY) {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return p, blame(args[0], err)
+	return blame(args[0], err)
 }
 
 // program is the file to run, with its arguments.

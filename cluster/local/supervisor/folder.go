@@ -23,11 +23,28 @@ const (
 	OutputFile = "output"
 	ErrorsFile = "errors" // its standard error, if the job keeps that apart
 	LeftFile   = "left.json"
+	ToldFile   = "told" // it is to end; read by a supervisor of several pieces of work
 	ResultFile = "result.json"
 	LogFile    = "log"
 
 	Besides = ".new" // at the end of the name of what is not yet whole
 )
+
+// Several is the word before the folder of a supervisor of several pieces of work.
+const Several = "several"
+
+// Called does what the arguments of a supervisor's process say: FOLDER of one piece of work, or
+// "several" and the FOLDER above those of the works that it reads from its standard input.
+// known: false if they say nothing of the kind, and nothing was done.
+func Called(args []string) (known bool, err error) {
+	switch {
+	case len(args) == 1:
+		return true, Supervise(Folder(args[0]), os.Stdout)
+	case len(args) == 2 && args[0] == Several:
+		return true, SuperviseSeveral(os.Stdin, os.Stdout)
+	}
+	return false, nil
+}
 
 // File is the path of a file of the work.
 func (w Folder) File(name string) string { return strings.TrimSuffix(string(w), "/") + "/" + name }

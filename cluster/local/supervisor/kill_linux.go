@@ -24,26 +24,19 @@ const (
 func (s *supervisor) killAll() {
 	since, pause := time.Now(), killEvery
 	said := since.Add(leftAfter - leftEvery)
-	for {
-		if s.group != nil {
-			_ = killGroup(s.order.Cgroup)
+	for !s.kin.gone(0) {
+		s.kin.kill()
+		if s.kin.gone(0) {
+			break
 		}
-		s.killChildren()
-		select {
-		case <-s.gone:
-		default:
-			n, _ := signalDescendants(syscall.SIGKILL) // children of children
-			if time.Since(said) >= leftEvery {
-				said, pause = time.Now(), leftPause
-				_ = s.work.Write(LeftFile, Left{Since: Time(since.UnixMilli()), Processes: n})
-			}
-			select {
-			case <-s.gone:
-			case <-time.After(pause):
-				continue
-			}
+		n := s.kin.signal(syscall.SIGKILL)
+		if time.Since(said) >= leftEvery {
+			said, pause = time.Now(), leftPause
+			_ = s.work.Write(LeftFile, Left{Since: Time(since.UnixMilli()), Processes: n})
 		}
-		break
+		if s.kin.gone(pause) {
+			break
+		}
 	}
 	if s.result.End == 0 {
 		s.result.End = Now()
@@ -51,20 +44,67 @@ func (s *supervisor) killAll() {
 	}
 }
 
-// killChildren kills the children of this process, the latest first, as long as it finds
-// some. Their numbers are theirs until they are reaped, which does not happen between the
-// list and the kill.
-func (s *supervisor) killChildren() {
+// descent is the kin of the only work of a process: all descendants of the process.
+type descent struct {
+	*supervisor
+	over chan struct{} // closed when none is left
+}
+
+// descend begins to take the statuses of all descendants of this process.
+func descend(s *supervisor) kin {
+	d := &descent{s, make(chan struct{})}
+	go func() {
+		defer close(d.over)
+		d.run() // when this process has no child any more, nothing is left
+	}()
+	return d
+}
+
+// kill kills the cgroup, if there is one, and the children of this process, the latest first,
+// as long as it finds some. Their numbers are theirs until they are reaped, which does not
+// happen between the list and the kill.
+func (d *descent) kill() {
+	if d.group != nil {
+		_ = killGroup(d.order.Cgroup)
+	}
 	for range killRounds {
-		s.reaps.Lock()
-		s.reapAll()
+		d.Lock()
+		d.takeAll()
 		list, err := childrenOf(os.Getpid())
 		for i := len(list) - 1; i >= 0; i-- {
 			_ = syscall.Kill(list[i], syscall.SIGKILL)
 		}
-		s.reaps.Unlock()
+		d.Unlock()
 		if err != nil || len(list) == 0 {
 			return
 		}
+	}
+}
+
+// signal sends signals to children of children, too.
+func (d *descent) signal(signals ...syscall.Signal) int {
+	list, _ := descendants()
+	for pid, started := range list {
+		for _, sig := range signals {
+			_ = signalIf(pid, sig, func() bool { s, err := statOf(pid); return err == nil && s.started == started })
+		}
+	}
+	return len(list)
+}
+
+func (d *descent) gone(within time.Duration) bool {
+	select {
+	case <-d.over:
+		return true
+	default:
+	}
+	if within == 0 {
+		return false
+	}
+	select {
+	case <-d.over:
+		return true
+	case <-time.After(within):
+		return false
 	}
 }

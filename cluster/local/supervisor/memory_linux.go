@@ -1,33 +1,44 @@
 package supervisor
 
 import (
+	"bufio"
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
-// dropText gives back the pages of the program's file that its start has touched, most of
-// which are never used again. What is needed comes back from the page cache. Nothing can be
-// lost: only mappings are dropped that cannot be written and hold no page that ever was.
-func dropText() {
-	maps, err := os.ReadFile("/proc/self/smaps")
+// dropText gives back, once, the pages of the program's file that its start has touched, most
+// of which are never used again. What is needed comes back from the page cache. Nothing can be
+// lost: only mappings are dropped that cannot be written and hold no page that ever was. It
+// reads with little memory of its own, which it could not give back.
+var dropText = sync.OnceFunc(func() {
+	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
+	defer func() { _ = f.Close() }()
 	from, to := uint64(0), uint64(0) // of a mapping that may be dropped
-	for line := range strings.Lines(string(maps)) {
-		fields := strings.Fields(line)
+	for r := bufio.NewReaderSize(f, 4096); ; {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return
+		}
 		switch {
-		case len(fields) >= 5 && len(fields[1]) == 4: // the first line of a mapping
+		case bytes.HasPrefix(line, []byte("Anonymous:")):
+			if from < to && bytes.Contains(line, []byte(" 0 kB")) {
+				_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(from), uintptr(to-from), adviceDrop)
+			}
+		case line[0] < 'A' || line[0] > 'Z': // the first line of a mapping: all others begin with a capital
 			from, to = 0, 0
-			if fields[1][1] == '-' && len(fields) >= 6 && fields[5][0] == '/' {
+			fields := strings.Fields(string(line))
+			if len(fields) >= 6 && len(fields[1]) == 4 && fields[1][1] == '-' && fields[5][0] == '/' {
 				first, last, _ := strings.Cut(fields[0], "-")
 				from, _ = strconv.ParseUint(first, 16, 64)
 				to, _ = strconv.ParseUint(last, 16, 64)
 			}
-		case len(fields) >= 2 && fields[0] == "Anonymous:" && fields[1] == "0" && from < to:
-			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(from), uintptr(to-from), adviceDrop)
 		}
 	}
-}
+})

@@ -86,7 +86,8 @@ type Claim struct {
 type Process struct {
 	PID     int    `json:"pid"`
 	Started uint64 `json:"started"`
-	Boot    string `json:"boot"` // the start of the machine
+	Boot    string `json:"boot"`              // the start of the machine
+	Several bool   `json:"several,omitempty"` // it looks after several pieces of work of one folder
 }
 
 // Result is what came of work that was begun, or could not be. It is written once nothing of
@@ -118,6 +119,7 @@ type Left struct {
 // Word is what a supervisor says once it has begun the work, or has failed to.
 type Word struct {
 	Failed Reason `json:"failed,omitzero"`
+	Alone  bool   `json:"alone,omitempty"` // the work needs a supervisor of its own, and has not begun
 }
 
 // Words for why work has not ended by itself.

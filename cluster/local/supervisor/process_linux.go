@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +58,8 @@ func parseStat(text []byte) (s stat, err error) {
 }
 
 // Lives reports whether a supervisor still runs: it is that process, of this start of the
-// machine, with that folder as its argument.
+// machine, with that folder as its argument, or the folder above if it looks after several
+// pieces of work.
 func (p Process) Lives(w Folder) bool {
 	boot, err := BootID()
 	if err != nil || p.PID <= 0 || p.Boot != boot {
@@ -68,7 +70,11 @@ func (p Process) Lives(w Folder) bool {
 		return false
 	}
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-	return err == nil && string(lastArgument(line)) == string(w)
+	named := string(w)
+	if p.Several {
+		named = path.Dir(named)
+	}
+	return err == nil && string(lastArgument(line)) == named
 }
 
 // lastArgument is the last argument of a command line as proc(5) has it.
@@ -88,7 +94,14 @@ func (p Process) Fate() string {
 // Terminate asks a supervisor to end its work. If it has ended meanwhile, nothing is to be
 // done.
 func (p Process) Terminate(w Folder) error {
-	return signalIf(p.PID, syscall.SIGTERM, func() bool { return p.Lives(w) })
+	sig := syscall.SIGTERM
+	if p.Several {
+		if err := os.WriteFile(w.File(ToldFile), nil, 0o600); err != nil {
+			return err
+		}
+		sig = syscall.SIGUSR1
+	}
+	return signalIf(p.PID, sig, func() bool { return p.Lives(w) })
 }
 
 // signalIf sends a signal to the process of a number if it is the right one. The number
@@ -188,18 +201,6 @@ func family() (map[int][]int, error) {
 	return children, nil
 }
 
-// signalDescendants sends signals to all descendants of this process, and returns how many
-// there were.
-func signalDescendants(signals ...syscall.Signal) (n int, err error) {
-	list, err := descendants()
-	for pid, started := range list {
-		for _, sig := range signals {
-			err = errors.Join(err, signalIf(pid, sig, func() bool { s, err := statOf(pid); return err == nil && s.started == started }))
-		}
-	}
-	return len(list), err
-}
-
 // Mark names the work's folder in the environment of all processes that it starts, unless
 // they remove it.
 const Mark = "BOURSE_WORK"
@@ -254,25 +255,12 @@ func killMarked(w Folder, cgroup string) (found int, err error) {
 	if err != nil {
 		return found, err
 	}
-	mark := []byte(Mark + "=" + string(w))
-	marked := func(pid int) bool {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil {
-			return false
-		}
-		for v := range bytes.SplitSeq(text, []byte{0}) {
-			if bytes.Equal(v, mark) {
-				return true
-			}
-		}
-		return false
-	}
 	n := 0
 	for _, pid := range pids {
-		if pid == os.Getpid() || !marked(pid) {
+		if pid == os.Getpid() || !w.marks(pid) {
 			continue
 		}
-		e := signalIf(pid, syscall.SIGKILL, func() bool { return marked(pid) })
+		e := signalIf(pid, syscall.SIGKILL, func() bool { return w.marks(pid) })
 		if errors.Is(e, fs.ErrPermission) {
 			continue
 		}
@@ -280,4 +268,19 @@ func killMarked(w Folder, cgroup string) (found int, err error) {
 		err = errors.Join(err, e)
 	}
 	return max(found, n), err
+}
+
+// marks reports whether a process has the mark of the work.
+func (w Folder) marks(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	mark := Mark + "=" + string(w)
+	for v := range bytes.SplitSeq(text, []byte{0}) {
+		if string(v) == mark {
+			return true
+		}
+	}
+	return false
 }

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -30,12 +29,19 @@ type supervisor struct {
 	errs  *sink    // of its standard error; nil: that goes to out
 	group *os.File // the work's cgroup; nil: it has none
 
+	*reaper
+	kin    kin
 	told   chan os.Signal
 	status chan syscall.WaitStatus // of the work's own process
-	gone   chan struct{}           // closed when nothing is left of what it has started
-	main   int
-	reaps  sync.Mutex // while it is held, no number of a child passes to another process
+	main   int                     // the number of that process; 0: there is none
 	result Result
+}
+
+// kin is all that a piece of work has started and that is not over.
+type kin interface {
+	kill()                                // all that can be found at once
+	signal(signals ...syscall.Signal) int // sends signals to all, and returns how many there were
+	gone(within time.Duration) bool       // reports whether nothing is left; it may wait so long
 }
 
 // Supervise runs the work in a folder from begin to end, and writes to words that it has
@@ -43,18 +49,15 @@ type supervisor struct {
 // belongs to this process, however it tries to get away. It returns nil if another process
 // runs the work, or has run it.
 func Supervise(folder Folder, words *os.File) error {
-	runtime.LockOSThread() // the work is killed when the thread that started it ends
-	s := &supervisor{work: folder, told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
-	// Caught signals are reset for the work; ignored ones it would ignore too.
-	signal.Notify(s.told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-	if err := errors.Join(becomeReaper(), SealDescriptors()); err != nil {
+	told, err := become()
+	if err != nil {
 		return err
 	}
-	syscall.Umask(0o022)
-	var err error
-	if s.order, err = Read[Order](s.work, OrderFile); err != nil || s.order == nil || s.order.Run == nil {
-		return errors.Join(err, fmt.Errorf("%s is not the folder of a piece of work", folder))
+	s, err := newSupervisor(folder, &reaper{mains: map[int]chan<- syscall.WaitStatus{}})
+	if err != nil {
+		return err
 	}
+	s.told = told
 	self, ok := Find(os.Getpid())
 	if !ok {
 		return errors.New("/proc does not show this process")
@@ -65,20 +68,39 @@ func Supervise(folder Folder, words *os.File) error {
 		}
 		return err
 	}
-	failed := s.run(func() { say(words, Word{}) })
-	if failed != nil {
-		s.result = Result{Begin: Now(), End: Now(), Failed: Reason{"unknown", fmt.Sprintf("its work could not be begun: %v", failed)}}
+	s.group = openGroup(s.order.Cgroup)
+	word := s.start()
+	if word.Failed.Code == "" {
+		say(words, word)
+		s.kin = descend(s)
+		s.finish()
 	}
-	if err := s.keep(); err != nil {
+	if err := s.conclude(); err != nil {
 		return err
 	}
-	if failed != nil {
-		say(words, Word{s.result.Failed})
-	}
-	if s.group != nil {
-		closeGroup(s.order.Cgroup)
+	if word.Failed.Code != "" {
+		say(words, word)
 	}
 	return nil
+}
+
+// become makes this process one that supervises. It returns the signals that it is told.
+func become() (told chan os.Signal, err error) {
+	runtime.LockOSThread() // the work is killed when the thread that started it ends
+	told = make(chan os.Signal, 16)
+	// Caught signals are reset for the work; ignored ones it would ignore too.
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGUSR1)
+	syscall.Umask(0o022)
+	return told, errors.Join(becomeReaper(), SealDescriptors())
+}
+
+// newSupervisor reads the order in a folder of work.
+func newSupervisor(folder Folder, r *reaper) (*supervisor, error) {
+	o, err := Read[Order](folder, OrderFile)
+	if err != nil || o == nil || o.Run == nil {
+		return nil, errors.Join(err, fmt.Errorf("%s is not the folder of a piece of work", folder))
+	}
+	return &supervisor{work: folder, order: o, reaper: r, told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1)}, nil
 }
 
 // say tells the driver, if the driver still listens.
@@ -98,43 +120,26 @@ func (s *supervisor) keep() error {
 	}
 }
 
-// run runs the work until it and all that it has started have ended.
-func (s *supervisor) run(begun func()) error {
-	var err error
-	if s.out, err = s.sink(OutputFile); err != nil {
-		return err
-	}
-	defer s.out.close()
-	out, err := s.out.open()
-	if err != nil {
-		return err
-	}
-	errs := out
-	if s.order.Run.Error != "" {
-		if s.errs, err = s.sink(ErrorsFile); err != nil {
-			return err
-		}
-		defer s.errs.close()
-		if errs, err = s.errs.open(); err != nil {
-			return err
-		}
-	}
+// start starts the work, and returns what is to be said of that.
+func (s *supervisor) start() Word {
 	s.result.Begin = Now()
-	s.group = openGroup(s.order.Cgroup)
+	err := s.begin()
 	var wrong *mistake
-	main, err := s.begin(out, errs)
-	_, _ = out.Close(), errs.Close()
 	switch {
 	case errors.As(err, &wrong):
 		fmt.Fprintf(s.out, "bourse: %s\n", wrong.words)
 		s.result.Exit = wrong.status
-		begun()
 	case err != nil:
-		return err
-	default:
-		s.main = main.Pid
-		go s.reap()
-		begun()
+		s.result = Result{Begin: Now(), End: Now(), Failed: Reason{"unknown", fmt.Sprintf("its work could not be begun: %v", err)}}
+		s.close()
+		return Word{Failed: s.result.Failed}
+	}
+	return Word{}
+}
+
+// finish waits until the work that was started and all that it has started have ended.
+func (s *supervisor) finish() {
+	if s.main != 0 {
 		s.await()
 		s.killAll()
 	}
@@ -146,7 +151,26 @@ func (s *supervisor) run(begun func()) error {
 			x.end(&s.result)
 		}
 	}
-	return nil
+	s.close()
+}
+
+// close closes the files of what the work prints.
+func (s *supervisor) close() {
+	for _, x := range []*sink{s.out, s.errs} {
+		if x != nil {
+			x.close()
+		}
+	}
+}
+
+// conclude writes the result, and removes the work's cgroup.
+func (s *supervisor) conclude() error {
+	err := s.keep()
+	if s.group != nil {
+		_ = s.group.Close()
+		closeGroup(s.order.Cgroup)
+	}
+	return err
 }
 
 // sink opens a file of what is printed.
@@ -158,13 +182,36 @@ func (s *supervisor) sink(name string) (*sink, error) {
 	return &sink{files: []*os.File{f}, left: MaxOutput}, nil
 }
 
-// begin opens the files that the job names for what it prints, with the rights of its account,
+// begin takes what the work prints, and starts it.
+func (s *supervisor) begin() (err error) {
+	if s.out, err = s.sink(OutputFile); err != nil {
+		return err
+	}
+	out, err := s.out.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()
+	errs := out
+	if s.order.Run.Error != "" {
+		if s.errs, err = s.sink(ErrorsFile); err != nil {
+			return err
+		}
+		if errs, err = s.errs.open(); err != nil {
+			return err
+		}
+		defer func() { _ = errs.Close() }()
+	}
+	return s.beginIn(out, errs)
+}
+
+// beginIn opens the files that the job names for what it prints, with the rights of its account,
 // and starts the work.
-func (s *supervisor) begin(out, errs *os.File) (*os.Process, error) {
+func (s *supervisor) beginIn(out, errs *os.File) error {
 	// If the job names no folder, the work inherits its home, so that its account need
 	// not pass through the folders above.
 	if err := os.Chdir(s.work.File(HomeFolder)); err != nil {
-		return nil, err
+		return err
 	}
 	for _, x := range []struct {
 		key, name string
@@ -176,17 +223,17 @@ func (s *supervisor) begin(out, errs *os.File) (*os.Process, error) {
 		var f *os.File
 		err := s.order.Account.As(func() (err error) { f, err = create(path.Join(s.order.Run.Dir, x.name)); return err })
 		if err != nil {
-			return nil, &mistake{126, fmt.Sprintf("%s: %v", x.key, err)}
+			return &mistake{126, fmt.Sprintf("%s: %v", x.key, err)}
 		}
 		x.to.add(f)
 	}
-	p, err := begin(s.order, s.work, s.group, out, errs)
-	if err != nil && s.group != nil && !errors.As(err, new(*mistake)) { // before Linux 5.7, or not ours to fill
+	err := s.begun(out, errs)
+	if err != nil && s.group != nil && !s.shared && !errors.As(err, new(*mistake)) { // before Linux 5.7, or not ours to fill
 		_ = s.group.Close()
 		s.group = nil
-		p, err = begin(s.order, s.work, nil, out, errs)
+		err = s.begun(out, errs)
 	}
-	return p, err
+	return err
 }
 
 // create makes a file, or empties an existing one. It does not wait, as it would if the
@@ -202,43 +249,16 @@ func create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// reap waits for all descendants of the work: a process that loses its parent becomes a
-// child of this one. When this process has no child any more, nothing is left.
-func (s *supervisor) reap() {
-	defer close(s.gone)
-	for awaitChild() == nil {
-		s.reaps.Lock()
-		s.reapAll()
-		s.reaps.Unlock()
-	}
-}
-
-// reapAll takes the status of all children that have ended.
-func (s *supervisor) reapAll() {
-	for {
-		var st syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &st, syscall.WNOHANG, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil || pid <= 0:
-			return
-		case pid == s.main:
-			s.status <- st
-		}
-	}
-}
-
 // await returns when the work's own process has ended, or its time is over: some time after
 // the end of its window, or after it was told to end.
 func (s *supervisor) await() {
 	var kill <-chan time.Time
-	ticks := 0
 	terminate := func(why string) {
 		if kill != nil {
 			return
 		}
 		s.result.Why, kill = why, time.After(time.Duration(s.order.Grace)*time.Millisecond)
-		_, _ = signalDescendants(syscall.SIGTERM, syscall.SIGCONT) // a stopped process takes no signal
+		_ = s.kin.signal(syscall.SIGTERM, syscall.SIGCONT) // a stopped process takes no signal
 	}
 	for {
 		left := time.Until(time.UnixMilli(int64(s.order.End)))
@@ -257,9 +277,7 @@ func (s *supervisor) await() {
 		case <-kill:
 			return
 		case <-time.After(min(left, clockEvery)):
-			if ticks++; ticks == 1 {
-				dropText() // it waits now, mostly; work that is over sooner would need the pages again at once
-			}
+			dropText() // it waits now, mostly; work that is over sooner would need the pages again at once
 		}
 	}
 }

@@ -33,7 +33,7 @@ func newDriver() *cobra.Command {
 }
 
 func newDriverCheck() *cobra.Command {
-	var submit, asJSON bool
+	var submit, pilots, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [flags] COMMAND [ARG]...",
 		Short: "Run the numbered checks of the protocol against a driver",
@@ -46,7 +46,9 @@ deletes them: a name is submitted once, its exit and output come back, it is tol
 end before it is killed, and nothing is lost or made twice when the driver is killed.
 Some checks start the driver several times; all take about half a minute.
 
-Pilots are not checked by this version.
+--pilots submits two pilots of one node, for a driver with claim and grant: one leaves by
+itself while the driver is stopped, the other is prolonged and becomes work. It takes
+half a minute once nodes are free.
 
 Exit status 1 if a check has failed.`,
 		Example: "  bourse driver check ./driver.py --folder /tmp/work --nodes 2\n  bourse driver check --submit ./flux-driver --queue batch",
@@ -60,7 +62,7 @@ Exit status 1 if a check has failed.`,
 			if _, err := exec.LookPath(args[0]); err != nil {
 				return fmt.Errorf("the driver cannot be started: %w", err)
 			}
-			list, err := checkDriver(cmd.Context(), args, submit, cmd.ErrOrStderr())
+			list, err := checkDriver(cmd.Context(), args, submit, pilots, cmd.ErrOrStderr())
 			if err != nil {
 				return failure.Of(err)
 			}
@@ -77,12 +79,13 @@ Exit status 1 if a check has failed.`,
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the driver's name is the driver's
 	cmd.Flags().BoolVar(&submit, "submit", false, "also submit short jobs, and delete them")
+	cmd.Flags().BoolVar(&pilots, "pilots", false, "also submit pilots, and delete them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the checks as JSON")
 	return cmd
 }
 
 // checkDriver runs the checks. What the driver writes to standard error is passed on.
-func checkDriver(ctx context.Context, program []string, submit bool, log io.Writer) ([]conformance.Result, error) {
+func checkDriver(ctx context.Context, program []string, submit, pilots bool, log io.Writer) ([]conformance.Result, error) {
 	me, err := user.Current()
 	if err != nil {
 		return nil, err
@@ -95,7 +98,7 @@ func checkDriver(ctx context.Context, program []string, submit bool, log io.Writ
 	}
 	return conformance.Check(ctx, conformance.Options{
 		Driver: command.Config{Command: program, Site: "check", Prefix: "bourse.check.", Log: tell},
-		Submit: submit, User: me.Username, Names: fmt.Sprintf("%d-%d.", time.Now().Unix(), os.Getpid())}), nil
+		Submit: submit, Pilots: pilots, User: me.Username, Names: fmt.Sprintf("%d-%d.", time.Now().Unix(), os.Getpid())}), nil
 }
 
 func driverTable(list []conformance.Result) string {

@@ -30,8 +30,8 @@ and lists of revoked certificates. Other changes need a restart and are listed.
 What is promised stays as it was promised: legs keep their prices, nodes and times. A
 file that takes nodes away from legs is refused. --dry-run shows which legs those are
 and changes nothing. With --force they are lost, with refund and penalty, and their
-brokers look for replacements. After a refusal put the file back as it was, because the
-next start goes by it. A site beside a resource manager asks that what nodes there are,
+brokers look for replacements. After a refusal put the file back as it was: the site
+would not start by it either. A site beside a resource manager asks that what nodes there are,
 so a reload also takes in nodes that were added there.
 
 The site no longer listens to a VO that it has let go, but keeps its legs until they

@@ -28,13 +28,14 @@ type shadowFlags struct {
 	from       slurmdump.Files
 	zone       *time.Location
 	events     string
+	asks       string
 	every, dur grid.Duration
 	demand     float64
 	json       bool
 }
 
 // ofShadow are their names, besides --shadow.
-var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "report", "json"}
+var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "asks", "report", "json"}
 
 func (s *shadowFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.on, "shadow", false, "sell nothing: beside a Slurm cluster, with read rights alone, find what would have been sold")
@@ -47,6 +48,7 @@ func (s *shadowFlags) add(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &s.every, flags.AsDuration, "every", grid.Minute, "with --shadow: time between two looks at the cluster, from 5s to 1h")
 	flags.AddFlag(cmd, &s.dur, flags.AsDuration, "for", 0, "with --shadow: how long to look, such as 7d (default: until it is stopped)")
 	flags.AddFlag(cmd, &s.demand, flags.AsShare, "demand", 0.1, "with --shadow: of the jobs that are submitted, so many ask for a window of their nodes and limit instead")
+	flags.AddFlag(cmd, &s.asks, flags.AsFile, "asks", "", "with --shadow: a trace of windows that were asked for elsewhere, instead of --demand: each job's processors are nodes, its requested time is the length")
 	cmd.Flags().BoolVar(&s.report, "report", false, "with --shadow: only report what the file of events has")
 	cmd.Flags().BoolVar(&s.json, "json", false, "with --shadow: report as JSON")
 }
@@ -75,12 +77,14 @@ func (s *shadowFlags) run(cmd *cobra.Command, file string, cfg *configs.SiteProc
 		return fmt.Errorf("--every %s: must be from 5s to 1h", s.every.Words())
 	case !(s.demand > 0 && s.demand <= 1):
 		return fmt.Errorf("--demand %v: must be above 0 and at most 1, such as 0.1", s.demand)
+	case s.asks != "" && cmd.Flags().Changed("demand"):
+		return errors.New("--asks and --demand are two demands; leave one of them out")
 	case s.record != "" && (s.report || s.dur > 0):
 		return errors.New("--record is followed to its end and reported; leave --report and --for out")
 	case s.record == "" && (len(s.from.Conf) > 0 || s.from.QOS != "" || s.from.Assoc != ""):
 		return errors.New("--slurm-conf, --qos and --assoc go with --record; a live cluster is asked")
 	}
-	o := process.Options{Every: s.every, For: s.dur, Share: max(1, int(s.demand*shadow.Millionths+0.5)), Events: s.events, Messages: cmd.ErrOrStderr()}
+	o := process.Options{Every: s.every, For: s.dur, Share: max(1, int(s.demand*shadow.Millionths+0.5)), Events: s.events, Asks: s.asks, Zone: s.zone, Messages: cmd.ErrOrStderr()}
 	if s.record != "" {
 		r, err := process.Replay(cfg, s.record, s.from, s.zone, o)
 		if err != nil {
@@ -118,7 +122,11 @@ func (s *shadowFlags) print(out io.Writer, r *shadow.Report) error {
 	fmt.Fprintf(out, "%s, %s to %s: nothing was reserved\n", flags.Visible(r.Site), moment(r.From), moment(r.To))
 	line("observed", "%s of %s, %s, %d failed", r.Observed.Words(), r.To.Sub(r.From).Words(), flags.Plural(r.Looks, "look", "looks"), r.Failed)
 	line("local jobs used", "%s of the node-time, %s node-hours", percent(r.Busy, r.NodeTime), nodeHours(r.Busy))
-	line("windows asked for", "%d", r.Asked)
+	asked := fmt.Sprint(r.Asked)
+	if r.Recorded > 0 {
+		asked = fmt.Sprintf("%d of %d recorded", r.Asked, r.Recorded)
+	}
+	line("windows asked for", "%s", asked)
 	line("would have been sold", "%d, %s node-hours, %s of the node-time", r.Sold, nodeHours(r.SoldTime), percent(r.SoldTime, r.NodeTime))
 	line("  income", "%s credits: %s base, %s for delays", r.Income(), r.Base, r.Additive)
 	line("  that delay nobody", "%d", r.Free)

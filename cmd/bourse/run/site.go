@@ -16,6 +16,7 @@ import (
 func newSite() *cobra.Command {
 	var f processFlags
 	var s shadowFlags
+	var force bool
 	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
@@ -41,14 +42,16 @@ they disagree, or the journal ends in the future, it waits and says so. Exit sta
 On SIGHUP, or bourse site reload NAME, it reads the file again and changes, without a
 restart: prices, nodes and groups, limits and terms, the simulated workload, which VOs
 it serves, their shares and accounts, and revoked certificates. What is promised stays
-as it was promised.
+as it was promised. A start, too, refuses a file that takes nodes away from legs (exit
+status 2); with --force they are lost.
 
 With --shadow, or sell = false in the file, nothing is sold and nobody is joined:
 beside a Slurm cluster (kind = "slurm"), with the rights of a user who may only look, it
 finds what would have been sold to a demand that is drawn from the jobs that local users
-submit, at which prices, and who would have waited longer. What it finds goes to a file
-of events; when it is stopped, or after --for, it reports. --report reports at any time.
---record follows a dump of sacct in virtual time instead.
+submit, or that a trace records (--asks), at which prices, and who would have waited
+longer. What it finds goes to a file of events; when it is stopped, or after --for, it
+reports. --report reports at any time. --record follows a dump of sacct in virtual time
+instead.
 
 bourse site lost NAME is a different command: it tells a broker that a site will not
 come back.`,
@@ -64,9 +67,12 @@ come back.`,
 			if cfg != nil {
 				return s.run(cmd, args[0], cfg)
 			}
-			return process.RunSite(cmd.Context(), args[0], f.options(cmd))
+			o := f.options(cmd)
+			o.Force = force
+			return process.RunSite(cmd.Context(), args[0], o)
 		},
 	})
+	cmd.Flags().BoolVar(&force, "force", false, "start although the file takes nodes away from legs: they are lost, with refund and penalty")
 	s.add(cmd)
 	cmd.AddCommand(operate.OfSite()...)
 	cmd.AddCommand(newSiteLogin())

@@ -45,11 +45,13 @@ func experiments() []experiment {
 		studyPlanning(),
 		studyForecast(),
 		studyForecastBands(),
+		studyChoosing(),
 		studyHoarding(),
 		studyEstimates(),
 		studyParts(),
 		studyFailures(),
 		studyIncentives(),
+		studyShared(),
 	}
 }
 

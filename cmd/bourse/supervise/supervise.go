@@ -10,15 +10,19 @@ import (
 	"github.com/bourse-grid/bourse/cluster/local/supervisor"
 )
 
-// Command is the first argument of a process that is a supervisor; the second and last is
-// the folder of its work.
+// Command is the first argument of a process that is a supervisor; package supervisor knows
+// the others.
 const Command = "supervise"
 
 func init() {
-	if len(os.Args) != 3 || os.Args[1] != Command {
+	if len(os.Args) < 3 || os.Args[1] != Command {
 		return
 	}
-	if err := supervisor.Supervise(supervisor.Folder(os.Args[2]), os.Stdout); err != nil {
+	known, err := supervisor.Called(os.Args[2:])
+	if !known {
+		return
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "bourse: %v\n", err)
 		os.Exit(1)
 	}

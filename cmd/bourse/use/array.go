@@ -14,9 +14,9 @@ import (
 
 // showArray prints an array, and below it the elements.
 func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *api.Job, out, messages io.Writer) error {
-	list, err := server.Jobs(ctx, client.Filter{Array: j.ID, State: c.state, Most: c.most})
+	list, more, err := c.fetch(ctx, server, client.Filter{Array: j.ID, State: c.state})
 	if err != nil {
-		return flags.Refused(err)
+		return err
 	}
 	if c.JSON {
 		return flags.WriteJSON(out, struct {
@@ -30,7 +30,7 @@ func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *a
 		_, err := fmt.Fprintln(out, "No elements.")
 		return err
 	}
-	if len(list) == c.most {
+	if more {
 		fmt.Fprintf(messages, "only the first %d elements are shown; --most shows more\n", c.most)
 	}
 	printJobs(out, list, time.Now())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
@@ -27,5 +28,30 @@ func TestAsked_AJobOfPartsSaysEach(t *testing.T) {
 	j.Parts = j.Parts[:1]
 	if got := say(j); !strings.HasPrefix(got, "asks for: 17 nodes, 10m at performance ") {
 		t.Error(got)
+	}
+	j.PortionRequest = api.PortionRequest{GPUsPerNode: 2, CoresPerNode: 1, MemoryPerNode: 3 << 29}
+	if got := say(j); !strings.HasPrefix(got, "asks for: 17 nodes (2 GPUs, 1 core, 1.5 GiB of each), 10m at performance ") || !strings.Contains(got, "per hour of such a part") {
+		t.Error(got)
+	}
+}
+
+// The legs of a job that takes parts of nodes say how much, and what a GPU-hour costs.
+func TestLegTable_PartsOfNodes(t *testing.T) {
+	t.Parallel()
+	j := &api.Job{PortionRequest: api.PortionRequest{GPUsPerNode: 2}, Legs: []api.Leg{
+		{Site: "north", Nodes: 2, Start: 0, End: api.Instant(3 * grid.Hour), Slices: 2, Of: 8, Cost: api.Credits{Credits: 12 * grid.Credit}},
+		{Site: "south", Nodes: 1, Start: 0, End: api.Instant(3 * grid.Hour), Cost: api.Credits{Credits: 24 * grid.Credit}},
+	}}
+	if got := legTable(j, time.Time{}).Render(); !strings.Contains(got, "2 of 8") || !strings.Contains(got, "all") {
+		t.Error(got)
+	}
+	said := ""
+	line := func(name, format string, args ...any) { said = name + " " + fmt.Sprintf(format, args...) }
+	if gpuLine(line, j); said != "GPU-hours 18.00, 2.00 credits each" {
+		t.Error(said)
+	}
+	j.Legs[0].State, said = grid.Settled.String(), ""
+	if gpuLine(line, j); said != "" {
+		t.Error(said)
 	}
 }

@@ -153,3 +153,78 @@ func TestGet_GoesOnWhereACallBrokeOff(t *testing.T) {
 		}
 	}
 }
+
+// get without a path lists files, and fetches all of them if it is told where to.
+func TestGet_AllWhereToIsSaid(t *testing.T) {
+	t.Parallel()
+	digest := sha256.Sum256([]byte("13"))
+	file := contextOf(t, func(w http.ResponseWriter, r *http.Request) {
+		switch filepath.Base(r.URL.Path) {
+		case "files":
+			_ = json.NewEncoder(w).Encode(api.WorkFiles{Found: 1, Files: []api.WorkFile{{Path: "out.txt", Size: 2}}})
+		case "digest":
+			_ = json.NewEncoder(w).Encode(api.WorkDigest{Path: "out.txt", Size: 2, SHA256: hex.EncodeToString(digest[:])})
+		case "file":
+			_ = json.NewEncoder(w).Encode(api.JobOutput{Size: 2, Data: []byte("13")})
+		default:
+			_ = json.NewEncoder(w).Encode(api.Job{ID: "arr[13]", State: "done", Legs: []api.Leg{{}}})
+		}
+	})
+	for _, x := range []struct {
+		args    []string
+		fetches bool
+	}{{nil, false}, {[]string{"--to", ""}, true}, {[]string{"--to", "", "--list"}, false}} {
+		folder := t.TempDir()
+		for i := range x.args {
+			if x.args[i] == "" {
+				x.args[i] = folder
+			}
+		}
+		var out strings.Builder
+		cmd := newGet()
+		cmd.SetOut(&out)
+		cmd.SetArgs(append([]string{"arr[13]", "--context", file}, x.args...))
+		if err := cmd.Execute(); err != nil {
+			t.Fatalf("%q: %v", x.args, err)
+		}
+		text, _ := os.ReadFile(filepath.Join(folder, "out.txt"))
+		if fetches := string(text) == "13"; fetches != x.fetches || !strings.Contains(out.String(), "out.txt") {
+			t.Errorf("%q fetches %q: %s", x.args, text, out.String())
+		}
+	}
+}
+
+// A list says that there are more only if there are.
+func TestJobs_OnlyTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		there int
+		says  bool
+	}{{2, false}, {3, true}} {
+		var c jobsCommand
+		c.most = 2
+		c.Context = contextOf(t, func(w http.ResponseWriter, r *http.Request) {
+			limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+			list := []api.Job{{ID: "c", State: "waiting"}, {ID: "b", State: "waiting"}, {ID: "a", State: "waiting"}}
+			_ = json.NewEncoder(w).Encode(api.JobList{Jobs: list[:min(limit, x.there)]})
+		})
+		server, err := c.Broker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, show := range []func(out, messages io.Writer) error{
+			func(out, messages io.Writer) error { return c.list(t.Context(), server, out, messages) },
+			func(out, messages io.Writer) error {
+				return c.showArray(t.Context(), server, &api.Job{ID: "arr"}, out, messages)
+			},
+		} {
+			var out, messages strings.Builder
+			if err := show(&out, &messages); err != nil {
+				t.Fatal(err)
+			}
+			if says := strings.Contains(messages.String(), "--most shows more"); says != x.says || strings.Contains(out.String(), "\na ") {
+				t.Errorf("of %d: %q\n%s", x.there, messages.String(), out.String())
+			}
+		}
+	}
+}

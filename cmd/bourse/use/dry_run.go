@@ -91,7 +91,7 @@ func printQuotes(out io.Writer, list []api.JobQuote, now time.Time) {
 	for i := range list {
 		q := &list[i]
 		if q.Elements > 0 {
-			_ = display.Folded(out, fmt.Sprintf("%s has %d elements, each with a window and a price of its own: what is shown is the first's.", q.Name, q.Elements))
+			_ = display.Folded(out, fmt.Sprintf("%s asks for %s, each with a price of its own: what is shown is the first.", q.Name, flags.Plural(q.Elements, "window", "windows")))
 		}
 		if q.Capped {
 			whole := api.Credits{Credits: q.Budget.Times(max(1, q.Elements))}

@@ -51,9 +51,9 @@ func newGet() *cobra.Command {
 		Use:   "get JOB [PATH...]",
 		Short: "Fetch files of a job's work",
 		Long: `Get fetches files of the folder in which a job's work began, from its cluster through
-its site and the broker. Without a PATH it lists them, and so does --list, which lists
-only what is below each PATH. A PATH is a file or a folder, relative to that folder;
-"." is all of it.
+its site and the broker. Without a PATH and --to it lists them, and so does --list, which
+lists only what is below each PATH. A PATH is a file or a folder, relative to that folder;
+"." is all of it, and so is no PATH beside --to.
 
 Each file is written below --to under its own path: first beside its place, under a
 name that ends in .part, and renamed when its SHA-256 is what the cluster has computed.
@@ -67,13 +67,17 @@ long the files are kept.
 
 Exit status 1: the job has no window yet or no command, its site is unreachable or keeps
 the files no more, or a file cannot be fetched; the others are fetched nevertheless.`,
-		Example: "  bourse get wave\n  bourse get wave out/field.nc --to results\n  bourse get wave . --leg 1",
+		Example: "  bourse get wave\n  bourse get wave out/field.nc --to results\n  bourse get wave . --leg 1\n  bourse get 'arr[13]' --to results",
 		Args:    flags.Arguments(1, 1000, "a job, and files of its work"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd); err != nil {
 				return err
 			}
-			return c.run(cmd.Context(), args[0], args[1:], cmd.OutOrStdout())
+			paths := args[1:]
+			if len(paths) == 0 && cmd.Flags().Changed("to") && !c.list {
+				paths = []string{"."}
+			}
+			return c.run(cmd.Context(), args[0], paths, cmd.OutOrStdout())
 		},
 	}
 	c.AddFlags(cmd)

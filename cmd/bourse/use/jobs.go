@@ -114,11 +114,21 @@ func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.W
 	return c.list(ctx, server, out, messages)
 }
 
+// fetch lists as many jobs as are wanted, and reports whether there are more.
+func (c *jobsCommand) fetch(ctx context.Context, server *client.Client, f client.Filter) (list []api.Job, more bool, err error) {
+	f.Most = c.most + 1
+	if list, err = server.Jobs(ctx, f); err != nil {
+		return nil, false, flags.Refused(err)
+	}
+	shown := min(len(list), c.most)
+	return list[:shown], shown < len(list), nil
+}
+
 // list prints the jobs.
 func (c *jobsCommand) list(ctx context.Context, server *client.Client, out, messages io.Writer) error {
-	list, err := server.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine, Most: c.most})
+	list, more, err := c.fetch(ctx, server, client.Filter{User: c.user, State: c.state, Batch: c.batch, Mine: c.mine})
 	if err != nil {
-		return flags.Refused(err)
+		return err
 	}
 	list = inOrder(list)
 	if c.JSON {
@@ -130,7 +140,7 @@ func (c *jobsCommand) list(ctx context.Context, server *client.Client, out, mess
 		_, err := fmt.Fprintln(out, "No jobs.")
 		return err
 	}
-	if len(list) == c.most {
+	if more {
 		fmt.Fprintf(messages, "only the newest %d are shown; --most shows more\n", c.most)
 	}
 	rows := folded(list)
@@ -237,6 +247,7 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 	line("start", "%s", display.Moment(j.Start, now))
 	line("end", "%s", display.Moment(j.End, now))
 	line("cost", "%s credits", display.Credits(j.Cost))
+	gpuLine(line, j)
 	for i := range j.Legs {
 		if l := &j.Legs[i]; l.Closes != 0 {
 			line("window", "%s", windowLine(l, now))
@@ -263,8 +274,12 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 // asked says what a job asks for.
 func asked(line func(name, format string, args ...any), j *api.Job) {
 	if len(j.Parts) < 2 {
-		line("asks for", "%s, %s at performance %v or more, for at most %s credits (%v per node-hour)",
-			flags.Plural(j.Nodes, "node", "nodes"), display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice)
+		each, hour := partOfNode(&j.PortionRequest), "node-hour"
+		if each != "" {
+			hour = "hour of such a part"
+		}
+		line("asks for", "%s%s, %s at performance %v or more, for at most %s credits (%v per %s)",
+			flags.Plural(j.Nodes, "node", "nodes"), each, display.Span(j.Length), j.MinPerformance, display.Credits(&j.Budget), j.MaxPrice, hour)
 		return
 	}
 	how := ""
@@ -296,6 +311,10 @@ func legTable(j *api.Job, now time.Time) table.Writer {
 	if parts {
 		head = append(head, "<part")
 	}
+	sliced := slices.ContainsFunc(j.Legs, func(l api.Leg) bool { return l.Slices > 0 })
+	if sliced {
+		head = append(head, "<slices")
+	}
 	w := report.NewTable(head...)
 	for i := range j.Legs {
 		l := &j.Legs[i]
@@ -305,6 +324,9 @@ func legTable(j *api.Job, now time.Time) table.Writer {
 		}
 		if parts {
 			row = append(row, l.Part)
+		}
+		if sliced {
+			row = append(row, sharePer(l))
 		}
 		w.AppendRow(row)
 	}

@@ -119,7 +119,7 @@ func TestQuote_SaysWhyThereIsNothing(t *testing.T) {
 		{Name: "b", Now: &api.Outlook{Reason: &api.Reason{Code: "too-large", Detail: "asks for 99 nodes"}}},
 	}, at.Time())
 	for _, want := range []string{"1.00+", "2.00 01:00:00", "4.00 south 01:00:00", "b gets no window now: asks for 99 nodes", "a pays at most 3 credits per node-hour, the broker's price_cap, and 6.00 in all.",
-		"many has 40 elements, each with a window and a price of its own", "and 40.00 in all.", "Nothing is held.", "+: jobs wait there"} {
+		"many asks for 40 windows, each with a price of its own", "and 40.00 in all.", "Nothing is held.", "+: jobs wait there"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, out.String())
 		}

@@ -58,7 +58,7 @@ func request(j *configs.Job) api.JobRequest {
 		m := api.Machine(j.Require)
 		r.Require = &m
 	}
-	r.GPUsPerNode, r.CoresPerNode, r.MemoryPerNode = j.Portion.GPUs, j.Portion.Cores, j.Portion.Memory
+	r.PortionRequest = api.PortionOf(j.Portion)
 	return r
 }
 

@@ -35,10 +35,30 @@ class Machine(sample.Machine):
         finally:
             self.submitting = False
 
+    def claim(self, r):
+        return super().claim({**r, "grant": 600} if mistake == "overstay" else r)
+
+    def grant(self, r):
+        if mistake == "shrink":
+            sample.write(sample.os.path.join(self.place(r["name"]), "granted"), r["seconds"])
+            return {"outcome": "done"}
+        return super().grant(r)
+
+    def run_in(self, order, pilot, script):
+        try:
+            return super().run_in(order, pilot, script)
+        except sample.Denied:
+            if mistake == "undead":
+                return {"outcome": "done"}
+            raise
+
     def look(self, r):
         if mistake == "silent":
             time.sleep(3600)
         answer = super().look(r)
+        for j in answer["look"]["jobs"]:
+            if mistake == "overstay" and "granted" in j:
+                j["granted"] = 8
         if mistake == "remember":
             answer["look"]["jobs"] = [j for j in answer["look"]["jobs"] if j["name"] in self.mine]
         if mistake == "hide":

@@ -1,0 +1,52 @@
+package use
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/web/api"
+)
+
+// partOfNode says what a job asks of each of its nodes, "" if all of it.
+func partOfNode(p *api.PortionRequest) string {
+	var list []string
+	if p.GPUsPerNode > 0 {
+		list = append(list, flags.Plural(p.GPUsPerNode, "GPU", "GPUs"))
+	}
+	if p.CoresPerNode > 0 {
+		list = append(list, flags.Plural(p.CoresPerNode, "core", "cores"))
+	}
+	if p.MemoryPerNode > 0 {
+		list = append(list, fmt.Sprintf("%.4g GiB", float64(p.MemoryPerNode)/(1<<30)))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + " of each)"
+}
+
+// gpuLine says what a GPU-hour of a job's legs costs, if it asks for GPUs of each node.
+func gpuLine(line func(name, format string, args ...any), j *api.Job) {
+	hours, cost := 0.0, grid.Credits(0)
+	for i := range j.Legs {
+		l := &j.Legs[i]
+		if l.State == grid.Settled.String() {
+			return // its end may be an early one, and its cost is of all that was bought
+		}
+		hours += float64(l.Nodes*j.GPUsPerNode) * grid.Time(l.End).Sub(grid.Time(l.Start)).Hours()
+		cost += l.Cost.Credits
+	}
+	if hours > 0 {
+		line("GPU-hours", "%.2f, %.2f credits each", hours, cost.Float()/hours)
+	}
+}
+
+// sharePer is what a leg takes of each of its nodes.
+func sharePer(l *api.Leg) string {
+	if l.Slices == 0 {
+		return "all"
+	}
+	return fmt.Sprintf("%d of %d", l.Slices, l.Of)
+}
