@@ -169,6 +169,10 @@ type Hold struct {
 	// Offer is the number of the accepted ShiftOffer for the replaced leg; 0 if there is
 	// none.
 	Offer uint32
+
+	// Pilot is the pilot whose nodes the leg is to have; the zero LegID if the site's nodes
+	// are not had by pilots.
+	Pilot grid.LegID
 }
 
 // Held says that the capacity is locked, at the binding price. Start and End say where a

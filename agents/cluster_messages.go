@@ -72,7 +72,8 @@ type ClusterHold struct {
 	Flex     grid.Flex     // in groups that make promises: the window for the nodes
 	Job      string        // job and user of the work, for real nodes
 	User     string
-	Shift    int // without room: how far other legs might be asked to shift, in thousandths of their lengths; 0: no leg
+	Pilot    grid.LegID // whose nodes it is to have; the zero LegID: none's
+	Shift    int        // without room: how far other legs might be asked to shift, in thousandths of their lengths; 0: no leg
 }
 
 // ClusterHeld answers a ClusterHold.

@@ -37,6 +37,13 @@ func (m Hold) Digest() uint64 {
 	number(m.Replaces.Tx.Seq)
 	number(uint64(m.Replaces.Leg))
 	number(uint64(m.Version))
+	if p := m.Pilot; p != (grid.LegID{}) {
+		text(p.Tx.Broker)
+		number(uint64(p.Tx.Incarnation))
+		number(p.Tx.Nonce)
+		number(p.Tx.Seq)
+		number(uint64(p.Leg))
+	}
 	if m.What.Work != 0 {
 		number(uint64(m.What.Work))
 	}

@@ -61,7 +61,7 @@ func (p *Properties) Crosses() bool {
 func (p *Properties) Answers(kind string) bool { return p.Answer != nil && p.Answer.Kind() == kind }
 
 // table holds all message types.
-var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, driverMessages, outputMessages, operatorMessages, replicaMessages)
+var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, driverMessages, outputMessages, pilotMessages, operatorMessages, replicaMessages)
 
 var byKind = func() map[string]*Properties {
 	m := make(map[string]*Properties, len(table))

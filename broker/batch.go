@@ -18,6 +18,7 @@ type intake struct {
 	asking    *asking
 	scheduler *scheduler
 	errands   *errands
+	gathers   *gathers
 	called    grid.Time // the instant of the last extra call; see callsLeft
 	calls     int       // extra calls at that instant
 	refusals  refusals
@@ -49,6 +50,7 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 	}
 	j.Submit = now
 	in.Record(facts.JobSubmitted{Job: j}, out)
+	in.gathers.begin(now, in.Names[j.Name], out)
 	if len(j.After) > 0 {
 		out.Row("B80")
 	}
@@ -116,6 +118,9 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 		return reason(grid.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)
 	}
 	if r := sense(now, j); r.Refused() {
+		return r
+	}
+	if r := unsoundGather(j); r.Refused() {
 		return r
 	}
 	switch {

@@ -51,4 +51,7 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 		b.intake.callFull()
 	}
 	b.co.Begin(now, again, out)
+	if again {
+		b.gathers.start(now, out)
+	}
 }

@@ -127,7 +127,9 @@ func (in *intake) reviewWaiting(j *jobs.Job, at grid.Time, ok bool, out *agents.
 	}
 	if ok && (was || j.Again) && !j.Taken && in.callsLeft() { // otherwise it waits for the next cycle
 		j.Again = false
-		in.Queue.Summon(j)
+		if j.Gather == nil {
+			in.Queue.Summon(j)
+		}
 		in.scheduler.atLeast(1)
 	}
 }

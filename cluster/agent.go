@@ -121,6 +121,11 @@ func (a *Agent) Step(now grid.Time, from agents.ID, m agents.Message, out *agent
 			out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: grid.Because(grid.NoOffer,
 				"its nodes are simulated; nothing runs on them, so there is no output")})
 		}
+	case agents.ClusterPilotsRequest:
+		if !a.backend.Hear(now, from, m) {
+			out.Send(from, agents.ClusterPilots{For: m.For, Pilots: agents.Pilots{Ref: m.Ask.Ref, Refusal: grid.Because(grid.NotAllowed,
+				"its nodes are had by windows; it takes no pilots")}})
+		}
 	default:
 		if !a.backend.Hear(now, from, m) {
 			panic(fmt.Sprintf("cluster of %s got %s from %s", a.cfg.Site, m.Kind(), from))

@@ -9,7 +9,7 @@ var brokerFacts = []Fact{
 	LegProved{}, TxDecided{}, LegClosed{}, LegDone{}, LifeBegun{}, LifeFenced{}, TxReversed{},
 	LegAdopted{}, LegsDisowned{}, WordBroken{}, Amnesia{}, JobBroken{}, JobCancelled{},
 	SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{},
-	BudgetOpened{}, Deposited{},
+	BudgetOpened{}, Deposited{}, Gathered{},
 }
 
 // Of a broker: jobs, cycles and transactions.
@@ -80,6 +80,30 @@ type (
 		Flex     grid.Flex    `json:"flex,omitzero"`      // of its only leg
 		Offer    uint32       `json:"offer,omitempty"`    // in a move: the offer for the old leg that it accepts
 		Parts    []string     `json:"parts,omitempty"`    // of a job of several parts: the part that each leg carries
+		Pilots   []grid.LegID `json:"pilots,omitempty"`   // whose nodes each leg has, if they are had by pilots
+	}
+	// Gathered says how far a job's pilots are gathered, after something has changed.
+	Gathered struct {
+		Job     string         `json:"job"`
+		State   grid.Gathering `json:"state"`
+		Acts    []GatherAct    `json:"acts,omitempty"`    // what is done now
+		Idled   []PilotIdled   `json:"idled,omitempty"`   // pilots that are over: what they idled, and what is paid for that, once
+		Pending grid.Credits   `json:"pending,omitempty"` // what is set aside from now on: idling that is not posted, and the work while no transaction has it
+	}
+	// GatherAct is something that is done for a part.
+	GatherAct struct {
+		Do    string `json:"do"`
+		Part  int    `json:"part"` // -1: all
+		Pilot int    `json:"pilot,omitempty"`
+		Value int64  `json:"value,omitempty"`
+		Why   string `json:"why,omitempty"`
+	}
+	// PilotIdled is what a pilot that is over has idled.
+	PilotIdled struct {
+		Pilot  grid.LegID   `json:"pilot"`
+		Site   string       `json:"site"`
+		Idle   int64        `json:"idle"` // node-seconds
+		Posted grid.Credits `json:"posted,omitempty"`
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
@@ -273,6 +297,7 @@ func (SubmissionRefused) Kind() string { return "submission-refused" }
 func (CycleClosed) Kind() string       { return "cycle-closed" }
 func (JobPostponed) Kind() string      { return "job-postponed" }
 func (TxBegun) Kind() string           { return "tx-begun" }
+func (Gathered) Kind() string          { return "gathered" }
 func (LegPriced) Kind() string         { return "leg-priced" }
 func (LegProved) Kind() string         { return "leg-proved" }
 func (TxDecided) Kind() string         { return "tx-decided" }
@@ -301,6 +326,7 @@ func (f JobSubmitted) About() Subject      { return ofJob(f.Job.Name, f.Job.User
 func (f SubmissionRefused) About() Subject { return ofJob(f.Job, f.User) }
 func (CycleClosed) About() Subject         { return Subject{} }
 func (f JobPostponed) About() Subject      { return Subject{Job: f.Job} }
+func (f Gathered) About() Subject          { return Subject{Job: f.Job} }
 func (f TxBegun) About() Subject           { return Subject{Tx: f.Tx, Job: f.Job} }
 func (f LegPriced) About() Subject         { return ofLeg(f.Leg) }
 func (f LegProved) About() Subject         { return ofLeg(f.Leg) }

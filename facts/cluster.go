@@ -6,7 +6,7 @@ import (
 
 var clusterFacts = []Fact{
 	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, WorkBegun{}, JobQueued{},
-	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{}, NodesSet{},
+	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{}, NodesSet{}, PilotClaimed{}, PilotOver{},
 }
 
 // The facts of a cluster: its local queue, and what runs in its reservations.
@@ -57,7 +57,8 @@ type (
 		Names  []string   `json:"names,omitempty"` // of the nodes, if they are real
 		Job    string     `json:"job,omitempty"`   // whose work is to run on them, if they are real
 		User   string     `json:"user,omitempty"`
-		On     []int32    `json:"on,omitempty"` // of a part: its nodes, by the numbers under which they were opened
+		On     []int32    `json:"on,omitempty"`   // of a part: its nodes, by the numbers under which they were opened
+		Pilot  grid.LegID `json:"pilot,omitzero"` // whose nodes they are, if they were had by one
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {
@@ -121,6 +122,31 @@ type (
 		Force  bool              `json:"force,omitempty"` // the operator let it take nodes away from legs
 		Why    string            `json:"why,omitempty"`
 	}
+	// PilotClaimed says that a cluster is about to submit a pilot: it may be there from now on.
+	PilotClaimed struct {
+		Pilot   grid.LegID    `json:"pilot"`
+		Group   string        `json:"group"`
+		Nodes   int           `json:"nodes"`
+		Limit   grid.Duration `json:"limit"`
+		Granted grid.Duration `json:"granted"` // at first
+		Job     string        `json:"job,omitempty"`
+		User    string        `json:"user,omitempty"`
+	}
+	// PilotOver says that nothing of a pilot is left, or ever was there.
+	PilotOver struct {
+		Pilot  grid.LegID      `json:"pilot"`
+		State  grid.PilotState `json:"state"`
+		Begin  grid.Time       `json:"begin,omitempty"` // 0: it never ran, or that is not known
+		End    grid.Time       `json:"end,omitempty"`
+		Reason grid.Reason     `json:"reason,omitzero"`
+	}
+	// PilotMemory is what a cluster keeps about a pilot.
+	PilotMemory struct {
+		PilotClaimed
+		At   grid.Time  `json:"at"`             // when it was claimed
+		Over *PilotOver `json:"over,omitempty"` // nil: it is not over
+		Done grid.Time  `json:"done,omitempty"` // when that was seen
+	}
 	// ClusterImage is everything a durable cluster keeps. A journal begins anew with it.
 	ClusterImage struct {
 		At      grid.Time      `json:"at"`              // the instant of the image
@@ -131,6 +157,7 @@ type (
 		Past    []ReleasedLeg  `json:"past"`  // in order of time
 		Outages []NodesDown    `json:"outages"`
 		Servers []ServerMemory `json:"servers,omitempty"` // on a cluster of deadlines, by group
+		Pilots  []PilotMemory  `json:"pilots,omitempty"`  // in the order in which they were claimed
 	}
 	// ServerMemory is what a cluster of deadlines keeps about a group.
 	ServerMemory struct {
@@ -259,6 +286,8 @@ func (WorkBegun) Kind() string    { return "work-begun" }
 func (JobQueued) Kind() string    { return "job-queued" }
 func (JobExtended) Kind() string  { return "job-extended" }
 func (LockMoved) Kind() string    { return "lock-moved" }
+func (PilotClaimed) Kind() string { return "pilot-claimed" }
+func (PilotOver) Kind() string    { return "pilot-over" }
 func (TasksPlaced) Kind() string  { return "tasks-placed" }
 func (NodesSet) Kind() string     { return "nodes-set" }
 func (ClusterImage) Kind() string { return "cluster-image" }
@@ -270,14 +299,16 @@ func (JobRefused) About() Subject { return Subject{} }
 func (f NodesLocked) About() Subject {
 	return Subject{Leg: f.Leg, Tx: f.Leg.Tx, Job: f.Job, User: f.User}
 }
-func (f NodesFreed) About() Subject  { return ofLeg(f.Leg) }
-func (WorkBegun) About() Subject     { return Subject{} }
-func (JobQueued) About() Subject     { return Subject{} }
-func (JobExtended) About() Subject   { return Subject{} }
-func (f LockMoved) About() Subject   { return ofLeg(f.Leg) }
-func (f TasksPlaced) About() Subject { return ofLeg(f.Leg) }
-func (NodesSet) About() Subject      { return Subject{} }
-func (ClusterImage) About() Subject  { return Subject{} }
+func (f NodesFreed) About() Subject   { return ofLeg(f.Leg) }
+func (WorkBegun) About() Subject      { return Subject{} }
+func (JobQueued) About() Subject      { return Subject{} }
+func (JobExtended) About() Subject    { return Subject{} }
+func (f LockMoved) About() Subject    { return ofLeg(f.Leg) }
+func (f PilotClaimed) About() Subject { return ofJob(f.Job, f.User) }
+func (f PilotOver) About() Subject    { return Subject{} }
+func (f TasksPlaced) About() Subject  { return ofLeg(f.Leg) }
+func (NodesSet) About() Subject       { return Subject{} }
+func (ClusterImage) About() Subject   { return Subject{} }
 
 func (f JobStarted) since() grid.Time  { return f.Begun }
 func (f JobEnded) since() grid.Time    { return f.Ended }

@@ -94,8 +94,10 @@ type (
 		Since  grid.Time     `json:"since,omitempty"` // when it entered that state
 		Ended  grid.Time     `json:"ended,omitempty"` // when its work ended, once it is done
 
-		Offers []JobOffer   `json:"offers,omitempty"` // the latest offers to shift it
-		Array  *ArrayMemory `json:"array,omitempty"`  // of an array; its elements follow as jobs, without their work, which is the array's
+		Offers    []JobOffer      `json:"offers,omitempty"` // the latest offers to shift it
+		Gathering *grid.Gathering `json:"gathering,omitempty"`
+		SetAside  grid.Credits    `json:"setAside,omitempty"` // as in Gathered
+		Array     *ArrayMemory    `json:"array,omitempty"`    // of an array; its elements follow as jobs, without their work, which is the array's
 	}
 	// TxMemory is what a broker keeps about a transaction.
 	TxMemory struct {

@@ -121,6 +121,9 @@ type Job struct {
 	// clusters run nothing.
 	Exit int `json:"exit,omitempty"`
 
+	// Gather brings its parts together at sites without reservations; nil: windows are bought.
+	Gather *Gather `json:"gather,omitempty"`
+
 	Work *Work `json:"work,omitempty"` // what it runs, which must not be changed; nil: nothing that a cluster starts
 }
 

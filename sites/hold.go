@@ -128,7 +128,7 @@ func refusedRow(l *leg, why grid.Code) agents.Row {
 func (p *participant) nodes(k *request) agents.ClusterHold {
 	l := k.leg
 	return agents.ClusterHold{Leg: l.Leg, What: l.What, Run: l.Run, Replaces: l.Replaces, Flex: l.Flex, Shift: p.negotiation.asks(l),
-		Job: l.Job, User: l.User}
+		Job: l.Job, User: l.User, Pilot: k.m.(agents.Hold).Pilot}
 }
 
 // granted handles the cluster's answer to that order.

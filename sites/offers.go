@@ -151,9 +151,9 @@ func (o *offers) free(now, horizon grid.Time, vo string) []agents.GroupOffer {
 	for i, g := range o.cfg.Groups {
 		g = o.bounded(i, g)
 		g.Curve = g.Curve.Within(now, horizon)
-		if o.room != nil {
+		if o.room != nil || o.cfg.Pilots {
 			none := grid.NewProfile(now, 0)
-			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
+			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: o.room != nil})
 			continue
 		}
 		admissible := o.states[i].Firm()

@@ -25,8 +25,11 @@ const (
 // speaker is the broker in whose name a message is sent. It reports false for messages that
 // no broker sends.
 func speaker(m agents.Message) (string, bool) {
-	if l, ok := m.(agents.List); ok {
-		return l.Broker, true
+	switch m := m.(type) {
+	case agents.List:
+		return m.Broker, true
+	case agents.PilotsRequest:
+		return m.Broker, true
 	}
 	if l, ok := m.(agents.OfLeg); ok && sender(m) == agents.Broker {
 		return l.LegID().Tx.Broker, true

@@ -72,6 +72,9 @@ type Config struct {
 	// asserts legs that the site has forgotten; nil: it proves and restores nothing.
 	// The key must outlive the journal.
 	Key agents.Key
+	// Pilots says that the cluster's nodes are had by pilots: none are offered, and a Hold names
+	// the pilot whose nodes it is to have.
+	Pilots bool
 	// Meeting is the host:port of the site's rendezvous, for which Key makes tokens;
 	// "": it has none.
 	Meeting string
@@ -99,6 +102,7 @@ type Site struct {
 	recovery    recovery    // restarts, and legs that the site has forgotten
 	archive     archive     // legs that are over
 	outputs     outputs     // what the work of legs has printed
+	pilots      pilots      // of a cluster whose nodes are had by them
 	retries     retries     // what is sent again
 	readers     readers     // brokers that are told the site's status
 	stray       uint64      // messages that made no sense
@@ -119,6 +123,7 @@ func New(cfg Config) *Site {
 	s.notices = notices{memory: &m, retries: &s.retries}
 	s.archive = archive{memory: &m}
 	s.outputs = outputs{memory: &m}
+	s.pilots = pilots{memory: &m}
 	s.negotiation = negotiation{memory: &m, offers: &s.offers, retries: &s.retries}
 	s.readers = readers{mem: &m}
 	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders, readers: &s.readers, become: s.become}
@@ -174,6 +179,8 @@ func (s *Site) Step(now grid.Time, from agents.ID, m agents.Message, out *agents
 		s.recovery.reassert(t, m)
 	case agents.LegOutputRequest:
 		s.outputs.requested(t, m)
+	case agents.PilotsRequest:
+		s.pilots.requested(t, m)
 	default:
 		if !s.participant.step(t) && !s.own(t) && !s.operator.step(t) {
 			out.Row("S71")
@@ -207,6 +214,8 @@ func (s *Site) own(t step) bool {
 		s.inventory.reconcile(t, m)
 	case agents.ClusterOutput:
 		s.outputs.answered(t, m)
+	case agents.ClusterPilots:
+		s.pilots.answered(t, m)
 	case limitReached:
 		s.participant.limitReached(t, m)
 	case retry.Due[owed]:

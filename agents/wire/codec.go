@@ -35,7 +35,7 @@ func form[M agents.Message, B isEnvelope_Body](put func(*writer, M) B, read func
 
 var codecs = func() map[string]codec {
 	m := map[string]codec{}
-	for _, c := range slices.Concat(steps, recovery, works, replicas) {
+	for _, c := range slices.Concat(steps, recovery, works, pilots, replicas) {
 		m[c.kind] = c
 	}
 	return m

@@ -59,13 +59,13 @@ var steps = []codec{
 	}, func(r *reader, b *Envelope_Quotes) agents.Quotes { return r.quotes(b.Quotes) }),
 	form(func(_ *writer, m agents.Hold) *Envelope_Hold {
 		return &Envelope_Hold{&Hold{Leg: legID(m.Leg), What: leg(m.What), Job: text(m.Job), User: text(m.User),
-			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex), Offer: m.Offer}}
+			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex), Offer: m.Offer, Pilot: someLegID(m.Pilot)}}
 	}, func(r *reader, b *Envelope_Hold) agents.Hold {
 		h := b.Hold
 		return agents.Hold{Leg: r.legID("leg", h.GetLeg()), What: r.leg("what", h.GetWhat()), Job: r.name("job", h.GetJob(), maxName),
 			User: r.name("user", h.GetUser(), maxName), Limit: r.credits("limit", h.GetLimit()), For: r.span("for", h.GetFor()),
 			Run: r.span("run", h.GetRun()), Replaces: r.someLegID("replaces", h.GetReplaces()), Version: h.GetVersion(),
-			Flex: r.flex("flex", h.GetFlex()), Offer: h.GetOffer()}
+			Flex: r.flex("flex", h.GetFlex()), Offer: h.GetOffer(), Pilot: r.someLegID("pilot", h.GetPilot())}
 	}),
 	form(func(_ *writer, m agents.Held) *Envelope_Held {
 		return &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),

@@ -204,6 +204,8 @@ type Envelope struct {
 	//	*Envelope_ReplicaStep
 	//	*Envelope_ReplicaPart
 	//	*Envelope_ReplicaPartTaken
+	//	*Envelope_PilotsRequest
+	//	*Envelope_Pilots
 	Body          isEnvelope_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -580,6 +582,24 @@ func (x *Envelope) GetReplicaPartTaken() *ReplicaPartTaken {
 	return nil
 }
 
+func (x *Envelope) GetPilotsRequest() *PilotsRequest {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_PilotsRequest); ok {
+			return x.PilotsRequest
+		}
+	}
+	return nil
+}
+
+func (x *Envelope) GetPilots() *Pilots {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_Pilots); ok {
+			return x.Pilots
+		}
+	}
+	return nil
+}
+
 type isEnvelope_Body interface {
 	isEnvelope_Body()
 }
@@ -720,6 +740,14 @@ type Envelope_ReplicaPartTaken struct {
 	ReplicaPartTaken *ReplicaPartTaken `protobuf:"bytes,43,opt,name=replica_part_taken,json=replicaPartTaken,proto3,oneof"`
 }
 
+type Envelope_PilotsRequest struct {
+	PilotsRequest *PilotsRequest `protobuf:"bytes,44,opt,name=pilots_request,json=pilotsRequest,proto3,oneof"`
+}
+
+type Envelope_Pilots struct {
+	Pilots *Pilots `protobuf:"bytes,45,opt,name=pilots,proto3,oneof"`
+}
+
 func (*Envelope_OfferRequest) isEnvelope_Body() {}
 
 func (*Envelope_Offers) isEnvelope_Body() {}
@@ -787,6 +815,10 @@ func (*Envelope_ReplicaStep) isEnvelope_Body() {}
 func (*Envelope_ReplicaPart) isEnvelope_Body() {}
 
 func (*Envelope_ReplicaPartTaken) isEnvelope_Body() {}
+
+func (*Envelope_PilotsRequest) isEnvelope_Body() {}
+
+func (*Envelope_Pilots) isEnvelope_Body() {}
 
 type Stamp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2309,6 +2341,7 @@ type Hold struct {
 	Version       uint32                 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
 	Flex          *Flex                  `protobuf:"bytes,10,opt,name=flex,proto3" json:"flex,omitempty"`    // absent: none
 	Offer         uint32                 `protobuf:"varint,11,opt,name=offer,proto3" json:"offer,omitempty"` // the number of a ShiftOffer that it accepts; 0: none
+	Pilot         *LegID                 `protobuf:"bytes,12,opt,name=pilot,proto3" json:"pilot,omitempty"`  // whose nodes the leg is to have; absent: none's
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2418,6 +2451,13 @@ func (x *Hold) GetOffer() uint32 {
 		return x.Offer
 	}
 	return 0
+}
+
+func (x *Hold) GetPilot() *LegID {
+	if x != nil {
+		return x.Pilot
+	}
+	return nil
 }
 
 // Flex is the window within which a site may place a leg, and move it.
@@ -5261,12 +5301,356 @@ func (x *ReplicaPartTaken) GetNext() uint32 {
 	return 0
 }
 
+type PilotsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Broker        string                 `protobuf:"bytes,2,opt,name=broker,proto3" json:"broker,omitempty"`
+	Job           string                 `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	User          string                 `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
+	Group         string                 `protobuf:"bytes,5,opt,name=group,proto3" json:"group,omitempty"` // "": any
+	Nodes         int64                  `protobuf:"varint,6,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Limit         int64                  `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	Orders        []*PilotOrder          `protobuf:"bytes,8,rep,name=orders,proto3" json:"orders,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PilotsRequest) Reset() {
+	*x = PilotsRequest{}
+	mi := &file_wire_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PilotsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PilotsRequest) ProtoMessage() {}
+
+func (x *PilotsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PilotsRequest.ProtoReflect.Descriptor instead.
+func (*PilotsRequest) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *PilotsRequest) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *PilotsRequest) GetBroker() string {
+	if x != nil {
+		return x.Broker
+	}
+	return ""
+}
+
+func (x *PilotsRequest) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *PilotsRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *PilotsRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *PilotsRequest) GetNodes() int64 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *PilotsRequest) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *PilotsRequest) GetOrders() []*PilotOrder {
+	if x != nil {
+		return x.Orders
+	}
+	return nil
+}
+
+type PilotOrder struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pilot         *LegID                 `protobuf:"bytes,1,opt,name=pilot,proto3" json:"pilot,omitempty"`
+	Granted       int64                  `protobuf:"varint,2,opt,name=granted,proto3" json:"granted,omitempty"`
+	Leave         bool                   `protobuf:"varint,3,opt,name=leave,proto3" json:"leave,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PilotOrder) Reset() {
+	*x = PilotOrder{}
+	mi := &file_wire_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PilotOrder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PilotOrder) ProtoMessage() {}
+
+func (x *PilotOrder) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PilotOrder.ProtoReflect.Descriptor instead.
+func (*PilotOrder) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *PilotOrder) GetPilot() *LegID {
+	if x != nil {
+		return x.Pilot
+	}
+	return nil
+}
+
+func (x *PilotOrder) GetGranted() int64 {
+	if x != nil {
+		return x.Granted
+	}
+	return 0
+}
+
+func (x *PilotOrder) GetLeave() bool {
+	if x != nil {
+		return x.Leave
+	}
+	return false
+}
+
+type Pilots struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Refusal       *Reason                `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"` // absent: none
+	Group         string                 `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`     // "": none
+	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	Fits          bool                   `protobuf:"varint,5,opt,name=fits,proto3" json:"fits,omitempty"`
+	Room          int64                  `protobuf:"varint,6,opt,name=room,proto3" json:"room,omitempty"`
+	Pilots        []*PilotIs             `protobuf:"bytes,7,rep,name=pilots,proto3" json:"pilots,omitempty"`
+	Cluster       int64                  `protobuf:"varint,8,opt,name=cluster,proto3" json:"cluster,omitempty"` // nodes of the group
+	Price         int64                  `protobuf:"varint,9,opt,name=price,proto3" json:"price,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pilots) Reset() {
+	*x = Pilots{}
+	mi := &file_wire_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pilots) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pilots) ProtoMessage() {}
+
+func (x *Pilots) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pilots.ProtoReflect.Descriptor instead.
+func (*Pilots) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *Pilots) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *Pilots) GetRefusal() *Reason {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+func (x *Pilots) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Pilots) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Pilots) GetFits() bool {
+	if x != nil {
+		return x.Fits
+	}
+	return false
+}
+
+func (x *Pilots) GetRoom() int64 {
+	if x != nil {
+		return x.Room
+	}
+	return 0
+}
+
+func (x *Pilots) GetPilots() []*PilotIs {
+	if x != nil {
+		return x.Pilots
+	}
+	return nil
+}
+
+func (x *Pilots) GetCluster() int64 {
+	if x != nil {
+		return x.Cluster
+	}
+	return 0
+}
+
+func (x *Pilots) GetPrice() int64 {
+	if x != nil {
+		return x.Price
+	}
+	return 0
+}
+
+type PilotIs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pilot         *LegID                 `protobuf:"bytes,1,opt,name=pilot,proto3" json:"pilot,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Begin         int64                  `protobuf:"varint,3,opt,name=begin,proto3" json:"begin,omitempty"` // 0: it has not begun
+	End           int64                  `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`     // 0: it has not ended
+	Reason        *Reason                `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PilotIs) Reset() {
+	*x = PilotIs{}
+	mi := &file_wire_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PilotIs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PilotIs) ProtoMessage() {}
+
+func (x *PilotIs) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PilotIs.ProtoReflect.Descriptor instead.
+func (*PilotIs) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *PilotIs) GetPilot() *LegID {
+	if x != nil {
+		return x.Pilot
+	}
+	return nil
+}
+
+func (x *PilotIs) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *PilotIs) GetBegin() int64 {
+	if x != nil {
+		return x.Begin
+	}
+	return 0
+}
+
+func (x *PilotIs) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *PilotIs) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return nil
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\vbourse.wire\"\xa6\x0f\n" +
+	"wire.proto\x12\vbourse.wire\"\x9a\x10\n" +
 	"\bEnvelope\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -5311,7 +5695,9 @@ const file_wire_proto_rawDesc = "" +
 	"leg_output\x18( \x01(\v2\x16.bourse.wire.LegOutputH\x00R\tlegOutput\x12=\n" +
 	"\freplica_step\x18) \x01(\v2\x18.bourse.wire.ReplicaStepH\x00R\vreplicaStep\x12=\n" +
 	"\freplica_part\x18* \x01(\v2\x18.bourse.wire.ReplicaPartH\x00R\vreplicaPart\x12M\n" +
-	"\x12replica_part_taken\x18+ \x01(\v2\x1d.bourse.wire.ReplicaPartTakenH\x00R\x10replicaPartTakenB\x06\n" +
+	"\x12replica_part_taken\x18+ \x01(\v2\x1d.bourse.wire.ReplicaPartTakenH\x00R\x10replicaPartTaken\x12C\n" +
+	"\x0epilots_request\x18, \x01(\v2\x1a.bourse.wire.PilotsRequestH\x00R\rpilotsRequest\x12-\n" +
+	"\x06pilots\x18- \x01(\v2\x13.bourse.wire.PilotsH\x00R\x06pilotsB\x06\n" +
 	"\x04body\"C\n" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
@@ -5439,7 +5825,7 @@ const file_wire_proto_rawDesc = "" +
 	"\vrefund_full\x18\x04 \x01(\x03R\n" +
 	"refundFull\x12\x1f\n" +
 	"\vholding_fee\x18\x05 \x01(\x03R\n" +
-	"holdingFee\"\xb9\x02\n" +
+	"holdingFee\"\xe3\x02\n" +
 	"\x04Hold\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -5452,7 +5838,8 @@ const file_wire_proto_rawDesc = "" +
 	"\aversion\x18\t \x01(\rR\aversion\x12%\n" +
 	"\x04flex\x18\n" +
 	" \x01(\v2\x11.bourse.wire.FlexR\x04flex\x12\x14\n" +
-	"\x05offer\x18\v \x01(\rR\x05offer\"R\n" +
+	"\x05offer\x18\v \x01(\rR\x05offer\x12(\n" +
+	"\x05pilot\x18\f \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\"R\n" +
 	"\x04Flex\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\x03R\x05ready\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x10\n" +
@@ -5687,7 +6074,37 @@ const file_wire_proto_rawDesc = "" +
 	"\x10ReplicaPartTaken\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x12\n" +
-	"\x04next\x18\x03 \x01(\rR\x04next*p\n" +
+	"\x04next\x18\x03 \x01(\rR\x04next\"\xd2\x01\n" +
+	"\rPilotsRequest\x12\x10\n" +
+	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x16\n" +
+	"\x06broker\x18\x02 \x01(\tR\x06broker\x12\x10\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12\x12\n" +
+	"\x04user\x18\x04 \x01(\tR\x04user\x12\x14\n" +
+	"\x05group\x18\x05 \x01(\tR\x05group\x12\x14\n" +
+	"\x05nodes\x18\x06 \x01(\x03R\x05nodes\x12\x14\n" +
+	"\x05limit\x18\a \x01(\x03R\x05limit\x12/\n" +
+	"\x06orders\x18\b \x03(\v2\x17.bourse.wire.PilotOrderR\x06orders\"f\n" +
+	"\n" +
+	"PilotOrder\x12(\n" +
+	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x18\n" +
+	"\agranted\x18\x02 \x01(\x03R\agranted\x12\x14\n" +
+	"\x05leave\x18\x03 \x01(\bR\x05leave\"\xf5\x01\n" +
+	"\x06Pilots\x12\x10\n" +
+	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12-\n" +
+	"\arefusal\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x14\n" +
+	"\x05group\x18\x03 \x01(\tR\x05group\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x12\n" +
+	"\x04fits\x18\x05 \x01(\bR\x04fits\x12\x12\n" +
+	"\x04room\x18\x06 \x01(\x03R\x04room\x12,\n" +
+	"\x06pilots\x18\a \x03(\v2\x14.bourse.wire.PilotIsR\x06pilots\x12\x18\n" +
+	"\acluster\x18\b \x01(\x03R\acluster\x12\x14\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\"\x9e\x01\n" +
+	"\aPilotIs\x12(\n" +
+	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
+	"\x05begin\x18\x03 \x01(\x03R\x05begin\x12\x10\n" +
+	"\x03end\x18\x04 \x01(\x03R\x03end\x12+\n" +
+	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason*p\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fVERDICT_WAIT\x10\x01\x12\x12\n" +
@@ -5723,7 +6140,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -5787,6 +6204,10 @@ var file_wire_proto_goTypes = []any{
 	(*ReplicaStep)(nil),      // 59: bourse.wire.ReplicaStep
 	(*ReplicaPart)(nil),      // 60: bourse.wire.ReplicaPart
 	(*ReplicaPartTaken)(nil), // 61: bourse.wire.ReplicaPartTaken
+	(*PilotsRequest)(nil),    // 62: bourse.wire.PilotsRequest
+	(*PilotOrder)(nil),       // 63: bourse.wire.PilotOrder
+	(*Pilots)(nil),           // 64: bourse.wire.Pilots
+	(*PilotIs)(nil),          // 65: bourse.wire.PilotIs
 }
 var file_wire_proto_depIdxs = []int32{
 	13,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -5823,108 +6244,117 @@ var file_wire_proto_depIdxs = []int32{
 	59,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
 	60,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
 	61,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
-	1,   // 34: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
-	7,   // 35: bourse.wire.Leg.part:type_name -> bourse.wire.LegPart
-	11,  // 36: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	15,  // 37: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	9,   // 38: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,   // 39: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	10,  // 40: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	12,  // 41: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	12,  // 42: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	17,  // 43: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
-	16,  // 44: bourse.wire.GroupOffer.opened:type_name -> bourse.wire.Opened
-	12,  // 45: bourse.wire.Opened.free:type_name -> bourse.wire.Profile
-	6,   // 46: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	19,  // 47: bourse.wire.QuoteRequest.queued:type_name -> bourse.wire.Queueing
-	22,  // 48: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 49: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	21,  // 50: bourse.wire.Quotes.best_effort:type_name -> bourse.wire.BestEffort
-	8,   // 51: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	9,   // 52: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 53: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 54: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 55: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	24,  // 56: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	8,   // 57: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 58: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	8,   // 59: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 60: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 61: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 62: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	8,   // 63: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	9,   // 64: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 65: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	25,  // 66: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 67: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 68: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 69: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 70: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	33,  // 71: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	32,  // 72: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	31,  // 73: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	34,  // 74: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	9,   // 75: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 76: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 77: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 78: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 79: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 80: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 81: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 82: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 83: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 84: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 85: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 86: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	35,  // 87: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 88: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 89: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 90: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 91: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 92: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 93: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 94: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 95: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 96: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 97: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 98: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 99: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	9,   // 100: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 101: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 102: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 103: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 104: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 105: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 106: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 107: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 108: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	9,   // 109: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 110: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	53,  // 111: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	9,   // 112: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 113: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 114: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 115: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 116: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	8,   // 117: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	35,  // 118: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 119: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	9,   // 120: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	24,  // 121: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
-	53,  // 122: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	33,  // 123: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 124: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	9,   // 125: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 126: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 127: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 128: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	9,   // 129: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	57,  // 130: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
-	131, // [131:131] is the sub-list for method output_type
-	131, // [131:131] is the sub-list for method input_type
-	131, // [131:131] is the sub-list for extension type_name
-	131, // [131:131] is the sub-list for extension extendee
-	0,   // [0:131] is the sub-list for field type_name
+	62,  // 34: bourse.wire.Envelope.pilots_request:type_name -> bourse.wire.PilotsRequest
+	64,  // 35: bourse.wire.Envelope.pilots:type_name -> bourse.wire.Pilots
+	1,   // 36: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
+	7,   // 37: bourse.wire.Leg.part:type_name -> bourse.wire.LegPart
+	11,  // 38: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	15,  // 39: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	9,   // 40: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,   // 41: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	10,  // 42: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	12,  // 43: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	12,  // 44: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	17,  // 45: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
+	16,  // 46: bourse.wire.GroupOffer.opened:type_name -> bourse.wire.Opened
+	12,  // 47: bourse.wire.Opened.free:type_name -> bourse.wire.Profile
+	6,   // 48: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	19,  // 49: bourse.wire.QuoteRequest.queued:type_name -> bourse.wire.Queueing
+	22,  // 50: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 51: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	21,  // 52: bourse.wire.Quotes.best_effort:type_name -> bourse.wire.BestEffort
+	8,   // 53: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	9,   // 54: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 55: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 56: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 57: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	24,  // 58: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	5,   // 59: bourse.wire.Hold.pilot:type_name -> bourse.wire.LegID
+	8,   // 60: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 61: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	8,   // 62: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 63: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 64: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 65: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	8,   // 66: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	9,   // 67: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 68: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	25,  // 69: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 70: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 71: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 72: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 73: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	33,  // 74: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	32,  // 75: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	31,  // 76: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	34,  // 77: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	9,   // 78: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 79: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 80: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 81: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 82: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 83: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 84: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 85: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 86: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 87: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 88: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 89: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	35,  // 90: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 91: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 92: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 93: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 94: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 95: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 96: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 97: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 98: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 99: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 100: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 101: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 102: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	9,   // 103: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 104: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 105: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 106: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 107: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 108: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 109: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 110: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 111: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	9,   // 112: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 113: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	53,  // 114: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	9,   // 115: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 116: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 117: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 118: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 119: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	8,   // 120: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	35,  // 121: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 122: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	9,   // 123: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	24,  // 124: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
+	53,  // 125: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	33,  // 126: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 127: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	9,   // 128: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 129: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 130: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 131: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	9,   // 132: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	57,  // 133: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	63,  // 134: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
+	5,   // 135: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
+	9,   // 136: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
+	65,  // 137: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
+	5,   // 138: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
+	9,   // 139: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
+	140, // [140:140] is the sub-list for method output_type
+	140, // [140:140] is the sub-list for method input_type
+	140, // [140:140] is the sub-list for extension type_name
+	140, // [140:140] is the sub-list for extension extendee
+	0,   // [0:140] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5967,6 +6397,8 @@ func file_wire_proto_init() {
 		(*Envelope_ReplicaStep)(nil),
 		(*Envelope_ReplicaPart)(nil),
 		(*Envelope_ReplicaPartTaken)(nil),
+		(*Envelope_PilotsRequest)(nil),
+		(*Envelope_Pilots)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5974,7 +6406,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   60,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

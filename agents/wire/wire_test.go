@@ -61,7 +61,7 @@ func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
 	for _, list := range [][]string{want, have, forms, bodies} {
 		slices.Sort(list)
 	}
-	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery)+len(works)+len(replicas) {
+	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery)+len(works)+len(pilots)+len(replicas) {
 		t.Errorf("agents sends between processes\n%v, an envelope holds\n%v, codecs are for\n%v, and the samples of this test are\n%v", want, bodies, forms, have)
 	}
 }
@@ -398,13 +398,13 @@ func TestWire_NewFieldsArePassedOver(t *testing.T) {
 	}
 }
 
-// A site stamps what it sends, but for the output of work; brokers and replicas stamp
+// A site stamps what it sends, but for the output of work and what is known of pilots; brokers and replicas stamp
 // nothing.
 func TestWire_EndsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, m := range samples() {
 		want := [2]agents.Role{agents.Broker, agents.Site}
-		if _, stamped := m.(agents.Stamped); stamped || m.Kind() == (agents.LegOutput{}).Kind() {
+		if _, stamped := m.(agents.Stamped); stamped || m.Kind() == (agents.LegOutput{}).Kind() || m.Kind() == (agents.Pilots{}).Kind() {
 			want = [2]agents.Role{agents.Site, agents.Broker}
 		}
 		if strings.HasPrefix(m.Kind(), "Replica") {

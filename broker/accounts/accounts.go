@@ -166,6 +166,13 @@ func (a *Accounts) Void(leg grid.LegID) {
 	a.ledger.Void(Entry{leg, ToSite})
 }
 
+// Pay pays a site for a user what was pending for nothing in particular.
+func (a *Accounts) Pay(user, site string, amount grid.Credits) {
+	u := userAccount(user)
+	a.ledger.Pay(grid.Transfer{From: a.vo, To: u, Amount: amount})
+	a.ledger.Pay(grid.Transfer{From: u, To: sitePrefix + site, Amount: amount})
+}
+
 // Refund books what a site has refunded to a user, and so to the VO.
 func (a *Accounts) Refund(user, site string, amount grid.Credits) {
 	u := userAccount(user)

@@ -35,6 +35,8 @@ func (rec *State) applyFact(f agents.Fact) {
 		rec.applyPostponed(f)
 	case facts.JobBroken:
 		rec.applyBroken(f)
+	case facts.Gathered:
+		applyGathered(rec, f)
 	case facts.JobCancelled:
 		rec.applyCancelled(f)
 	case facts.JobsForgotten:

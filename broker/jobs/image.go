@@ -73,6 +73,9 @@ func (j *Job) image() facts.JobMemory {
 		m.Last = j.Last().ID()
 	}
 	m.Offers = slices.Clone(j.Offers())
+	if g := j.gathered; g != nil {
+		m.Gathering, m.SetAside = &g.state, g.aside
+	}
 	switch {
 	case j.Array != nil:
 		m.Array = j.Array.image()
@@ -171,6 +174,9 @@ func (rec *State) loadJob(m *facts.JobMemory) {
 	}
 	if j.Since, j.Ended = m.Since, m.Ended; j.Array != nil && !m.State.Open() {
 		rec.closeArray(j)
+	}
+	if m.Gathering != nil {
+		gather(rec, j, *m.Gathering, m.SetAside)
 	}
 	if len(m.Offers) > 0 {
 		j.own().offers = &offers{slices.Clone(m.Offers)}

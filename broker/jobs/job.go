@@ -65,6 +65,7 @@ type wishes struct {
 	Urgency  grid.Urgency
 	After    []grid.Dependency
 	Gap      grid.Duration
+	Gather   *grid.Gather
 	Work     *grid.Work
 	place
 }
@@ -78,11 +79,12 @@ type place struct {
 
 // fate is what few placed jobs have.
 type fate struct {
-	Reason grid.Reason // why it is not placed
-	offers *offers     // from sites, to move it; nil: none
-	asked  *grid.Job   // as submitted, if a move has changed it since; nil: unchanged
-	flow   *flow       // its neighbours in a workflow; nil: it has none
-	Array  *array      // its elements; nil: it is one job
+	Reason   grid.Reason // why it is not placed
+	offers   *offers     // from sites, to move it; nil: none
+	asked    *grid.Job   // as submitted, if a move has changed it since; nil: unchanged
+	flow     *flow       // its neighbours in a workflow; nil: it has none
+	Array    *array      // its elements; nil: it is one job
+	gathered *gathered   // how its pilots are gathered; nil: none was submitted
 }
 
 // Shared by the jobs that have none of their own, and never written.
@@ -115,7 +117,7 @@ func (j *Job) take(x grid.Job, near *submission) {
 	if from != *near {
 		j.From = &from
 	}
-	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, Exit: x.Exit, After: x.After, Gap: x.Gap, Work: x.Work})
+	j.ask(x.Request, wishes{Priority: x.Priority, Run: x.Run, Exit: x.Exit, After: x.After, Gap: x.Gap, Gather: x.Gather, Work: x.Work})
 }
 
 // ask sets the job's request. beside has the wishes that are not part of a request.
@@ -134,7 +136,7 @@ func (j *Job) ask(r grid.Request, beside wishes) {
 func (w *wishes) some() bool {
 	m := &w.Require
 	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
-		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 || !w.Portion.Whole() ||
+		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Gather != nil || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 || !w.Portion.Whole() ||
 		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
 }
 
@@ -150,7 +152,7 @@ func (j *Job) Request() grid.Request {
 func (j *Job) Whole() grid.Job {
 	x := grid.Job{Request: j.Request(), Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Run: j.Run, Exit: j.Exit,
 		Origin: grid.Origin{Batch: j.From.batch, Digest: j.From.digest, Label: j.label, Notify: j.From.notify},
-		After:  j.After, Gap: j.Gap, Work: j.Work}
+		After:  j.After, Gap: j.Gap, Gather: j.Gather, Work: j.Work}
 	if j.Array != nil {
 		x.Array = j.Array.Spec
 	}

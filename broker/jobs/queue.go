@@ -112,7 +112,7 @@ func (q *Queue) Call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
 		for _, j := range l.jobs {
-			if !j.Taken && !j.Held && j.State == grid.JobWaiting && (all || j.Fresh) {
+			if !j.Taken && !j.Held && j.Gather == nil && j.State == grid.JobWaiting && (all || j.Fresh) {
 				q.Summon(j)
 			}
 		}

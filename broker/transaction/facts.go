@@ -50,8 +50,8 @@ func (s *State) begun(f facts.TxBegun) *Tx {
 	for i := range f.Sites {
 		t.sites[i] = s.host.Shared(f.Sites[i])
 	}
-	if f.Repairs != (grid.LegID{}) || len(f.Spare) > 0 || f.Flex != (grid.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 || len(f.Parts) > 0 {
-		t.few = &few{repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer, parts: f.Parts}
+	if f.Repairs != (grid.LegID{}) || len(f.Spare) > 0 || f.Flex != (grid.Flex{}) || f.Offer != 0 || f.Request.Nodes > 0 || len(f.Parts) > 0 || len(f.Pilots) > 0 {
+		t.few = &few{repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer, parts: f.Parts, pilots: f.Pilots}
 		for i := range t.few.parts {
 			t.few.parts[i] = s.host.Shared(t.few.parts[i])
 		}

@@ -81,6 +81,9 @@ func (co *Coordinator) sendHold(now grid.Time, t *Tx, i int, out *agents.Outbox)
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
+	if i < len(t.pilots) {
+		m.Pilot = t.pilots[i]
+	}
 	if old := co.txs.Lookup(l.Replaces()); old != nil {
 		m.Replaces, m.Version, m.Offer = l.Replaces(), old.version, t.offer
 	}

@@ -89,7 +89,7 @@ func (l *Leg) kept(w way, r *facts.LegRecord) {
 
 func (t *Tx) image(started bool) facts.TxMemory {
 	m := facts.TxMemory{TxBegun: facts.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
-		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer, Parts: t.parts}}
+		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer, Parts: t.parts, Pilots: t.pilots}}
 	if t.request != nil {
 		m.TxBegun.Request = *t.request
 	}

@@ -64,6 +64,7 @@ type few struct {
 	flex    grid.Flex       // the window of its only leg; once that is fixed, where it lies
 	offer   uint32          // of a move: the site's offer that it accepts; 0: none
 	parts   []string        // of a job of several parts: the part that each leg carries; nil: not known, or it has none
+	pilots  []grid.LegID    // whose nodes each leg has; nil: none's
 	asker   agents.ID       // of a move: who is told the result; this life only
 
 	run []grid.Duration // how long the work really takes, leg by leg; this life only

@@ -11,6 +11,7 @@
 package managed
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -41,6 +42,8 @@ type Backend struct {
 	asOf  grid.Time  // it shows what was there then, or later
 	until grid.Time  // and not later than this
 
+	pilots pilots // of a cluster whose nodes are had by them
+
 	longest  []grid.Duration // by group, as the last look says: see longestOf
 	denials  []denial        // that have come once, within DeniedWithin
 	withheld []denial        // that have come twice
@@ -68,6 +71,9 @@ type Backend struct {
 // New returns the backend of such a cluster. It panics on an invalid configuration, because
 // configs has checked it.
 func New(cfg Config) *Backend {
+	if l := &cfg.Limits; cfg.Pilots > 0 { // a user's looks are not an operator's
+		l.LookEvery, l.LookWithin = cmp.Or(l.LookEvery, pilotLooks), cmp.Or(l.LookWithin, grid.Minute)
+	}
 	cfg.Limits = cfg.Limits.usual()
 	if err := cfg.check(); err != nil {
 		panic("cluster/managed: " + err.Error())
@@ -114,6 +120,7 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 			b.restore(l.Now, x)
 		}
 	}
+	b.restorePilots(l.Now)
 	b.record, b.dirty, b.wanted, b.placed = h.Record, true, true, nil
 }
 
@@ -122,6 +129,9 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 func (b *Backend) restore(now grid.Time, x *facts.LockMemory) {
 	e := &entry{name: b.name(x.Leg), leg: x.Leg, what: x.What, nodes: x.Names, user: x.User, job: x.Job,
 		work: x.Work, submitted: x.Submitted, after: now, sent: b.cfg.Reserves || x.Submitted > 0}
+	if x.Pilot != (grid.LegID{}) {
+		e.in = b.name(x.Pilot)
+	}
 	b.add(e)
 	switch e.want = held; {
 	case x.State == facts.LockConfirmed && x.Work == nil:
@@ -157,16 +167,17 @@ func (b *Backend) mapped(e *entry, user string) grid.Reason {
 	return why
 }
 
-// Replay does nothing: all that lasts is in the locks.
+// Replay takes the pilots; all else that lasts is in the locks.
 func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
+	b.pilots.replay(at, f)
 	if f, ok := f.(facts.ClusterImage); ok {
 		return f.At
 	}
 	return at
 }
 
-// Save has nothing to add to the locks.
-func (b *Backend) Save(*facts.ClusterImage) {}
+// Save adds the pilots.
+func (b *Backend) Save(f *facts.ClusterImage) { b.pilots.save(f) }
 
 // Next is when something is due without a message.
 func (b *Backend) Next() grid.Time {
@@ -215,6 +226,7 @@ func (b *Backend) view(now grid.Time, free func(*entry) bool) View {
 // occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now grid.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
+	v.Pilots = b.piloted(now)
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -222,6 +234,7 @@ func (b *Backend) occupancy(now grid.Time) [][][]span {
 // offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now grid.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
+	v.Pilots = b.piloted(now)
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -235,7 +248,9 @@ func (b *Backend) states(now grid.Time) []backfill.State {
 	}
 	v := b.view(now, (*entry).leaving)
 	b.withhold(&v, true)
-	v.Padding = b.cfg.Limits.Padding
+	if v.Pilots = b.piloted(now); v.Pilots == nil { // what is beyond a pilot's limit is its own
+		v.Padding = b.cfg.Limits.Padding
+	}
 	return StateOf(look, v)
 }
 
@@ -246,7 +261,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 		b.knew = known
 		b.version++
 	}
-	b.wanted, b.dirty = true, true
+	b.wanted, b.dirty = b.wanted || b.cfg.Pilots == 0 || b.now.Sub(b.asOf) >= grid.Minute, true
 	s := agents.Snapshot{Version: b.version}
 	if have != b.version {
 		if b.showing != b.version {
@@ -269,6 +284,8 @@ func (b *Backend) Hear(now grid.Time, from agents.ID, m agents.Message) bool {
 		b.read(now, from, m)
 	case agents.Output:
 		b.printed(m)
+	case agents.ClusterPilotsRequest:
+		b.askForPilots(now, from, m)
 	case agents.NodesLost:
 	default:
 		return false

@@ -20,6 +20,10 @@ type Config struct {
 	// Reserves says that the manager keeps reservations of its own. If it keeps none, a
 	// hold is only a lock here, and work is submitted when its window begins.
 	Reserves bool
+	// Pilots is how many pilots may be in the manager at once, of all jobs. Nodes are then had
+	// by pilots alone, and Reserves is false; 0: there are none, and nodes are had as they are
+	// free.
+	Pilots int
 	// Prefix begins all our names in the manager, and no name of anybody else, also of
 	// another site: what has it and no lock is deleted.
 	Prefix   string

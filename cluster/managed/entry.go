@@ -26,6 +26,8 @@ type entry struct {
 	want    want
 	until   grid.Time      // of a placing one: when it is refused, even if it is not asked for again
 	work    *grid.Handover // of a due one and later
+	in      string         // the pilot whose nodes it has; "": none
+	pilot   *pilot         // of a claimed one, and of one that leaves; nil: it is of a leg
 
 	seen  seen
 	last  *grid.ManagedJob // as last seen, however long ago
@@ -71,6 +73,7 @@ const (
 	due                 // one for its user, with the job that begins in it
 	lying               // what was bare, in its window
 	begun               // what was due, and has begun
+	claimed             // a pilot
 	gone                // nothing
 	wants
 )
@@ -273,6 +276,9 @@ func (s *seen) since(t grid.Time) bool { return s.known() && s.asOf >= t }
 // claim returns the nodes that the entry takes, as far as is known.
 func (e *entry) claim(now grid.Time, padding grid.Duration) Claim {
 	c := Claim{Name: e.name, Nodes: e.nodes, Start: e.what.Start, End: e.what.End.Add(padding)}
+	if e.in != "" {
+		c.End = e.what.End // its pilot keeps them after that, for nobody else
+	}
 	if e.want >= lying && now >= c.End { // it should be gone, and is not
 		c.End = grid.MaxTime
 	}
@@ -284,4 +290,4 @@ func (e *entry) claim(now grid.Time, padding grid.Duration) Claim {
 func (e *entry) leaving() bool { return e.want == gone && e.idle && !e.stuck }
 
 // locked reports whether there is a lock for it.
-func (e *entry) locked() bool { return e.want != placing && e.want != gone }
+func (e *entry) locked() bool { return e.want != placing && e.want != claimed && e.want != gone }

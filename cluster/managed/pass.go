@@ -17,6 +17,7 @@ func (b *Backend) pass(now grid.Time) {
 	b.dirty, b.wake = false, grid.Never
 	b.timeouts(now)
 	b.expire(now)
+	b.expirePilots(now)
 	need := grid.Never // the earliest instant of which a look is needed
 	if b.wanted {
 		need = soonest
@@ -33,6 +34,7 @@ func (b *Backend) pass(now grid.Time) {
 		b.bounded(e, now)
 		a := b.decide(e, now)
 		if a.drop {
+			b.dropped(e)
 			delete(b.entries, e.name)
 			gone = true
 			b.version++
@@ -124,7 +126,7 @@ func (b *Backend) give(e *entry, now grid.Time) {
 	case agents.Assign:
 		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
 	case agents.Run:
-		c.Work, c.Site, c.Options = e.work, b.cfg.Site, e.options
+		c.Work, c.Site, c.Options, c.In = e.work, b.cfg.Site, e.options, e.in
 		if e.submitted > 0 {
 			b.counts.Submitted++
 		} else {
@@ -132,6 +134,8 @@ func (b *Backend) give(e *entry, now grid.Time) {
 			b.record(facts.LockMoved{Leg: e.leg, State: facts.LockSubmitted})
 		}
 		e.denied = false
+	case agents.Claim, agents.Grant:
+		b.address(e, &c, now)
 	case agents.End, agents.Delete:
 		j := e.seen.is
 		if e.seen.extra != nil {
@@ -190,7 +194,7 @@ func (b *Backend) answered(now grid.Time, outcome agents.Outcome, why grid.Reaso
 	}
 	e.tries[verb]++
 	switch {
-	case verb == agents.Run:
+	case verb == agents.Run || verb == agents.Claim:
 		e.denied = outcome == agents.Denied
 	case e.want == begun && now >= e.what.End && (verb == agents.Delete || verb == agents.End && outcome == agents.Done):
 		e.ended = true // it was told to end; if that was refused, it is asked again
@@ -210,7 +214,7 @@ func (b *Backend) late(e *entry, verb agents.CommandVerb, until grid.Time) {
 	switch verb {
 	case agents.Reserve:
 		e.lateReservation = until
-	case agents.Run:
+	case agents.Run, agents.Claim:
 		e.lateJob = until
 	}
 }
@@ -271,6 +275,7 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	}
 	if m.Look == nil {
 		b.lookFailed(now, m.Failure)
+		b.answerAboutPilots(now, m.Failure)
 		return
 	}
 	b.counts.Looks++
@@ -281,6 +286,7 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	b.look, b.asOf, b.until, b.longest = m.Look, asOf, now, b.cfg.longestOf(m.Look)
 	b.version++
 	b.judge()
+	b.answerAboutPilots(now, grid.Reason{})
 }
 
 // judge updates all entries by the look. What has one of our names and no entry is to be
@@ -310,6 +316,7 @@ func (b *Backend) judge() {
 	for _, e := range b.order {
 		if e != b.giving {
 			e.judge(b, jobs[e.name], reservations[e.name], up)
+			b.seenPilot(e)
 		}
 	}
 }

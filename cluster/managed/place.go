@@ -122,7 +122,11 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	if !maintains(m.Leg) {
 		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
-	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
+	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
+		if why := b.placeInPilot(now, e, m.Pilot); why.Refused() {
+			return why
+		}
+	} else if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
 		if b.choose(b.offered(now), what) != nil {
 			b.dirty = true
 			return cluster.Later // what is in the way is being deleted
@@ -234,7 +238,7 @@ func (b *Backend) lock(e *entry) {
 	e.want = held
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user})
+	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user, Pilot: b.pilotIn(e)})
 }
 
 // refuse refuses a hold when it is asked for again, and deletes what there is of it.

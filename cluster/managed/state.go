@@ -27,6 +27,10 @@ type View struct {
 	// Gone are our reservations that take no nodes although the look shows them: they
 	// were deleted since, or are being deleted.
 	Gone map[string]bool
+	// Pilots has, where nodes are had by pilots alone, until when each node of one that runs
+	// may be had; nil: nodes are had as they are free. Their jobs, and the work in them, do not
+	// count as taken. Others' waiting jobs do not matter: they cannot have these nodes before.
+	Pilots map[string]grid.Time
 }
 
 // Claim is nodes that are taken for a while.
@@ -64,7 +68,7 @@ func StateOf(look *grid.Look, v View) []backfill.State {
 		v.pad(taken[i])
 		fill(s, taken[i])
 	}
-	if look != nil {
+	if look != nil && v.Pilots == nil {
 		v.enqueue(states, look)
 	}
 	return states
@@ -124,6 +128,9 @@ func (v *View) occupancy(look *grid.Look) [][][]span {
 				taken[i][k] = []span{{v.Now, grid.MaxTime, outage, 0}}
 				continue
 			}
+			if v.Pilots != nil {
+				taken[i][k] = append(taken[i][k], span{max(v.Pilots[n], v.Now), grid.MaxTime, outage, 0})
+			}
 			taken[i][k] = disjoint(taken[i][k])
 		}
 	}
@@ -143,6 +150,9 @@ func (v *View) seen(look *grid.Look, add func(string, span)) {
 		id := jobID(j, i, ids)
 		for _, n := range j.Nodes {
 			busy[n] = true
+			if v.Pilots[n] > v.Now {
+				continue // it is the pilot, or the work in it
+			}
 			add(n, span{v.Now, v.endOf(j), running, id})
 		}
 	}

@@ -65,6 +65,13 @@ var table = [wants][jobStates]row{
 		cancelled: all(ended), over: all(ended),
 		twoJobs: all(endExtra),
 	},
+	claimed: {
+		unseenJob: all(claim),
+		noJob:     all(unclaimed),
+		pending:   all(idle), stopped: all(idle), unclear: all(idle), runs: all(idle),
+		cancelled: all(pilotOver), over: all(pilotOver),
+		twoJobs: all(endExtra),
+	},
 	gone: {
 		unseenJob: all(remove),
 		noJob:     {remove, forget, remove, remove, remove},
@@ -191,7 +198,7 @@ func submit(b *Backend, e *entry, now grid.Time) act {
 	switch {
 	case !again:
 		return b.lose(e, grid.Because(grid.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
-	case !b.cfg.Reserves && now < e.what.Start:
+	case !b.cfg.Reserves && e.in == "" && now < e.what.Start:
 		return until(e.what.Start)
 	case e.account == "":
 		return b.lose(e, grid.Because(grid.NotAllowed, "there is no local account as which its work could run"))
@@ -199,7 +206,7 @@ func submit(b *Backend, e *entry, now grid.Time) act {
 		return b.lose(e, grid.Because(grid.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case e.given(agents.Run, l.Tries):
 		return b.lose(e, grid.Because(grid.Expired, "its work cannot be submitted%s", b.because(e)))
-	case !b.cfg.Reserves && b.before(e) != nil: // nobody else would keep them apart
+	case !b.cfg.Reserves && e.in == "" && b.before(e) != nil: // nobody else would keep them apart
 		return lookOf(e.what.Start, e.what.Start.Add(l.StartWithin))
 	}
 	return give(agents.Run)

@@ -8,6 +8,7 @@ type pilot struct {
 	placed       bool  // it waits with a far begin, and is not to begin yet
 	granted      int64 // seconds from its begin
 	begin, end   int64 // as its manager says; unseen until then
+	worked       int64 // the start of the window that was committed on its nodes; 0: there is none
 	given        bool  // given up by us: released or cancelled, its end is not yet seen
 }
 
@@ -26,6 +27,8 @@ func (p *pilot) spends() int64 {
 		return p.granted
 	case p.begin == unseen:
 		return 0
+	case p.worked > 0:
+		return max(0, min(p.end, p.worked)-p.begin)
 	}
 	return p.end - p.begin
 }
@@ -35,9 +38,10 @@ type State uint8
 
 // What can be seen of a pilot. Of one that waits nothing need be said.
 const (
-	Running State = iota
-	Ended         // it is over; Begin is Never if it never began
-	Denied        // its manager has refused it
+	Running  State = iota
+	Ended          // it is over; Begin is Never if it never began
+	Denied         // its manager has refused it
+	Vanished       // it is over, and nobody knows how long it idled: all that it was granted counts
 )
 
 // Never is the begin of a pilot that ended before it began.
@@ -75,12 +79,7 @@ func (g *Gather) see(list []Sight) {
 			continue
 		}
 		own := !p.given
-		switch {
-		case s.State == Denied || s.Begin == Never:
-			p.begin, p.end = unseen, g.now
-		default:
-			p.begin, p.end = s.Begin, max(s.End, s.Begin)
-		}
+		p.over(s, g.now)
 		if !own {
 			continue
 		}
@@ -94,6 +93,19 @@ func (g *Gather) see(list []Sight) {
 		}
 	}
 	g.forget()
+}
+
+// over takes the end of a pilot.
+func (p *pilot) over(s Sight, now int64) {
+	switch {
+	case s.State == Vanished:
+		p.begin = max(p.begin, 0)
+		p.end = p.begin + p.granted
+	case s.State == Denied || s.Begin == Never:
+		p.begin, p.end = unseen, now
+	default:
+		p.begin, p.end = s.Begin, max(s.End, s.Begin)
+	}
 }
 
 // find returns a pilot that may still count more, or nil.

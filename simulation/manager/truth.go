@@ -51,6 +51,9 @@ func (t *truth) trouble(until grid.Time) { t.troubled = max(t.troubled, until) }
 // count records that a kind of fault has taken effect.
 func (t *truth) count(k sim.Kind) { t.struck[k]++ }
 
+// Becomes is the work that a pilot has become, nil if none.
+func (r *Run) Becomes() *Run { return r.within }
+
 // For checks from outside:
 
 // Struck is how often a kind of fault has taken effect here.

@@ -1,0 +1,85 @@
+package grid
+
+import "slices"
+
+// PilotState is the state of a pilot, a job that holds nodes and idles until they are needed.
+type PilotState string
+
+// The states of a pilot.
+const (
+	PilotWaits   PilotState = "waits"   // or its submission is under way
+	PilotRuns    PilotState = "runs"    // it idles, or has become work
+	PilotOver    PilotState = "over"    // without a begin, it never ran
+	PilotDenied  PilotState = "denied"  // by its manager; it never ran
+	PilotUnknown PilotState = "unknown" // it is over; whether and how long it ran cannot be known
+)
+
+// Over reports whether nothing of the pilot is left.
+func (s PilotState) Over() bool { return s == PilotOver || s == PilotDenied || s == PilotUnknown }
+
+// Gather is how the parts of a job are gathered at clusters without reservations: by pilots
+// that idle until all run. Its parts are those of the job, each for one site.
+type Gather struct {
+	Waste    int64    `json:"waste"`    // how much of the work may be idled, in millionths
+	Deadline Duration `json:"deadline"` // from when the job is ready
+	Odds     int      `json:"odds"`     // how sure a promise must be, in thousandths
+}
+
+// Bounds of a Gather.
+const (
+	WasteUnit             = 1_000_000
+	LeastWaste, MostWaste = WasteUnit / 100, WasteUnit
+)
+
+// Gathering is how far a job is gathered. Its times are whole seconds from its Zero.
+type Gathering struct {
+	ID      TxID             `json:"id"` // a pilot is a leg of it: part + MaxParts x number
+	Zero    Time             `json:"zero"`
+	Parts   []GatheringPart  `json:"parts"`
+	Pilots  []GatheringPilot `json:"pilots,omitempty"` // whose ends were not seen
+	Over    int64            `json:"over,omitempty"`   // node-seconds idled by those whose ends were
+	Try     *GatheringTry    `json:"try,omitempty"`    // the open one
+	Tries   int              `json:"tries,omitempty"`  // that are over
+	Commits bool             `json:"commits,omitempty"`
+	Start   int64            `json:"start,omitempty"`
+	Why     string           `json:"why,omitempty"` // it was abandoned
+}
+
+// GatheringPart is a part of it, as its site last said.
+type GatheringPart struct {
+	Site    string `json:"site"`
+	Group   string `json:"group,omitempty"`
+	Cluster int    `json:"cluster,omitempty"` // nodes of the group
+	Price   Price  `json:"price,omitempty"`
+	Pilots  int    `json:"pilots,omitempty"`  // submitted so far
+	Lost    int64  `json:"lost,omitempty"`    // the round that saw its last pilot end by itself; -1: none
+	Denials int    `json:"denials,omitempty"` // in a row
+	Words   string `json:"words,omitempty"`   // of the last one
+}
+
+// GatheringPilot is a pilot whose end was not seen.
+type GatheringPilot struct {
+	Part      int   `json:"part"`
+	Number    int   `json:"number"` // among those of its part, from 0
+	Limit     int64 `json:"limit"`
+	Submitted int64 `json:"submitted"`
+	Granted   int64 `json:"granted"`          // from its begin
+	Begin     int64 `json:"begin"`            // by its manager; -1: not seen
+	Given     bool  `json:"given,omitempty"`  // it is told to leave
+	Placed    bool  `json:"placed,omitempty"` // it keeps a place in line
+	Worked    int64 `json:"worked,omitempty"` // when the window began on its nodes: it idles no more; 0: none has
+}
+
+// GatheringTry is a time in which pilots run.
+type GatheringTry struct {
+	Share int64 `json:"share"`
+	Leads bool  `json:"leads,omitempty"`
+	Base  int64 `json:"base"`
+}
+
+// Same reports whether two are the same.
+func (g *Gathering) Same(o *Gathering) bool {
+	return g.ID == o.ID && g.Zero == o.Zero && g.Over == o.Over && g.Tries == o.Tries && g.Commits == o.Commits && g.Start == o.Start && g.Why == o.Why &&
+		(g.Try == nil) == (o.Try == nil) && (g.Try == nil || *g.Try == *o.Try) &&
+		slices.Equal(g.Parts, o.Parts) && slices.Equal(g.Pilots, o.Pilots)
+}
