@@ -55,7 +55,7 @@ func TestRelease_IsWhatTheReleaseHas(t *testing.T) {
 }
 
 // What the release knows passes as it is. What it does not know is gone: a part of a leg, the
-// slices of a group, a question for parts.
+// slices of a group, a question for parts, and the whole of a message that is newer than it.
 func TestRelease_PassesWhatItKnows(t *testing.T) {
 	t.Parallel()
 	last := LastRelease()
@@ -63,6 +63,9 @@ func TestRelease_PassesWhatItKnows(t *testing.T) {
 		want, err := through(t, m)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, known := last.fields[protoreflect.Name(m.Kind())]; !known {
+			want = nil
 		}
 		if got, err := last.Pass("broker:vo1", "site:north", m); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", m.Kind(), got, err)
