@@ -26,7 +26,8 @@ type Cluster struct {
 	Command     []string          // command: the driver's program with its arguments, at least one
 	Env         map[string]string // command: beside PATH, HOME and LANG
 	Dir         string            // command: where it is started, the folder of the site's file; slurm: that folder too
-	Claims      string            // slurm, command: what is sold, "reservations" (default) or "none"
+	Claims      string            // slurm, command: what is sold, "reservations" (default), "none" or "pilots"
+	MaxPilots   int               // of claims "pilots": how many may be in the manager at once
 }
 
 // Real reports whether work runs on real nodes.
@@ -121,7 +122,8 @@ func (c *Cluster) keys() keys.List {
 			}
 		}, "Slurm's configuration file").ByDefault("where Slurm's commands look for it").When(slurm),
 		keys.Custom("partition", keys.About{Kind: "string, or array of strings", Limits: "must be given with kind = \"slurm\""}, c.partitions, "partitions whose nodes are offered").When(slurm),
-		keys.Word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins").When(claiming),
+		keys.Word("claims", &c.Claims, ClaimsReservations, []string{ClaimsReservations, ClaimsNone, ClaimsPilots}, "what windows are sold on: reservations of the manager, which need an operator's rights; none: work is submitted when its window begins; pilots: nothing is sold, and jobs with a `gather` table hold nodes by pilots").When(claiming),
+		keys.Whole("max_pilots", &c.MaxPilots, 4, 1, 100, "pilots in the manager at once, of all jobs").When(&keys.Condition{Text: `with claims = "pilots"`, Holds: func(*keys.Table) bool { return c.Claims == ClaimsPilots }}),
 		keys.Custom("holder", keys.About{Kind: "string", Limits: "must be given with kind = \"slurm\" and claims = \"reservations\""}, func(t *keys.Table, key string) {
 			t.Need(key, `"bourse-holder"`)
 			c.Holder = localAccount(t, key)
@@ -149,6 +151,7 @@ func (c *Cluster) keys() keys.List {
 const (
 	ClaimsReservations = "reservations" // the manager keeps them
 	ClaimsNone         = "none"         // nothing is kept: work is submitted when its window begins
+	ClaimsPilots       = "pilots"       // nodes are had by pilots of jobs that are gathered
 )
 
 // program reads a driver's program.

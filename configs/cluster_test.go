@@ -105,7 +105,7 @@ func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{smallProcess, `[listen]`, "[cluster]\nfolder = \"x\"\n[listen]", `cluster.folder can be used only with kind = "local" or "slurm"`},
 		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\n[listen]", `write for example command = ["./driver.py", "--queue", "batch"]`},
 		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\ncommand = []\n[listen]", `cluster.command names no program`},
-		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\ncommand = [\"./d\"]\nclaims = \"pilots\"\n[listen]", `must be one of reservations, none`},
+		{smallProcess, `[listen]`, "[cluster]\nkind = \"command\"\ncommand = [\"./d\"]\nclaims = \"pilot\"\n[listen]", `must be one of reservations, none, pilots`},
 		{smallProcess, `[listen]`, "[cluster]\nkind = \"local\"\ncommand = [\"./d\"]\n[listen]", `cluster.command can be used only with kind = "command"`},
 		{smallScenario, `policy = "easy"`, "policy = \"easy\"\n[site.cluster]\nkind = \"local\"", `unknown key`},
 	} {

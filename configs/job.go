@@ -48,6 +48,7 @@ type Job struct {
 	Sites          []string           // the only sites that may carry it; default: any
 	Avoid          []string           // sites that must not carry it; default: none
 	Parts          []grid.JobPart     // of a job of unlike parts, complete; default: none
+	Gather         *grid.Gather       // its parts are gathered by pilots; default: windows are bought
 	Together       bool               // one site carries all parts; default false
 	Apart          bool               // no site carries two parts; default false
 }
@@ -81,7 +82,7 @@ func (j *Job) At(submit grid.Time, zero time.Time) grid.Job {
 			Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
-		After: j.After, Gap: j.Gap, Array: j.Array, Work: j.Work,
+		After: j.After, Gap: j.Gap, Array: j.Array, Work: j.Work, Gather: j.Gather,
 	}
 	out.Flexible, out.Fix = freedom(j.Flexible, j.Fix)
 	if r := j.Recurrence; r.Some() {
@@ -226,7 +227,7 @@ func inOrder(jobs []Job, tables []*keys.Table, simulated bool) []Job {
 func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 	var least, most int
 	var fast speedup
-	work := &grid.Work{}
+	work, gather := &grid.Work{}, &gathering{}
 	return slices.Concat(keys.List{
 		keys.Named("name", &j.Name, names, "wave", "name, unique in the batch or broker"),
 		keys.Custom("nodes", keys.About{Kind: "whole number, or range in a string", Limits: "1..1000000, such as 16 or \"4..16\""}, func(t *keys.Table, _ string) { least, most = readNodes(t) },
@@ -283,7 +284,8 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Boolean("together", &j.Together, false, "one site carries all of its parts"),
 		keys.Boolean("apart", &j.Apart, false, "no site carries two of its parts"),
 	}, j.workKeys(work), keys.List{
-		j.partKey(work),
+		j.partKey(work), gather.key(),
+		keys.Rule(func(t *keys.Table) { j.gathered(t, gather) }),
 		keys.Rule(j.compose),
 		keys.Rule(j.window),
 		keys.Rule(j.money), keys.Rule(j.recurs),
@@ -370,12 +372,12 @@ func (j *Job) window(t *keys.Table) {
 // money fills in the price or the budget, whichever is not given.
 func (j *Job) money(t *keys.Table) {
 	price, budget := t.Has("max_price"), t.Has("budget")
-	if !price && !budget && !t.Has("part") {
+	if !price && !budget && !t.Has("part") && !t.Has("gather") {
 		if j.Unpriced = t.In == kinds.InBatch; !j.Unpriced {
 			t.Wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
 		}
 	}
-	if !t.Sound() || t.Has("part") {
+	if !t.Sound() || t.Has("part") || t.Has("gather") {
 		return
 	}
 	r := grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}

@@ -210,7 +210,7 @@ func (j *Job) compose(t *keys.Table) {
 	}
 	var unpriced []int
 	for i := range j.Parts {
-		if table := t.Tables("part")[i]; !t.Has("max_price") && !table.Has("max_price") {
+		if !t.Has("max_price") && (j.Gather != nil || !t.Tables("part")[i].Has("max_price")) {
 			unpriced = append(unpriced, i)
 		}
 		if h := aroundOf(t).horizon; h > 0 && j.Parts[i].Last() > h {

@@ -33,13 +33,13 @@ func (k *JobKey) Flag() string { return strings.ReplaceAll(k.Name, "_", "-") }
 const env = "env"
 
 // JobKeys lists them, in the order of the table. What a job runs is not among them: it is the
-// script itself, or the rest of the command line.
+// script itself, or the rest of the command line. A gather table needs a file.
 func JobKeys() []JobKey { return jobKeys("", new(Job).keys(0, map[string]int{})) }
 
 func jobKeys(table string, list keys.List) []JobKey {
 	var out []JobKey
 	for k := range list.Of(kinds.InBatch) {
-		if k.Name == "command" || k.Name == "script" {
+		if k.Name == "command" || k.Name == "script" || k.Name == "gather" { // whose keys have names of their own meaning
 			continue
 		}
 		a := k.About()

@@ -18,10 +18,14 @@ const connections = ".connections"
 // afar reports whether a site reaches its Slurm by ssh.
 func afar(cfg *configs.SiteProcess) bool { return cfg.Cluster.SSH != "" }
 
-// shellOf is the shell in which a site's Slurm is asked; nil: it is asked by this process.
+// shellOf is the shell in which a site's Slurm is asked; nil: it is asked by this process. Pilots
+// are told by files, which only a shell writes.
 func shellOf(cfg *configs.SiteProcess) *ssh.Host {
-	if !afar(cfg) {
+	switch {
+	case !afar(cfg) && cfg.Cluster.Claims != configs.ClaimsPilots:
 		return nil
+	case !afar(cfg):
+		return &ssh.Host{}
 	}
 	return &ssh.Host{Destination: cfg.Cluster.SSH, Control: filepath.Join(cfg.Cluster.Dir, connections), Login: "bourse site login SITE.toml"}
 }

@@ -21,6 +21,7 @@ import (
 var driverNeeds = map[string][]string{
 	configs.ClaimsReservations: {string(agents.Reserve), string(agents.Assign), string(agents.Run), string(agents.End), string(agents.Delete), "output"},
 	configs.ClaimsNone:         {string(agents.Run), string(agents.End), string(agents.Delete), "output"},
+	configs.ClaimsPilots:       {string(agents.Claim), string(agents.Grant), string(agents.Run), string(agents.End), string(agents.Delete), "output"},
 }
 
 // commandCluster makes a cluster of the nodes that a driver of somebody else shows.
@@ -80,6 +81,9 @@ func drivenNodes(p *process, d *command.Driver, cfg *configs.SiteProcess, agent 
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, prefix
+	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
+		c.Pilots = cfg.Cluster.MaxPilots
+	}
 	// A command that was not answered in time is unknown until a look that began 60 s after
 	// it was asked for.
 	within := grid.Duration(command.CommandLimit / time.Millisecond)

@@ -42,7 +42,7 @@ func slurmCluster(p *process, _ Options, cfg *configs.SiteProcess, agent *sites.
 // slurmConfig is the configuration of a driver by a file.
 func slurmConfig(p *process, cfg *configs.SiteProcess) slurm.Config {
 	c := slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf, Shell: shellOf(cfg)}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
-		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Unreserved: cfg.Cluster.Claims == configs.ClaimsNone}
+		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Unreserved: cfg.Cluster.Claims != configs.ClaimsReservations}
 	if p != nil {
 		c.Now = func() grid.Time { return p.host.Now() }
 	}
@@ -64,6 +64,9 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)
+	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
+		c.Pilots = cfg.Cluster.MaxPilots
+	}
 	if c.Reserves {
 		c.Denied = []string{cfg.Cluster.Holder}
 	}

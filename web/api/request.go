@@ -36,6 +36,7 @@ type JobRequest struct {
 	Sites    []string              `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
 	Avoid    []string              `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
 	Parts    []PartRequest         `json:"parts,omitempty" maxItems:"8" doc:"of a job of unlike parts, which all start together or at their offsets, or not at all; a part has from its job what it leaves out. Instead of nodes"`
+	Gather   *GatherRequest        `json:"gather,omitempty" doc:"gathers its parts by pilots, at sites whose nodes are had so; each part names one site"`
 	Together bool                  `json:"together,omitempty" doc:"one site carries all parts"`
 	Apart    bool                  `json:"apart,omitempty" doc:"no site carries two parts"`
 	Freedom
@@ -136,6 +137,7 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 	if r.Require != nil {
 		j.Require = grid.Requirement(*r.Require)
 	}
+	j.Gather = r.Gather.gather()
 	if key, err := r.compose(&j); err != nil {
 		return j, key, err
 	}

@@ -25,7 +25,7 @@ func request(j *configs.Job) api.JobRequest {
 	if j.AnyPerformance {
 		r.MinPerformance = nil
 	}
-	r.Sites, r.Avoid, r.Together, r.Apart = j.Sites, j.Avoid, j.Together, j.Apart
+	r.Sites, r.Avoid, r.Together, r.Apart, r.Gather = j.Sites, j.Avoid, j.Together, j.Apart, api.GatherRequestOf(j.Gather)
 	if len(j.Parts) > 0 { // complete; what stands for the job as a whole follows from them
 		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.OneSite = 0, api.Seconds{}, nil, nil, false
 		r.WorkRequest, r.Sites, r.Avoid = api.WorkRequest{}, nil, nil

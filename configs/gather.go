@@ -1,0 +1,83 @@
+package configs
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
+	"github.com/bourse-grid/bourse/grid"
+)
+
+// A job with a gather table runs on several clusters that grant no reservations: its parts are
+// pilots, jobs that hold nodes until all of them run ("Co-start without rights").
+
+// gathering is the gather table of a job.
+type gathering struct {
+	parts       []grid.JobPart // name, nodes and site alone
+	waste, odds Thousandths
+	deadline    grid.Duration
+	given       bool
+}
+
+// fewestGathered is how many parts a job that is gathered has at least.
+const fewestGathered = 2
+
+// gatherKey is the key of the gather table.
+func (g *gathering) key() keys.Key {
+	return keys.Option("gather", func() keys.List {
+		g.given = true
+		return keys.List{
+			keys.Custom("parts", keys.About{Kind: "array of strings", Limits: "2 to 8, each SITE:NODES, no site twice"}, g.read, "where it runs, and with how many nodes each").Must(`["north:16", "south:32"]`),
+			keys.Share("waste", &g.waste, 50, 10, One, "how much its pilots may idle in all, as a share of its work; this bound always holds"),
+			keys.Span("deadline", &g.deadline, 3*grid.Day, grid.Second, "after this time from its ready time it is abandoned, unless all run"),
+			keys.Share("odds", &g.odds, 900, 500, 990, "how sure a promise of its start must be; nothing is promised yet"),
+		}
+	}, "for sites whose nodes are had by pilots: its parts, gathered until all run at once").Only(kinds.InBatch, "is for sites whose nodes are had by pilots, and a scenario has none; leave it out")
+}
+
+// read reads the parts.
+func (g *gathering) read(t *keys.Table, key string) {
+	t.Need(key, `["north:16", "south:32"]`)
+	list := t.Texts(key)
+	if !t.Has(key) || !t.Clean(key) {
+		return
+	}
+	if len(list) < fewestGathered || len(list) > grid.MaxParts {
+		t.Wrong(key, "%d parts; must be %d to %d, such as [\"north:16\", \"south:32\"]", len(list), fewestGathered, grid.MaxParts)
+		return
+	}
+	sites := map[string]bool{}
+	for i, text := range list {
+		site, count, _ := strings.Cut(text, ":")
+		nodes, err := strconv.Atoi(count)
+		switch {
+		case site == "" || err != nil || nodes < 1 || nodes > maxNodes:
+			t.WrongAt(t.Path.Key(key).At(i), "%q: must be SITE:NODES with 1 to %d nodes, such as \"north:16\"", text, maxNodes)
+		case sites[site]:
+			t.WrongAt(t.Path.Key(key).At(i), "%q is a second part at %s; each must be at another site", text, site)
+		}
+		sites[site] = true
+		g.parts = append(g.parts, grid.JobPart{Name: "p" + strconv.Itoa(i+1), Nodes: nodes, Sites: []string{site}})
+	}
+}
+
+// gathered makes the parts of a job by its gather table.
+func (j *Job) gathered(t *keys.Table, g *gathering) {
+	if !g.given {
+		return
+	}
+	for _, key := range []string{"part", "nodes", "sites", "avoid", "spread", "together", "apart", "array", "every"} {
+		if t.Has(key) {
+			t.Wrong(key, "stands beside gather, whose parts say where the job runs and with how many nodes; leave it out")
+		}
+	}
+	if !t.Sound() {
+		return
+	}
+	for _, p := range g.parts {
+		p.Length, p.MinPerformance, p.MaxPrice, p.Require, p.Work = j.Length, j.MinPerformance, j.MaxPrice, j.Require, j.Work
+		j.Parts = append(j.Parts, p)
+	}
+	j.Gather = &grid.Gather{Waste: int64(g.waste) * (grid.WasteUnit / int64(One)), Deadline: g.deadline, Odds: int(g.odds)}
+}
