@@ -75,12 +75,63 @@ func Line(f agents.Fact) grid.Phrase {
 		return grid.Say("cycle %d: %s before %s", f.Cycle, grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Sites), "site"))
 	case facts.CyclePlanned:
 		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, grid.Count(len(f.Chosen), "job"))
+	case facts.Gathered, facts.PilotClaimed, facts.PilotOver:
+		return pilotsLine(f)
 	case facts.BrokerImage:
 		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Txs), "transaction"), grid.Count(len(f.Accounts), "account"))
 	case facts.SiteImage:
 		return grid.Say("image%s: %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Legs), "leg"), grid.Count(len(f.Accounts), "account"))
 	}
 	return asJSON(f)
+}
+
+// pilotsLine describes a fact about pilots.
+func pilotsLine(f agents.Fact) grid.Phrase {
+	switch f := f.(type) {
+	case facts.PilotClaimed:
+		return grid.Say("pilot %v: job %s of %q, %s of %s for at most %s, may idle %s", f.Pilot, f.Job, f.User, grid.Count(f.Nodes, "node"), f.Group, f.Limit.Words(), f.Granted.Words())
+	case facts.PilotOver:
+		s := grid.Say("pilot %v is %s", f.Pilot, f.State)
+		switch {
+		case f.Begin > 0:
+			s += grid.Say(", ran over [%v, %v)", f.Begin, f.End)
+		case f.State == grid.PilotOver:
+			s += ", it never ran"
+		}
+		if f.Reason.Refused() {
+			s += ": " + grid.Phrase(f.Reason.String())
+		}
+		return s
+	case facts.Gathered:
+		s := grid.Say("job %s is gathered:", f.Job)
+		for _, a := range f.Acts {
+			s += actWords(&f.State, a) + ","
+		}
+		for _, p := range f.Idled {
+			s += grid.Say(" pilot %v at %s idled %s, %v posted,", p.Pilot, p.Site, grid.Count(int(p.Idle), "node-second"), p.Posted)
+		}
+		if f.State.Why != "" {
+			s += grid.Say(" given up (%s),", f.State.Why)
+		}
+		return s + grid.Say(" %s there, %v set aside", grid.Count(len(f.State.Pilots), "pilot"), f.Pending)
+	}
+	return asJSON(f)
+}
+
+// actWords is what is done for a part of a job that is gathered.
+func actWords(g *grid.Gathering, a facts.GatherAct) grid.Phrase {
+	s := grid.Phrase(" " + a.Do)
+	if a.Part >= 0 && a.Part < len(g.Parts) {
+		s += grid.Say(" pilot %d at %s", a.Pilot, g.Parts[a.Part].Site)
+	}
+	switch a.Do {
+	case "submit", "place", "grant":
+		s += grid.Say(" for %s", (grid.Duration(a.Value) * grid.Second).Words())
+	}
+	if a.Why != "" {
+		s += grid.Say(" (%s)", a.Why)
+	}
+	return s
 }
 
 // asJSON is a fact that has no line of its own.

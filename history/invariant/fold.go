@@ -193,7 +193,7 @@ func newTrail(j *journal) *Trail {
 	t := &Trail{journal: j, legs: siteLegs{}, txs: transactions{}, jobs: jobs{}}
 	t.agreement, t.decisions, t.limits, t.states = agreement{j, t.txs}, decisions{j}, limits{j}, states{j}
 	t.effects, t.lives = effects{j, t.txs}, lives{journal: j, all: map[facts.LifeBegun]bool{}}
-	t.money, t.prices, t.votes = money{journal: j, legs: t.legs}, prices{j}, votes{j}
+	t.money, t.prices, t.votes = money{journal: j, legs: t.legs, gathers: map[string]*gathering{}}, prices{j}, votes{j}
 	t.proofs, t.promises = proofs{journal: j}, promises{j}
 	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*grid.Profile{},
 		replaced: map[grid.LegID]grid.LegID{}, jobs: map[localJob]claim{}, locks: map[grid.LegID]*lock{}, opened: map[opened]*sharing{}}
@@ -319,7 +319,10 @@ func (t *Trail) ofBroker(f agents.Fact) bool {
 		j := t.jobs.named(f.Job)
 		j.withdrawn, j.gone = true, true
 		t.order.touch(f.Job)
+	case facts.Gathered:
+		t.money.gathered(f)
 	case facts.JobsForgotten:
+		t.money.forgets(f.Jobs)
 		for _, name := range f.Jobs {
 			delete(t.jobs, name)
 		}

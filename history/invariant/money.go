@@ -12,7 +12,8 @@ import (
 type money struct {
 	*journal
 	legs     siteLegs
-	promised grid.Credits // pending of the image that is read, less what its transactions explain
+	gathers  map[string]*gathering // by job
+	promised grid.Credits          // pending of the image that is read, less what its transactions and jobs explain
 }
 
 // postedBack checks what a move posts back: once, of what was charged, no more.
@@ -96,8 +97,8 @@ func (r *money) refund(id grid.LegID, l *txLeg, amount grid.Credits) {
 
 // pending holds what an image has reserved to its transactions: the limit or the
 // bound price of each leg whose decision is open, or not acknowledged. Where all
-// are closed that is nothing. The accounts stand in the first part of an image,
-// transactions in all.
+// are closed that is nothing. Beside it is what is set aside for jobs that are gathered.
+// The accounts stand in the first part of an image, transactions and jobs in all.
 func (r *money) pending(f facts.BrokerImage) {
 	if f.Part == 0 {
 		r.promised = 0
@@ -119,8 +120,12 @@ func (r *money) pending(f facts.BrokerImage) {
 			}
 		}
 	}
+	for i := range f.Jobs {
+		r.setAside(&f.Jobs[i])
+		r.promised -= f.Jobs[i].SetAside
+	}
 	if f.Part+1 >= f.Parts && r.promised != 0 {
-		r.breaks("I8", "the image has %v credits more pending than its open transactions come to", r.promised)
+		r.breaks("I8", "the image has %v credits more pending than its open transactions and gathered jobs come to", r.promised)
 	}
 }
 

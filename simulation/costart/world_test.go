@@ -145,7 +145,8 @@ func (x *world) told() (list []string) {
 }
 
 // check checks G1 to G4 by what has really happened: the idling is within the allowance, work
-// has begun once, in its pilots, at the same second, and nothing of a job is left.
+// has begun once, in its pilots, at the same second, and nothing of a job is left. The broker's
+// journal breaks no rule.
 func (x *world) check(works int) {
 	x.t.Helper()
 	idle, begun := grid.Duration(0), []grid.Time{}
@@ -181,6 +182,9 @@ func (x *world) check(works int) {
 	}
 	if len(begun) != works || works > 0 && slices.Min(begun) != slices.Max(begun) {
 		x.t.Errorf("G2: work began at %v", begun)
+	}
+	if told := x.audited(true, x.hosts[vo1].facts); len(told) > 0 {
+		x.t.Errorf("%v\n%v", told, x.told())
 	}
 }
 
