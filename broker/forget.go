@@ -44,7 +44,7 @@ func (in *intake) forgetJobs(now grid.Time, out *agents.Outbox) {
 		if j.Array != nil && len(j.Array.Elements) > 0 {
 			continue // those first
 		}
-		if j.State.Open() || j.Since.Add(in.cfg.KeepJobs) > now || j.Taken || in.errands.errandOf(j) != nil || in.askers[j] != nil || j.Needed() {
+		if j.State.Open() || j.Since.Add(in.cfg.KeepJobs) > now || j.Taken || in.errands.errandOf(j) != nil || in.askers[j] != nil || j.Needed() || j.SetAside() > 0 {
 			continue
 		}
 		if busy == nil {

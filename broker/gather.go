@@ -244,7 +244,8 @@ func (x *gatherJob) take(i int, m agents.Pilots) {
 	x.look.Fits[i], x.look.Room[i] = m.Fits && !m.Refusal.Refused(), m.Room
 	for _, is := range m.Pilots {
 		part, number := is.Pilot.Leg%grid.MaxParts, is.Pilot.Leg/grid.MaxParts
-		if is.Pilot.Tx != x.state.ID || part != i {
+		again := slices.ContainsFunc(x.look.Pilots, func(s gather.Sight) bool { return s.Part == i && s.Pilot == number })
+		if is.Pilot.Tx != x.state.ID || part != i || again { // one that a site names twice would be paid twice
 			continue
 		}
 		s := gather.Sight{Part: i, Pilot: number, Begin: gather.Never, Words: is.Reason.Detail}

@@ -1,0 +1,61 @@
+package configs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse/grid"
+)
+
+const gatheredBatch = `[[job]]
+name = "wave"
+length = "4h"
+budget = 300.0
+command = ["./wave"]
+[job.gather]
+parts = ["north:16", "south:32"]
+`
+
+// A gather table makes parts of a job, each for one site, and each with the job's length, work and
+// share of the budget.
+func TestGather_PartsAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBatch("b.toml", []byte(gatheredBatch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := b.Jobs[0]
+	if j.Gather == nil || *j.Gather != (grid.Gather{Waste: 50_000, Deadline: 3 * grid.Day, Odds: 900}) {
+		t.Errorf("%+v", j.Gather)
+	}
+	if len(j.Parts) != 2 || j.Nodes != 48 || j.Budget != 300*grid.Credit {
+		t.Fatalf("%d parts, %d nodes for %v credits", len(j.Parts), j.Nodes, j.Budget)
+	}
+	for i, site := range []string{"north", "south"} {
+		p := &j.Parts[i]
+		if p.Sites[0] != site || p.Nodes != 16*(i+1) || p.Length != 4*grid.Hour || p.Work == nil || p.Work.Command[0] != "./wave" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestGather_SaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ old, new, want string }{
+		{`parts = ["north:16", "south:32"]`, `waste = 0.1`, `parts`},
+		{`["north:16", "south:32"]`, `["north:16"]`, `1 parts; must be 2 to 8`},
+		{`"south:32"`, `"south"`, `"south": must be SITE:NODES`},
+		{`"south:32"`, `"south:0"`, `must be SITE:NODES with 1 to`},
+		{`"south:32"`, `"north:32"`, `"north:32" is a second part at north`},
+		{`["north:16", "south:32"]`, "[\"north:16\", \"south:32\"]\nwaste = 0.001", `waste`},
+		{`["north:16", "south:32"]`, "[\"north:16\", \"south:32\"]\nwaste = 2.0", `waste`},
+		{`length = "4h"`, "length = \"4h\"\nnodes = 4", `nodes`},
+		{`length = "4h"`, "length = \"4h\"\nsites = [\"north\"]", `sites`},
+		{`length = "4h"`, "length = \"4h\"\narray = \"0-9\"", `array`},
+	} {
+		text := strings.Replace(gatheredBatch, c.old, c.new, 1)
+		if _, err := ParseBatch("b.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.new, err, c.want)
+		}
+	}
+}
