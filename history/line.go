@@ -118,14 +118,16 @@ func pilotsLine(f agents.Fact) grid.Phrase {
 	return asJSON(f)
 }
 
+// lastingActs are those whose value is a span in seconds.
+var lastingActs = map[string]bool{"submit": true, "place": true, "grant": true}
+
 // actWords is what is done for a part of a job that is gathered.
 func actWords(g *grid.Gathering, a facts.GatherAct) grid.Phrase {
 	s := grid.Phrase(" " + a.Do)
 	if a.Part >= 0 && a.Part < len(g.Parts) {
 		s += grid.Say(" pilot %d at %s", a.Pilot, g.Parts[a.Part].Site)
 	}
-	switch a.Do {
-	case "submit", "place", "grant":
+	if lastingActs[a.Do] {
 		s += grid.Say(" for %s", (grid.Duration(a.Value) * grid.Second).Words())
 	}
 	if a.Why != "" {
