@@ -79,10 +79,18 @@ var names atomic.Int64
 
 func newReal(t *testing.T, cluster int) *real {
 	t.Helper()
+	r := alone(t, cluster)
+	t.Parallel()
+	return r
+}
+
+// alone is newReal for a test beside which no other runs: pilots have whatever nodes are free,
+// which others may want to reserve.
+func alone(t *testing.T, cluster int) *real {
+	t.Helper()
 	if realDir == "" {
 		t.Skip("needs a real Slurm: install slurmctld, slurmd, slurm-client and munge, and set BOURSE_SLURM=1")
 	}
-	t.Parallel()
 	r := &real{T: t, cluster: cluster, user: "games", other: "news"} // accounts that every Debian has
 	if os.Geteuid() != 0 {
 		own, err := ownerOf(uint32(os.Geteuid()))

@@ -29,7 +29,7 @@ exec setpriv --reuid="$user" --regid="$user" --init-groups sh -c "$last"
 // newPlain is a driver over that ssh, as an account without any rights.
 func newPlain(t *testing.T) *real {
 	t.Helper()
-	r := newReal(t, 1)
+	r := alone(t, 1)
 	a, err := accountNamed(r.user)
 	if err != nil {
 		t.Fatal(err)
