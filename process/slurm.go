@@ -44,7 +44,12 @@ func slurmConfig(p *process, cfg *configs.SiteProcess) slurm.Config {
 	c := slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf, Shell: shellOf(cfg)}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
 		Folder: cfg.Cluster.Folder, Keep: lasting(cfg.Cluster.Keep), Unreserved: cfg.Cluster.Claims != configs.ClaimsReservations}
 	if p != nil {
-		c.Now = func() grid.Time { return p.host.Now() }
+		c.Now = func() grid.Time {
+			if p.host == nil { // a first look, before there are agents
+				return grid.Time(WallClock().UnixMilli())
+			}
+			return p.host.Now()
+		}
 	}
 	return c
 }
