@@ -134,26 +134,9 @@ func (s *quotes) again(ctx context.Context, job string) ([]api.SiteQuote, error)
 func siteQuotes(got *broker.Foreseen) (list []api.SiteQuote) {
 	for k := range got.Sites {
 		x := &got.Sites[k]
-		list = append(list, api.SiteQuote{Site: x.Site, Queued: bestEffortOf(&x.Queued), Reserved: outlookOf(&x.Reserved)})
+		list = append(list, api.SiteQuote{Site: x.Site, Queued: api.BestEffortOf(&x.Queued), Reserved: outlookOf(&x.Reserved)})
 	}
 	return list
-}
-
-// bestEffortOf shows a forecast that is known.
-func bestEffortOf(b *grid.BestEffort) api.BestEffort {
-	at := func(t grid.Time) *api.Instant {
-		if t == grid.Never {
-			return nil
-		}
-		x := api.Instant(t)
-		return &x
-	}
-	x := api.BestEffort{Median: at(b.Median), Lower: at(b.Lower), Upper: at(b.Upper), StartsNow: b.AtOnce, Level: b.Level, Calibrated: b.Calibrated, Of: b.Of}
-	if b.Of > 0 {
-		share := float64(b.Held) / float64(b.Of)
-		x.Held = &share
-	}
-	return x
 }
 
 // pricesWait bounds how long a dry run waits for prices in all. What no site has named by then

@@ -179,9 +179,7 @@ env = { COLOUR = "blue" }
 rendezvous = true
 `)
 	first, second := r.begun("both", 0), r.begun("both", 1)
-	if apart := max(first-second, second-first); apart > 10 { // a second and less, but for a busy machine
-		t.Errorf("its legs began %.3f s apart", apart)
-	}
+	apart := max(first-second, second-first)
 	r.meet("both")
 	site := r.job("both").Legs[0].Site
 	if err := syscall.Kill(r.pids["site:"+site], syscall.SIGKILL); err != nil {
@@ -206,6 +204,18 @@ rendezvous = true
 		if out := r.logs("both", i); !strings.HasSuffix(out, want) || strings.Count(out, "begun") != 1 {
 			t.Errorf("leg %d printed\n%s\nwant at its end\n%s", i, out, want)
 		}
+	}
+	for n := range 3 { // a busy machine may be late once
+		if apart <= 1 {
+			break
+		}
+		name := fmt.Sprintf("again%d", n)
+		r.submit(fmt.Sprintf("[[job]]\nname = %q\n", name) + size + `command = ["sh", "-c", "echo begun $(date +%s.%N)"]` + "\n")
+		first, second = r.begun(name, 0), r.begun(name, 1)
+		apart = max(first-second, second-first)
+	}
+	if apart > 1 {
+		t.Errorf("the legs of no job of four began within a second, of the last %.3f s apart", apart)
 	}
 	r.oneLine()
 	r.parts()

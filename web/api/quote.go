@@ -1,5 +1,7 @@
 package api
 
+import "github.com/bourse-grid/bourse/grid"
+
 // QuoteWish is a batch that is not submitted.
 type QuoteWish struct {
 	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"as in a batch; at most 100, if more than prices is wanted"`
@@ -63,4 +65,21 @@ type OutlookLeg struct {
 	Group string  `json:"group"`
 	Nodes int     `json:"nodes"`
 	Cost  Credits `json:"cost"`
+}
+
+// BestEffortOf shows a forecast that is known.
+func BestEffortOf(b *grid.BestEffort) BestEffort {
+	at := func(t grid.Time) *Instant {
+		if t == grid.Never {
+			return nil
+		}
+		x := Instant(t)
+		return &x
+	}
+	x := BestEffort{Median: at(b.Median), Lower: at(b.Lower), Upper: at(b.Upper), StartsNow: b.AtOnce, Level: b.Level, Calibrated: b.Calibrated, Of: b.Of}
+	if b.Of > 0 {
+		share := float64(b.Held) / float64(b.Of)
+		x.Held = &share
+	}
+	return x
 }

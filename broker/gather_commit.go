@@ -1,0 +1,112 @@
+package broker
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
+	"github.com/bourse-grid/bourse/broker/transaction"
+	"github.com/bourse-grid/bourse/facts"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/gather"
+)
+
+// How a gather begins and ends: with its job, and with the transaction on its pilots' nodes.
+
+// commit begins the transaction on the pilots' nodes.
+func (gs *gathers) commit(now grid.Time, x *gatherJob, out *agents.Outbox) {
+	j := x.job
+	f := gs.co.NewTx(j.Name, len(j.Parts))
+	f.Alternative = 1
+	start := x.state.Zero.Add(grid.Duration(x.state.Start) * grid.Second)
+	cost, most := max(x.cost(), 1), x.work()
+	var run []grid.Duration
+	for i := range j.Parts {
+		p := &x.state.Parts[i]
+		f.Sites = append(f.Sites, p.Site)
+		f.Legs = append(f.Legs, grid.Leg{Group: p.Group, Nodes: j.Parts[i].Nodes, Start: start, End: start.Add(j.Parts[i].Length)})
+		f.Limits = append(f.Limits, most.Over(int64(x.costOf(i)), int64(cost)))
+		f.Parts = append(f.Parts, j.Parts[i].Name)
+		f.Pilots = append(f.Pilots, x.pilot(i, x.g.Pilot(i)))
+		run = append(run, j.Parts[i].Run)
+	}
+	if !slices.ContainsFunc(run, func(d grid.Duration) bool { return d > 0 }) {
+		run = nil
+	}
+	x.tx = gs.co.Open(now, f, run, false, out)
+}
+
+// decided goes on after a transaction of a job that is gathered. It reports false for any other.
+func (gs *gathers) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) bool {
+	x := gs.of[gs.Names[t.Job().Name]]
+	if x == nil || x.tx != t {
+		return false
+	}
+	x.tx = nil
+	if t.State() == grid.TxCommitted {
+		x.g.Whole()
+	} else {
+		x.g.Aborted(x.seconds(now))
+		if !x.job.State.Open() {
+			x.reconcile(now, gs)
+		}
+	}
+	x.g.Save(&x.state)
+	gs.record(x, facts.Gathered{}, out)
+	gs.at(x, now.Add(gather.AfterAbort*grid.Second), out)
+	return true
+}
+
+// giveUp has the pilots of a job leave that its user has withdrawn.
+func (gs *gathers) giveUp(now grid.Time, j *jobs.Job, out *agents.Outbox) {
+	if x := gs.of[j]; x != nil && x.tx == nil {
+		gs.at(x, now, out)
+	}
+}
+
+// end drops a job whose pilots are all over.
+func (gs *gathers) end(now grid.Time, x *gatherJob, out *agents.Outbox) {
+	if x.job.SetAside() > 0 && gs.Names[x.job.Name] == x.job {
+		x.g.Save(&x.state)
+		gs.record(x, facts.Gathered{}, out)
+	}
+	delete(gs.of, x.job)
+}
+
+// start goes on with the jobs on record.
+func (gs *gathers) start(now grid.Time, out *agents.Outbox) {
+	for _, j := range gs.Jobs {
+		if j.Gather != nil && (j.State.Open() || j.SetAside() > 0 || j.Gathering() != nil && len(j.Gathering().Pilots) > 0) {
+			gs.begin(now, j, out)
+		}
+	}
+}
+
+// unsoundGather says what is wrong with how a job is to be gathered; no reason: nothing is.
+func unsoundGather(j *grid.Job) grid.Reason {
+	if j.Gather == nil {
+		return grid.Reason{}
+	}
+	var had []string
+	for i := range j.Parts {
+		p := &j.Parts[i]
+		switch {
+		case len(p.Sites) != 1 || slices.Contains(had, p.Sites[0]):
+			return reason(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
+		case p.Length != j.Parts[0].Length || p.Offset != 0:
+			return reason(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
+		}
+		had = append(had, p.Sites[0])
+	}
+	switch g := j.Gather; {
+	case j.Array.Some():
+		return reason(grid.Invalid, "gather: an array cannot be gathered; submit a job for each index")
+	case g.Deadline < 0 || g.Deadline > gather.MostLength*grid.Second:
+		return reason(grid.Invalid, "gather: a deadline of %s must be 0 to %d s", g.Deadline.Words(), gather.MostLength)
+	}
+	x := gatherJob{job: jobs.NewJob(*j)}
+	if o := x.order(); o.Check() != nil {
+		return reason(grid.Invalid, "gather: %v", o.Check())
+	}
+	return grid.Reason{}
+}
