@@ -33,3 +33,19 @@ func (in *intake) notTaken(now grid.Time, f facts.SubmissionRefused, out *agents
 	}
 	in.Record(f, out)
 }
+
+// Refuse answers a message that the runtime does not hand to the broker because the broker
+// failed on it before. Users are told why. Sites get no answer, as if they had sent
+// nothing.
+func (b *Broker) Refuse(_ grid.Time, from agents.ID, m agents.Message, why grid.Reason, out *agents.Outbox) {
+	p, known := agents.Lookup(m.Kind())
+	if !known {
+		return
+	}
+	switch p.Answer.(type) {
+	case agents.SubmitReply:
+		out.Send(from, agents.SubmitReply{Job: agents.JobOf(m), Reason: why})
+	case agents.JobReply:
+		out.Send(from, agents.JobReply{Job: agents.JobOf(m), Reason: why})
+	}
+}
