@@ -1,6 +1,12 @@
 package invariant
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -19,10 +25,11 @@ type nodes struct {
 	locks    map[grid.LegID]*lock
 	opened   map[opened]*sharing
 	moves    []grid.LegID   // of locks, one after the other: together they fit
-	sizes    map[string]int // of groups that a reload has changed
+	sizes    map[string]int // of groups, by facts
 }
 
-// size is how many nodes a group of the trail's site has; false if nobody said.
+// size is how many nodes a group of the trail's site has: by its journal or, if that does not
+// say so, by what the audit was given; false if nobody said.
 func (r *nodes) size(group string) (int, bool) {
 	if n, ok := r.sizes[group]; ok {
 		return n, true
@@ -34,20 +41,59 @@ func (r *nodes) size(group string) (int, bool) {
 	return n, ok
 }
 
-// set takes the sizes of groups that a reload has given them. A site hears only later which of
-// its legs have lost their nodes, so by its journal no group gets smaller.
-func (r *nodes) set(at grid.Time, f facts.NodesSet) {
-	for _, g := range f.Groups {
+// SizesBy lists the sizes of groups that a fact says, and had before it where it says that.
+// It is nil for a fact that says nothing of them.
+func SizesBy(f agents.Fact) []grid.GroupNodes {
+	switch f := f.(type) {
+	case facts.NodesSet:
+		return f.Groups
+	case facts.SiteBegun:
+		return f.Groups
+	case facts.WorkBegun:
+		return f.Groups
+	case facts.ClusterImage:
+		return f.Sizes
+	case facts.SiteImage:
+		return f.Sizes
+	}
+	return nil
+}
+
+// Began gives the sizes that groups had before the first fact of the trail: those from before
+// the first fact that says any. A journal that an earlier build began has its first such fact
+// later.
+func (t *Trail) Began(by agents.Fact) {
+	for _, g := range SizesBy(by) {
+		t.nodes.resize(g.Group, cmp.Or(g.Was, g.Nodes))
+	}
+}
+
+// Sized reports whether it is known of any group how large it is, and so whether I1 is checked.
+func (t *Trail) Sized() bool {
+	return len(t.nodes.sizes) > 0 || slices.ContainsFunc(slices.Collect(maps.Keys(t.audit.nodes)), func(of string) bool {
+		site, _, one := strings.Cut(of, "/")
+		return !one || site == t.name()
+	})
+}
+
+func (r *nodes) resize(group string, n int) {
+	if r.sizes == nil {
+		r.sizes = map[string]int{}
+	}
+	r.sizes[group] = n
+}
+
+// set takes the sizes of groups by a fact. A site hears only later which of its legs have
+// lost their nodes, so by its journal no group gets smaller.
+func (r *nodes) set(at grid.Time, groups []grid.GroupNodes) {
+	for _, g := range groups {
 		was, known := r.size(g.Group)
 		more := g.Nodes - was
-		if !known || more == 0 || more < 0 && r.agent == site(r.name()) {
+		if _, onRecord := r.sizes[g.Group]; onRecord && more < 0 && r.agent == site(r.name()) {
 			continue
 		}
-		if r.sizes == nil {
-			r.sizes = map[string]int{}
-		}
-		r.sizes[g.Group] = g.Nodes
-		if free := r.free[g.Group]; free != nil {
+		r.resize(g.Group, g.Nodes)
+		if free := r.free[g.Group]; known && more != 0 && free != nil {
 			free.Add(max(at, (*free)[0].At), grid.MaxTime, more)
 		}
 	}
