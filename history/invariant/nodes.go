@@ -1,7 +1,6 @@
 package invariant
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -59,12 +58,13 @@ func SizesBy(f agents.Fact) []grid.GroupNodes {
 	return nil
 }
 
-// Began gives the sizes that groups had before the first fact of the trail: those from before
-// the first fact that says any. A journal that an earlier build began has its first such fact
-// later.
+// Began gives the first fact of the trail that says sizes, if it is not the first of all: an
+// earlier build began the journal. Until then a group may have had any of the sizes that this
+// fact and the audit know of, so the largest counts.
 func (t *Trail) Began(by agents.Fact) {
 	for _, g := range SizesBy(by) {
-		t.nodes.resize(g.Group, cmp.Or(g.Was, g.Nodes))
+		given, _ := t.nodes.size(g.Group)
+		t.nodes.resize(g.Group, max(g.Was, g.Nodes, given))
 	}
 }
 

@@ -72,11 +72,12 @@ func TestSizes_NodesAreCountedByTheSizesOfTheTime(t *testing.T) {
 	}
 }
 
-// Of the journal of an earlier build only a reload says what the sizes were.
+// Of the journal of an earlier build only a reload says what the sizes were, beside the file.
 func TestSizes_BeforeTheFirstFactThatSaysThem(t *testing.T) {
 	t.Parallel()
-	for _, was := range []int{8, 4} {
-		a := New(map[string]int{"main": 99})
+	for _, x := range []struct{ was, file int }{{8, 3}, {4, 3}, {1, 8}, {1, 4}} {
+		was := x.was
+		a := New(map[string]int{"main": x.file})
 		set := facts.NodesSet{Groups: sizes(3, was)}
 		trail := a.Trail(behindNorth)
 		trail.Began(set)
@@ -84,8 +85,8 @@ func TestSizes_BeforeTheFirstFactThatSaysThem(t *testing.T) {
 			trail.Take(Place{Number: uint64(i + 1)}, grid.Time(i), f)
 		}
 		found, _, _ := a.Finish()
-		if broken(found, "I1") != (was == 4) || !trail.Sized() {
-			t.Errorf("with %d before: %+v", was, found)
+		if broken(found, "I1") != (max(was, x.file) == 4) || !trail.Sized() {
+			t.Errorf("with %d before, and %d in the file: %+v", was, x.file, found)
 		}
 	}
 	if New(map[string]int{"south/main": 4}).Trail(behindNorth).Sized() || !New(map[string]int{"north/main": 4}).Trail(behindNorth).Sized() {

@@ -38,10 +38,9 @@ held price. Several together also show that all legs of a transaction carry its
 decision.
 
 Verify checks that no node is promised twice by the sizes that the groups had at the
-time: journals record them. For one that an earlier build began, and of which no size
-has changed since, they come from the sites' process files in the folders, from a
-scenario or from --nodes; what they do not say is not checked, and is named. If sites
-of those files serve several VOs, brokers whose files are there too are called
+time: journals record them. For one that an earlier build began, until a size is on
+record, they come from the sites' process files in the folders, from a scenario or from
+--nodes; if nothing says them, that is not checked, and is named. If sites of those files serve several VOs, brokers whose files are there too are called
 VO/NAME. A scenario also tells what the groups offer; then windows are checked for
 length, performance, machines and prices too. With the key of a site (--key), what
 the site restored after losing its journal is checked against the proofs made with
@@ -160,7 +159,7 @@ func audit(s input.Journal, check *invariant.Audit) (journalRow, error) {
 			r.Fact = inVO(s.VO, r.Fact)
 		}
 		trail := check.Trail(s.As(r.Agent))
-		if !begun && by != nil {
+		if !begun && by != nil && invariant.SizesBy(r.Fact) == nil {
 			trail.Began(by)
 		}
 		trail.Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
