@@ -13,6 +13,7 @@ import (
 
 // rule is an alert that compares one metric with a number.
 type rule struct {
+	of         string // "abs(": of its amount
 	metric, is string
 	than       float64
 }
@@ -24,12 +25,12 @@ func alerts(t *testing.T) map[string]rule {
 	text, err := os.ReadFile("../../docs/examples/alerts.yml")
 	must(t, err)
 	list := map[string]rule{}
-	for _, m := range regexp.MustCompile(`- alert: (\w+)\n +expr: (?:abs\(|max by \(\w+\) \()?((?:bourse_\w+|up)(?:\{[^}]*\})?)\)? (==|<|>) (\d+)(?: \* (\d+))?\n`).FindAllStringSubmatch(string(text), -1) {
-		than, _ := strconv.ParseFloat(m[4], 64)
-		if times, err := strconv.ParseFloat(m[5], 64); err == nil {
+	for _, m := range regexp.MustCompile(`- alert: (\w+)\n +expr: (abs\(|max by \(\w+\) \()?((?:bourse_\w+|up)(?:\{[^}]*\})?)\)? (==|<|>) (\d+)(?: \* (\d+))?\n`).FindAllStringSubmatch(string(text), -1) {
+		than, _ := strconv.ParseFloat(m[5], 64)
+		if times, err := strconv.ParseFloat(m[6], 64); err == nil {
 			than *= times
 		}
-		list[m[1]] = rule{m[2], m[3], than}
+		list[m[1]] = rule{m[2], m[3], m[4], than}
 	}
 	return list
 }
@@ -52,6 +53,9 @@ func (f *federation) alert(name string, at *agent) bool {
 		n, err := strconv.ParseFloat(value, 64)
 		if is != name || err != nil || !strings.Contains(with, strings.TrimSuffix(labels, "}")) {
 			continue
+		}
+		if r.of == "abs(" {
+			n = max(n, -n)
 		}
 		if r.is == "==" && n == r.than || r.is == "<" && n < r.than || r.is == ">" && n > r.than {
 			return true
