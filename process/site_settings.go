@@ -126,13 +126,12 @@ func (c *rereading) rehearse(ctx context.Context, w api.ReloadWish, r *api.Reloa
 	if said.Legs == 0 || w.Force {
 		return nil
 	}
-	why := fmt.Errorf("%s. --dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: no start goes by one that takes them away",
-		takes(said.Legs, &r.Lost[0]))
+	why := takes(said.Legs, &r.Lost[0])
 	if w.DryRun {
-		r.Refused = why.Error()
+		r.Refused = why
 		return nil
 	}
-	return why
+	return fmt.Errorf("%s. --dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: no start goes by one that takes them away", why)
 }
 
 // takes says from whom a file takes nodes, or an account, away.

@@ -173,7 +173,7 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	}
 	write(sized("10"))
 	refused("fewer nodes than are promised", "--force takes the nodes")
-	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); exitCode(err) != 1 || !strings.Contains(err.Error(), "unless you say --force") || !strings.Contains(out, "would be lost: job kept-job-") {
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); exitCode(err) != 1 || !strings.Contains(err.Error(), "unless you say --force, with refund and penalty: it would take away") || !strings.Contains(out, "would be lost: job kept-job-") {
 		t.Errorf("a dry run: %v\n%s", err, out)
 	}
 	write(bytes.Replace(sized("10"), []byte(`name = "north"`), []byte(`name = "south"`), 1))

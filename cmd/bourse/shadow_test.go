@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,16 +91,15 @@ func summedUp(t *testing.T, events string, r *shadow.Report) {
 		t.Fatal(err)
 	}
 	type window struct {
-		Nodes, Length int64
-		Fare          struct{ Base, Additive int64 }
-		Delayed       []struct {
+		Nodes, Length, By float64 // times in seconds, money in credits
+		Fare              struct{ Base, Additive float64 }
+		Delayed           []struct {
 			Job       string
-			Nodes, By int64
+			Nodes, By float64
 		}
-		By int64
 	}
 	var looks, sold, refused, inTheWay int
-	var soldTime, fares, delayed, met int64
+	var soldTime, fares, delayed, met float64
 	late := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		var e struct {
@@ -127,8 +127,9 @@ func summedUp(t *testing.T, events string, r *shadow.Report) {
 			met += e.InTheWay.Nodes * e.InTheWay.By
 		}
 	}
-	got := []int64{int64(r.Looks), int64(r.Sold), int64(r.Asked), int64(r.SoldTime), int64(r.Income()), int64(r.Delayed.Jobs), int64(r.Delayed.Time), int64(r.InTheWay.Jobs), int64(r.InTheWay.Time)}
-	want := []int64{int64(looks), int64(sold), int64(sold + refused), soldTime, fares, int64(len(late)), delayed, int64(inTheWay), met}
+	whole := func(x, unit float64) int { return int(math.Round(x * unit)) }
+	got := []int{r.Looks, r.Sold, r.Asked, int(r.SoldTime), int(r.Income()), r.Delayed.Jobs, int(r.Delayed.Time), r.InTheWay.Jobs, int(r.InTheWay.Time)}
+	want := []int{looks, sold, sold + refused, whole(soldTime, 1e3), whole(fares, 1e6), len(late), whole(delayed, 1e3), inTheWay, whole(met, 1e3)}
 	if !slices.Equal(got, want) {
 		t.Errorf("the report says %v, its events %v", got, want)
 	}

@@ -42,7 +42,7 @@ func TestSlurm_ASiteReloadsUnderPromises(t *testing.T) {
 	if out, err := r.reload(); exitCode(err) != 1 || !strings.Contains(err.Error(), "--force takes the nodes") {
 		t.Errorf("fewer nodes: %v %s", err, out)
 	}
-	if out, err := r.reload("--dry-run"); exitCode(err) != 1 || !strings.Contains(err.Error(), "unless you say --force") || !strings.Contains(out, "would be lost: job pair") {
+	if out, err := r.reload("--dry-run"); exitCode(err) != 1 || !strings.Contains(err.Error(), "unless you say --force, with refund and penalty: it would take away") || !strings.Contains(out, "would be lost: job pair") {
 		t.Errorf("a dry run: %v %s", err, out)
 	}
 	if _, _, err := runCommand(t.Context(), "check", r.file); exitCode(err) != 2 || !strings.Contains(err.Error(), "promised to legs (1)") {

@@ -56,7 +56,7 @@ end. Leave the VO's table in the file, with let_go = true, until then.`,
 				printReloaded(cmd.OutOrStdout(), &r, time.Now())
 			}
 			if err == nil && r.Refused != "" {
-				return flags.Refused(fmt.Errorf("without --dry-run this is refused unless you say --force: %s", r.Refused))
+				return flags.Refused(fmt.Errorf("the reload would be refused unless you say --force, with refund and penalty: %s", r.Refused))
 			}
 			return err
 		},
