@@ -12,7 +12,6 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs"
-	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/sites"
 )
@@ -35,11 +34,7 @@ func Promised(cfg *configs.SiteProcess) (looked bool, err error) {
 	p := &process{cfg: &cfg.Process, name: site}
 	s := sites.New(agent)
 	c := cluster.New(cluster.Config{Site: site}, counted(cfg).New())
-	names := make([][]string, len(cfg.Groups))
-	for id, replay := range map[agents.ID]func(grid.Time, agents.Fact){site: s.Replay, behind: func(at grid.Time, f agents.Fact) {
-		c.Replay(at, f)
-		name(cfg, names, f)
-	}} {
+	for id, replay := range map[agents.ID]func(grid.Time, agents.Fact){site: s.Replay, behind: c.Replay} {
 		if err := replayed(p.folder(id), replay); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
@@ -51,7 +46,7 @@ func Promised(cfg *configs.SiteProcess) (looked bool, err error) {
 	}
 	lost := c.Loses(counted(cfg))
 	if cfg.Cluster.Real() && len(lost) == 0 {
-		lost = c.Loses(accounted(cfg, names))
+		lost = c.Loses(accounted(cfg, c))
 	}
 	if len(lost) == 0 {
 		return true, nil
@@ -85,35 +80,20 @@ func counted(cfg *configs.SiteProcess) cluster.Nodes {
 	return cluster.Nodes{Groups: cfg.Groups, New: func() cluster.Backend { return queue.NewBackend(cfg.Groups, options, nil) }}
 }
 
-// name adds to the names of each group's nodes those that legs were given.
-func name(cfg *configs.SiteProcess, names [][]string, f agents.Fact) {
-	add := func(x *facts.NodesLocked) {
-		i := slices.IndexFunc(cfg.Groups, func(g grid.Group) bool { return g.Name == x.What.Group })
-		for _, n := range x.Names {
-			if i >= 0 && !slices.ContainsFunc(names, func(list []string) bool { return slices.Contains(list, n) }) {
-				names[i] = append(names[i], n)
+// accounted are all nodes that legs have been given: what is then lost has no account.
+func accounted(cfg *configs.SiteProcess, c *cluster.Agent) cluster.Nodes {
+	m := managedConfig(cfg)
+	m.Groups, m.Nodes = slices.Clone(cfg.Groups), make([][]string, len(cfg.Groups))
+	taken := map[string]bool{}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		for _, n := range append(c.Given(g.Name), "none of "+g.Name) { // no group is empty
+			if !taken[n] {
+				taken[n] = true
+				m.Nodes[i] = append(m.Nodes[i], n)
 			}
 		}
+		g.Nodes = len(m.Nodes[i])
 	}
-	switch f := f.(type) {
-	case facts.NodesLocked:
-		add(&f)
-	case facts.ClusterImage:
-		for i := range f.Locks {
-			add(&f.Locks[i].NodesLocked)
-		}
-	}
-}
-
-// accounted are all nodes that legs have ever been given: what is then lost has no account.
-func accounted(cfg *configs.SiteProcess, names [][]string) cluster.Nodes {
-	c := managedConfig(cfg)
-	c.Groups, c.Nodes = slices.Clone(cfg.Groups), slices.Clone(names)
-	for i := range c.Groups {
-		if len(c.Nodes[i]) == 0 {
-			c.Nodes[i] = []string{"none of " + c.Groups[i].Name}
-		}
-		c.Groups[i].Nodes = len(c.Nodes[i])
-	}
-	return reconciled(c)
+	return reconciled(m)
 }
