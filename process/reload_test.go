@@ -22,7 +22,7 @@ func TestReload_OneAtATime(t *testing.T) {
 	t.Parallel()
 	entered, let := make(chan struct{}), make(chan error)
 	p := &process{log: zerolog.Nop()}
-	p.reread = func(context.Context, api.ReloadWish) (api.Reloaded, error) {
+	p.reloads.again = func(context.Context, api.ReloadWish) (api.Reloaded, error) {
 		entered <- struct{}{}
 		return api.Reloaded{}, <-let
 	}
@@ -33,7 +33,7 @@ func TestReload_OneAtATime(t *testing.T) {
 		}
 	}
 	refused("before the start", "try again once the process is ready")
-	p.begun = true
+	p.reloads.begun = true
 	for _, first := range []error{errors.New("a wrong key"), nil} {
 		done := make(chan error)
 		go func() {
@@ -43,11 +43,11 @@ func TestReload_OneAtATime(t *testing.T) {
 		<-entered
 		refused("two at once", "another reload is under way; repeat this one when that has been answered")
 		let <- first
-		if err := <-done; !errors.Is(err, first) || p.unread.Load() != (first != nil) {
-			t.Errorf("the first one ends with %v, want %v; its file is refused: %t", err, first, p.unread.Load())
+		if err := <-done; !errors.Is(err, first) || p.reloads.refused.Load() != (first != nil) {
+			t.Errorf("the first one ends with %v, want %v; its file is refused: %t", err, first, p.reloads.refused.Load())
 		}
 	}
-	p.ending = true
+	p.reloads.ending = true
 	refused("at the end", "is stopping")
 }
 
