@@ -24,7 +24,6 @@ type apiServer interface {
 
 // answering is the API of a process while it is served.
 type answering struct {
-	passive
 	p        *process
 	make     func(web.Options) (apiServer, error)
 	listener net.Listener // nil: there is no API
