@@ -43,9 +43,7 @@ func (d *Draft) reach() *Reach {
 // Add adds the groups that a site has offered.
 func (x *Reach) Add(site string, list []agents.GroupOffer) {
 	for i := range list {
-		g := list[i].Group
-		g.Site = site
-		x.Groups, x.Shared = append(x.Groups, g), append(x.Shared, list[i].Shared)
+		x.Groups, x.Shared = append(x.Groups, groupOf(site, &list[i])), append(x.Shared, list[i].Shared)
 	}
 }
 
@@ -137,7 +135,7 @@ func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site stri
 		if x.Alone || r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
-		if Suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
+		if Suits(g, r) && g.Allows(g.Performance.Runtime(length)) {
 			sum += g.Nodes
 		}
 		if sum > most {
@@ -167,11 +165,11 @@ func tooLarge(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	}
 	switch {
 	case r.OneSite && most > 0:
-		return reason(grid.TooLarge, "asks for %d nodes on one site; the most that suit it has %s, %d%v", fewest, site, most, short)
+		return reason(grid.TooLarge, "asks for %s on one site; the most that suit it has %s, %d%v", grid.Count(fewest, "node"), site, most, short)
 	case r.OneSite:
-		return reason(grid.TooLarge, "asks for %d nodes on one site; no site has any that suit%v", fewest, short)
+		return reason(grid.TooLarge, "asks for %s on one site; no site has any that suit%v", grid.Count(fewest, "node"), short)
 	}
-	return reason(grid.TooLarge, "asks for %d nodes; the sites have %d that suit%v", fewest, most, short)
+	return reason(grid.TooLarge, "asks for %s; the sites have %d that suit%v", grid.Count(fewest, "node"), most, short)
 }
 
 // tooLong judges how long the request takes on the fastest nodes. Most need no look at the
