@@ -42,7 +42,7 @@ export class JobPages {
       ...(bars.length ? [make("button", { type: "button", onclick: () => show(store.barsOf(job)[0]) }, "Show it among the others")] : [])));
     act();
     this.#ask(job).then(([full, why, elements]) => { act(full); keepFocus(more, () => more.replaceChildren(...this.#sections(job, full, why, elements, store.doc))); }, e => more.replaceChildren(make("p", { class: "faint" }, `It cannot be read: ${e.message}`)));
-    return make("div", { class: "story job" }, verdict(job), list([["User", job.user], ["Batch", job.batch], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
+    return make("div", { class: "story job" }, verdict(job), shares(job), list([["User", job.user], ["Batch", job.batch], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
       ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Sites", (job.sites ?? []).join(", ")], ["Credits", money(job.cost)]]), buttons, more);
   }
 
@@ -69,7 +69,7 @@ export class JobPages {
     const at = t => t === undefined ? undefined : t * 1000 - doc.epoch, parts = [], legs = full.legs ?? [];
     const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
     const add = (title, ...inside) => parts.push(make("section", {}, make("h3", {}, title), ...inside));
-    if (job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
+    if (legs.length && job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
     if (elements.length) add("Elements", ...this.#elementsTable(elements, !!full.again?.error, works, doc));
     if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
       legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
@@ -101,9 +101,13 @@ export class JobPages {
 
 // verdict is the state first, with the exit status and the reason.
 function verdict(job) {
+  const why = job.counts && job.why?.startsWith(`${job.counts}; `) ? job.why.slice(job.counts.length + 2) : job.why ?? "";
   return make("p", { class: "verdict", "data-state": job.state }, make("span", { class: "state", "data-state": job.state }, job.counts ?? job.state), job.exit !== undefined ? make("b", {}, `exit status ${job.exit}`) : "",
-    make("span", { class: "because" }, job.why ?? ""));
+    make("span", { class: "because" }, why));
 }
+
+// shares are the elements of an array by state, as a bar.
+const shares = ({ counts }) => counts ? make("div", { class: "counts", role: "img", "aria-label": counts }, ...[...counts.matchAll(/(\d+) (\w+)/g)].map(([, n, state]) => make("i", { "data-state": state, style: `flex:${n}` }))) : "";
 
 // joined are the turns with those that say the same again and again told once, by the latest.
 function joined(turns) {
@@ -138,13 +142,13 @@ function alternatives({ cycle, changes, earliest, tried }, at, epoch, add) {
 
 // cost is what it may cost, what its window costs and why, and what was paid.
 function cost(full, why) {
-  const taken = why.cycle?.options?.find(o => o.taken), hours = (full.legs ?? []).map(l => l.nodes * (Date.parse(l.end) - Date.parse(l.start)) / 3600e3).reduce((a, b) => a + b, 0);
+  const taken = why.cycle?.options?.find(o => o.taken), hours = taken && !full.parts?.length ? taken.legs.map(l => l.nodes * (taken.end - taken.start) / 3600).reduce((a, b) => a + b, 0) : 0; // it pays for its window, however early its work has ended
   const rows = [["at most", credits(full.budget), `its budget${full.array ? ", for each element" : ""}; ${full.maxPrice} credits a node-hour at most`]];
   if (taken) {
     rows.push(["base", credits(taken.base), taken.legs.map(l => `${l.nodes} node${l.nodes > 1 ? "s" : ""} of ${l.site}: ${credits(l.cost)}`).join("; ")]);
     if (taken.additive) rows.push(["for delay", credits(taken.additive), "what others at the sites wait for it"]);
   }
-  if (full.cost !== undefined) rows.push(["its window", credits(full.cost), hours ? `${hours.toFixed(2)} node-hours, ${(full.cost / hours).toFixed(3)} each` : ""]);
+  if (full.cost !== undefined) rows.push([full.array ? "its windows" : "its window", credits(full.cost), hours ? `${hours.toFixed(2)} node-hours, ${(full.cost / hours).toFixed(3)} each` : ""]);
   if (full.paid !== undefined) rows.push(["paid", credits(full.paid), "for all its windows so far"]);
   if (full.back) rows.push(["given back", credits(full.back), "refunds, for windows cancelled, replaced or lost, and penalties"]);
   return table("Cost", [["Credits for", "word"], ["Credits"], ["Why", "word why-not"]], rows.map(r => [r]));
