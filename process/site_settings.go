@@ -131,8 +131,8 @@ func (c *rereading) rehearse(ctx context.Context, w api.ReloadWish, r *api.Reloa
 
 // takes says from whom a file takes nodes away.
 func takes(legs int, first *api.LostLeg) string {
-	return fmt.Sprintf("it would take nodes away from legs (%d), the first %s (job %s of %s, %d nodes of %s until %s)",
-		legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
+	return fmt.Sprintf("it would take nodes away from legs (%d), the first %s (job %s of %s, %s of %s until %s)",
+		legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), grid.Count(first.Nodes, "node"), first.Group, first.End.Time().UTC().Format(time.RFC3339))
 }
 
 // losers says whose legs those are.

@@ -80,7 +80,7 @@ func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 		if l.Broker != "" {
 			whose = fmt.Sprintf("job %s of %s at %s", cmp.Or(l.Job, "?"), cmp.Or(l.User, "nobody"), l.Broker)
 		}
-		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s, %s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
+		fmt.Fprintf(out, "%s %s, %s of %s, %s to %s, %s\n", lost, flags.Visible(whose), grid.Count(l.Nodes, "node"), flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
 	}
 	if more := r.Legs - len(r.Lost); more > 0 {
 		fmt.Fprintln(out, "and", grid.Count(more, "more leg"))
