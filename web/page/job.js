@@ -18,6 +18,9 @@ const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 // clock is an instant to the second; of another day than now its date, to the minute.
 const clock = (t, { epoch, now }) => new Date(t + epoch).toDateString() === new Date(now + epoch).toDateString() ? exact.format(t + epoch) : moment(t, epoch);
 
+// brief is an instant to the minute, of today without the date.
+const brief = (t, doc) => new Date(t + doc.epoch).toDateString() === new Date(doc.now + doc.epoch).toDateString() ? clock(t, doc).slice(0, 5) : moment(t, doc.epoch);
+
 // cut shows the first of a list, and all when asked.
 function cut(items, show) {
   const box = make("div", {}, show(items.slice(0, most)));
@@ -76,7 +79,7 @@ export class JobPages {
     if (works && !job.counts && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
-    alternatives(why, at, doc.epoch, add);
+    alternatives(why, at, doc, add);
     add("What it costs", cost(full, why));
     return parts;
   }
@@ -126,17 +129,17 @@ const timeline = (turns, at, doc) => make("ol", { class: "turns", reversed: true
 const readable = (words, what) => words.startsWith(`${what}: `) ? words.slice(what.length + 2) : words;
 
 // alternatives is what it could have had, and what would change the answer.
-function alternatives({ cycle, changes, earliest, tried }, at, epoch, add) {
+function alternatives({ cycle, changes, earliest, tried }, at, doc, add) {
   const options = cycle?.options ?? [];
-  if (options.length) add("What it could have had", make("p", { class: "faint" }, `${cycle.found} windows were found in cycle ${cycle.number}, at ${moment(at(cycle.at), epoch)}.`), cut(options, some => table("Alternatives", [["Start"], ["End"], ["Sites", "word"], ["Credits"], ["Why not", "word why-not"]],
-    some.map(o => [[moment(at(o.start), epoch), moment(at(o.end), epoch), o.legs.map(l => `${l.nodes} of ${l.site}`).join(", "), credits(o.total), o.taken ? "taken" : o.lost ?? ""], o.taken && "taken"]))));
+  if (options.length) add("What it could have had", make("p", { class: "faint" }, `${cycle.found} windows were found in cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}.`), cut(options, some => table("Alternatives", [["Start"], ["End"], ["Sites", "word"], ["Credits"], ["Why not", "word why-not"]],
+    some.map(o => [[brief(at(o.start), doc), brief(at(o.end), doc), o.legs.map(l => `${l.nodes} of ${l.site}`).join(", "), credits(o.total), o.taken ? "taken" : o.lost ?? ""], o.taken && "taken"]))));
   else if (cycle) {
     const why = s => s.reason?.detail ?? s.reason?.code ?? s.groups?.map(g => g.unsuited ? `${g.name}: ${g.unsuited}` : `${g.name}: ${g.free} of ${g.nodes} free, ${g.price} a node-hour`).join("; ") ?? s.answer;
-    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${moment(at(cycle.at), epoch)}: no window. ${cycle.reason?.detail ?? ""}`),
+    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}: no window. ${cycle.reason?.detail ?? ""}`),
       table("Sites", [["Site", "word"], ["Answer", "word"], ["Offer", "word why-not"]], cycle.sites.map(s => [[s.name, s.answer, why(s)]])));
   }
-  if (earliest?.start) add("When it can start", make("p", {}, `${moment(at(earliest.start), epoch)} at the earliest, for at least ${credits(earliest.cost)} credits${earliest.beyond ? `, beyond ${earliest.beyond}` : ""}.`));
-  if (changes?.length) add("What would change it", make("ul", {}, ...changes.map(c => make("li", {}, `With ${c.words}: `, c.placed ? `${moment(at(c.start), epoch)}, for ${credits(c.cost)} credits` : `no window${c.reason?.detail ? `, ${c.reason.detail}` : ""}`))));
+  if (earliest?.start) add("When it can start", make("p", {}, `${brief(at(earliest.start), doc)} at the earliest, for at least ${credits(earliest.cost)} credits${earliest.beyond ? `, beyond ${earliest.beyond}` : ""}.`));
+  if (changes?.length) add("What would change it", make("ul", {}, ...changes.map(c => make("li", {}, `With ${c.words}: `, c.placed ? `${brief(at(c.start), doc)}, for ${credits(c.cost)} credits` : `no window${c.reason?.detail ? `, ${c.reason.detail}` : ""}`))));
   else if (tried?.length) add("What would not change it", make("p", {}, tried.join("; ")));
 }
 
