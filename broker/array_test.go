@@ -458,7 +458,7 @@ func TestArray_SaysWhatItsWindowsComeTo(t *testing.T) {
 			want.Add(x.Legs[0].Site, x.Legs[0].Start, x.Legs[0].Ended, x.Legs[0].Fare.Total())
 		}
 	}
-	if got := w.b.Bought("a"); !reflect.DeepEqual(got, want) || want.Cost != 3*grid.Cost(36_000, 100*grid.Second) {
+	if got := Bought(w.b, "a"); !reflect.DeepEqual(got, want) || want.Cost != 3*grid.Cost(36_000, 100*grid.Second) {
 		t.Fatalf("%+v, want %+v", got, want)
 	}
 	w.Run(30 * grid.Time(grid.Hour))
@@ -468,7 +468,7 @@ func TestArray_SaysWhatItsWindowsComeTo(t *testing.T) {
 	again := New(cfg)
 	again.Replay(w.Now(), w.b.Image())
 	for _, b := range []*Broker{w.b, again} {
-		if got := b.Bought("a"); !reflect.DeepEqual(got, want) {
+		if got := Bought(b, "a"); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

@@ -63,7 +63,7 @@ func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, m
 
 // Bought is what the windows of an array's elements come to so far; nothing if there is no such
 // array. It walks the elements that are on record.
-func (b *Broker) Bought(name string) grid.Bought {
+func Bought(b *Broker, name string) grid.Bought {
 	if j := b.mem.Names[name]; j != nil && j.Array != nil {
 		return j.Array.Bought()
 	}

@@ -49,7 +49,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) api.Job {
 		}
 	}
 	if j.Array != nil {
-		j.AddBought(b.Bought(v.Name))
+		j.AddBought(broker.Bought(b, v.Name))
 	}
 	if len(j.Legs) > 0 && (cost > 0 || v.State != grid.JobTrying) { // a try has no price before its legs are held
 		j.Cost = &api.Credits{Credits: cost}

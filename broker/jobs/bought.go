@@ -21,7 +21,7 @@ func (a *array) Bought() grid.Bought {
 
 // forgetWindows adds the windows of elements, which are about to be forgotten, to what their
 // arrays keep.
-func (rec *State) forgetWindows(txs []grid.TxID) {
+func forgetWindows(rec *State, txs []grid.TxID) {
 	for _, id := range txs {
 		t := rec.Txs.Get(id)
 		if t == nil {
