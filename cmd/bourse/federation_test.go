@@ -183,7 +183,7 @@ func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
 	f := newFederation(t)
 	f.file(t, "huge.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 2400", 1))
 	out, _, err := f.run("submit", "DIR/huge.toml", "--wait")
-	if exitCode(err) != 1 || !strings.Contains(err.Error(), "of 2 jobs 1 abandoned or withdrawn") || !strings.Contains(out, "abandoned") {
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs abandoned or withdrawn") || !strings.Contains(out, "abandoned") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

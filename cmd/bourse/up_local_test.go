@@ -263,7 +263,7 @@ func (r *running) oneLine() {
 		r.Errorf("it printed %q", out)
 	}
 	submit(`Your last jobs "one" ran for `, "--name", "one", "--", "echo", "one line")
-	submit("of 1 job 1 failed", "--name", "bad", "--length", "20s", "--wait=done", "--", "false")
+	submit("1 of 1 job failed", "--name", "bad", "--length", "20s", "--wait=done", "--", "false")
 	for _, name := range []string{"later", "latest"} {
 		submit("placed", "--name", name, "--length", "20s", "--ready", "1h", "--wait", "--", "true")
 	}

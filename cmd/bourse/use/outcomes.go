@@ -56,18 +56,20 @@ func unsuccessful(list []api.Job) error {
 			lines = append(lines, "  "+outcome(&list[i]))
 		}
 	}
-	var what []string
-	if failed > 0 {
-		what = append(what, fmt.Sprintf("%d failed", failed))
-	}
-	if over > 0 {
-		what = append(what, fmt.Sprintf("%d abandoned or withdrawn", over))
-	}
-	if len(what) == 0 {
+	all := grid.Count(len(list), "job")
+	var what string
+	switch {
+	case failed > 0 && over > 0:
+		what = fmt.Sprintf("%d of %s failed, %d abandoned or withdrawn", failed, all, over)
+	case failed > 0:
+		what = fmt.Sprintf("%d of %s failed", failed, all)
+	case over > 0:
+		what = fmt.Sprintf("%d of %s abandoned or withdrawn", over, all)
+	default:
 		return nil
 	}
 	if more := failed + over - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more; bourse jobs --state failed lists those that failed", more))
 	}
-	return errors.New(fmt.Sprintf("of %s %s:\n", grid.Count(len(list), "job"), strings.Join(what, " and ")) + strings.Join(lines, "\n"))
+	return errors.New(what + ":\n" + strings.Join(lines, "\n"))
 }
