@@ -84,6 +84,11 @@ func afarChecks(cfg *configs.SiteProcess) []check {
 			if _, _, _, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups); err != nil {
 				return without("%v", err)
 			}
+			if divides(cfg.Groups) {
+				if err := slurm.Dividable(ctx, c.Commands, cfg.Cluster.Partitions); err != nil {
+					return without("%v; leave slices out", err)
+				}
+			}
 			return ok("%s answers, with %d nodes; its clock agrees with ours", look.Source, len(look.Nodes))
 		}},
 		{"accounts", false, func(ctx context.Context) Finding {
