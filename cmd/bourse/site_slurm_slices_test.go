@@ -20,7 +20,11 @@ import (
 func TestSlurm_PartsOfANodeOutliveAControllerAndASite(t *testing.T) {
 	t.Setenv("NODE_CPUS", "8")
 	t.Setenv("NODE_GPUS", "8")
-	u := newSlurmUp(t, func(m federation.Member) { change(t, m.File, "nodes = 4", "nodes = 4\nslices = 8") })
+	u := newSlurmUp(t, func(members []federation.Member) {
+		for _, m := range members[1:] {
+			change(t, m.File, "nodes = 4", "nodes = 4\nslices = 8")
+		}
+	})
 	managers, begun := u.managers, u.begun
 	conf := filepath.Join(managers, "c1/slurm.conf")
 	slurm := func(args ...string) string {

@@ -1,4 +1,4 @@
-package broker
+package pilots
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"github.com/bourse-grid/bourse/policy/gather"
 )
 
-// gatheringWords says how far a job is gathered: "gathering, try 2: north idles, south waits;
+// Words says how far a job is gathered: "gathering, try 2: north idles, south waits;
 // idle 1.1 of 9.6 node-hours". Idling counts as granted until a pilot's end is seen.
-func gatheringWords(j *jobs.Job) grid.Phrase {
-	x := gatherJob{job: j, state: *j.Gathering()}
+func Words(j *jobs.Job) grid.Phrase {
+	x := job{job: j, state: *j.Gathering()}
 	g := gather.Restore(x.order(), &x.state)
 	var parts []string
 	runs, waits := g.Running()
