@@ -16,16 +16,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// said are all messages that can come to a site from outside its process, or
-// pretend to.
-var said = []agents.Message{
-	agents.OfferRequest{}, agents.QuoteRequest{}, agents.Hold{}, agents.Prepare{}, agents.Confirm{}, agents.Cancel{}, agents.Release{},
-	agents.Answer{}, agents.Noted{}, agents.List{}, agents.Reassert{},
-	agents.Drain{}, agents.Resume{}, agents.Maintenance{}, agents.MaintenanceCancel{}, agents.Close{}, agents.Open{},
-	agents.Submit{}, agents.Offers{}, agents.Quotes{}, agents.Held{}, agents.Listing{}, agents.SiteJoined{}, agents.JobCancel{},
-	agents.Snapshot{}, agents.ClusterHeld{}, agents.ClusterDone{}, agents.ClusterStarted{}, agents.ClusterEnded{}, agents.ClusterLost{},
-	agents.ClusterLocks{}, agents.ClusterHold{}, agents.NodesLost{}, odd{},
-}
+// said are all messages to a site that can come from outside its process, or pretend to,
+// some to others, and one of no kind.
+var said = func() []agents.Message {
+	list := []agents.Message{agents.Submit{}, agents.Offers{}, agents.Held{}, agents.Listing{}, agents.JobCancel{}, agents.ClusterHold{}, odd{}}
+	for _, p := range agents.Messages() {
+		if p.To == agents.Site && p.Kind() != (agents.Reload{}).Kind() { // whose settings nobody outside can make
+			list = append(list, p.Message)
+		}
+	}
+	return list
+}()
 
 var (
 	wildNumbers = []int64{0, 1, -1, 2, 3, 4, 1000, 30_000, 100_000, 1_000_000, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1,
