@@ -83,7 +83,7 @@ func sensible(t *rapid.T, w *wild, m agents.Message) agents.Message {
 	} else if f.IsValid() && f.Type() == reflect.TypeOf(agents.ListedLeg{}) {
 		f.FieldByName("Leg").Set(reflect.ValueOf(w.leg("leg")))
 	}
-	if f := some("What"); f.IsValid() {
+	if f := some("What"); f.IsValid() && f.Type() == reflect.TypeOf(grid.Leg{}) {
 		start := w.now.Add(grid.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * grid.Second)
 		f.Set(reflect.ValueOf(grid.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: start, End: start + 50_000}))
 	}
