@@ -167,7 +167,10 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		f.Real = &facts.RealLeg{Names: m.Nodes}
 	}
 	if len(m.On) > 0 {
-		f.Real = &facts.RealLeg{On: m.On}
+		if f.Real == nil {
+			f.Real = &facts.RealLeg{}
+		}
+		f.Real.On = m.On
 	}
 	p.record(t, f)
 	p.tellOthers(l, &a)
@@ -256,7 +259,7 @@ func (p *participant) inTheWay(l *leg, why grid.Reason) grid.Reason {
 	for o := range p.open.each {
 		if o != l && o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State >= grid.Confirmed &&
 			o.What.Group == l.What.Group && o.What.Start < l.What.End && l.What.Start < o.What.End {
-			return grid.Because(why.Code, "%v; job %s has %d nodes there from %v to %v", why, o.Job, o.What.Nodes, o.What.Start, o.What.End)
+			return grid.Because(why.Code, "%v; job %s has %s there from %v to %v", why, o.Job, grid.Count(o.What.Nodes, "node"), o.What.Start, o.What.End)
 		}
 	}
 	return why
@@ -274,8 +277,8 @@ func (p *participant) crowded(t step, broker string) grid.Reason {
 	}
 	t.out.Row("S73")
 	return grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf(
-		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
-		p.cfg.Name, len(p.kept), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}
+		"%s remembers %s, %d of them of %s; the most are %d, and half of that for one",
+		p.cfg.Name, grid.Count(len(p.kept), "leg"), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}
 }
 
 // skip goes on to the next request if the leg for which the cluster is being asked has been

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
@@ -141,8 +142,7 @@ func newDraft(in *Input) *Draft {
 		}
 		for i := range s.Groups {
 			o := &s.Groups[i]
-			d.Groups = append(d.Groups, o.Group)
-			d.Groups[len(d.Groups)-1].Site = s.Name
+			d.Groups = append(d.Groups, groupOf(s.Name, o))
 			d.siteOf, d.fastest = append(d.siteOf, int32(site)), max(d.fastest, o.Group.Performance)
 			d.admissible = append(d.admissible, o.Admissible)
 			d.clear = append(d.clear, o.Clear)
@@ -152,6 +152,16 @@ func newDraft(in *Input) *Draft {
 		}
 	}
 	return d
+}
+
+// groupOf is the group of a site's offer. Longest bounds how long nodes are held, and a share of
+// time-shared nodes holds none: whatever such an offer says, nothing bounds it.
+func groupOf(site string, o *agents.GroupOffer) grid.Group {
+	g := o.Group
+	if g.Site = site; o.Shared {
+		g.Longest = 0
+	}
+	return g
 }
 
 // barredGroups marks the groups of sites that are closed to a job's user; nil if there are
@@ -183,8 +193,8 @@ func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 		for _, part := range w.Parts {
 			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
 				What: grid.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
-			if r := &j.Request; !r.Portion.Whole() && !r.Composed() {
-				l.What.Part = r.Portion.Part(&d.Groups[part.Group])
+			if p := j.Request.PortionOf(int(part.Of)); !p.Whole() {
+				l.What.Part = p.Part(&d.Groups[part.Group])
 			}
 			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
 			l.Base.Base, l.Part = part.Cost, part.Of

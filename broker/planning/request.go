@@ -32,7 +32,7 @@ func Unsound(j *grid.Job) grid.Reason {
 		return reason(grid.Invalid, "%v", grid.Phrase(wrong))
 	}
 	if j.Composed() && !j.Portion.Whole() {
-		return reason(grid.Invalid, "a job of parts takes whole nodes; leave gpus_per_node, cores_per_node and memory_per_node out")
+		return reason(grid.Invalid, "what a job of parts takes of its nodes its parts say; leave its own gpus_per_node, cores_per_node and memory_per_node out")
 	}
 	for i := range j.Parts {
 		if w := j.Parts[i].Work; w != nil {
@@ -43,7 +43,7 @@ func Unsound(j *grid.Job) grid.Reason {
 	}
 	switch {
 	case !j.Whole():
-		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %d parts", j.Nodes, j.Length, j.MinPerformance, len(j.Parts))
+		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %s", j.Nodes, j.Length, j.MinPerformance, grid.Count(len(j.Parts), "part"))
 	case j.Name == "":
 		return reason(grid.Invalid, "the job has no name")
 	case j.Nodes < 1 || j.Nodes > MaxNodes:

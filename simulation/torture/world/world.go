@@ -105,6 +105,7 @@ type Site struct {
 	nodeNames [][]string      // of a site that has a manager, by group
 	policy    backfill.Policy // of its manager
 	accounts  []managed.Account
+	former    [][]managed.Account // before reloads
 }
 
 // VO is what a broker is made of.
@@ -320,7 +321,8 @@ func (w *World) addSite(s *Site) {
 	s.Config.Key = agents.DerivedKey(w.seed, name)
 	twice, required := w.mirrored(SiteID(name))
 	defer func() {
-		w.Add(sim.Host{ID: SiteID(name), Mirrored: twice, MirrorRequired: required, New: func() agents.Agent { return sites.New(s.Config) }})
+		w.Add(sim.Host{ID: SiteID(name), Mirrored: twice, MirrorRequired: required, New: func() agents.Agent { return sites.New(s.Config) },
+			Fixed: func() func() agents.Agent { cfg := s.Config; return func() agents.Agent { return sites.New(cfg) } }})
 	}()
 	if s.Behind != Simulated {
 		w.manage(s, w.seed)
@@ -330,7 +332,7 @@ func (w *World) addSite(s *Site) {
 		return
 	}
 	// Where shares are checked by facts, or settings change, it records them all.
-	c := cluster.New(cluster.Config{Site: SiteID(name), Volatile: s.Deadlines == nil && !Reloading(w.seed)}, s.backend())
+	c := cluster.New(cluster.Config{Site: SiteID(name), Groups: s.Config.Groups, Volatile: s.Deadlines == nil && !Reloading(w.seed)}, s.backend())
 	w.Clusters[ClusterID(name)] = c
 	w.Add(sim.Host{ID: ClusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
@@ -371,10 +373,12 @@ func (s *Site) nodes() *queue.Backend {
 // addMortal adds the cluster of a site as one that has a journal.
 func (w *World) addMortal(s *Site) {
 	id, at := ClusterID(s.Config.Name), SiteID(s.Config.Name)
-	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
-		w.Mortal[id] = cluster.New(cluster.Config{Site: at}, s.backend())
+	made := func(s *Site) agents.Agent {
+		w.Mortal[id] = cluster.New(cluster.Config{Site: at, Groups: s.Config.Groups}, s.backend())
 		return w.Mortal[id]
-	}})
+	}
+	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent { return made(s) },
+		Fixed: func() func() agents.Agent { was := *s; return func() agents.Agent { return made(&was) } }})
 }
 
 func (w *World) addBroker(v *VO) {
