@@ -81,7 +81,7 @@ race:
 # A test that would not notice a planted bug is no test: each one is caught.
 # One alone: go run ./cmd/plants NAME.
 plants:
-	flags=$$(go run ./cmd/plants) && go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./broker ./cluster/managed ./cluster/slurm ./simulation ./sites ./simulation/torture -run 'Plant|plant'
+	flags=$$(go run ./cmd/plants) && go test $$flags ./agents/plant ./agents/journal/... ./agents/live ./agents/replica ./broker ./broker/pilots ./cluster/managed ./cluster/slurm ./simulation ./simulation/costart ./sites ./simulation/torture -run 'Plant|plant'
 
 # Changes of one operator or statement at a time: which of them does no test of the
 # package notice? SEED=N draws others.

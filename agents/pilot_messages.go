@@ -31,6 +31,7 @@ type PilotsRequest struct {
 	Group  string        // where the nodes are; "": in the first group that has enough
 	Nodes  int           // of each pilot
 	Limit  grid.Duration // of each pilot
+	Price  grid.Price    // of a node, as the broker was told; a new pilot is denied if it has risen. 0: none was told
 	Orders []PilotOrder
 }
 
@@ -61,6 +62,12 @@ type PilotIs struct {
 	State      grid.PilotState // one of a later build: it is asked for again
 	Begin, End grid.Time       // by its manager; 0: not yet, or never
 	Reason     grid.Reason     // of one that is denied, or has ended early
+
+	// Of one that is over, the time of its nodes from its begin to its end, or to the begin of
+	// the window that was confirmed on them; and what a node cost when it was claimed.
+	Idled grid.Duration
+	Price grid.Price
+	Cost  grid.Credits // what the site has charged for that, once
 }
 
 // ClusterPilotsRequest passes a broker's request on.

@@ -140,6 +140,8 @@ type ListedLeg struct {
 	Shifts uint32
 
 	Proof grid.Proof // the site's proof of what it has said about the leg
+
+	Pilot grid.LegID // of a Reassert: the pilot whose nodes the leg has; the zero LegID: none's
 }
 
 // Reassert tells a site that has lost its memory of a leg what the leg was. An open one is

@@ -31,6 +31,7 @@ const (
 	Carried   Movement = "carried"   // what the account had where the journal begins
 	Deposited Movement = "deposit"   // by an operator
 	Paid      Movement = "payment"   // for a leg
+	Idled     Movement = "idling"    // for a pilot that is over
 	Refunded  Movement = "refund"    // for a leg that was given up or lost
 	Penalty   Movement = "penalty"   // from a site for a leg that it lost
 	Claimed   Movement = "claim"     // from or to a site that was lost, once it is back
@@ -61,6 +62,10 @@ func (s *Statement) Replay(at grid.Time, f agents.Fact) {
 	s.about(f, &line)
 	was, borne := balance(x), x.Overdrawn()
 	s.mem.Replay(at, f)
+	if g, ok := f.(facts.Gathered); ok {
+		s.idled(g, line, was)
+		return
+	}
 	if image {
 		if first {
 			s.line(Move{At: at, What: Carried, Amount: balance(x), Balance: balance(x)})
@@ -83,6 +88,15 @@ func (s *Statement) Replay(at grid.Time, f agents.Fact) {
 	s.line(line)
 }
 
+// idled has a line for each site whose pilots are paid for.
+func (s *Statement) idled(f facts.Gathered, line Move, was grid.Credits) {
+	for _, x := range f.Idled {
+		was -= x.Posted
+		line.Site, line.Amount, line.Balance = x.Site, -x.Posted, was
+		s.line(line)
+	}
+}
+
 // line passes on a line if it moves any money.
 func (s *Statement) line(m Move) {
 	if m.Amount != 0 {
@@ -103,6 +117,11 @@ func (s *Statement) about(f agents.Fact, line *Move) {
 		line.What = Opened
 	case facts.Deposited:
 		line.What, line.Note = Deposited, f.Note
+	case facts.Gathered:
+		line.What, line.Job = Idled, f.Job
+		if j := s.mem.Names[f.Job]; j != nil {
+			line.User = j.User
+		}
 	case facts.LegClosed:
 		line.What = Paid
 		s.leg(f.Leg, line)

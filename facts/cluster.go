@@ -133,6 +133,7 @@ type (
 		Granted grid.Duration `json:"granted"` // at first
 		Job     string        `json:"job,omitempty"`
 		User    string        `json:"user,omitempty"`
+		Price   grid.Price    `json:"price,omitempty"` // of a node
 	}
 	// PilotOver says that nothing of a pilot is left, or ever was there.
 	PilotOver struct {
@@ -140,14 +141,16 @@ type (
 		State  grid.PilotState `json:"state"`
 		Begin  grid.Time       `json:"begin,omitempty"` // 0: it never ran, or that is not known
 		End    grid.Time       `json:"end,omitempty"`
+		Idled  grid.Duration   `json:"idled,omitempty"` // the time of its nodes without work, up to the window that was confirmed on them
 		Reason grid.Reason     `json:"reason,omitzero"`
 	}
 	// PilotMemory is what a cluster keeps about a pilot.
 	PilotMemory struct {
 		PilotClaimed
-		At   grid.Time  `json:"at"`             // when it was claimed
-		Over *PilotOver `json:"over,omitempty"` // nil: it is not over
-		Done grid.Time  `json:"done,omitempty"` // when that was seen
+		At     grid.Time  `json:"at"`               // when it was claimed
+		Window grid.Time  `json:"window,omitempty"` // the begin of the window that was confirmed on its nodes; 0: none was
+		Over   *PilotOver `json:"over,omitempty"`   // nil: it is not over
+		Done   grid.Time  `json:"done,omitempty"`   // when that was seen
 	}
 	// ClusterImage is everything a durable cluster keeps. A journal begins anew with it.
 	ClusterImage struct {

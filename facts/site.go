@@ -7,7 +7,7 @@ import (
 var siteFacts = []Fact{
 	SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{}, LegMoved{},
 	LegRestored{}, SiteBegun{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{},
-	LegsForgotten{}, SiteImage{}, NodesDown{}, SettingChanged{},
+	LegsForgotten{}, SiteImage{}, NodesDown{}, SettingChanged{}, PilotCharged{},
 }
 
 // Of a site: the legs it carries.
@@ -86,6 +86,17 @@ type (
 	LegsForgotten struct {
 		Legs []grid.LegID `json:"legs"`
 	}
+	// PilotCharged says that a pilot is over, and what its broker owes for its idling.
+	PilotCharged struct {
+		Pilot grid.LegID    `json:"pilot"`
+		Idled grid.Duration `json:"idled"` // the time of its nodes
+		Cost  grid.Credits  `json:"cost"`
+	}
+	// PilotCharge is a PilotCharged that a site remembers.
+	PilotCharge struct {
+		PilotCharged
+		At grid.Time `json:"at"`
+	}
 	// SiteImage is everything a site keeps, or a part of it. A journal begins anew with it.
 	// If there are several parts, the first one has everything that is not a leg.
 	SiteImage struct {
@@ -103,7 +114,8 @@ type (
 
 		Epochs []SiteEpoch `json:"epochs,omitempty"` // its own lives, the latest few, in order
 
-		Sizes []grid.GroupNodes `json:"sizes,omitempty"` // of its groups, as far as they are on record
+		Charged []PilotCharge     `json:"charged,omitempty"` // in the order in which they were recorded
+		Sizes   []grid.GroupNodes `json:"sizes,omitempty"`   // of its groups, as far as they are on record
 	}
 	// SiteEpoch is a life of the site itself.
 	SiteEpoch struct {
@@ -196,6 +208,7 @@ func (SiteOpened) Kind() string      { return "site-opened" }
 func (MaintenanceSet) Kind() string  { return "maintenance-set" }
 func (SettingChanged) Kind() string  { return "setting-changed" }
 func (MaintenanceOver) Kind() string { return "maintenance-over" }
+func (PilotCharged) Kind() string    { return "pilot-charged" }
 
 // About says what the fact is about.
 func (f LegMoved) About() Subject       { return Subject{Leg: f.Leg, Tx: f.Leg.Tx, Job: f.Job, User: f.User} }
@@ -214,3 +227,4 @@ func (f SiteOpened) About() Subject     { return Subject{User: f.User} }
 func (f MaintenanceSet) About() Subject { return ofLeg(f.Leg) }
 func (SettingChanged) About() Subject   { return Subject{} }
 func (MaintenanceOver) About() Subject  { return Subject{} }
+func (PilotCharged) About() Subject     { return Subject{} }

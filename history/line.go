@@ -75,7 +75,7 @@ func Line(f agents.Fact) grid.Phrase {
 		return grid.Say("cycle %d: %s before %s", f.Cycle, grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Sites), "site"))
 	case facts.CyclePlanned:
 		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, grid.Count(len(f.Chosen), "job"))
-	case facts.Gathered, facts.PilotClaimed, facts.PilotOver:
+	case facts.Gathered, facts.PilotClaimed, facts.PilotOver, facts.PilotCharged:
 		return pilotsLine(f)
 	case facts.BrokerImage:
 		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Txs), "transaction"), grid.Count(len(f.Accounts), "account"))
@@ -102,6 +102,8 @@ func pilotsLine(f agents.Fact) grid.Phrase {
 			s += ": " + grid.Phrase(f.Reason.String())
 		}
 		return s
+	case facts.PilotCharged:
+		return grid.Say("pilot %v idled %s node-hours, %v charged", f.Pilot, grid.NodeHourWords(int64(f.Idled)), f.Cost)
 	case facts.Gathered:
 		s := grid.Say("job %s is gathered:", f.Job)
 		for _, a := range f.Acts {

@@ -146,6 +146,10 @@ func (b *vo) fact(now grid.Time, f agents.Fact) {
 	case facts.TxDecided:
 		b.follow(now, f.Tx, f)
 		b.decide(f)
+	case facts.Gathered:
+		for i := range f.Idled {
+			b.spent += f.Idled[i].Posted
+		}
 	case facts.LegClosed:
 		b.spent += f.Posted
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {

@@ -137,7 +137,10 @@ func (c *Collector) add(now grid.Time, id agents.ID, o origin, f agents.Fact) {
 	case o.cluster:
 		o.site.clusterFact(now, f)
 	case o.site != nil:
-		if m, ok := f.(facts.LegMoved); ok {
+		switch m := f.(type) {
+		case facts.PilotCharged:
+			o.site.income.Base = o.site.income.Base.Plus(m.Cost)
+		case facts.LegMoved:
 			o.site.legMoved(now, m)
 			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
 				b.follow(now, m.Leg.Tx, m)

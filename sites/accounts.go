@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -57,6 +58,11 @@ func (a *accounts) giveBack(l *leg) {
 	x := transfer(l, l.Refund.Plus(l.Penalty))
 	x.From, x.To = x.To, x.From
 	a.ledger.Pay(x)
+}
+
+// idled books what the idling of a pilot costs.
+func (a *accounts) idled(f facts.PilotCharged) {
+	a.ledger.Pay(grid.Transfer{From: payer(f.Pilot.Tx.Broker), To: income, Amount: f.Cost})
 }
 
 // toPay is how much more a broker's account can pay, and toReturn how much can be refunded

@@ -40,7 +40,7 @@ func (m *memory) Part(i int) agents.Fact {
 // common is what an image has besides legs.
 func (m *memory) common() facts.SiteImage {
 	f := facts.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
-		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs), Sizes: slices.Clone(m.sizes)}
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs), Sizes: slices.Clone(m.sizes), Charged: slices.Clone(m.charged.list)}
 	for _, x := range m.maintenance {
 		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
 	}
@@ -78,6 +78,9 @@ func (m *memory) loadCommon(f facts.SiteImage) {
 	*m = newMemory(m.cfg)
 	m.facts, m.epochs, m.sizes = f.Facts, slices.Clone(f.Epochs), slices.Clone(f.Sizes)
 	m.accounts.load(f.Accounts)
+	for _, x := range f.Charged {
+		m.charged.add(x.At, x.PilotCharged)
+	}
 	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
 	for _, x := range f.Maintenance {
 		m.wishes.apply(x)

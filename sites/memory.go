@@ -22,6 +22,7 @@ type memory struct {
 	part     int                 // how many legs one part of an image has
 	open     openLegs
 	accounts accounts
+	charged  charged           // for pilots
 	epochs   []facts.SiteEpoch // the site's own lives that prove their answers
 	sizes    []grid.GroupNodes // of the groups, by the last fact that says so
 	wishes
@@ -90,6 +91,9 @@ func (m *memory) apply(at grid.Time, f agents.Fact) {
 		m.legs[f.Leg].noted = true
 	case facts.LegsForgotten:
 		m.drop(f.Legs)
+	case facts.PilotCharged:
+		m.accounts.idled(f)
+		m.charged.add(at, f)
 	case facts.SiteImage:
 		m.load(f)
 	case facts.SiteDrained, facts.SiteClosed, facts.SiteOpened, facts.MaintenanceSet, facts.MaintenanceOver:

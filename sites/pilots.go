@@ -1,12 +1,16 @@
 package sites
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
 
 // pilots passes what brokers want of pilots on to the cluster, and what it says back. The
-// cluster keeps what lasts of them; the site keeps nothing.
+// cluster keeps what lasts of them. The site charges once for the idling of one that is over, and
+// keeps that.
 type pilots struct {
 	*memory
 }
@@ -55,9 +59,66 @@ func (p pilots) senselessPilots(m agents.PilotsRequest) grid.Reason {
 	return grid.Reason{}
 }
 
-// answered passes the cluster's answer back.
+// answered passes the cluster's answer back, with what the pilots that are over cost.
 func (p pilots) answered(t step, m agents.ClusterPilots) {
-	if _, broker := brokerOf(m.For); broker {
-		t.out.Send(m.For, m.Pilots)
+	name, broker := brokerOf(m.For)
+	if !broker {
+		return
 	}
+	m.Pilots.Pilots = slices.Clone(m.Pilots.Pilots)
+	for i := range m.Pilots.Pilots {
+		if x := &m.Pilots.Pilots[i]; x.Pilot.Tx.Broker == name {
+			p.charge(t, x)
+		}
+	}
+	t.out.Send(m.For, m.Pilots)
+}
+
+// charge charges for the idling of a pilot that is over, unless that was done before. What would
+// be more than its broker's account can ever take is not charged.
+func (p pilots) charge(t step, x *agents.PilotIs) {
+	if x.State != grid.PilotOver || x.Idled == 0 {
+		return
+	}
+	cost, done := p.charged.of(x.Pilot)
+	if !done {
+		cost = min(grid.Cost(x.Price, x.Idled), p.accounts.toPay(x.Pilot.Tx.Broker))
+		p.record(t, facts.PilotCharged{Pilot: x.Pilot, Idled: x.Idled, Cost: cost})
+	}
+	x.Cost, x.Price = cost, 0
+}
+
+// charged is what a site has charged for pilots, in the order in which it did.
+type charged struct {
+	list []facts.PilotCharge
+	cost map[grid.LegID]grid.Credits
+}
+
+// What is charged is remembered for a day longer, and of more pilots, than a cluster remembers
+// pilots that are over: nothing of one that is forgotten is ever charged again.
+const (
+	keepCharged = 8 * grid.Day
+	mostCharged = 20_000
+)
+
+// of is what was charged for a pilot, and whether it was.
+func (c *charged) of(id grid.LegID) (grid.Credits, bool) {
+	cost, done := c.cost[id]
+	return cost, done
+}
+
+// add remembers a charge, and forgets old ones.
+func (c *charged) add(at grid.Time, f facts.PilotCharged) {
+	if c.cost == nil {
+		c.cost = map[grid.LegID]grid.Credits{}
+	}
+	old := max(0, len(c.list)+1-mostCharged)
+	for old < len(c.list) && c.list[old].At.Add(keepCharged) <= at {
+		old++
+	}
+	for _, x := range c.list[:old] {
+		delete(c.cost, x.Pilot)
+	}
+	c.list = append(c.list[old:], facts.PilotCharge{PilotCharged: f, At: at})
+	c.cost[f.Pilot] = f.Cost
 }

@@ -244,7 +244,7 @@ func (r *recovery) ready(t step, k *request) bool {
 func (r *recovery) nodes(k *request) agents.ClusterHold {
 	m := k.m.(agents.Reassert)
 	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Begun: m.Work != nil && m.Leg.State == grid.Running,
-		Moves: m.Leg.Shifts, Job: k.leg.Job, User: k.leg.User}
+		Moves: m.Leg.Shifts, Job: k.leg.Job, User: k.leg.User, Pilot: m.Leg.Pilot}
 }
 
 // granted handles the cluster's answer about the nodes of a leg to be restored. Without

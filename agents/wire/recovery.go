@@ -138,5 +138,5 @@ func (r *reader) listedLeg(field string, i int, l *ListedLeg) agents.ListedLeg {
 		Limit: r.credits("limit", l.GetLimit()), Left: r.span("left", l.GetLeft()), End: r.time("end", l.GetEnd()), Version: l.GetVersion(),
 		Refund: r.credits("refund", l.GetRefund()), Penalty: r.credits("penalty", l.GetPenalty()), Run: r.span("run", l.GetRun()), Proof: r.proof("proof", l.GetProof()),
 		Result: r.result("result", l.GetResult()), Reason: r.reason("reason", l.GetReason()),
-		Flex: r.flex("flex", l.GetFlex()), Shifts: l.GetTurn()}
+		Flex: r.flex("flex", l.GetFlex()), Shifts: l.GetTurn(), Pilot: r.someLegID("pilot", l.GetPilot())}
 }

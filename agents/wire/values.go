@@ -124,7 +124,7 @@ func listedLeg(l *agents.ListedLeg) *ListedLeg {
 		Fare: fare(l.Fare), Limit: int64(l.Limit), Left: int64(l.Left), End: int64(l.End), Version: l.Version,
 		Refund: int64(l.Refund), Penalty: int64(l.Penalty), Run: int64(l.Run), Proof: proof(l.Proof),
 		Result: result(l.Result), Reason: reason(l.Reason),
-		Flex: flex(l.Flex), Turn: l.Shifts}
+		Flex: flex(l.Flex), Turn: l.Shifts, Pilot: someLegID(l.Pilot)}
 }
 
 func texts(list []string) []string {

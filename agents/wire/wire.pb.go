@@ -4587,6 +4587,7 @@ type ListedLeg struct {
 	Reason        *Reason                `protobuf:"bytes,16,opt,name=reason,proto3" json:"reason,omitempty"` // if it is lost
 	Flex          *Flex                  `protobuf:"bytes,17,opt,name=flex,proto3" json:"flex,omitempty"`     // absent: none
 	Turn          uint32                 `protobuf:"varint,18,opt,name=turn,proto3" json:"turn,omitempty"`    // that of its last Shifted
+	Pilot         *LegID                 `protobuf:"bytes,19,opt,name=pilot,proto3" json:"pilot,omitempty"`   // whose nodes it has; absent: none's
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4745,6 +4746,13 @@ func (x *ListedLeg) GetTurn() uint32 {
 		return x.Turn
 	}
 	return 0
+}
+
+func (x *ListedLeg) GetPilot() *LegID {
+	if x != nil {
+		return x.Pilot
+	}
+	return nil
 }
 
 type Reassert struct {
@@ -5311,6 +5319,7 @@ type PilotsRequest struct {
 	Nodes         int64                  `protobuf:"varint,6,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	Limit         int64                  `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
 	Orders        []*PilotOrder          `protobuf:"bytes,8,rep,name=orders,proto3" json:"orders,omitempty"`
+	Price         int64                  `protobuf:"varint,9,opt,name=price,proto3" json:"price,omitempty"` // 0: none was told
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5399,6 +5408,13 @@ func (x *PilotsRequest) GetOrders() []*PilotOrder {
 		return x.Orders
 	}
 	return nil
+}
+
+func (x *PilotsRequest) GetPrice() int64 {
+	if x != nil {
+		return x.Price
+	}
+	return 0
 }
 
 type PilotOrder struct {
@@ -5576,6 +5592,9 @@ type PilotIs struct {
 	Begin         int64                  `protobuf:"varint,3,opt,name=begin,proto3" json:"begin,omitempty"` // 0: it has not begun
 	End           int64                  `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`     // 0: it has not ended
 	Reason        *Reason                `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	Idled         int64                  `protobuf:"varint,6,opt,name=idled,proto3" json:"idled,omitempty"` // once it is over
+	Price         int64                  `protobuf:"varint,7,opt,name=price,proto3" json:"price,omitempty"` // from its site to its broker: 0
+	Cost          int64                  `protobuf:"varint,8,opt,name=cost,proto3" json:"cost,omitempty"`   // that its site has charged
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5643,6 +5662,27 @@ func (x *PilotIs) GetReason() *Reason {
 		return x.Reason
 	}
 	return nil
+}
+
+func (x *PilotIs) GetIdled() int64 {
+	if x != nil {
+		return x.Idled
+	}
+	return 0
+}
+
+func (x *PilotIs) GetPrice() int64 {
+	if x != nil {
+		return x.Price
+	}
+	return 0
+}
+
+func (x *PilotIs) GetCost() int64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
 }
 
 var File_wire_proto protoreflect.FileDescriptor
@@ -6012,7 +6052,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\x05 \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\x06 \x01(\rR\x06latest\"\xae\x04\n" +
+	"\x06latest\x18\x06 \x01(\rR\x06latest\"\xd8\x04\n" +
 	"\tListedLeg\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -6032,7 +6072,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\x12+\n" +
 	"\x06reason\x18\x10 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12%\n" +
 	"\x04flex\x18\x11 \x01(\v2\x11.bourse.wire.FlexR\x04flex\x12\x12\n" +
-	"\x04turn\x18\x12 \x01(\rR\x04turn\"\x97\x01\n" +
+	"\x04turn\x18\x12 \x01(\rR\x04turn\x12(\n" +
+	"\x05pilot\x18\x13 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\"\x97\x01\n" +
 	"\bReassert\x12(\n" +
 	"\x03leg\x18\x01 \x01(\v2\x16.bourse.wire.ListedLegR\x03leg\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -6074,7 +6115,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x10ReplicaPartTaken\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x12\n" +
-	"\x04next\x18\x03 \x01(\rR\x04next\"\xd2\x01\n" +
+	"\x04next\x18\x03 \x01(\rR\x04next\"\xe8\x01\n" +
 	"\rPilotsRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x16\n" +
 	"\x06broker\x18\x02 \x01(\tR\x06broker\x12\x10\n" +
@@ -6083,7 +6124,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05group\x18\x05 \x01(\tR\x05group\x12\x14\n" +
 	"\x05nodes\x18\x06 \x01(\x03R\x05nodes\x12\x14\n" +
 	"\x05limit\x18\a \x01(\x03R\x05limit\x12/\n" +
-	"\x06orders\x18\b \x03(\v2\x17.bourse.wire.PilotOrderR\x06orders\"f\n" +
+	"\x06orders\x18\b \x03(\v2\x17.bourse.wire.PilotOrderR\x06orders\x12\x14\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\"f\n" +
 	"\n" +
 	"PilotOrder\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x18\n" +
@@ -6098,13 +6140,16 @@ const file_wire_proto_rawDesc = "" +
 	"\x04room\x18\x06 \x01(\x03R\x04room\x12,\n" +
 	"\x06pilots\x18\a \x03(\v2\x14.bourse.wire.PilotIsR\x06pilots\x12\x18\n" +
 	"\acluster\x18\b \x01(\x03R\acluster\x12\x14\n" +
-	"\x05price\x18\t \x01(\x03R\x05price\"\x9e\x01\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\"\xde\x01\n" +
 	"\aPilotIs\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
 	"\x05begin\x18\x03 \x01(\x03R\x05begin\x12\x10\n" +
 	"\x03end\x18\x04 \x01(\x03R\x03end\x12+\n" +
-	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason*p\n" +
+	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12\x14\n" +
+	"\x05idled\x18\x06 \x01(\x03R\x05idled\x12\x14\n" +
+	"\x05price\x18\a \x01(\x03R\x05price\x12\x12\n" +
+	"\x04cost\x18\b \x01(\x03R\x04cost*p\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fVERDICT_WAIT\x10\x01\x12\x12\n" +
@@ -6335,26 +6380,27 @@ var file_wire_proto_depIdxs = []int32{
 	4,   // 122: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
 	9,   // 123: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
 	24,  // 124: bourse.wire.ListedLeg.flex:type_name -> bourse.wire.Flex
-	53,  // 125: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	33,  // 126: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 127: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	9,   // 128: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 129: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 130: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 131: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	9,   // 132: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	57,  // 133: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
-	63,  // 134: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
-	5,   // 135: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
-	9,   // 136: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
-	65,  // 137: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
-	5,   // 138: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
-	9,   // 139: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
-	140, // [140:140] is the sub-list for method output_type
-	140, // [140:140] is the sub-list for method input_type
-	140, // [140:140] is the sub-list for extension type_name
-	140, // [140:140] is the sub-list for extension extendee
-	0,   // [0:140] is the sub-list for field type_name
+	5,   // 125: bourse.wire.ListedLeg.pilot:type_name -> bourse.wire.LegID
+	53,  // 126: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	33,  // 127: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 128: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	9,   // 129: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 130: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 131: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 132: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	9,   // 133: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	57,  // 134: bourse.wire.LegOutput.files:type_name -> bourse.wire.WorkFile
+	63,  // 135: bourse.wire.PilotsRequest.orders:type_name -> bourse.wire.PilotOrder
+	5,   // 136: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
+	9,   // 137: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
+	65,  // 138: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
+	5,   // 139: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
+	9,   // 140: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
+	141, // [141:141] is the sub-list for method output_type
+	141, // [141:141] is the sub-list for method input_type
+	141, // [141:141] is the sub-list for extension type_name
+	141, // [141:141] is the sub-list for extension extendee
+	0,   // [0:141] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }

@@ -11,10 +11,13 @@ import (
 
 // ask asks the sites what is there, and tells them what is wanted.
 func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
+	if gs.ref == 0 { // an answer to an earlier life is not taken for one to this
+		gs.ref = uint64(gs.rec.Lives.Current().Incarnation) << 32
+	}
 	gs.ref++
 	x.ref, x.waits = gs.ref, make([]bool, len(x.state.Parts))
 	n := len(x.state.Parts)
-	x.look = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}
+	x.look, x.owes = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}, map[grid.LegID]owed{}
 	for i := range x.waits {
 		x.waits[i] = true
 	}
@@ -28,7 +31,7 @@ func (gs *Gathers) tell(x *job, out *agents.Outbox) {
 	for i := range x.state.Parts {
 		p := &x.state.Parts[i]
 		m := agents.PilotsRequest{Ref: x.ref, Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
-			Nodes: x.job.Parts[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second}
+			Nodes: x.job.Parts[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
 		if x.g != nil {
 			x.g.Wants(func(part, number int, granted int64, leave bool) {
 				if part == i && len(m.Orders) < agents.MaxPilots {
@@ -62,6 +65,7 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	}
 	x.waits[i] = false
 	x.take(i, m)
+	gs.dearer(x, i, m.Price)
 	if m.Refusal.Refused() && x.g == nil {
 		gs.postpone(x, m.Refusal, out)
 	}
@@ -96,6 +100,7 @@ func (x *job) take(i int, m agents.Pilots) {
 			s.State = gather.Vanished
 		case grid.PilotOver:
 			s.State, s.End = gather.Ended, x.seconds(is.End.Add(grid.Second-1))
+			x.owes[is.Pilot] = owed{is.Idled, is.Cost}
 		default:
 			continue
 		}

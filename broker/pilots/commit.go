@@ -13,18 +13,28 @@ import (
 
 // How a gather begins and ends: with its job, and with the transaction on its pilots' nodes.
 
-// commit begins the transaction on the pilots' nodes.
-func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) {
-	j := x.job
+// commit begins the transaction on the pilots' nodes. It reports false, and nothing has changed,
+// if none may be begun now, or the job's user may not have it.
+func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
+	j, start := x.job, x.state.Zero.Add(grid.Duration(x.state.Start)*grid.Second)
+	most := min(x.work(), gs.room(x))
+	legs := x.legs(start)
+	if gs.rec.Tenancy.Bound(j.User) {
+		if gs.rec.Tenancy.Over(j.User, legs, x.cost(), grid.Flex{}, "").Refused() {
+			return false
+		}
+		most = min(most, gs.rec.Tenancy.Left(j.User, legs, grid.Flex{}))
+	}
+	if most < x.cost() || !gs.co.MayBuy(now) {
+		return false
+	}
 	f := gs.co.NewTx(j.Name, len(j.Parts))
-	f.Alternative = 1
-	start := x.state.Zero.Add(grid.Duration(x.state.Start) * grid.Second)
-	cost, most := max(x.cost(), 1), x.work()
+	f.Alternative, f.Legs = 1, legs
+	cost := max(x.cost(), 1)
 	var run []grid.Duration
 	for i := range j.Parts {
 		p := &x.state.Parts[i]
 		f.Sites = append(f.Sites, p.Site)
-		f.Legs = append(f.Legs, grid.Leg{Group: p.Group, Nodes: j.Parts[i].Nodes, Start: start, End: start.Add(j.Parts[i].Length)})
 		f.Limits = append(f.Limits, most.Over(int64(x.costOf(i)), int64(cost)))
 		f.Parts = append(f.Parts, j.Parts[i].Name)
 		f.Pilots = append(f.Pilots, x.pilot(i, x.g.Pilot(i)))
@@ -34,6 +44,16 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) {
 		run = nil
 	}
 	x.tx = gs.co.Open(now, f, run, false, out)
+	return true
+}
+
+// legs are those of a window that begins at an instant.
+func (x *job) legs(start grid.Time) (list []grid.Leg) {
+	for i := range x.job.Parts {
+		p := &x.job.Parts[i]
+		list = append(list, grid.Leg{Group: x.state.Parts[i].Group, Nodes: p.Nodes, Start: start, End: start.Add(p.Length)})
+	}
+	return list
 }
 
 // Decided goes on after a transaction of a job that is gathered. It reports false for any other.

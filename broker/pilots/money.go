@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/gather"
 )
 
 // What gathering costs: so much is set aside that all idling which may still come can be paid, and
@@ -29,9 +30,35 @@ func (gs *Gathers) room(x *job) grid.Credits {
 	return max(0, min(gs.rec.Accounts.Left(), gs.rec.Accounts.UserLeft(x.job.User)))
 }
 
-// idling is what so many node-seconds cost in a group.
-func (gs *Gathers) idling(p grid.Price, nodeSeconds int64) grid.Credits {
-	return grid.Cost(p, grid.Duration(nodeSeconds)*grid.Second)
+// pays is what is paid for a pilot that is over: what its site charges, and at most what it was
+// granted costs. A site may count an idling that the job does not, as of a window that was
+// committed and never confirmed there.
+func (x *job) pays(s gather.Sight, idle int64) facts.PilotIdled {
+	p, id := &x.state.Parts[s.Part], x.pilot(s.Part, s.Pilot)
+	granted := idle
+	for _, y := range x.state.Pilots {
+		if y.Part == s.Part && y.Number == s.Pilot {
+			granted = max(granted, y.Granted*int64(x.job.Parts[s.Part].Nodes))
+		}
+	}
+	is := x.owes[id]
+	most := grid.Duration(granted) * grid.Second
+	idle = max(idle, seconds(min(is.idled, most)))
+	return facts.PilotIdled{Pilot: id, Site: p.Site, Idle: idle, Posted: max(0, min(is.cost, grid.Cost(p.Price, grid.Duration(idle)*grid.Second)))}
+}
+
+// dearer takes the price of a part that has risen, if what is set aside may grow so. Otherwise no
+// new pilot comes there: its cluster denies one at the old price.
+func (gs *Gathers) dearer(x *job, part int, price grid.Price) {
+	p := &x.state.Parts[part]
+	was := p.Price
+	if x.g == nil || price <= was {
+		return
+	}
+	p.Price = price
+	if x.aside() > x.job.SetAside()+gs.room(x) || x.cost() > x.job.Budget {
+		p.Price = was
+	}
 }
 
 // aside is what is to be set aside: at the dearest group's price all idling that may still come,

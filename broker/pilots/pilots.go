@@ -55,6 +55,13 @@ type job struct {
 	ref   uint64 // of the requests of this round; 0: there is none
 	waits []bool // by part: its answer is awaited
 	look  gather.Look
+	owes  map[grid.LegID]owed // for pilots that are over, as their sites say at this round
+}
+
+// owed is what a site charges for a pilot.
+type owed struct {
+	idled grid.Duration // the time of its nodes
+	cost  grid.Credits
 }
 
 // due begins a round, waited ends the wait for its answers.

@@ -21,12 +21,9 @@ func (gs *Gathers) round(now grid.Time, x *job, out *agents.Outbox) {
 		return
 	}
 	f := facts.Gathered{Job: x.job.Name}
-	before, had := x.state, x.job.Gathering() != nil
 	for _, s := range x.look.Pilots {
 		if idle, over := x.g.Idle(s); over {
-			p := &x.state.Parts[s.Part]
-			paid := gs.idling(p.Price, idle)
-			f.Idled = append(f.Idled, facts.PilotIdled{Pilot: x.pilot(s.Part, s.Pilot), Site: p.Site, Idle: idle, Posted: paid})
+			f.Idled = append(f.Idled, x.pays(s, idle))
 		}
 	}
 	x.look.At = x.seconds(now)
@@ -37,7 +34,7 @@ func (gs *Gathers) round(now grid.Time, x *job, out *agents.Outbox) {
 	for _, a := range acts {
 		f.Acts = append(f.Acts, facts.GatherAct{Do: a.Do.String(), Part: a.Part, Pilot: a.Pilot, Value: a.Value, Why: string(a.Why)})
 	}
-	if len(f.Acts)+len(f.Idled) > 0 || had && !before.Same(&x.state) {
+	if was := x.job.Gathering(); len(f.Acts)+len(f.Idled) > 0 || was != nil && !was.Same(&x.state) {
 		gs.record(x, f, out)
 	}
 	gs.carryOut(now, x, acts, out)
@@ -82,9 +79,8 @@ func (gs *Gathers) ready(now grid.Time, x *job, out *agents.Outbox) bool {
 		return false
 	}
 	x.g = gather.New(o)
-	if need, room := x.aside(), gs.room(x); need > room {
+	if why := gs.barred(now, x); why.Refused() {
 		x.g = nil
-		why := grid.Because(grid.NoMoney, "its work and what its pilots may idle cost up to %v credits, and %v are left", need, room)
 		if deadline {
 			gs.rec.Record(facts.JobPostponed{Job: x.job.Name, Reason: why, Final: true}, out)
 		} else {
@@ -93,6 +89,17 @@ func (gs *Gathers) ready(now grid.Time, x *job, out *agents.Outbox) bool {
 		return false
 	}
 	return true
+}
+
+// barred says why the job's user cannot have the window now, if all else were there.
+func (gs *Gathers) barred(now grid.Time, x *job) grid.Reason {
+	if need, room := x.aside(), gs.room(x); need > room {
+		return grid.Because(grid.NoMoney, "its work and what its pilots may idle cost up to %v credits, and %v are left", need, room)
+	}
+	if !gs.rec.Tenancy.Bound(x.job.User) {
+		return grid.Reason{}
+	}
+	return gs.rec.Tenancy.Over(x.job.User, x.legs(now), x.cost(), grid.Flex{}, "")
 }
 
 // carryOut does what was decided, and sets when the next round is.
@@ -109,8 +116,10 @@ func (gs *Gathers) carryOut(now grid.Time, x *job, acts []gather.Act, out *agent
 	if len(acts) > 0 {
 		gs.tell(x, out)
 	}
-	if commit {
-		gs.commit(now, x, out)
+	if commit && !gs.commit(now, x, out) {
+		x.g.Aborted(x.seconds(now))
+		x.g.Save(&x.state)
+		gs.record(x, facts.Gathered{}, out)
 	}
 	next := now.Add(settleEvery)
 	if x.job.State == grid.JobWaiting {

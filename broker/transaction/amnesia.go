@@ -218,6 +218,9 @@ func (amn *amnesia) assertion(now grid.Time, t *Tx, i int) agents.ListedLeg {
 	if t.run != nil {
 		a.Run = t.run[i]
 	}
+	if i < len(t.pilots) {
+		a.Pilot = t.pilots[i]
+	}
 	if len(t.legs) == 1 {
 		a.Flex, a.Shifts = t.flex, l.shifts
 	}

@@ -32,6 +32,8 @@ type pilotsAsked struct {
 // pilot is one of them.
 type pilot struct {
 	facts.PilotMemory
+	leg     grid.LegID    // that has its nodes, or had them last
+	start   grid.Time     // of that leg's window
 	granted grid.Duration // wanted
 	asked   grid.Time     // when it was last asked for
 	leaves  bool          // it is not wanted any more
@@ -77,6 +79,15 @@ func (p *pilots) replay(at grid.Time, f agents.Fact) {
 		for _, x := range f.Pilots {
 			p.list = append(p.list, &pilot{PilotMemory: x, granted: x.Granted})
 		}
+		for i := range f.Locks {
+			p.serves(&f.Locks[i].NodesLocked)
+		}
+	case facts.NodesLocked:
+		p.serves(&f)
+	case facts.LockMoved:
+		if f.State == facts.LockConfirmed {
+			p.confirmed(f.Leg)
+		}
 	case facts.PilotClaimed:
 		p.list = append(p.list, &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: f, At: at}, granted: f.Granted})
 	case facts.PilotOver:
@@ -86,6 +97,25 @@ func (p *pilots) replay(at grid.Time, f agents.Fact) {
 			p.list = append(p.list, x)
 		}
 		x.Over, x.Done = &f, at
+	}
+}
+
+// serves notes which leg has the nodes of a pilot.
+func (p *pilots) serves(f *facts.NodesLocked) {
+	if f.Pilot == (grid.LegID{}) {
+		return
+	}
+	if x := p.find(f.Pilot); x != nil {
+		x.leg, x.start = f.Leg, f.What.Start
+	}
+}
+
+// confirmed notes that a window was confirmed on the nodes of a pilot: it idles up to its begin.
+func (p *pilots) confirmed(leg grid.LegID) {
+	for _, x := range p.list {
+		if x.leg == leg && x.start > 0 && x.Over == nil {
+			x.Window = x.start
+		}
 	}
 }
 
@@ -150,6 +180,7 @@ const mostAsked = 256
 // askForPilots brings the pilots to what is wanted. The answer waits for a look that begins now
 // or later.
 func (b *Backend) askForPilots(now grid.Time, from agents.ID, m agents.ClusterPilotsRequest) {
+	b.pilots.forget(now)
 	b.aboutPilots(now, m.Ask, true)
 	b.pilots.asked = slices.DeleteFunc(b.pilots.asked, func(x pilotsAsked) bool { // a newer one of the same part
 		return x.m.For == m.For && x.m.Ask.Job == m.Ask.Job
@@ -234,11 +265,12 @@ func (b *Backend) newPilot(now grid.Time, m agents.PilotsRequest, o agents.Pilot
 		return nil
 	case a.Refusal.Refused():
 		return over(grid.PilotDenied, a.Refusal)
+	case m.Price > 0 && m.Price < a.Price:
+		return over(grid.PilotDenied, grid.Because(grid.TooDear, "a node of %s costs %v by now, and not %v", a.Group, a.Price, m.Price))
 	case b.pilots.live() >= b.cfg.Pilots:
 		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %s at once", b.cfg.Site, grid.Count(b.cfg.Pilots, "pilot")))
 	}
-	b.pilots.forget(now)
-	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User})
+	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User, Price: a.Price})
 	p := b.pilots.find(o.Pilot)
 	b.pilotEntry(p)
 	return p
@@ -282,10 +314,11 @@ func (b *Backend) busyWith(p *pilot) bool {
 
 // is is what is known of a pilot.
 func (p *pilot) is() agents.PilotIs {
-	x := agents.PilotIs{Pilot: p.Pilot, State: grid.PilotWaits, Begin: p.begin}
+	x := agents.PilotIs{Pilot: p.Pilot, State: grid.PilotWaits, Begin: p.begin, Price: p.Price}
 	switch {
 	case p.Over != nil:
 		x.State, x.Begin, x.End, x.Reason = p.Over.State, p.Over.Begin, p.Over.End, p.Over.Reason
+		x.Idled = p.Over.Idled
 	case p.begin > 0:
 		x.State = grid.PilotRuns
 	}
@@ -320,12 +353,24 @@ func (b *Backend) seenPilot(e *entry) {
 		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
 		if e.seen.job == over {
 			f.Begin, f.End = cmp.Or(j.Start, p.begin), j.End
+			f.Idled = p.idled(f.Begin, f.End)
 		}
 		if j.Why != "" {
 			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)
 		}
 		b.pilotIsOver(p, f)
 	}
+}
+
+// idled is the time of a pilot's nodes that it idled, if it ran from begin to end.
+func (p *pilot) idled(begin, end grid.Time) grid.Duration {
+	if p.Window > 0 {
+		end = min(end, p.Window)
+	}
+	if begin == 0 || end <= begin {
+		return 0
+	}
+	return end.Sub(begin) * grid.Duration(p.Nodes)
 }
 
 // pilotIsOver records that a pilot is over.

@@ -262,7 +262,9 @@ func (b *Backend) lock(e *entry) {
 	b.numbered(e)
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilotIn(e)})
+	f := facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilotIn(e)}
+	b.record(f)
+	b.pilots.serves(&f)
 }
 
 // refuse refuses a hold when it is asked for again, and deletes what there is of it.
@@ -294,6 +296,7 @@ func (b *Backend) Confirm(now grid.Time, leg grid.LegID, work *grid.Handover) {
 	if e.want = bare; work != nil {
 		e.want, e.work = due, work
 	}
+	b.pilots.confirmed(leg)
 	b.dirty = true
 }
 

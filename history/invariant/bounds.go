@@ -26,7 +26,7 @@ type bounds struct {
 // userUse is what a user has.
 type userUse struct {
 	txs []*tx
-	due grid.Credits // spent and promised, less what came back
+	due grid.Credits // spent and promised, less what came back, with what is set aside for pilots
 }
 
 // grants takes what an operator has set or dropped.
@@ -127,6 +127,15 @@ func (r *bounds) owes(x *tx, leg int, amount grid.Credits) {
 	l := &x.legs[leg]
 	u := r.use(r.jobs.named(x.begun.Job).asks.User)
 	u.due, l.due = u.due-l.due+amount, amount
+}
+
+// idles notes what a job's pilots have cost, and what may still come: was was set aside before.
+func (r *bounds) idles(f facts.Gathered, was grid.Credits) {
+	u := r.use(r.jobs.named(f.Job).asks.User)
+	for i := range f.Idled {
+		u.due += f.Idled[i].Posted
+	}
+	u.due += f.Pending - was
 }
 
 // frees notes that a transaction came to nothing.

@@ -324,7 +324,10 @@ func (t *Trail) ofBroker(f agents.Fact) bool {
 		j.withdrawn, j.gone = true, true
 		t.order.touch(f.Job)
 	case facts.Gathered:
+		t.bounds.idles(f, t.money.asideFor(f.Job))
 		t.money.gathered(f)
+	case facts.PilotCharged:
+		t.money.charges(f)
 	case facts.JobsForgotten:
 		t.money.forgets(f.Jobs)
 		for _, name := range f.Jobs {

@@ -13,6 +13,7 @@ type money struct {
 	*journal
 	legs     siteLegs
 	gathers  map[string]*gathering // by job
+	charged  map[grid.LegID]bool   // pilots, by their site
 	promised grid.Credits          // pending of the image that is read, less what its transactions and jobs explain
 }
 

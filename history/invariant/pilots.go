@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// I8 of jobs that are gathered: money is set aside for what their pilots may idle, and for the
+// I8 of jobs that are gathered: a site charges for a pilot once; money is set aside for what their pilots may idle, and for the
 // work while no transaction has it. A pilot is paid for once, at its group's price at most, and
 // out of what is set aside. A job that is forgotten leaves nothing set aside.
 
@@ -58,6 +58,28 @@ func (r *money) paidOnce(g *gathering, f *facts.Gathered, p *facts.PilotIdled) {
 		}
 	}
 	g.paid[p.Pilot] = true
+}
+
+// asideFor is what is set aside for a job.
+func (r *money) asideFor(job string) grid.Credits {
+	if g := r.gathers[job]; g != nil {
+		return g.aside
+	}
+	return 0
+}
+
+// charges checks what a site charges for a pilot: once.
+func (r *money) charges(f facts.PilotCharged) {
+	switch {
+	case r.charged[f.Pilot]:
+		r.breaks("I8", "pilot %v is charged for a second time, with %v credits", f.Pilot, f.Cost)
+	case f.Cost < 0 || f.Idled <= 0:
+		r.breaks("I8", "pilot %v is charged %v credits for having idled %s", f.Pilot, f.Cost, f.Idled.Words())
+	}
+	if r.charged == nil {
+		r.charged = map[grid.LegID]bool{}
+	}
+	r.charged[f.Pilot] = true
 }
 
 // setAside holds what an image has set aside for a job to the facts. Where the journal has lost

@@ -149,11 +149,19 @@ func (x *world) told() (list []string) {
 // journal breaks no rule.
 func (x *world) check(works int) {
 	x.t.Helper()
+	for _, e := range x.wrong(works) {
+		x.t.Error(e)
+	}
+}
+
+// wrong is what check finds.
+func (x *world) wrong(works int) (found []string) {
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	idle, begun := grid.Duration(0), []grid.Time{}
 	for _, name := range []string{"north", "south"} {
 		m := x.managers[name]
 		if list := m.Touched(); len(list) > 0 {
-			x.t.Error(list)
+			say("%v", list)
 		}
 		for _, r := range m.Runs() {
 			switch {
@@ -164,7 +172,7 @@ func (x *world) check(works int) {
 					end = w.Begun
 				}
 				if end == 0 {
-					x.t.Errorf("%s: a pilot is left: %+v", name, *r)
+					say("%s: a pilot is left: %+v", name, *r)
 				}
 				idle += end.Sub(r.Begun) * grid.Duration(len(r.Nodes))
 			default:
@@ -173,19 +181,20 @@ func (x *world) check(works int) {
 		}
 		for _, k := range m.Kept() {
 			if k.Ours {
-				x.t.Errorf("%s: left is %+v", name, k)
+				say("%s: left is %+v", name, k)
 			}
 		}
 	}
 	if most := 5 * 10 * grid.Minute / 2; idle > most {
-		x.t.Errorf("G1: pilots have idled %v of %v\n%v", idle, most, x.told())
+		say("G1: pilots have idled %v of %v\n%v", idle, most, x.told())
 	}
 	if len(begun) != works || works > 0 && slices.Min(begun) != slices.Max(begun) {
-		x.t.Errorf("G2: work began at %v", begun)
+		say("G2: work began at %v", begun)
 	}
 	if told := x.audited(true, x.hosts[vo1].facts); len(told) > 0 {
-		x.t.Errorf("%v\n%v", told, x.told())
+		say("%v\n%v", told, x.told())
 	}
+	return found
 }
 
 func TestParts_BeginAtTheSameSecond(t *testing.T) {

@@ -55,6 +55,9 @@ func (t *truth) count(k sim.Kind) { t.struck[k]++ }
 // Becomes is the work that a pilot has become, nil if none.
 func (r *Run) Becomes() *Run { return r.within }
 
+// In is the pilot that has become this work, nil if none has.
+func (r *Run) In() *Run { return r.of }
+
 // For checks from outside:
 
 // Struck is how often a kind of fault has taken effect here.

@@ -49,6 +49,7 @@ func experiments() []experiment {
 		studyHoarding(),
 		studyEstimates(),
 		studyParts(),
+		studyCostart(),
 		studyFailures(),
 		studyIncentives(),
 		studyShared(),
@@ -62,7 +63,8 @@ type studying struct {
 	quick    bool
 	blocks   evidence.Blocks // how workloads are resampled
 	traces   []string
-	folder   string                // of the presets' traces
+	folder   string // of the presets' traces
+	costart  costartFlags
 	done     func(done, total int) // shows progress; calls never overlap
 	messages io.Writer
 }
@@ -111,6 +113,9 @@ NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.
 	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "the first seed")
 	own.BoolVar(&f.quick, "quick", false, "the same rows with fewer seeds, in 2 to 40 s of processor time")
 	flags.AddFlag(cmd, &f.blocks, flags.AsBlocks, "resample", evidence.BlocksNames()[0], "parts of a trace to resample for the second interval: weeks or users")
+	flags.AddFlag(cmd, &f.costart.loads, flags.AsText, "load", "", "loads of the clusters of study co-start, such as 0.7,0.8,0.9")
+	flags.AddFlag(cmd, &f.costart.strategies, flags.AsText, "strategy", "", "strategies of study co-start, of rules,fits,all")
+	flags.AddFlag(cmd, &f.costart.wastes, flags.AsText, "waste", "", "shares of the work that may be idled in study co-start, such as 0.05,0.1")
 	flags.AddFlag(cmd, &f.out, flags.AsFolder, "out", "", "folder for the files; without it nothing is written")
 	flags.AddFlag(cmd, &f.figures, flags.AsFigureStyle, "figures", "", "also write each figure and its data as files, svg or png; needs --out")
 	own.BoolVar(&f.json, "json", false, "print JSON")
@@ -127,6 +132,7 @@ type studyFlags struct {
 	blocks      string
 	out         string
 	figures     string
+	costart     costartFlags
 }
 
 func experimentNames() string {
@@ -158,7 +164,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if err != nil {
 		return fmt.Errorf("--resample: %w", err)
 	}
-	s := &studying{blocks: blocks, seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, folder: f.folder, messages: stderr}
+	s := &studying{blocks: blocks, seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, folder: f.folder, costart: f.costart, messages: stderr}
 	if f.quick {
 		s.runs = e.quick
 	}
@@ -232,6 +238,8 @@ func (f *studyFlags) experiment(name string, runsGiven bool) (e experiment, err 
 		err = fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
 	case f.figures != "" && f.out == "":
 		err = errors.New("--figures needs a folder for the files; add --out DIR")
+	case name != "co-start" && f.costart.given() != "":
+		err = fmt.Errorf("%s: only study co-start takes it", f.costart.given())
 	case e.presets && len(f.traces) > 0:
 		err = fmt.Errorf("--trace %s: study %s runs presets; give the folder of their traces with --traces DIR", f.traces[0], name)
 	case !e.presets && f.folder != "":

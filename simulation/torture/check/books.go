@@ -74,6 +74,9 @@ func (p *promised) set(id grid.LegID, amount grid.Credits) {
 	p.sum += amount
 }
 
+// asideOf is the leg of a gather as which what is set aside for it is promised.
+const asideOf = -1
+
 func (p *promised) clear(id grid.LegID) {
 	p.sum -= p.legs[id]
 	delete(p.legs, id)
@@ -112,6 +115,11 @@ func (m *mirror) pays(f agents.Fact) {
 		return ""
 	}
 	switch f := f.(type) {
+	case facts.Gathered:
+		for _, x := range f.Idled {
+			m.paid.sites[x.Site] += x.Posted
+		}
+		m.promised.set(grid.LegID{Tx: f.State.ID, Leg: asideOf}, f.Pending)
 	case facts.LegClosed:
 		m.paid.add(site(f.Leg), f.Leg, f.Posted)
 	case facts.LegDone:

@@ -211,6 +211,7 @@ func (c *Checker) life(l *sim.Life) error {
 		}
 		m.forked = l.Facts
 		c.past[l.ID] = true
+		c.behind.pilots.exempts(l.ID)
 		c.procs[l.Process] = m
 	}
 	c.rows.begin(l.Process)

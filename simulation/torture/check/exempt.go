@@ -47,6 +47,7 @@ func (c *Checker) forgotten(id grid.TxID) bool {
 // forget exempts what lost facts name, until it is seen whether anybody finds that out. What
 // the process still has on record is given by its mirror.
 func (c *Checker) forget(id agents.ID, m *mirror, lost []agents.Fact) {
+	c.behind.pilots.exempts(id)
 	for _, f := range lost {
 		switch f := f.(type) {
 		case facts.LegMoved:

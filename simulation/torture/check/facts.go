@@ -70,6 +70,10 @@ func (c *Checker) ofKind(s *sim.Step, m *mirror, was grid.LegState, f agents.Fac
 			return err
 		}
 		return c.legDone(f)
+	case facts.Gathered:
+		c.behind.pilots.gathered(s, m, f)
+	case facts.PilotCharged:
+		c.behind.pilots.charges(s, f)
 	case facts.LockMoved:
 		return unasked(s, f)
 	case facts.ShiftOffered:
@@ -163,6 +167,7 @@ func (c *Checker) txDecided(s *sim.Step, m *mirror, f facts.TxDecided) error {
 			return err
 		}
 	}
+	c.behind.pilots.committed(&t.begun)
 	if err := c.obeys(m, t); err != nil {
 		return fmt.Errorf("I9: %v of job %s: %w", f.Tx, f.Job, err)
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +30,7 @@ type behind struct {
 	names map[grid.LegID][]string  // of the nodes that were locked for a leg
 	// begins holds by name whose work runs by its cluster's record.
 	begins map[string]bool
+	pilots *pilots
 }
 
 // behindSite is what is known about one manager.
@@ -63,6 +65,7 @@ const (
 
 func newBehind(c *Checker) *behind {
 	b := &behind{c: c, legs: map[string]grid.LegID{}, named: map[grid.LegID]string{}, sites: map[agents.ID]*behindSite{}, since: map[difference]grid.Time{}, right: map[grid.LegID]grid.Time{}, lost: map[grid.LegID]bool{}, names: map[grid.LegID][]string{}, begins: map[string]bool{}}
+	b.pilots = newPilots(b)
 	for i := range c.w.Sites {
 		s := &c.w.Sites[i]
 		name := s.Config.Name
@@ -99,6 +102,7 @@ func (b *behind) step(s *sim.Step) error {
 	if h, ok := s.Message.(agents.ClusterHold); ok {
 		b.legs[b.name(h.Leg)] = h.Leg
 	}
+	b.pilots.step(s)
 	if err := b.ofCluster(s); err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func (b *behind) step(s *sim.Step) error {
 		return nil
 	}
 	x.looked = s.At
-	return b.compare(x)
+	return cmp.Or(b.compare(x), b.pilots.atSite(x))
 }
 
 // ofCluster records what a cluster hears from its driver, and checks that the cluster does
@@ -142,6 +146,9 @@ func (b *behind) ofCluster(s *sim.Step) error {
 	for _, f := range s.Facts {
 		if f, ok := f.(facts.NodesLocked); ok {
 			b.names[f.Leg] = f.Names
+			if err := b.pilots.locked(x, s, &f); err != nil {
+				return err
+			}
 			for _, n := range f.Names {
 				if since := x.manager.Unfit(n); since > 0 && s.At > since.Add(unfitBound) {
 					return fmt.Errorf("I25: leg %v is placed on node %s, which has not been up since %v", f.Leg, n, since)
@@ -223,12 +230,18 @@ func (b *behind) begun(x *behindSite, n int) error {
 	if !r.Ours {
 		return nil
 	}
+	if _, pilot := b.pilots.names[r.Name]; pilot {
+		return nil
+	}
 	id, known := b.legs[r.Name]
 	if !known {
 		return fmt.Errorf("I20: work begins as %s, and no leg has that name", r.Name)
 	}
 	if o := before(runs[:n], r); o != nil {
 		return fmt.Errorf("I22: the work of leg %v has begun at %v, was submitted again at %v and begins at %v", id, o.Begun, r.Issued, r.Begun)
+	}
+	if err := b.pilots.begun(x, r); err != nil {
+		return err
 	}
 	if b.c.exempt[id] {
 		return nil

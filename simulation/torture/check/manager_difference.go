@@ -20,7 +20,7 @@ func (b *behind) compare(x *behindSite) error {
 	}
 	kept := b.kept(x)
 	for _, k := range x.manager.Kept() {
-		if !k.Ours {
+		if _, pilot := b.pilots.names[k.Name]; pilot || !k.Ours {
 			continue
 		}
 		id, known := b.legs[k.Name]
@@ -160,6 +160,7 @@ func (b *behind) differences(x *behindSite, id grid.LegID, l *legMirror, kept []
 		{is: reserves && live && !lies, what: "its reservation is not there as it was"},
 		{is: reserves && live && l.State == grid.Running && !b.brings(id) && reservation == nil, what: "its reservation has gone", soon: true},
 		{is: reserves && live && lies && slices.Contains(reservation.Users, "holder"), what: "its reservation is not its user's"},
+		{is: live && !runs && b.pilots.lacks(x, id), what: "its pilot does not run"},
 		{is: b.brings(id) && now > l.What.Start.Add(grid.Minute) && !begun, what: "its work has not begun"},
 		{is: b.brings(id) && begun && !runs, what: "its work is over"},
 		{is: now > l.What.End, what: "its window is over"},

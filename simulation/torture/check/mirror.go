@@ -172,6 +172,8 @@ func (m *mirror) ofSite(f agents.Fact) error {
 	switch f := f.(type) {
 	case facts.LegMoved:
 		return m.moved(f)
+	case facts.PilotCharged:
+		m.books.posted[f.Pilot.Tx.Broker] += f.Cost
 	case facts.LegRestored:
 		m.set(f.Was)
 		m.legs[f.Was.Leg].restored = true

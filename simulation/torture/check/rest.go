@@ -182,9 +182,13 @@ func (c *Checker) money(before grid.Time) error {
 			if !ok || !clean[[2]string{name, site}] {
 				continue
 			}
+			idled, tells := c.behind.pilots.unpaid(name, site, before)
+			if !tells {
+				continue
+			}
 			had := s.Ledger().Account(string(world.BrokerID(name)))
 			paid := b.Ledger().Account(string(world.SiteID(site)))
-			wait := unheard[[2]string{name, site}]
+			wait := unheard[[2]string{name, site}] + idled
 			if had.Debit-had.Credit != paid.Credit-paid.Debit+wait {
 				return fmt.Errorf("I8: at rest %s has had %v of %s, which has paid %v and has yet to hear of %v", site, had.Debit-had.Credit, name, paid.Credit-paid.Debit, wait)
 			}

@@ -58,6 +58,9 @@ func (c *Checker) Run(again bool) error {
 			return err
 		}
 	}
+	if err := c.behind.pilots.atRest(); err != nil {
+		return err
+	}
 	if c.w.Narrow() && len(c.w.Managers) == 0 {
 		if err := c.w.Run(end.Add(world.Calm + world.ADayAndAHalf)); err != nil {
 			return err

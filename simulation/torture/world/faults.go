@@ -82,6 +82,9 @@ func FaultsAlone(seed uint64, only ...sim.Kind) []sim.Fault {
 	if Reloading(seed) {
 		others = append(others, reloadFaults(seed)...)
 	}
+	if Piloting(seed) {
+		others = append(rightClocks(seed, others), pilotFaults(seed)...)
+	}
 	if lying(seed) {
 		others = append(others, lyingFaults(seed)...)
 	}

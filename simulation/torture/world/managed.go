@@ -25,6 +25,7 @@ const (
 	Simulated Behind = iota // a queue, without a manager
 	Reserving               // a manager that keeps reservations
 	Machine                 // one that starts what it is told to
+	Piloted                 // one that grants no reservations: nodes are had by pilots
 )
 
 // ManagedKinds draws what is behind each site in the world of a seed, and whether the
@@ -63,7 +64,7 @@ func (w *World) manage(s *Site, seed uint64) {
 	s.Config.Promises, s.promises = nil, nil
 	name := s.Config.Name
 	r := rand.New(rand.NewPCG(seed, streamManager+uint64(slices.Index(SiteNames, name))))
-	opt := manager.Options{Reserves: s.Behind == Reserving, Holder: "holder", Account: "guest", Resubmit: true, Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
+	opt := manager.Options{Reserves: s.Behind == Reserving, Pilots: s.Behind == Piloted, Holder: "holder", Account: "guest", Resubmit: true, Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
 		Seed: r.Uint64()}
 	opt.MinJobAge = []grid.Duration{30 * grid.Second, 2 * grid.Minute, 5 * grid.Minute}[r.IntN(3)]
 	if opt.Reserves {
@@ -74,7 +75,7 @@ func (w *World) manage(s *Site, seed uint64) {
 		for n := range g.Nodes {
 			p.Nodes = append(p.Nodes, fmt.Sprintf("%s-%s-%02d", name, g.Name, n+1))
 		}
-		if opt.Reserves {
+		if opt.Reserves || opt.Pilots {
 			p.Jobs = s.Local[i]
 		}
 		s.nodeNames = append(s.nodeNames, slices.Clip(p.Nodes)) // a reload may offer fewer of them, and then no more than these
@@ -94,7 +95,7 @@ func (s *Site) managed() cluster.Backend {
 	}
 	return managed.New(managed.Config{Site: s.Config.Name, Driver: DriverID(s.Config.Name), Groups: s.Config.Groups, Nodes: s.nodeNames,
 		Reserves: s.Behind == Reserving, Prefix: Prefix, Accounts: s.accounts,
-		Denied: []string{"holder"}, Policy: s.policy, Limits: l})
+		Pilots: s.maxPilots, Denied: []string{"holder"}, Policy: s.policy, Limits: l})
 }
 
 // died ends the driver of a cluster together with the process that both are in.

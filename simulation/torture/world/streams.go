@@ -39,4 +39,7 @@ const (
 	streamReloads       = 44
 	streamSlices        = 45
 	streamRelease       = 46
+	streamPilots        = 55
+	streamPilotSites    = 56
+	streamPilotFaults   = 57
 )

@@ -20,7 +20,8 @@ func TestStreams_ANewPurposeHasAStreamOfItsOwn(t *testing.T) {
 	for name, number := range map[string]int{"streamWorld": streamWorld, "streamPromises": streamPromises, "streamReplicas": streamReplicas, "streamLost": streamLost, "streamLegFaults": streamLegFaults, "streamOperators": streamOperators, "streamDiscovery": streamDiscovery,
 		"streamMachineFaults": streamMachineFaults, "streamKinds": streamKinds, "streamNarrow": streamNarrow, "streamNarrowFaults": streamNarrowFaults, "streamLies": streamLies,
 		"streamMirrors": streamMirrors, "streamPast": streamPast, "streamShares": streamShares, "streamWishes": streamWishes, "streamOffers": streamOffers, "streamDisks": streamDisks,
-		"streamTerms": streamTerms, "streamTermsFaults": streamTermsFaults, "streamSilence": streamSilence, "streamFailures": streamFailures, "streamReloads": streamReloads, "streamSlices": streamSlices, "streamRelease": streamRelease} {
+		"streamTerms": streamTerms, "streamTermsFaults": streamTermsFaults, "streamSilence": streamSilence, "streamFailures": streamFailures, "streamReloads": streamReloads, "streamSlices": streamSlices, "streamRelease": streamRelease,
+		"streamPilots": streamPilots, "streamPilotSites": streamPilotSites, "streamPilotFaults": streamPilotFaults} {
 		if other, taken := own[number]; taken {
 			t.Errorf("%s and %s share stream %d", name, other, number)
 		}

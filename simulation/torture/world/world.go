@@ -102,6 +102,7 @@ type Site struct {
 	Deadlines [][]share.Job // by group, of a site of time-shared nodes; nil: it is none
 
 	Behind    Behind
+	maxPilots int
 	nodeNames [][]string      // of a site that has a manager, by group
 	policy    backfill.Policy // of its manager
 	accounts  []managed.Account
@@ -313,6 +314,9 @@ func (w *World) drawKinds(seed uint64) {
 	}
 	if Composed(seed) {
 		w.drawParts()
+	}
+	if Piloting(seed) {
+		w.drawPilots()
 	}
 }
 
