@@ -36,6 +36,12 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 	}{
 		{nil, Submitted, grid.JobWaiting},
 		{[]What{Submitted}, Trying, grid.JobTrying},
+		{[]What{Submitted, Postponed}, Gathering, grid.JobGathering},
+		{[]What{Submitted, Gathering}, Trying, grid.JobTrying},
+		{[]What{Submitted, Gathering, Trying}, TryFailed, grid.JobGathering},
+		{[]What{Submitted, Gathering, Trying, Placed}, Broken, grid.JobGathering},
+		{[]What{Submitted, Gathering, Withdrawn}, Gathering, grid.JobWithdrawn},
+		{[]What{Submitted, Gathering, Withdrawn, Forgotten}, Submitted, grid.JobWaiting},
 		{[]What{Submitted, Trying}, TryFailed, grid.JobWaiting},
 		{[]What{Submitted, Trying}, Placed, grid.JobPlaced},
 		{[]What{Submitted, Trying, Placed}, Started, grid.JobRunning},

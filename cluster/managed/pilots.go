@@ -314,18 +314,29 @@ func (b *Backend) seenPilot(e *entry) {
 	}
 	switch e.seen.job {
 	case runs:
-		p.begin, p.nodes, p.shown = j.Start, j.Nodes, j.Granted
+		p.begin, p.nodes, p.shown = b.possible(p, j.Start), j.Nodes, j.Granted
 		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
 	case over, cancelled:
 		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
 		if e.seen.job == over {
-			f.Begin, f.End = cmp.Or(j.Start, p.begin), j.End
+			f.Begin, f.End = b.possible(p, cmp.Or(j.Start, p.begin)), cmp.Or(j.End, b.now)
+			f.End = max(f.Begin, min(f.End, b.now.Add(b.cfg.Limits.Skew)))
 		}
 		if j.Why != "" {
 			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)
 		}
 		b.pilotIsOver(p, f)
 	}
+}
+
+// possible is an instant at which a manager says that a pilot began, held to what can be true: it
+// was submitted before, and has begun. What it idles is counted from then.
+func (b *Backend) possible(p *pilot, at grid.Time) grid.Time {
+	if at <= 0 {
+		return 0
+	}
+	skew := b.cfg.Limits.Skew + grid.Second // a manager's times may be whole seconds
+	return min(max(at, p.At.Add(-skew), 1), b.now.Add(skew))
 }
 
 // pilotIsOver records that a pilot is over.
