@@ -30,7 +30,8 @@ case $2 in *@north.*) n=1 ;; *) n=2 ;; esac
 SLURM_CONF=$here/c$n/slurm.conf HOME=$here/home$n
 export SLURM_CONF HOME
 echo $$ >"$here/calls/$$"
-cd && sh -c "$last" <&0 &
+exec 3<&0
+(cd && exec sh -c "$last" <&3 3<&-) &
 wait $!
 status=$?
 rm -f "$here/calls/$$"
@@ -146,14 +147,23 @@ func (l *laptop) start() {
 	if err := l.up.Start(); err != nil {
 		l.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() { _ = l.up.Wait(); close(ended) }()
 	l.Cleanup(func() {
 		_ = l.up.Process.Signal(syscall.SIGTERM)
-		_ = l.up.Wait()
+		<-ended
 		if l.Failed() {
 			l.Log(stderr.String())
 		}
 	})
-	eventually(l.T, 2*time.Minute, "ready", func() bool { return strings.HasSuffix(stdout.String(), "}\n") })
+	eventually(l.T, 5*time.Minute, "ready", func() bool {
+		select {
+		case <-ended:
+			l.Fatalf("it has ended: %s", stderr)
+		default:
+		}
+		return strings.HasSuffix(stdout.String(), "}\n")
+	})
 }
 
 // bourse runs a user's command.

@@ -35,7 +35,7 @@ func ParseAfar(text string) (a Afar, err error) {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 	}
-	if name == "" || len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+	if name == "" || name[0] == '-' || len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		return a, fmt.Errorf("%q cannot be the name of a site: write NAME=%s, with a name of letters, digits, - and _", name, destination)
 	}
 	return a, nil
