@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/jobs"
+	"github.com/bourse-grid/bourse/broker/pilots"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
@@ -18,7 +19,7 @@ type intake struct {
 	asking    *asking
 	scheduler *scheduler
 	errands   *errands
-	gathers   *gathers
+	gathers   *pilots.Gathers
 	called    grid.Time // the instant of the last extra call; see callsLeft
 	calls     int       // extra calls at that instant
 	refusals  refusals
@@ -50,7 +51,7 @@ func (in *intake) submit(now grid.Time, from agents.ID, m agents.Submit, out *ag
 	}
 	j.Submit = now
 	in.Record(facts.JobSubmitted{Job: j}, out)
-	in.gathers.begin(now, in.Names[j.Name], out)
+	in.gathers.Begin(now, in.Names[j.Name], out)
 	if len(j.After) > 0 {
 		out.Row("B80")
 	}
@@ -120,7 +121,7 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	if r := sense(now, j); r.Refused() {
 		return r
 	}
-	if r := unsoundGather(j); r.Refused() {
+	if r := pilots.Unsound(j); r.Refused() {
 		return r
 	}
 	switch {

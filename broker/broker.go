@@ -23,7 +23,7 @@
 //	shifts       negotiate.go    answers to sites that ask to move a leg
 //	readings     work.go         what jobs have printed
 //	glances      glance.go       asks sites for those who look at them
-//	gathers      gather.go       brings the parts of jobs together at sites without reservations, by pilots
+//	gathers      pilots/         brings the parts of jobs together at sites without reservations, by pilots
 //	appraisals   appraisal.go    asks sites for prices for dry runs
 //	transaction  transaction/    the transactions and what they depend on at sites, and the coordinator that carries them out; listener.go
 package broker
@@ -31,6 +31,7 @@ package broker
 import (
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/jobs"
+	"github.com/bourse-grid/bourse/broker/pilots"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -51,7 +52,7 @@ type Broker struct {
 	readings   readings
 	glances    *glances
 	appraisals *appraisals
-	gathers    *gathers
+	gathers    *pilots.Gathers
 }
 
 // New returns a broker. The configuration must be valid: New panics if
@@ -73,7 +74,7 @@ func New(cfg Config) *Broker {
 	b.glances = &glances{memory: mem, asking: b.asking, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.appraisals = &appraisals{memory: mem}
-	b.gathers = &gathers{memory: mem, co: b.co, of: map[*jobs.Job]*gatherJob{}}
+	b.gathers = pilots.New(cfg.Name, cfg.OfferWait, mem.State, b.co)
 	b.intake.gathers = b.gathers
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites(b.mem.Peers.Usable(nil))
@@ -132,7 +133,7 @@ func (b *Broker) Step(now grid.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Offers:
 		b.scheduler.offered(now, from, m, out)
 	case agents.Pilots:
-		b.gathers.answered(now, from, m, out)
+		b.gathers.Answered(now, from, m, out)
 	case agents.Quotes:
 		b.scheduler.quoted(now, from, m, out)
 		b.appraisals.quoted(from, m, out)
@@ -181,12 +182,8 @@ func (b *Broker) alarm(now grid.Time, m agents.Message, out *agents.Outbox) bool
 		b.budgetDue(now, m, out)
 	case forgetDue:
 		b.intake.forget(now, out)
-	case gatherDue:
-		b.gathers.due(now, m, out)
-	case gatherWait:
-		b.gathers.waited(now, m, out)
 	default:
-		return false
+		return b.gathers.Alarm(now, m, out)
 	}
 	return true
 }

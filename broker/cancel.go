@@ -62,7 +62,7 @@ func (in *intake) withdraw(now grid.Time, j *jobs.Job, why grid.Reason, out *age
 		return // what waits in it went with it
 	}
 	in.scheduler.endPlan(j)
-	defer in.gathers.giveUp(now, j, out)
+	defer in.gathers.GiveUp(now, j, out)
 	gone := reason(grid.Withdrawn, "its user has given the job up")
 	if why.Refused() {
 		gone = why

@@ -11,7 +11,7 @@ type outcomes struct{ *Broker }
 
 // Decided goes on with the cycle or the errand that began a transaction.
 func (b outcomes) Decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) {
-	if b.scheduler.decided(now, t, out) || b.gathers.decided(now, t, out) {
+	if b.scheduler.decided(now, t, out) || b.gathers.Decided(now, t, out) {
 		return
 	}
 	if t.State() == grid.TxAborted {

@@ -52,6 +52,6 @@ func (b *Broker) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	}
 	b.co.Begin(now, again, out)
 	if again {
-		b.gathers.start(now, out)
+		b.gathers.Start(now, out)
 	}
 }

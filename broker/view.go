@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/broker/accounts"
 	"github.com/bourse-grid/bourse/broker/jobs"
+	"github.com/bourse-grid/bourse/broker/pilots"
 	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
@@ -143,7 +144,7 @@ func viewOfJob(j *jobs.Job) JobView {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}
 	if v.State == grid.JobGathering {
-		v.Reason = grid.Because(grid.Waits, "%s", gatheringWords(j))
+		v.Reason = grid.Because(grid.Waits, "%s", pilots.Words(j))
 	}
 	if j.Last() != nil {
 		t := viewOf(j.Last())

@@ -75,6 +75,13 @@ type Request struct {
 	Apart    bool      `json:"apart,omitempty"`    // no site carries two parts
 }
 
+// Plain reports whether the request says no more than nodes, length, performance, price, budget
+// and times, as most do.
+func (r *Request) Plain() bool {
+	return r.Require.None() && r.Portion.Whole() && !r.OneSite && r.Minimize == 0 && r.Flexible == 0 && r.Fix == 0 && r.Phi == 0 && len(r.Sizes) == 0 &&
+		r.Urgency == 0 && len(r.Sites) == 0 && len(r.Avoid) == 0 && len(r.Parts) == 0 && !r.Together && !r.Apart
+}
+
 // DefaultBudget is S = C x ceil(L/P) x N, computed node by node with Cost, so that a job
 // exactly at its price cap fits (Toporkov et al., section 3). For a moldable job it is that
 // of its dearest size, for one of parts the sum of theirs.

@@ -77,8 +77,7 @@ type GatheringTry struct {
 	Base  int64 `json:"base"`
 }
 
-// Words say how far it is: "gathering, try 2: north idles, south waits". What a manager has refused
-// stands there in its words until it takes a pilot.
+// Words say how far it is: "gathering, try 2: north idles, south waits".
 func (g *Gathering) Words() Phrase {
 	s := Say("gathering, try %d: ", g.Tries+1)
 	none := true
@@ -100,6 +99,12 @@ func (g *Gathering) Words() Phrase {
 	if none {
 		s += "no pilots yet"
 	}
+	return s
+}
+
+// Refusals say what managers have refused, in their own words, until they take a pilot:
+// "; south has not kept 2 pilots: Invalid account".
+func (g *Gathering) Refusals() (s Phrase) {
 	for i := range g.Parts {
 		if p := &g.Parts[i]; p.Denials > 0 {
 			s += Say("; %s has not kept %s: %s", p.Site, Count(p.Denials, "pilot"), p.Words)

@@ -22,7 +22,7 @@ func ofGathered(at grid.Time, f facts.Gathered) []Turn {
 	}
 	u := Turn{At: at, Job: f.Job, What: Gathering, zero: f.State.Zero, Words: "gathers its pilots:" + words[:len(words)-1]}
 	if f.State.Why == "" {
-		u.Reason = grid.Because(grid.Waits, "%s", f.State.Words())
+		u.Reason = grid.Because(grid.Waits, "%s%s", f.State.Words(), f.State.Refusals())
 	}
 	return []Turn{u}
 }

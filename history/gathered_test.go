@@ -27,7 +27,7 @@ func TestGathered_ARefusalIsToldInItsOwnWords(t *testing.T) {
 		t.Errorf("later is told %+v", again)
 	}
 	state.Parts[1].Denials = 0
-	if got := (&state).Words(); got != "gathering, try 2: north idles" {
+	if got := (&state).Words() + state.Refusals(); got != "gathering, try 2: north idles" {
 		t.Errorf("it is %q", got)
 	}
 }

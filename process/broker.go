@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,19 +33,17 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 	if err := p.tokens(cfg.OIDC); err != nil {
 		return err
 	}
-	p.reread = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms(), oidc: cfg.OIDC}).again
+	p.reloads.again = (&brokerFile{process: p, file: file, text: text, cfg: cfg, id: id, terms: agent.Terms(), oidc: cfg.OIDC}).again
 	if cfg.Replica.Number > 0 {
 		r := newReplicaProcess(p, cfg, agent)
 		return r.run(ctx, func(o web.Options) (apiServer, error) {
 			o.Replicas = r.replicas
-			before := o.Ready
-			o.Ready = func() error { return cmp.Or(before(), r.ready()) }
 			o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(r.self)), Statements(agent, p.folder(r.self))
 			r.web = web.NewReplicated(o, r.leader)
 			return r.web, nil
 		})
 	}
-	begin := func() error {
+	add := func() error {
 		if err := p.standsBack(ctx); err != nil {
 			return err
 		}
@@ -61,7 +58,7 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 			}
 		})
 	}
-	return p.run(ctx, begin, func(o web.Options) (apiServer, error) {
+	return p.run(ctx, hosted{p: p, add: add}, func(o web.Options) (apiServer, error) {
 		o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(id)), Statements(agent, p.folder(id))
 		return web.NewBroker(o)
 	})

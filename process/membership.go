@@ -159,10 +159,10 @@ func (p *process) become(list []*membership) {
 // enter joins the other members of a VO.
 func (p *process) enter(m *membership) error {
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: m.listen.Address, Advertise: m.listen.Advertise,
-		Plain: m.tls.Plain, Known: p.known, Held: p.peers != nil, Log: p.logOf(m),
+		Plain: m.tls.Plain, Known: p.known, Held: p.held, Log: p.logOf(m),
 		Gossip: gossip.Options{Listen: m.gossip.Address, Advertise: m.gossip.Advertise, Seeds: m.gossip.Seeds,
 			Label: m.gossip.VO, Profile: m.gossip.Profile}}
-	if !p.begun {
+	if !p.reloads.begun {
 		o.Begins = p.host
 	}
 	var err error
@@ -212,8 +212,8 @@ func (p *process) enterAll() error {
 	return nil
 }
 
-// begin starts the agents once the clock can be trusted.
-func (p *process) begin(ctx context.Context) error {
+// beginAgents starts the agents once the clock can be trusted.
+func (p *process) beginAgents(ctx context.Context) error {
 	begun := make(chan error, len(p.in))
 	for _, m := range p.in {
 		go func() {

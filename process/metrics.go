@@ -25,14 +25,14 @@ func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 		waits = 1
 	}
 	gauge(ch, "bourse_process_waits", "1 while the agents of the process have not begun: it compares its clock, and /readyz says with whom.", waits)
-	if m.p.reread != nil {
+	if m.p.reloads.again != nil {
 		unread := 0.0
-		if m.p.unread.Load() {
+		if m.p.reloads.refused.Load() {
 			unread = 1
 		}
 		gauge(ch, "bourse_file_refused", "1 while the process's file is one that it refused when it last read it again: no start would go by it either.", unread)
 	}
-	m.mirrors(ch, m.p.twice)
+	m.mirrors(ch, m.p.journals.twice)
 	for _, x := range m.p.members() {
 		m.member(ch, x)
 	}

@@ -36,16 +36,13 @@ func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, erro
 	if err != nil {
 		return nil, err
 	}
-	if p.fence == nil {
-		p.fence = make(chan error, 1)
-	}
 	log := p.log.With().Str("agent", string(id)).Str("mirror", place).Logger()
 	m, err := journal.OpenMirror(main, journal.MirrorOptions{Open: open, Required: p.cfg.Journal.MirrorRequired, Wait: MirrorWait,
 		Tell: func(s journal.MirrorState) {
 			switch {
 			case errors.Is(s.Err, journal.ErrFenced):
 				select {
-				case p.fence <- fmt.Errorf("%s: %w", id, s.Err):
+				case p.journals.fence <- fmt.Errorf("%s: %w", id, s.Err):
 				default: // already reported
 				}
 			case !s.Current:
@@ -61,7 +58,7 @@ func (p *process) mirror(id agents.ID, main *journal.Folder) (journal.Disk, erro
 	if err != nil {
 		return nil, err
 	}
-	p.twice = append(p.twice, &mirrored{id, m})
+	p.journals.twice = append(p.journals.twice, &mirrored{id, m})
 	return m, nil
 }
 
@@ -108,18 +105,10 @@ func openMirrorFolder(dir, name string) (journal.Disk, error) {
 	return folder, nil
 }
 
-func (p *process) closeMirrors() {
-	for _, m := range p.twice {
-		if err := m.disk.Close(); err != nil {
-			p.log.Error().Str("agent", string(m.agent)).Err(err).Msg("closing a mirror")
-		}
-	}
-}
-
 // mirrorState returns the state of a mirror: of one that is behind, if there is one.
 func (p *process) mirrorState() *api.Mirror {
 	var out *api.Mirror
-	for _, m := range p.twice {
+	for _, m := range p.journals.twice {
 		s := m.disk.State()
 		if out != nil && (!out.Current || s.Current) {
 			continue

@@ -9,11 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +24,6 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
-	"github.com/bourse-grid/bourse/agents/journal"
 	"github.com/bourse-grid/bourse/agents/live"
 	"github.com/bourse-grid/bourse/agents/live/members"
 	"github.com/bourse-grid/bourse/cluster"
@@ -55,43 +53,35 @@ type Options struct {
 }
 
 // process is the common part of the processes of sites and brokers: a host with its
-// agents, their journals, the node through which others reach it, the API.
+// agents, their journals, the nodes through which others reach it, the API.
 type process struct {
-	cfg     *configs.Process
-	name    agents.ID // of the agent that others talk to
-	log     zerolog.Logger
-	store   *certificate.Store // of the API; nil: plain text on loopback
-	host    *live.Host
-	in      []*membership // at least one; members hands it out
-	vos     *live.VOs     // between the host and several VOs; nil: there is only one
-	api     apiServer
-	peers   *live.Peers           // of a replica; nil: not a replica
-	after   func(context.Context) // runs while the agents live; nil: nothing
-	before  func()                // the first step of leaving; nil: nothing
-	lacks   func() error          // what it cannot serve without, although its agents live; nil: nothing
-	unready atomic.Bool           // it has said that it is not ready, and not yet that it is
-	disks   []*journal.Folder
-	twice   []*mirrored                // journals with a second copy
-	fence   chan error                 // receives an error when a second copy belongs to another process
-	known   []agents.ID                // sites that a broker remembers
+	cfg      *configs.Process
+	name     agents.ID // of the agent that others talk to
+	log      zerolog.Logger
+	store    *certificate.Store // of the API; nil: plain text on loopback
+	host     *live.Host
+	parts    parts
+	journals journals
+	reloads  reloads
+
+	in       []*membership // at least one; members hands it out
+	changing sync.Mutex    // guards in
+	vos      *live.VOs     // between the host and several VOs; nil: there is only one
+	known    []agents.ID   // sites that a broker remembers
+	held     bool          // it is one of the replicas that hold the agent
+
+	lacks   func() error               // what it cannot serve without, although its agents live
+	unready atomic.Bool                // it has said that it is not ready, and not yet that it is
 	tells   []prometheus.Collector     // further metrics
 	token   atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
 	child   io.Reader                  // of a child process: its end means stop; nil: not a child
-
-	reread   func(context.Context, api.ReloadWish) (api.Reloaded, error) // reads its file again; nil: it cannot
-	changing sync.Mutex                                                  // guards in
-	rereads  sync.Mutex                                                  // held while the file is read again; guards begun and ending
-	begun    bool                                                        // the agents have begun
-	ending   bool                                                        // the process is stopping: no more rereading
-	unread   atomic.Bool                                                 // its file was refused when it was last read again
 }
 
-// run starts the process and keeps it going until it is told to stop or fails.
-// begin adds its agents, serve makes its API.
-func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (apiServer, error)) error {
+// run starts the process and keeps it going until it is told to stop or fails. agents puts
+// its agents on the host, serve makes its API; the further parts begin after the API.
+func (p *process) run(ctx context.Context, agents part, serve func(web.Options) (apiServer, error), further ...part) error {
 	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
-	defer p.closeDisks()
 	hangups := p.hangups() // a SIGHUP before the agents have begun waits for them
 	defer signal.Stop(hangups)
 	listener, err := p.listen()
@@ -107,32 +97,17 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	}
 	debug.SetTraceback("crash") // a panic ends the process by a signal: exit status 2 would mean a bad file
 	p.host = live.NewHost(live.Options{Log: p.log, Now: WallClock, Wait: true})
-	if err := p.start(ctx, begin); err != nil {
-		_ = p.host.Stop(ctx)
-		if errors.As(err, &unusable{}) {
+	answers := &answering{p: p, make: serve, listener: listener, served: make(chan error, 1)}
+	p.parts = slices.Concat(parts{&p.journals, agents, joined{p}, answers}, further, parts{begun{p: p}, &p.reloads})
+	if p.parts, err = p.parts.begin(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = nil // it was told to stop
+		}
+		if err = errors.Join(err, p.leave()); errors.As(err, &unusable{}) {
 			return err
 		}
 		return failure.Of(err)
 	}
-	served := make(chan error, 1)
-	if listener != nil {
-		answers, err := serve(p.webOptions())
-		if err != nil {
-			return failure.Of(errors.Join(err, p.leave()))
-		}
-		p.api = answers
-		go func() { served <- answers.Serve(listener) }()
-	}
-	if p.after != nil {
-		p.after(ctx)
-	}
-	if err := p.begin(ctx); err != nil {
-		p.log.Info().Msg("stopping before the agents have begun")
-		return failure.Of(p.leave())
-	}
-	p.rereads.Lock()
-	p.begun = true
-	p.rereads.Unlock()
 	debug.FreeOSMemory() // the replay takes several times the memory of its result
 	if tuned {
 		tuneCollector(ctx)
@@ -141,8 +116,8 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	for _, m := range in[1:] {
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
 	}
-	p.announce(p.lacking())
-	return p.goOn(ctx, unhook, hangups, served)
+	p.announce(p.lacks())
+	return p.goOn(ctx, unhook, hangups, answers.served)
 }
 
 // announce says that others can use the agents, or that they can not yet, and why.
@@ -172,7 +147,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
 			p.abandon()
 			return failure.Of(err)
-		case err := <-p.fence:
+		case err := <-p.journals.fence:
 			p.log.Error().Err(err).Msg("the process stops without telling its peers")
 			p.abandon()
 			return failure.Of(err)
@@ -193,7 +168,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), hangups <-chan os.Sig
 // the later process may be the wrong one, and the protocol cannot tell, so that case is
 // logged and left to the operator.
 func (p *process) superseded() <-chan members.Member {
-	if strings.HasPrefix(string(p.name), "broker:") && p.peers == nil {
+	if strings.HasPrefix(string(p.name), "broker:") && !p.held {
 		return p.in[0].node.Superseded()
 	}
 	return nil
@@ -215,21 +190,11 @@ func (p *process) untilTold(ctx context.Context) (context.Context, context.Cance
 	return ctx, cancel
 }
 
-// start starts the agents and joins the other processes.
-func (p *process) start(ctx context.Context, begin func() error) error {
-	if err := begin(); err != nil {
-		return err
-	}
-	if p.in[0].vo != "" {
-		p.vos = live.NewVOs(p.host, p.log)
-	}
-	return p.enterAll()
-}
-
 // newProcess makes the process of an agent and loads its certificates. vos are the VOs of
 // a site that serves several.
 func newProcess(o Options, cfg *configs.Process, name agents.ID, vos ...configs.VO) (*process, error) {
-	p := &process{cfg: cfg, name: name, child: o.Child}
+	p := &process{cfg: cfg, name: name, child: o.Child, lacks: func() error { return nil }}
+	p.journals = journals{p: p, fence: make(chan error, 1)}
 	if err := supervisor.SealDescriptors(); err != nil { // what this process has inherited, nothing that it starts does
 		return nil, failure.Of(err)
 	}
@@ -256,81 +221,21 @@ func (p *process) logOf(m *membership) zerolog.Logger {
 	return p.log.With().Str("vo", m.vo).Logger()
 }
 
-// add starts an agent with a journal in a folder of its own.
-func (p *process) add(id agents.ID, a agents.Durable) error {
-	folder, err := journal.OpenFolder(p.folder(id))
-	if err != nil {
-		return err
-	}
-	p.disks = append(p.disks, folder)
-	if err := private(p.folder(id)); err != nil {
-		return err
-	}
-	disk, err := p.mirror(id, folder)
-	if err != nil {
-		return fmt.Errorf("%s: %w", id, err)
-	}
-	return p.host.Add(id, a, disk, journal.Options{Keep: p.cfg.Journal.Keep})
-}
-
-// folder is the folder of an agent's journal: "site-north" for site:north.
-func (p *process) folder(id agents.ID) string {
-	role, name, _ := strings.Cut(string(id), ":")
-	return filepath.Join(p.cfg.Journal.Dir, role+"-"+url.PathEscape(name))
-}
-
-func (p *process) closeDisks() {
-	p.closeMirrors()
-	for _, d := range p.disks {
-		if err := d.Close(); err != nil {
-			p.log.Error().Err(err).Msg("closing a journal")
-		}
-	}
-}
-
-// leave stops taking requests, tells the other processes that this one leaves, and lets
-// the agents finish what they have begun.
+// leave ends all parts: it takes no more requests, tells the other processes that this one
+// leaves, and lets the agents finish what they have begun.
 func (p *process) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	p.rereads.Lock()
-	p.ending = true
-	p.rereads.Unlock()
-	if p.before != nil {
-		p.before()
-	}
-	if p.api != nil {
-		p.api.Close(ctx)
-	}
-	err := p.leaveAll(ctx)
-	if p.peers != nil {
-		p.peers.Close()
-	}
+	err := p.parts.end(ctx)
 	if err == nil {
 		p.log.Info().Msg("stopped")
 	}
 	return err
 }
 
-// abandon stops everything at once, without telling the peers.
+// abandon ends all parts at once, without telling the peers.
 func (p *process) abandon() {
-	if p.api != nil {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		p.api.Close(now)
-	}
-	for _, m := range p.members() {
-		m.node.Close()
-	}
-	if p.peers != nil {
-		p.peers.Close()
-	}
-}
-
-// lacking is what the process cannot serve without; nil: nothing.
-func (p *process) lacking() error {
-	if p.lacks == nil {
-		return nil
-	}
-	return p.lacks()
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.parts.end(now)
 }

@@ -38,8 +38,8 @@ func use(s *replica.Status, self agents.ID, number int) error {
 	return nil
 }
 
-// ready says why this replica is of no use now.
-func (r *replicaProcess) ready() error {
+// useful says why this replica is of no use now.
+func (r *replicaProcess) useful() error {
 	ctx, stop := context.WithTimeout(context.Background(), viewTime)
 	defer stop()
 	s, err := r.status(ctx)
@@ -72,13 +72,21 @@ func (r *replicaProcess) watchLost(ctx context.Context) {
 	}
 }
 
-// seesCluster says that a site's resource manager has not been seen for so long that the
-// site can sell nothing.
-func (p *process) seesCluster(id agents.ID, nodes func() *managed.Backend) error {
+// sight is a site's sight of its cluster of real nodes.
+type sight struct {
+	passive
+	p       *process
+	cluster agents.ID
+	nodes   func() *managed.Backend // called between two steps of the cluster
+}
+
+// ready says that the resource manager has not been seen for so long that the site can sell
+// nothing.
+func (s sight) ready() error {
 	ctx, stop := context.WithTimeout(context.Background(), viewTime)
 	defer stop()
 	blind := false
-	if err := p.host.View(ctx, id, func(now grid.Time, _ agents.Agent) { blind = nodes().Blind(now) }); err != nil {
+	if err := s.p.host.View(ctx, s.cluster, func(now grid.Time, _ agents.Agent) { blind = s.nodes().Blind(now) }); err != nil {
 		return err
 	}
 	if blind {

@@ -32,6 +32,7 @@ type replicaProcess struct {
 	broker    broker.Config
 	self      agents.ID
 	committed live.Committed
+	peers     *live.Peers
 	web       *web.Replicated
 	following sync.WaitGroup
 	unfollow  context.CancelFunc
@@ -43,16 +44,55 @@ func newReplicaProcess(p *process, cfg *configs.BrokerProcess, agent broker.Conf
 	agent.TermsStay = true // otherwise each election would bring back the terms from the process's start
 	r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number),
 		unfollow: func() {}, followed: make(chan struct{}, 1)}
-	p.after, p.before = r.follow, r.handOver
+	p.held = true
 	p.tells = append(p.tells, &replicaMetrics{r})
 	return r
 }
 
 // run runs the replica until it is told to stop or fails.
 func (r *replicaProcess) run(ctx context.Context, serve func(web.Options) (apiServer, error)) error {
-	defer r.following.Wait()
-	defer func() { r.unfollow() }()
-	return r.process.run(ctx, r.begin, serve)
+	return r.process.run(ctx, among{r: r}, serve, leading{r})
+}
+
+// among is the replica among the others: on the host, and connected to them.
+type among struct {
+	passive
+	r *replicaProcess
+}
+
+func (a among) begin(ctx context.Context) error {
+	err := a.r.begin()
+	if err != nil {
+		_ = a.r.host.Stop(ctx)
+	}
+	return err
+}
+
+func (a among) end(ctx context.Context) error {
+	a.r.peers.Close()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return a.r.host.Stop(ctx)
+}
+
+// leading is what a process does because its replica leads or not.
+type leading struct{ r *replicaProcess }
+
+func (l leading) begin(ctx context.Context) error {
+	l.r.follow(ctx)
+	return nil
+}
+
+func (l leading) ready() error { return l.r.useful() }
+
+func (l leading) end(ctx context.Context) error {
+	if ctx.Err() == nil {
+		l.r.handOver()
+	}
+	l.r.unfollow()
+	l.r.following.Wait()
+	return nil
 }
 
 // begin brings the replica to life and connects it to the others.
@@ -68,12 +108,8 @@ func (r *replicaProcess) begin() error {
 			others[id] = m.Address
 		}
 	}
-	folder, err := journal.OpenFolder(r.folder(r.self))
+	folder, err := r.journals.open(r.self)
 	if err != nil {
-		return err
-	}
-	r.disks = append(r.disks, folder)
-	if err := private(r.folder(r.self)); err != nil {
 		return err
 	}
 	if c.Past > 0 {
@@ -261,9 +297,9 @@ func (r *replicaProcess) follow(ctx context.Context) {
 // takeTerms applies the terms of users and tenants in this process's file, because it
 // leads now. Until then the terms of the previous leader apply.
 func (r *replicaProcess) takeTerms(ctx context.Context) {
-	r.rereads.Lock()
-	defer r.rereads.Unlock()
-	if _, err := r.reread(ctx, api.ReloadWish{}); err != nil {
+	r.reloads.mu.Lock()
+	defer r.reloads.mu.Unlock()
+	if _, err := r.reloads.again(ctx, api.ReloadWish{}); err != nil {
 		r.log.Error().Err(err).Msg("the terms of users and tenants on record still apply")
 	}
 }

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,17 +56,22 @@ func RunSite(ctx context.Context, file string, o Options) error {
 		watch.cluster, watch.troubles = clusterID, func() []managed.Trouble { return reconciler().Troubles() }
 	}
 	watch.try(ctx)
-	p.lacks, p.after = watch.lacking, watch.begin
-	p.reread = (&siteFile{process: p, file: file, text: text, applied: text, cfg: cfg, agent: agent, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
+	p.lacks = watch.ready
+	p.reloads.again = (&siteFile{process: p, file: file, text: text, applied: text, cfg: cfg, agent: agent, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
+	further := []part{watch}
+	if nodes.driver != nil {
+		further = append(further, sight{p: p, cluster: clusterID, nodes: reconciler})
+	}
 	if meets := cfg.Rendezvous; meets.Address != "" {
 		agent.Meeting = meets.Advertise
-		stop, err := p.meet(meets.Address, agent.Key)
+		meeting, err := p.meet(meets.Address, agent.Key)
 		if err != nil {
 			return failure.Of(err)
 		}
-		defer stop()
+		defer func() { _ = meeting.listener.Close() }()
+		further = append(further, meeting)
 	}
-	return p.run(ctx, func() error {
+	return p.run(ctx, hosted{p: p, add: func() error {
 		if nodes.driver != nil {
 			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {
 				return err
@@ -81,13 +85,7 @@ func RunSite(ctx context.Context, file string, o Options) error {
 			return err
 		}
 		return p.keeps(seller, behind.Loses(nodes.nodes), o.Force)
-	}, func(o web.Options) (apiServer, error) {
-		if nodes.driver != nil {
-			before := o.Ready
-			o.Ready = func() error { return cmp.Or(before(), p.seesCluster(clusterID, reconciler)) }
-		}
-		return web.NewSite(o)
-	})
+	}}, func(o web.Options) (apiServer, error) { return web.NewSite(o) }, further...)
 }
 
 // keeps refuses a file that divides the nodes of legs otherwise or takes nodes away from legs,

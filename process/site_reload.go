@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"reflect"
 	"slices"
-	"syscall"
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/agents/certificate"
@@ -19,42 +17,6 @@ import (
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web/api"
 )
-
-// hangups receives the signals that ask a process to read its file again.
-func (p *process) hangups() chan os.Signal {
-	c := make(chan os.Signal, 1)
-	if p.reread != nil {
-		signal.Notify(c, syscall.SIGHUP)
-	}
-	return c
-}
-
-// reload reads the file again. Only one reload runs at a time; another one is refused, since
-// who asked for it may not have seen what the first one changes.
-func (p *process) reload(ctx context.Context, w api.ReloadWish) (r api.Reloaded, err error) {
-	if !p.rereads.TryLock() {
-		return r, errors.New("another reload is under way; repeat this one when that has been answered")
-	}
-	defer p.rereads.Unlock()
-	switch {
-	case p.ending:
-		return r, errors.New("the process is stopping")
-	case !p.begun:
-		return r, errors.New("the agents have not begun; try again once the process is ready")
-	}
-	r, err = p.reread(ctx, w)
-	p.unread.Store(err != nil || r.Legs > 0 && r.DryRun)
-	if err != nil {
-		p.log.Error().Err(err).Msg("the file was read again but cannot be used: nothing was changed")
-		return r, err
-	}
-	words := "the file was read again"
-	if r.DryRun {
-		words = "the file was tried, and nothing was changed"
-	}
-	p.log.Info().Strs("changed", r.Changed).Strs("restart", r.Restart).Int("lost", r.Legs).Msg(words)
-	return r, nil
-}
 
 // siteFile is the file of a site's process. It can be read again while the process runs.
 type siteFile struct {

@@ -20,6 +20,7 @@ import (
 // siteWatch tells the operator of a site, by its log and by /readyz, what is missing and
 // what is in the way at its cluster, whatever the driver.
 type siteWatch struct {
+	passive
 	p        *process
 	checks   []check // those that a start makes
 	cluster  agents.ID
@@ -77,8 +78,8 @@ func (w *siteWatch) try(ctx context.Context) {
 	w.mu.Unlock()
 }
 
-// lacking is why the site cannot serve anybody.
-func (w *siteWatch) lacking() error {
+// ready is why the site cannot serve anybody.
+func (w *siteWatch) ready() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.found {
@@ -94,13 +95,13 @@ func (w *siteWatch) lacking() error {
 
 // recovered says that the site is ready, once it has what it lacked when it began.
 func (w *siteWatch) recovered() {
-	if w.p.unready.Load() && w.lacking() == nil {
+	if w.p.unready.Load() && w.ready() == nil {
 		w.p.announce(nil)
 	}
 }
 
 // begin watches until the process ends.
-func (w *siteWatch) begin(ctx context.Context) {
+func (w *siteWatch) begin(ctx context.Context) error {
 	go func() {
 		look := time.NewTicker(watchEvery)
 		again := time.NewTicker(tryEvery)
@@ -118,6 +119,7 @@ func (w *siteWatch) begin(ctx context.Context) {
 			w.recovered()
 		}
 	}()
+	return nil
 }
 
 // look takes what is in the way at the cluster.

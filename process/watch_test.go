@@ -82,7 +82,7 @@ func TestSiteWatch_NotReadyUntilNothingIsMissing(t *testing.T) {
 		{"accounts", false, func(context.Context) Finding { tried++; return missing("no ana") }},
 	}}
 	w.try(t.Context())
-	if err := w.lacking(); err == nil || err.Error() != "rights: no right" {
+	if err := w.ready(); err == nil || err.Error() != "rights: no right" {
 		t.Errorf("it lacks %v", err)
 	}
 	if got := out.String(); strings.Count(got, `"level":"warn"`) != 2 || !strings.Contains(got, "no ana") {
@@ -90,16 +90,16 @@ func TestSiteWatch_NotReadyUntilNothingIsMissing(t *testing.T) {
 	}
 	out.Reset()
 	w.try(t.Context())
-	if out.Len() > 0 || w.lacking() == nil {
-		t.Errorf("nothing has changed, and it logs %q, lacks %v", out.String(), w.lacking())
+	if out.Len() > 0 || w.ready() == nil {
+		t.Errorf("nothing has changed, and it logs %q, lacks %v", out.String(), w.ready())
 	}
 	rights = ok("made and deleted")
 	w.try(t.Context())
-	if err := w.lacking(); err != nil || !strings.Contains(out.String(), "no longer missing: made and deleted") || tried != 1 {
+	if err := w.ready(); err != nil || !strings.Contains(out.String(), "no longer missing: made and deleted") || tried != 1 {
 		t.Errorf("it lacks %v, tried accounts %d times, logs %q", err, tried, out.String())
 	}
 	w.blind = "the resource manager does not answer"
-	if err := w.lacking(); err == nil {
+	if err := w.ready(); err == nil {
 		t.Error("it is ready without a resource manager")
 	}
 }
@@ -110,7 +110,7 @@ func TestSiteWatch_SaysReadyOnceNothingIsMissing(t *testing.T) {
 	var out bytes.Buffer
 	w := &siteWatch{p: &process{log: zerolog.New(&out)}, blind: "the resource manager does not answer"}
 	said := func() int { return strings.Count(out.String(), `"message":"ready"`) }
-	w.p.announce(w.lacking())
+	w.p.announce(w.ready())
 	if w.recovered(); said() != 0 || !strings.Contains(out.String(), "serving, but not ready") {
 		t.Errorf("without a resource manager it says\n%s", out.String())
 	}

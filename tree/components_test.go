@@ -42,6 +42,7 @@ var houses = []house{
 	}, nil, nil},
 	// The compiler holds the walls of these: they are packages of their own.
 	{"broker/accounts", "Accounts", "", 40, 400, nil, nil, nil},
+	{"broker/pilots", "Gathers", "", 40, 400, nil, nil, nil},
 	{"broker/lives", "Lives", "", 40, 400, nil, nil, nil},
 	{"broker/tenancy", "Tenancy", "", 40, 400, nil, nil, nil},
 	{"broker/trust", "Trust", "", 40, 400, nil, nil, nil},

@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -124,6 +126,28 @@ func named(f *ast.FuncDecl) string {
 		return f.Name.Name
 	}
 	return strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*") + "." + f.Name.Name
+}
+
+// Whoever meets a package finds what it is.
+func TestDocs_SayWhatEachPackageIs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/internals/PACKAGES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(text), "## Inside the agents")
+	said := map[string]bool{}
+	for _, m := range quoted.FindAllStringSubmatch(table, -1) {
+		said[m[1]] = true
+	}
+	lines, _ := sizes(shippedFiles(t))
+	for _, dir := range slices.Sorted(maps.Keys(lines)) {
+		above, name := path.Split(dir)
+		group := above == "cmd/bourse/" && said[name]
+		if !said[dir] && !said[above+"*"] && !group {
+			t.Errorf("%s does not stand in the table", dir)
+		}
+	}
 }
 
 // Every citation of the glossary has its source, and every source is cited.

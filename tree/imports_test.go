@@ -102,6 +102,7 @@ var rooms = []room{
 	{"broker", []string{"grid", "facts", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"grid", "facts"}, core},
 	{"broker/jobs", []string{"grid", "facts", "agents", "broker/accounts", "broker/lives", "broker/tenancy", "broker/transaction", "broker/trust"}, core}, // the state that follows from facts, and nothing that acts
+	{"broker/pilots", []string{"grid", "facts", "policy/gather", "agents", "broker/jobs", "broker/transaction"}, core},                                    // jobs whose parts wait as pilots
 	{"broker/lives", []string{"grid", "facts"}, core},
 	{"broker/transaction", []string{"grid", "facts", "agents", "agents/retry", "broker/accounts", "broker/lives", "broker/planning", "broker/tenancy", "broker/trust"}, core},
 	{"broker/tenancy", []string{"grid", "facts"}, core},

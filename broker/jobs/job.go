@@ -50,31 +50,16 @@ type submission struct {
 	Array                 *Job // the array whose elements they are; nil: none
 }
 
-// wishes are the parts of a request that most jobs leave out.
+// wishes are what most jobs leave out.
 type wishes struct {
-	Priority int
-	Run      grid.Duration
-	Exit     int
-	Require  grid.Requirement
-	Portion  grid.Portion
-	OneSite  bool
-	Minimize grid.Goal
-	Flexible grid.Duration
-	Fix, Phi int
-	Sizes    []grid.Size
-	Urgency  grid.Urgency
-	After    []grid.Dependency
-	Gap      grid.Duration
-	Gather   *grid.Gather
-	Work     *grid.Work
-	place
-}
-
-// place is where a job may run, and its parts.
-type place struct {
-	Sites, Avoid    []string
-	Parts           []grid.JobPart
-	Together, Apart bool
+	grid.Request // without what kept has of it
+	Priority     int
+	Run          grid.Duration
+	Exit         int
+	After        []grid.Dependency
+	Gap          grid.Duration
+	Gather       *grid.Gather
+	Work         *grid.Work
 }
 
 // fate is what few placed jobs have.
@@ -124,9 +109,8 @@ func (j *Job) take(x grid.Job, near *submission) {
 func (j *Job) ask(r grid.Request, beside wishes) {
 	j.Nodes, j.Length, j.MinPerformance, j.MaxPrice = r.Nodes, r.Length, r.MinPerformance, r.MaxPrice
 	j.Budget, j.Ready, j.Deadline = r.Budget, r.Ready, r.Deadline
-	beside.Require, beside.Portion, beside.OneSite, beside.Minimize, beside.Urgency = r.Require, r.Portion, r.OneSite, r.Minimize, r.Urgency
-	beside.Flexible, beside.Fix, beside.Phi, beside.Sizes = r.Flexible, r.Fix, r.Phi, r.Sizes
-	beside.place = place{r.Sites, r.Avoid, r.Parts, r.Together, r.Apart}
+	r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.Budget, r.Ready, r.Deadline = 0, 0, 0, 0, 0, 0, 0
+	beside.Request = r
 	if j.wishes = &noWishes; beside.some() {
 		j.wishes = &beside
 	}
@@ -134,18 +118,15 @@ func (j *Job) ask(r grid.Request, beside wishes) {
 
 // some reports whether any wish is set.
 func (w *wishes) some() bool {
-	m := &w.Require
-	return w.Priority != 0 || w.Run != 0 || w.Exit != 0 || w.OneSite || w.Minimize != 0 || w.Flexible != 0 || w.Fix != 0 || w.Phi != 0 || len(w.Sizes) > 0 ||
-		w.Urgency != 0 || len(w.After) > 0 || w.Gap != 0 || w.Gather != nil || w.Work != nil || len(w.Sites) > 0 || len(w.Avoid) > 0 || len(w.Parts) > 0 || !w.Portion.Whole() ||
-		m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0
+	return !w.Plain() || w.Priority != 0 || w.Run != 0 || w.Exit != 0 || len(w.After) > 0 || w.Gap != 0 || w.Gather != nil || w.Work != nil
 }
 
 // Request is the job's present request.
 func (j *Job) Request() grid.Request {
-	return grid.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice,
-		Budget: j.Budget, Ready: j.Ready, Deadline: j.Deadline, Require: j.Require, Portion: j.Portion, OneSite: j.OneSite, Minimize: j.Minimize,
-		Flexible: j.Flexible, Fix: j.Fix, Phi: j.Phi, Sizes: j.Sizes, Urgency: j.Urgency,
-		Sites: j.Sites, Avoid: j.Avoid, Parts: j.Parts, Together: j.Together, Apart: j.Apart}
+	r := j.wishes.Request
+	r.Nodes, r.Length, r.MinPerformance, r.MaxPrice = j.Nodes, j.Length, j.MinPerformance, j.MaxPrice
+	r.Budget, r.Ready, r.Deadline = j.Budget, j.Ready, j.Deadline
+	return r
 }
 
 // Whole is the job as its user would submit it now.

@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -67,5 +68,58 @@ func TestJob_KeepsAllThatWasHandedIn(t *testing.T) {
 	}
 	if a, b := NewJob(plain), NewJob(plain); a.wishes != b.wishes || a.fate != b.fate {
 		t.Error("what few jobs have takes room in one that has none of it")
+	}
+}
+
+// A job keeps whatever is asked for, each field by itself: one that is forgotten would be lost
+// with the first image.
+func TestJob_KeepsEachFieldOfARequest(t *testing.T) {
+	t.Parallel()
+	fields := 0
+	each(reflect.TypeFor[grid.Job](), nil, func(path []int) {
+		var x grid.Job
+		f := reflect.ValueOf(&x).Elem().FieldByIndex(path)
+		name := reflect.TypeFor[grid.Job]().FieldByIndex(path).Name
+		if reflect.TypeFor[grid.Job]().Field(path[0]).Name == "Array" { // an array keeps its own
+			return
+		}
+		fields++
+		some(f)
+		if got := NewJob(x).Whole(); !reflect.DeepEqual(got, x) {
+			t.Errorf("%s: %+v became %+v", name, x, got)
+		}
+	})
+	if fields < 35 {
+		t.Errorf("only %d fields were tried", fields)
+	}
+}
+
+// each visits the fields of a type that are no structures, by their paths.
+func each(of reflect.Type, path []int, visit func([]int)) {
+	for i := range of.NumField() {
+		p := append(slices.Clone(path), i)
+		if f := of.Field(i); f.Type.Kind() == reflect.Struct {
+			each(f.Type, p, visit)
+		} else if f.IsExported() {
+			visit(p)
+		}
+	}
+}
+
+// some sets a field to a value that it does not have by itself.
+func some(f reflect.Value) {
+	switch f.Kind() {
+	case reflect.Bool:
+		f.SetBool(true)
+	case reflect.String:
+		f.SetString("x")
+	case reflect.Slice:
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		f.SetUint(1)
+	default:
+		f.SetInt(1)
 	}
 }

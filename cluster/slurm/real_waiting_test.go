@@ -79,7 +79,8 @@ func TestReal_WhatWaitsIsNotWhatCouldStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		settled := find(long).State == grid.ManagedRunning && find(array+"_2").State == grid.ManagedRunning && find(array+"_3").Why == "JobArrayTaskLimit" &&
-			find(jobs["a node"]).Why == "ReqNodeNotAvail" && find(jobs["the partition"]).Why == "PartitionDown"
+			find(jobs["a node"]).Why == "ReqNodeNotAvail" && find(jobs["the partition"]).Why == "PartitionDown" &&
+			find(jobs["one of two"]).State == grid.ManagedPending // it has a reason for each partition, and shows one at a time
 		if settled {
 			break
 		}

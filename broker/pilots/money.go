@@ -1,4 +1,4 @@
-package broker
+package pilots
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // the work while no transaction has it.
 
 // record records how far a job is.
-func (gs *gathers) record(x *gatherJob, f facts.Gathered, out *agents.Outbox) {
+func (gs *Gathers) record(x *job, f facts.Gathered, out *agents.Outbox) {
 	f.Job, f.State, f.Pending = x.job.Name, x.state, x.aside()
 	f.State.Parts, f.State.Pilots = slices.Clone(x.state.Parts), slices.Clone(x.state.Pilots)
 	left := x.job.SetAside()
@@ -21,22 +21,22 @@ func (gs *gathers) record(x *gatherJob, f facts.Gathered, out *agents.Outbox) {
 		left -= f.Idled[i].Posted
 	}
 	f.Pending = min(f.Pending, max(left, 0)+gs.room(x))
-	gs.Record(f, out)
+	gs.rec.Record(f, out)
 }
 
 // room is what may be set aside beyond what is.
-func (gs *gathers) room(x *gatherJob) grid.Credits {
-	return max(0, min(gs.Accounts.Left(), gs.Accounts.UserLeft(x.job.User)))
+func (gs *Gathers) room(x *job) grid.Credits {
+	return max(0, min(gs.rec.Accounts.Left(), gs.rec.Accounts.UserLeft(x.job.User)))
 }
 
 // idling is what so many node-seconds cost in a group.
-func (gs *gathers) idling(p grid.Price, nodeSeconds int64) grid.Credits {
+func (gs *Gathers) idling(p grid.Price, nodeSeconds int64) grid.Credits {
 	return grid.Cost(p, grid.Duration(nodeSeconds)*grid.Second)
 }
 
 // aside is what is to be set aside: at the dearest group's price all idling that may still come,
 // and the work while no transaction has it.
-func (x *gatherJob) aside() grid.Credits {
+func (x *job) aside() grid.Credits {
 	most := grid.Price(0)
 	for i := range x.state.Parts {
 		most = max(most, x.state.Parts[i].Price)
@@ -55,16 +55,16 @@ func (x *gatherJob) aside() grid.Credits {
 
 // work is the most that is paid for the work: twice what it costs at the groups' prices, and no
 // more than the job's budget.
-func (x *gatherJob) work() grid.Credits { return min(x.job.Budget, 2*x.cost()) }
+func (x *job) work() grid.Credits { return min(x.job.Budget, 2*x.cost()) }
 
 // cost is what the work costs at the groups' prices.
-func (x *gatherJob) cost() (sum grid.Credits) {
+func (x *job) cost() (sum grid.Credits) {
 	for i := range x.state.Parts {
 		sum += x.costOf(i)
 	}
 	return sum
 }
 
-func (x *gatherJob) costOf(i int) grid.Credits {
+func (x *job) costOf(i int) grid.Credits {
 	return grid.Cost(x.state.Parts[i].Price, x.job.Parts[i].Length).Times(x.job.Parts[i].Nodes)
 }

@@ -1,4 +1,4 @@
-package broker
+package pilots
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 // another job's pilots or another part's does not count.
 func TestGather_APilotThatIsNamedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
-	x := &gatherJob{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}, {Site: "south"}}}}
+	x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}, {Site: "south"}}}}
 	x.look.Fits, x.look.Room = make([]bool, 2), make([]int, 2)
 	over := func(tx uint64, part, number int) agents.PilotIs {
 		id := grid.LegID{Tx: grid.TxID{Broker: "vo1", Seq: tx}, Leg: part + grid.MaxParts*number}

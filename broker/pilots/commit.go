@@ -1,4 +1,4 @@
-package broker
+package pilots
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // How a gather begins and ends: with its job, and with the transaction on its pilots' nodes.
 
 // commit begins the transaction on the pilots' nodes.
-func (gs *gathers) commit(now grid.Time, x *gatherJob, out *agents.Outbox) {
+func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) {
 	j := x.job
 	f := gs.co.NewTx(j.Name, len(j.Parts))
 	f.Alternative = 1
@@ -36,9 +36,9 @@ func (gs *gathers) commit(now grid.Time, x *gatherJob, out *agents.Outbox) {
 	x.tx = gs.co.Open(now, f, run, false, out)
 }
 
-// decided goes on after a transaction of a job that is gathered. It reports false for any other.
-func (gs *gathers) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) bool {
-	x := gs.of[gs.Names[t.Job().Name]]
+// Decided goes on after a transaction of a job that is gathered. It reports false for any other.
+func (gs *Gathers) Decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) bool {
+	x := gs.of[gs.rec.Names[t.Job().Name]]
 	if x == nil || x.tx != t {
 		return false
 	}
@@ -57,33 +57,33 @@ func (gs *gathers) decided(now grid.Time, t *transaction.Tx, out *agents.Outbox)
 	return true
 }
 
-// giveUp has the pilots of a job leave that its user has withdrawn.
-func (gs *gathers) giveUp(now grid.Time, j *jobs.Job, out *agents.Outbox) {
+// GiveUp has the pilots of a job leave that its user has withdrawn.
+func (gs *Gathers) GiveUp(now grid.Time, j *jobs.Job, out *agents.Outbox) {
 	if x := gs.of[j]; x != nil && x.tx == nil {
 		gs.at(x, now, out)
 	}
 }
 
 // end drops a job whose pilots are all over.
-func (gs *gathers) end(now grid.Time, x *gatherJob, out *agents.Outbox) {
-	if x.job.SetAside() > 0 && gs.Names[x.job.Name] == x.job {
+func (gs *Gathers) end(now grid.Time, x *job, out *agents.Outbox) {
+	if x.job.SetAside() > 0 && gs.rec.Names[x.job.Name] == x.job {
 		x.g.Save(&x.state)
 		gs.record(x, facts.Gathered{}, out)
 	}
 	delete(gs.of, x.job)
 }
 
-// start goes on with the jobs on record.
-func (gs *gathers) start(now grid.Time, out *agents.Outbox) {
-	for _, j := range gs.Jobs {
+// Start goes on with the jobs on record.
+func (gs *Gathers) Start(now grid.Time, out *agents.Outbox) {
+	for _, j := range gs.rec.Jobs {
 		if j.Gather != nil && (j.State.Open() || j.SetAside() > 0 || j.Gathering() != nil && len(j.Gathering().Pilots) > 0) {
-			gs.begin(now, j, out)
+			gs.Begin(now, j, out)
 		}
 	}
 }
 
-// unsoundGather says what is wrong with how a job is to be gathered; no reason: nothing is.
-func unsoundGather(j *grid.Job) grid.Reason {
+// Unsound says what is wrong with how a job is to be gathered; no reason: nothing is.
+func Unsound(j *grid.Job) grid.Reason {
 	if j.Gather == nil {
 		return grid.Reason{}
 	}
@@ -92,21 +92,21 @@ func unsoundGather(j *grid.Job) grid.Reason {
 		p := &j.Parts[i]
 		switch {
 		case len(p.Sites) != 1 || slices.Contains(had, p.Sites[0]):
-			return reason(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
+			return grid.Because(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
 		case p.Length != j.Parts[0].Length || p.Offset != 0:
-			return reason(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
+			return grid.Because(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
 		}
 		had = append(had, p.Sites[0])
 	}
 	switch g := j.Gather; {
 	case j.Array.Some():
-		return reason(grid.Invalid, "gather: an array cannot be gathered; submit a job for each index")
+		return grid.Because(grid.Invalid, "gather: an array cannot be gathered; submit a job for each index")
 	case g.Deadline < 0 || g.Deadline > gather.MostLength*grid.Second:
-		return reason(grid.Invalid, "gather: a deadline of %s must be 0 to %d s", g.Deadline.Words(), gather.MostLength)
+		return grid.Because(grid.Invalid, "gather: a deadline of %s must be 0 to %d s", g.Deadline.Words(), gather.MostLength)
 	}
-	x := gatherJob{job: jobs.NewJob(*j)}
+	x := job{job: jobs.NewJob(*j)}
 	if o := x.order(); o.Check() != nil {
-		return reason(grid.Invalid, "gather: %v", o.Check())
+		return grid.Because(grid.Invalid, "gather: %v", o.Check())
 	}
 	return grid.Reason{}
 }

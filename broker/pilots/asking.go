@@ -1,0 +1,111 @@
+package pilots
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/transaction"
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/gather"
+)
+
+// ask asks the sites what is there, and tells them what is wanted.
+func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
+	gs.ref++
+	x.ref, x.waits = gs.ref, make([]bool, len(x.state.Parts))
+	n := len(x.state.Parts)
+	x.look = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}
+	for i := range x.waits {
+		x.waits[i] = true
+	}
+	gs.tell(x, out)
+	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
+}
+
+// tell sends each site all that is wanted of it.
+func (gs *Gathers) tell(x *job, out *agents.Outbox) {
+	o := x.order()
+	for i := range x.state.Parts {
+		p := &x.state.Parts[i]
+		m := agents.PilotsRequest{Ref: x.ref, Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
+			Nodes: x.job.Parts[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second}
+		if x.g != nil {
+			x.g.Wants(func(part, number int, granted int64, leave bool) {
+				if part == i && len(m.Orders) < agents.MaxPilots {
+					m.Orders = append(m.Orders, agents.PilotOrder{Pilot: x.pilot(part, number), Granted: grid.Duration(granted) * grid.Second, Leave: leave})
+				}
+			})
+		}
+		out.Send(transaction.SiteID(p.Site), m)
+	}
+}
+
+// pilot is the identity of a pilot.
+func (x *job) pilot(part, number int) grid.LegID {
+	return grid.LegID{Tx: x.state.ID, Leg: part + grid.MaxParts*number}
+}
+
+// Answered takes a site's answer. The last awaited one ends the wait.
+func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out *agents.Outbox) {
+	var x *job
+	for _, o := range gs.of {
+		if o.ref == m.Ref && m.Ref != 0 {
+			x = o
+		}
+	}
+	if x == nil {
+		return // it came too late
+	}
+	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
+	if i < 0 || !x.waits[i] {
+		return
+	}
+	x.waits[i] = false
+	x.take(i, m)
+	if m.Refusal.Refused() && x.g == nil {
+		gs.postpone(x, m.Refusal, out)
+	}
+	if !slices.Contains(x.waits, true) {
+		gs.round(now, x, out)
+	}
+}
+
+// take takes what a site says of a part.
+func (x *job) take(i int, m agents.Pilots) {
+	p := &x.state.Parts[i]
+	if p.Group == "" && m.Group != "" {
+		p.Group, p.Cluster, p.Price = m.Group, m.Cluster, m.Price
+	}
+	x.look.Fits[i], x.look.Room[i] = m.Fits && !m.Refusal.Refused(), m.Room
+	for _, is := range m.Pilots {
+		part, number := is.Pilot.Leg%grid.MaxParts, is.Pilot.Leg/grid.MaxParts
+		again := slices.ContainsFunc(x.look.Pilots, func(s gather.Sight) bool { return s.Part == i && s.Pilot == number })
+		if is.Pilot.Tx != x.state.ID || part != i || again { // one that a site names twice would be paid twice
+			continue
+		}
+		s := gather.Sight{Part: i, Pilot: number, Begin: gather.Never, Words: is.Reason.Detail}
+		if is.Begin > 0 {
+			s.Begin = x.seconds(is.Begin)
+		}
+		switch is.State {
+		case grid.PilotRuns:
+			s.State = gather.Running
+		case grid.PilotDenied:
+			s.State = gather.Denied
+		case grid.PilotUnknown:
+			s.State = gather.Vanished
+		case grid.PilotOver:
+			s.State, s.End = gather.Ended, x.seconds(is.End.Add(grid.Second-1))
+		default:
+			continue
+		}
+		x.look.Pilots = append(x.look.Pilots, s)
+	}
+}
+
+// waited ends the wait: the round goes on with what is known.
+func (gs *Gathers) waited(now grid.Time, m waited, out *agents.Outbox) {
+	if x := gs.of[gs.rec.Names[m.Job]]; x != nil && x.ref == m.Ref && slices.Contains(x.waits, true) {
+		gs.round(now, x, out)
+	}
+}
