@@ -379,7 +379,11 @@ func (b *Backend) dropped(e *entry) {
 	case e.submitted == 0:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
 	case e.last == nil && e.submitted >= b.began && (e.denied || e.seen.asOf.Sub(e.submitted) < remembered):
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotDenied, Reason: cmp.Or(p.why, grid.Because(grid.NoCluster, "the resource manager has not taken it"))})
+		state := grid.PilotDenied
+		if !e.denied && p.why.Code == grid.NoCluster { // its submission has failed, and nobody has refused it
+			state = grid.PilotOver
+		}
+		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: state, Reason: cmp.Or(p.why, grid.Because(grid.BadState, "the resource manager has not taken it"))})
 	default:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotUnknown, Reason: grid.Because(grid.Unknown, "the resource manager no longer knows it")})
 	}

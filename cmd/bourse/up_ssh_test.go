@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/process/federation"
-	"github.com/bourse-grid/bourse/tree/thorough"
 )
 
 // sshHere is a program named ssh: it runs its last argument here, with the home and the Slurm
@@ -174,7 +173,7 @@ func (l *laptop) bourse(args ...string) (string, error) {
 
 // waveSeconds is the length of the job, and waveIdle what its pilots may idle, in node-seconds.
 const (
-	waveSeconds = 240
+	waveSeconds = 600
 	waveNodes   = 2 + 3
 	waveIdle    = waveSeconds * waveNodes
 )
@@ -441,5 +440,3 @@ func (l *laptop) idles(name string) {
 		return ok && (j.State != "waiting" && j.State != "gathering" || j.Reason != nil && strings.Contains(j.Reason.Detail, " idles"))
 	})
 }
-
-var _ = thorough.Only
