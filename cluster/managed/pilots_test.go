@@ -19,3 +19,16 @@ func TestPossible_ABeginLiesBetweenTheSubmissionAndNow(t *testing.T) {
 		}
 	}
 }
+
+// Work in a pilot is the pilot's job to the manager, submitted long before the work was. It is known
+// all the same when it has ended, though no look has shown it before. Other work so old is not it.
+func TestJobIs_WorkInAPilotHasThePilotsSubmission(t *testing.T) {
+	t.Parallel()
+	ended := &grid.ManagedJob{Number: "7", Name: "bourse.north.w", In: "bourse.north.p", State: grid.ManagedEnded, Nodes: []string{"n1"}, Submit: 10_000}
+	for in, want := range map[string]jobSeen{"bourse.north.p": over, "bourse.north.q": noJob, "": noJob} {
+		e := &entry{name: ended.Name, in: in, submitted: 70_000}
+		if state, _, _ := e.jobIs([]*grid.ManagedJob{ended}, 6000); state != want {
+			t.Errorf("of work in %q it is %v, must be %v", in, state, want)
+		}
+	}
+}
