@@ -18,6 +18,9 @@ export GOGC := 400
 # is left out (package tree/thorough).
 export BOURSE_CHECK := all
 
+# The commit of the last release.
+RELEASED = $(shell awk '/^v/ {c = $$3} END {print c}' cmd/bourse/version/releases.txt)
+
 STEPS := fmt vet lint vuln test race plants determinism
 
 # Stops at the first step that fails, and says of each how long it took.
@@ -32,6 +35,8 @@ check:
 	printf "$$times%7d s  in all\n" $$(($$(date +%s) - total)); [ -z "$$failed" ]
 	@if tools/vuln.sh --reaches; then echo "check: all passed"; else \
 		echo "check: all passed, but nobody has looked for known vulnerabilities: the database cannot be reached"; fi
+	@git cat-file -e '$(RELEASED)^{commit}' 2>/dev/null || \
+		echo "check: nobody has upgraded from the last release, because its commit is not here: git fetch --unshallow, then make upgrade-drill"
 
 build:
 	go build -ldflags "-X github.com/bourse-grid/bourse/cmd/bourse/version.commit=$$(git rev-parse HEAD 2>/dev/null)" -o bourse ./cmd/bourse

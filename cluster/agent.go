@@ -21,6 +21,9 @@ import (
 // Config says whose cluster it is.
 type Config struct {
 	Site agents.ID // to which the cluster reports
+	// Groups are those of its backend, for the record of their sizes; nil: sizes are not on
+	// record.
+	Groups []grid.Group
 	// Volatile makes the cluster record only what reports need, because it will not
 	// outlive its process: for simulations in virtual time.
 	Volatile bool
@@ -54,6 +57,7 @@ type Agent struct {
 	number int       // locks and confirmations so far
 	begun  grid.Time // when the local work began
 	fed    bool      // the local work has begun
+	sizes  []grid.GroupNodes
 	now    grid.Time // of the current message; before the first, how far earlier lives got
 
 	// What a restart resets.
@@ -142,7 +146,9 @@ func (a *Agent) start(now grid.Time, m agents.Started, out *agents.Outbox) {
 	a.out, a.now = out, now
 	if !a.fed {
 		at = now
-		a.Record(facts.WorkBegun{At: now})
+		a.Record(facts.WorkBegun{At: now, Groups: grid.Sizes(a.cfg.Groups, nil)})
+	} else if a.sizes != nil && !grid.SameSizes(a.cfg.Groups, a.sizes) {
+		a.Record(facts.NodesSet{Groups: grid.Sizes(a.cfg.Groups, a.sizes)})
 	}
 	a.backend.Begin(a, a.life(at, now, m.Nonce))
 	for l := range a.each {

@@ -78,7 +78,9 @@ func (a *Agent) apply(at grid.Time, f agents.Fact) (news *lock) {
 	case facts.ClusterImage:
 		a.load(f)
 	case facts.WorkBegun:
-		a.begun, a.fed = f.At, true
+		a.begun, a.fed, a.sizes = f.At, true, f.Groups
+	case facts.NodesSet:
+		a.sizes = grid.WithoutPast(f.Groups)
 	case facts.NodesLocked:
 		a.number++
 		a.keep(&lock{LockMemory: facts.LockMemory{NodesLocked: f, State: facts.LockHeld}})
@@ -174,7 +176,7 @@ func (a *Agent) lockMoved(at grid.Time, f facts.LockMoved) (news *lock) {
 
 // Image returns everything the cluster keeps as one fact.
 func (a *Agent) Image() agents.Fact {
-	f := facts.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed}
+	f := facts.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed, Sizes: slices.Clone(a.sizes)}
 	for l := range a.each {
 		f.Locks = append(f.Locks, l.LockMemory)
 	}
@@ -203,7 +205,7 @@ func rank(locks []facts.LockMemory) {
 // load replaces the locks by those of an image. For work on time-shared nodes the image
 // says, apart from the lock's state, whether it had begun and when it ended.
 func (a *Agent) load(f facts.ClusterImage) {
-	a.now, a.begun, a.fed, a.past = f.At, f.Begun, f.Fed, past{}
+	a.now, a.begun, a.fed, a.past, a.sizes = f.At, f.Begun, f.Fed, past{}, f.Sizes
 	clear(a.locks)
 	a.order, a.number, a.beside = nil, len(f.Locks), 0
 	for _, x := range f.Locks {

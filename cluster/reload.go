@@ -84,11 +84,25 @@ func (a *Agent) Loses(to Nodes) []grid.LegID {
 	return a.rehearse(a.now, 1, a.Image().(facts.ClusterImage), to.New()).lost
 }
 
+// Given lists the names of a group's nodes that locks have, each once.
+func (a *Agent) Given(group string) (names []string) {
+	for l := range a.each {
+		for _, n := range l.Names {
+			if l.What.Group == group && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
 // renew lets a backend take the place of the present one, and returns its groups.
 func (a *Agent) renew(now grid.Time, m agents.ClusterReload, image facts.ClusterImage, to Nodes) (groups []grid.GroupNodes) {
-	for _, g := range to.Groups {
-		groups = append(groups, grid.GroupNodes{Group: g.Name, Nodes: g.Nodes})
+	before := a.sizes
+	if before == nil { // of an earlier build's journal
+		before = grid.Sizes(a.cfg.Groups, nil)
 	}
+	groups = grid.Sizes(to.Groups, before)
 	a.Record(facts.NodesSet{Groups: groups, Force: m.Force, Why: m.Why})
 	b := to.New()
 	b.Replay(a.now, image)

@@ -71,9 +71,10 @@ type (
 // records none of them.
 type (
 	// WorkBegun says from which instant on a cluster receives its local work: the zero of
-	// its trace or model.
+	// its trace or model. It is the first fact of a cluster, and says how large its groups are.
 	WorkBegun struct {
-		At grid.Time `json:"at"`
+		At     grid.Time         `json:"at"`
+		Groups []grid.GroupNodes `json:"groups,omitempty"`
 	}
 	// JobQueued says that a local job waits. It carries the whole job, so that the cluster
 	// can go on after a restart.
@@ -114,9 +115,10 @@ type (
 		Start    grid.Time     `json:"start,omitempty"` // in an image: when it started
 		When     grid.Time     `json:"when,omitempty"`  // if it is recorded later
 	}
-	// NodesSet says that a running cluster goes on with other nodes or other local work,
-	// and which groups it now has. The locks that it loses follow. Its next life goes by
-	// the file, whatever this says. Its site records the same once it knows.
+	// NodesSet says that a cluster goes on with other nodes or other local work, and which
+	// groups it now has: after a reload, or because a life begins by another file than the one
+	// before. The locks that it loses follow. Its next life goes by the file, whatever this
+	// says. Of a reload its site records the same once it knows.
 	NodesSet struct {
 		Groups []grid.GroupNodes `json:"groups"`
 		Force  bool              `json:"force,omitempty"` // the operator let it take nodes away from legs
@@ -158,6 +160,8 @@ type (
 		Outages []NodesDown    `json:"outages"`
 		Servers []ServerMemory `json:"servers,omitempty"` // on a cluster of deadlines, by group
 		Pilots  []PilotMemory  `json:"pilots,omitempty"`  // in the order in which they were claimed
+
+		Sizes []grid.GroupNodes `json:"sizes,omitempty"` // of its groups, as far as they are on record
 	}
 	// ServerMemory is what a cluster of deadlines keeps about a group.
 	ServerMemory struct {

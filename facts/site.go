@@ -54,9 +54,11 @@ type (
 		Proof grid.Proof `json:"proof,omitzero"` // of the answer on which it relies
 	}
 	// SiteBegun says that a site begins a life in which it proves its answers. With it a
-	// later life can tell what its journal has lost.
+	// later life can tell what its journal has lost. The first one, and one that begins by a
+	// file with other sizes, says how large the groups are.
 	SiteBegun struct {
-		Epoch uint64 `json:"epoch"`
+		Epoch  uint64            `json:"epoch"`
+		Groups []grid.GroupNodes `json:"groups,omitempty"`
 	}
 	// LifeSeen says that a site has heard of a life of a broker that is later than all
 	// before.
@@ -100,6 +102,8 @@ type (
 		Maintained  uint64           `json:"maintained,omitempty"`  // how many there have been
 
 		Epochs []SiteEpoch `json:"epochs,omitempty"` // its own lives, the latest few, in order
+
+		Sizes []grid.GroupNodes `json:"sizes,omitempty"` // of its groups, as far as they are on record
 	}
 	// SiteEpoch is a life of the site itself.
 	SiteEpoch struct {

@@ -47,7 +47,7 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	if nodes.close != nil {
 		defer nodes.close()
 	}
-	behind := cluster.New(cluster.Config{Site: site}, nodes.nodes.New())
+	behind := cluster.New(cluster.Config{Site: site, Groups: nodes.nodes.Groups}, nodes.nodes.New())
 	// between two steps of the cluster: a reload makes another backend
 	reconciler := func() *managed.Backend { return behind.Backend().(*managed.Backend) }
 	watch := newSiteWatch(p, cfg)

@@ -44,7 +44,7 @@ func readSite(file string) ([]byte, *configs.SiteProcess, error) {
 }
 
 // atRunTime are the keys at the top level of the file that a reload applies at once. What is
-// of [[vo]], shares and accounts is told in words of its own.
+// of [[vo]] and shares is told in words of its own.
 var (
 	atRunTime = slices.Concat([]string{"vo", "vo_share", "vo_shares", "account"}, terms, simulated)
 	terms     = []string{"group", "price", "price_file", "price_repeat", "pricing", "limits", "hold", "in_doubt", "cap", "penalty",
@@ -154,9 +154,6 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 	}
 	if f.cfg.VOShare != to.VOShare || !slices.Equal(f.cfg.VOShares, to.VOShares) {
 		c.words = append(c.words, "shares of VOs")
-	}
-	if !slices.EqualFunc(f.cfg.Mapping(), to.Mapping(), configs.Account.Same) {
-		c.words = append(c.words, "accounts")
 	}
 	return c, nil
 }

@@ -44,7 +44,8 @@ func (c *rereading) settings(text []byte) (err error) {
 	}
 	c.found()
 	for _, x := range c.changes {
-		if top, _, _ := strings.Cut(strings.ReplaceAll(x.Key, ":", " "), " "); !slices.Contains([]string{"vo", "vo_share", "vo_shares", "account"}, top) {
+		top, _, _ := strings.Cut(strings.ReplaceAll(x.Key, ":", " "), " ")
+		if !slices.Contains([]string{"vo", "vo_share", "vo_shares"}, top) || strings.Contains(x.Key, " account ") {
 			c.words = append(c.words, fmt.Sprintf("%s: %s is now %s", x.Key, cmp.Or(x.Was, "nothing"), cmp.Or(x.Is, "nothing")))
 		}
 	}
@@ -122,17 +123,29 @@ func (c *rereading) rehearse(ctx context.Context, w api.ReloadWish, r *api.Reloa
 			return err
 		}
 	}
-	if said.Legs == 0 || w.Force || w.DryRun {
+	if said.Legs == 0 || w.Force {
 		return nil
 	}
-	return fmt.Errorf("%s. --dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: no start goes by one that takes them away",
-		takes(said.Legs, &r.Lost[0]))
+	why := takes(said.Legs, &r.Lost[0])
+	if w.DryRun {
+		r.Refused = why
+		return nil
+	}
+	return fmt.Errorf("%s. --dry-run lists them; --force takes the nodes, with refund and penalty. To keep them, put the file back as it was: no start goes by one that takes them away", why)
 }
 
-// takes says from whom a file takes nodes away.
+// takes says from whom a file takes nodes, or an account, away.
 func takes(legs int, first *api.LostLeg) string {
-	return fmt.Sprintf("it would take nodes away from legs (%d), the first %s (job %s of %s, %d nodes of %s until %s)",
-		legs, first.Leg, cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"), first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
+	whose := fmt.Sprintf("job %s of %s, ", cmp.Or(first.Job, "none"), cmp.Or(first.User, first.Broker, "nobody"))
+	if first.Broker == "" {
+		whose = "maintenance " + first.Name + ", "
+	}
+	if first.Nodes == 0 { // of none that the site still has
+		whose = "which is over for the site"
+	} else {
+		whose += fmt.Sprintf("%d nodes of %s until %s", first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("it would take away nodes or accounts that are promised to legs (%d), the first %s (%s)", legs, first.Leg, whose)
 }
 
 // losers says whose legs those are.
@@ -141,19 +154,26 @@ func (c *rereading) losers(ctx context.Context, lost []grid.LegID) (list []api.L
 	return list, err
 }
 
-// lostLegs says whose the legs are that lose their nodes.
+// lostLegs says whose the legs are that lose their nodes. Maintenance is a leg of no broker.
 func lostLegs(s *sites.Site, lost []grid.LegID) []api.LostLeg {
 	of := map[grid.LegID]sites.OpenLeg{}
 	for _, l := range s.OpenLegs() {
 		of[l.Leg] = l
 	}
+	names := map[grid.LegID]string{}
+	for _, m := range s.Maintained() {
+		of[m.Leg], names[m.Leg] = sites.OpenLeg{What: m.What}, m.Name
+	}
 	list := make([]api.LostLeg, len(lost))
 	for i, id := range lost {
-		list[i] = api.LostLeg{Leg: id.String(), Broker: id.Tx.Broker}
+		x := api.LostLeg{Leg: id.String(), Broker: id.Tx.Broker, Name: names[id]}
 		if l, known := of[id]; known {
-			list[i].Job, list[i].User, list[i].State = l.Job, l.User, l.State.String()
-			list[i].Group, list[i].Nodes, list[i].Start, list[i].End = l.What.Group, l.What.Nodes, api.Instant(l.What.Start), api.Instant(l.What.End)
+			if x.Job, x.User = l.Job, l.User; id.Tx.Broker != "" {
+				x.State = l.State.String()
+			}
+			x.Group, x.Nodes, x.Start, x.End = l.What.Group, l.What.Nodes, api.Instant(l.What.Start), api.Instant(l.What.End)
 		}
+		list[i] = x
 	}
 	return list
 }

@@ -40,7 +40,7 @@ func (m *memory) Part(i int) agents.Fact {
 // common is what an image has besides legs.
 func (m *memory) common() facts.SiteImage {
 	f := facts.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
-		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs), Sizes: slices.Clone(m.sizes)}
 	for _, x := range m.maintenance {
 		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
 	}
@@ -76,7 +76,7 @@ func (m *memory) load(f facts.SiteImage) {
 // loadCommon loads what an image has besides legs.
 func (m *memory) loadCommon(f facts.SiteImage) {
 	*m = newMemory(m.cfg)
-	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)
+	m.facts, m.epochs, m.sizes = f.Facts, slices.Clone(f.Epochs), slices.Clone(f.Sizes)
 	m.accounts.load(f.Accounts)
 	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
 	for _, x := range f.Maintenance {

@@ -23,6 +23,7 @@ type memory struct {
 	open     openLegs
 	accounts accounts
 	epochs   []facts.SiteEpoch // the site's own lives that prove their answers
+	sizes    []grid.GroupNodes // of the groups, by the last fact that says so
 	wishes
 
 	// This life only.
@@ -93,7 +94,9 @@ func (m *memory) apply(at grid.Time, f agents.Fact) {
 		m.load(f)
 	case facts.SiteDrained, facts.SiteClosed, facts.SiteOpened, facts.MaintenanceSet, facts.MaintenanceOver:
 		m.wishes.apply(f)
-	case facts.SettingChanged, facts.NodesSet: // a life goes by its file
+	case facts.NodesSet:
+		m.sizes = grid.WithoutPast(f.Groups)
+	case facts.SettingChanged: // a life goes by its file
 	default:
 		panic(fmt.Sprintf("sites: cannot apply %s", f.Kind()))
 	}

@@ -35,7 +35,7 @@ func durableStory(cfg Config, promises *queue.PromiseOptions) *tale {
 
 // clusterBorn begins a life of the cluster.
 func (s *tale) clusterBorn() {
-	s.cluster = cluster.New(cluster.Config{Site: theSite}, s.disk.nodes())
+	s.cluster = cluster.New(cluster.Config{Site: theSite, Groups: s.cfg.Groups}, s.disk.nodes())
 	for _, f := range s.disk.facts {
 		s.cluster.Replay(f.at, f.fact)
 	}

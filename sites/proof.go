@@ -23,6 +23,19 @@ func (m *memory) lived(f facts.SiteBegun) {
 		m.epochs = slices.Delete(m.epochs, 0, 1)
 	}
 	m.epochs = append(m.epochs, facts.SiteEpoch{Epoch: f.Epoch, From: m.facts - 1})
+	if f.Groups != nil {
+		m.sizes = grid.WithoutPast(f.Groups)
+	}
+}
+
+// resized lists the groups of a life that begins, if the record does not say how large they
+// are. A journal that an earlier build began gets no such list: that build could not read it,
+// and so could not take the site back.
+func (m *memory) resized() []grid.GroupNodes {
+	if m.sizes == nil && m.facts > 0 || grid.SameSizes(m.cfg.Groups, m.sizes) {
+		return nil
+	}
+	return grid.Sizes(m.cfg.Groups, m.sizes)
 }
 
 // reaches reports whether the journal has everything recorded before an answer was given.

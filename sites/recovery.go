@@ -29,7 +29,7 @@ func (r *recovery) start(t step, m agents.Started) {
 	r.begin(t.now, m.Nonce)
 	r.requests.begin(m.Nonce)
 	if len(r.cfg.Key) > 0 {
-		r.record(t, facts.SiteBegun{Epoch: m.Nonce})
+		r.record(t, facts.SiteBegun{Epoch: m.Nonce, Groups: r.resized()})
 	}
 	for l := range r.open.each {
 		t.out.Row(restartRows[l.State])

@@ -80,6 +80,14 @@ func (s *Site) Page(skip, most int) (list []OpenLeg, more bool) {
 	return list, false
 }
 
+// Maintained lists the windows of maintenance that are set.
+func (s *Site) Maintained() (list []facts.MaintenanceSet) {
+	for _, x := range s.maintenance {
+		list = append(list, x.MaintenanceSet)
+	}
+	return list
+}
+
 // Replay applies a fact of an earlier life.
 func (s *Site) Replay(at grid.Time, f agents.Fact) { s.apply(at, f) }
 

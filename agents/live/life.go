@@ -45,9 +45,10 @@ type life struct {
 	lingering *time.Timer // for the batch
 	alarms    alarms
 	timer     *time.Timer
-	rings     grid.Time // when the timer goes off; 0 if it is not set
-	handled   letter    // the last one, for the report of a panic
-	stepping  bool      // the agent is handling it
+	rings     grid.Time     // when the timer goes off; 0 if it is not set
+	late      grid.Duration // by how much an alarm has rung late at most, if that was logged
+	handled   letter        // the last one, for the report of a panic
+	stepping  bool          // the agent is handling it
 	broken    quarantine
 	limiter   lines.Limiter
 	over      error // if set, nothing is handled any more, for this reason
@@ -208,8 +209,11 @@ func (l *life) receive(ctx actor.Context) {
 	}
 }
 
-// step hands the agent a message and takes the results.
-func (l *life) step(from agents.ID, m agents.Message) {
+// step hands the agent a message, now.
+func (l *life) step(from agents.ID, m agents.Message) { l.stepAt(l.host.clock.now(), from, m) }
+
+// stepAt hands the agent a message and takes the results.
+func (l *life) stepAt(now grid.Time, from agents.ID, m agents.Message) {
 	if l.over != nil {
 		l.count.dropped.Add(1)
 		return
@@ -218,7 +222,6 @@ func (l *life) step(from agents.ID, m agents.Message) {
 	if e := l.log.Debug(); e != nil {
 		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Msg("in")
 	}
-	now := l.host.clock.now()
 	if from != l.id {
 		if place := l.broken.holds(now, from, m); place != "" {
 			l.refuse(now, from, m, place)
@@ -250,10 +253,24 @@ func (l *life) ring(upto ring) {
 	l.ringing.Store(false)
 	l.rings = 0
 	for _, a := range l.alarms.due(l.host.clock.now(), uint64(upto)) {
-		l.step(l.id, a.m)
+		now := l.host.clock.now()
+		l.rung(a.at, now)
+		l.stepAt(now, l.id, a.m)
 	}
 	l.count.alarms.Store(int64(len(l.alarms)))
 	l.setTimer()
+}
+
+// lateAlarm is how late an alarm may ring without a word.
+const lateAlarm = 100 * grid.Millisecond
+
+// rung logs an alarm that rings later than any before: what has a limit, such as a hold, then
+// lasts longer by as much. The machine is too busy, or stood still.
+func (l *life) rung(due, now grid.Time) {
+	if late := now.Sub(due); late > max(l.late, lateAlarm) {
+		l.late = late
+		l.log.Info().Int64("late_ms", int64(late)).Msg("an alarm rings later than any before: the machine is busy")
+	}
 }
 
 // setTimer sets the timer for the earliest alarm. One that is already due rings after all

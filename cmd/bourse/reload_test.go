@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -172,14 +173,18 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	}
 	write(sized("10"))
 	refused("fewer nodes than are promised", "--force takes the nodes")
-	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job kept-job-") {
+	if out, err := u.run(t, u.own, "site", "reload", "north", "--dry-run"); exitCode(err) != 1 || !strings.Contains(err.Error(), "unless you say --force, with refund and penalty: it would take away") || !strings.Contains(out, "would be lost: job kept-job-") {
 		t.Errorf("a dry run: %v\n%s", err, out)
 	}
 	write(bytes.Replace(sized("10"), []byte(`name = "north"`), []byte(`name = "south"`), 1))
 	refused("a file of another site", "is now the file of site")
-	write(sized("70"))
-	if r := u.reload(t); !slices.Equal(r.Changed, []string{"group main: nodes: 64 is now 70"}) || r.Legs > 0 {
-		t.Errorf("more nodes: %+v", r)
+	dearer := regexp.MustCompile(`\nprice = [0-9.]+`).ReplaceAll(sized("70"), []byte("\nprice = 3.25"))
+	write(append(dearer, "[limits]\nmin_notice = \"1h\"\n"...))
+	if r := u.reload(t); len(r.Changed) != 3 || r.Changed[0] != "group main: nodes: 64 is now 70" || !strings.HasSuffix(r.Changed[1], " is now 3.25") || r.Changed[2] != "limits: min_notice: nothing is now 1h" || r.Legs > 0 {
+		t.Errorf("a price, more nodes and a limit: %+v", r)
+	}
+	if out, err := u.run(t, u.own, "reservations", "--at", "north", "--json"); err != nil || !strings.Contains(out, "kept-job") || !strings.Contains(out, "others-job") {
+		t.Errorf("the site keeps %v\n%s", err, out)
 	}
 	write(sized("10"))
 	if out, err := u.run(t, u.own, "site", "reload", "north", "--force", "--why", "sold"); err != nil || !strings.Contains(out, "lost: job kept-job-") {
@@ -190,6 +195,9 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 	}
 	write(kept)
 	u.reload(t)
+	if out, _, err := runCommand(t.Context(), "journal", "verify", u.dir); err != nil || !strings.Contains(out, "no invariant is broken") {
+		t.Errorf("journal verify: %v\n%s", err, out)
+	}
 
 	ca, err := certificate.OpenAuthority(filepath.Join(u.dir, "vo1", federation.CaFolder), nil)
 	if err != nil {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +15,8 @@ import (
 // ofShadow are the flags of bourse site that go with --shadow.
 var ofShadow = []string{"record", "slurm-conf", "qos", "assoc", "zone", "events", "every", "for", "demand", "asks", "report", "json"}
 
-// A recorded Slurm is followed in virtual time, and the report of the file of events is the
-// same; windows may be asked for by a record of their own. What contradicts itself is refused.
+// A run of a real controller, Slurm 22.05.8, is followed in virtual time. The report of the file
+// of events is the same, and so are plain sums of what the file says; windows may be asked for by a record of their own. What contradicts itself is refused.
 func TestSiteShadow_FollowsARecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,8 +39,9 @@ func TestSiteShadow_FollowsARecord(t *testing.T) {
 	if again, _, err := runCommand(t.Context(), "site", file, "--shadow", "--report", "--events", events, "--json"); err != nil || again != out {
 		t.Errorf("%v, the report of the events is\n%s\nand was\n%s", err, again, out)
 	}
+	summedUp(t, events, &r)
 	shown, _, err := runCommand(t.Context(), "site", file, "--shadow", "--report", "--events", events)
-	for _, want := range []string{"nothing was reserved", "would have been sold", "longer waits, by plan", "08:00"} {
+	for _, want := range []string{"nothing was reserved", "would have been sold", "longer waits, by plan", "verdict                        too little to tell\n", "08:00"} {
 		if err != nil || !strings.Contains(shown, want) {
 			t.Errorf("%v, no %q in\n%s", err, want, shown)
 		}
@@ -76,5 +79,58 @@ func TestSiteShadow_FollowsARecord(t *testing.T) {
 		if _, _, err := runCommand(t.Context(), args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
+	}
+}
+
+// summedUp holds a report against sums of the lines of its file of events, read without the
+// types that wrote them.
+func summedUp(t *testing.T, events string, r *shadow.Report) {
+	t.Helper()
+	text, err := os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type window struct {
+		Nodes, Length, By float64 // times in seconds, money in credits
+		Fare              struct{ Base, Additive float64 }
+		Delayed           []struct {
+			Job       string
+			Nodes, By float64
+		}
+	}
+	var looks, sold, refused, inTheWay int
+	var soldTime, fares, delayed, met float64
+	late := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		var e struct {
+			Looked                  *struct{}
+			Sold, Refused, InTheWay *window
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Looked != nil:
+			looks++
+		case e.Sold != nil:
+			sold++
+			soldTime += e.Sold.Nodes * e.Sold.Length
+			fares += e.Sold.Fare.Base + e.Sold.Fare.Additive
+			for _, d := range e.Sold.Delayed {
+				delayed += d.Nodes * d.By
+				late[d.Job] = true
+			}
+		case e.Refused != nil:
+			refused++
+		case e.InTheWay != nil:
+			inTheWay++
+			met += e.InTheWay.Nodes * e.InTheWay.By
+		}
+	}
+	whole := func(x, unit float64) int { return int(math.Round(x * unit)) }
+	got := []int{r.Looks, r.Sold, r.Asked, int(r.SoldTime), int(r.Income()), r.Delayed.Jobs, int(r.Delayed.Time), r.InTheWay.Jobs, int(r.InTheWay.Time)}
+	want := []int{looks, sold, sold + refused, whole(soldTime, 1e3), whole(fares, 1e6), len(late), whole(delayed, 1e3), inTheWay, whole(met, 1e3)}
+	if !slices.Equal(got, want) {
+		t.Errorf("the report says %v, its events %v", got, want)
 	}
 }

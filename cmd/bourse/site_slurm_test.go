@@ -87,9 +87,12 @@ type slurmUp struct {
 	north             int    // pid of that site
 }
 
-func newSlurmUp(t *testing.T) *slurmUp {
+func newSlurmUp(t *testing.T, prepare ...func([]federation.Member)) *slurmUp {
 	t.Helper()
-	dir, managers, _ := slurmFederation(t)
+	dir, managers, members := slurmFederation(t)
+	for _, f := range prepare {
+		f(members)
+	}
 	stdout, _, _ := startUp(t, dir)
 	u := &slurmUp{T: t, managers: managers, context: filepath.Join(dir, federation.ContextFile), begun: filepath.Join(managers, "begun")}
 	var said struct {
@@ -115,13 +118,18 @@ func newSlurmUp(t *testing.T) *slurmUp {
 // until it has its window.
 func (u *slurmUp) place(ready string, status int) {
 	u.Helper()
+	if out, messages, err := runCommand(u.Context(), "submit", u.batch(ready, 2, status), "--wait", "--context", u.context); err != nil || !strings.Contains(out, "placed") {
+		u.Fatalf("%v\n%s%s", err, out, messages)
+	}
+}
+
+// batch is the file of that job, whose work sleeps for some seconds.
+func (u *slurmUp) batch(ready string, sleep, status int) string {
+	u.Helper()
 	batch := filepath.Join(u.managers, "batch.toml")
-	text := fmt.Sprintf("[[job]]\nname = \"pair\"\nnodes = 6\nlength = \"1m\"\nready = %q\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"sh\", \"-c\", \"echo $BOURSE_START $(date +%%s) $BOURSE_NODES >> %s/$BOURSE_SITE; sleep 2; exit %d\"]\n", ready, u.begun, status)
+	text := fmt.Sprintf("[[job]]\nname = \"pair\"\nnodes = 6\nlength = \"1m\"\nready = %q\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"sh\", \"-c\", \"echo $BOURSE_START $(date +%%s) $BOURSE_NODES >> %s/$BOURSE_SITE; sleep %d; exit %d\"]\n", ready, u.begun, sleep, status)
 	if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
 		u.Fatal(err)
-	}
-	if out, messages, err := runCommand(u.Context(), "submit", batch, "--wait", "--context", u.context); err != nil || !strings.Contains(out, "placed") {
-		u.Fatalf("%v\n%s%s", err, out, messages)
 	}
 	u.Cleanup(func() {
 		if u.Failed() {
@@ -137,6 +145,7 @@ func (u *slurmUp) place(ready string, status int) {
 			}
 		}
 	})
+	return batch
 }
 
 // over waits until the job's window is over or lost, and returns its state.
@@ -304,51 +313,6 @@ func TestSlurm_AJobAsLongAsItsPartitionAllows(t *testing.T) {
 	if strings.Count(shown, "ReservationName=bourse.") != 1 || !strings.Contains(shown, "Duration=01:02:0") {
 		t.Errorf("reservations:\n%s", shown)
 	}
-}
-
-// A price is changed while a window is held on a real cluster, and a file that would take its
-// nodes away is refused: it stays, and its work begins in it.
-func TestSlurm_ASiteReloadsUnderAPromise(t *testing.T) {
-	u := newSlurmUp(t)
-	file := filepath.Join(u.managers, "federation", "site-north", "site.toml")
-	reload := func(args ...string) (string, error) {
-		out, messages, err := runCommand(t.Context(), append([]string{"site", "reload", "north", "--context", u.context}, args...)...)
-		return out + messages, err
-	}
-	u.place("25s", 0)
-	change(t, file, "nodes = 4", "nodes = 1")
-	if out, err := reload(); err == nil || !strings.Contains(err.Error(), "--force takes the nodes") {
-		t.Errorf("fewer nodes: %v %s", err, out)
-	}
-	if out, err := reload("--dry-run"); err != nil || !strings.Contains(out, "would lose its nodes: job pair") {
-		t.Errorf("a dry run: %v %s", err, out)
-	}
-	change(t, file, "nodes = 1", "nodes = 4")
-	change(t, file, "nodes = 4\n", "nodes = 4\nlongest = \"1h\"\n")
-	if _, err := reload(); err == nil || !strings.Contains(err.Error(), "longest") {
-		t.Errorf("a key that there is not: %v", err)
-	}
-	change(t, file, "longest = \"1h\"\n", "")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "price = ") {
-			change(t, file, line, "price = 3.25\n")
-			break
-		}
-	}
-	if out, err := reload(); err != nil || !strings.Contains(out, "3.25") {
-		t.Errorf("a price: %v %s", err, out)
-	}
-	if state := u.over(); state != "done" {
-		t.Errorf("the job is %s", state)
-	}
-	if north, south := slurmBegun(t, u.begun, "north"), slurmBegun(t, u.begun, "south"); len(north) != 1 || len(south) != 1 {
-		t.Errorf("begun at north %v, at south %v", north, south)
-	}
-	slurmEmpty(t, u.managers)
 }
 
 // A shadow runs beside a real cluster as an account that may only look: what it would have

@@ -251,9 +251,12 @@ func (t *Trail) ofCluster(at grid.Time, f agents.Fact) bool {
 	case facts.NodesMoved:
 		t.nodes.moved(at, f)
 	case facts.ClusterImage:
+		t.nodes.set(at, f.Sizes)
 		t.nodes.opens(at, f)
+	case facts.WorkBegun:
+		t.nodes.set(at, f.Groups)
 	case facts.NodesSet: // a site records it too
-		t.nodes.set(at, f)
+		t.nodes.set(at, f.Groups)
 	default:
 		return false
 	}
@@ -270,6 +273,7 @@ func (t *Trail) ofSite(at grid.Time, f agents.Fact) bool {
 	case facts.LegRestored:
 		t.restored(at, f)
 	case facts.SiteBegun:
+		t.nodes.set(at, f.Groups)
 		t.proofs.begins(f)
 	case facts.Tombstone:
 		t.entomb(f.Leg)

@@ -95,6 +95,7 @@ type imaged struct {
 func (t *Trail) image(f facts.SiteImage) {
 	t.money.balanced(f.Accounts)
 	t.proofs.remembers(f.Epochs)
+	t.nodes.set(t.at, f.Sizes)
 	if f.Part == 0 {
 		t.imaged = imaged{legs: map[grid.LegID]bool{}, account: grid.Total(f.Accounts).PendingCredit}
 	}

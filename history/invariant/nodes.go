@@ -1,6 +1,11 @@
 package invariant
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -19,10 +24,11 @@ type nodes struct {
 	locks    map[grid.LegID]*lock
 	opened   map[opened]*sharing
 	moves    []grid.LegID   // of locks, one after the other: together they fit
-	sizes    map[string]int // of groups that a reload has changed
+	sizes    map[string]int // of groups, by facts
 }
 
-// size is how many nodes a group of the trail's site has; false if nobody said.
+// size is how many nodes a group of the trail's site has: by its journal or, if that does not
+// say so, by what the audit was given; false if nobody said.
 func (r *nodes) size(group string) (int, bool) {
 	if n, ok := r.sizes[group]; ok {
 		return n, true
@@ -34,20 +40,60 @@ func (r *nodes) size(group string) (int, bool) {
 	return n, ok
 }
 
-// set takes the sizes of groups that a reload has given them. A site hears only later which of
-// its legs have lost their nodes, so by its journal no group gets smaller.
-func (r *nodes) set(at grid.Time, f facts.NodesSet) {
-	for _, g := range f.Groups {
+// SizesBy lists the sizes of groups that a fact says, and had before it where it says that.
+// It is nil for a fact that says nothing of them.
+func SizesBy(f agents.Fact) []grid.GroupNodes {
+	switch f := f.(type) {
+	case facts.NodesSet:
+		return f.Groups
+	case facts.SiteBegun:
+		return f.Groups
+	case facts.WorkBegun:
+		return f.Groups
+	case facts.ClusterImage:
+		return f.Sizes
+	case facts.SiteImage:
+		return f.Sizes
+	}
+	return nil
+}
+
+// Began gives the first fact of the trail that says sizes, if it is not the first of all: an
+// earlier build began the journal. Until then a group may have had any of the sizes that this
+// fact and the audit know of, so the largest counts.
+func (t *Trail) Began(by agents.Fact) {
+	for _, g := range SizesBy(by) {
+		given, _ := t.nodes.size(g.Group)
+		t.nodes.resize(g.Group, max(g.Was, g.Nodes, given))
+	}
+}
+
+// Sized reports whether it is known of any group how large it is, and so whether I1 is checked.
+func (t *Trail) Sized() bool {
+	return len(t.nodes.sizes) > 0 || slices.ContainsFunc(slices.Collect(maps.Keys(t.audit.nodes)), func(of string) bool {
+		site, _, one := strings.Cut(of, "/")
+		return !one || site == t.name()
+	})
+}
+
+func (r *nodes) resize(group string, n int) {
+	if r.sizes == nil {
+		r.sizes = map[string]int{}
+	}
+	r.sizes[group] = n
+}
+
+// set takes the sizes of groups by a fact. A site hears only later which of its legs have
+// lost their nodes, so by its journal no group gets smaller.
+func (r *nodes) set(at grid.Time, groups []grid.GroupNodes) {
+	for _, g := range groups {
 		was, known := r.size(g.Group)
 		more := g.Nodes - was
-		if !known || more == 0 || more < 0 && r.agent == site(r.name()) {
+		if _, onRecord := r.sizes[g.Group]; onRecord && more < 0 && r.agent == site(r.name()) {
 			continue
 		}
-		if r.sizes == nil {
-			r.sizes = map[string]int{}
-		}
-		r.sizes[g.Group] = g.Nodes
-		if free := r.free[g.Group]; free != nil {
+		r.resize(g.Group, g.Nodes)
+		if free := r.free[g.Group]; known && more != 0 && free != nil {
 			free.Add(max(at, (*free)[0].At), grid.MaxTime, more)
 		}
 	}

@@ -233,10 +233,10 @@ func TestTerms_OfAFileAndARecord(t *testing.T) {
 	}
 }
 
-// The file that docs/ADOPT.md has people begin with is one, and its shadow starts.
-func TestAdopt_TheFileOfThePage(t *testing.T) {
+// The file that docs/SHADOW.md has people begin with is one, and its shadow starts.
+func TestShadow_TheFileOfThePage(t *testing.T) {
 	t.Parallel()
-	_, rest, _ := strings.Cut(string(read(t, "../../docs/ADOPT.md")), "```toml\n")
+	_, rest, _ := strings.Cut(string(read(t, "../../docs/SHADOW.md")), "```toml\n")
 	text, _, _ := strings.Cut(rest, "```")
 	cfg := site(t, text)
 	got, err := terms(cfg, Options{Share: 7})

@@ -157,6 +157,7 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	eventually(t, patience, "north says why it waits", func() bool {
 		return north.said("the agents wait", "that of broker:vo1 is 2h0m0s behind it")
 	})
+	f.holds("BourseWaits", north)
 	server := f.asks(north)
 	if status, text := server("/readyz"); status != 503 || !strings.Contains(text, "broker:vo1 is 2h0m0s behind it") {
 		t.Errorf("readyz says %d %s", status, text)
@@ -174,6 +175,13 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" || *j.Cost != *early.Cost || len(j.Legs) != len(early.Legs) {
 		t.Errorf("the job of before is %+v, %v", j, err)
 	}
+	if f.alert("BourseWaits", north) || f.alert("BourseClockAhead", north) {
+		t.Error("its clock is right, and is called wrong")
+	}
+	north.ahead(-time.Minute) // set back while it runs
+	f.holds("BourseClockAhead", north)
+	north.ahead(0)
+	eventually(t, patience, "its clock is right", func() bool { return !f.alert("BourseClockAhead", north) })
 	f.stop()
 	f.verify()
 }

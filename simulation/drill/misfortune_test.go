@@ -131,6 +131,7 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	if !north.said("no space left on device", "the process cannot go on; its next life replays the journal") {
 		t.Errorf("no line of north says why it stopped:\n%s", north.tail(5))
 	}
+	f.holds("BourseDown", north)
 	begun := time.Now()
 	f.place("meanwhile", 120, grid.Second, patience)
 	t.Logf("without north a job is placed in %v", time.Since(begun).Round(time.Millisecond))
@@ -139,6 +140,9 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	}
 	north.start()
 	north.ready()
+	if f.alert("BourseDown", north) {
+		t.Error("north is back, and is called down")
+	}
 	begun = time.Now()
 	f.place("after", 208, grid.Second, patience)
 	t.Logf("after the restart of north a job with a leg there is placed in %v", time.Since(begun).Round(time.Millisecond))

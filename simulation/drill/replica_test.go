@@ -41,6 +41,7 @@ func TestReplicas_WhatWasAcknowledgedOutlivesItsLeaders(t *testing.T) {
 	}
 	stop()
 	d.report(n)
+	d.alerted()
 	d.settle()
 	eventually(t, time.Minute, "all jobs are over", d.over)
 	d.paidOnce()
@@ -225,6 +226,32 @@ func (d *succession) united() (leader *agent) {
 		return leader != nil
 	})
 	return leader
+}
+
+// alerted has first one, then two of three replicas gone, and reads the alerts.
+func (d *succession) alerted() {
+	leader := d.united()
+	var others []*agent
+	for _, a := range d.f.replicas {
+		if a != leader {
+			others = append(others, a)
+		}
+	}
+	others[0].kill()
+	d.f.holds("BourseReplicaGone", leader)
+	if d.f.alert("BourseNobodyLeads", leader) {
+		d.f.t.Error("somebody leads, and nobody is said to")
+	}
+	leader.kill()
+	d.f.holds("BourseNobodyLeads", others[1])
+	for _, a := range []*agent{leader, others[0]} {
+		a.start()
+	}
+	for _, a := range []*agent{leader, others[0]} {
+		a.ready()
+	}
+	leader = d.united()
+	eventually(d.f.t, patience, "all are heard", func() bool { return !d.f.alert("BourseReplicaGone", leader) })
 }
 
 // report says how long jobs had to wait, and holds a long drill to its bounds.

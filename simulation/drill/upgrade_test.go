@@ -93,6 +93,7 @@ func (f *federation) turnBack(a *agent, old *release) {
 	case <-a.ended:
 		f.t.Logf("%s: %s does not know all that this build has written: %s", a.id(), old.version, a.tail(1))
 		a.refusedLater()
+		f.holds("BourseDown", a)
 		f.putBack(a)
 		a.start()
 		select {

@@ -115,12 +115,14 @@ type Reloaded struct {
 	Lost    []LostLeg `json:"lost,omitempty" doc:"legs that lose their nodes, up to 100"`
 	Legs    int       `json:"legs,omitempty" doc:"how many legs lose their nodes"`
 	Jobs    int       `json:"jobs,omitempty" doc:"simulated local jobs that are killed or turned away, because they have no nodes any more"`
+	Refused string    `json:"refused,omitempty" doc:"of a dry run: why the same without dryRun would be refused"`
 }
 
 // LostLeg is a leg that loses its nodes.
 type LostLeg struct {
 	Leg    string  `json:"leg"`
 	Broker string  `json:"broker,omitempty" doc:"absent: it is maintenance"`
+	Name   string  `json:"name,omitempty" doc:"of the maintenance"`
 	Job    string  `json:"job,omitempty"`
 	User   string  `json:"user,omitempty"`
 	State  string  `json:"state,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/configs/kinds"
+	"github.com/bourse-grid/bourse/process"
 
 	"github.com/spf13/cobra"
 )
@@ -25,6 +26,10 @@ read: they only have to exist, in the folder of --traces or beside the scenario.
 All problems are reported at once, each with its line, its key and the remedy. What is
 valid and hardly meant, such as a job that takes longer than the horizon, is a warning
 on stderr, with exit status 0.
+
+Of a site's file it also reads the journals of the site, if it can: a file that takes
+nodes away from legs, or the account of their user, is refused, as a start by it is.
+Names of real nodes it does not know; bourse site reload NAME --dry-run does.
 
 --live also tries what a site's process needs of its machine and its cluster, as the
 account that runs the command, which should be that of the site: certificates, ports,
@@ -51,6 +56,9 @@ missing; if something is missing, the exit status is 1.`,
 			for _, warning := range found.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", args[0], flags.Visible(warning))
 			}
+			if err := promised(cmd, args[0], found); err != nil {
+				return err
+			}
 			if live {
 				return checkLive(cmd.Context(), args[0], found, asJSON, cmd.OutOrStdout())
 			}
@@ -65,4 +73,24 @@ missing; if something is missing, the exit status is 1.`,
 	cmd.Flags().BoolVar(&live, "live", false, "also try what a site's process needs of its machine and its cluster")
 	flags.AddFlag(cmd, &traces, flags.AsFolder, "traces", "", "folder of the traces that the scenario names")
 	return cmd
+}
+
+// promised refuses the file of a site's process that takes away what the site has promised. If
+// its journals cannot be read, that is a warning.
+func promised(cmd *cobra.Command, file string, found *configs.Checked) error {
+	if found.Kind != kinds.SiteProcess {
+		return nil
+	}
+	cfg, err := configs.ReadSiteProcess(file)
+	if err != nil {
+		return err
+	}
+	looked, err := process.Promised(cfg)
+	switch {
+	case err != nil && !looked:
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: what the site has promised was not looked at: %v\n", file, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,9 @@ that was added or removed, or that has let_go = true; the shares and accounts of
 and lists of revoked certificates. Other changes need a restart and are listed.
 
 What is promised stays as it was promised: legs keep their prices, nodes and times. A
-file that takes nodes away from legs is refused. --dry-run shows which legs those are
-and changes nothing. With --force they are lost, with refund and penalty, and their
+file that takes nodes away from legs, or the account of their user, is refused.
+--dry-run changes nothing, shows which legs those are, and exits as the reload would:
+with status 1 if it needs --force. With --force they are lost, with refund and penalty, and their
 brokers look for replacements. After a refusal put the file back as it was: the site
 would not start by it either. A site beside a resource manager asks that what nodes there are,
 so a reload also takes in nodes that were added there.
@@ -49,10 +51,14 @@ end. Leave the VO's table in the file, with let_go = true, until then.`,
 				return flags.Refused(err)
 			}
 			if c.JSON {
-				return flags.WriteJSON(cmd.OutOrStdout(), r)
+				err = flags.WriteJSON(cmd.OutOrStdout(), r)
+			} else {
+				printReloaded(cmd.OutOrStdout(), &r, time.Now())
 			}
-			printReloaded(cmd.OutOrStdout(), &r, time.Now())
-			return nil
+			if err == nil && r.Refused != "" {
+				return flags.Refused(fmt.Errorf("the reload would be refused unless you say --force, with refund and penalty: %s", r.Refused))
+			}
+			return err
 		},
 	}
 	c.AddFlags(cmd)
@@ -66,7 +72,7 @@ end. Leave the VO's table in the file, with let_go = true, until then.`,
 func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 	changed, lost := "changed:", "lost:"
 	if r.DryRun {
-		changed, lost = "would change:", "would lose its nodes:"
+		changed, lost = "would change:", "would be lost:"
 	}
 	if len(r.Changed) == 0 {
 		fmt.Fprintln(out, "nothing changed")
@@ -76,11 +82,16 @@ func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 	}
 	for i := range r.Lost {
 		l := &r.Lost[i]
-		whose := "maintenance"
+		whose := "maintenance " + l.Name
 		if l.Broker != "" {
 			whose = fmt.Sprintf("job %s of %s at %s", cmp.Or(l.Job, "?"), cmp.Or(l.User, "nobody"), l.Broker)
 		}
-		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s, %s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group), display.Both(l.Start, now), display.Day(l.End, now), l.State)
+		if l.Nodes == 0 {
+			fmt.Fprintf(out, "%s leg %s, which is over for the site\n", lost, l.Leg)
+			continue
+		}
+		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s%s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group),
+			display.Both(l.Start, now), display.Day(l.End, now), strings.TrimRight(", "+l.State, ", "))
 	}
 	if more := r.Legs - len(r.Lost); more > 0 {
 		fmt.Fprintln(out, "and", grid.Count(more, "more leg"))

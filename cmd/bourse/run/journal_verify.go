@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,9 +37,10 @@ state table, that decisions never change, and that money is posted once and at t
 held price. Several together also show that all legs of a transaction carry its
 decision.
 
-Verify checks that no node is promised twice if it knows the sizes of the groups:
-from the sites' process files in the folders, from a scenario or from --nodes. If
-those sites serve several VOs, brokers whose files are there too are called
+Verify checks that no node is promised twice by the sizes that the groups had at the
+time: journals record them. For one that an earlier build began, until a size is on
+record, they come from the sites' process files in the folders, from a scenario or from
+--nodes; if nothing says them, that is not checked, and is named. If sites of those files serve several VOs, brokers whose files are there too are called
 VO/NAME. A scenario also tells what the groups offer; then windows are checked for
 length, performance, machines and prices too. With the key of a site (--key), what
 the site restored after losing its journal is checked against the proofs made with
@@ -78,7 +80,8 @@ type journalRow struct {
 	Facts    uint64    `json:"facts"` // read
 	First    grid.Time `json:"first"`
 	Last     grid.Time `json:"last"`
-	Torn     int       `json:"torn"` // bytes
+	Torn     int       `json:"torn"`              // bytes
+	Unsized  bool      `json:"unsized,omitempty"` // a site's or cluster's: how large its groups are is not known
 }
 
 func (v *journalVerify) run(paths []string, out io.Writer) error {
@@ -146,12 +149,20 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 // audit reads the journal into an audit.
 func audit(s input.Journal, check *invariant.Audit) (journalRow, error) {
 	row := journalRow{Path: s.Path}
+	by, err := sizesOf(s)
+	if err != nil {
+		return row, err
+	}
 	begun := false
 	segments, err := s.Read(func(r journal.Record) error {
 		if s.VO != "" {
 			r.Fact = inVO(s.VO, r.Fact)
 		}
-		check.Trail(s.As(r.Agent)).Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
+		trail := check.Trail(s.As(r.Agent))
+		if !begun && by != nil && invariant.SizesBy(r.Fact) == nil {
+			trail.Began(by)
+		}
+		trail.Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
 		if !r.Image {
 			row.Facts++
 		}
@@ -165,8 +176,35 @@ func audit(s input.Journal, check *invariant.Audit) (journalRow, error) {
 	if len(segments) > 0 {
 		last := segments[len(segments)-1]
 		row.Agent, row.Torn = s.As(last.Agent), last.Torn
+		row.Unsized = hasGroups(row.Agent) && !check.Trail(row.Agent).Sized()
 	}
 	return row, err
+}
+
+// hasGroups reports whether an agent is one whose journal says what nodes are promised.
+func hasGroups(id agents.ID) bool {
+	return strings.HasPrefix(string(id), "site:") || strings.HasPrefix(string(id), "cluster:")
+}
+
+// errEnough ends the reading of a journal of which enough is known.
+var errEnough = errors.New("enough is known")
+
+// sizesOf is the first fact of a journal that says how large groups are; nil: none does. As a
+// rule it is the first one of all; the journal of an earlier build is read to its end.
+func sizesOf(s input.Journal) (by agents.Fact, err error) {
+	_, err = s.Read(func(r journal.Record) error {
+		if invariant.SizesBy(r.Fact) != nil {
+			by = r.Fact
+		}
+		if by != nil || !hasGroups(r.Agent) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return by, err
 }
 
 // journalsOf finds the journals under the paths in the order in which they are checked, with
@@ -251,6 +289,11 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 	}
 	fmt.Fprintln(out, w.Render())
 	fmt.Fprintln(out)
+	for _, r := range rows {
+		if r.Unsized {
+			fmt.Fprintf(out, "%s: nothing says how large its groups are, so I1 is not checked; give --nodes SITE/GROUP=N\n", r.Agent)
+		}
+	}
 	for i := range found {
 		f := &found[i]
 		word := f.Invariant

@@ -112,13 +112,22 @@ func (s *shadowFlags) run(cmd *cobra.Command, file string, cfg *configs.SiteProc
 
 // print shows a report.
 func (s *shadowFlags) print(out io.Writer, r *shadow.Report) error {
+	verdict := r.Verdict()
 	if s.json {
-		return failure.Of(flags.WriteJSON(out, r))
+		return failure.Of(flags.WriteJSON(out, struct {
+			*shadow.Report
+			Verdict shadow.Verdict `json:"verdict"`
+		}{r, verdict}))
 	}
 	line := func(name, format string, v ...any) {
 		fmt.Fprintf(out, "%-30s %s\n", name, fmt.Sprintf(format, v...))
 	}
-	moment := func(t grid.Time) string { return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04Z") }
+	moment := func(t grid.Time) string {
+		if t == 0 {
+			return "never"
+		}
+		return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04Z")
+	}
 	fmt.Fprintf(out, "%s, %s to %s: nothing was reserved\n", flags.Visible(r.Site), moment(r.From), moment(r.To))
 	line("observed", "%s of %s, %s, %d failed", r.Observed.Words(), r.To.Sub(r.From).Words(), grid.Count(r.Looks, "look"), r.Failed)
 	line("local jobs used", "%s of the node-time, %s node-hours", percent(r.Busy, r.NodeTime), nodeHours(r.Busy))
@@ -138,6 +147,10 @@ func (s *shadowFlags) print(out io.Writer, r *shadow.Report) error {
 	}
 	wait("longer waits, by plan", &r.Delayed)
 	wait("started in a window's way", &r.InTheWay)
+	line("verdict", "%s", verdict.Is)
+	for _, why := range verdict.Why {
+		line("", "%s", why)
+	}
 	t := report.NewTable("<windows that begin (UTC)", "windows", "node-hours", "income")
 	for i := range r.Hours {
 		if h := &r.Hours[i]; h.Windows > 0 {

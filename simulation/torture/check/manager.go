@@ -233,7 +233,7 @@ func (b *behind) begun(x *behindSite, n int) error {
 	if b.c.exempt[id] {
 		return nil
 	}
-	if t := b.c.txs[id.Tx]; t != nil && r.User != x.site.AccountOf(t.job.User) {
+	if t := b.c.txs[id.Tx]; t != nil && !x.site.RunsAs(t.job.User, r.User) {
 		return fmt.Errorf("I20: the work of leg %v, of %s, runs as %s", id, t.job.User, r.User)
 	}
 	if !b.c.leg(id).confirmed {

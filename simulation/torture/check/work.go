@@ -55,7 +55,7 @@ func (b *behind) handsOver(x *behindSite, c agents.Command) error {
 	if t == nil || b.c.exempt[id] || c.Work == nil {
 		return nil
 	}
-	if !c.Work.Work.Same(t.job.Work) || c.Work.Job != t.job.Name || c.User != x.site.AccountOf(t.job.User) {
+	if !c.Work.Work.Same(t.job.Work) || c.Work.Job != t.job.Name || !x.site.RunsAs(t.job.User, c.User) {
 		return fmt.Errorf("I20: for leg %v of job %s of %s, %+v is submitted as %s", id, t.job.Name, t.job.User, *c.Work, c.User)
 	}
 	if t.begun.Repairs.Tx.Seq > 0 || t.begun.Replaces != nil {

@@ -14,10 +14,10 @@ import (
 )
 
 // Reloads: in a quarter of the worlds beyond those that seeds on record need, operators change
-// prices and nodes of their sites while legs are held, placed and running. A change that would
-// take nodes away from legs is asked without the operator's word first.
+// prices, limits, accounts and nodes of their sites while legs are held, placed and running. A
+// change that would take nodes away from legs is asked without the operator's word first.
 
-// SiteReload is a site that gets other settings. Size says which: a price, more nodes, fewer
+// SiteReload is a site that gets other settings. Size says which: a price with limits and accounts, more nodes, fewer
 // nodes, or fewer by force.
 const SiteReload sim.Kind = "site-reload"
 
@@ -53,6 +53,8 @@ func (w *World) reload(f sim.Fault) {
 		switch {
 		case f.Size == 0 || s.Deadlines != nil:
 			g.Price = grid.Price(1+f.Salt>>8%4) * 500_000
+			next.Config.Limits.MaxShare = []int{0, 0, 900, 600}[f.Salt>>16%4]
+			next.renamed()
 		case f.Size == 1 && s.Behind == Simulated:
 			g.Nodes += n
 		case f.Size == 1: // as many as its manager has
@@ -86,8 +88,8 @@ func (w *World) reloaded(s *sim.Step) {
 			continue
 		}
 		for i := range w.Sites {
-			if w.Sites[i].Config.Name == name {
-				w.Sites[i] = w.readings[set.Why]
+			if to, asked := w.readings[set.Why]; asked && w.Sites[i].Config.Name == name {
+				w.Sites[i] = to
 			}
 		}
 	}

@@ -1,7 +1,10 @@
 package world
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/grid"
@@ -32,12 +35,21 @@ func (w *World) drawWork() {
 	}
 }
 
-// AccountOf is as whom a user's work runs at a site; "": it does not.
-func (s *Site) AccountOf(user string) string {
-	for _, a := range s.accounts {
-		if a.User == user || a.User == "*" {
-			return a.As
-		}
+// RunsAs reports whether a user's work may run as an account at a site: by its file or, placed
+// before a reload, by one before.
+func (s *Site) RunsAs(user, as string) bool {
+	return slices.ContainsFunc(append(slices.Clone(s.former), s.accounts), func(list []managed.Account) bool {
+		i := slices.IndexFunc(list, func(a managed.Account) bool { return a.User == user || a.User == "*" })
+		return i >= 0 && list[i].As == as
+	})
+}
+
+// renamed has the work of all users run as other accounts from now on.
+func (s *Site) renamed() {
+	s.former = append(slices.Clone(s.former), s.accounts)
+	s.accounts = slices.Clone(s.accounts)
+	for i := range s.accounts {
+		a := &s.accounts[i]
+		a.As = fmt.Sprintf("%s.%d", strings.Split(a.As, ".")[0], len(s.former))
 	}
-	return ""
 }

@@ -105,6 +105,7 @@ type Site struct {
 	nodeNames [][]string      // of a site that has a manager, by group
 	policy    backfill.Policy // of its manager
 	accounts  []managed.Account
+	former    [][]managed.Account // before reloads
 }
 
 // VO is what a broker is made of.
@@ -330,7 +331,7 @@ func (w *World) addSite(s *Site) {
 		return
 	}
 	// Where shares are checked by facts, or settings change, it records them all.
-	c := cluster.New(cluster.Config{Site: SiteID(name), Volatile: s.Deadlines == nil && !Reloading(w.seed)}, s.backend())
+	c := cluster.New(cluster.Config{Site: SiteID(name), Groups: s.Config.Groups, Volatile: s.Deadlines == nil && !Reloading(w.seed)}, s.backend())
 	w.Clusters[ClusterID(name)] = c
 	w.Add(sim.Host{ID: ClusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
@@ -372,7 +373,7 @@ func (s *Site) nodes() *queue.Backend {
 func (w *World) addMortal(s *Site) {
 	id, at := ClusterID(s.Config.Name), SiteID(s.Config.Name)
 	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
-		w.Mortal[id] = cluster.New(cluster.Config{Site: at}, s.backend())
+		w.Mortal[id] = cluster.New(cluster.Config{Site: at, Groups: s.Config.Groups}, s.backend())
 		return w.Mortal[id]
 	}})
 }
