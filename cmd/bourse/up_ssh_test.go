@@ -273,7 +273,7 @@ func (l *laptop) cut(most time.Duration) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	time.Sleep(most)
+	time.Sleep(most) // no connection for a while is what is tried
 	if err := os.Remove(mark); err != nil {
 		l.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestSlurm_APlainAccountStartsAJobOnTwoClusters(t *testing.T) {
 			if err := slurmClusters("kill", l.dir, "2"); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(10 * time.Second) // a controller that is down for a while is what is tried
 			if err := slurmClusters("resume", l.dir, "2"); err != nil {
 				t.Fatal(err)
 			}
@@ -435,7 +435,7 @@ func TestSlurm_APlainAccountStartsAJobOnTwoClusters(t *testing.T) {
 func (l *laptop) idles(name string) {
 	l.Helper()
 	eventually(l.T, 15*time.Minute, "idle", func() bool {
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // a process each time
 		j, ok := l.job(name)
 		return ok && (j.State != "waiting" && j.State != "gathering" || j.Reason != nil && strings.Contains(j.Reason.Detail, " idles"))
 	})
