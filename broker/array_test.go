@@ -357,7 +357,7 @@ func TestArray_FactsAndImagesGiveTheSame(t *testing.T) {
 		}
 		for i, j := range w.b.mem.Jobs {
 			x := again.mem.Jobs[i]
-			if j.Array != nil && (x.Array.InPlay() != j.Array.InPlay() || x.Array.Queued != j.Array.Queued || x.Array.Ended != j.Array.Ended || len(x.Array.Elements) != len(j.Array.Elements)) {
+			if j.Array != nil && (x.Array.InPlay() != j.Array.InPlay() || x.Array.Queued != j.Array.Queued || x.Array.Ended != j.Array.Ended || len(x.Array.Elements) != len(j.Array.Elements) || !reflect.DeepEqual(x.Array.Bought(), j.Array.Bought())) {
 				t.Fatalf("%s: %+v and not %+v", j.Name, x.Array, j.Array)
 			}
 		}
@@ -440,5 +440,36 @@ func BenchmarkArray(b *testing.B) {
 				runtime.KeepAlive(x)
 			}
 		})
+	}
+}
+
+// What the windows of an array come to stays known when the transactions that bought them are
+// forgotten, and through an image.
+func TestArray_SaysWhatItsWindowsComeTo(t *testing.T) {
+	t.Parallel()
+	north := newFakeSite("north", 1, 36_000)
+	cfg := testConfig(north)
+	w := newTestWorld(t, cfg, north)
+	w.submit(0, arrayOf(t, testJob("a", 1, 100*grid.Second, grid.Credit), "0-2"))
+	w.Run(5000 * sec)
+	var want grid.Bought
+	for i := range 3 {
+		for _, x := range w.b.Window(grid.ElementName("a", i)) {
+			want.Add(x.Legs[0].Site, x.Legs[0].Start, x.Legs[0].Ended, x.Legs[0].Fare.Total())
+		}
+	}
+	if got := Bought(w.b, "a"); !reflect.DeepEqual(got, want) || want.Cost != 3*grid.Cost(36_000, 100*grid.Second) {
+		t.Fatalf("%+v, want %+v", got, want)
+	}
+	w.Run(30 * grid.Time(grid.Hour))
+	if n := len(w.b.mem.Txs.All()); n != 0 {
+		t.Fatalf("%d transactions are on record", n)
+	}
+	again := New(cfg)
+	again.Replay(w.Now(), w.b.Image())
+	for _, b := range []*Broker{w.b, again} {
+		if got := Bought(b, "a"); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 }

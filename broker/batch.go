@@ -136,15 +136,15 @@ func (in *intake) refusal(now grid.Time, j *grid.Job) grid.Reason {
 	case in.Works+jobs.WorkSize(j.Work, j.Parts) > maxWorks:
 		return reason(grid.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.Works>>20, maxWorks>>20)
 	case in.Queue.Size()+len(in.Arrays) >= in.cfg.MaxQueue:
-		return reason(grid.QueueFull, "%d jobs already wait, the most that %s takes", in.Queue.Size(), in.cfg.Name)
+		return reason(grid.QueueFull, "%s already, the most that %s takes", grid.Count(in.Queue.Size(), "job waits", "jobs wait"), in.cfg.Name)
 	}
 	terms := in.Tenancy.User(j.User)
 	if n, most := in.waitingFor(j.User), terms.MaxWaiting(); n >= most {
-		return reason(grid.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
-			n, cmp.Or(j.User, "nobody by name"), most)
+		return reason(grid.QueueFull, "max_waiting of %s is %d, and as many jobs wait already; submit it again when one of them is placed or cancelled",
+			cmp.Or(j.User, "nobody by name"), most)
 	}
 	if t := terms.Tenant; t.Name != "" && in.waitingOf(t.Name) >= t.MaxWaiting() {
-		return reason(grid.QueueFull, "%d jobs of %s already wait, its max_waiting is %d; submit it again when some of them are placed or cancelled", in.waitingOf(t.Name), t.Words(), t.MaxWaiting())
+		return reason(grid.QueueFull, "max_waiting of %s is %d, and as many of its jobs wait already; submit it again when one of them is placed or cancelled", t.Words(), t.MaxWaiting())
 	}
 	if terms.MaxPriority >= 0 && j.Priority > terms.MaxPriority {
 		return reason(grid.NotAllowed, "priority %d, and %s was granted %d at most; ask for that, or have the VO's operator grant more (bourse users grant)", j.Priority, terms.Words(), terms.MaxPriority)

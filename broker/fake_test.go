@@ -24,6 +24,8 @@ type fakeSite struct {
 	heard  map[string]bool       // requests that it has heard
 	nodes  []string              // names that it says its nodes have
 	result *grid.WorkResult      // that it says work has
+
+	releases bool // it answers a Release, in full
 }
 
 // fakeAnswer is how a fake site departs from the book for one message.
@@ -175,6 +177,14 @@ func (s *fakeSite) answer(now grid.Time, m agents.Message, how fakeAnswer) agent
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
 		}
 		return agents.Cancelled{Leg: m.Leg}
+	case agents.Release:
+		l := s.legs[m.Leg]
+		if !s.releases || l == nil || l.state != grid.Confirmed {
+			return nil
+		}
+		l.state = grid.Released
+		s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
+		return agents.Released{Leg: m.Leg, Refund: l.fare.Total()}
 	}
 	return nil
 }
@@ -203,6 +213,9 @@ func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no grid.Reason) agents.Me
 
 func (s *fakeSite) end(now grid.Time, m legEnds, out *agents.Outbox) {
 	l := s.legs[m.leg]
+	if l.state.Terminal() {
+		return
+	}
 	l.state = grid.Settled
 	notice := agents.Settled{Leg: m.leg, End: now, Charged: l.fare.Total(), Result: s.result}
 	if s.rule != nil {

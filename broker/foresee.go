@@ -145,6 +145,15 @@ func (b *Broker) offered() []planning.Site {
 // capTimes is how many times the mean base price a job may pay by default.
 const capTimes = 3
 
+// Never is why a request can never be served by what all sites have; no reason: it may be, or what
+// they have is not known. It is what a submission is judged by.
+func Never(b *Broker, now grid.Time, r *grid.Request) grid.Reason {
+	if x, known := b.asking.reach(now); known {
+		return x.Never(r, now)
+	}
+	return grid.Reason{}
+}
+
 // PriceCap is the most per node-hour that a job pays which gives neither a price nor a budget:
 // Config.PriceCap or, without one, three times the mean base price of the sites that suit it.
 // It reports false where no site that suits is known in this life.

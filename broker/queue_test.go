@@ -75,7 +75,7 @@ func TestSubmit_BoundsWhatWaitsOfOneUser(t *testing.T) {
 			t.Errorf("%s of %q: %v", x.name, x.user, r)
 		}
 	}
-	if r := submit("c", "ana"); !strings.Contains(r.Detail, "2 jobs of ana already wait, max_waiting is 2") {
+	if r := submit("c", "ana"); !strings.Contains(r.Detail, "max_waiting of ana is 2, and as many jobs wait already") {
 		t.Errorf("it says %q", r.Detail)
 	}
 	step(agents.JobCancel{Job: "a", User: "ana"})

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -81,5 +82,59 @@ func TestRecurrence_AllWindowsAreBoughtInOneTransaction(t *testing.T) {
 	w.Run(30_000 * sec)
 	if v := w.job("r"); v.State != grid.JobWithdrawn {
 		t.Errorf("%v", v.State)
+	}
+}
+
+// A window that is lost is bought again alone, on other nodes at its own time; the others stay.
+func TestRecurrence_OneOfAllThatIsLostIsBoughtAgainAlone(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 1, 3600), newFakeSite("south", 1, 7200)
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	w.check.off = true // it knows no parts
+	w.submit(0, recurring(3, true))
+	w.Run(50 * sec)
+	all := only[facts.TxBegun](w)[0]
+	lost := grid.LegID{Tx: all.Tx, Leg: 1}
+	w.Post(60*sec, north.id(), later{"broker:vo1", agents.Degraded{Leg: lost}})
+	w.Run(200 * sec)
+	txs := only[facts.TxBegun](w)
+	if len(txs) != 2 || txs[1].Repairs != lost || len(txs[1].Legs) != 1 || txs[1].Sites[0] != "south" || txs[1].Legs[0].Start != all.Legs[1].Start {
+		t.Fatalf("%+v, then %+v", all, txs[1:])
+	}
+	w.Run(30_000 * sec)
+	if v := w.job("r"); v.State != grid.JobDone {
+		t.Errorf("in the end %v: %v", v.State, v.Reason)
+	}
+}
+
+// Where nothing else is free at its time, the rest is given back, and all windows are bought
+// again, the one included that has run: all or nothing.
+func TestRecurrence_AllAreBoughtAgainIfOneCannotBe(t *testing.T) {
+	t.Parallel()
+	north := newFakeSite("north", 1, 3600)
+	w := newTestWorld(t, testConfig(north), north)
+	w.check.off = true // it knows no parts
+	w.submit(0, recurring(3, true))
+	w.Run(150 * sec)
+	all := only[facts.TxBegun](w)[0]
+	if north.legs[grid.LegID{Tx: all.Tx}].state != grid.Settled {
+		t.Fatal("the first window has not run")
+	}
+	north.legs[grid.LegID{Tx: all.Tx, Leg: 1}].state, north.releases = grid.Lost, true
+	w.Post(200*sec, north.id(), later{"broker:vo1", agents.Degraded{Leg: grid.LegID{Tx: all.Tx, Leg: 1}}})
+	w.Run(1000 * sec)
+	txs := only[facts.TxBegun](w)
+	again := txs[len(txs)-1]
+	if len(again.Legs) != 3 || again.Tx == all.Tx || w.job("r").State == grid.JobDone {
+		t.Fatalf("%v: %+v", w.job("r").State, again)
+	}
+	for i, l := range again.Legs {
+		if l.Start < 200*sec || l.Start != again.Legs[0].Start.Add(4000*grid.Second*grid.Duration(i)) {
+			t.Errorf("window %d starts at %v", i, l.Start)
+		}
+	}
+	w.Run(30_000 * sec)
+	if v := w.job("r"); v.State != grid.JobDone || !slices.Contains(w.b.mem.Names["r"].Window(), w.b.mem.Txs.Get(again.Tx)) {
+		t.Errorf("in the end %v: %v", v.State, v.Reason)
 	}
 }

@@ -167,7 +167,7 @@ func (ers *errands) mendFromOffers(now grid.Time, e *errand, out *agents.Outbox)
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		ers.breakJob(now, e, reason(grid.NoWindow, "%s, and %d nodes could not be had in its place", e.loss(), need), out)
+		ers.breakJob(now, e, reason(grid.NoWindow, "%s, and %s could not be had in its place", e.loss(), grid.Count(need, "node")), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }

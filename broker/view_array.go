@@ -25,9 +25,9 @@ func (b *Broker) element(name string) (JobView, bool) {
 	case v.State == grid.JobWaiting && !whole.Within(b.mem.Now.Add(b.mem.cfg.Horizon)).Has(i):
 		v.Reason = reason(grid.NoWindow, "it is ready at %v, and the broker plans %v ahead", v.Ready, grid.Phrase(b.mem.cfg.Horizon.Words()))
 	case v.State == grid.JobWaiting && j.Array.Spec.AtOnce > 0:
-		v.Reason = reason(grid.Busy, "%d elements of %s are in play, and at most %d are at once", j.Array.InPlay(), j.Name, j.Array.Spec.AtOnce)
+		v.Reason = reason(grid.Busy, "at most %s of %s may be in play at once", grid.Count(j.Array.Spec.AtOnce, "element"), j.Name)
 	case v.State == grid.JobWaiting:
-		v.Reason = reason(grid.Busy, "%d elements of %s are before it", j.Array.InPlay(), j.Name)
+		v.Reason = reason(grid.Busy, "it waits behind %s of %s", grid.Count(j.Array.InPlay(), "element"), j.Name)
 	case v.State == grid.JobWithdrawn:
 		v.Reason = reason(grid.Withdrawn, "its user cancelled it")
 	}
@@ -59,6 +59,15 @@ func (b *Broker) Elements(name string, from, n int) (list []JobView, next int, m
 		}
 	}
 	return list, 0, false
+}
+
+// Bought is what the windows of an array's elements come to so far; nothing if there is no such
+// array. It walks the elements that are on record.
+func Bought(b *Broker, name string) grid.Bought {
+	if j := b.mem.Names[name]; j != nil && j.Array != nil {
+		return j.Array.Bought()
+	}
+	return grid.Bought{}
 }
 
 // InPlay returns the latest elements of a broker's array that are jobs, up to n, in the order

@@ -32,7 +32,7 @@ func (in *intake) unrelated(j *grid.Job) grid.Reason {
 	case j.Gap < 0 || j.Gap > grid.MaxDuration:
 		return reason(grid.Invalid, "gap %v is outside 0..%v seconds", j.Gap, grid.MaxDuration)
 	case len(j.After) > maxAfter:
-		return reason(grid.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
+		return reason(grid.Invalid, "after names %s, the most is %d", grid.Count(len(j.After), "job"), maxAfter)
 	}
 	for i, d := range j.After {
 		p, key := in.Names[d.Job], grid.Phrase(d.On.Key())

@@ -76,7 +76,7 @@ func (w *VOWorkload) checkCoallocated(t *keys.Table) {
 			t.WrongAt(at, "is %d a second time; add its shares", c.Sites)
 		}
 		if n := len(aroundOf(t).sites); c.Share > 0 && n < c.Sites {
-			t.WrongAt(at, "is for jobs of %d sites at once, but the scenario has %d; no two parts of a job are on one site", c.Sites, n)
+			t.WrongAt(at, "is for jobs of %s at once, but the scenario has %d; no two parts of a job are on one site", grid.Count(c.Sites, "site"), n)
 		}
 		if a := aroundOf(t).algorithm; c.Share > 0 && !a.Composes() {
 			t.WrongAt(at, "algorithm = %q of its broker does not search for jobs of several sites at once; must be %s", a, names.Or(search.Composing()))

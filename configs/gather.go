@@ -44,7 +44,7 @@ func (g *gathering) read(t *keys.Table, key string) {
 		return
 	}
 	if len(list) < fewestGathered || len(list) > grid.MaxParts {
-		t.Wrong(key, "%d parts; must be %d to %d, such as [\"north:16\", \"south:32\"]", len(list), fewestGathered, grid.MaxParts)
+		t.Wrong(key, "%s; must be %d to %d, such as [\"north:16\", \"south:32\"]", grid.Count(len(list), "part"), fewestGathered, grid.MaxParts)
 		return
 	}
 	sites := map[string]bool{}

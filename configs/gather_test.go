@@ -43,7 +43,7 @@ func TestGather_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{`parts = ["north:16", "south:32"]`, `waste = 0.1`, `parts`},
-		{`["north:16", "south:32"]`, `["north:16"]`, `1 parts; must be 2 to 8`},
+		{`["north:16", "south:32"]`, `["north:16"]`, `1 part; must be 2 to 8`},
 		{`"south:32"`, `"south"`, `"south": must be SITE:NODES`},
 		{`"south:32"`, `"south:0"`, `must be SITE:NODES with 1 to`},
 		{`"south:32"`, `"north:32"`, `"north:32" is a second part at north`},

@@ -394,8 +394,8 @@ func (j *Job) money(t *keys.Table) {
 	}
 	if !budget {
 		if j.Budget = r.DefaultBudget(); j.Budget > grid.MaxBudget {
-			t.Wrong("max_price", "%v for %d nodes and %s is more than %v credits; give a budget",
-				j.MaxPrice, j.Nodes, j.Length.Words(), grid.MaxBudget)
+			t.Wrong("max_price", "%v for %s and %s is more than %v credits; give a budget",
+				j.MaxPrice, grid.Count(j.Nodes, "node"), j.Length.Words(), grid.MaxBudget)
 		}
 	}
 	if !price {

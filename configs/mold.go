@@ -143,16 +143,16 @@ func listed(t *keys.Table, sizes []grid.Size, length grid.Duration, least, most 
 	for i, z := range sizes {
 		at := table.Key(strconv.Itoa(z.Nodes))
 		if z.Nodes < least || z.Nodes > most {
-			t.WrongAt(at, "%d nodes are outside the job's %d..%d", z.Nodes, least, most)
+			t.WrongAt(at, "%s outside the job's %d..%d", grid.Count(z.Nodes, "node is", "nodes are"), least, most)
 		}
 		if i > 0 && z.Length > sizes[i-1].Length {
-			t.WrongAt(at, "%s on %d nodes, but %s on %d: a job must not take longer on more nodes",
-				z.Length.Words(), z.Nodes, sizes[i-1].Length.Words(), sizes[i-1].Nodes)
+			t.WrongAt(at, "%s on %s, but %s on %d: a job must not take longer on more nodes",
+				z.Length.Words(), grid.Count(z.Nodes, "node"), sizes[i-1].Length.Words(), sizes[i-1].Nodes)
 			return
 		}
 	}
 	if t.Has("length") && length != sizes[0].Length {
-		t.Wrong("length", "%s, but the table has %s on %d nodes; leave one of them out", length.Words(), sizes[0].Length.Words(), sizes[0].Nodes)
+		t.Wrong("length", "%s, but the table has %s on %s; leave one of them out", length.Words(), sizes[0].Length.Words(), grid.Count(sizes[0].Nodes, "node"))
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Site) outages(until grid.Duration) keys.List {
 			case o.MTBF == 0 && t.Has("mttr"):
 				t.Wrong("mttr", "needs mtbf, such as mtbf = \"30d\"; add it, or leave the key out")
 			case o.MTBF > 0 && float64(s.Nodes())*float64(until)/float64(o.MTBF+o.MTTR) > maxFailures:
-				t.Wrong("mtbf", "%s makes the %d nodes fail more than %d times in %s; use a longer time", o.MTBF.Words(), s.Nodes(), maxFailures, until.Words())
+				t.Wrong("mtbf", "%s makes the %s fail more than %d times in %s; use a longer time", o.MTBF.Words(), grid.Count(s.Nodes(), "node"), maxFailures, until.Words())
 			}
 			if o.MTBF == 0 {
 				o.MTTR = 0

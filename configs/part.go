@@ -171,7 +171,7 @@ func (j *Job) parts(t *keys.Table, w *grid.Work) {
 	list := t.Tables("part")
 	if len(list) == 0 || len(list) > grid.MaxParts {
 		if t.Clean("part") {
-			t.Wrong("part", "%d parts; must be 1 to %d", len(list), grid.MaxParts)
+			t.Wrong("part", "%s; must be 1 to %d", grid.Count(len(list), "part"), grid.MaxParts)
 		}
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/bourse-grid/bourse/configs/kinds"
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // RunFile is the file in a run's folder that says how to repeat the run.
@@ -96,8 +97,8 @@ func ReadRun(dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Format != runFormat || r.Runs < 1 || r.Scenario.Text == "" {
-		return nil, fmt.Errorf("%s: has format %d, %d seeds and a scenario of %d bytes; this build reads format %d with 1 seed or more",
-			path, r.Format, r.Runs, len(r.Scenario.Text), runFormat)
+		return nil, fmt.Errorf("%s: has format %d, %s and a scenario of %d bytes; this build reads format %d with 1 seed or more",
+			path, r.Format, grid.Count(r.Runs, "seed"), len(r.Scenario.Text), runFormat)
 	}
 	return &r, nil
 }
@@ -166,5 +167,5 @@ func (r *Run) words() string {
 	if r.Runs == 1 {
 		return fmt.Sprintf("%s with seed %d", r.Scenario.Name, r.Seed)
 	}
-	return fmt.Sprintf("%s with %d seeds from %d on", r.Scenario.Name, r.Runs, r.Seed)
+	return fmt.Sprintf("%s with %s from %d on", r.Scenario.Name, grid.Count(r.Runs, "seed"), r.Seed)
 }

@@ -162,8 +162,8 @@ func (s *Snapshot) take(t *keys.Table, free []grid.Profile, group, nodes int, st
 	}
 	start = max(start, s.Now)
 	if least := free[group].Min(start, end); least < nodes {
-		t.Wrong("nodes", "%d, but only %d of the %d nodes of group %q are left between %v and %v",
-			nodes, max(least, 0), s.Groups[group].Nodes, s.Groups[group].Name, start, end)
+		t.Wrong("nodes", "%d, but only %d of the %s of group %q are left between %v and %v",
+			nodes, max(least, 0), grid.Count(s.Groups[group].Nodes, "node"), s.Groups[group].Name, start, end)
 		return
 	}
 	free[group].Add(start, end, -nodes)
@@ -221,7 +221,7 @@ func (s *Snapshot) place(r *keys.Table, largeEnough bool) (group, nodes int) {
 		group = max(i, 0)
 	}
 	if g := s.Groups[group]; r.Clean("nodes") && r.Clean("group") && nodes > g.Nodes {
-		r.Wrong("nodes", "%d, but group %q has %d nodes", nodes, g.Name, g.Nodes)
+		r.Wrong("nodes", "%d, but group %q has %s", nodes, g.Name, grid.Count(g.Nodes, "node"))
 	}
 	return group, nodes
 }

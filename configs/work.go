@@ -145,5 +145,5 @@ func (b *Broker) Ignored() string {
 	case 1:
 		return fmt.Sprintf("broker %q: job %q has a command or a script, which a simulation does not run", b.Name, first)
 	}
-	return fmt.Sprintf("broker %q: %d jobs, the first is %q, have a command or a script, which a simulation does not run", b.Name, n, first)
+	return fmt.Sprintf("broker %q: %s, the first is %q, have a command or a script, which a simulation does not run", b.Name, grid.Count(n, "job"), first)
 }

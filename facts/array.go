@@ -44,6 +44,7 @@ type (
 		Over    []ElementsEnded `json:"over,omitempty"`
 		First   grid.Reason     `json:"first,omitzero"` // why the first that is not done is not
 		End     grid.Time       `json:"end,omitempty"`
+		Bought  grid.Bought     `json:"bought,omitzero"` // by transactions that are forgotten
 	}
 	// ElementsEnded are the elements that are over in one state.
 	ElementsEnded struct {

@@ -18,7 +18,7 @@ type Look struct {
 
 // String describes the look in a few words.
 func (l *Look) String() string {
-	return fmt.Sprintf("look of %v: %d nodes, %d jobs, %d reservations", l.At, len(l.Nodes), len(l.Jobs), len(l.Reservations))
+	return fmt.Sprintf("look of %v: %s, %s, %d reservations", l.At, Count(len(l.Nodes), "node"), Count(len(l.Jobs), "job"), len(l.Reservations))
 }
 
 // NodeState is whether work can be started on a node.

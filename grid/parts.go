@@ -235,7 +235,7 @@ func CheckParts(r *Request, nodes int) *PartError {
 	case len(r.Parts) == 0:
 		return nil
 	case len(r.Parts) > MaxParts:
-		return badPart(-1, "part", "%d parts; must be 1 to %d", len(r.Parts), MaxParts)
+		return badPart(-1, "part", "%s; must be 1 to %d", Count(len(r.Parts), "part"), MaxParts)
 	}
 	sum, zero := 0, false
 	for i := range r.Parts {
@@ -247,7 +247,7 @@ func CheckParts(r *Request, nodes int) *PartError {
 			return badPart(i, "name", "%q is the name of an earlier part too; names must differ within a job", p.Name)
 		}
 		if sum += p.Nodes; sum > nodes {
-			return badPart(i, "nodes", "the parts up to this one have %d nodes; must be at most %d in all", sum, nodes)
+			return badPart(i, "nodes", "the parts up to this one have %s; must be at most %d in all", Count(sum, "node"), nodes)
 		}
 		zero = zero || p.Offset == 0
 	}

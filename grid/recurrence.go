@@ -52,7 +52,7 @@ func (r Recurrence) Check(j *Job) (key string, err error) {
 	case len(j.Parts) > 0:
 		return "every", fmt.Errorf("a job with parts cannot recur; submit one for each window")
 	case r.Span() > MaxDuration:
-		return "every", fmt.Errorf("%d windows %s apart are too long for a schedule", r.Count, r.Every.Words())
+		return "every", fmt.Errorf("%s %s apart are too long for a schedule", Count(r.Count, "window"), r.Every.Words())
 	}
 	if r.All {
 		return r.checkAll(j)
@@ -81,7 +81,7 @@ func (r Recurrence) checkAll(j *Job) (key string, err error) {
 	case j.Flexible > 0 || j.Phi > 0:
 		return "all_or_nothing", fmt.Errorf("stands beside flexible or alternatives, and all windows keep their distance; %s", remedy)
 	case j.Budget.Times(r.Count) > MaxBudget:
-		return "count", fmt.Errorf("%d windows for %v credits each are more than %v credits", r.Count, j.Budget, MaxBudget)
+		return "count", fmt.Errorf("%s for %v credits each are more than %v credits", Count(r.Count, "window"), j.Budget, MaxBudget)
 	}
 	return "", nil
 }

@@ -36,12 +36,12 @@ func CheckSizes(list []Size, nodes int) error {
 		case z.Nodes < 1 || z.Nodes > nodes:
 			return fmt.Errorf("nodes %d is outside 1..%d", z.Nodes, nodes)
 		case z.Length <= 0 || z.Length > MaxDuration:
-			return fmt.Errorf("length %v on %d nodes is outside 0.001..%v seconds", z.Length, z.Nodes, MaxDuration)
+			return fmt.Errorf("length %v on %s is outside 0.001..%v seconds", z.Length, Count(z.Nodes, "node"), MaxDuration)
 		case i > 0 && z.Nodes <= list[i-1].Nodes:
-			return fmt.Errorf("%d nodes stand behind %d; must be each size once, in ascending order", z.Nodes, list[i-1].Nodes)
+			return fmt.Errorf("%s behind %d; must be each size once, in ascending order", Count(z.Nodes, "node stands", "nodes stand"), list[i-1].Nodes)
 		case i > 0 && z.Length > list[i-1].Length:
-			return fmt.Errorf("%v seconds on %d nodes but %v on %d; a length must not grow with the nodes",
-				list[i-1].Length, list[i-1].Nodes, z.Length, z.Nodes)
+			return fmt.Errorf("%v seconds on %s but %v on %d; a length must not grow with the nodes",
+				list[i-1].Length, Count(list[i-1].Nodes, "node"), z.Length, z.Nodes)
 		}
 	}
 	return nil

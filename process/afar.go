@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	"github.com/bourse-grid/bourse/cluster/ssh"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 )
 
@@ -84,7 +85,7 @@ func afarChecks(cfg *configs.SiteProcess) []check {
 			if _, _, _, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups); err != nil {
 				return without("%v", err)
 			}
-			return ok("%s answers, with %d nodes; its clock agrees with ours", look.Source, len(look.Nodes))
+			return ok("%s answers, with %s; its clock agrees with ours", look.Source, grid.Count(len(look.Nodes), "node"))
 		}},
 		{"accounts", false, func(ctx context.Context) Finding {
 			return trySlurmAccounts(ctx, slurm.Trial{Commands: c.Commands, Partitions: cfg.Cluster.Partitions}, cfg)

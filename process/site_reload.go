@@ -128,7 +128,7 @@ func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rerea
 			return nil, err
 		}
 		if n > 0 {
-			return nil, fmt.Errorf("%s has %d legs that are not over, and their work needs its accounts: set let_go = true in its [[vo]], and remove the table when they are over", vo, n)
+			return nil, fmt.Errorf("%s has %s that are not over, and their work needs its accounts: set let_go = true in its [[vo]], and remove the table when they are over", vo, grid.Count(n, "leg"))
 		}
 	}
 	for _, m := range f.members() {

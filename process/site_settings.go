@@ -143,7 +143,7 @@ func takes(legs int, first *api.LostLeg) string {
 	if first.Nodes == 0 { // of none that the site still has
 		whose = "which is over for the site"
 	} else {
-		whose += fmt.Sprintf("%d nodes of %s until %s", first.Nodes, first.Group, first.End.Time().UTC().Format(time.RFC3339))
+		whose += fmt.Sprintf("%s of %s until %s", grid.Count(first.Nodes, "node"), first.Group, first.End.Time().UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("it would take away nodes or accounts that are promised to legs (%d), the first %s (%s)", legs, first.Leg, whose)
 }

@@ -17,6 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // FewSeeds is the least number of seeds for a useful interval. With fewer, Student's t is
@@ -206,9 +208,9 @@ func ApartNote(list []Apart) string {
 	}
 	switch {
 	case len(list) > 0 && list[0].Paired:
-		note = fmt.Sprintf("Means over %d seeds; the differences are taken seed by seed.", list[0].A.Runs)
+		note = fmt.Sprintf("Means over %s; the differences are taken seed by seed.", grid.Count(list[0].A.Runs, "seed"))
 	case len(list) > 0:
-		note = fmt.Sprintf("Means over %d and %d seeds; the seeds differ, so the interval is Welch's.", list[0].A.Runs, list[0].B.Runs)
+		note = fmt.Sprintf("Means over %d and %s; the seeds differ, so the interval is Welch's.", list[0].A.Runs, grid.Count(list[0].B.Runs, "seed"))
 	}
 	if few == 1 {
 		note += " One seed says nothing about chance: run both with --runs 20 --out."

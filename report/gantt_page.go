@@ -85,9 +85,9 @@ func (p *picture) legend(y draw.Px) {
 // crowd says what there are too many of.
 func (p *picture) crowd() string {
 	if groups := len(p.report.bands(false)); groups > mostBands {
-		return fmt.Sprintf("%d groups", groups)
+		return fmt.Sprintf("%s", grid.Count(groups, "group"))
 	}
-	return fmt.Sprintf("%d jobs and legs", p.total)
+	return fmt.Sprintf("%s and legs", grid.Count(p.total, "job"))
 }
 
 // rulers draws the ticks through all bands, named above and below them.

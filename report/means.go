@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Mean is a measure over several runs: its mean and the half-width of its 95 %
@@ -103,6 +105,6 @@ func WriteMeans(w io.Writer, runs []Summary) error {
 	if err := render(w, t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nMeans over %d seeds from %d on.\n", len(runs), runs[0].Seed)
+	_, err := fmt.Fprintf(w, "\nMeans over %s from %d on.\n", grid.Count(len(runs), "seed"), runs[0].Seed)
 	return err
 }

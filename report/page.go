@@ -199,7 +199,7 @@ func (f *Plot) onPage(data bool) pagePlot {
 	}
 	t := pageTable{Caption: "The numbers", Folded: true, Head: f.Head, Rows: f.Rows, Words: 1}
 	if n := len(t.Rows); n > mostDataRows {
-		t.Note = fmt.Sprintf("The first %d of %d rows; bourse report --figures svg writes all of them as CSV.", mostDataRows, n)
+		t.Note = fmt.Sprintf("The first %d of %s; bourse report --figures svg writes all of them as CSV.", mostDataRows, grid.Count(n, "row"))
 		t.Rows = t.Rows[:mostDataRows]
 	}
 	p.Data = &t

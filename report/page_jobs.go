@@ -39,7 +39,7 @@ func (r *Report) jobsNote(shown int) string {
 		}
 	}
 	if shown < all {
-		notes = append(notes, fmt.Sprintf("These are %d of %d jobs; jobs.csv has all.", shown, all))
+		notes = append(notes, fmt.Sprintf("These are %d of %s; jobs.csv has all.", shown, grid.Count(all, "job")))
 	}
 	return strings.Join(notes, " ")
 }
@@ -126,7 +126,7 @@ func (l *look) finding() string {
 	case l.found == 1:
 		return fmt.Sprintf("the only alternative of cycle %d", l.cycle)
 	}
-	s := fmt.Sprintf("no. %d of %d alternatives of cycle %d, for the least %s of the batch", l.chosen, l.found, l.cycle, l.goal)
+	s := fmt.Sprintf("no. %d of %s of cycle %d, for the least %s of the batch", l.chosen, grid.Count(l.found, "alternative"), l.cycle, l.goal)
 	if l.found > len(l.options) {
 		s += fmt.Sprintf("; %d are shown", len(l.options))
 	}

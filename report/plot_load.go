@@ -134,7 +134,7 @@ func (r *Report) loadLegend(d *draw.Drawing, sites int) {
 		next += 170 * pixel
 	}
 	if sites > mostPanels {
-		d.Words("m", draw.Point{X: next, Y: y}, fmt.Sprintf("the first %d of %d sites; the data have all", mostPanels, sites))
+		d.Words("m", draw.Point{X: next, Y: y}, fmt.Sprintf("the first %d of %s; the data have all", mostPanels, grid.Count(sites, "site")))
 	}
 }
 

@@ -36,7 +36,7 @@ func (l *settings) site(s *configs.Site) {
 	}
 	l.add(s.Name, "pricing", s.Pricing.String())
 	for _, g := range s.Groups {
-		l.add(s.Name, "group "+g.Name, fmt.Sprintf("%d nodes, performance %v, %v credits a node-hour", g.Nodes, g.Performance, g.Price))
+		l.add(s.Name, "group "+g.Name, fmt.Sprintf("%s, performance %v, %v credits a node-hour", grid.Count(g.Nodes, "node"), g.Performance, g.Price))
 	}
 	if steps, repeat := s.Groups[0].Curve.Steps(); len(steps) > 0 {
 		words := fmt.Sprintf("%d factors", len(steps))

@@ -256,7 +256,7 @@ func (p *participant) inTheWay(l *leg, why grid.Reason) grid.Reason {
 	for o := range p.open.each {
 		if o != l && o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State >= grid.Confirmed &&
 			o.What.Group == l.What.Group && o.What.Start < l.What.End && l.What.Start < o.What.End {
-			return grid.Because(why.Code, "%v; job %s has %d nodes there from %v to %v", why, o.Job, o.What.Nodes, o.What.Start, o.What.End)
+			return grid.Because(why.Code, "%v; job %s has %s there from %v to %v", why, o.Job, grid.Count(o.What.Nodes, "node"), o.What.Start, o.What.End)
 		}
 	}
 	return why
@@ -274,8 +274,8 @@ func (p *participant) crowded(t step, broker string) grid.Reason {
 	}
 	t.out.Row("S73")
 	return grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf(
-		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
-		p.cfg.Name, len(p.kept), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}
+		"%s remembers %s, %d of them of %s; the most are %d, and half of that for one",
+		p.cfg.Name, grid.Count(len(p.kept), "leg"), p.keptOf[grid.VOOf(broker)], grid.VOOf(broker), p.cfg.MaxKept)}
 }
 
 // skip goes on to the next request if the leg for which the cluster is being asked has been

@@ -225,7 +225,7 @@ func (o *offers) quote(now grid.Time, vo, user string, l grid.Leg, old *leg, set
 		return refused(grid.Unknown, "%s has no group %q", o.cfg.Name, l.Group)
 	}
 	if !calendar(l) {
-		return refused(grid.Unknown, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End)
+		return refused(grid.Unknown, "no leg: %s over [%v, %v)", grid.Count(l.Nodes, "node"), l.Start, l.End)
 	}
 	if l.Start < now {
 		return refused(grid.Past, "start %v lies before %s's now, %v", l.Start, o.cfg.Name, now)

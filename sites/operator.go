@@ -119,8 +119,8 @@ func (o *operator) maintain(t step, m agents.Maintenance) {
 	if x := o.named(m.Name); !why.Refused() && x != nil {
 		t.out.Row("S67")
 		if x.What != what {
-			why = refused(grid.Conflict, "maintenance %q is set already, for %d nodes of %s over [%v, %v)",
-				m.Name, x.What.Nodes, x.What.Group, x.What.Start, x.What.End).Refusal
+			why = refused(grid.Conflict, "maintenance %q is set already, for %s of %s over [%v, %v)",
+				m.Name, grid.Count(x.What.Nodes, "node"), x.What.Group, x.What.Start, x.What.End).Refusal
 		}
 		o.reply(t, why)
 		return
@@ -153,7 +153,7 @@ func (o *operator) window(now grid.Time, m agents.Maintenance) (grid.Leg, grid.R
 	case !ok:
 		q = refused(grid.Unknown, "%s has no group %q", o.cfg.Name, m.Group)
 	case what.Nodes < 1 || what.Nodes > o.cfg.Groups[i].Nodes:
-		q = refused(grid.TooLarge, "%d nodes of %s: must be 1 to %d, or 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
+		q = refused(grid.TooLarge, "%s of %s: must be 1 to %d, or 0 for all", grid.Count(m.Nodes, "node"), m.Group, o.cfg.Groups[i].Nodes)
 	case m.Start < 0 || m.End > grid.MaxTime || m.End <= m.Start:
 		q = refused(grid.Invalid, "from %v to %v is no window", m.Start, m.End)
 	case m.End <= now:

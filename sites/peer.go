@@ -77,7 +77,7 @@ func senseless(m agents.Hold) grid.Reason {
 	case m.Leg.Leg < 0:
 		return refused(grid.Invalid, "there is no leg %d of a window", m.Leg.Leg).Refusal
 	case !calendar(m.What):
-		return refused(grid.Invalid, "%d nodes over [%v, %v) are no leg", m.What.Nodes, m.What.Start, m.What.End).Refusal
+		return refused(grid.Invalid, "no leg: %s over [%v, %v)", grid.Count(m.What.Nodes, "node"), m.What.Start, m.What.End).Refusal
 	case m.Limit < 0 || m.Limit > grid.MaxBudget:
 		return refused(grid.Invalid, "a limit of %v must be 0 to %v", m.Limit, grid.MaxBudget).Refusal
 	case m.For < 0 || m.Run < 0 || m.Run > grid.MaxDuration:

@@ -41,9 +41,9 @@ func leavesOnly(m agents.PilotsRequest) bool {
 func (p pilots) senselessPilots(m agents.PilotsRequest) grid.Reason {
 	switch {
 	case m.Nodes < 1 || m.Nodes > maxNodes || m.Limit < grid.Minute || m.Limit > maxPilotLimit:
-		return refused(grid.Invalid, "pilots of %d nodes for %s: must be 1 to %d, for a minute to a year", m.Nodes, m.Limit.Words(), maxNodes).Refusal
+		return refused(grid.Invalid, "pilots of %s for %s: must be 1 to %d, for a minute to a year", grid.Count(m.Nodes, "node"), m.Limit.Words(), maxNodes).Refusal
 	case len(m.Orders) > agents.MaxPilots:
-		return refused(grid.Invalid, "%d pilots; a request has at most %d", len(m.Orders), agents.MaxPilots).Refusal
+		return refused(grid.Invalid, "%s; a request has at most %d", grid.Count(len(m.Orders), "pilot"), agents.MaxPilots).Refusal
 	case len(m.Job) > maxName || len(m.User) > maxName || len(m.Group) > maxName:
 		return tooLong("job, user or group", m.Job+m.User+m.Group, maxName)
 	}

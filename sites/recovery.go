@@ -185,11 +185,11 @@ func (r *recovery) unsound(a agents.ListedLeg) grid.Reason {
 	case a.State.Blocks() && !known:
 		return refused(grid.Unknown, "%s has no group %q", r.cfg.Name, l.Group).Refusal
 	case a.State.Blocks() && l.Nodes > r.cfg.Groups[group].Nodes:
-		return refused(grid.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, r.cfg.Groups[group].Nodes).Refusal
+		return refused(grid.Invalid, "no leg: %s of group %q, which has %d", grid.Count(l.Nodes, "node"), l.Group, r.cfg.Groups[group].Nodes).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
 		return refused(grid.Invalid, "no window has a leg %d, or its name has more than %d bytes", a.Leg.Leg, maxName).Refusal
 	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > grid.MaxTime, a.Run < 0, a.Run > grid.MaxDuration:
-		return refused(grid.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
+		return refused(grid.Invalid, "no leg: %s over [%v, %v)", grid.Count(l.Nodes, "node"), l.Start, l.End).Refusal
 	}
 	return grid.Reason{}
 }

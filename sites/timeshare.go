@@ -20,7 +20,7 @@ func (o *offers) quoteShare(now grid.Time, vo, user string, group int, l grid.Le
 		return refused(grid.NotAllowed, "the nodes of %s are time-shared: a job must run on one site and have a deadline", o.cfg.Name)
 	}
 	if l.Nodes > g.Nodes {
-		return refused(grid.TooLarge, "%d nodes needed, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
+		return refused(grid.TooLarge, "%s needed, %s of %s has %d", grid.Count(l.Nodes, "node"), g.Name, o.cfg.Name, g.Nodes)
 	}
 	if r := o.limits.allowed(now, vo, user, group, l, old, nil, ahead...); r.Refused() {
 		return grid.Quote{Refusal: r}
@@ -34,7 +34,7 @@ func (o *offers) quoteShare(now grid.Time, vo, user string, group int, l grid.Le
 	}
 	if fit < l.Nodes {
 		return grid.Quote{Refusal: grid.Reason{Code: grid.NoShare, Detail: fmt.Sprintf(
-			"%d of %d nodes have room for work of %v s within %v s, %d are short", fit, l.Nodes, takes, left, l.Nodes-fit)}}
+			"%d of %s room for work of %v s within %v s, %d short", fit, grid.Count(l.Nodes, "node has", "nodes have"), takes, left, l.Nodes-fit)}}
 	}
 	return grid.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, o.cfg.Urgency)}
 }

@@ -174,7 +174,7 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 		{`{"id":"short","jobs":[]}`, "body.id"},
 		{`{"id":"batch-0001","jobs":[]}`, "body.jobs"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":0,"length":60,"budget":5}]}`, "body.jobs[0].nodes"},
-		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"require":{"gpus":9}}]}`, "body.jobs[0].maxPrice"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"require":{"gpus":9}}]}`, "body.jobs[0]: can never run here"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"color":"red"}]}`, "body.jobs[0].color"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":0,"budget":5}]}`, "body.jobs[0].length"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":-5}]}`, "body.jobs[0].budget"},

@@ -48,6 +48,9 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) api.Job {
 			cost = cost.Plus(addLeg(&j, l))
 		}
 	}
+	if j.Array != nil {
+		j.AddBought(broker.Bought(b, v.Name))
+	}
 	if len(j.Legs) > 0 && (cost > 0 || v.State != grid.JobTrying) { // a try has no price before its legs are held
 		j.Cost = &api.Credits{Credits: cost}
 	}

@@ -329,7 +329,7 @@ func (p *picture) tables(a *api.Accounts) []view.Table {
 	for _, d := range waiting[:min(len(waiting), mostQueued)] {
 		row := []any{d.job.Name, d.job.State, d.job.Why, d.job.User, d.job.Nodes, d.rank, d.job.Submit}
 		if d.array != nil {
-			row[1], row[2] = grid.JobWaiting.String(), fmt.Sprintf("%d of its %d elements%s", d.array.Waiting+d.array.Trying, d.elements(), d.behind)
+			row[1], row[2] = grid.JobWaiting.String(), fmt.Sprintf("%d of its %s%s", d.array.Waiting+d.array.Trying, grid.Count(d.elements(), "element"), d.behind)
 		}
 		queue.Rows = append(queue.Rows, row)
 	}

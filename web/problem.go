@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The library's settings are global, but no other package uses the library. Here lists are
@@ -59,7 +61,7 @@ func reworded(err error) string {
 // counted describes the length of a list.
 func counted(list any) string {
 	if l, ok := list.([]any); ok {
-		return fmt.Sprintf("%d entries", len(l))
+		return fmt.Sprintf("%s", grid.Count(len(l), "entry", "entries"))
 	}
 	return "too many entries"
 }

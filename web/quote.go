@@ -176,26 +176,30 @@ func outlookOf(o *broker.Prospect) *api.Outlook {
 // price gives the jobs that name neither a price nor a budget the broker's price cap, and
 // returns the time by its clock.
 func (s *batches) price(ctx context.Context, b *api.Batch) (now grid.Time, err error) {
-	var lacks []int
+	lacks, never := -1, grid.Reason{}
 	err = s.view(ctx, func(t grid.Time, x agents.Agent) {
 		now = t
-		lacks = capPrices(b, now, x.(*broker.Broker))
+		lacks, never = capPrices(b, now, x.(*broker.Broker))
 	})
-	if err == nil && len(lacks) > 0 { // nobody has asked the sites yet
+	if err == nil && lacks >= 0 && !never.Refused() { // nobody has asked the sites yet
 		s.look(ctx, caller(ctx))
 		err = s.broker(ctx, func(t grid.Time, x *broker.Broker) {
 			now = t
-			lacks = capPrices(b, now, x)
+			lacks, never = capPrices(b, now, x)
 		})
 	}
-	if err != nil || len(lacks) == 0 {
+	switch {
+	case err != nil || lacks < 0:
 		return now, err
+	case never.Refused():
+		return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d]: can never run here: %s", lacks, never.Detail))
 	}
-	return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d].maxPrice: missing, and no site that suits the job has answered, by whose prices the broker would cap it; give maxPrice (credits per node-hour) or budget (credits)", lacks[0]))
+	return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d].maxPrice: missing, and no site that suits the job has answered, by whose prices the broker would cap it; give maxPrice (credits per node-hour) or budget (credits)", lacks))
 }
 
-// capPrices sets the price cap of the jobs without a price, and lists those for which none is known.
-func capPrices(b *api.Batch, now grid.Time, x *broker.Broker) (lacks []int) {
+// capPrices sets the price cap of the jobs without a price, up to the first for which none is
+// known, and returns that one's index, and why it can never run if that is so; -1: none lacks one.
+func capPrices(b *api.Batch, now grid.Time, x *broker.Broker) (lacks int, never grid.Reason) {
 	for i := range b.Jobs {
 		r := &b.Jobs[i]
 		if !r.Unpriced() {
@@ -210,12 +214,11 @@ func capPrices(b *api.Batch, now grid.Time, x *broker.Broker) (lacks []int) {
 		}
 		price, known := x.PriceCap(now, &j.Request)
 		if !known {
-			lacks = append(lacks, i)
-			continue
+			return i, broker.Never(x, now, &j.Request)
 		}
 		r.MaxPrice, r.Capped = &api.Price{Price: price}, true
 	}
-	return lacks
+	return -1, never
 }
 
 // pace counts what callers ask for in a minute.

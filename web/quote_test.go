@@ -82,7 +82,7 @@ func TestSubmit_WithoutAPriceThePriceCapHolds(t *testing.T) {
 	b.Jobs[0].Require = &api.Machine{GPUs: 99}
 	b.ID = "batch-0002"
 	var wrong struct{ Detail string }
-	if code := call(t, s, ana, "POST", "/v1/batches", b, &wrong); code != 422 || !strings.Contains(wrong.Detail, "jobs[0].maxPrice: missing") {
+	if code := call(t, s, ana, "POST", "/v1/batches", b, &wrong); code != 422 || !strings.Contains(wrong.Detail, "jobs[0]: can never run here: no node of any site has what is required") {
 		t.Errorf("%d %+v", code, wrong)
 	}
 }

@@ -69,7 +69,7 @@ func (t Terms) Jobs(local []grid.LocalJob) ([]grid.Job, error) {
 	jobs := make([]grid.Job, len(local))
 	for i, l := range local {
 		if l.Nodes < 1 || l.Estimate <= 0 {
-			return nil, fmt.Errorf("job %d: %d nodes for an estimate of %v seconds cannot be asked for; both must be above 0", l.ID, l.Nodes, l.Estimate)
+			return nil, fmt.Errorf("job %d: %s for an estimate of %v seconds cannot be asked for; both must be above 0", l.ID, grid.Count(l.Nodes, "node"), l.Estimate)
 		}
 		j := &jobs[i]
 		j.Name = "job" + strconv.FormatInt(l.ID, 10)

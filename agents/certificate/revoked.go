@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // revocations lists what is not trusted although the authority vouches for it. A line of
@@ -71,8 +73,8 @@ func (s *Store) revocations() (revocations, error) {
 
 // listMissing is the line for the log about a list that is gone.
 func (s *Store) listMissing(list revocations) string {
-	return fmt.Sprintf("%s is gone, or has nothing in it; the last list that was read stays in force, with %d entries: copy it here from the authority again or, if nobody is to be kept out any more, a file with a remark only",
-		s.files.Revoked, len(list.serials)+len(list.members))
+	return fmt.Sprintf("%s is gone, or has nothing in it; the last list that was read stays in force, with %s: copy it here from the authority again or, if nobody is to be kept out any more, a file with a remark only",
+		s.files.Revoked, grid.Count(len(list.serials)+len(list.members), "entry", "entries"))
 }
 
 // keep copies the list for later processes, if it has changed.

@@ -132,7 +132,7 @@ func readHead(file string, data []byte) (Header, int, error) {
 		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header is that of segment %d and numbered %d", h.Segment, f.number)}
 	}
 	if h.Parts < 0 || h.Parts > 0 && !h.Image {
-		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header says that it begins with %d parts of an image, and image is %t", h.Parts, h.Image)}
+		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header says that it begins with %s of an image, and image is %t", grid.Count(h.Parts, "part"), h.Image)}
 	}
 	return h, f.end(), nil
 }

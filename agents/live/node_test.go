@@ -213,7 +213,9 @@ func (d *fakeHost) halted() (yes bool) {
 }
 
 // A killed process announces nothing. With ten sites the others find out within 1 s with
-// the fast profile and within 10 s with LAN timings, and sends to it then fail at once.
+// the fast profile and within 10 s with LAN timings, and sends to it then fail at once. Who asks
+// whom is drawn: once in some 500 kills nobody happens to ask the dead one early, or no second one
+// agrees early, and it takes up to four times as long. Two such of five would be no chance.
 func TestNode_AKilledSiteIsMissed(t *testing.T) {
 	t.Parallel()
 	for profile, bound := range map[string]time.Duration{"fast": time.Second, "lan": 10 * time.Second} {
@@ -221,14 +223,21 @@ func TestNode_AKilledSiteIsMissed(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
 				broker, sites := federation(t, newMemory(), 10, profile)
+				late := 0
 				for i, s := range sites[:5] {
 					s.Close()
-					took := eventually(t, bound, "the broker is told", func() bool { return broker.heard(agents.SiteLeft{Site: s.opt.Name}) == 1 })
+					took := eventually(t, 4*bound, "the broker is told", func() bool { return broker.heard(agents.SiteLeft{Site: s.opt.Name}) == 1 })
 					t.Logf("missed after %v", took)
+					if took > bound {
+						late++
+					}
 					broker.send(t, "broker:vo", s.opt.Name, agents.OfferRequest{})
 					if l := broker.Node.Stats().Links; l.Unknown != uint64(i+1) || len(l.Peers) != 0 {
 						t.Errorf("a send to the dead: %+v", l)
 					}
+				}
+				if late > 1 {
+					t.Errorf("%d of 5 were missed later than %v", late, bound)
 				}
 			})
 		})

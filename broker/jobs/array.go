@@ -27,6 +27,7 @@ type array struct {
 	Elements []*Job      // that are jobs, in the order in which they began
 	first    grid.Reason // why the first that is not done is not
 	last     grid.Time   // when the last work ended
+	before   grid.Bought // by transactions that are forgotten
 }
 
 // newArray is an array none of whose elements has begun.
@@ -228,7 +229,7 @@ func (j *Job) standingOf() grid.JobState {
 
 // image is what an image keeps of an array.
 func (a *array) image() *facts.ArrayMemory {
-	m := &facts.ArrayMemory{Waiting: a.Waiting, Gone: a.Gone, First: a.first, End: a.last}
+	m := &facts.ArrayMemory{Waiting: a.Waiting, Gone: a.Gone, First: a.first, End: a.last, Bought: a.before}
 	for s := range a.Over {
 		if len(a.Over[s]) > 0 {
 			m.Over = append(m.Over, facts.ElementsEnded{State: grid.JobState(s), Elements: a.Over[s]})
@@ -239,7 +240,7 @@ func (a *array) image() *facts.ArrayMemory {
 
 // load sets an array to what an image has of it.
 func (a *array) load(m *facts.ArrayMemory) {
-	a.Waiting, a.Gone, a.first, a.last = m.Waiting, m.Gone, m.First, m.End
+	a.Waiting, a.Gone, a.first, a.last, a.before = m.Waiting, m.Gone, m.First, m.End, m.Bought
 	for _, x := range m.Over {
 		a.Over[x.State] = x.Elements
 		a.Ended += x.Elements.Len()

@@ -73,6 +73,7 @@ func (rec *State) applyRare(f agents.Fact) {
 	case facts.LifeFenced:
 		rec.Lives.ApplyFenced(f)
 	case facts.TxForgotten:
+		forgetWindows(rec, f.Txs)
 		rec.Tx.Apply(rec.Now, f)
 		rec.Tenancy.Prune(rec.Now)
 	case facts.LegsDisowned:

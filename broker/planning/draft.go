@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/placement"
 )
@@ -141,8 +142,7 @@ func newDraft(in *Input) *Draft {
 		}
 		for i := range s.Groups {
 			o := &s.Groups[i]
-			d.Groups = append(d.Groups, o.Group)
-			d.Groups[len(d.Groups)-1].Site = s.Name
+			d.Groups = append(d.Groups, groupOf(s.Name, o))
 			d.siteOf, d.fastest = append(d.siteOf, int32(site)), max(d.fastest, o.Group.Performance)
 			d.admissible = append(d.admissible, o.Admissible)
 			d.clear = append(d.clear, o.Clear)
@@ -152,6 +152,16 @@ func newDraft(in *Input) *Draft {
 		}
 	}
 	return d
+}
+
+// groupOf is the group of a site's offer. Longest bounds how long nodes are held, and a share of
+// time-shared nodes holds none: whatever such an offer says, nothing bounds it.
+func groupOf(site string, o *agents.GroupOffer) grid.Group {
+	g := o.Group
+	if g.Site = site; o.Shared {
+		g.Longest = 0
+	}
+	return g
 }
 
 // barredGroups marks the groups of sites that are closed to a job's user; nil if there are

@@ -194,9 +194,9 @@ func (in *Input) silence() grid.Reason {
 		return reason(grid.NoOffer, "no site offers anything that can be used; the clock of %s is more than %s off", off[0], grid.ClockSkew.Words())
 	}
 	if answered > 0 {
-		return reason(grid.NoOffer, "%d of %d sites answered, none with offers that can be used", answered, len(in.Sites))
+		return reason(grid.NoOffer, "%d of %s answered, none with offers that can be used", answered, grid.Count(len(in.Sites), "site"))
 	}
-	return reason(grid.NoOffer, "none of %d sites answered within %v s", len(in.Sites), in.Terms.OfferWait)
+	return reason(grid.NoOffer, "none of %s answered within %v s", grid.Count(len(in.Sites), "site"), in.Terms.OfferWait)
 }
 
 // serves reports whether nodes of a group suit a request, in windows that the group allows.

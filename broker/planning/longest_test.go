@@ -47,3 +47,24 @@ func TestStarts_SayWhatIsTheLongestWindow(t *testing.T) {
 		t.Errorf("what is allowed: %+v", d.Postponed)
 	}
 }
+
+// Longest bounds how long nodes are held. A share of time-shared nodes holds none, so an offer
+// of shares that has a bound serves what is longer, and a submission is judged alike.
+func TestPlan_NothingBoundsAShareOfANode(t *testing.T) {
+	t.Parallel()
+	r := grid.Request{Nodes: 1, Length: 2 * grid.Hour, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Deadline: 100_000 * sec}
+	g := agents.GroupOffer{Group: grid.Group{Site: "s", Name: "gpu", Nodes: 1, Performance: grid.Unit, Longest: grid.Hour},
+		Shared: true, Admissible: grid.NewProfile(0, 1), Clear: grid.NewProfile(0, 1)}
+	in := &Input{From: 10 * sec, Horizon: 200_000 * sec, Terms: Terms{MaxAlternatives: 4, Refuses: true},
+		Jobs:  []Job{{Name: "a", Deadline: r.Deadline, Request: r}},
+		Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}}}
+	d := new(Planner).Plan(in)
+	if len(d.Jobs[0].Alternatives) == 0 {
+		t.Errorf("the cycle says %+v", d.Postponed)
+	}
+	x := ReachOf(in.Horizon.Sub(in.From), in.Terms)
+	x.Add("s", in.Sites[0].Groups)
+	if why := x.Never(&r, in.From); why.Refused() {
+		t.Errorf("a submission is refused: %v", why)
+	}
+}

@@ -43,9 +43,7 @@ func (d *Draft) reach() *Reach {
 // Add adds the groups that a site has offered.
 func (x *Reach) Add(site string, list []agents.GroupOffer) {
 	for i := range list {
-		g := list[i].Group
-		g.Site = site
-		x.Groups, x.Shared = append(x.Groups, g), append(x.Shared, list[i].Shared)
+		x.Groups, x.Shared = append(x.Groups, groupOf(site, &list[i])), append(x.Shared, list[i].Shared)
 	}
 }
 
@@ -137,7 +135,7 @@ func (x *Reach) most(r *grid.Request, length grid.Duration) (most int, site stri
 		if x.Alone || r.OneSite && i > 0 && g.Site != x.Groups[i-1].Site {
 			sum = 0
 		}
-		if Suits(g, r) && (x.Shared[i] || g.Allows(g.Performance.Runtime(length))) { // nothing bounds a share of a node
+		if Suits(g, r) && g.Allows(g.Performance.Runtime(length)) {
 			sum += g.Nodes
 		}
 		if sum > most {
@@ -167,11 +165,11 @@ func tooLarge(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	}
 	switch {
 	case r.OneSite && most > 0:
-		return reason(grid.TooLarge, "asks for %d nodes on one site; the most that suit it has %s, %d%v", fewest, site, most, short)
+		return reason(grid.TooLarge, "asks for %s on one site; the most that suit it has %s, %d%v", grid.Count(fewest, "node"), site, most, short)
 	case r.OneSite:
-		return reason(grid.TooLarge, "asks for %d nodes on one site; no site has any that suit%v", fewest, short)
+		return reason(grid.TooLarge, "asks for %s on one site; no site has any that suit%v", grid.Count(fewest, "node"), short)
 	}
-	return reason(grid.TooLarge, "asks for %d nodes; the sites have %d that suit%v", fewest, most, short)
+	return reason(grid.TooLarge, "asks for %s; the sites have %d that suit%v", grid.Count(fewest, "node"), most, short)
 }
 
 // tooLong judges how long the request takes on the fastest nodes. Most need no look at the
@@ -237,11 +235,11 @@ func tooDear(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	if r.Flexible > 0 || slices.Contains(x.Shared, true) {
 		return grid.Reason{}
 	}
-	least, where := grid.MaxCredits, ""
+	least, said, where := grid.MaxCredits, grid.Credits(0), ""
 	cheapest := grid.MaxPrice
 	for _, z := range r.Preferred() {
-		if cost, sites, ok := x.least(r, z); ok && cost < least {
-			least, where = cost, sites
+		if cost, about, sites, ok := x.least(r, z); ok && cost < least {
+			least, said, where = cost, about, sites
 		}
 	}
 	for i := range x.Groups {
@@ -253,29 +251,32 @@ func tooDear(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 	case x.Capped && r.MaxPrice < cheapest:
 		return reason(grid.OverBudget, "the cheapest suited node never costs less than %v credits per node-hour, the job's price cap is %v", cheapest, r.MaxPrice)
 	case where != "" && !x.Capped && r.Budget < least:
-		return reason(grid.OverBudget, "costs at least %v credits, on %s at the lowest base price that they ever have, and the budget is %v", least, where, r.Budget)
+		return reason(grid.OverBudget, "costs at least %v credits, on %s at the lowest base price that they ever have, and the budget is %v", said, where, r.Budget)
 	}
 	return grid.Reason{}
 }
 
 // least is the least that a window of a size can cost: on its cheapest nodes, each at the
-// lowest price that its curve ever has. A rounding is in the job's favour.
-func (x *Reach) least(r *grid.Request, z grid.Size) (cost grid.Credits, sites string, ok bool) {
+// lowest price that its curve ever has. A rounding is in the job's favour; about is without it,
+// for people.
+func (x *Reach) least(r *grid.Request, z grid.Size) (cost, about grid.Credits, sites string, ok bool) {
 	type node struct {
-		cost grid.Credits
-		at   *grid.Group
+		cost, about grid.Credits
+		at          *grid.Group
 	}
 	var list []node
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		takes := g.Performance.Runtime(z.Length)
 		if Suits(g, r) && g.Allows(takes) {
-			price := max(0, g.Cheapest(-grid.MaxTime, grid.MaxTime)-1)
-			cost := grid.Cost(price, takes)
-			if x := r.Portion.Part(g); x.Some() {
-				cost = grid.CostOfSlices(price, takes, int(x.Slices), int(x.Of))
+			price := g.Cheapest(-grid.MaxTime, grid.MaxTime)
+			costs := func(p grid.Price) grid.Credits {
+				if x := r.Portion.Part(g); x.Some() {
+					return grid.CostOfSlices(p, takes, int(x.Slices), int(x.Of))
+				}
+				return grid.Cost(p, takes)
 			}
-			list = append(list, node{max(0, cost-1), g})
+			list = append(list, node{max(0, costs(max(0, price-1))-1), costs(price), g})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b node) int { return cmp.Compare(a.cost, b.cost) })
@@ -287,10 +288,10 @@ func (x *Reach) least(r *grid.Request, z grid.Size) (cost grid.Credits, sites st
 		}
 		take := min(left, n.at.Nodes)
 		left -= take
-		cost = cost.Plus(n.cost.Times(take))
+		cost, about = cost.Plus(n.cost.Times(take)), about.Plus(n.about.Times(take))
 		if !slices.Contains(names, n.at.Site) {
 			names = append(names, n.at.Site)
 		}
 	}
-	return cost, strings.Join(names, ", "), left == 0
+	return cost, about, strings.Join(names, ", "), left == 0
 }

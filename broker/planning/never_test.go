@@ -37,13 +37,6 @@ func TestNever_ACycleJudgesByTheSameRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := randomInput(t)
 		in.Away, in.Terms.Refuses = false, true
-		for i := range in.Sites {
-			for k := range in.Sites[i].Groups {
-				if g := &in.Sites[i].Groups[k]; g.Shared {
-					g.Group.Longest = 0 // no site bounds a share of a node
-				}
-			}
-		}
 		for i := range in.Jobs {
 			j := &in.Jobs[i]
 			j.Barred, j.Elsewhere, j.Pending, j.Deadline = nil, false, false, j.Request.Deadline

@@ -89,7 +89,7 @@ func (d *Draft) startsOn(at int, r *grid.Request, length grid.Duration, from, to
 	}
 	list := startsOf(d.admissible[at], d.clear[at], r.Nodes, length, from, to, most)
 	if len(list) == 0 {
-		return nil, reason(grid.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+		return nil, reason(grid.NoWindow, "no group has %s free for it between %v and %v", grid.Count(r.Nodes, "node"), from, to)
 	}
 	if d.in.Terms.capped() && g.Price > r.MaxPrice {
 		return nil, reason(grid.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
@@ -123,7 +123,7 @@ func (d *Draft) startsUnder(at int, r *grid.Request, length grid.Duration, from,
 		add(t.Add(-length))
 	}
 	slices.Sort(instants)
-	why := reason(grid.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	why := reason(grid.NoWindow, "no group has %s free for it between %v and %v", grid.Count(r.Nodes, "node"), from, to)
 	var list []grid.Time
 	best, cheapest := grid.Time(0), grid.MaxCredits
 	for _, t := range thin(slices.Compact(instants), maxInstants) {

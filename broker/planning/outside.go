@@ -106,7 +106,7 @@ func (c *chooser) askOutside() {
 	chosen := c.Outside(&q)
 	for k, i := range index {
 		if k >= len(chosen) || chosen[k] < 0 {
-			c.giveUp(i, reason(grid.Waits, "the program that chooses for the broker took none of its %d windows", len(q.Jobs[k].Windows)))
+			c.giveUp(i, reason(grid.Waits, "the program that chooses for the broker took none of its %s", grid.Count(len(q.Jobs[k].Windows), "window")))
 			continue
 		}
 		p := &c.o.Jobs[i]

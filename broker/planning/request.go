@@ -43,7 +43,7 @@ func Unsound(j *grid.Job) grid.Reason {
 	}
 	switch {
 	case !j.Whole():
-		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %d parts", j.Nodes, j.Length, j.MinPerformance, len(j.Parts))
+		return reason(grid.Invalid, "nodes %d, length %v and min_performance %v are not those of its %s", j.Nodes, j.Length, j.MinPerformance, grid.Count(len(j.Parts), "part"))
 	case j.Name == "":
 		return reason(grid.Invalid, "the job has no name")
 	case j.Nodes < 1 || j.Nodes > MaxNodes:

@@ -139,7 +139,7 @@ func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without 
 		from, to = min(from, own[i].from), max(to, own[i].to)
 	}
 	if _, need := peak(own); need > b.nodes {
-		return grid.Because(grid.Bound, "%s may have %d nodes at once, and it takes %d", b.of, b.nodes, need), grid.Never
+		return grid.Because(grid.Bound, "%s may have %s at once, and it takes %d", b.of, grid.Count(b.nodes, "node"), need), grid.Never
 	}
 	all, free := own, grid.Never
 	for _, w := range x.usage.of(b.key) {
@@ -156,7 +156,7 @@ func (x *Tenancy) overNodes(b *bounds, legs []grid.Leg, flex grid.Flex, without 
 		}
 	}
 	if at, most := peak(all); most > b.nodes {
-		return grid.Because(grid.Bound, "%s may have %d nodes at once, and would have %d at %v", b.of, b.nodes, most, at), free
+		return grid.Because(grid.Bound, "%s may have %s at once, and would have %d at %v", b.of, grid.Count(b.nodes, "node"), most, at), free
 	}
 	return grid.Reason{}, 0
 }

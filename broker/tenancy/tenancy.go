@@ -90,7 +90,7 @@ func (x *bounds) MaxWaiting() int { return x.waiting }
 func (u *Terms) Never(nodes int) grid.Reason {
 	for _, b := range []*bounds{&u.bounds, &u.Tenant.bounds} {
 		if b.nodes > 0 && nodes > b.nodes {
-			return grid.Because(grid.Bound, "it takes %d nodes, and %s may have %d at once", nodes, b.of, b.nodes)
+			return grid.Because(grid.Bound, "it takes %s, and %s may have %d at once", grid.Count(nodes, "node"), b.of, b.nodes)
 		}
 	}
 	return grid.Reason{}

@@ -195,5 +195,5 @@ func nodesWords(names []string) string {
 	if len(names) <= mostNamed {
 		return "nodes " + strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%d nodes, %s and others,", len(names), strings.Join(names[:mostNamed], ", "))
+	return fmt.Sprintf("%s, %s and others,", grid.Count(len(names), "node"), strings.Join(names[:mostNamed], ", "))
 }

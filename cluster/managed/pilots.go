@@ -185,7 +185,7 @@ func (b *Backend) aboutPilots(now grid.Time, m agents.PilotsRequest, follow bool
 	case b.cfg.Pilots == 0:
 		a.Refusal = grid.Because(grid.NotAllowed, "%s takes no pilots: nodes are had there as they are free, or reserved", b.cfg.Site)
 	case g < 0:
-		a.Refusal = grid.Because(grid.TooLarge, "no group of %s has %d nodes", b.cfg.Site, m.Nodes)
+		a.Refusal = grid.Because(grid.TooLarge, "no group of %s has %s", b.cfg.Site, grid.Count(m.Nodes, "node"))
 	case why.Refused():
 		a.Refusal = why
 	case !b.fresh(now):
@@ -235,7 +235,7 @@ func (b *Backend) newPilot(now grid.Time, m agents.PilotsRequest, o agents.Pilot
 	case a.Refusal.Refused():
 		return over(grid.PilotDenied, a.Refusal)
 	case b.pilots.live() >= b.cfg.Pilots:
-		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %d pilots at once", b.cfg.Site, b.cfg.Pilots))
+		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %s at once", b.cfg.Site, grid.Count(b.cfg.Pilots, "pilot")))
 	}
 	b.pilots.forget(now)
 	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User})
@@ -437,7 +437,7 @@ func (b *Backend) placeInPilot(now grid.Time, e *entry, id grid.LegID) grid.Reas
 	case p == nil || p.Over != nil || p.leaves || p.begin == 0 || p.Pilot.Tx.Broker != e.leg.Tx.Broker:
 		return grid.Because(grid.Busy, "nodes of %s are had by pilots, and the pilot of this leg does not run", b.cfg.Site)
 	case p.Group != e.what.Group || len(p.nodes) < e.what.Nodes:
-		return grid.Because(grid.Busy, "the pilot has %d nodes of %s", len(p.nodes), p.Group)
+		return grid.Because(grid.Busy, "the pilot has %s of %s", grid.Count(len(p.nodes), "node"), p.Group)
 	case e.what.End > p.until:
 		return grid.Because(grid.Busy, "the pilot's limit is over at %v, the window at %v", p.until, e.what.End)
 	case b.busyWith(p):

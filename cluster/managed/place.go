@@ -38,7 +38,7 @@ func (b *Backend) Suits(m agents.ClusterHold) grid.Reason {
 	case g < 0:
 		return grid.Because(grid.Unknown, "there is no group %q", m.What.Group)
 	case m.What.Nodes < 1 || m.What.Nodes > b.cfg.Groups[g].Nodes:
-		return grid.Because(grid.TooLarge, "%d nodes are asked, the group has %d", m.What.Nodes, b.cfg.Groups[g].Nodes)
+		return grid.Because(grid.TooLarge, "%s asked, the group has %d", grid.Count(m.What.Nodes, "node is", "nodes are"), b.cfg.Groups[g].Nodes)
 	case maintains(m.Leg), m.Again: // of what is asked for again the manager decides
 		return grid.Reason{}
 	}
@@ -192,7 +192,7 @@ func (b *Backend) inTheWay(now grid.Time, what grid.Leg) grid.Reason {
 	s := &b.states(now)[b.group(what.Group)]
 	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
-		why = grid.Because(grid.Busy, "no %d nodes of group %s are free all the time from %v to %v, although as many are at every instant", what.Nodes, what.Group, what.Start, what.End)
+		why = grid.Because(grid.Busy, "no %s of group %s are free all the time from %v to %v, although as many are at every instant", grid.Count(what.Nodes, "node"), what.Group, what.Start, what.End)
 	}
 	if more := b.withheldAt(what); more != "" {
 		why = grid.Because(why.Code, "%v%v", why, more)

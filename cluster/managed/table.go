@@ -121,7 +121,7 @@ func refused(b *Backend, e *entry, now grid.Time) act {
 	}
 	b.counts.NotCreated++
 	b.deny(now, e)
-	b.refuse(e, grid.Because(grid.Busy, "the resource manager of %s has not created a reservation of %d nodes from %v to %v: %v", b.cfg.Site, e.what.Nodes, e.what.Start, e.what.End, e.why))
+	b.refuse(e, grid.Because(grid.Busy, "the resource manager of %s has not created a reservation of %s from %v to %v: %v", b.cfg.Site, grid.Count(e.what.Nodes, "node"), e.what.Start, e.what.End, e.why))
 	return act{}
 }
 

@@ -171,7 +171,7 @@ func (q *Queue) promiseLocal(now grid.Time, j *grid.LocalJob) {
 	if j.Nodes < 1 || j.Nodes > q.opt.Nodes {
 		q.refused++
 		q.watcher.Refused(j, grid.Reason{Code: grid.TooLarge,
-			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)})
+			Detail: fmt.Sprintf("job %d wants %s, the group has %d", j.ID, grid.Count(j.Nodes, "node"), q.opt.Nodes)})
 		return
 	}
 	if p.names[j.ID] {
@@ -337,7 +337,7 @@ func (q *Queue) auditPromises() error {
 	for i := range list {
 		x := &list[i]
 		if r := kept[x.SLA.ID]; r.Start != x.Start || r.End != x.End() || r.Nodes != x.Size.Nodes {
-			return fmt.Errorf("promise %d of %d nodes over [%v, %v) is kept as %d over [%v, %v)", x.SLA.ID, x.Size.Nodes, x.Start, x.End(), r.Nodes, r.Start, r.End)
+			return fmt.Errorf("promise %d of %s over [%v, %v) is kept as %d over [%v, %v)", x.SLA.ID, grid.Count(x.Size.Nodes, "node"), x.Start, x.End(), r.Nodes, r.Start, r.End)
 		}
 		if l := p.locals[x.SLA.ID]; l != nil && (l.start != x.Start || l.runs != x.Running) {
 			return fmt.Errorf("local job %d lies at %v, promised for %v", l.job.ID, l.start, x.Start)

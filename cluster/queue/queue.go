@@ -352,12 +352,12 @@ func (q *Queue) enter(j *grid.LocalJob) {
 	case why.Refused():
 	case j.Nodes > q.opt.Nodes:
 		why = grid.Reason{Code: grid.TooLarge,
-			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
+			Detail: fmt.Sprintf("job %d wants %s, the group has %d", j.ID, grid.Count(j.Nodes, "node"), q.opt.Nodes)}
 	case j.Nodes < 1:
-		why = grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, must be 1 or more", j.ID, j.Nodes)}
+		why = grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("job %d wants %s, must be 1 or more", j.ID, grid.Count(j.Nodes, "node"))}
 	case q.group.Waiting() >= q.opt.Limit:
 		why = grid.Reason{Code: grid.QueueFull,
-			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}
+			Detail: fmt.Sprintf("%s already: demand above capacity", grid.Count(q.opt.Limit, "job waits", "jobs wait"))}
 	case !q.arrive(j):
 		why = grid.Reason{Code: grid.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}
 	}

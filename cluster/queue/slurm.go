@@ -47,7 +47,7 @@ func (t *twin) refuses(j *grid.LocalJob) (why grid.Reason) {
 	}
 	p := &t.opt.Config.Partitions[0]
 	if most := min(p.MaxNodes, p.Nodes.Count()); j.Nodes > most {
-		why = grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, partition %s takes %d at most", j.ID, j.Nodes, p.Name, most)}
+		why = grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("job %d wants %s, partition %s takes %d at most", j.ID, grid.Count(j.Nodes, "node"), p.Name, most)}
 	} else {
 		why = grid.Reason{Code: grid.TooLong, Detail: fmt.Sprintf("job %d has a limit of %s, partition %s takes %s at most", j.ID, j.Limit().Words(), p.Name, p.MaxTime.Words())}
 	}
@@ -86,7 +86,7 @@ func (t *twin) pass(g *backfill.Group, now grid.Time) []backfill.Start {
 // reserve keeps the nodes of a reservation that the group has accepted.
 func (t *twin) reserve(r backfill.Reserved) (why grid.Reason) {
 	if !t.Hold(r.ID, 0, r.Start, r.End, r.Nodes) {
-		why = grid.Reason{Code: grid.Busy, Detail: fmt.Sprintf("%d nodes are free at each instant, but no %d are on all of that time", r.Nodes, r.Nodes)}
+		why = grid.Reason{Code: grid.Busy, Detail: fmt.Sprintf("%s free at each instant, but no %d are on all of that time", grid.Count(r.Nodes, "node is", "nodes are"), r.Nodes)}
 	}
 	return why
 }

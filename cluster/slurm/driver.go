@@ -189,7 +189,7 @@ func plainName(s string) bool {
 // an earlier command has created it and its answer was lost.
 func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome, grid.Reason) {
 	if len(m.Nodes) == 0 || m.Start >= m.End {
-		return agents.Denied, grid.Because(grid.Invalid, "a reservation of %d nodes from %v to %v", len(m.Nodes), m.Start, m.End)
+		return agents.Denied, grid.Because(grid.Invalid, "a reservation of %s from %v to %v", grid.Count(len(m.Nodes), "node"), m.Start, m.End)
 	}
 	// Slurm reserves a drained node without complaint.
 	nodes, err := d.c.nodesNow(ctx, m.Nodes)
@@ -220,7 +220,7 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 	case there.Start == seconds(m.Start) && there.End == seconds(m.End) && sameNames(there.Nodes, m.Nodes):
 		return agents.Done, grid.Reason{}
 	default:
-		return agents.Denied, grid.Because(grid.Conflict, "reservation %s exists already, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
+		return agents.Denied, grid.Because(grid.Conflict, "reservation %s exists already, from %v to %v on %s", m.Name, there.Start, there.End, grid.Count(len(there.Nodes), "node"))
 	}
 	return outcome, why
 }

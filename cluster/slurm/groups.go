@@ -53,7 +53,7 @@ func Groups(look *grid.Look, partitions []string, want []grid.Group) ([]grid.Gro
 	}
 	for _, k := range kinds {
 		if !k.taken {
-			remarks = append(remarks, fmt.Sprintf("%d nodes of partition %s are not offered; a [[group]] named %s would offer them", len(k.nodes), k.partition, k.name))
+			remarks = append(remarks, fmt.Sprintf("%s of partition %s are not offered; a [[group]] named %s would offer them", grid.Count(len(k.nodes), "node"), k.partition, k.name))
 		}
 	}
 	return groups, nodes, remarks, nil
@@ -156,7 +156,7 @@ func (k *kind) long() string {
 func listKinds(kinds []*kind) string {
 	out := make([]string, len(kinds))
 	for i, k := range kinds {
-		out[i] = fmt.Sprintf("%s (%d nodes)", k.name, len(k.nodes))
+		out[i] = fmt.Sprintf("%s (%s)", k.name, grid.Count(len(k.nodes), "node"))
 	}
 	return strings.Join(out, ", ")
 }

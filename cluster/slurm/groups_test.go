@@ -52,7 +52,7 @@ func TestGroups_WhatThereIsNotIsSaid(t *testing.T) {
 		group      string
 		words      string
 	}{
-		{[]string{"batch"}, "batch", "there are batch-4c-8g-ib+ssd (3 nodes), batch-8c-1000m (1 nodes)"},
+		{[]string{"batch"}, "batch", "there are batch-4c-8g-ib+ssd (3 nodes), batch-8c-1000m (1 node)"},
 		{[]string{"gpu"}, "batch", "there are gpu (3 nodes)"},
 		{[]string{"long"}, "long", "there are batch, gpu"},
 	} {

@@ -84,7 +84,7 @@ func readNodes(text []byte) ([]grid.ManagedNode, string, error) {
 	nodes := in.Nodes
 	for _, r := range in.Rows {
 		if len(r.Nodes.Names) != 1 {
-			return nil, "", fmt.Errorf("a row of %d nodes; must be one, as sinfo -N prints them", len(r.Nodes.Names))
+			return nil, "", fmt.Errorf("a row of %s; must be one, as sinfo -N prints them", grid.Count(len(r.Nodes.Names), "node"))
 		}
 		n := node{Name: r.Nodes.Names[0], State: r.Node.State, CPUs: r.CPUs.All, Busy: r.CPUs.Busy, Memory: r.Memory.Least, Features: r.Features.Active,
 			GRES: r.GRES.Total, GRESUsed: r.GRES.Used}

@@ -121,7 +121,7 @@ func (d *Driver) claim(ctx context.Context, m agents.Command) (agents.Outcome, g
 	case !known:
 		return refuse(grid.Unknown, "there is no group %q", m.Group)
 	case m.Count < 1 || m.Limit < grid.Second || m.Granted < grid.Second:
-		return refuse(grid.Invalid, "a pilot of %d nodes for %s, granted %s", m.Count, m.Limit.Words(), m.Granted.Words())
+		return refuse(grid.Invalid, "a pilot of %s for %s, granted %s", grid.Count(m.Count, "node"), m.Limit.Words(), m.Granted.Words())
 	}
 	if _, why := d.work.account(m.User); why.Refused() {
 		return agents.Denied, why

@@ -36,7 +36,7 @@ func (t Trial) Controller(ctx context.Context) (said string, why grid.Reason) {
 			return "", grid.Because(grid.Unknown, "%v", err)
 		}
 	}
-	return fmt.Sprintf("%s answers, with %d nodes", look.Source, len(look.Nodes)), grid.Reason{}
+	return fmt.Sprintf("%s answers, with %s", look.Source, grid.Count(len(look.Nodes), "node")), grid.Reason{}
 }
 
 // tryAhead is how far in the future the reservation lies that is tried: further than any

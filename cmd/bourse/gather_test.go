@@ -36,7 +36,7 @@ func TestGather_SaysWhatIsWrongWithAWorld(t *testing.T) {
 	for text, want := range map[string]string{
 		`[{"name":"x","length":3600,"waste":"0.01","deadline":9,"parts":[{"nodes":1,"cluster":2},{"nodes":1,"cluster":2}]}]`: "world 1 (x): waste 0.01 of 1h is 36 s a node, a first grant 90 s; allow 0.025",
 		`[{"name":"x","length":3600,"waste":"2","deadline":9,"parts":[{"nodes":1,"cluster":2},{"nodes":1,"cluster":2}]}]`:    "waste 2: must be 0.01 to 1",
-		`[{"name":"x","length":3600,"waste":"0.05","deadline":9,"parts":[{"nodes":3,"cluster":2}]}]`:                         "1 parts; a job is gathered from 2 to 8",
+		`[{"name":"x","length":3600,"waste":"0.05","deadline":9,"parts":[{"nodes":3,"cluster":2}]}]`:                         "1 part; a job is gathered from 2 to 8",
 		`{}`: "a list of worlds",
 	} {
 		if _, err := onProblem(t, text, "gather"); err == nil || !strings.Contains(err.Error(), want) {

@@ -87,7 +87,7 @@ func askedParts(w *writer, q *grid.Request) {
 	case q.Together:
 		how = ", all at one site"
 	}
-	w.line("  asked for %d parts%s, at most %v credits", len(q.Parts), how, q.Budget)
+	w.line("  asked for %s%s, at most %v credits", grid.Count(len(q.Parts), "part"), how, q.Budget)
 	for i := range q.Parts {
 		p := &q.Parts[i]
 		text := fmt.Sprintf("    %s: %s for %s at performance %v or more", p.Name, grid.Count(p.Nodes, "node"), span(p.Length), p.MinPerformance)

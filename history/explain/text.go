@@ -123,7 +123,7 @@ func (e *Explanation) head(w *writer) {
 	if q.Nodes > 0 {
 		asked := fmt.Sprintf("  asked for %s for %s at performance %v or more, at most %v credits", grid.Count(q.Nodes, "node"), span(q.Length), q.MinPerformance, q.Budget)
 		if n := len(q.Sizes); n > 0 {
-			asked += fmt.Sprintf("; or in another of its %d sizes, from %d to %d nodes", n, q.Sizes[0].Nodes, q.Sizes[n-1].Nodes)
+			asked += fmt.Sprintf("; or in another of its %d sizes, from %d to %s", n, q.Sizes[0].Nodes, grid.Count(q.Sizes[n-1].Nodes, "node"))
 		}
 		if q.OneSite {
 			asked += ", on one site"
@@ -199,7 +199,7 @@ func (e *Explanation) offers(w *writer) {
 			if k > 0 {
 				name = ""
 			}
-			text := fmt.Sprintf("  %-12s %s: %d of %d nodes free at first, %d at base price of %v a node-hour, performance %v", name, g.Name, g.Free, g.Nodes, g.Clear, g.Price, g.Performance)
+			text := fmt.Sprintf("  %-12s %s: %d of %s free at first, %d at base price of %v a node-hour, performance %v", name, g.Name, g.Free, grid.Count(g.Nodes, "node"), g.Clear, g.Price, g.Performance)
 			if g.Suits != "" {
 				text = fmt.Sprintf("  %-12s %s: unsuited, %s", name, g.Name, g.Suits)
 			}

@@ -98,7 +98,7 @@ func (q *Queue) Next() grid.Time {
 func (q *Queue) Try(j Job) Decision {
 	d := impossible(&j, q.now, len(q.busy))
 	if !d.Reason.Refused() && len(q.waiting) >= q.opt.Queue {
-		d.Reason = grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf("%d jobs wait, no more may", len(q.waiting))}
+		d.Reason = grid.Reason{Code: grid.QueueFull, Detail: fmt.Sprintf("%s, no more may", grid.Count(len(q.waiting), "job waits", "jobs wait"))}
 	}
 	return d
 }

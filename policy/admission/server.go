@@ -102,7 +102,7 @@ const (
 // New returns an empty server at the instant now. Options out of range are an error.
 func New(opt Options, now grid.Time) (Server, error) {
 	if n := len(opt.Nodes); n < 1 || n > MaxNodes {
-		return nil, fmt.Errorf("%d nodes: must be 1 to %d", n, MaxNodes)
+		return nil, fmt.Errorf("%s: must be 1 to %d", grid.Count(n, "node"), MaxNodes)
 	}
 	for i, p := range opt.Nodes {
 		if p <= 0 || p > grid.MaxPerformance {
@@ -110,7 +110,7 @@ func New(opt Options, now grid.Time) (Server, error) {
 		}
 	}
 	if opt.Tasks < 0 || opt.Queue < 0 {
-		return nil, fmt.Errorf("bounds of %d tasks on a node and %d jobs that wait: must be 1 or more, or 0 for the defaults", opt.Tasks, opt.Queue)
+		return nil, fmt.Errorf("bounds of %d tasks on a node and %s that wait: must be 1 or more, or 0 for the defaults", opt.Tasks, grid.Count(opt.Queue, "job"))
 	}
 	if opt.Tasks == 0 {
 		opt.Tasks = DefaultTasks
@@ -131,7 +131,7 @@ func impossible(j *Job, now grid.Time, nodes int) Decision {
 	}
 	if j.Nodes > nodes {
 		return Decision{Short: j.Nodes - nodes, Reason: grid.Reason{Code: grid.TooLarge,
-			Detail: fmt.Sprintf("the job needs %d nodes, there are %d", j.Nodes, nodes)}}
+			Detail: fmt.Sprintf("the job needs %s, there are %d", grid.Count(j.Nodes, "node"), nodes)}}
 	}
 	return Decision{}
 }

@@ -71,8 +71,8 @@ func (s *Shares) Try(j Job) Decision {
 	}
 	if short := j.Nodes - len(s.picks); short > 0 {
 		return Decision{Short: short, Reason: grid.Reason{Code: grid.NoShare, Detail: fmt.Sprintf(
-			"%d of %d nodes can serve an estimate of %v s within %v s; %d are short",
-			len(s.picks), j.Nodes, j.Estimate, j.Deadline.Sub(s.now), short)}}
+			"%d of %s can serve an estimate of %v s within %v s; %d are short",
+			len(s.picks), grid.Count(j.Nodes, "node"), j.Estimate, j.Deadline.Sub(s.now), short)}}
 	}
 	return Decision{Nodes: s.picks}
 }
@@ -283,7 +283,7 @@ func (s *Shares) Audit() error {
 		}
 	}
 	if len(counts) != len(s.jobs) {
-		return fmt.Errorf("nodes have tasks of %d jobs, %d run", len(counts), len(s.jobs))
+		return fmt.Errorf("nodes have tasks of %s, %d run", grid.Count(len(counts), "job"), len(s.jobs))
 	}
 	for id, p := range s.jobs {
 		if counts[id] != p.left {

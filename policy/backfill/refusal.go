@@ -25,7 +25,7 @@ func (s *State) Refusal(start grid.Time, n int, d grid.Duration) grid.Reason {
 	case start < s.Now:
 		return grid.Because(grid.Past, "start %v lies before now, %v", start, s.Now)
 	case n > s.Nodes:
-		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("%d nodes are asked, the group has %d", n, s.Nodes)}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("%s asked, the group has %d", grid.Count(n, "node is", "nodes are"), s.Nodes)}
 	}
 	block, ok := s.InTheWay(start, n, d)
 	if !ok {

@@ -68,7 +68,7 @@ type Part struct {
 func (o *Order) Check() error {
 	switch {
 	case len(o.Parts) < LeastParts || len(o.Parts) > MostParts:
-		return fmt.Errorf("%d parts; a job is gathered from %d to %d", len(o.Parts), LeastParts, MostParts)
+		return fmt.Errorf("%s; a job is gathered from %d to %d", grid.Count(len(o.Parts), "part"), LeastParts, MostParts)
 	case o.Length < 1 || o.Length > MostLength:
 		return fmt.Errorf("length %d s: must be 1 to %d", o.Length, MostLength)
 	case o.Waste < LeastWaste || o.Waste > MostWaste:

@@ -39,8 +39,8 @@ func (l *Limits) Check(user string, now, start grid.Time, n int, d grid.Duration
 	}
 	allowed := int(int64(nodes) * int64(max(l.MaxShare, 0)) / 1000)
 	if at, held := peak(reserved, start, end); held+n > allowed {
-		return grid.Because(grid.MaxShare, "max_share: reservations may hold %d of %d nodes at once; at %v they hold %d, and %d more are asked",
-			allowed, nodes, at, held, n)
+		return grid.Because(grid.MaxShare, "max_share: reservations may hold %d of %s at once; at %v they hold %d, and %d more are asked",
+			allowed, grid.Count(nodes, "node"), at, held, n)
 	}
 	return grid.Reason{}
 }

@@ -90,7 +90,7 @@ func (f *Finder) noWindow(q *query, most int) grid.Reason {
 	k := said{most, q.Nodes, q.from, q.Deadline}
 	words, known := f.said[k]
 	if !known {
-		words = string(grid.Say("no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, f.span(q.from, q.Deadline)))
+		words = string(grid.Say("no window: at most %d of %s free at once for long enough%v", most, grid.Count(q.Nodes, "node is", "nodes are"), f.span(q.from, q.Deadline)))
 		if f.said == nil || len(f.said) >= mostSaid {
 			f.said = map[said]string{}
 		}
@@ -176,9 +176,9 @@ func (l *List) unsuited(q *query) grid.Reason {
 	case !suited && short >= 0:
 		return grid.Reason{Code: grid.TooLarge, Detail: less}
 	case suited && q.OneSite:
-		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited%s", q.Nodes, most, also(less))}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %s on one site; no site has more than %d suited%s", grid.Count(q.Nodes, "node"), most, also(less))}
 	case suited:
-		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d %s suited%s%s", q.Nodes, most, are, where, also(less))}
+		return grid.Reason{Code: grid.TooLarge, Detail: fmt.Sprintf("asks for %s; %d %s suited%s%s", grid.Count(q.Nodes, "node"), most, are, where, also(less))}
 	case fastest > 0:
 		return grid.Reason{Code: grid.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
 	case lacks != "":

@@ -141,5 +141,5 @@ func (p *place) phi(start grid.Time) int {
 
 // String shows the alternative for people.
 func (o *Alternative) String() string {
-	return fmt.Sprintf("%d nodes over [%v, %v), phi %v, %v credits", o.Size.Nodes, o.Start, o.End(), grid.Performance(o.Phi), o.Price)
+	return fmt.Sprintf("%s over [%v, %v), phi %v, %v credits", grid.Count(o.Size.Nodes, "node"), o.Start, o.End(), grid.Performance(o.Phi), o.Price)
 }

@@ -98,7 +98,7 @@ func (h *Held) check(now grid.Time, nodes int) error {
 	}
 	switch {
 	case h.Size.Nodes > nodes:
-		return fmt.Errorf("%d nodes are promised, the group has %d", h.Size.Nodes, nodes)
+		return fmt.Errorf("%s promised, the group has %d", grid.Count(h.Size.Nodes, "node is", "nodes are"), nodes)
 	case min(h.Start, h.Ready, h.AgreedReady) < -grid.MaxTime || max(h.Start, h.Due, h.AgreedDue) > grid.MaxTime+grid.Time(grid.MaxDuration):
 		return fmt.Errorf("slot %v, window [%v, %v): times beyond %v", h.Start, h.Ready, h.Due, grid.MaxTime)
 	case h.Running && (h.Start > now || h.End() <= now), !h.Running && h.Start < now:

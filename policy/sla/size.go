@@ -126,12 +126,12 @@ func checkSizes(list []Size) error {
 		case z.Nodes < 1 || z.Nodes > MaxNodes:
 			return fmt.Errorf("nodes %d: must be 1 to %d", z.Nodes, MaxNodes)
 		case z.Runtime <= 0 || z.Runtime > grid.MaxDuration:
-			return fmt.Errorf("estimate %v on %d nodes: must be more than 0 and at most %v seconds", z.Runtime, z.Nodes, grid.MaxDuration)
+			return fmt.Errorf("estimate %v on %s: must be more than 0 and at most %v seconds", z.Runtime, grid.Count(z.Nodes, "node"), grid.MaxDuration)
 		case i > 0 && z.Nodes <= list[i-1].Nodes:
-			return fmt.Errorf("sizes: %d nodes stand behind %d; must be each size once, in ascending order", z.Nodes, list[i-1].Nodes)
+			return fmt.Errorf("sizes: %s behind %d; must be each size once, in ascending order", grid.Count(z.Nodes, "node stands", "nodes stand"), list[i-1].Nodes)
 		case i > 0 && z.Runtime > list[i-1].Runtime:
-			return fmt.Errorf("sizes: %v seconds on %d nodes but %v on %d; a runtime must not grow with the nodes",
-				list[i-1].Runtime, list[i-1].Nodes, z.Runtime, z.Nodes)
+			return fmt.Errorf("sizes: %v seconds on %s but %v on %d; a runtime must not grow with the nodes",
+				list[i-1].Runtime, grid.Count(list[i-1].Nodes, "node"), z.Runtime, z.Nodes)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (s *Schedule) admit(a *SLA) grid.Reason {
 	}
 	if len(s.waiting) >= s.opt.Waiting {
 		return s.opt.Disclose.Tell(grid.Reason{Code: grid.QueueFull,
-			Detail: fmt.Sprintf("%d jobs wait, as many as may; try again when one has started", len(s.waiting))})
+			Detail: fmt.Sprintf("%s, as many as may; try again when one has started", grid.Count(len(s.waiting), "job waits", "jobs wait"))})
 	}
 	return grid.Reason{}
 }
@@ -82,7 +82,7 @@ func byArea(list []Size) []Size {
 func (s *Schedule) draft(a *SLA, z Size) (place, grid.Reason) {
 	if z.Nodes > s.opt.Nodes {
 		return place{}, grid.Reason{Code: grid.TooLarge,
-			Detail: fmt.Sprintf("%d nodes are asked, the group has %d", z.Nodes, s.opt.Nodes)}
+			Detail: fmt.Sprintf("%s asked, the group has %d", grid.Count(z.Nodes, "node is", "nodes are"), s.opt.Nodes)}
 	}
 	last := a.Deadline.Add(-z.Runtime)
 	if last < max(a.Ready, s.now) {
@@ -92,7 +92,7 @@ func (s *Schedule) draft(a *SLA, z Size) (place, grid.Reason) {
 	c := s.Cost(z, a.Ready, a.Deadline)
 	if c > a.Budget {
 		return place{}, grid.Reason{Code: grid.OverBudget,
-			Detail: fmt.Sprintf("%d nodes for %v seconds cost %v credits, the budget is %v", z.Nodes, z.Runtime, c, a.Budget)}
+			Detail: fmt.Sprintf("%s for %v seconds cost %v credits, the budget is %v", grid.Count(z.Nodes, "node"), z.Runtime, c, a.Budget)}
 	}
 	j := &job{Promise: Promise{SLA: *a, Version: 1, Ready: a.Ready, Due: a.Deadline, Size: z, Price: c},
 		agreed: agreement{a.Ready, a.Deadline, c}}
@@ -119,8 +119,8 @@ func (s *Schedule) accept(j *job) {
 // noWindow says, after a trial that failed, what was requested, and when that many nodes
 // are free beside the present slots.
 func (s *Schedule) noWindow(p *place) grid.Reason {
-	text := grid.Say("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
-		max(p.ready, s.now), p.last, p.nodes, p.run)
+	text := grid.Say("no start between %v and %v leaves %s for %v seconds beside what is promised",
+		max(p.ready, s.now), p.last, grid.Count(p.nodes, "node"), p.run)
 	at := firstFit(s.all, max(p.ready, s.now), grid.MaxTime, p.nodes, p.run)
 	return grid.Because(grid.NoWindow, "%v; as things stand the next is %v", text, at)
 }

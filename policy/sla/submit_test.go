@@ -87,7 +87,7 @@ func TestSubmit_RefusalsAreTyped(t *testing.T) {
 	accept(t, s, rigid(s, 1, 10, 20, 1))
 	refuse(t, s, rigid(s, 1, 30, 40, 1), grid.Conflict)
 	why := refuse(t, s, rigid(s, 2, 30, 40, 1), grid.QueueFull)
-	if !strings.Contains(why.Detail, "1 jobs wait") {
+	if !strings.Contains(why.Detail, "1 job waits") {
 		t.Error(why)
 	}
 	s.Advance(at(10)) // nobody waits any more

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/shadow"
 	"github.com/bourse-grid/bourse/process/failure"
 )
@@ -95,7 +96,7 @@ func demand(recorded int) string {
 	if recorded == 0 {
 		return "local jobs"
 	}
-	return fmt.Sprintf("a record of %d windows", recorded)
+	return fmt.Sprintf("a record of %s", grid.Count(recorded, "window"))
 }
 
 // write writes events down.

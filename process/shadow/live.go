@@ -136,7 +136,7 @@ func wanted(file string, zone *time.Location) ([]shadow.Wanted, error) {
 	case len(list) == 0:
 		return nil, fmt.Errorf("%s asks for no window: each needs a submission, nodes and a requested time", file)
 	case len(list) > shadow.MaxRecorded:
-		return nil, fmt.Errorf("%s asks for %d windows, at most %d can be followed; cut it with bourse convert", file, len(list), shadow.MaxRecorded)
+		return nil, fmt.Errorf("%s asks for %s, at most %d can be followed; cut it with bourse convert", file, grid.Count(len(list), "window"), shadow.MaxRecorded)
 	}
 	slices.SortStableFunc(list, func(a, b shadow.Wanted) int { return cmp.Compare(a.After, b.After) })
 	first := list[0].After // not 0 where the first job has no length

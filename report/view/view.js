@@ -274,8 +274,8 @@ class View {
     for (const t of list) {
       let one = this.#tables.get(t.title);
       if (!one) {
-        const before = this.options.before?.[t.title], table = new Table({ what: "row", columns: t.columns, label: t.title, first: before?.rows, inside: before && (r => before.inside(r.cells, this)) }), about = make("p", { class: "faint" });
-        one = { table, about, box: make("div", {}, make("h2", {}, t.title), about, table.element) };
+        const before = this.options.before?.[t.title], table = new Table({ what: "row", columns: before?.fold ? t.columns.map(c => ({ ...c, fold: before.fold[c.name] })) : t.columns, label: t.title, first: before?.rows, inside: before && (r => before.inside(r.cells, this)) }), about = make("p", { class: "faint" });
+        one = { table, about, box: make("div", { class: before && "queue" }, make("h2", {}, t.title), about, table.element) };
         this.#tables.set(t.title, one);
         (before ? this.before : this.tables).append(one.box);
       }

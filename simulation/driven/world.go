@@ -242,7 +242,7 @@ func (w *World) start(id int64) error {
 	}
 	o := &w.out[i]
 	if o.Job.Nodes > w.free {
-		return fmt.Errorf("at %v: start of job %d, which needs %d nodes; %d are free; start it once they are", w.now, id, o.Job.Nodes, w.free)
+		return fmt.Errorf("at %v: start of job %d, which needs %s; %d are free; start it once they are", w.now, id, grid.Count(o.Job.Nodes, "node"), w.free)
 	}
 	switch {
 	case w.first() < int(i):

@@ -1,6 +1,10 @@
 package api
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // Array is what an array has beside a job. Its elements differ in their index alone.
 type Array struct {
@@ -22,6 +26,13 @@ type Array struct {
 func (a *Array) Counts() map[string]int {
 	return map[string]int{"waiting": a.Waiting, "trying": a.Trying, "placed": a.Placed, "running": a.Running,
 		"done": a.Done, "failed": a.Failed, "abandoned": a.Abandoned, "withdrawn": a.Withdrawn}
+}
+
+// AddBought shows what the windows of an array's elements come to so far.
+func (j *Job) AddBought(all grid.Bought) {
+	if all.End > 0 {
+		j.Sites, j.Start, j.End, j.Cost = all.Sites, Instant(all.Start), Instant(all.End), &Credits{Credits: all.Cost}
+	}
 }
 
 // Element is which element of which array a job is.

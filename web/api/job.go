@@ -40,10 +40,10 @@ type Job struct {
 	Element *Element `json:"element,omitempty" doc:"of an element: its array"`
 
 	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed, or why it failed"`
-	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
-	Start  Instant  `json:"start,omitzero" doc:"of its window"`
-	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
-	Cost   *Credits `json:"cost,omitempty" doc:"price of its window, as held by the sites, before refunds"`
+	Sites  []string `json:"sites,omitempty" doc:"of its window, in order; of an array, those of its elements' windows, by name"`
+	Start  Instant  `json:"start,omitzero" doc:"of its window; of an array, of the first of its elements' windows"`
+	End    Instant  `json:"end,omitzero" doc:"of its window, the actual end once it is done; of an array, of the last of its elements' windows so far"`
+	Cost   *Credits `json:"cost,omitempty" doc:"price of its window, as held by the sites, before refunds; of an array, of all its elements' windows so far"`
 	Paid   *Credits `json:"paid,omitempty" doc:"only for a single job: what was paid for all its windows so far, as in the statement; absent: nothing"`
 	Back   *Credits `json:"back,omitempty" doc:"only for a single job: refunds of that, for windows cancelled, replaced or lost, and penalties"`
 	Legs   []Leg    `json:"legs,omitempty"`

@@ -245,7 +245,7 @@ func (r *JobRequest) money(j *grid.Job) error {
 	if r.Budget != nil {
 		j.Budget = r.Budget.Credits
 	} else if j.Budget = j.DefaultBudget(); j.Budget > grid.MaxBudget {
-		return fmt.Errorf("%v for %d nodes and %v seconds is more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, grid.MaxBudget)
+		return fmt.Errorf("%v for %s and %v seconds is more than %v credits; give a budget", j.MaxPrice, grid.Count(j.Nodes, "node"), j.Length, grid.MaxBudget)
 	}
 	if r.MaxPrice == nil {
 		j.MaxPrice = min(j.PriceWithin(), grid.MaxPrice)

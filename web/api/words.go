@@ -3,6 +3,8 @@ package api
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // Answers in words, for both the command line and the live page.
@@ -35,7 +37,7 @@ func (s *SiteState) Sentences(at func(Instant) string) []string {
 		}
 		state += because(d.Why)
 	}
-	legs := fmt.Sprintf("%d legs hold nodes", s.Open)
+	legs := fmt.Sprintf("%s nodes", grid.Count(s.Open, "leg holds", "legs hold"))
 	if s.Open == 1 {
 		legs = "1 leg holds nodes"
 	}

@@ -9,13 +9,13 @@ export function ask({ inputs = [], act, ...rest }) {
   form({ ...rest, inside: inputs.map((f, i) => make("label", {}, f.label, fields[i])), act: () => act(Object.fromEntries(fields.map(f => [f.name, f.value.trim()]).filter(([, v]) => v))) });
 }
 
-// form is a dialog with anything inside; act() promises the answer as for ask.
+// form is a dialog with anything inside, as wide as its classes say; act() promises the answer as for ask.
 export function form({ title, about, inside = [], label, danger, wide, act }) {
   const wrong = make("p", { class: "wrong", role: "alert" });
   const go = make("button", { type: "submit", class: `act${danger ? " danger" : ""}` }, label);
   const inner = make("form", { method: "dialog" }, make("h2", { id: "question" }, title), make("p", {}, about), ...inside, wrong,
     make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => dialog.close() }, "Leave it"), go));
-  const dialog = make("dialog", { "aria-labelledby": "question", class: wide && "wide" }, inner);
+  const dialog = make("dialog", { "aria-labelledby": "question", class: wide }, inner);
   inner.addEventListener("submit", async e => {
     e.preventDefault();
     go.disabled = true;

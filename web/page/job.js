@@ -18,6 +18,9 @@ const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 // clock is an instant to the second; of another day than now its date, to the minute.
 const clock = (t, { epoch, now }) => new Date(t + epoch).toDateString() === new Date(now + epoch).toDateString() ? exact.format(t + epoch) : moment(t, epoch);
 
+// brief is an instant to the minute, of today without the date.
+const brief = (t, doc) => new Date(t + doc.epoch).toDateString() === new Date(doc.now + doc.epoch).toDateString() ? clock(t, doc).slice(0, 5) : moment(t, doc.epoch);
+
 // cut shows the first of a list, and all when asked.
 function cut(items, show) {
   const box = make("div", {}, show(items.slice(0, most)));
@@ -42,7 +45,7 @@ export class JobPages {
       ...(bars.length ? [make("button", { type: "button", onclick: () => show(store.barsOf(job)[0]) }, "Show it among the others")] : [])));
     act();
     this.#ask(job).then(([full, why, elements]) => { act(full); keepFocus(more, () => more.replaceChildren(...this.#sections(job, full, why, elements, store.doc))); }, e => more.replaceChildren(make("p", { class: "faint" }, `It cannot be read: ${e.message}`)));
-    return make("div", { class: "story job" }, verdict(job), list([["User", job.user], ["Batch", job.batch], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
+    return make("div", { class: "story job" }, verdict(job), shares(job), list([["User", job.user], ["Batch", job.batch], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
       ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Sites", (job.sites ?? []).join(", ")], ["Credits", money(job.cost)]]), buttons, more);
   }
 
@@ -69,14 +72,14 @@ export class JobPages {
     const at = t => t === undefined ? undefined : t * 1000 - doc.epoch, parts = [], legs = full.legs ?? [];
     const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
     const add = (title, ...inside) => parts.push(make("section", {}, make("h3", {}, title), ...inside));
-    if (job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
+    if (legs.length && job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
     if (elements.length) add("Elements", ...this.#elementsTable(elements, !!full.again?.error, works, doc));
     if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
       legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
     if (works && !job.counts && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
-    alternatives(why, at, doc.epoch, add);
+    alternatives(why, at, doc, add);
     add("What it costs", cost(full, why));
     return parts;
   }
@@ -101,9 +104,13 @@ export class JobPages {
 
 // verdict is the state first, with the exit status and the reason.
 function verdict(job) {
+  const why = job.counts && job.why?.startsWith(`${job.counts}; `) ? job.why.slice(job.counts.length + 2) : job.why ?? "";
   return make("p", { class: "verdict", "data-state": job.state }, make("span", { class: "state", "data-state": job.state }, job.counts ?? job.state), job.exit !== undefined ? make("b", {}, `exit status ${job.exit}`) : "",
-    make("span", { class: "because" }, job.why ?? ""));
+    make("span", { class: "because" }, why));
 }
+
+// shares are the elements of an array by state, as a bar.
+const shares = ({ counts }) => counts ? make("div", { class: "counts", role: "img", "aria-label": counts }, ...[...counts.matchAll(/(\d+) (\w+)/g)].map(([, n, state]) => make("i", { "data-state": state, style: `flex:${n}` }))) : "";
 
 // joined are the turns with those that say the same again and again told once, by the latest.
 function joined(turns) {
@@ -122,29 +129,29 @@ const timeline = (turns, at, doc) => make("ol", { class: "turns", reversed: true
 const readable = (words, what) => words.startsWith(`${what}: `) ? words.slice(what.length + 2) : words;
 
 // alternatives is what it could have had, and what would change the answer.
-function alternatives({ cycle, changes, earliest, tried }, at, epoch, add) {
+function alternatives({ cycle, changes, earliest, tried }, at, doc, add) {
   const options = cycle?.options ?? [];
-  if (options.length) add("What it could have had", make("p", { class: "faint" }, `${cycle.found} windows were found in cycle ${cycle.number}, at ${moment(at(cycle.at), epoch)}.`), cut(options, some => table("Alternatives", [["Start"], ["End"], ["Sites", "word"], ["Credits"], ["Why not", "word why-not"]],
-    some.map(o => [[moment(at(o.start), epoch), moment(at(o.end), epoch), o.legs.map(l => `${l.nodes} of ${l.site}`).join(", "), credits(o.total), o.taken ? "taken" : o.lost ?? ""], o.taken && "taken"]))));
+  if (options.length) add("What it could have had", make("p", { class: "faint" }, `${cycle.found} windows were found in cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}.`), cut(options, some => table("Alternatives", [["Start"], ["End"], ["Sites", "word"], ["Credits"], ["Why not", "word why-not"]],
+    some.map(o => [[brief(at(o.start), doc), brief(at(o.end), doc), o.legs.map(l => `${l.nodes} of ${l.site}`).join(", "), credits(o.total), o.taken ? "taken" : o.lost ?? ""], o.taken && "taken"]))));
   else if (cycle) {
     const why = s => s.reason?.detail ?? s.reason?.code ?? s.groups?.map(g => g.unsuited ? `${g.name}: ${g.unsuited}` : `${g.name}: ${g.free} of ${g.nodes} free, ${g.price} a node-hour`).join("; ") ?? s.answer;
-    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${moment(at(cycle.at), epoch)}: no window. ${cycle.reason?.detail ?? ""}`),
+    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}: no window. ${cycle.reason?.detail ?? ""}`),
       table("Sites", [["Site", "word"], ["Answer", "word"], ["Offer", "word why-not"]], cycle.sites.map(s => [[s.name, s.answer, why(s)]])));
   }
-  if (earliest?.start) add("When it can start", make("p", {}, `${moment(at(earliest.start), epoch)} at the earliest, for at least ${credits(earliest.cost)} credits${earliest.beyond ? `, beyond ${earliest.beyond}` : ""}.`));
-  if (changes?.length) add("What would change it", make("ul", {}, ...changes.map(c => make("li", {}, `With ${c.words}: `, c.placed ? `${moment(at(c.start), epoch)}, for ${credits(c.cost)} credits` : `no window${c.reason?.detail ? `, ${c.reason.detail}` : ""}`))));
+  if (earliest?.start) add("When it can start", make("p", {}, `${brief(at(earliest.start), doc)} at the earliest, for at least ${credits(earliest.cost)} credits${earliest.beyond ? `, beyond ${earliest.beyond}` : ""}.`));
+  if (changes?.length) add("What would change it", make("ul", {}, ...changes.map(c => make("li", {}, `With ${c.words}: `, c.placed ? `${brief(at(c.start), doc)}, for ${credits(c.cost)} credits` : `no window${c.reason?.detail ? `, ${c.reason.detail}` : ""}`))));
   else if (tried?.length) add("What would not change it", make("p", {}, tried.join("; ")));
 }
 
 // cost is what it may cost, what its window costs and why, and what was paid.
 function cost(full, why) {
-  const taken = why.cycle?.options?.find(o => o.taken), hours = (full.legs ?? []).map(l => l.nodes * (Date.parse(l.end) - Date.parse(l.start)) / 3600e3).reduce((a, b) => a + b, 0);
+  const taken = why.cycle?.options?.find(o => o.taken), hours = taken && !full.parts?.length ? taken.legs.map(l => l.nodes * (taken.end - taken.start) / 3600).reduce((a, b) => a + b, 0) : 0; // it pays for its window, however early its work has ended
   const rows = [["at most", credits(full.budget), `its budget${full.array ? ", for each element" : ""}; ${full.maxPrice} credits a node-hour at most`]];
   if (taken) {
     rows.push(["base", credits(taken.base), taken.legs.map(l => `${l.nodes} node${l.nodes > 1 ? "s" : ""} of ${l.site}: ${credits(l.cost)}`).join("; ")]);
     if (taken.additive) rows.push(["for delay", credits(taken.additive), "what others at the sites wait for it"]);
   }
-  if (full.cost !== undefined) rows.push(["its window", credits(full.cost), hours ? `${hours.toFixed(2)} node-hours, ${(full.cost / hours).toFixed(3)} each` : ""]);
+  if (full.cost !== undefined) rows.push([full.array ? "its windows" : "its window", credits(full.cost), hours ? `${hours.toFixed(2)} node-hours, ${(full.cost / hours).toFixed(3)} each` : ""]);
   if (full.paid !== undefined) rows.push(["paid", credits(full.paid), "for all its windows so far"]);
   if (full.back) rows.push(["given back", credits(full.back), "refunds, for windows cancelled, replaced or lost, and penalties"]);
   return table("Cost", [["Credits for", "word"], ["Credits"], ["Why", "word why-not"]], rows.map(r => [r]));

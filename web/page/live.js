@@ -26,7 +26,7 @@ function showBroker() {
   const tell = (job, store, bar) => pages.tell(job, store, bar);
   const view = createView(main, { newest: true, users: true, fold: true, filters: filters.element, unfilter: () => filters.unfilter(), tell, opened: told, price: "asked",
     colour: address.get("colour"), coloured: colour => address.set({ colour: colour === "window" ? "" : colour }),
-    before: { Queue: { rows: 8, inside: ([id], v) => tell(v.store.jobs.find(j => j.id === id) ?? { id, name: id, state: "waiting" }, v.store, bar => v.showBar(bar)) } },
+    before: { Queue: { rows: 8, fold: { Priority: 1, Submitted: 2, Nodes: 3, User: 4 }, inside: ([id], v) => tell(v.store.jobs.find(j => j.id === id) ?? { id, name: id, state: "waiting" }, v.store, bar => v.showBar(bar)) } },
     sitesAbout: "What is free and its price are of the last answer, which is of the last cycle that had jobs to place; a drain shows at once. A site opens on its buttons.",
     actions: siteActions(session, () => vo, state => {
       said.set(state.name, state);

@@ -3,9 +3,10 @@
 import { make, money } from "../view/words.js";
 
 const calendar = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const at = t => calendar.format(Date.parse(t));
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const at = t => (new Date(t).toDateString() === new Date().toDateString() ? clock : calendar).format(Date.parse(t)); // of today without the date
 const where = o => [...new Set(o.legs.map(l => l.site))].join(", ");
-const price = o => `${money(o.cost * 1e6)}${o.atLeast ? "+" : ""} credits`;
+const price = o => `${money(o.cost * 1e6)}${o.atLeast ? "+" : ""}`;
 
 // Outlook asks what the job in a form would get, and shows it.
 export class Outlook {
@@ -16,7 +17,14 @@ export class Outlook {
     this.element = make("div", {}, this.button, this.answer);
   }
 
+  // follow asks whenever the form has changed and has all that it needs.
+  follow() {
+    const { form } = this.button;
+    form.addEventListener("change", () => { if (form.checkValidity()) this.#ask(); });
+  }
+
   async #ask() {
+    if (this.button.disabled) return;
     this.button.disabled = true;
     try {
       const { jobs: [quote] } = await this.session.call("POST", `${this.session.broker}/v1/quotes`, { jobs: [this.job()] });
@@ -38,8 +46,8 @@ function outlook({ now, later, elsewhere, queue, capped, maxPrice, budget, eleme
   if (capped) lines.push(`It pays at most ${money(maxPrice * 1e6)} credits a node-hour, the broker's price cap, and ${money(budget * (elements ?? 1) * 1e6)} in all.`);
   if (rows.some(([, o]) => o.atLeast)) lines.push("+: jobs wait there for these nodes, and the site has not said what it adds for their delay.");
   lines.push("Nothing is held.");
-  const head = ["", "Start", "End", "Sites", "Price"].map(h => make("th", { scope: "col" }, h));
+  const head = ["", "Credits", "Start", "End", "Sites"].map(h => make("th", { scope: "col" }, h));
   const table = rows.length ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What it would get" }, make("table", {}, make("thead", {}, make("tr", {}, ...head)),
-    make("tbody", {}, ...rows.map(([name, o]) => make("tr", {}, make("th", { scope: "row", class: "word" }, name), ...[at(o.start), at(o.end), where(o), price(o)].map(c => make("td", { class: "word" }, c)))))))] : [];
+    make("tbody", {}, ...rows.map(([name, o]) => make("tr", {}, make("th", { scope: "row", class: "word" }, name), ...[price(o), at(o.start), at(o.end), where(o)].map(c => make("td", { class: "word" }, c)))))))] : [];
   return [...table, ...lines.map(l => make("p", {}, l))];
 }

@@ -27,15 +27,15 @@ function inputs(fields, values = {}) {
 
 // submitJob asks for a job and submits it. again is the request that it begins with.
 export function submitJob(session, again, done) {
-  const first = inputs(basic, again), rest = inputs(more, again), ids = new Map();
+  const first = inputs(basic, again ?? { nodes: 1 }), rest = inputs(more, again), ids = new Map();
   const asked = () => {
     const job = rest.read(first.read(again));
     if (job.script && job.command) throw new Error("give a command or a script, not both");
     return job;
-  };
-  form({ title: again ? `Submit ${again.name} again` : "Submit a job", label: "Submit", wide: true,
+  }, outlook = new Outlook(session, asked);
+  form({ title: again ? `Submit ${again.name} again` : "Submit a job", label: "Submit", wide: "wide both",
     about: "The broker looks for a window in its next cycle. The keys are those of a batch file; without a price and a budget the broker's price cap holds.",
-    inside: [make("div", { class: "fields" }, ...first.elements), make("details", {}, make("summary", {}, "More"), make("div", { class: "fields" }, ...rest.elements)), new Outlook(session, asked).element],
+    inside: [make("div", { class: "beside" }, make("div", {}, make("div", { class: "fields" }, ...first.elements), make("details", {}, make("summary", {}, "More"), make("div", { class: "fields" }, ...rest.elements))), outlook.element)],
     act: async () => {
       const job = asked(), as = JSON.stringify(job);
       if (!ids.has(as)) ids.set(as, identity()); // the same again is the same batch
@@ -44,12 +44,13 @@ export function submitJob(session, again, done) {
       done?.(taken.id);
       return `${taken.id} is submitted`;
     } });
+  outlook.follow();
 }
 
 // modifyJob asks for another window of a job.
 export function modifyJob(session, job) {
   const fields = inputs([...basic, ...more].filter(f => f.change).map(f => ({ ...f, required: false, hint: "as it is" })));
-  form({ title: `Change ${job.id}?`, label: "Ask for it", wide: true,
+  form({ title: `Change ${job.id}?`, label: "Ask for it", wide: "wide",
     about: "What is left empty stays as it is. The job keeps its window until the new one is confirmed; then the old price is credited, up to the new price.",
     inside: [make("div", { class: "fields" }, ...fields.elements)],
     act: async () => {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bourse-grid/bourse/grid"
 	twin "github.com/bourse-grid/bourse/policy/slurm"
 )
 
@@ -186,7 +187,7 @@ func (c *Cluster) readAssoc(name, text string) error {
 		list = append(list, a)
 	}
 	if len(clusters) > 1 {
-		return fmt.Errorf("%s: has associations of %d clusters; print those of one: sacctmgr show assoc where cluster=NAME -P", name, len(clusters))
+		return fmt.Errorf("%s: has associations of %s; print those of one: sacctmgr show assoc where cluster=NAME -P", name, grid.Count(len(clusters), "cluster"))
 	}
 	return c.associate(name, list)
 }
@@ -331,7 +332,7 @@ func (c *Cluster) associate(name string, list []association) error {
 		c.Assocs = append(c.Assocs, one)
 	}
 	if parents > 0 {
-		c.note("%s: %d users have the share of their parent; they count with a share of 1", filepath.Base(name), parents)
+		c.note("%s: %s the share of their parent; they count with a share of 1", filepath.Base(name), grid.Count(parents, "user has", "users have"))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bourse-grid/bourse/grid"
 	twin "github.com/bourse-grid/bourse/policy/slurm"
 )
 
@@ -19,7 +20,7 @@ func (c *Cluster) Group(partition string, nodes int) (*twin.Config, error) {
 		return nil, fmt.Errorf("has no partition %s for the group of that name; it has %s", partition, listed(names))
 	}
 	if n := c.Partitions[i].Nodes.Count(); n != nodes {
-		return nil, fmt.Errorf("has %d nodes in partition %s, and the group of that name %d; must be as many", n, partition, nodes)
+		return nil, fmt.Errorf("has %s in partition %s, and the group of that name %d; must be as many", grid.Count(n, "node"), partition, nodes)
 	}
 	own := c.Config
 	own.CPUs = nil

@@ -58,7 +58,7 @@ func (s *session) looks() (string, error) {
 		case !slices.IsSortedFunc(look.Jobs, func(a, b grid.ManagedJob) int { return rank(a) - rank(b) }):
 			return "", errors.New("jobs that run do not come first")
 		}
-		last, words = look.At, fmt.Sprintf("%d nodes, %d jobs", len(look.Nodes), len(look.Jobs))
+		last, words = look.At, fmt.Sprintf("%s, %s", grid.Count(len(look.Nodes), "node"), grid.Count(len(look.Jobs), "job"))
 	}
 	return words, nil
 }

@@ -197,7 +197,7 @@ func TestRun_EndsWithAWrongScheduler(t *testing.T) {
 		"no JSON":             {"hello", "", "at 0: the answer is no message"},
 		"past":                {`{"now":-1,"events":[]}`, "", "at 0: the answer is of -1, which is past"},
 		"silent":              {"", "", "at 0: no answer within 2s"},
-		"too few nodes":       {`{"now":0,"events":[]}`, execute(0, "w0!1", "0"), `at 0: start of job 1: alloc "0" has 1 nodes; must be exactly 2`},
+		"too few nodes":       {`{"now":0,"events":[]}`, execute(0, "w0!1", "0"), `at 0: start of job 1: alloc "0" has 1 node; must be exactly 2`},
 		"a node that is none": {`{"now":0,"events":[]}`, execute(0, "w0!1", "3-4"), `"3-4" is no range of nodes; must be numbers from 0 to 3`},
 		"a node twice":        {`{"now":0,"events":[]}`, execute(0, "w0!1", "1,1"), "node 1 is not free, or is there twice"},
 		"a node of another":   {`{"now":0,"events":[]}`, execute(0, "w0!1", "0-1") + "," + execute(0, "w0!2", "1-2"), "at 0: start of job 2, which is unknown"},

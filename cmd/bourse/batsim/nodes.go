@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // nodes says which nodes are free. They are numbered from 0.
@@ -33,7 +35,7 @@ func (x *nodes) take(alloc string, n int) ([]int, error) {
 	}
 	if len(list) != n {
 		x.free(list)
-		return nil, fmt.Errorf("alloc %.100q has %d nodes; must be exactly %d, as the job's res", alloc, len(list), n)
+		return nil, fmt.Errorf("alloc %.100q has %s; must be exactly %d, as the job's res", alloc, grid.Count(len(list), "node"), n)
 	}
 	return list, nil
 }

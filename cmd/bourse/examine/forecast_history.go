@@ -118,7 +118,7 @@ func (p *past) log(name string, policy backfill.Policy, messages io.Writer) erro
 		p.record = recordOf(trace, policy)
 	}
 	if tally.NoEstimate > 0 {
-		fmt.Fprintf(messages, "%s: %d jobs have no limit; they count as run to the limit\n", name, tally.NoEstimate)
+		fmt.Fprintf(messages, "%s: %s no limit; they count as run to the limit\n", name, grid.Count(tally.NoEstimate, "job has", "jobs have"))
 	}
 	p.from = append(p.from, filepath.Base(name))
 	return nil
@@ -154,7 +154,7 @@ func historyFiles(names []string) ([]string, error) {
 		}
 	}
 	if len(files) > maxHistoryFiles {
-		return nil, fmt.Errorf("--history: %d files; must be at most %d", len(files), maxHistoryFiles)
+		return nil, fmt.Errorf("--history: %s; must be at most %d", grid.Count(len(files), "file"), maxHistoryFiles)
 	}
 	return files, nil
 }

@@ -214,7 +214,7 @@ func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
 	}
 	p.writePostponed(out, r)
 	p.writeBounded(out, r)
-	fmt.Fprintf(out, "%d alternatives for %d jobs in %d passes (times in seconds, costs in credits)\n", found, len(p.Jobs), r.Passes)
+	fmt.Fprintf(out, "%s for %s in %d passes (times in seconds, costs in credits)\n", grid.Count(found, "alternative"), grid.Count(len(p.Jobs), "job"), r.Passes)
 }
 
 func (p *problem) writePostponed(out io.Writer, r search.Result) {

@@ -33,7 +33,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	if c.json {
 		return failure.Of(flags.WriteJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %d sites; run it with bourse simulate %s --traces %s\n", out, sites, out, filepath.Dir(in))
+	_, err = fmt.Fprintf(stdout, "%s: %s; run it with bourse simulate %s --traces %s\n", out, grid.Count(sites, "site"), out, filepath.Dir(in))
 	return failure.Of(err)
 }
 

@@ -153,7 +153,7 @@ func TestParts_SayWhyTheyHaveNoWindow(t *testing.T) {
 		{`"budget": 400, "parts": [` + part("x", "") + `, ` + part("qpu", `, "minPerformance": 9`) + `]`, "part qpu: no node has performance 9; the fastest that meets the requirements has 2"},
 		{`"budget": 400, "parts": [` + part("x", "") + `, {"name": "qpu", "nodes": 2, "length": 10, "sites": ["Q"]}]`, "part qpu: asks for 2 nodes; 1 is suited at the sites it allows"},
 		{`"budget": 400, "parts": [` + part("x", "") + `, ` + part("y", `, "sites": ["moon"]`) + `]`, "part y: there are no nodes at the sites it allows"},
-		{`"budget": 400, "parts": [` + part("x", "") + `, {"name": "gpu", "nodes": 1, "length": 90, "sites": ["Q", "B"]}]`, "part gpu alone: no window: at most 0 of 1 nodes are free at once for long enough from 0 on"},
+		{`"budget": 400, "parts": [` + part("x", "") + `, {"name": "gpu", "nodes": 1, "length": 90, "sites": ["Q", "B"]}]`, "part gpu alone: no window: at most 0 of 1 node is free at once for long enough from 0 on"},
 		{`"budget": 400, "deadline": 100, "parts": [` + part("x", `, "sites": ["Q"]`) + `, {"name": "y", "nodes": 1, "length": 20, "sites": ["Q"]}]`,
 			"each part has a window alone (x from 25, y from 25), together there is none by 100"},
 		{`"budget": 29, ` + xy, "the cheapest window costs 40 credits (x 20, y 20), the budget is 29"},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/api"
@@ -201,7 +202,7 @@ func printSite(out io.Writer, s *api.SiteState, now time.Time) {
 		fmt.Fprintln(out, line)
 	}
 	for _, m := range s.Maintenance {
-		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, display.Both(m.Start, now), display.Day(m.End, now), because(m.Why))
+		fmt.Fprintf(out, "maintenance %s: %s of %s, %s to %s%s\n", m.Name, grid.Count(m.Nodes, "node"), m.Group, display.Both(m.Start, now), display.Day(m.End, now), because(m.Why))
 	}
 	if m := s.Mirror; m != nil && m.Current {
 		fmt.Fprintf(out, "its journal is mirrored to %s\n", m.Place)

@@ -90,7 +90,7 @@ func printReloaded(out io.Writer, r *api.Reloaded, now time.Time) {
 			fmt.Fprintf(out, "%s leg %s, which is over for the site\n", lost, l.Leg)
 			continue
 		}
-		fmt.Fprintf(out, "%s %s, %d nodes of %s, %s to %s%s\n", lost, flags.Visible(whose), l.Nodes, flags.Visible(l.Group),
+		fmt.Fprintf(out, "%s %s, %s of %s, %s to %s%s\n", lost, flags.Visible(whose), grid.Count(l.Nodes, "node"), flags.Visible(l.Group),
 			display.Both(l.Start, now), display.Day(l.End, now), strings.TrimRight(", "+l.State, ", "))
 	}
 	if more := r.Legs - len(r.Lost); more > 0 {

@@ -71,7 +71,7 @@ bourse twin for what a change of the configuration would do.`,
 			"  bourse replay year.sacct --policy slurm --slurm-conf slurm.conf --qos qos.txt",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && !r.orders.list {
-				return fmt.Errorf("replay takes one trace; %d files given", len(args))
+				return fmt.Errorf("replay takes one trace; %s given", grid.Count(len(args), "file"))
 			}
 			return nil
 		},
@@ -372,7 +372,7 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 	if r.limits != (queue.JobLimits{}) {
 		beyond = " or more than the limits allow"
 	}
-	say(counts.Refused, fmt.Sprintf("jobs refused: they need more than %d processors%s", r.procs, beyond))
+	say(counts.Refused, fmt.Sprintf("jobs refused: they need more than %s%s", grid.Count(r.procs, "processor"), beyond))
 	say(counts.NoNumber, "jobs had a value in the given order that was no number, such as 0/0: they came last while it was")
 }
 
@@ -422,7 +422,7 @@ func (r *replay) size(opt *simulation.ReplayOptions, file string, h *workload.He
 		return fmt.Errorf("%s: its header does not give the number of processors; add --procs P", file)
 	}
 	r.procs = opt.Nodes
-	fmt.Fprintf(messages, "%s: %d processors, from its header; --procs sets another size\n", file, opt.Nodes)
+	fmt.Fprintf(messages, "%s: %s, from its header; --procs sets another size\n", file, grid.Count(opt.Nodes, "processor"))
 	return nil
 }
 

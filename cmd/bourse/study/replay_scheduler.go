@@ -90,7 +90,7 @@ func (r *replay) scheduled(file string, opt simulation.ReplayOptions, read workl
 	}
 	r.tell(messages, file, trace, tally, simulation.Counts{Refused: len(jobs) - len(fit)})
 	if tally.NoEstimate > 0 {
-		fmt.Fprintf(messages, "%s: %d jobs have no estimate: their run times stand in for it\n", file, tally.NoEstimate)
+		fmt.Fprintf(messages, "%s: %s no estimate: their run times stand in for it\n", file, grid.Count(tally.NoEstimate, "job has", "jobs have"))
 	}
 	if r.outside.worlds > 0 {
 		return r.sideBySide(file, fit, &opt, out, messages)
@@ -109,7 +109,7 @@ func (r *replay) scheduled(file string, opt simulation.ReplayOptions, read workl
 	}
 	result := &simulation.Replay{Nodes: opt.Nodes, Outcomes: world.Outcomes(), Counts: simulation.Counts{Refused: world.Refused()}}
 	if result.Refused > 0 {
-		fmt.Fprintf(messages, "%d jobs rejected by the scheduler\n", result.Refused)
+		fmt.Fprintf(messages, "%s rejected by the scheduler\n", grid.Count(result.Refused, "job"))
 	}
 	answer := replayAnswer{ReplaySummary: result.Summary(false), Log: logOf(&tally.Logged)}
 	switch {
@@ -181,10 +181,10 @@ func (r *replay) sideBySide(file string, jobs []grid.LocalJob, opt *simulation.R
 	case r.outside.stretch == 0:
 		r.outside.stretch = len(jobs)
 	case r.outside.stretch > len(jobs):
-		return fmt.Errorf("--stretch %d: %s has %d jobs", r.outside.stretch, file, len(jobs))
+		return fmt.Errorf("--stretch %d: %s has %s", r.outside.stretch, file, grid.Count(len(jobs), "job"))
 	}
 	if r.outside.worlds > mostSideBySide/r.outside.stretch {
-		return fmt.Errorf("--side-by-side %d worlds of %d jobs: at most %d jobs in all", r.outside.worlds, r.outside.stretch, mostSideBySide)
+		return fmt.Errorf("--side-by-side %d worlds of %s: at most %d jobs in all", r.outside.worlds, grid.Count(r.outside.stretch, "job"), mostSideBySide)
 	}
 	draw := driven.Stretches{Jobs: jobs, Length: r.outside.stretch, Nodes: opt.Nodes, Extend: opt.Extend}
 	worlds, err := draw.Draw(r.outside.worlds, r.seed)
@@ -217,6 +217,6 @@ func (r *replay) sideBySide(file string, jobs []grid.LocalJob, opt *simulation.R
 		slowdown += f.BoundedSlowdown / float64(len(figures))
 	}
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%-24s %d of %d jobs\n%-24s %.2f h\n%-24s %.2f\n", "stretches", len(figures), r.outside.stretch, "mean wait", wait/3600, "bounded slowdown", slowdown)
+	fmt.Fprintf(w, "%-24s %d of %s\n%-24s %.2f h\n%-24s %.2f\n", "stretches", len(figures), grid.Count(r.outside.stretch, "job"), "mean wait", wait/3600, "bounded slowdown", slowdown)
 	return failure.Of(w.Flush())
 }

@@ -142,10 +142,10 @@ func tellRefused(w io.Writer, dump string, t *slurm.Twin, jobs *slurmdump.Jobs) 
 		}
 	}
 	if refused > 0 {
-		fmt.Fprintf(w, "%s: %d jobs refused: they are wider or longer than their partition allows\n", dump, refused)
+		fmt.Fprintf(w, "%s: %s refused: they are wider or longer than their partition allows\n", dump, grid.Count(refused, "job"))
 	}
 	if waiting > 0 {
-		fmt.Fprintf(w, "%s: %d jobs never start: a limit or a reservation is in their way\n", dump, waiting)
+		fmt.Fprintf(w, "%s: %s never start: a limit or a reservation is in their way\n", dump, grid.Count(waiting, "job"))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/simulation"
@@ -133,7 +134,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	sweep.Choosers = outside.start
 	defer flags.OnInterrupt(stderr, func() string { outside.kill(); return remedy })()
 	if n := sheet.Finished(); n > 0 {
-		fmt.Fprintf(stderr, "%s: already has %d of %d runs\n", f.out, n, sheet.wanted())
+		fmt.Fprintf(stderr, "%s: already has %d of %s\n", f.out, n, grid.Count(sheet.wanted(), "run"))
 	}
 	if err := sheet.fill(stderr); err != nil {
 		return err
@@ -179,8 +180,8 @@ func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
 	if f.json {
 		return failure.Of(flags.WriteJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
 	}
-	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
-		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.Sweep.Runs(), f.out)
+	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %s, in %s. When all parts are done: bourse sweep merge --out DIR PART...\n",
+		sheet.part.i, sheet.part.of, sheet.wanted(), grid.Count(sheet.Sweep.Runs(), "run"), f.out)
 	return failure.Of(err)
 }
 
@@ -214,7 +215,7 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 		fmt.Fprintln(out, "The scenario has no broker. The files have the figures of its sites.")
 		return nil
 	}
-	if _, err := fmt.Fprintf(out, "%s\n\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n", mean.Render(), config.Points(), config.Runs, config.Seed); err != nil {
+	if _, err := fmt.Fprintf(out, "%s\n\n%s, %s each from %d on; means with 95 %% intervals.\n", mean.Render(), grid.Count(config.Points(), "combination"), grid.Count(config.Runs, "seed"), config.Seed); err != nil {
 		return err
 	}
 	apart := f.table(config, means, func(m *simulation.SweepMean) string {

@@ -103,7 +103,7 @@ func (t *soughtTry) words() string {
 	if t.Share == nil {
 		return fmt.Sprintf("%d of the first %s, too few", t.Met, grid.Count(t.Runs, "seed"))
 	}
-	return fmt.Sprintf("%d of %d seeds", t.Met, t.Runs)
+	return fmt.Sprintf("%d of %s", t.Met, grid.Count(t.Runs, "seed"))
 }
 
 func known(v float64) *float64 {
@@ -125,14 +125,14 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 		}
 		t.AppendRow([]any{r.Value, fmt.Sprintf("%d of %d", r.Met, r.Runs), r.interval(), r.mean()})
 	}
-	if _, err := fmt.Fprintf(out, "%s\n\nTarget: %s; %d seeds from %d on.\n", t.Render(), a.Target, config.Runs, config.Seed); err != nil {
+	if _, err := fmt.Fprintf(out, "%s\n\nTarget: %s; %s from %d on.\n", t.Render(), a.Target, grid.Count(config.Runs, "seed"), config.Seed); err != nil {
 		return err
 	}
 	if a.Least == nil {
 		return nil
 	}
-	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds (95 %% interval: %s of all seeds).",
-		a.Parameter, *a.Least, rows[at].Met, rows[at].Runs, rows[at].interval())
+	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %s (95 %% interval: %s of all seeds).",
+		a.Parameter, *a.Least, rows[at].Met, grid.Count(rows[at].Runs, "seed"), rows[at].interval())
 	if a.Below != nil {
 		said += fmt.Sprintf(" %v does not meet it: %s.", *a.Below, rows[at-1].words())
 	} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -31,7 +32,7 @@ func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *a
 		return err
 	}
 	if more {
-		fmt.Fprintf(messages, "only the first %d elements are shown; --most shows more\n", c.most)
+		fmt.Fprintf(messages, "only the first %s shown; --most shows more\n", grid.Count(c.most, "element is", "elements are"))
 	}
 	printJobs(out, list, time.Now())
 	return nil

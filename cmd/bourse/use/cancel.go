@@ -123,7 +123,7 @@ func (c *cancelling) cancel(ctx context.Context, server *client.Client, ids []st
 		return err
 	}
 	if failed > 0 {
-		return failure.Of(fmt.Errorf("%d of %d jobs could not be cancelled; the first: %w", failed, len(ids), refused))
+		return failure.Of(fmt.Errorf("%d of %s could not be cancelled; the first: %w", failed, grid.Count(len(ids), "job"), refused))
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func countWords(list []api.Job) string {
 	}
 	words := fmt.Sprintf("%s (%s)", grid.Count(len(list), "job"), statesOf(list))
 	if len(users) > 1 {
-		words += fmt.Sprintf(" of %d users, %s", len(users), firstOf(slices.Sorted(maps.Keys(users))))
+		words += fmt.Sprintf(" of %s, %s", grid.Count(len(users), "user"), firstOf(slices.Sorted(maps.Keys(users))))
 	}
 	return words + ": " + firstOf(ids)
 }

@@ -115,7 +115,7 @@ func (c *getting) run(ctx context.Context, id string, paths []string, out io.Wri
 		return err
 	}
 	if len(legs) > 1 {
-		return flags.Misuse(fmt.Errorf("%s has %d legs, each with a folder of its own; choose one by --leg 0 to --leg %d", id, len(j.Legs), len(j.Legs)-1))
+		return flags.Misuse(fmt.Errorf("%s has %s, each with a folder of its own; choose one by --leg 0 to --leg %d", id, grid.Count(len(j.Legs), "leg"), len(j.Legs)-1))
 	}
 	c.leg = legs[0]
 	return c.fetch(ctx, server, j.ID, paths, out)
@@ -189,7 +189,7 @@ func (c *getting) fetch(ctx context.Context, server *client.Client, id string, p
 		case err != nil:
 			return flags.Refused(err)
 		case l.Found > int64(len(l.Files)):
-			return failure.Of(fmt.Errorf("%s has %d files, of which at most %d are fetched at once; name folders or files in it", folderWords(p), l.Found, grid.MaxFiles))
+			return failure.Of(fmt.Errorf("%s has %s, of which at most %d are fetched at once; name folders or files in it", folderWords(p), grid.Count(int(l.Found), "file"), grid.MaxFiles))
 		case len(l.Files) == 0:
 			return failure.Of(fmt.Errorf("there are no files in %s", folderWords(p)))
 		}
@@ -201,7 +201,7 @@ func (c *getting) fetch(ctx context.Context, server *client.Client, id string, p
 		}
 	}
 	if total > maxGet {
-		return failure.Of(fmt.Errorf("these are %d files of %d bytes; at most %d are fetched at once. Name fewer", len(files), total, int64(maxGet)))
+		return failure.Of(fmt.Errorf("these are %s of %d bytes; at most %d are fetched at once. Name fewer", grid.Count(len(files), "file"), total, int64(maxGet)))
 	}
 	if err := os.MkdirAll(c.to, 0o777); err != nil {
 		return failure.Of(err)

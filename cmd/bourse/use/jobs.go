@@ -191,7 +191,7 @@ func printRows(out io.Writer, list []jobRow, now time.Time) {
 	for i := range list {
 		switch j := &list[i]; {
 		case j.folded != nil:
-			fmt.Fprintf(out, "%s%s: a batch of %d jobs; bourse jobs --batch %s lists them\n", blank, j.ID, len(j.folded), j.ID)
+			fmt.Fprintf(out, "%s%s: a batch of %s; bourse jobs --batch %s lists them\n", blank, j.ID, grid.Count(len(j.folded), "job"), j.ID)
 			blank = ""
 		case unplaced(&j.Job) && j.Array == nil:
 			fmt.Fprintf(out, "%s%s: %s\n", blank, j.ID, j.Reason)
@@ -241,12 +241,14 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 	if j.Paid != nil {
 		line("booked", "%s", api.Booked(j.Paid, j.Back))
 	}
+	if j.Start != 0 {
+		line("start", "%s", display.Moment(j.Start, now))
+		line("end", "%s", display.Moment(j.End, now))
+		line("cost", "%s credits", display.Credits(j.Cost))
+	}
 	if len(j.Legs) == 0 {
 		return
 	}
-	line("start", "%s", display.Moment(j.Start, now))
-	line("end", "%s", display.Moment(j.End, now))
-	line("cost", "%s credits", display.Credits(j.Cost))
 	gpuLine(line, j)
 	for i := range j.Legs {
 		if l := &j.Legs[i]; l.Closes != 0 {
@@ -289,7 +291,7 @@ func asked(line func(name, format string, args ...any), j *api.Job) {
 	case j.Together:
 		how = ", all at one site"
 	}
-	line("asks for", "%d parts%s, for at most %s credits", len(j.Parts), how, display.Credits(&j.Budget))
+	line("asks for", "%s%s, for at most %s credits", grid.Count(len(j.Parts), "part"), how, display.Credits(&j.Budget))
 	for i := range j.Parts {
 		p := &j.Parts[i]
 		at := ""

@@ -68,7 +68,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 	}
 }
 
-// draw prints the list, or one job with its state.
+// draw prints the list, or one job with its state; an array with its elements.
 func (c *jobsCommand) draw(ctx context.Context, api *client.Client, id string, out io.Writer) (state, why string, err error) {
 	if id == "" {
 		return "", "", c.list(ctx, api, out, io.Discard)
@@ -76,6 +76,9 @@ func (c *jobsCommand) draw(ctx context.Context, api *client.Client, id string, o
 	j, err := api.Job(ctx, id)
 	if err != nil {
 		return "", "", flags.Refused(err)
+	}
+	if j.Array != nil {
+		return j.State, outcome(&j), c.showArray(ctx, api, &j, out, io.Discard)
 	}
 	printJob(out, &j, time.Now())
 	return j.State, outcome(&j), nil
