@@ -69,6 +69,11 @@ type Command struct {
 	// long work may run does not count it.
 	Padding grid.Duration // Reserve, Assign
 	Nodes   []string
+	// Part is what a leg takes of each node, if not all of it: slices, and what its work may use.
+	// Its reservation must bear others of ours on its nodes; if it Joins some, their work may run
+	// there.
+	Part    grid.LegPart   // Reserve, Run
+	Joins   bool           // Reserve
 	User    string         // Assign, Run, Claim: the local account
 	Submit  grid.Time      // End, Delete: of the job as last seen; 0 if not seen
 	Number  string         // End, Delete: number of that job

@@ -85,12 +85,7 @@ func (s *SiteProcess) ordersItself(t *keys.Table) {
 func (s *SiteProcess) clusterKeys() keys.List {
 	return keys.List{
 		keys.Section("cluster", s.Cluster.keys, "what runs the work; without the table, the nodes are simulated"),
-		dividedBy(&s.Groups, func() string {
-			if s.Cluster.Real() {
-				return fmt.Sprintf("nodes of a cluster of kind = %q are not divided yet", s.Cluster.Kind)
-			}
-			return ""
-		}),
+		dividedBy(&s.Groups, s.undividable),
 		keys.Each("account", &s.Accounts, maxAccounts, (*Account).keys, "local account under which a user's work runs: the first table that matches the user. A user without a match is refused"),
 		keys.Option("rendezvous", func() keys.List { return s.Rendezvous.keys(s.TLS.Plain) }, "where the legs of a job exchange their addresses, by plain HTTP, with the job's token; without the table they cannot"),
 		keys.Rule(func(*keys.Table) {
@@ -102,6 +97,19 @@ func (s *SiteProcess) clusterKeys() keys.List {
 		keys.Rule(s.ordersItself),
 		keys.Rule(s.served),
 	}
+}
+
+// undividable says why the cluster cannot divide the nodes of a group, "" if it can.
+func (s *SiteProcess) undividable(g *grid.Group) string {
+	switch {
+	case s.Cluster.Kind == kindCommand:
+		return fmt.Sprintf("nodes of a cluster of kind = %q are not divided yet", s.Cluster.Kind)
+	case s.Cluster.Kind == kindSlurm && s.Cluster.Claims != ClaimsReservations:
+		return fmt.Sprintf("nodes of Slurm are divided only with claims = %q, which keep the jobs of others off them", ClaimsReservations)
+	case s.Cluster.Kind != kindSlurm && g.Cores == 0 && g.Machine.GPUs == 0:
+		return fmt.Sprintf("%d slices of a node need cores or gpus in its [[group]], which states neither", g.Slices)
+	}
+	return ""
 }
 
 // keys lists the keys of [cluster].

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/configs/keys"
+	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
@@ -54,6 +55,7 @@ func groupKeys(g *grid.Group, names map[string]int) keys.List {
 		keys.Rule(func(t *keys.Table) {
 			switch k := g.Slices; {
 			case k <= 1 || !t.Clean("slices"):
+			case g.Cores == 0 && g.Machine.GPUs == 0 && t.In == kinds.InProcess: // Slurm may say them: see SiteProcess.undividable
 			case g.Cores == 0 && g.Machine.GPUs == 0:
 				t.Wrong("slices", "%d slices of a node need cores or gpus in its [[%s]]", k, t.Path)
 			case g.Cores > 0 && k > g.Cores:
@@ -64,21 +66,21 @@ func groupKeys(g *grid.Group, names map[string]int) keys.List {
 }
 
 // dividedBy refuses slices where nodes cannot be divided.
-func dividedBy(groups *[]grid.Group, why func() string) keys.Key {
+func dividedBy(groups *[]grid.Group, why func(*grid.Group) string) keys.Key {
 	return keys.Rule(func(t *keys.Table) {
 		for i, list := 0, t.Tables("group"); i < len(*groups) && i < len(list); i++ {
-			if because := why(); (*groups)[i].Slices > 1 && because != "" {
+			if because := why(&(*groups)[i]); (*groups)[i].Slices > 1 && because != "" {
 				list[i].Wrong("slices", "%s; leave the key out", because)
 			}
 		}
 	})
 }
 
-// portionKeys lists what a job takes of each of its nodes.
+// portionKeys lists what a job, or a part of one, takes of each of its nodes, by default what p has.
 func portionKeys(p *grid.Portion) keys.List {
 	return keys.List{
-		keys.Whole("gpus_per_node", &p.GPUs, 0, 1, grid.MaxPortion, "GPUs that it takes of each node, beside others where the site divides nodes").ByDefault("all of the node"),
-		keys.Whole("cores_per_node", &p.Cores, 0, 1, grid.MaxPortion, "cores that it takes of each node").ByDefault("all of the node, or the share that goes with its GPUs"),
+		keys.Whole("gpus_per_node", &p.GPUs, p.GPUs, 1, grid.MaxPortion, "GPUs that it takes of each node, beside others where the site divides nodes").ByDefault("all of the node"),
+		keys.Whole("cores_per_node", &p.Cores, p.Cores, 1, grid.MaxPortion, "cores that it takes of each node").ByDefault("all of the node, or the share that goes with its GPUs"),
 		keys.Size("memory_per_node", &p.Memory, "memory that it takes of each node"),
 	}
 }

@@ -62,13 +62,8 @@ var rivals = []struct{ key, why string }{
 	{"speedup", "needs a range of nodes, which a job of parts has not; leave it out"},
 	{"flexible", "is for jobs without parts, since all parts start together; leave it out"},
 	{"fix", "is for flexible jobs, which a job of parts cannot be; leave it out"},
-	{"gpus_per_node", partsWhole},
-	{"cores_per_node", partsWhole},
-	{"memory_per_node", partsWhole},
 	{"alternatives", "is for jobs without parts, since all parts start together; leave it out"},
 }
-
-const partsWhole = "is for jobs without parts, which take whole nodes; leave it out"
 
 // partKey is the key of [[job.part]] tables.
 func (j *Job) partKey(w *grid.Work) keys.Key {
@@ -110,7 +105,7 @@ func (p *jobPart) keys(j *Job) keys.List {
 			}
 		}, "sites over which it may spread").ByDefault("its job's"),
 		keys.Option("require", func() keys.List { p.Require = grid.Requirement{}; return machineKeys(&p.Require) }, "what each of its nodes must have, instead of what its job requires"),
-	}, siteKeys(&p.Sites, &p.Avoid), p.workKeys(j))
+	}, portionKeys(&p.Portion), siteKeys(&p.Sites, &p.Avoid), p.workKeys(j))
 }
 
 // workKeys lists the keys about what a part runs.
@@ -177,7 +172,7 @@ func (j *Job) parts(t *keys.Table, w *grid.Work) {
 	}
 	for _, below := range list {
 		p := &jobPart{work: *w}
-		p.Require, p.Sites, p.Avoid, p.OneSite = j.Require, j.Sites, j.Avoid, j.OneSite
+		p.Require, p.Portion, p.Sites, p.Avoid, p.OneSite = j.Require, j.Portion, j.Sites, j.Avoid, j.OneSite
 		if !t.Has("length") {
 			below.Need("length", `"2h"`)
 		}
@@ -229,8 +224,8 @@ func (j *Job) compose(t *keys.Table) {
 		t.WrongAt(part, "cost more than %v credits at their highest prices; give a budget", grid.MaxBudget)
 	}
 	j.Nodes, j.Length, j.MinPerformance, j.MaxPrice, j.Budget = r.Nodes, r.Length, r.MinPerformance, r.MaxPrice, r.Budget
-	if j.Run = 0; len(j.Parts) == 1 {
+	if j.Run, j.Portion = 0, (grid.Portion{}); len(j.Parts) == 1 {
 		p := &j.Parts[0]
-		j.Require, j.Sites, j.Avoid, j.OneSite, j.Run, j.Work = p.Require, p.Sites, p.Avoid, p.OneSite, p.Run, p.Work
+		j.Require, j.Portion, j.Sites, j.Avoid, j.OneSite, j.Run, j.Work = p.Require, p.Portion, p.Sites, p.Avoid, p.OneSite, p.Run, p.Work
 	}
 }

@@ -230,7 +230,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 }
 
 // undivided says why the site cannot divide its nodes, "" if it can.
-func (s *Site) undivided() string {
+func (s *Site) undivided(*grid.Group) string {
 	switch {
 	case s.SLA != nil:
 		return "nodes are not divided at a site of agreements (sla-*)"

@@ -40,6 +40,20 @@ func (h *Handover) Variables(site string, nodes []string, start, end Time) []Env
 	return list
 }
 
+// Variables are the environment variables that tell work what it may use of each of its nodes;
+// none if that is all.
+func (p LegPart) Variables() (list []EnvVar) {
+	for _, x := range []struct {
+		name  string
+		value int64
+	}{{"BOURSE_CORES", int64(p.Cores)}, {"BOURSE_MEMORY", p.Memory}, {"BOURSE_GPUS", int64(p.GPUs)}} {
+		if x.value > 0 {
+			list = append(list, EnvVar{x.name, strconv.FormatInt(x.value, 10)})
+		}
+	}
+	return list
+}
+
 func listed(s string) string {
 	if len(s) > MaxVariable {
 		return ""

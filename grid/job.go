@@ -45,7 +45,7 @@ type Request struct {
 	Ready          Time        `json:"ready"`          // no part starts earlier
 	Deadline       Time        `json:"deadline"`       // every part ends by then; Never: there is none
 	Require        Requirement `json:"require,omitzero"`
-	Portion        Portion     `json:"portion,omitzero"`  // of each node; none: all of it, as the parts of a job take. MaxPrice is then per hour of a portion
+	Portion        Portion     `json:"portion,omitzero"`  // of each node; none: all of it, or what its parts say. MaxPrice is then per hour of a portion
 	OneSite        bool        `json:"oneSite,omitempty"` // all parts on one site
 	// Minimize and Urgency are the owner's preferences; none: the broker's apply. They
 	// only count if the broker minimises value.

@@ -20,8 +20,9 @@ type JobPart struct {
 	MinPerformance Performance `json:"minPerformance"`
 	MaxPrice       Price       `json:"maxPrice"` // adds to the budget; under alp, caps its nodes
 	Require        Requirement `json:"require,omitzero"`
-	Sites          []string    `json:"sites,omitempty"` // the only sites that may carry it; none: any
-	Avoid          []string    `json:"avoid,omitempty"` // sites that must not
+	Portion        Portion     `json:"portion,omitzero"` // of each node; none: all of it. MaxPrice is then per hour of a portion
+	Sites          []string    `json:"sites,omitempty"`  // the only sites that may carry it; none: any
+	Avoid          []string    `json:"avoid,omitempty"`  // sites that must not
 	OneSite        bool        `json:"oneSite,omitempty"`
 	Work           *Work       `json:"work,omitempty"` // nil: it just holds its nodes
 }
@@ -45,9 +46,17 @@ func (p *JobPart) Request(job *Request) Request {
 	r := *job
 	r.Nodes, r.Length, r.MinPerformance, r.MaxPrice = p.Nodes, p.Length, p.MinPerformance, p.MaxPrice
 	r.Require, r.Sites, r.Avoid, r.OneSite = p.Require, p.Sites, p.Avoid, p.OneSite || job.Apart || job.Together
-	r.Parts, r.Together, r.Apart, r.Portion = nil, false, false, Portion{}
+	r.Parts, r.Together, r.Apart, r.Portion = nil, false, false, p.Portion
 	r.Ready = r.Ready.Add(p.Offset)
 	return r
+}
+
+// PortionOf is what a part takes of each node or, of a job of one piece, what the job does.
+func (r *Request) PortionOf(part int) Portion {
+	if r.Composed() {
+		return r.Parts[part].Portion
+	}
+	return r.Portion
 }
 
 // Composed reports whether the job has several parts. A job of a single part is one of one
@@ -86,9 +95,10 @@ func (r *Request) Compose(parts []JobPart) {
 	if len(parts) == 1 {
 		p := &parts[0]
 		r.Nodes, r.Length, r.MinPerformance, r.MaxPrice = p.Nodes, p.Length, p.MinPerformance, p.MaxPrice
-		r.Require, r.Sites, r.Avoid, r.OneSite = p.Require, p.Sites, p.Avoid, p.OneSite
+		r.Require, r.Portion, r.Sites, r.Avoid, r.OneSite = p.Require, p.Portion, p.Sites, p.Avoid, p.OneSite
 		return
 	}
+	r.Portion = Portion{}
 	r.Nodes, r.Length, r.MinPerformance, r.MaxPrice = 0, 0, Unit, 0
 	for i := range parts {
 		r.Nodes += parts[i].Nodes
@@ -277,6 +287,9 @@ func (p *JobPart) check(i, nodes int) *PartError {
 	case p.Offset < 0 || p.Offset > MaxOffset:
 		return badPart(i, "offset", "%s: must be 0s to %s after the job's start", p.Offset.Words(), MaxOffset.Words())
 	}
+	if wrong := p.Portion.Check(); wrong != "" {
+		return badPart(i, "", "%s", wrong)
+	}
 	return checkSites(p.Sites, p.Avoid, i)
 }
 
@@ -316,7 +329,7 @@ func SameParts(a, b []JobPart) bool { return slices.EqualFunc(a, b, samePart) }
 
 func samePart(a, b JobPart) bool {
 	return a.Name == b.Name && a.Nodes == b.Nodes && a.Length == b.Length && a.Run == b.Run && a.Offset == b.Offset &&
-		a.MinPerformance == b.MinPerformance && a.MaxPrice == b.MaxPrice && a.Require.Same(&b.Require) &&
+		a.MinPerformance == b.MinPerformance && a.MaxPrice == b.MaxPrice && a.Require.Same(&b.Require) && a.Portion == b.Portion &&
 		slices.Equal(a.Sites, b.Sites) && slices.Equal(a.Avoid, b.Avoid) && a.OneSite == b.OneSite && a.Work.Same(b.Work)
 }
 

@@ -85,6 +85,11 @@ func afarChecks(cfg *configs.SiteProcess) []check {
 			if _, _, _, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups); err != nil {
 				return without("%v", err)
 			}
+			if divides(cfg.Groups) {
+				if err := slurm.Dividable(ctx, c.Commands, cfg.Cluster.Partitions); err != nil {
+					return without("%v; leave slices out", err)
+				}
+			}
 			return ok("%s answers, with %s; its clock agrees with ours", look.Source, grid.Count(len(look.Nodes), "node"))
 		}},
 		{"accounts", false, func(ctx context.Context) Finding {

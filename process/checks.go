@@ -102,6 +102,9 @@ func siteChecks(cfg *configs.SiteProcess) []check {
 		t := slurm.Trial{Commands: slurm.Commands{Conf: cfg.Cluster.Conf, Limit: checkLimit}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
 			Folder: cfg.Cluster.Folder, Name: "check-" + strings.TrimSuffix(slurmPrefix(cfg.Name), ".")}
 		list = append(list, slurmChecks(t, cfg)...)
+		if divides(cfg.Groups) {
+			list = append(list, check{"slices", false, func(ctx context.Context) Finding { return tryDividing(ctx, t.Commands, cfg) }})
+		}
 	}
 	return list
 }
@@ -130,6 +133,14 @@ func slurmChecks(t slurm.Trial, cfg *configs.SiteProcess) []check {
 		{"accounts", false, func(ctx context.Context) Finding { return trySlurmAccounts(ctx, t, cfg) }},
 		{"controller's clock", false, func(ctx context.Context) Finding { return trySlurmClock(ctx, t) }},
 	}
+}
+
+// tryDividing asks whether our jobs can share nodes.
+func tryDividing(ctx context.Context, c slurm.Commands, cfg *configs.SiteProcess) Finding {
+	if err := slurm.Dividable(ctx, c, cfg.Cluster.Partitions); err != nil {
+		return without("%v; leave slices out", err)
+	}
+	return ok("our jobs can share nodes")
 }
 
 // plainWords is a reason with its instants as a log shows them.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +67,11 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	if err != nil {
 		return cluster.Nodes{}, nil, err
 	}
+	if divides(groups) {
+		if err := slurm.Dividable(context.Background(), slurm.Commands{Conf: cfg.Cluster.Conf, Shell: shellOf(cfg)}, cfg.Cluster.Partitions); err != nil {
+			return cluster.Nodes{}, nil, fmt.Errorf("slices: %w", err)
+		}
+	}
 	agent.Groups, cfg.Groups = groups, groups
 	d.Offer(slurm.Offers(look, cfg.Cluster.Partitions, groups, nodes))
 	c := managedConfig(cfg)
@@ -81,12 +88,20 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	// last. That is less than a leg may be late, so the truth is known in time.
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
+	if divides(groups) { // a look comes between
+		c.Limits.PlaceWithin = 25 * grid.Second
+	}
 	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old
 		c.Limits.LookEvery, c.Limits.LookWithin, c.Limits.Late = 10*grid.Second, 10*grid.Second, 20*grid.Second
 		c.Limits.PlaceWithin = 90 * grid.Second
 	}
 	pad(agent, c.Limits.Padding)
 	return reconciled(c), remarks, nil
+}
+
+// divides reports whether some group divides its nodes.
+func divides(groups []grid.Group) bool {
+	return slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Divided() > 1 })
 }
 
 // slurmAccount says why no work can run as an account yet.

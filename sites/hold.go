@@ -167,7 +167,10 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		f.Real = &facts.RealLeg{Names: m.Nodes}
 	}
 	if len(m.On) > 0 {
-		f.Real = &facts.RealLeg{On: m.On}
+		if f.Real == nil {
+			f.Real = &facts.RealLeg{}
+		}
+		f.Real.On = m.On
 	}
 	p.record(t, f)
 	p.tellOthers(l, &a)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -50,5 +51,29 @@ func TestAgain_AsksForTheSamePartOfANode(t *testing.T) {
 	j.Submit, j.Nodes, j.Portion = 1, 2, grid.Portion{GPUs: 2, Cores: 16, Memory: 1 << 30}
 	if r := api.Again("wave", &j); r == nil || r.PortionRequest != (api.PortionRequest{GPUsPerNode: 2, CoresPerNode: 16, MemoryPerNode: 1 << 30}) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What it takes of each of its nodes is asked for again, and what no site states is told at once:
+// here no group says what memory or GPUs its nodes have.
+func TestJob_OfAPartOfEachNodeIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	wish := job("wave")
+	wish.GPUsPerNode, wish.CoresPerNode, wish.MemoryPerNode = 2, 16, 1<<30
+	j, key, err := wish.Job(grid.Time(grid.Hour))
+	if err != nil {
+		t.Fatal(key, err)
+	}
+	again := api.Again("wave", &j)
+	if again == nil || again.PortionRequest != wish.PortionRequest {
+		t.Errorf("again it asks for %+v, and did for %+v", again, wish.PortionRequest)
+	}
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("first")}})
+	h.pass(grid.Second) // now it is known what the sites have
+	a := submit(t, s, ana, api.Batch{ID: "batch-0002", Jobs: []api.JobRequest{wish}})
+	if a.Jobs[0].Taken || !strings.Contains(a.Jobs[0].Reason.String(), "cores") {
+		t.Errorf("answered %+v, %+v", a.Jobs[0], a.Jobs[0].Reason)
 	}
 }

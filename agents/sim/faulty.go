@@ -90,6 +90,9 @@ type Options struct {
 type Host struct {
 	ID  agents.ID
 	New func() agents.Agent // a new one, as configured
+	// Fixed is New as the host is configured now, where that changes while the world runs; nil:
+	// it does not. A life that is run again begins as it did.
+	Fixed func() (made func() agents.Agent)
 	// Sturdy: it never dies or pauses, has the world's time and needs no journal.
 	Sturdy bool
 	// Machine is the host on whose machine it runs: they have one wall clock. "": a

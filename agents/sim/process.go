@@ -66,11 +66,15 @@ func (p *process) begin() {
 		p.later(grid.Second)
 		return
 	}
-	agent := w.hosts[p.name].New()
+	made := w.hosts[p.name].New
+	if fixed := w.hosts[p.name].Fixed; fixed != nil {
+		made = fixed()
+	}
+	agent := made()
 	p.life++
 	p.clock = clock{truth: w.now, local: w.now.Add(p.skew + p.jump), drift: p.drift}
 	p.stopped, p.paused = false, 0
-	r := &record{}
+	r := &record{made: made}
 	life := Life{At: w.now, Now: p.clock.local, Process: p.number, ID: w.names[p.name], Amnesia: p.amnesia}
 	if p.durable {
 		d := agent.(agents.Durable)

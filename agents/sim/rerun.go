@@ -11,6 +11,7 @@ import (
 
 // record is what one life of a process was given, and what it recorded.
 type record struct {
+	made     func() agents.Agent // how it began
 	replayed []stamped
 	inputs   []input
 }
@@ -60,7 +61,7 @@ func (w *Faulty) Rerun() error {
 			continue
 		}
 		for i, r := range p.lives {
-			agent := w.hosts[p.name].New().(agents.Durable)
+			agent := r.made().(agents.Durable)
 			for _, s := range r.replayed {
 				agent.Replay(s.at, s.fact)
 			}

@@ -193,8 +193,8 @@ func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 		for _, part := range w.Parts {
 			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
 				What: grid.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
-			if r := &j.Request; !r.Portion.Whole() && !r.Composed() {
-				l.What.Part = r.Portion.Part(&d.Groups[part.Group])
+			if p := j.Request.PortionOf(int(part.Of)); !p.Whole() {
+				l.What.Part = p.Part(&d.Groups[part.Group])
 			}
 			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
 			l.Base.Base, l.Part = part.Cost, part.Of

@@ -32,7 +32,7 @@ func Unsound(j *grid.Job) grid.Reason {
 		return reason(grid.Invalid, "%v", grid.Phrase(wrong))
 	}
 	if j.Composed() && !j.Portion.Whole() {
-		return reason(grid.Invalid, "a job of parts takes whole nodes; leave gpus_per_node, cores_per_node and memory_per_node out")
+		return reason(grid.Invalid, "what a job of parts takes of its nodes its parts say; leave its own gpus_per_node, cores_per_node and memory_per_node out")
 	}
 	for i := range j.Parts {
 		if w := j.Parts[i].Work; w != nil {

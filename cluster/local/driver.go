@@ -240,7 +240,7 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 	if err != nil {
 		return err
 	}
-	o := order{Name: c.Name, Site: c.Site, Nodes: c.Nodes, Start: c.Start, At: at, Work: *c.Work,
+	o := order{Name: c.Name, Site: c.Site, Nodes: c.Nodes, Start: c.Start, At: at, Work: *c.Work, part: c.Part,
 		Order: supervisor.Order{End: supervisor.Time(c.End), Grace: supervisor.Time(d.cfg.Grace.Milliseconds()), Account: as}}
 	o.Run = o.ordered(w)
 	if d.cgroup != "" {

@@ -23,6 +23,8 @@ type order struct {
 	Start            grid.Time     `json:"start"`
 	At               grid.Time     `json:"at"` // of the order
 	Work             grid.Handover `json:"work"`
+
+	part grid.LegPart // which Run tells it
 }
 
 // state is the state of a piece of work.
@@ -155,7 +157,7 @@ func (o *order) ordered(w work) *supervisor.Run {
 			}
 		}
 	}
-	for _, list := range [][]grid.EnvVar{h.Work.Env, h.Variables(o.Site, o.Nodes, o.Start, grid.Time(o.End)), {{Name: supervisor.Mark, Value: string(w)}}} {
+	for _, list := range [][]grid.EnvVar{h.Work.Env, h.Variables(o.Site, o.Nodes, o.Start, grid.Time(o.End)), o.part.Variables(), {{Name: supervisor.Mark, Value: string(w)}}} {
 		for _, v := range list {
 			r.Env = append(r.Env, v.Name+"="+v.Value)
 		}

@@ -12,7 +12,6 @@ package managed
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -43,6 +42,8 @@ type Backend struct {
 	until grid.Time  // and not later than this
 
 	pilots pilots // of a cluster whose nodes are had by them
+
+	number int32 // of the last node that was opened
 
 	longest  []grid.Duration // by group, as the last look says: see longestOf
 	denials  []denial        // that have come once, within DeniedWithin
@@ -129,6 +130,10 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 func (b *Backend) restore(now grid.Time, x *facts.LockMemory) {
 	e := &entry{name: b.name(x.Leg), leg: x.Leg, what: x.What, nodes: x.Names, user: x.User, job: x.Job,
 		work: x.Work, submitted: x.Submitted, after: now, sent: b.cfg.Reserves || x.Submitted > 0}
+	if x.What.Part.Some() && len(x.On) == len(x.Names) {
+		e.on = x.On
+		b.number = max(b.number, slices.Max(append(x.On, 0)))
+	}
 	if x.Pilot != (grid.LegID{}) {
 		e.in = b.name(x.Pilot)
 	}
@@ -267,7 +272,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 		if b.showing != b.version {
 			b.shown, b.showing = b.states(b.now), b.version
 		}
-		s.States, s.Longest = b.shown, b.bounds()
+		s.States, s.Longest, s.Opened = b.shown, b.bounds(), b.opened(b.now)
 	}
 	return s
 }
@@ -293,7 +298,7 @@ func (b *Backend) Hear(now grid.Time, from agents.ID, m agents.Message) bool {
 	return true
 }
 
-// Audit checks that no node is in two locks at the same time.
+// Audit checks that no node is in two locks at the same time, and no slice of one.
 func (b *Backend) Audit() error {
 	claims := map[string][]*entry{}
 	for _, e := range b.order {
@@ -301,12 +306,10 @@ func (b *Backend) Audit() error {
 			continue
 		}
 		for _, n := range e.nodes {
-			for _, o := range claims[n] {
-				if o.what.Start < e.what.End && e.what.Start < o.what.End {
-					return fmt.Errorf("node %s is locked for %v and for %v", n, o.leg, e.leg)
-				}
-			}
 			claims[n] = append(claims[n], e)
+			if err := auditParts(n, claims[n]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type entry struct {
 	leg     grid.LegID
 	what    grid.Leg
 	nodes   []string
+	on      []int32  // of slices: the numbers under which its nodes are open
 	account string   // "": no work runs there
 	options []string // of its submission
 	user    string   // of the VO

@@ -27,7 +27,12 @@ func TestFaults_NothingTwiceNothingLeft(t *testing.T) {
 }
 
 func faults(t *rapid.T, reserves bool) {
-	w := newWorld(config(reserves, nodeNames...))
+	cfg := config(reserves, nodeNames...)
+	sliced := rapid.Bool().Draw(t, "sliced")
+	if sliced {
+		cfg.Groups[0] = divided
+	}
+	w := newWorld(cfg)
 	w.toy.skew = grid.Duration(rapid.IntRange(-3000, 3000).Draw(t, "skew"))
 	bad := rapid.IntRange(0, 3).Draw(t, "bad") // in ten
 	w.fault = func(c agents.Command) fault {
@@ -45,6 +50,11 @@ func faults(t *rapid.T, reserves bool) {
 			next++
 			at := w.now.Add(grid.Duration(rapid.IntRange(20, 400).Draw(t, "ahead")) * grid.Second)
 			legs[next] = what(rapid.IntRange(1, 3).Draw(t, "nodes"), at, grid.Duration(rapid.IntRange(1, 5).Draw(t, "long"))*grid.Minute)
+			if sliced && rapid.IntRange(0, 3).Draw(t, "whole") > 0 {
+				l := legs[next]
+				l.Part = eighths(rapid.IntRange(1, 7).Draw(t, "slices"))
+				legs[next] = l
+			}
 			if rapid.Bool().Draw(t, "short") {
 				w.toy.lengths[nameOf(next)] = grid.Duration(rapid.IntRange(1, 200).Draw(t, "length")) * grid.Second
 			}

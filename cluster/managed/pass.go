@@ -119,14 +119,14 @@ func (b *Backend) give(e *entry, now grid.Time) {
 	switch verb {
 	case agents.Reserve:
 		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
-		c.User = ""
+		c.User, c.Part, c.Joins = "", b.uses(e), b.joins(e)
 		if e.want != placing {
 			b.counts.Remade++
 		}
 	case agents.Assign:
 		c.End, c.Padding = c.End.Add(b.cfg.Limits.Padding), b.cfg.Limits.Padding
 	case agents.Run:
-		c.Work, c.Site, c.Options, c.In = e.work, b.cfg.Site, e.options, e.in
+		c.Work, c.Site, c.Options, c.In, c.Part = e.work, b.cfg.Site, e.options, e.in, b.uses(e)
 		if e.submitted > 0 {
 			b.counts.Submitted++
 		} else {
@@ -203,7 +203,7 @@ func (b *Backend) answered(now grid.Time, outcome agents.Outcome, why grid.Reaso
 		e.assigned = true
 	case verb == agents.Reserve:
 		e.assigned = false
-		if e.want == placing && now < e.until {
+		if e.want == placing && now < e.until && !b.divides(b.group(e.what.Group)) {
 			b.lock(e)
 		}
 	}

@@ -39,6 +39,8 @@ func (b *Backend) Suits(m agents.ClusterHold) grid.Reason {
 		return grid.Because(grid.Unknown, "there is no group %q", m.What.Group)
 	case m.What.Nodes < 1 || m.What.Nodes > b.cfg.Groups[g].Nodes:
 		return grid.Because(grid.TooLarge, "%s asked, the group has %d", grid.Count(m.What.Nodes, "node is", "nodes are"), b.cfg.Groups[g].Nodes)
+	case m.What.Part.Some() && m.What.Part.Fault(&b.cfg.Groups[g]).Refused():
+		return m.What.Part.Fault(&b.cfg.Groups[g])
 	case maintains(m.Leg), m.Again: // of what is asked for again the manager decides
 		return grid.Reason{}
 	}
@@ -126,8 +128,8 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 		if why := b.placeInPilot(now, e, m.Pilot); why.Refused() {
 			return why
 		}
-	} else if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
-		if b.choose(b.offered(now), what) != nil {
+	} else if e.nodes = b.choose(now, b.occupancy(now), what); e.nodes == nil {
+		if b.choose(now, b.offered(now), what) != nil {
 			b.dirty = true
 			return cluster.Later // what is in the way is being deleted
 		}
@@ -143,10 +145,19 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	return cluster.Later
 }
 
-// choose picks a leg's nodes among those that are free for the whole of it, padding
+// choose picks a leg's nodes, or none if there are too few.
+func (b *Backend) choose(now grid.Time, taken [][][]span, what grid.Leg) []string {
+	if what.Part.Some() {
+		names, _ := b.choosePart(now, taken, what)
+		return names
+	}
+	return b.chooseWhole(taken, what)
+}
+
+// chooseWhole picks a leg's nodes among those that are free for the whole of it, padding
 // included. It takes those with the shortest free time, so that long free times stay whole;
 // of ties, the first in the group's order. It returns none if there are too few.
-func (b *Backend) choose(taken [][][]span, what grid.Leg) []string {
+func (b *Backend) chooseWhole(taken [][][]span, what grid.Leg) []string {
 	g := b.group(what.Group)
 	type candidate struct {
 		node int
@@ -189,8 +200,11 @@ func free(spans []span, start, end grid.Time) grid.Duration {
 
 // inTheWay says why there are no nodes for a leg.
 func (b *Backend) inTheWay(now grid.Time, what grid.Leg) grid.Reason {
-	s := &b.states(now)[b.group(what.Group)]
-	why := s.Refusal(what.Start, what.Nodes, what.Duration())
+	s, nodes := &b.states(now)[b.group(what.Group)], what.Nodes
+	if what.Part.Some() {
+		_, nodes = b.choosePart(now, b.occupancy(now), what)
+	}
+	why := s.Refusal(what.Start, nodes, what.Duration())
 	if !why.Refused() {
 		why = grid.Because(grid.Busy, "no %s of group %s are free all the time from %v to %v, although as many are at every instant", grid.Count(what.Nodes, "node"), what.Group, what.Start, what.End)
 	}
@@ -218,13 +232,22 @@ func (b *Backend) Elsewhere(now grid.Time, m agents.ClusterHold) ([]grid.Time, [
 			}
 		}
 	}
+	if m.What.Part.Some() {
+		opened, _ := b.openedOn(g, now)
+		for i := range opened {
+			for _, s := range opened[i].Free {
+				starts = append(starts, s.At)
+			}
+		}
+		starts = slices.DeleteFunc(starts, func(t grid.Time) bool { return t <= m.What.Start })
+	}
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
 	var list []grid.Time
 	for _, at := range starts[:min(len(starts), mostTried)] {
 		what := m.What
 		what.Start, what.End = at, at.Add(m.What.Duration())
-		if b.choose(taken, what) != nil {
+		if b.choose(now, taken, what) != nil {
 			if list = append(list, at); len(list) == agents.MaxInstead {
 				break
 			}
@@ -236,9 +259,10 @@ func (b *Backend) Elsewhere(now grid.Time, m agents.ClusterHold) ([]grid.Time, [
 // lock records that a leg has its nodes.
 func (b *Backend) lock(e *entry) {
 	e.want = held
+	b.numbered(e)
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user, Pilot: b.pilotIn(e)})
+	b.record(facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilotIn(e)})
 }
 
 // refuse refuses a hold when it is asked for again, and deletes what there is of it.

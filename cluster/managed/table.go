@@ -110,6 +110,9 @@ func reserve(b *Backend, e *entry, now grid.Time) act {
 
 // lock makes it a lock: it is there.
 func lock(b *Backend, e *entry, now grid.Time) act {
+	if b.divides(b.group(e.what.Group)) {
+		return b.lockAlone(e, now)
+	}
 	b.lock(e)
 	return act{}
 }
@@ -213,12 +216,21 @@ func submit(b *Backend, e *entry, now grid.Time) act {
 }
 
 // before is an earlier leg whose work may still be on a node of the entry, because it was
-// submitted and not seen to be over; nil: there is none.
+// submitted and not seen to be over; nil: there is none. Of a leg of slices it is one that
+// leaves it too few.
 func (b *Backend) before(e *entry) *entry {
+	taken := map[string]int{}
 	for _, o := range b.order {
-		if o != e && o.submitted > 0 && (o.last == nil || live(o.last)) &&
-			slices.ContainsFunc(o.nodes, func(n string) bool { return slices.Contains(e.nodes, n) }) {
+		if o == e || o.submitted == 0 || o.last != nil && !live(o.last) || !shares(e, o) {
+			continue
+		}
+		if !e.parts() || !o.parts() {
 			return o
+		}
+		for _, n := range o.nodes {
+			if taken[n] += int(o.what.Part.Slices); slices.Contains(e.nodes, n) && taken[n]+int(e.what.Part.Slices) > int(e.what.Part.Of) {
+				return o
+			}
 		}
 	}
 	return nil

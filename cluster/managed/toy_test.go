@@ -25,8 +25,9 @@ type toy struct {
 	keeps        grid.Duration            // how long it knows of jobs that are over
 	longest      grid.Duration            // how long work may run; 0: as long as it likes
 
-	begun    map[string]int // how often work of a name has begun
-	breaches []string       // what must never happen
+	bears    map[string]bool // reservations that others may overlap
+	begun    map[string]int  // how often work of a name has begun
+	breaches []string        // what must never happen
 	story    []string
 }
 
@@ -36,6 +37,7 @@ type toyJob struct {
 	limit  grid.Time // it is ended
 	killed grid.Time // it has been told to end; 0: it has not
 	over   grid.Time
+	part   grid.LegPart
 }
 
 type toyState struct {
@@ -45,7 +47,7 @@ type toyState struct {
 }
 
 func newToy(reserves bool, names ...string) *toy {
-	m := &toy{reserves: reserves, lengths: map[string]grid.Duration{}, begun: map[string]int{}, keeps: 5 * grid.Minute, grace: grid.Second, number: 100}
+	m := &toy{reserves: reserves, lengths: map[string]grid.Duration{}, begun: map[string]int{}, bears: map[string]bool{}, keeps: 5 * grid.Minute, grace: grid.Second, number: 100}
 	for _, n := range names {
 		m.nodes = append(m.nodes, grid.ManagedNode{Name: n, State: grid.NodeUp, CPUs: 4, Partitions: []string{"batch"}})
 	}
@@ -106,11 +108,9 @@ func (m *toy) start(j *toyJob) {
 			j.Why = "ReqNodeNotAvail"
 			return
 		}
-		for _, o := range m.jobs {
-			if o.State == grid.ManagedRunning && slices.Contains(o.Nodes, n) {
-				j.Why = "Resources"
-				return
-			}
+		if taken := m.taken(n); taken > 0 && (!j.part.Some() || taken+int(j.part.Slices) > int(j.part.Of)) {
+			j.Why = "Resources"
+			return
 		}
 	}
 	j.State, j.Start, j.Why = grid.ManagedRunning, m.clock(), ""
@@ -118,6 +118,20 @@ func (m *toy) start(j *toyJob) {
 		m.breach("work of %s begins for the %d. time", j.Name, m.begun[j.Name])
 	}
 	m.tell("%s begins", j.Name)
+}
+
+// taken is how many slices of a node have work on them; all of it counts as very many.
+func (m *toy) taken(node string) (n int) {
+	for _, o := range m.jobs {
+		switch {
+		case o.State != grid.ManagedRunning || !slices.Contains(o.Nodes, node):
+		case o.part.Some():
+			n += int(o.part.Slices)
+		default:
+			n += grid.MaxSlices
+		}
+	}
+	return n
 }
 
 func (m *toy) end(j *toyJob, why string) {
@@ -199,16 +213,17 @@ func (m *toy) do(c agents.Command) (agents.Outcome, grid.Reason) {
 			return agents.Denied, grid.Because(grid.TooLarge, "no job may run for %v s", length)
 		}
 		for _, r := range m.reservations {
-			if r.Start < c.End && c.Start < r.End && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(r.Nodes, n) }) {
+			if !c.Part.Some() && !m.bears[r.Name] && r.Start < c.End && c.Start < r.End && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(r.Nodes, n) }) {
 				return denied("overlaps %s", r.Name)
 			}
 		}
 		for _, j := range m.jobs {
-			if j.State == grid.ManagedRunning && j.limit > c.Start && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
+			if !c.Joins && j.State == grid.ManagedRunning && j.limit > c.Start && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
 				return denied("busy")
 			}
 		}
 		m.reservations = append(m.reservations, grid.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: c.Nodes, Users: []string{"holder"}})
+		m.bears[c.Name] = c.Part.Some()
 	case agents.Assign:
 		r := m.reservation(c.Name)
 		if r == nil {
@@ -250,13 +265,18 @@ func (m *toy) submit(c agents.Command) (agents.Outcome, grid.Reason) {
 		return agents.Denied, grid.Because(grid.Busy, "there is no reservation %s", c.Name)
 	}
 	for _, o := range m.jobs {
-		if !m.reserves && o.State == grid.ManagedRunning && isOurs(thePrefix, o.Name) && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(o.Nodes, n) }) {
+		if !m.reserves && !(c.Part.Some() && o.part.Some()) && o.State == grid.ManagedRunning && isOurs(thePrefix, o.Name) && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(o.Nodes, n) }) {
 			m.breach("%s is submitted to nodes of %s, which runs", c.Name, o.Name)
+		}
+	}
+	for _, n := range c.Nodes {
+		if taken := m.taken(n); !m.reserves && c.Part.Some() && taken < grid.MaxSlices && taken+int(c.Part.Slices) > int(c.Part.Of) {
+			m.breach("%s is submitted to %s, of which %d slices are taken", c.Name, n, taken)
 		}
 	}
 	m.number++
 	j := toyJob{ManagedJob: grid.ManagedJob{Number: fmt.Sprint(m.number), Name: c.Name, User: c.User, State: grid.ManagedPending, Partition: "batch",
-		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(grid.Minute)}
+		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(grid.Minute), part: c.Part}
 	if m.reserves {
 		j.Reservation = c.Name
 	}

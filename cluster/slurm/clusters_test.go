@@ -48,9 +48,11 @@ func withClusters(run func() int) (status int) {
 			fmt.Fprintf(os.Stderr, "the clusters' logs are in %s\n", dir)
 		}
 	}()
-	if err := os.Setenv("SLURM_EXTRA", "PartitionName=short Nodes=ALL MaxTime=1:00:00 State=UP"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	for name, value := range map[string]string{"SLURM_EXTRA": "PartitionName=short Nodes=ALL MaxTime=1:00:00 State=UP", "NODE_CPUS": "8", "NODE_GPUS": "8"} {
+		if err := os.Setenv(name, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	if err := clusters("start", dir, "2", "9"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

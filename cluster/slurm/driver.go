@@ -209,7 +209,7 @@ func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome,
 		return agents.Denied, why
 	}
 	_, err = d.c.Run(ctx, "scontrol", "create", "reservation", "ReservationName="+m.Name, "StartTime="+uts(m.Start), "EndTime="+uts(m.End),
-		"Nodes="+strings.Join(m.Nodes, ","), "Users="+d.cfg.Holder, "Flags=PURGE_COMP=00:05:00")
+		"Nodes="+strings.Join(m.Nodes, ","), "Users="+d.cfg.Holder, "Flags=PURGE_COMP=00:05:00"+overlaps(m))
 	outcome, why := judge(err)
 	if outcome == agents.Done {
 		return outcome, why

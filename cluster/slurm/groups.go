@@ -45,6 +45,11 @@ func Groups(look *grid.Look, partitions []string, want []grid.Group) ([]grid.Gro
 		g.Nodes = len(names)
 		g.Machine.Memory = cmp.Or(g.Machine.Memory, k.memory)
 		g.Machine.GPUs = cmp.Or(g.Machine.GPUs, k.gpus)
+		if g.Divided() > 1 {
+			if g.Cores = cmp.Or(g.Cores, k.cpus); g.Slices > g.Cores {
+				return nil, nil, nil, fmt.Errorf("[[group]] %s has slices = %d, which is more than the %d cores of its nodes; must be 1 to %d", g.Name, g.Slices, g.Cores, g.Cores)
+			}
+		}
 		if g.Machine.Features == nil {
 			g.Machine.Features = k.features
 		}

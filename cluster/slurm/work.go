@@ -86,8 +86,9 @@ func (d *Driver) submission(m agents.Command, partition, here string) []string {
 		args = append(args, "--reservation="+m.Name)
 	}
 	args = append(args, "--partition="+partition,
-		"--nodes="+strconv.Itoa(len(m.Nodes)), "--nodelist="+strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
-		"--time="+strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir="+here, "--output="+here+"/output", "--input=/dev/null")
+		"--nodes="+strconv.Itoa(len(m.Nodes)), "--nodelist="+strings.Join(m.Nodes, ","))
+	args = append(args, takes(m.Part)...)
+	args = append(args, "--time="+strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir="+here, "--output="+here+"/output", "--input=/dev/null")
 	if begin := m.Start.Add(grid.Second - 1); begin > wallClock() {
 		args = append(args, "--begin="+uts(begin))
 	}

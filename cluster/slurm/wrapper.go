@@ -82,7 +82,7 @@ bourse_finish "$bourse_status"
 
 // program lists the arguments of env that run the work in its environment, quoted.
 func program(m agents.Command, here string) (args []string) {
-	for _, list := range [][]grid.EnvVar{m.Work.Work.Env, m.Work.Variables(m.Site, m.Nodes, m.Start, m.End)} {
+	for _, list := range [][]grid.EnvVar{m.Work.Work.Env, m.Work.Variables(m.Site, m.Nodes, m.Start, m.End), m.Part.Variables()} {
 		for _, v := range list {
 			args = append(args, quote(v.Name+"="+v.Value))
 		}

@@ -172,6 +172,24 @@ func (u *slurmUp) over() (state string) {
 	return state
 }
 
+// killNorth kills the process of the site north and the controller of its cluster, which is
+// then started again.
+func (u *slurmUp) killNorth() {
+	u.Helper()
+	child, err := os.FindProcess(u.north)
+	if err == nil {
+		err = child.Kill()
+	}
+	for _, do := range []string{"kill", "resume"} {
+		if err == nil {
+			err = slurmClusters(do, u.managers, "1")
+		}
+	}
+	if err != nil {
+		u.Fatal(err)
+	}
+}
+
 func TestSlurm_AJobOverTwoClustersBeginsOnBothInItsWindow(t *testing.T) {
 	u := newSlurmUp(t)
 	u.place("0s", 3)
@@ -194,19 +212,7 @@ func TestSlurm_AJobOverTwoClustersBeginsOnBothInItsWindow(t *testing.T) {
 func TestSlurm_AJobOutlivesAControllerAndASite(t *testing.T) {
 	u := newSlurmUp(t)
 	u.place("20s", 0)
-	child, err := os.FindProcess(u.north)
-	if err == nil {
-		err = child.Kill()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := slurmClusters("kill", u.managers, "1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := slurmClusters("resume", u.managers, "1"); err != nil {
-		t.Fatal(err)
-	}
+	u.killNorth()
 	state := u.over()
 	if state != "done" { // its window is lost, and another one is looked for: that is enough
 		out, _, err := runCommand(t.Context(), "explain", "pair", "--context", u.context)

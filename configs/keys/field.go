@@ -260,8 +260,12 @@ func Size(name string, to *int64, doc string) Key {
 	return Key{Name: name, field: sizeField{to}, Doc: doc}
 }
 
-func (f sizeField) read(t *Table, key string) { *f.to = t.size(key) }
-func (f sizeField) about() About              { return About{Kind: "size"} }
+func (f sizeField) read(t *Table, key string) {
+	if size := t.size(key); t.Has(key) {
+		*f.to = size
+	}
+}
+func (f sizeField) about() About { return About{Kind: "size"} }
 
 type fileField struct {
 	to  *string

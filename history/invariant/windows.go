@@ -100,7 +100,7 @@ func (w *Window) leg(i int, l grid.Leg, ask *grid.Request) error {
 		return fmt.Errorf("performance %v of %s is below %v", g.Performance, g.Site, ask.MinPerformance)
 	case !ask.Require.MetBy(g.Machine):
 		return fmt.Errorf("%s lacks %s", g.Site, ask.Require.Unmet(g.Machine))
-	case w.PriceCap && g.Dearest(l.Start, l.End) > ask.MaxPrice:
+	case w.PriceCap && ask.Portion.Price(&g, g.Dearest(l.Start, l.End)) > ask.MaxPrice:
 		return fmt.Errorf("price %v of %s is above the cap %v", g.Dearest(l.Start, l.End), g.Site, ask.MaxPrice)
 	}
 	return nil

@@ -323,7 +323,8 @@ func (f *Finder) Take() {
 		for _, p := range w.Parts {
 			l.Add(p.Group, -int(p.Count), p.Start, p.End)
 		}
-		return
+	} else {
+		f.takeNamed(w.Parts)
 	}
-	f.takeNamed(w.Parts)
+	l.openRest(w.Parts)
 }

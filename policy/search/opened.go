@@ -216,6 +216,20 @@ func (f *Finder) takePortions(q []uint8, w *grid.Window) {
 	}
 }
 
+// openRest opens the nodes of a window that takes slices of them, and was taken on whole nodes:
+// that of a job of parts, which looks for no place inside.
+func (l *List) openRest(parts []grid.Part) {
+	for i := range parts {
+		p := &parts[i]
+		if p.Slices == 0 || l.curved {
+			continue
+		}
+		for range p.Count {
+			l.Open(grid.Open(p.Group, p.Start, p.End, l.groups[p.Group].Divided()-int(p.Slices)))
+		}
+	}
+}
+
 // Lay takes the parts of a window of a named list anew, each on its node: inside where the
 // node is opened, otherwise of the whole node. It reports false, and takes nothing, if one
 // has no place: alternatives of a batch may lie inside those of other jobs.

@@ -381,7 +381,7 @@ func (f *Finder) buildTeam(q *query) {
 		rt := class.performance.Runtime(p.Length)
 		x := grid.Part{Group: class.group, Count: m.count, Start: w.Start.Add(p.offset), Of: m.part}
 		x.End = x.Start.Add(rt)
-		x.Cost = grid.CostOver(class.price, class.curve, x.Start, x.End).Times(int(m.count))
+		x.Cost, x.Slices = p.costOver(l, class, x.Start, x.End).Times(int(m.count)), int32(p.slices(class))
 		w.Time, w.Cost = max(w.Time, p.last(rt)), w.Cost.Plus(x.Cost)
 		parts = append(parts, x)
 		if !l.fungible {

@@ -24,6 +24,7 @@ type reservation struct {
 	purge      bool      // it is deleted if it has begun and is not used
 	idle       grid.Time // since when it is not used; 0: it is used, or has not begun
 	ours       bool      // made by a command
+	overlaps   bool      // it bears others on its nodes
 }
 
 type job struct {
@@ -34,6 +35,7 @@ type job struct {
 	why         string
 	partition   string
 	reservation string
+	part        grid.LegPart // that it takes of each node; none: all
 	count       int
 	nodes       []string
 	limit       grid.Duration
@@ -118,6 +120,24 @@ func (b *book) overlapping(nodes []string, start, end grid.Time, other *reservat
 
 func common(a, b []string) bool {
 	return slices.ContainsFunc(a, func(n string) bool { return slices.Contains(b, n) })
+}
+
+// alone is overlapping for reservations that bear no other.
+func (b *book) alone(nodes []string, start, end grid.Time, other *reservation) *reservation {
+	for _, r := range b.reservations {
+		if r != other && !r.overlaps && r.start < end && start < r.end && common(r.nodes, nodes) {
+			return r
+		}
+	}
+	return nil
+}
+
+// occupied is until when a node has work by its jobs in the book; 0: it has none.
+func (b *book) occupied(n *node) (until grid.Time) {
+	for _, w := range n.all() {
+		until = max(until, b.planned(w))
+	}
+	return until
 }
 
 // planned is when work ends by the limit of its job in the book.

@@ -62,14 +62,15 @@ func (m *commands) reserve(c agents.Command) grid.Reason {
 		if n == nil {
 			return grid.Reason{Code: grid.Unknown, Detail: "Invalid node name specified: " + name}
 		}
-		if n.work != nil && m.book.planned(n.work) > start {
+		if m.book.occupied(n) > start && !c.Joins {
 			return grid.Reason{Code: grid.Busy, Detail: "Requested nodes are busy"}
 		}
 	}
-	if m.book.find(c.Name) != nil || m.book.overlapping(c.Nodes, start, end, nil) != nil {
+	overlaps := c.Part.Some()
+	if m.book.find(c.Name) != nil || !overlaps && m.book.alone(c.Nodes, start, end, nil) != nil {
 		return grid.Reason{Code: grid.Busy, Detail: "Requested reservation overlaps"}
 	}
-	m.book.put(&reservation{name: c.Name, start: start, end: end, nodes: slices.Clone(c.Nodes), users: []string{m.opt.Holder}, purge: true, ours: true})
+	m.book.put(&reservation{name: c.Name, start: start, end: end, nodes: slices.Clone(c.Nodes), users: []string{m.opt.Holder}, purge: true, ours: true, overlaps: overlaps})
 	m.changed()
 	return grid.Reason{}
 }
@@ -106,7 +107,7 @@ func (m *commands) run(x asked, late bool) grid.Reason {
 			return grid.Reason{Code: grid.BadState, Detail: "it has begun before"}
 		}
 	}
-	j := &job{name: c.Name, user: c.User, count: len(c.Nodes), limit: minutes(c.End.Sub(c.Start)), begin: c.Start, issued: x.at, late: late, ours: true}
+	j := &job{name: c.Name, user: c.User, part: c.Part, count: len(c.Nodes), limit: minutes(c.End.Sub(c.Start)), begin: c.Start, issued: x.at, late: late, ours: true}
 	m.draft(j, c.End.Sub(c.Start))
 	switch {
 	case m.opt.Pilots:

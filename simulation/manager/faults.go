@@ -165,13 +165,16 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 		return
 	}
 	f.truth.count(s.Is)
-	if (s.Is == NodeDown || s.Is == NodeRenamed) && n.work != nil {
+	for _, w := range n.all() {
+		if s.Is != NodeDown && s.Is != NodeRenamed {
+			break
+		}
 		for _, j := range f.book.jobs {
-			if j.work == n.work {
+			if j.work == w {
 				j.why = "NodeFail"
 			}
 		}
-		f.finish(n.work, 9)
+		f.finish(w, 9)
 	}
 	n.unfit = f.now
 	switch s.Is {
@@ -299,7 +302,7 @@ func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
 	var nodes []string
 	for _, name := range p.Nodes {
 		n := f.nodes.find(name)
-		if n != nil && (n.work == nil || f.book.planned(n.work) <= start) && f.book.overlapping([]string{name}, start, end, nil) == nil {
+		if n != nil && (n.anyOf() == nil || f.book.occupied(n) <= start) && f.book.overlapping([]string{name}, start, end, nil) == nil {
 			nodes = append(nodes, name)
 		}
 	}

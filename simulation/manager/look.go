@@ -34,7 +34,7 @@ func (s *looks) view() *grid.Look {
 	l := &grid.Look{At: s.own(), Source: "simulated"}
 	for _, n := range s.nodes.list {
 		busy := 0
-		if n.work != nil {
+		if n.anyOf() != nil {
 			busy = 1
 		}
 		l.Nodes = append(l.Nodes, grid.ManagedNode{Name: n.name, State: n.state, CPUs: 1, Busy: busy, Partitions: []string{n.partition}})
@@ -53,7 +53,7 @@ func (s *looks) view() *grid.Look {
 			granted = f.granted
 		}
 		l.Jobs = append(l.Jobs, grid.ManagedJob{Number: j.id10(), Name: j.name, User: j.user, State: j.state, Why: j.why, Partition: j.partition,
-			Reservation: j.reservation, Count: j.count, Nodes: j.nodes, Exclusive: true, Limit: j.limit, Submit: j.submit, Start: max(j.start, j.planned()), End: j.end, Exit: j.exit, Signal: j.signal, In: j.in, Granted: granted})
+			Reservation: j.reservation, Count: j.count, Nodes: j.nodes, Exclusive: !j.part.Some(), Limit: j.limit, Submit: j.submit, Start: max(j.start, j.planned()), End: j.end, Exit: j.exit, Signal: j.signal, In: j.in, Granted: granted})
 	}
 	for _, r := range s.book.reservations {
 		l.Reservations = append(l.Reservations, grid.ManagedReservation{Name: r.name, Start: r.start, End: r.end, Nodes: slices.Clone(r.nodes), Users: slices.Clone(r.users)})

@@ -21,7 +21,8 @@ type node struct {
 	first     string // its original name
 	partition string
 	state     grid.NodeState
-	work      *Run      // that is on it
+	work      *Run      // that has all of it
+	parts     []*Run    // that have slices of it
 	unfit     grid.Time // since when it is not up under its name; 0: it is
 }
 
@@ -49,11 +50,12 @@ func (s *nodes) begin(j *job) *Run {
 			w.ends = s.now.Add(grid.Second)
 		}
 	}
+	w.part = j.part
 	for _, name := range j.nodes {
-		if n := s.find(name); n.work == nil {
-			n.work = w
-		} else if n.work.Over == 0 {
-			s.truth.touch("I1: node %s carries %s and is to carry %s", name, n.work.Name, w.Name)
+		if n := s.find(name); n.room(j.part) {
+			n.carry(w)
+		} else if x := n.anyOf(); x.Over == 0 {
+			s.truth.touch("I1: node %s carries %s and is to carry %s", name, x.Name, w.Name)
 		}
 	}
 	s.truth.runs = append(s.truth.runs, w)
@@ -79,9 +81,49 @@ func (s *nodes) over(w *Run, signal int) {
 		w.Exit = 128 + signal
 	}
 	for _, n := range s.list {
-		if n.work == w {
-			n.work = nil
-		}
+		n.drop(w)
 	}
 	s.truth.running = slices.DeleteFunc(s.truth.running, func(x *Run) bool { return x == w })
+}
+
+// room reports whether a node has so much of it free.
+func (n *node) room(part grid.LegPart) bool {
+	taken := int(part.Slices)
+	for _, w := range n.parts {
+		taken += int(w.part.Slices)
+	}
+	return n.work == nil && (len(n.parts) == 0 || part.Some() && taken <= int(part.Of))
+}
+
+// carry puts work on a node.
+func (n *node) carry(w *Run) {
+	if w.part.Some() {
+		n.parts = append(n.parts, w)
+	} else {
+		n.work = w
+	}
+}
+
+// drop takes work off a node.
+func (n *node) drop(w *Run) {
+	if n.work == w {
+		n.work = nil
+	}
+	n.parts = slices.DeleteFunc(n.parts, func(x *Run) bool { return x == w })
+}
+
+// anyOf is some work on a node, nil if there is none.
+func (n *node) anyOf() *Run {
+	if n.work == nil && len(n.parts) > 0 {
+		return n.parts[0]
+	}
+	return n.work
+}
+
+// all is the work on a node.
+func (n *node) all() []*Run {
+	if n.work != nil {
+		return []*Run{n.work}
+	}
+	return slices.Clone(n.parts)
 }

@@ -93,13 +93,13 @@ func (q *queue) startReserved(j *job) {
 	case !slices.Contains(r.users, j.user):
 		j.why = "ReservationAccessDenied"
 		return
-	case q.book.overlapping(r.nodes, now, now.Add(j.limit), r) != nil:
+	case q.inTheWay(r, now.Add(j.limit)) != nil:
 		j.why = "ReservationMaxTimeLimit"
 		return
 	}
 	var free []string
 	for _, name := range r.nodes {
-		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.work == nil {
+		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.room(j.part) {
 			free = append(free, name)
 		}
 	}
@@ -109,6 +109,15 @@ func (q *queue) startReserved(j *job) {
 	}
 	q.start(j, free[:j.count])
 	r.idle = 0
+}
+
+// inTheWay is a reservation that a job in r cannot run beside until an instant, nil if there is
+// none.
+func (q *queue) inTheWay(r *reservation, until grid.Time) *reservation {
+	if r.overlaps {
+		return q.book.alone(r.nodes, q.own(), until, r)
+	}
+	return q.book.overlapping(r.nodes, q.own(), until, r)
 }
 
 // start begins the work of a job on nodes.
@@ -139,8 +148,8 @@ func (q *queue) serve(p *Partition) {
 		switch {
 		case n == nil || n.state != grid.NodeUp:
 			until = grid.Never
-		case n.work != nil:
-			until = max(q.book.planned(n.work), now.Add(sweep))
+		case n.anyOf() != nil:
+			until = max(q.book.occupied(n), now.Add(sweep))
 		}
 		if id++; until > now {
 			g.Resume(backfill.Running{ID: id, Nodes: 1, Start: now, End: until})
@@ -179,7 +188,7 @@ func (q *queue) waiting(p *Partition) []*job {
 func (q *queue) free(p *Partition, start, end grid.Time) []string {
 	var list []string
 	for _, name := range p.Nodes {
-		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.work == nil && q.book.overlapping([]string{name}, start, end, nil) == nil {
+		if n := q.nodes.find(name); n != nil && n.state == grid.NodeUp && n.anyOf() == nil && q.book.overlapping([]string{name}, start, end, nil) == nil {
 			list = append(list, name)
 		}
 	}

@@ -37,7 +37,8 @@ type Run struct {
 	status     int
 	stopped    bool
 	stopSignal int
-	within, of *Run // of a pilot: the work that it has become; of that: the pilot
+	part       grid.LegPart // that it has of its nodes; none: all
+	within, of *Run         // of a pilot: the work that it has become; of that: the pilot
 }
 
 // touch records that a command has changed what no command had made.

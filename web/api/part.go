@@ -10,29 +10,30 @@ import (
 // PartRequest is one part of a job of unlike parts, with the keys of a batch file. What it
 // leaves out it has from its job; env alone is added to that of its job.
 type PartRequest struct {
-	Name           string            `json:"name" minLength:"1" maxLength:"32" doc:"its name, unique in the job: a letter of a to z, then letters, digits and -" example:"gpu"`
-	Nodes          int               `json:"nodes" minimum:"1" maximum:"1000000" doc:"number of nodes at once" example:"16"`
-	Length         *Seconds          `json:"length,omitempty" doc:"run time at performance 1, in seconds"`
-	Offset         *Seconds          `json:"offset,omitempty" doc:"how long after the job's start it starts, in seconds, at most 30 days; one part at least must have 0, the default"`
-	Run            *Seconds          `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
-	MinPerformance *Performance      `json:"minPerformance,omitempty" doc:"least performance of each of its nodes"`
-	MaxPrice       *Price            `json:"maxPrice,omitempty" doc:"per node-hour; for every part, or a budget for the job, is required"`
-	OneSite        *bool             `json:"oneSite,omitempty" doc:"all its nodes on one site"`
-	Require        *Machine          `json:"require,omitempty" doc:"what each of its nodes must have"`
-	Sites          []string          `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
-	Avoid          []string          `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
-	Command        []string          `json:"command,omitempty" maxItems:"4096" shown:"never" doc:"what to run on each of its sites"`
-	Script         string            `json:"script,omitempty" maxLength:"65536" shown:"never" doc:"instead of a command: the text of a script that begins with #!"`
-	Env            map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, added to its job's"`
-	WorkDir        string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts"`
-	Output         string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output"`
-	Error          string            `json:"error,omitempty" maxLength:"1024" doc:"file for its standard error"`
+	Name           string       `json:"name" minLength:"1" maxLength:"32" doc:"its name, unique in the job: a letter of a to z, then letters, digits and -" example:"gpu"`
+	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"number of nodes at once" example:"16"`
+	Length         *Seconds     `json:"length,omitempty" doc:"run time at performance 1, in seconds"`
+	Offset         *Seconds     `json:"offset,omitempty" doc:"how long after the job's start it starts, in seconds, at most 30 days; one part at least must have 0, the default"`
+	Run            *Seconds     `json:"run,omitempty" doc:"real run time at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"least performance of each of its nodes"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; for every part, or a budget for the job, is required"`
+	OneSite        *bool        `json:"oneSite,omitempty" doc:"all its nodes on one site"`
+	Require        *Machine     `json:"require,omitempty" doc:"what each of its nodes must have"`
+	PortionRequest
+	Sites   []string          `json:"sites,omitempty" maxItems:"64" doc:"the only sites that may carry it"`
+	Avoid   []string          `json:"avoid,omitempty" maxItems:"64" doc:"sites that must not carry it"`
+	Command []string          `json:"command,omitempty" maxItems:"4096" shown:"never" doc:"what to run on each of its sites"`
+	Script  string            `json:"script,omitempty" maxLength:"65536" shown:"never" doc:"instead of a command: the text of a script that begins with #!"`
+	Env     map[string]string `json:"env,omitempty" maxProperties:"256" shown:"never" doc:"environment variables, added to its job's"`
+	WorkDir string            `json:"workdir,omitempty" maxLength:"1024" doc:"folder on the cluster in which it starts"`
+	Output  string            `json:"output,omitempty" maxLength:"1024" doc:"file for its output"`
+	Error   string            `json:"error,omitempty" maxLength:"1024" doc:"file for its standard error"`
 }
 
 // PartRequestOf is the API's form of a complete part.
 func PartRequestOf(p *grid.JobPart) PartRequest {
 	r := PartRequest{Name: p.Name, Nodes: p.Nodes, Length: &Seconds{p.Length}, MinPerformance: &Performance{p.MinPerformance},
-		MaxPrice: &Price{p.MaxPrice}, OneSite: &p.OneSite, Sites: p.Sites, Avoid: p.Avoid}
+		MaxPrice: &Price{p.MaxPrice}, OneSite: &p.OneSite, PortionRequest: PortionOf(p.Portion), Sites: p.Sites, Avoid: p.Avoid}
 	if p.Offset > 0 {
 		r.Offset = &Seconds{p.Offset}
 	}
@@ -137,6 +138,9 @@ func (r *PartRequest) part(job *JobRequest, j *grid.Job) (p grid.JobPart, key st
 	}
 	if r.Require != nil {
 		p.Require = grid.Requirement(*r.Require)
+	}
+	if p.Portion, key, err = r.PortionRequest.over(&job.PortionRequest).portion(); err != nil {
+		return p, key, err
 	}
 	if r.Sites != nil {
 		p.Sites = r.Sites

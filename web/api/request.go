@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -57,18 +58,20 @@ func PortionOf(p grid.Portion) PortionRequest {
 	return PortionRequest{GPUsPerNode: p.GPUs, CoresPerNode: p.Cores, MemoryPerNode: p.Memory}
 }
 
+// over is what a part asks for: what it says itself, and else what its job does.
+func (p PortionRequest) over(job *PortionRequest) *PortionRequest {
+	return &PortionRequest{cmp.Or(p.GPUsPerNode, job.GPUsPerNode), cmp.Or(p.CoresPerNode, job.CoresPerNode), cmp.Or(p.MemoryPerNode, job.MemoryPerNode)}
+}
+
 // portion is the portion asked for, or the wrong key.
-func (p *PortionRequest) portion(composed bool) (out grid.Portion, key string, err error) {
+func (p *PortionRequest) portion() (out grid.Portion, key string, err error) {
 	for _, x := range []struct {
 		key   string
 		value int64
 		most  int64
 	}{{"gpusPerNode", int64(p.GPUsPerNode), grid.MaxPortion}, {"coresPerNode", int64(p.CoresPerNode), grid.MaxPortion}, {"memoryPerNode", p.MemoryPerNode, math.MaxInt64}} {
-		switch {
-		case x.value < 0 || x.value > x.most:
+		if x.value < 0 || x.value > x.most {
 			return out, x.key, fmt.Errorf("%d: must be 1 to %d", x.value, x.most)
-		case x.value > 0 && composed:
-			return out, x.key, fmt.Errorf("stands beside parts, which take whole nodes; leave it out")
 		}
 	}
 	return grid.Portion{GPUs: p.GPUsPerNode, Cores: p.CoresPerNode, Memory: p.MemoryPerNode}, "", nil
@@ -165,8 +168,10 @@ func (r *JobRequest) single(now grid.Time) (j grid.Job, key string, err error) {
 // times sets what the job takes of its nodes, when it may start and must have ended, or names the
 // wrong key.
 func (r *JobRequest) times(j *grid.Job, now grid.Time) (key string, err error) {
-	if j.Portion, key, err = r.portion(len(r.Parts) > 0); err != nil {
-		return key, err
+	if len(r.Parts) == 0 {
+		if j.Portion, key, err = r.portion(); err != nil {
+			return key, err
+		}
 	}
 	if j.Ready, err = momentAt(r.Ready, now, now); err != nil {
 		return "ready", err

@@ -10,16 +10,19 @@
 #   clusters.sh stop DIR                      ends all that start has started
 #
 # DIR must be short (sockets) and, as root, be open to other accounts. SLURM_EXTRA is
-# added to each slurm.conf, SLURM_LANE=N gives every N nodes a feature of their
+# added to each slurm.conf, NODE_CPUS=N and NODE_GPUS=N are those of a node, SLURM_LANE=N gives every N nodes a feature of their
 # own, lane1 and so on. The first port that is free from SLURM_PORT on is taken.
 # Jobs that have ended are listed in DIR/cCLUSTER/log/jobs.
 set -u -o pipefail
 
 DIR=${2:?folder}
 die() { echo "clusters.sh: $*" >&2; exit 1; }
-program() { # Debian has it as NAME-wlm
+program() { # Debian has it as NAME-wlm, by which name a daemon does not know that it is one, and reads no Gres
   local p
-  for p in "/usr/sbin/$1-wlm" "/usr/sbin/$1"; do [ -x "$p" ] && echo "$p" && return; done
+  for p in "/usr/sbin/$1-wlm" "/usr/sbin/$1"; do
+    [ -x "$p" ] || continue
+    mkdir -p "$DIR/bin" && ln -sfn "$p" "$DIR/bin/$1" && echo "$DIR/bin/$1" && return
+  done
   die "$1 is not installed"
 }
 alive() { # PIDFILE PROGRAM: prints the pid if it is of that program
@@ -43,6 +46,10 @@ configure() { # CLUSTER NODES PORT
   for ((j = 1; j <= $2; j++)); do mkdir -p "$d/spool/c$1n$j"; done
   major=$("$(program slurmctld)" -V | sed -E 's/^[^0-9]*([0-9]+)\..*/\1/')
   [ "$major" -lt 23 ] || echo "CgroupPlugin=disabled" >"$d/cgroup.conf"
+  if [ -n "${NODE_GPUS:-}" ]; then # each needs a file
+    for ((j = 0; j < NODE_GPUS; j++)); do : >"$d/gpu$j"; done
+    echo "Name=gpu File=$d/gpu[0-$((NODE_GPUS - 1))]" >"$d/gres.conf"
+  fi
   cat >"$d/slurm.conf" <<CONF
 ClusterName=c$1
 SlurmctldHost=localhost(127.0.0.1)
@@ -78,6 +85,7 @@ SlurmdTimeout=30
 MinJobAge=600
 KillWait=2
 MessageTimeout=5
+${NODE_GPUS:+GresTypes=gpu}
 $(lanes "$@")
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=1 State=UP
 ${SLURM_EXTRA:-}
@@ -85,11 +93,11 @@ CONF
 }
 
 lanes() { # CLUSTER NODES PORT: the lines of the nodes
-  local from to lane=0 by=${SLURM_LANE:-$2} feature=
+  local from to lane=0 by=${SLURM_LANE:-$2} feature= gres=${NODE_GPUS:+ Gres=gpu:$NODE_GPUS}
   for ((from = 1; from <= $2; from += by)); do
     to=$((from + by - 1 < $2 ? from + by - 1 : $2)) lane=$((lane + 1))
     [ "$by" = "$2" ] || feature=" Feature=lane$lane"
-    echo "NodeName=c$1n[$from-$to] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$(($3 + from))-$(($3 + to))] CPUs=2 RealMemory=100$feature State=UNKNOWN"
+    echo "NodeName=c$1n[$from-$to] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$(($3 + from))-$(($3 + to))] CPUs=${NODE_CPUS:-2} RealMemory=100$gres$feature State=UNKNOWN"
   done
 }
 

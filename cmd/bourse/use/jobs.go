@@ -298,7 +298,7 @@ func asked(line func(name, format string, args ...any), j *api.Job) {
 		if p.Offset != nil {
 			at = ", " + display.Span(*p.Offset) + " after the start"
 		}
-		line("  part "+p.Name, "%s, %s at performance %v or more%s", grid.Count(p.Nodes, "node"), display.Span(*p.Length), *p.MinPerformance, at)
+		line("  part "+p.Name, "%s%s, %s at performance %v or more%s", grid.Count(p.Nodes, "node"), partOfNode(&p.PortionRequest), display.Span(*p.Length), *p.MinPerformance, at)
 	}
 }
 

@@ -34,12 +34,22 @@ func gpuLine(line func(name, format string, args ...any), j *api.Job) {
 		if l.State == grid.Settled.String() {
 			return // its end may be an early one, and its cost is of all that was bought
 		}
-		hours += float64(l.Nodes*j.GPUsPerNode) * grid.Time(l.End).Sub(grid.Time(l.Start)).Hours()
+		hours += float64(l.Nodes*gpusOf(j, l)) * grid.Time(l.End).Sub(grid.Time(l.Start)).Hours()
 		cost += l.Cost.Credits
 	}
 	if hours > 0 {
 		line("GPU-hours", "%.2f, %.2f credits each", hours, cost.Float()/hours)
 	}
+}
+
+// gpusOf is how many GPUs a leg asks for of each of its nodes.
+func gpusOf(j *api.Job, l *api.Leg) int {
+	for i := range j.Parts {
+		if j.Parts[i].Name == l.Part {
+			return j.Parts[i].GPUsPerNode
+		}
+	}
+	return j.GPUsPerNode
 }
 
 // sharePer is what a leg takes of each of its nodes.

@@ -53,8 +53,8 @@ func drawParts(r *rand.Rand, j *grid.Job) {
 }
 
 // Parts of nodes: in a quarter of the worlds the nodes of the sites that plan by reservations are
-// divided, and half of the jobs of one piece take a part of each node. The first worlds have
-// none, as above.
+// divided, simulated or behind a manager, and half of the jobs of one piece, and of the parts of
+// others, take a part of each node. The first worlds have none, as above.
 
 // Sliced reports whether a seed's world divides nodes.
 func Sliced(seed uint64) bool { return seed > 60 && (seed%8 == 2 || seed%8 == 5) }
@@ -65,7 +65,7 @@ func (w *World) drawSlices() {
 	for i := range w.Sites {
 		s := &w.Sites[i]
 		of := 2 << r.IntN(3)
-		if s.promises != nil || s.Deadlines != nil || s.Behind != Simulated {
+		if s.promises != nil || s.Deadlines != nil {
 			continue
 		}
 		for k := range s.Config.Groups {
@@ -76,15 +76,27 @@ func (w *World) drawSlices() {
 	for i := range w.Brokers {
 		jobs := w.Brokers[i].Jobs
 		for k := range jobs {
-			if j := &jobs[k]; r.IntN(2) == 0 && !j.Composed() {
-				j.Portion = grid.Portion{GPUs: 1 + r.IntN(6)}
-				if r.IntN(3) == 0 {
-					j.Portion.Cores = 1 + r.IntN(40)
-				}
-				if r.IntN(3) == 0 {
-					j.Portion.Memory = int64(1+r.IntN(300)) << 30
+			j := &jobs[k]
+			if r.IntN(2) == 0 && !j.Composed() {
+				j.Portion = portion(r)
+			}
+			for p := range j.Parts {
+				if j.Composed() && r.IntN(2) == 0 {
+					j.Parts[p].Portion = portion(r)
 				}
 			}
 		}
 	}
+}
+
+// portion draws a part of a node.
+func portion(r *rand.Rand) (p grid.Portion) {
+	p.GPUs = 1 + r.IntN(6)
+	if r.IntN(3) == 0 {
+		p.Cores = 1 + r.IntN(40)
+	}
+	if r.IntN(3) == 0 {
+		p.Memory = int64(1+r.IntN(300)) << 30
+	}
+	return p
 }

@@ -34,7 +34,11 @@ func (w *World) drawRelease() {
 	w.old = BrokerID(v.Config.Name)
 	v.Jobs = slices.Clone(v.Jobs)
 	for k := range v.Jobs {
-		v.Jobs[k].Portion = grid.Portion{}
+		j := &v.Jobs[k]
+		j.Portion, j.Parts = grid.Portion{}, slices.Clone(j.Parts)
+		for p := range j.Parts {
+			j.Parts[p].Portion = grid.Portion{}
+		}
 	}
 }
 

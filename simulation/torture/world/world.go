@@ -321,7 +321,8 @@ func (w *World) addSite(s *Site) {
 	s.Config.Key = agents.DerivedKey(w.seed, name)
 	twice, required := w.mirrored(SiteID(name))
 	defer func() {
-		w.Add(sim.Host{ID: SiteID(name), Mirrored: twice, MirrorRequired: required, New: func() agents.Agent { return sites.New(s.Config) }})
+		w.Add(sim.Host{ID: SiteID(name), Mirrored: twice, MirrorRequired: required, New: func() agents.Agent { return sites.New(s.Config) },
+			Fixed: func() func() agents.Agent { cfg := s.Config; return func() agents.Agent { return sites.New(cfg) } }})
 	}()
 	if s.Behind != Simulated {
 		w.manage(s, w.seed)
@@ -372,10 +373,12 @@ func (s *Site) nodes() *queue.Backend {
 // addMortal adds the cluster of a site as one that has a journal.
 func (w *World) addMortal(s *Site) {
 	id, at := ClusterID(s.Config.Name), SiteID(s.Config.Name)
-	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
+	made := func(s *Site) agents.Agent {
 		w.Mortal[id] = cluster.New(cluster.Config{Site: at, Groups: s.Config.Groups}, s.backend())
 		return w.Mortal[id]
-	}})
+	}
+	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent { return made(s) },
+		Fixed: func() func() agents.Agent { was := *s; return func() agents.Agent { return made(&was) } }})
 }
 
 func (w *World) addBroker(v *VO) {
