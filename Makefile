@@ -144,12 +144,13 @@ speed:
 	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v $(if $(AGAINST),-drill.against $(AGAINST))
 
 # Real Slurm clusters on this machine; with ROOT=DIR those of another release in a
-# folder of its own (tools/slurm_root.sh). LONG=1 has reloads, shadows and shared nodes too, some minutes.
+# folder of its own (tools/slurm_root.sh). LONG=1 has reloads, shadows, shared nodes and a plain account's
+# jobs at two centres too: half an hour.
 slurm:
 ifdef ROOT
 	tools/slurm_root.sh $(ROOT)
 else
-	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' $(if $(LONG),,-skip 'TestSlurm_(ASiteReloads|AShadow|PartsOfANode)') -count 1 -timeout 10m
+	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' $(if $(LONG),,-skip 'TestSlurm_(ASiteReloads|AShadow|PartsOfANode|APlainAccount)') -count 1 -timeout $(if $(LONG),45m,10m)
 endif
 
 # A workload of JOBS jobs on a real controller, compared with its twin start by start; some

@@ -143,7 +143,7 @@ func viewOfJob(j *jobs.Job) JobView {
 	if j.State == grid.JobWaiting && j.Reason.Code == grid.After && !j.Held {
 		v.Reason = reason(grid.After, "what it comes after is placed now, and it waits for a cycle")
 	}
-	if g := j.Gathering(); g != nil && j.State == grid.JobWaiting {
+	if v.State == grid.JobGathering {
 		v.Reason = grid.Because(grid.Waits, "%s", pilots.Words(j))
 	}
 	if j.Last() != nil {

@@ -12,7 +12,7 @@ import (
 // The states of an image are numbers on every disk there is. They keep theirs.
 func TestStates_AreNumbersInAnImage(t *testing.T) {
 	t.Parallel()
-	for i, want := range []grid.JobState{grid.JobWaiting, grid.JobTrying, grid.JobPlaced, grid.JobDone, grid.JobAbandoned, grid.JobWithdrawn, grid.JobRunning, grid.JobFailed} {
+	for i, want := range []grid.JobState{grid.JobWaiting, grid.JobTrying, grid.JobPlaced, grid.JobDone, grid.JobAbandoned, grid.JobWithdrawn, grid.JobRunning, grid.JobFailed, grid.JobGathering} {
 		image := fmt.Sprintf(`{"state":%d}`, i)
 		var m JobMemory
 		if err := json.Unmarshal([]byte(image), &m); err != nil || m.State != want {

@@ -160,7 +160,7 @@ func (j *Job) Element(i int) Job {
 
 // tallied is the order in which elements are counted: what is well, what is to come, and what
 // is not well.
-var tallied = [...]JobState{JobDone, JobRunning, JobPlaced, JobTrying, JobWaiting, JobFailed, JobAbandoned, JobWithdrawn}
+var tallied = [...]JobState{JobDone, JobRunning, JobPlaced, JobTrying, JobGathering, JobWaiting, JobFailed, JobAbandoned, JobWithdrawn}
 
 // Tally says how many elements are in each state: "83 done, 10 running, 7 failed".
 func Tally(n [AllJobStates]int) string {

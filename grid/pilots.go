@@ -77,6 +77,42 @@ type GatheringTry struct {
 	Base  int64 `json:"base"`
 }
 
+// Words say how far it is: "gathering, try 2: north idles, south waits".
+func (g *Gathering) Words() Phrase {
+	s := Say("gathering, try %d: ", g.Tries+1)
+	none := true
+	for i := range g.Parts {
+		at := slices.IndexFunc(g.Pilots, func(p GatheringPilot) bool { return p.Part == i && !p.Given })
+		if at < 0 {
+			continue
+		}
+		if !none {
+			s += ", "
+		}
+		none = false
+		verb := Phrase("waits")
+		if g.Pilots[at].Begin >= 0 {
+			verb = "idles"
+		}
+		s += Say("%s %s", g.Parts[i].Site, verb)
+	}
+	if none {
+		s += "no pilots yet"
+	}
+	return s
+}
+
+// Refusals say what managers have refused, in their own words, until they take a pilot:
+// "; south has not kept 2 pilots: Invalid account".
+func (g *Gathering) Refusals() (s Phrase) {
+	for i := range g.Parts {
+		if p := &g.Parts[i]; p.Denials > 0 {
+			s += Say("; %s has not kept %s: %s", p.Site, Count(p.Denials, "pilot"), p.Words)
+		}
+	}
+	return s
+}
+
 // Same reports whether two are the same.
 func (g *Gathering) Same(o *Gathering) bool {
 	return g.ID == o.ID && g.Zero == o.Zero && g.Over == o.Over && g.Tries == o.Tries && g.Commits == o.Commits && g.Start == o.Start && g.Why == o.Why &&

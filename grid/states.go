@@ -21,6 +21,7 @@ const (
 	JobWithdrawn                 // its user cancelled it
 	JobRunning                   // placed, and a leg of its window has begun: for views, a broker keeps JobPlaced
 	JobFailed                    // all its legs have ended, and the work of one of them failed
+	JobGathering                 // waiting, and its pilots are gathered: for views, a broker keeps JobWaiting
 
 	AllJobStates int = iota // how many there are
 )
@@ -28,6 +29,7 @@ const (
 // jobStates has the name of each state, and what it means to a user.
 var jobStates = [AllJobStates]struct{ name, says string }{
 	JobWaiting:   {"waiting", "for a cycle"},
+	JobGathering: {"gathering", "its pilots are brought together at sites without reservations"},
 	JobTrying:    {"trying", "its transaction is undecided"},
 	JobPlaced:    {"placed", "its window is committed"},
 	JobRunning:   {"running", "a leg of its window has begun"},
@@ -38,7 +40,7 @@ var jobStates = [AllJobStates]struct{ name, says string }{
 }
 
 // jobOrder is the order in which people see the states: as a job may go through them.
-var jobOrder = [AllJobStates]JobState{JobWaiting, JobTrying, JobPlaced, JobRunning, JobDone, JobFailed, JobAbandoned, JobWithdrawn}
+var jobOrder = [AllJobStates]JobState{JobWaiting, JobGathering, JobTrying, JobPlaced, JobRunning, JobDone, JobFailed, JobAbandoned, JobWithdrawn}
 
 // JobStates returns all states of a job, in the order in which a job may go through them.
 func JobStates() []JobState { return slices.Clone(jobOrder[:]) }
@@ -60,10 +62,10 @@ func (s JobState) String() string { return jobStates[s].name }
 func (s JobState) Says() string { return jobStates[s].says }
 
 // Queued reports whether the job has no window yet and may still get one.
-func (s JobState) Queued() bool { return s <= JobTrying }
+func (s JobState) Queued() bool { return s <= JobTrying || s == JobGathering }
 
 // Open reports whether the job's state may still change by itself.
-func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning }
+func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning || s == JobGathering }
 
 // Ended reports whether the job's window is over: it has run, with or without success.
 func (s JobState) Ended() bool { return s == JobDone || s == JobFailed }

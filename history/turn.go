@@ -21,6 +21,7 @@ type Turn struct {
 	Amount grid.Credits `json:"amount,omitempty"` // what is paid or given back
 	Reason grid.Reason  `json:"reason,omitzero"`
 
+	zero  grid.Time  // of Gathering: when it began to be gathered
 	leg   grid.LegID // of Started, LegEnded and LegLost
 	array bool       // the job is an array, which has no window of its own
 }
@@ -34,6 +35,7 @@ const (
 	NotTaken  What = "not-taken"
 	Postponed What = "postponed"
 	Abandoned What = "abandoned"
+	Gathering What = "gathering"
 	Trying    What = "trying"
 	Priced    What = "priced"
 	TryFailed What = "try-failed"
@@ -72,6 +74,7 @@ var list = []Entry{
 	{NotTaken, "submission-refused", "the broker has not taken it, and why; there is no such job", false},
 	{Postponed, "job-postponed", "it waits for another cycle, and why; once for each cycle that looked at it", true},
 	{Abandoned, "job-postponed, final; job-cancelled with a reason; array-over", "it will not be tried again: every known site has answered, and none of them could ever run it; its deadline has passed; or a job that it comes after cannot end any more as its condition says. The `leg-ended` of its legs have the refunds", true},
+	{Gathering, "gathered", "its pilots: which are submitted, granted more idling, released or cancelled, and why; which a site has refused, with its manager's words. It is gathered from the first of them on", true},
 	{Trying, "tx-begun", "the broker asks for a window: sites, nodes, start, and the most that it will pay", true},
 	{Priced, "leg-priced", "a site holds its leg, at the price that binds", false},
 	{TryFailed, "tx-decided, ABORT", "a site has refused: which one, and why. The next alternative follows, or `postponed`", true},
@@ -127,7 +130,9 @@ type Standing struct {
 	Since  grid.Time   // when it entered that state
 	Reason grid.Reason // why it waits, has failed, was abandoned or was withdrawn
 
-	begun []grid.LegID // legs of its window that run, or have run to their end
+	gathers bool         // it is gathered while it waits,
+	zero    grid.Time    // and was from then on
+	begun   []grid.LegID // legs of its window that run, or have run to their end
 }
 
 // Word is the name of the state: "not-taken" for a job that was refused at submission, "" for
@@ -152,6 +157,14 @@ func (s *Standing) Begun(leg grid.LegID, start grid.Time) {
 	}
 }
 
+// Gathers records that the job is gathered while it waits, from a turn of its own or from an image.
+func (s *Standing) Gathers(from grid.Time) {
+	s.gathers, s.zero = true, from
+	if s.Known && s.State == grid.JobWaiting {
+		s.State, s.Since = grid.JobGathering, max(s.Since, from)
+	}
+}
+
 // GivenUp reports whether the job was cancelled, by its user or because of what it comes
 // after: what is still bought for it is given back.
 func (s *Standing) GivenUp() bool {
@@ -161,6 +174,9 @@ func (s *Standing) GivenUp() bool {
 // Take follows a turn of the job.
 func (s *Standing) Take(u *Turn) {
 	become := func(state grid.JobState) {
+		if state == grid.JobWaiting && s.gathers {
+			state = grid.JobGathering
+		}
 		if !s.Known || s.State != state {
 			s.Known, s.State, s.Since = true, state, u.At
 		}
@@ -179,8 +195,13 @@ func (s *Standing) Take(u *Turn) {
 	case Abandoned:
 		s.Reason = u.Reason
 		become(grid.JobAbandoned)
+	case Gathering:
+		if s.Known && (s.State == grid.JobWaiting || s.State == grid.JobGathering) {
+			s.Reason = u.Reason
+		}
+		s.Gathers(u.zero)
 	case Trying:
-		if s.Known && s.State == grid.JobWaiting {
+		if s.Known && (s.State == grid.JobWaiting || s.State == grid.JobGathering) {
 			become(grid.JobTrying)
 		}
 	case TryFailed:

@@ -36,6 +36,11 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 	}{
 		{nil, Submitted, grid.JobWaiting},
 		{[]What{Submitted}, Trying, grid.JobTrying},
+		{[]What{Submitted, Postponed}, Gathering, grid.JobGathering},
+		{[]What{Submitted, Gathering}, Trying, grid.JobTrying},
+		{[]What{Submitted, Gathering, Trying}, TryFailed, grid.JobGathering},
+		{[]What{Submitted, Gathering, Trying, Placed}, Broken, grid.JobGathering},
+		{[]What{Submitted, Gathering, Withdrawn, Forgotten}, Submitted, grid.JobWaiting},
 		{[]What{Submitted, Trying}, TryFailed, grid.JobWaiting},
 		{[]What{Submitted, Trying}, Placed, grid.JobPlaced},
 		{[]What{Submitted, Trying, Placed}, Started, grid.JobRunning},
@@ -58,6 +63,13 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 		if name, ok := grid.ParseJobState(string(s.turn)); ok && name != s.want && s.turn != Placed {
 			t.Errorf("turn %s leads to %s", s.turn, s.want)
 		}
+	}
+	var over Standing
+	for _, what := range []What{Submitted, Gathering, Withdrawn, Gathering} { // its pilots are released
+		over.Take(&Turn{What: what})
+	}
+	if over.State != grid.JobWithdrawn {
+		t.Errorf("a job that was withdrawn while it was gathered is %s", over.Word())
 	}
 	var refused Standing
 	refused.Take(&Turn{What: NotTaken, Reason: grid.Reason{Code: grid.QueueFull}})

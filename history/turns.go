@@ -47,6 +47,8 @@ func (t *Turns) Take(at grid.Time, f agents.Fact) []Turn {
 			return turn(f.Job, Abandoned, f.Reason, "abandoned: %v", f.Reason)
 		}
 		return turn(f.Job, Postponed, f.Reason, "waits: %v", f.Reason)
+	case facts.Gathered:
+		return ofGathered(at, f)
 	case facts.JobBroken:
 		delete(t.repaired, f.Job)
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)

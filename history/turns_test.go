@@ -31,6 +31,7 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 		{facts.SubmissionRefused{Job: "wave", Reason: why}, NotTaken, ""},
 		{facts.JobPostponed{Job: "wave", Reason: why}, Postponed, ""},
 		{facts.JobPostponed{Job: "wave", Reason: why, Final: true}, Abandoned, ""},
+		{facts.Gathered{Job: "wave", Acts: []facts.GatherAct{{Do: "submit", Value: 600}}, State: grid.Gathering{Parts: []grid.GatheringPart{{Site: "north"}}}}, Gathering, ""},
 		{begun(1), Trying, ""},
 		{facts.LegPriced{Leg: leg(1, 0), Fare: grid.Fare{Base: 5}}, Priced, "north"},
 		{facts.TxDecided{Tx: id(1), Job: "wave", Commit: true}, Placed, ""},

@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/cluster/ssh"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
@@ -121,13 +122,18 @@ func slurmAccountOf(d *slurm.Driver) func(string) (string, error) {
 	}
 }
 
-// retried tries again for a minute, if that can help.
+// retried tries again for a minute, if that can help, and as long as there is no connection to
+// the machine where Slurm is: a laptop may be without a network for hours.
 func retried[T any](p *process, try func() (T, error), again bool) (T, error) {
-	const tries, pause = 12, 5 * time.Second
+	const tries, longest = 12, time.Minute
+	pause := 5 * time.Second
 	for i := 1; ; i++ {
 		v, err := try()
-		if err == nil || i == tries || !again {
+		var cut *ssh.Error
+		if off := errors.As(err, &cut); err == nil || !again || i >= tries && !off {
 			return v, err
+		} else if off && i >= tries {
+			pause = longest
 		}
 		p.log.Warn().Err(err).Msg("Slurm does not answer; trying again")
 		time.Sleep(pause)

@@ -136,8 +136,8 @@ var rooms = []room{
 	{"process/failure", nil, core},
 	// What hosts agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "configs/keys", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
-	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/..."}, world}, // what a site would have sold
-	{"process/federation", []string{"agents/certificate", "configs", "process", "workload/files", "web/client"}, world},         // laid out on one machine, and supervised
+	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/..."}, world},        // what a site would have sold
+	{"process/federation", []string{"agents/certificate", "cluster/ssh", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised
 	// The command line. What several groups of commands share knows no command; a group knows no
 	// other, but for what operates a site and stands below bourse site.
 	{"cmd/bourse/flags", []string{"grid", "facts", "policy/...", "agents", "agents/certificate", "configs", "configs/kinds", "report", "simulation/torture", "studies/evidence", "web/api", "web/client", "workload", "process/failure"}, world},

@@ -106,7 +106,7 @@ func addLeg(j *api.Job, l *broker.LegView) grid.Credits {
 type jobsInput struct {
 	User   string `query:"user" doc:"only this user's jobs; only operators may ask for those of others"`
 	Mine   bool   `query:"mine" doc:"only the caller's own jobs"`
-	State  string `query:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
+	State  string `query:"state" enum:"waiting,gathering,trying,placed,running,done,failed,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, gathering, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
 	Array  string `query:"array" doc:"the elements of this array, by identity or name, in order of index; a list without it has the array as one row"`

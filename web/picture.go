@@ -256,7 +256,7 @@ func (p *picture) figures(sites []api.Site, a *api.Accounts) []view.Figure {
 			usable++
 		}
 	}
-	list := []view.Figure{{Name: "jobs waiting", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "placed", Value: fmt.Sprint(n["placed"])},
+	list := []view.Figure{{Name: "jobs waiting", Value: fmt.Sprint(n["waiting"] + n["gathering"] + n["trying"])}, {Name: "placed", Value: fmt.Sprint(n["placed"])},
 		{Name: "running", Value: fmt.Sprint(n["running"])}, {Name: "failed", Value: fmt.Sprint(n["failed"]), Note: fmt.Sprintf("%d abandoned", n["abandoned"])}, {Name: "sites offering", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when last heard from"}}
 	if m := a.Money; m != nil {
 		list = append(list, view.Figure{Name: "credits left", Value: fmt.Sprintf("%.2f", m.Left.Float()), Note: fmt.Sprintf("%.2f held", m.Pending.Float())})

@@ -99,6 +99,10 @@ func (x *job) take(i int, m agents.Pilots) {
 		case grid.PilotUnknown:
 			s.State = gather.Vanished
 		case grid.PilotOver:
+			if is.Begin == 0 && is.Reason.Code == grid.NoCluster {
+				s.State = gather.Unsent
+				break
+			}
 			s.State, s.End = gather.Ended, x.seconds(is.End.Add(grid.Second-1))
 			x.owes[is.Pilot] = owed{is.Idled, is.Cost}
 		default:

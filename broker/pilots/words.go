@@ -1,9 +1,7 @@
 package pilots
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/grid"
@@ -11,37 +9,18 @@ import (
 )
 
 // Words says how far a job is gathered: "gathering, try 2: north idles, south waits;
-// idle 1.1 of 9.6 node-hours". Idling counts as granted until a pilot's end is seen.
+// idle 1.1 of 9.6 node-hours". Idling counts as granted until a pilot's end is seen. What a manager
+// has refused follows in its own words.
 func Words(j *jobs.Job) grid.Phrase {
 	x := job{job: j, state: *j.Gathering()}
-	g := gather.Restore(x.order(), &x.state)
-	var parts []string
-	runs, waits := g.Running()
-	for i := range x.state.Parts {
-		switch site := x.state.Parts[i].Site; {
-		case slices.Contains(runs, i):
-			parts = append(parts, site+" idles")
-		case slices.Contains(waits, i):
-			parts = append(parts, site+" waits")
-		}
-	}
-	if parts == nil {
-		parts = []string{"no pilots yet"}
-	}
-	idle := g.Spent() + granted(&x.state, runs, func(part int) int64 { return int64(j.Parts[part].Nodes) })
 	o := x.order()
-	return grid.Say("gathering, try %d: %s; idle %s of %s node-hours", x.state.Tries+1, grid.Phrase(strings.Join(parts, ", ")),
-		nodeHours(idle), nodeHours(o.Allowance()))
-}
-
-// granted is what the pilots that run are granted, in node-seconds.
-func granted(s *grid.Gathering, runs []int, nodes func(part int) int64) (sum int64) {
-	for _, p := range s.Pilots {
-		if !p.Given && slices.Contains(runs, p.Part) {
-			sum += nodes(p.Part) * p.Granted
+	idle := gather.Restore(o, &x.state).Spent()
+	for _, p := range x.state.Pilots {
+		if !p.Given && p.Begin >= 0 {
+			idle += int64(j.Parts[p.Part].Nodes) * p.Granted
 		}
 	}
-	return sum
+	return x.state.Words() + grid.Say("; idle %s of %s node-hours", nodeHours(idle), nodeHours(o.Allowance())) + x.state.Refusals()
 }
 
 // nodeHours is an amount of node-seconds in node-hours, to two figures.

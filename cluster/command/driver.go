@@ -31,6 +31,8 @@ const (
 	EndLimit     = 5 * time.Second // from the end of its standard input to its exit
 	MaxLook      = 8 << 20         // bytes of a line that answers a look
 	MaxLine      = 256 << 10       // of any other
+	maxUnasked   = 10_000          // answers of one life that nobody waits for
+	maxSaid      = 100             // lines of its standard error that are logged within a minute
 	firstPause   = time.Second     // before it is started again; doubled each time
 	longestPause = time.Minute
 	steadyAfter  = time.Minute // a life of that length resets the pause

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,10 @@ const look = `{"at":1764200001,"source":"test 1","nodes":[{"name":"n1","state":"
 
 // behave is a driver.
 func behave(how string) {
+	for i := 0; how == "garrulous"; i++ { // nobody has asked for these
+		fmt.Fprintln(os.Stderr, "still here")
+		fmt.Printf(`{"id":%d,"outcome":"done"}`+"\n", 1_000_000+i)
+	}
 	if how == "mute" {
 		fmt.Fprintln(os.Stderr, "cannot reach\tthe controller")
 		os.Exit(3)
@@ -243,6 +248,27 @@ func TestDriver_HelloThatFailsTwiceSaysWhatItLastSaid(t *testing.T) {
 	}
 	if _, err := driver(t, "tomorrow"); err == nil || !strings.Contains(err.Error(), "speaks version 2") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A driver that says without end what nobody has asked for is ended, and little of it is logged.
+func TestDriver_WhatNobodyAskedForIsBounded(t *testing.T) {
+	t.Parallel()
+	me, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged, told atomic.Int64
+	_, err = New(t.Context(), Config{Command: []string{me}, Env: map[string]string{manner: "garrulous"}, Log: func(line string) {
+		if logged.Add(1); strings.Contains(line, "writes too much") {
+			told.Add(1)
+		}
+	}})
+	if err == nil || !strings.Contains(err.Error(), "more than 10000 answers that nobody has asked for") {
+		t.Errorf("got %v", err)
+	}
+	if logged.Load() > 2*(maxSaid+3) || told.Load() == 0 { // of two lives
+		t.Errorf("%d lines are logged, %d of them say so", logged.Load(), told.Load())
 	}
 }
 

@@ -24,6 +24,10 @@ type life struct {
 	left  bool          // once it has: processes of its group were there
 	log   func(string)
 
+	unasked int // answers that nobody waits for
+	lines   int // of standard error that were logged since
+	since   time.Time
+
 	mu      sync.Mutex
 	next    uint64
 	waiting map[uint64]chan *answer
@@ -114,6 +118,9 @@ func (l *life) read(out io.Reader) {
 		l.mu.Unlock()
 		if to != nil {
 			to <- &a
+		} else if l.unasked++; l.unasked > maxUnasked {
+			l.kill(fmt.Errorf("the driver wrote more than %d answers that nobody has asked for", maxUnasked))
+			return
 		}
 	}
 }
@@ -149,11 +156,24 @@ func (l *life) hear(said io.Reader) {
 			l.mu.Lock()
 			l.last = text
 			l.mu.Unlock()
-			l.log(text)
+			l.say(text)
 		}
 		for more && err == nil { // the rest of a long line
 			_, more, err = r.ReadLine()
 		}
+	}
+}
+
+// say logs a line of standard error, unless there were too many within a minute.
+func (l *life) say(text string) {
+	if now := time.Now(); now.Sub(l.since) >= time.Minute {
+		l.lines, l.since = 0, now
+	}
+	switch l.lines++; {
+	case l.lines <= maxSaid:
+		l.log(text)
+	case l.lines == maxSaid+1:
+		l.log("the driver writes too much to standard error; the rest of this minute is left out")
 	}
 }
 

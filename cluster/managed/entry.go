@@ -176,7 +176,7 @@ func (e *entry) jobIs(list []*grid.ManagedJob, slack grid.Duration) (state jobSe
 		if live(j) {
 			return false
 		}
-		old := e.submitted == 0 && !e.mayHaveRun(j) || j.Submit > 0 && j.Submit.Add(slack) < e.submitted
+		old := e.submitted == 0 && !e.mayHaveRun(j) || !e.within(j) && j.Submit > 0 && j.Submit.Add(slack) < e.submitted
 		return old || e.replaced > 0 && j.Submit <= e.replaced && len(j.Nodes) == 0
 	})
 	if len(list) == 0 {
@@ -208,6 +208,10 @@ func (e *entry) jobIs(list []*grid.ManagedJob, slack grid.Duration) (state jobSe
 	}
 	return unclear, is, nil
 }
+
+// within reports whether a job is work in the entry's pilot. It may have the pilot's submission,
+// which was before that of the work.
+func (e *entry) within(j *grid.ManagedJob) bool { return e.in != "" && j.In == e.in }
 
 // mayHaveRun reports whether a job that has run is the entry's though its work was never
 // submitted by the journal: the journal is one of the past. Then the work does not run again.

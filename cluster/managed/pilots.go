@@ -347,12 +347,13 @@ func (b *Backend) seenPilot(e *entry) {
 	}
 	switch e.seen.job {
 	case runs:
-		p.begin, p.nodes, p.shown = j.Start, j.Nodes, j.Granted
+		p.begin, p.nodes, p.shown = b.possible(p, j.Start), j.Nodes, j.Granted
 		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
 	case over, cancelled:
 		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
 		if e.seen.job == over {
-			f.Begin, f.End = cmp.Or(j.Start, p.begin), j.End
+			f.Begin, f.End = b.possible(p, cmp.Or(j.Start, p.begin)), cmp.Or(j.End, b.now)
+			f.End = max(f.Begin, min(f.End, b.now.Add(b.cfg.Limits.Skew)))
 			f.Idled = p.idled(f.Begin, f.End)
 		}
 		if j.Why != "" {
@@ -371,6 +372,16 @@ func (p *pilot) idled(begin, end grid.Time) grid.Duration {
 		return 0
 	}
 	return end.Sub(begin) * grid.Duration(p.Nodes)
+}
+
+// possible is an instant at which a manager says that a pilot began, held to what can be true: it
+// was submitted before, and has begun. What it idles is counted from then.
+func (b *Backend) possible(p *pilot, at grid.Time) grid.Time {
+	if at <= 0 {
+		return 0
+	}
+	skew := b.cfg.Limits.Skew + grid.Second // a manager's times may be whole seconds
+	return min(max(at, p.At.Add(-skew), 1), b.now.Add(skew))
 }
 
 // pilotIsOver records that a pilot is over.
@@ -413,7 +424,11 @@ func (b *Backend) dropped(e *entry) {
 	case e.submitted == 0:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
 	case e.last == nil && e.submitted >= b.began && (e.denied || e.seen.asOf.Sub(e.submitted) < remembered):
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotDenied, Reason: cmp.Or(p.why, grid.Because(grid.NoCluster, "the resource manager has not taken it"))})
+		state := grid.PilotDenied
+		if !e.denied && p.why.Code == grid.NoCluster { // its submission has failed, and nobody has refused it
+			state = grid.PilotOver
+		}
+		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: state, Reason: cmp.Or(p.why, grid.Because(grid.BadState, "the resource manager has not taken it"))})
 	default:
 		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotUnknown, Reason: grid.Because(grid.Unknown, "the resource manager no longer knows it")})
 	}

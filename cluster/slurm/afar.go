@@ -191,36 +191,18 @@ func readNotes(text []byte) map[string]map[string]map[string]string {
 // skewed is how far the clock there may be from ours beside half of the call that asked for it.
 const skewed = 2 * grid.Second
 
-// lookAfar is a look in one call.
+// lookAfar is a look in one call, with what the folder has.
 func (d *Driver) lookAfar(ctx context.Context) (*grid.Look, error) {
-	set := d.c.setting()
-	before := d.cfg.Now()
-	a, err := d.c.Shell.Call(ctx, cmp.Or(d.c.Limit, lookLimit),
-		ssh.Step{Name: "date", Shell: "date +%s"},
-		ssh.Step{Name: "squeue", Shell: set + "squeue --all --states=all --json"},
-		ssh.Step{Name: "sinfo", Shell: set + "sinfo --all -N --json"},
-		ssh.Step{Name: "scontrol", Shell: set + "scontrol show res -o"},
-		ssh.Step{Name: "partitions", Shell: set + "scontrol show partition -o"},
-		ssh.Step{Name: "folder", Shell: d.afar.in() + notes("*")})
+	folder := ssh.Step{Name: "folder", Shell: d.afar.in() + notes("*")}
+	look, parts, err := lookOver(ctx, d.c, d.cfg.Now, folder)
 	if err != nil {
 		return nil, err
 	}
-	after := d.cfg.Now()
-	text := map[string][]byte{}
-	for _, name := range []string{"date", "squeue", "sinfo", "scontrol", "folder"} {
-		if text[name], err = result(name, a.Parts[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := clockFits(text["date"], before, after); err != nil {
-		return nil, err
-	}
-	p := &Printed{At: before, Jobs: text["squeue"], Nodes: text["sinfo"], Reservations: text["scontrol"], Partitions: a.Parts["partitions"].Out}
-	look, err := p.Read()
+	text, err := result(folder.Name, parts[folder.Name])
 	if err != nil {
 		return nil, err
 	}
-	all := readNotes(text["folder"])
+	all := readNotes(text)
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { // pilots that have begun, and what is in them
 		return all[name]["in"] != nil || all[name]["grant"] != nil && all[name]["begun"] != nil
 	})
@@ -229,6 +211,40 @@ func (d *Driver) lookAfar(ctx context.Context) (*grid.Look, error) {
 	})
 	d.afar.pilots(look, all)
 	return look, nil
+}
+
+// LookOver is Look in one call of a shell, whose machine has the same clock.
+func LookOver(ctx context.Context, h *ssh.Host) (*grid.Look, error) {
+	look, _, err := lookOver(ctx, Commands{Shell: h}, wallClock)
+	return look, err
+}
+
+// lookOver looks in one call of which other steps are a part too.
+func lookOver(ctx context.Context, c Commands, now func() grid.Time, more ...ssh.Step) (*grid.Look, map[string]ssh.Part, error) {
+	set := c.setting()
+	before := now()
+	a, err := c.Shell.Call(ctx, cmp.Or(c.Limit, lookLimit), append([]ssh.Step{
+		{Name: "date", Shell: "date +%s"},
+		{Name: "squeue", Shell: set + "squeue --all --states=all --json"},
+		{Name: "sinfo", Shell: set + "sinfo --all -N --json"},
+		{Name: "scontrol", Shell: set + "scontrol show res -o"},
+		{Name: "partitions", Shell: set + "scontrol show partition -o"}}, more...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	after := now()
+	text := map[string][]byte{}
+	for _, name := range []string{"date", "squeue", "sinfo", "scontrol"} {
+		if text[name], err = result(name, a.Parts[name]); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := clockFits(text["date"], before, after); err != nil {
+		return nil, nil, err
+	}
+	p := &Printed{At: before, Jobs: text["squeue"], Nodes: text["sinfo"], Reservations: text["scontrol"], Partitions: a.Parts["partitions"].Out}
+	look, err := p.Read()
+	return look, a.Parts, err
 }
 
 // lookLimit bounds a look of one call.

@@ -194,7 +194,7 @@ func (d *Driver) grant(ctx context.Context, m agents.Command) (agents.Outcome, g
 read -r had <grant || exit 1
 had=${had#grant=}
 [ "$had" -ge `+seconds+` ] && exit 0
-echo grant=`+seconds+` >grant.new && mv grant.new grant`)
+echo grant=`+seconds+` | cat >grant.new && mv grant.new grant`) // cat says why it cannot write
 	return pilotSaid(err)
 }
 
@@ -225,7 +225,7 @@ else
   [ -e "$pilot/decided" ] || [ -e "$pilot/leave" ] && exit $left
   (
 `+d.afar.preparing(m.Name, files)+`) && [ -e "$work/wrapper" ] || exit 1
-  printf 'start=%s\nwrapper=%s\n' "$start" "$wrapper" >"$pilot/go.new" && mv "$pilot/go.new" "$pilot/go" || exit 1
+  printf 'start=%s\nwrapper=%s\n' "$start" "$wrapper" | cat >"$pilot/go.new" && mv "$pilot/go.new" "$pilot/go" || exit 1
 fi
 mkdir "$pilot/decided" 2>/dev/null && exit 0
 for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -46,7 +46,7 @@ func TestComplete_AFlagHasTheWordsThatItTakes(t *testing.T) {
 		"convert --from":          {"swf", "gwf", "sacct", "csv", "parquet"},
 		"export --to":             {"evalys", "perfetto", "parquet-jobs", "parquet-events"},
 		"report --figures":        {"svg", "png"},
-		"jobs --state":            {"open", "waiting", "trying", "placed", "done", "failed", "abandoned", "withdrawn", "running"},
+		"jobs --state":            {"open", "waiting", "gathering", "trying", "placed", "done", "failed", "abandoned", "withdrawn", "running"},
 		"submit --wait":           {"placed", "done"},
 		"up --cluster":            {"local", "simulated"},
 		"ca issue --role":         {"site", "broker", "user", "operator", "mirror"},

@@ -221,7 +221,7 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 }
 
 func (e *Explanation) waits() bool {
-	return e.State == grid.JobWaiting.String() || e.State == grid.JobAbandoned.String() && e.Reason.Code != grid.After
+	return e.State == grid.JobWaiting.String() || e.State == grid.JobGathering.String() || e.State == grid.JobAbandoned.String() && e.Reason.Code != grid.After
 }
 
 // unknown notes something that cannot be said.

@@ -342,6 +342,9 @@ func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 		g.known, g.at = true, j.Submit
 		if int(m.State) < len(grid.JobStates()) {
 			g.standing = history.Standing{Known: true, State: m.State.Shown(m.Reason.Code), Since: m.Since, Reason: m.Reason}
+			if m.Gathering != nil {
+				g.standing.Gathers(m.Gathering.Zero)
+			}
 		}
 		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap

@@ -7,9 +7,9 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// I8 of jobs that are gathered: a site charges for a pilot once; money is set aside for what their pilots may idle, and for the
-// work while no transaction has it. A pilot is paid for once, at its group's price at most, and
-// out of what is set aside. A job that is forgotten leaves nothing set aside.
+// I8 of jobs that are gathered: a site charges for a pilot once. Money is set aside for what their
+// pilots may idle, and for the work while no transaction has it. A pilot is paid for once, at its
+// group's price at most, and out of what is set aside. A job that is forgotten leaves nothing set aside.
 
 // gathering is the money of a job that is gathered.
 type gathering struct {

@@ -41,6 +41,7 @@ const (
 	Running  State = iota
 	Ended          // it is over; Begin is Never if it never began
 	Denied         // its manager has refused it
+	Unsent         // its submission has failed and it is not there: nobody has refused it
 	Vanished       // it is over, and nobody knows how long it idled: all that it was granted counts
 )
 
@@ -85,10 +86,12 @@ func (g *Gather) see(list []Sight) {
 		}
 		part := &g.parts[s.Part]
 		part.pilot, part.lostAt = nil, g.now
-		if s.State == Denied || p.begin == unseen || p.end-p.begin < shortLife {
+		switch {
+		case s.State == Unsent:
+		case s.State == Denied || p.begin == unseen || p.end-p.begin < shortLife:
 			part.denials++
 			part.words = s.Words
-		} else {
+		default:
 			part.denials = 0
 		}
 	}
@@ -101,7 +104,7 @@ func (p *pilot) over(s Sight, now int64) {
 	case s.State == Vanished:
 		p.begin = max(p.begin, 0)
 		p.end = p.begin + p.granted
-	case s.State == Denied || s.Begin == Never:
+	case s.State == Denied || s.State == Unsent || s.Begin == Never:
 		p.begin, p.end = unseen, now
 	default:
 		p.begin, p.end = s.Begin, max(s.End, s.Begin)

@@ -82,20 +82,6 @@ func (g *Gather) Wants(each func(part, number int, granted int64, leave bool)) {
 	}
 }
 
-// Running reports which parts' pilots were seen to run, and which wait.
-func (g *Gather) Running() (runs, waits []int) {
-	for i := range g.parts {
-		switch p := g.parts[i].pilot; {
-		case p == nil:
-		case p.runs():
-			runs = append(runs, i)
-		default:
-			waits = append(waits, i)
-		}
-	}
-	return runs, waits
-}
-
 // Pilot is the number of a part's pilot, -1 if it has none.
 func (g *Gather) Pilot(part int) int {
 	if p := g.parts[part].pilot; p != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -156,6 +157,7 @@ func (f *Family) child(ctx context.Context, m Member, ready func()) error {
 	f.pids[m.Role+m.Name] = cmd.Process.Pid
 	f.mu.Unlock()
 	ended := make(chan struct{})
+	var isReady atomic.Bool
 	go func() {
 		select {
 		case <-ctx.Done():
@@ -163,13 +165,16 @@ func (f *Family) child(ctx context.Context, m Member, ready func()) error {
 			return
 		}
 		_ = stdin.Close()
+		if !isReady.Load() { // it may be waiting for its cluster, and not for its input
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
 		select {
 		case <-time.After(stopWithin):
 			_ = cmd.Process.Signal(syscall.SIGKILL)
 		case <-ended:
 		}
 	}()
-	f.forward(m, logs, ready)
+	f.forward(m, logs, func() { isReady.Store(true); ready() })
 	err = cmd.Wait()
 	close(ended)
 	return err

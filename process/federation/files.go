@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
@@ -54,6 +55,7 @@ var Sites = []struct {
 const (
 	Local     = "local"
 	Simulated = "simulated"
+	Slurm     = "slurm" // elsewhere, over ssh
 )
 
 // layout holds the parameters for laying out a federation.
@@ -124,8 +126,28 @@ func (m *Member) mayBe(kind string) error {
 	return fmt.Errorf("%s exists and has a cluster of kind %q; leave --cluster out, or choose another folder with --dir", m.File, m.Kind)
 }
 
-// siteNames returns the first n names or, if n is 0, the names of all sites in dir.
+// siteNames returns the first n names or, if n is 0, the names of all sites in dir, those beside
+// clusters elsewhere included.
 func siteNames(dir string, n int) ([]string, error) {
+	names, err := firstNames(dir, n)
+	if n > 0 || err != nil {
+		return names, err
+	}
+	elsewhere, err := afarIn(dir)
+	for _, name := range elsewhere {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return firstNames(dir, 3)
+	}
+	return names, err
+}
+
+// firstNames returns the first n names or, if n is 0, those that are in dir up to the first that
+// is not.
+func firstNames(dir string, n int) ([]string, error) {
 	var names []string
 	for i := range MaxSites {
 		name := fmt.Sprintf("site%d", i+1)
@@ -137,9 +159,6 @@ func siteNames(dir string, n int) ([]string, error) {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		case n == 0 && err != nil:
-			if len(names) == 0 {
-				return siteNames(dir, 3)
-			}
 			return names, nil
 		case n > 0 && i == n:
 			return names, nil

@@ -3,13 +3,13 @@
 import { count } from "./words.js";
 
 // worst is the order in which states matter to whoever looks at a batch.
-const worst = ["failed", "abandoned", "waiting", "trying", "running", "placed", "done", "withdrawn"];
+const worst = ["failed", "abandoned", "waiting", "gathering", "trying", "running", "placed", "done", "withdrawn"];
 
 // counts says how many jobs are in which state, in the order of a job's life.
 export function counts(jobs) {
   const n = new Map();
   for (const j of jobs) n.set(j.state, (n.get(j.state) ?? 0) + 1);
-  return ["done", "running", "placed", "trying", "waiting", "failed", "abandoned", "withdrawn"].filter(s => n.has(s)).map(s => `${n.get(s)} ${s}`).join(", ");
+  return ["done", "running", "placed", "trying", "gathering", "waiting", "failed", "abandoned", "withdrawn"].filter(s => n.has(s)).map(s => `${n.get(s)} ${s}`).join(", ");
 }
 
 // fold lists jobs and batches in the order of the jobs; a batch of one is its job.

@@ -3,7 +3,7 @@
 import { colours } from "./paint.js";
 
 // ofStates are the colours of states, so that a state has the same on every page.
-const ofStates = { waiting: 7, trying: 7, placed: 4, running: 0, done: 2, failed: 5, abandoned: 5, withdrawn: 6 };
+const ofStates = { waiting: 7, gathering: 7, trying: 7, placed: 4, running: 0, done: 2, failed: 5, abandoned: 5, withdrawn: 6 };
 const tintNames = { window: "window", user: "user", state: "state", vo: "VO" };
 
 export class Tints {

@@ -232,7 +232,7 @@ func TestLeader_WaitsInTheQueueAndTheOtherFollows(t *testing.T) {
 	x.run(grid.Minute)
 	x.submit("wave")
 	x.run(5 * grid.Minute)
-	if v := x.job("wave"); v.State != grid.JobWaiting || v.Reason.Detail != "gathering, try 1: south waits; idle 0 of 0.42 node-hours" {
+	if v := x.job("wave"); v.State != grid.JobGathering || v.Reason.Detail != "gathering, try 1: south waits; idle 0 of 0.42 node-hours" {
 		t.Fatalf("it is %v: %v", v.State, v.Reason)
 	}
 	x.until("wave", grid.JobRunning, grid.Hour)

@@ -10,7 +10,7 @@ type Job struct {
 	Name      string  `json:"name" doc:"the name that its user gave it" example:"wave"`
 	User      string  `json:"user,omitempty"`
 	Batch     string  `json:"batch,omitempty"`
-	State     string  `json:"state" enum:"waiting,trying,placed,running,done,failed,abandoned,withdrawn" doc:"waiting: for a cycle; trying: its transaction is undecided; placed: its window is committed; running: a leg of its window has begun; done: all its legs have ended, and no work failed; failed: all its legs have ended, and the work of one exited with a status other than 0, was killed at its window's end, or was lost; abandoned: it can never be placed, or what it comes after cannot come true any more; withdrawn: its user cancelled it"`
+	State     string  `json:"state" enum:"waiting,gathering,trying,placed,running,done,failed,abandoned,withdrawn" doc:"waiting: for a cycle; gathering: its pilots are brought together at sites without reservations; trying: its transaction is undecided; placed: its window is committed; running: a leg of its window has begun; done: all its legs have ended, and no work failed; failed: all its legs have ended, and the work of one exited with a status other than 0, was killed at its window's end, or was lost; abandoned: it can never be placed, or what it comes after cannot come true any more; withdrawn: its user cancelled it"`
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker lost its memory of the job and knows only the legs, from the sites"`
 	Since     Instant `json:"since,omitzero" doc:"when it entered its state"`
 

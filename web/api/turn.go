@@ -3,7 +3,7 @@ package api
 // Turn is one event in the life of a job, with the state of the job just after it.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed,elements-dropped" doc:"docs/EVENTS.md explains each"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,gathering,trying,try-failed,placed,confirmed,started,leg-ended,done,failed,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed,elements-dropped" doc:"docs/EVENTS.md explains each"`
 	Reason *Reason  `json:"reason,omitempty"`
 	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"for leg-ended and leg-lost: how it ended"`
 	Refund *Credits `json:"refund,omitempty" doc:"for leg-ended and leg-lost: refund and penalty of its site"`

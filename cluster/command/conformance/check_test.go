@@ -82,6 +82,9 @@ func TestCheck_BrokenDriversFailTheirCheck(t *testing.T) {
 		"overstay": {"pilots", 0},
 		"shrink":   {"pilots", 0},
 		"undead":   {"pilots", 0},
+		"eager":    {"pilots", 0},
+		"adrift":   {"looks", 0},
+		"greedy":   {"names that begin alike", 0},
 	} {
 		t.Run(mistake, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/process"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/process/federation"
 	"github.com/bourse-grid/bourse/report"
@@ -31,6 +34,7 @@ type upFlags struct {
 	dir      string
 	port     int
 	cluster  string
+	ssh      []federation.Afar
 	json     bool
 }
 
@@ -61,6 +65,12 @@ with a folder of its own. Kill the leader, and another one takes over.
 With --cluster simulated no work runs: each site has a simulated cluster with its own
 local jobs, for which an hour passes in a minute.
 
+With --ssh DESTINATION, once for each of your accounts elsewhere, the sites are beside the
+Slurm clusters of those accounts. Only ssh is needed: nothing is installed there, and no
+rights are asked for. Such a site is called after its host, or say --ssh NAME=DESTINATION.
+It takes the default partition. Jobs with a gather table run there (see the tutorial
+LAPTOP.md); ssh asks its questions, such as for a second factor, on this terminal.
+
 DIR holds the certificates (ca), a folder for each agent with its file and its
 journal, and context.json, with which the user commands find the broker. Existing
 files are not changed, so you can edit them. Running it again with the same DIR
@@ -71,7 +81,7 @@ An agent that is killed is restarted and continues from its journal: try kill -9
 that fails after it was ready is also restarted, after a wait that doubles up to a
 minute. If one fails earlier, or is killed again and again, all are stopped. Logs go
 to stderr, each line with the name of the agent.`,
-		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder",
+		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder\n  bourse up --ssh ana@north.example --ssh ana@south.example",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("sites") && f.sites < 1 {
@@ -82,7 +92,7 @@ to stderr, each line with the name of the agent.`,
 					return fmt.Errorf("--%s 0: must be 1 or more; leave it out for those that %s has, or 1", flag, f.dir)
 				}
 			}
-			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags.AddFlag(cmd, &f.sites, flags.AsNumber, "sites", 0, "number of sites (default: 3, or those in DIR)")
@@ -92,11 +102,13 @@ to stderr, each line with the name of the agent.`,
 	flags.AddFlag(cmd, &f.dir, flags.AsFolder, "dir", ".bourse", "folder for certificates, files and journals")
 	flags.AddFlag(cmd, &f.port, flags.AsNumber, "port", 7400, "first port to try; each agent takes three or four free ports")
 	flags.AddFlag(cmd, &f.cluster, flags.OneOf("cluster", federation.Local, federation.Simulated), "cluster", "", "local (default): work really runs; simulated: no work runs. Existing sites in DIR are not changed")
+	flags.AddList(cmd, &f.ssh, flags.Kind[federation.Afar]{Word: "destination", Parse: federation.ParseAfar, Complete: flags.OfferNothing}, "ssh", "account on a login node of a Slurm cluster, as ssh takes it, or NAME=DESTINATION; repeat for the next site")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as one JSON document")
 	return cmd
 }
 
-func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+// check refuses flags that make no sense.
+func (f *upFlags) check() error {
 	if f.sites > federation.MaxSites {
 		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, federation.MaxSites)
 	}
@@ -115,24 +127,60 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.port < 1 || f.port > federation.MaxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, federation.MaxPort)
 	}
+	switch {
+	case len(f.ssh) > 0 && (f.sites > 0 || f.vos > 0 || f.brokers > 0 || f.cluster != ""):
+		return errors.New("--ssh names all sites of one VO with one broker; leave --sites, --vos, --brokers and --cluster out")
+	case len(f.ssh) > federation.MaxSites:
+		return fmt.Errorf("--ssh is given %d times; must be at most %d", len(f.ssh), federation.MaxSites)
+	}
+	for i, a := range f.ssh {
+		if slices.ContainsFunc(f.ssh[:i], func(b federation.Afar) bool { return b.Name == a.Name }) {
+			return fmt.Errorf("--ssh: two sites are called %s; name one, as in --ssh %s-2=%s", a.Name, a.Name, a.Destination)
+		}
+	}
+	return nil
+}
+
+// layOut makes what is missing, and opens the connections of sites elsewhere.
+func (f *upFlags) layOut(ctx context.Context, asks *process.Terminal) (members []federation.Member, err error) {
+	switch {
+	case len(f.ssh) > 0:
+		members, err = federation.LayOutAfar(f.dir, f.ssh, f.replicas, f.port, func(a federation.Afar, dir string) (*process.Found, error) {
+			return process.FindSlurm(ctx, a.Destination, dir, asks)
+		})
+	case f.vos > 1:
+		return federation.LayOutVOs(f.dir, f.sites, f.vos, f.replicas, f.port, f.cluster)
+	default:
+		if members, err = federation.LayOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
+			members, err = federation.AddBrokers(f.dir, members, f.brokers, f.port)
+		}
+	}
+	for i := range members {
+		if members[i].Kind == federation.Slurm && err == nil {
+			err = process.OpenSite(ctx, members[i].File, asks)
+		}
+	}
+	return members, err
+}
+
+func (f *upFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	if err := federation.AlreadyUp(f.dir); err != nil {
 		return failure.Of(err)
 	}
 	if f.vos == 0 {
 		f.vos = federation.VOsOf(f.dir)
 	}
-	var members []federation.Member
-	var err error
-	switch {
-	case f.vos > 1 && f.brokers > 1:
+	if f.vos > 1 && f.brokers > 1 {
 		return errors.New("--brokers is for one VO; with --vos each has one broker")
-	case f.vos > 1:
-		members, err = federation.LayOutVOs(f.dir, f.sites, f.vos, f.replicas, f.port, f.cluster)
-	default:
-		if members, err = federation.LayOut(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
-			members, err = federation.AddBrokers(f.dir, members, f.brokers, f.port)
-		}
 	}
+	asks := &process.Terminal{In: stdin, Out: stderr, Errs: stderr}
+	if in, is := stdin.(*os.File); !is || !term.IsTerminal(int(in.Fd())) {
+		asks = nil
+	}
+	members, err := f.layOut(ctx, asks)
 	if err != nil {
 		return failure.Of(err)
 	}
@@ -241,6 +289,10 @@ func (f *upFlags) announce(stdout io.Writer, members []federation.Member, family
 		fmt.Fprintln(stdout)
 		_ = display.Folded(stdout, fmt.Sprintf("Jobs with a command or a script really run here, as %s unless an [[account]] says otherwise. "+
 			"%s", as, federation.CommonAccount(as)))
+	}
+	if len(f.ssh) > 0 {
+		fmt.Fprintln(stdout)
+		_ = display.Folded(stdout, "Jobs with a gather table run at these sites, as your accounts there: pilots hold their nodes until all are there.")
 	}
 	if len(links) == 1 {
 		fmt.Fprintf(stdout, "\nThe live page; the link admits one browser, once, within %s:\n  %s\n", display.Minutes(dash.LinkLife), links[0].Link)

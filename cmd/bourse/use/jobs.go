@@ -64,7 +64,7 @@ changed, until it is interrupted or the job is over; the exit status is that of
 	c.AddFlags(cmd)
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &c.user, flags.AsUser, "user", "", "only this user's jobs (operators only)")
-	flags.AddFlag(cmd, &c.state, flags.AsJobState, "state", "", "only jobs in this state; open means waiting, trying, placed or running")
+	flags.AddFlag(cmd, &c.state, flags.AsJobState, "state", "", "only jobs in this state; open means waiting, gathering, trying, placed or running")
 	flags.AddFlag(cmd, &c.batch, flags.AsName, "batch", "", "only the jobs of this batch")
 	flags.AddFlag(cmd, &c.most, flags.AsNumber, "most", 100, "how many to list at most")
 	f.BoolVar(&c.mine, "mine", false, "only your own jobs; for operators, who see all")

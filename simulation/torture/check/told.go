@@ -184,7 +184,7 @@ func (c *Checker) toldAtRest(before grid.Time) error {
 			}
 			if alone {
 				shown, known := b.Job(name)
-				if is := shown.State; known && is != x.State && !(is == grid.JobRunning && x.State == grid.JobPlaced) && !(is == grid.JobWaiting && x.torn) {
+				if is := shown.State; known && is != x.State && !(is == grid.JobRunning && x.State == grid.JobPlaced) && !((is == grid.JobWaiting || is == grid.JobGathering) && x.torn) {
 					return fmt.Errorf("I30: by its turns job %s is %v, and %s shows it as %v", name, x.State, m.id, is)
 				}
 				if err := m.showsOffers(name, shown.Offers); err != nil {

@@ -45,6 +45,8 @@ class Machine(sample.Machine):
         return super().grant(r)
 
     def run_in(self, order, pilot, script):
+        if mistake == "eager":
+            order = {**order, "start": time.time()}
         try:
             return super().run_in(order, pilot, script)
         except sample.Denied:
@@ -56,6 +58,8 @@ class Machine(sample.Machine):
         if mistake == "silent":
             time.sleep(3600)
         answer = super().look(r)
+        if mistake == "adrift":
+            answer["look"]["at"] -= 3600
         for j in answer["look"]["jobs"]:
             if mistake == "overstay" and "granted" in j:
                 j["granted"] = 8
@@ -64,6 +68,14 @@ class Machine(sample.Machine):
         if mistake == "hide":
             answer["look"]["jobs"] = [j for j in answer["look"]["jobs"] if j["state"] in ("ended", "lost")]
         return answer
+
+
+    def delete(self, r):
+        if mistake == "greedy":
+            for name in sample.os.listdir(self.folder):
+                if name.startswith(r["name"]):
+                    super().delete({"name": name})
+        return super().delete(r)
 
 
 class Driver(sample.Driver):
