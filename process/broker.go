@@ -26,6 +26,11 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 		return err
 	}
 	id := agents.ID("broker:" + cfg.Name)
+	if cfg.Replica.Number == 0 {
+		if err := Strange(&cfg.Process, id); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
 	p, err := newProcess(o, &cfg.Process, id)
 	if err != nil {
 		return err

@@ -29,6 +29,9 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	if err != nil {
 		return err
 	}
+	if err := Strange(&cfg.Process, site); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	p, err := newProcess(o, &cfg.Process, site, cfg.VOs...)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/configs/kinds"
@@ -84,6 +85,9 @@ func promised(cmd *cobra.Command, file string, found *configs.Checked) error {
 	cfg, err := configs.ReadSiteProcess(file)
 	if err != nil {
 		return err
+	}
+	if err := process.Strange(&cfg.Process, agents.ID("site:"+cfg.Name)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	looked, err := process.Promised(cfg)
 	switch {

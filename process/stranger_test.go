@@ -1,0 +1,40 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// The file of another site, put in the place of one's own, is refused before it does any harm;
+// so is a site whose name was changed. A broker and its site may share a folder.
+func TestStrange_AFileOfAnotherBesideAJournal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := &configs.Process{Journal: configs.Journal{Dir: filepath.Join(dir, "journal")}}
+	if err := Strange(cfg, "site:south"); err != nil {
+		t.Errorf("without any journal: %v", err)
+	}
+	for _, name := range []string{"site-north", "cluster-north", "broker-vo1"} {
+		if err := os.MkdirAll(filepath.Join(dir, "journal", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "journal", "broker-vo2.revoked"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[agents.ID]string{
+		"site:north": "", "broker:vo1": "",
+		"site:south": `site "south", which has no journal in ` + cfg.Journal.Dir + `, but "north" has`,
+		"broker:vo2": `put the one of "vo1" back; if "vo2" is new here, give it a journal.dir of its own`,
+	} {
+		err := Strange(cfg, id)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", id, err, want)
+		}
+	}
+}
