@@ -27,8 +27,8 @@ func RunBroker(ctx context.Context, file string, o Options) error {
 	}
 	id := agents.ID("broker:" + cfg.Name)
 	if cfg.Replica.Number == 0 {
-		if err := Strange(&cfg.Process, id); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		if err := Strange(file, &cfg.Process, "broker", cfg.Name); err != nil {
+			return err
 		}
 	}
 	p, err := newProcess(o, &cfg.Process, id)

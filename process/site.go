@@ -29,8 +29,8 @@ func RunSite(ctx context.Context, file string, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := Strange(&cfg.Process, site); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	if err := Strange(file, &cfg.Process, "site", cfg.Name); err != nil {
+		return err
 	}
 	p, err := newProcess(o, &cfg.Process, site, cfg.VOs...)
 	if err != nil {
@@ -51,8 +51,7 @@ func RunSite(ctx context.Context, file string, o Options) error {
 		defer nodes.close()
 	}
 	behind := cluster.New(cluster.Config{Site: site, Groups: nodes.nodes.Groups}, nodes.nodes.New())
-	// between two steps of the cluster: a reload makes another backend
-	reconciler := func() *managed.Backend { return behind.Backend().(*managed.Backend) }
+	reconciler := func() *managed.Backend { return behind.Backend().(*managed.Backend) } // between two steps: a reload makes another
 	watch := newSiteWatch(p, cfg)
 	if nodes.driver != nil {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, func() managed.Counts { return reconciler().Counts() }})

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/configs"
 )
 
@@ -16,7 +15,7 @@ func TestStrange_AFileOfAnotherBesideAJournal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := &configs.Process{Journal: configs.Journal{Dir: filepath.Join(dir, "journal")}}
-	if err := Strange(cfg, "site:south"); err != nil {
+	if err := Strange("site.toml", cfg, "site", "south"); err != nil {
 		t.Errorf("without any journal: %v", err)
 	}
 	for _, name := range []string{"site-north", "cluster-north", "broker-vo1"} {
@@ -27,12 +26,13 @@ func TestStrange_AFileOfAnotherBesideAJournal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "journal", "broker-vo2.revoked"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[agents.ID]string{
+	for id, want := range map[string]string{
 		"site:north": "", "broker:vo1": "",
 		"site:south": `site "south", which has no journal in ` + cfg.Journal.Dir + `, but "north" has`,
 		"broker:vo2": `put the one of "vo1" back; if "vo2" is new here, give it a journal.dir of its own`,
 	} {
-		err := Strange(cfg, id)
+		role, name, _ := strings.Cut(id, ":")
+		err := Strange("x.toml", cfg, role, name)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", id, err, want)
 		}

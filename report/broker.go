@@ -135,10 +135,7 @@ func (b *vo) fact(now grid.Time, f agents.Fact) {
 			j.broken = true
 		}
 	case facts.TxBegun:
-		tx := &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
-		if b.open[f.Tx] = tx; tx.job != nil {
-			tx.job.open++
-		}
+		b.begin(f)
 	case facts.LegPriced:
 		b.follow(now, f.Leg.Tx, f)
 	case facts.LegShifted:
@@ -162,6 +159,14 @@ func (b *vo) fact(now grid.Time, f agents.Fact) {
 		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
 			tx.pays(-back)
 		}
+	}
+}
+
+// begin takes a transaction.
+func (b *vo) begin(f facts.TxBegun) {
+	tx := &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
+	if b.open[f.Tx] = tx; tx.job != nil {
+		tx.job.open++
 	}
 }
 

@@ -171,7 +171,7 @@ func TestRun_OnlyLooks(t *testing.T) {
 	if err := os.WriteFile(recorded.Asks, []byte("submit,nodes,requested_time\n100,2,3600\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), site(t, siteFile), recorded); err == nil || !strings.Contains(err.Error(), "another demand: local jobs, and now a record of 1 windows") {
+	if _, err := Run(t.Context(), site(t, siteFile), recorded); err == nil || !strings.Contains(err.Error(), "another demand: local jobs, and now a record of 1 window") {
 		t.Errorf("another demand: %v", err)
 	}
 	other := site(t, strings.Replace(siteFile, "north", "south", 1))

@@ -3,7 +3,6 @@ package file
 import (
 	"fmt"
 
-	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/configs/kinds"
@@ -86,8 +85,8 @@ func promised(cmd *cobra.Command, file string, found *configs.Checked) error {
 	if err != nil {
 		return err
 	}
-	if err := process.Strange(&cfg.Process, agents.ID("site:"+cfg.Name)); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	if err := process.Strange(file, &cfg.Process, "site", cfg.Name); err != nil {
+		return err
 	}
 	looked, err := process.Promised(cfg)
 	switch {

@@ -28,6 +28,7 @@ func (c *Checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return err
 	}
 	c.clusterFact(s, f)
+	c.behind.pilots.take(s, m, f)
 	if d := c.divided[s.ID]; d != nil {
 		if err := d.take(s.Now, f); err != nil {
 			return err
@@ -70,10 +71,6 @@ func (c *Checker) ofKind(s *sim.Step, m *mirror, was grid.LegState, f agents.Fac
 			return err
 		}
 		return c.legDone(f)
-	case facts.Gathered:
-		c.behind.pilots.gathered(s, m, f)
-	case facts.PilotCharged:
-		c.behind.pilots.charges(s, f)
 	case facts.LockMoved:
 		return unasked(s, f)
 	case facts.ShiftOffered:

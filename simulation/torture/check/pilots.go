@@ -64,6 +64,16 @@ func (p *pilots) step(s *sim.Step) {
 	}
 }
 
+// take takes what a broker and a site record of pilots.
+func (p *pilots) take(s *sim.Step, m *mirror, f agents.Fact) {
+	switch f := f.(type) {
+	case facts.Gathered:
+		p.gathered(s, m, f)
+	case facts.PilotCharged:
+		p.charges(s, f)
+	}
+}
+
 // gathered takes how far a job is by its broker's record.
 func (p *pilots) gathered(s *sim.Step, m *mirror, f facts.Gathered) {
 	g := p.of[f.State.ID]
