@@ -72,6 +72,11 @@ func (j *Job) gathered(t *keys.Table, g *gathering) {
 			t.Wrong(key, "stands beside gather, whose parts say where the job runs and with how many nodes; leave it out")
 		}
 	}
+	for _, key := range []string{"min_performance", "require"} {
+		if t.Has(key) {
+			t.Wrong(key, "stands beside gather, whose sites are asked for nodes alone; leave it out, and name sites that suit")
+		}
+	}
 	if !t.Sound() {
 		return
 	}

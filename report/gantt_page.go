@@ -85,7 +85,7 @@ func (p *picture) legend(y draw.Px) {
 // crowd says what there are too many of.
 func (p *picture) crowd() string {
 	if groups := len(p.report.bands(false)); groups > mostBands {
-		return fmt.Sprintf("%s", grid.Count(groups, "group"))
+		return grid.Count(groups, "group")
 	}
 	return fmt.Sprintf("%s and legs", grid.Count(p.total, "job"))
 }

@@ -61,7 +61,7 @@ func reworded(err error) string {
 // counted describes the length of a list.
 func counted(list any) string {
 	if l, ok := list.([]any); ok {
-		return fmt.Sprintf("%s", grid.Count(len(l), "entry", "entries"))
+		return grid.Count(len(l), "entry", "entries")
 	}
 	return "too many entries"
 }

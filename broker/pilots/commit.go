@@ -14,8 +14,14 @@ import (
 // How a gather begins and ends: with its job, and with the transaction on its pilots' nodes.
 
 // commit begins the transaction on the pilots' nodes. It reports false, and nothing has changed,
-// if none may be begun now, or the job's user may not have it.
+// if none may be begun now, a site may not be asked for anything new, or the job's user may not
+// have it.
 func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
+	for i := range x.state.Parts {
+		if !gs.rec.Peers.Serves(x.state.Parts[i].Site) {
+			return false
+		}
+	}
 	j, start := x.job, x.state.Zero.Add(grid.Duration(x.state.Start)*grid.Second)
 	most := min(x.work(), gs.room(x))
 	legs := x.legs(start)

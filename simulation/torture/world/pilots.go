@@ -49,7 +49,7 @@ func (w *World) gatherJob(r *rand.Rand, j *grid.Job, at []int) {
 	work := &grid.Work{Command: []string{"true", j.Name}}
 	var parts []grid.JobPart
 	for k, i := range at {
-		parts = append(parts, grid.JobPart{Name: string(rune('a' + k)), Nodes: 1 + r.IntN(3), Length: length, MinPerformance: j.MinPerformance,
+		parts = append(parts, grid.JobPart{Name: string(rune('a' + k)), Nodes: 1 + r.IntN(3), Length: length, MinPerformance: grid.Unit,
 			MaxPrice: 10 * grid.Price(grid.Credit), Sites: []string{SiteNames[i]}, Work: work})
 	}
 	j.Flexible, j.Phi, j.Fix, j.Sizes, j.Run, j.Budget, j.Portion = 0, 0, 0, nil, 0, 0, grid.Portion{}
