@@ -102,6 +102,24 @@ type Decision interface {
 // ofJob is a message about a job.
 type ofJob interface{ JobName() string }
 
+// ofBroker is a message that names its broker, though it is about no leg.
+type ofBroker interface{ BrokerName() string }
+
+// SpeakerOf returns the broker in whose name a broker's message is sent: that of its leg, or
+// the one that it names. It reports false if m says neither, or if no broker sends it.
+func SpeakerOf(m Message) (string, bool) {
+	if p, known := Lookup(m.Kind()); !known || p.From != Broker {
+		return "", false
+	}
+	switch m := m.(type) {
+	case OfLeg:
+		return m.LegID().Tx.Broker, true
+	case ofBroker:
+		return m.BrokerName(), true
+	}
+	return "", false
+}
+
 // SaidOfLeg returns the leg and the stamp of a site's message about a leg; false if it is
 // no such message.
 func SaidOfLeg(m Message) (grid.LegID, Stamp, bool) {

@@ -114,7 +114,7 @@ func TestMessages_AnAnswerGoesBackToWhoHasAsked(t *testing.T) {
 }
 
 // The methods of a message follow from its fields: one with a leg, a stamp,
-// a decision or a job has the method that gives it.
+// a decision, a broker or a job has the method that gives it.
 func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 	t.Parallel()
 	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 3, Nonce: 5, Seq: 17}, Leg: 2}
@@ -132,6 +132,7 @@ func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 		}
 		ofLeg := has("Leg", leg) || has("Leg", ListedLeg{Leg: leg})
 		stamped, decided := has("Stamp", at), has("DecidedBy", uint32(4))
+		named := has("Broker", "vo1")
 		ofJob := !ofLeg && has("Job", "wave") || has("Job", grid.Job{Name: "wave"})
 		m := v.Interface().(Message)
 		if x, ok := m.(OfLeg); ok != ofLeg || ok && x.LegID() != leg {
@@ -145,6 +146,9 @@ func TestMessages_SayWhatTheirFieldsHold(t *testing.T) {
 		}
 		if id, s, ok := SaidOfLeg(m); ok != (ofLeg && stamped && !many) || ok && (id != leg || s != at) {
 			t.Errorf("%s is said of a leg: %t, %v, %v", p.Kind(), ok, id, s)
+		}
+		if name, ok := SpeakerOf(m); ok != (p.From == Broker && (ofLeg || named)) || ok && name != "vo1" {
+			t.Errorf("%s of a %s names its broker: %t, and says %q", p.Kind(), p.From, ofLeg || named, name)
 		}
 		want := ""
 		switch {

@@ -83,3 +83,6 @@ func (ClusterPilots) Kind() string        { return "ClusterPilots" }
 
 // JobName is the job whose part the pilots are for.
 func (m PilotsRequest) JobName() string { return m.Job }
+
+// BrokerName is the broker in whose name the message is sent.
+func (m PilotsRequest) BrokerName() string { return m.Broker }

@@ -218,6 +218,9 @@ func (m Noted) LegID() grid.LegID      { return m.Leg }
 func (m Reassert) LegID() grid.LegID   { return m.Leg.Leg }
 func (m Reasserted) LegID() grid.LegID { return m.Leg }
 
+// BrokerName is the broker in whose name the message is sent.
+func (m List) BrokerName() string { return m.Broker }
+
 // Decider is the incarnation that recorded the decision.
 func (m Release) Decider() uint32 { return m.DecidedBy }
 func (m Answer) Decider() uint32  { return m.DecidedBy }

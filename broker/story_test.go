@@ -311,7 +311,8 @@ func remembered(b *Broker) (lines []string) {
 
 // lasting is all that a value holds but what is of this life only, and who refers to it.
 func lasting(v reflect.Value) any {
-	passing := []string{"job", "serial", "resolved", "sent", "until", "since", "asker", "run", "late", "vouched", "returns", "state"}
+	passing := []string{"Tx.job", "Tx.state", "Tx.serial", "Tx.resolved", "Tx.sent", "Tx.until", "Tx.since", "few.asker", "few.run",
+		"Leg.state", "Leg.late", "Leg.vouched", "Leg.returns"}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
@@ -327,7 +328,7 @@ func lasting(v reflect.Value) any {
 	case reflect.Struct:
 		fields := map[string]any{}
 		for i := range v.NumField() {
-			if name := v.Type().Field(i).Name; !slices.Contains(passing, name) {
+			if name := v.Type().Field(i).Name; !slices.Contains(passing, v.Type().Name()+"."+name) {
 				fields[name] = lasting(v.Field(i))
 			}
 		}

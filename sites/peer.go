@@ -22,21 +22,6 @@ const (
 	maxLives       = 8 // of one broker, the latest
 )
 
-// speaker is the broker in whose name a message is sent. It reports false for messages that
-// no broker sends.
-func speaker(m agents.Message) (string, bool) {
-	switch m := m.(type) {
-	case agents.List:
-		return m.Broker, true
-	case agents.PilotsRequest:
-		return m.Broker, true
-	}
-	if l, ok := m.(agents.OfLeg); ok && sender(m) == agents.Broker {
-		return l.LegID().Tx.Broker, true
-	}
-	return "", false
-}
-
 // sender is the role that sends such messages, or Any if the kind is unknown, as for
 // alarms.
 func sender(m agents.Message) agents.Role {
@@ -53,22 +38,26 @@ func brokerOf(from agents.ID) (string, bool) {
 	return name, ok && name != "" && len(name) <= maxName
 }
 
-// foreign reports whether its sender may not send a message: one about another broker's leg,
-// or one that only the cluster may send.
+// foreign reports whether its sender may not send a message: one in another broker's name, or
+// one that only a broker or the cluster may send.
 func (s *Site) foreign(from agents.ID, m agents.Message) bool {
-	if broker, ok := speaker(m); ok {
-		name, is := brokerOf(from)
+	name, is := brokerOf(from)
+	if broker, ok := agents.SpeakerOf(m); ok {
 		return !is || name != broker
 	}
 	switch m := m.(type) {
 	case agents.OfferRequest: // operators send it too, to refresh the site's view of its cluster
-		_, is := brokerOf(from)
 		return !is && !strings.HasPrefix(string(from), "operator:")
 	case agents.QuoteRequest:
-		_, is := brokerOf(from)
 		return !is || len(m.Legs) > maxLegs
 	}
-	return sender(m) == agents.Cluster && from != s.cfg.Cluster
+	switch sender(m) {
+	case agents.Broker:
+		return !is
+	case agents.Cluster:
+		return from != s.cfg.Cluster
+	}
+	return false
 }
 
 // senseless says why a Hold makes no sense; no reason: it does.

@@ -16,16 +16,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// said are all messages that can come to a site from outside its process, or
-// pretend to.
-var said = []agents.Message{
-	agents.OfferRequest{}, agents.QuoteRequest{}, agents.Hold{}, agents.Prepare{}, agents.Confirm{}, agents.Cancel{}, agents.Release{},
-	agents.Answer{}, agents.Noted{}, agents.List{}, agents.Reassert{},
-	agents.Drain{}, agents.Resume{}, agents.Maintenance{}, agents.MaintenanceCancel{}, agents.Close{}, agents.Open{},
-	agents.Submit{}, agents.Offers{}, agents.Quotes{}, agents.Held{}, agents.Listing{}, agents.SiteJoined{}, agents.JobCancel{},
-	agents.Snapshot{}, agents.ClusterHeld{}, agents.ClusterDone{}, agents.ClusterStarted{}, agents.ClusterEnded{}, agents.ClusterLost{},
-	agents.ClusterLocks{}, agents.ClusterHold{}, agents.NodesLost{}, odd{},
-}
+// said are all messages to a site that can come from outside its process, or pretend to,
+// some to others, and one of no kind.
+var said = func() []agents.Message {
+	list := []agents.Message{agents.Submit{}, agents.Offers{}, agents.Held{}, agents.Listing{}, agents.JobCancel{}, agents.ClusterHold{}, odd{}}
+	for _, p := range agents.Messages() {
+		if p.To == agents.Site && p.Kind() != (agents.Reload{}).Kind() { // whose settings nobody outside can make
+			list = append(list, p.Message)
+		}
+	}
+	return list
+}()
 
 var (
 	wildNumbers = []int64{0, 1, -1, 2, 3, 4, 1000, 30_000, 100_000, 1_000_000, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1,
@@ -82,7 +83,7 @@ func sensible(t *rapid.T, w *wild, m agents.Message) agents.Message {
 	} else if f.IsValid() && f.Type() == reflect.TypeOf(agents.ListedLeg{}) {
 		f.FieldByName("Leg").Set(reflect.ValueOf(w.leg("leg")))
 	}
-	if f := some("What"); f.IsValid() {
+	if f := some("What"); f.IsValid() && f.Type() == reflect.TypeOf(grid.Leg{}) {
 		start := w.now.Add(grid.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * grid.Second)
 		f.Set(reflect.ValueOf(grid.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: start, End: start + 50_000}))
 	}

@@ -34,7 +34,7 @@ const (
 func (co *Coordinator) Tell(now grid.Time, t *Tx, first grid.Duration, out *agents.Outbox) {
 	co.sayDecision(t, "", "", out)
 	if !t.AtRest() {
-		co.repeatLater(now, t, first, out)
+		co.sayLater(now, t.steps(), first, out)
 	}
 }
 
@@ -64,11 +64,9 @@ func (co *Coordinator) sayDecision(t *Tx, confirm, cancel agents.Row, out *agent
 	}
 }
 
-// repeatLater starts repeating to the transaction's sites, in place of any earlier
+// steps are what its sites have not answered: repeating them again replaces any earlier
 // series of repeats.
-func (co *Coordinator) repeatLater(now grid.Time, t *Tx, first grid.Duration, out *agents.Outbox) {
-	co.sayLater(now, owed{what: theSteps, tx: t.id}, first, out)
-}
+func (t *Tx) steps() owed { return owed{what: theSteps, tx: t.id} }
 
 // repeat sends again whatever a transaction's sites have not answered, and reports
 // whether anything is still unanswered.
@@ -89,7 +87,7 @@ func (co *Coordinator) repeat(now grid.Time, t *Tx, out *agents.Outbox) bool {
 		case t.state == grid.TxHolding && s == grid.Asked:
 			co.sendHold(now, t, i, out)
 		case t.state == grid.TxPreparing && s == grid.Held:
-			co.sendPrepare(now, t, i, out)
+			co.cfg.prepare(now, t, i, out)
 		}
 	}
 	return true

@@ -38,7 +38,7 @@ func (co *Coordinator) Open(now grid.Time, f facts.TxBegun, run []grid.Duration,
 		co.hold(now, t, out)
 	}
 	if co.cfg.Lead > 0 {
-		co.repeatLater(now, t, FirstRepeat, out)
+		co.sayLater(now, t.steps(), FirstRepeat, out)
 	}
 	return t
 }
@@ -143,7 +143,7 @@ func (co *Coordinator) held(now grid.Time, t *Tx, l *Leg, m agents.Held, out *ag
 	out.Row("B4")
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.InDoubt), out)
 	for i := range t.legs {
-		co.sendPrepare(now, t, i, out)
+		co.cfg.prepare(now, t, i, out)
 	}
 }
 
@@ -167,8 +167,9 @@ func (s *State) pricing(t *Tx, l *Leg, m agents.Held) facts.LegPriced {
 	return f
 }
 
-func (co *Coordinator) sendPrepare(now grid.Time, t *Tx, i int, out *agents.Outbox) {
-	out.Send(t.Site(i), agents.Prepare{Leg: t.LegID(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
+// prepare asks the site of leg i to prepare it.
+func (c *Config) prepare(now grid.Time, t *Tx, i int, out *agents.Outbox) {
+	out.Send(t.Site(i), agents.Prepare{Leg: t.LegID(i), For: c.within(now, t, c.InDoubt)})
 }
 
 // lateGrant answers a Held or Prepared for a leg that is no longer needed by

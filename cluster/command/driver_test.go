@@ -59,6 +59,8 @@ func behave(how string) {
 				fmt.Println(strings.Repeat("x", MaxLook+2))
 			case "hides":
 				say(`"look":{"at":1764200001,"source":"x","nodes":[]}`)
+			case "numbered":
+				say(`"look":{"at":1764200001,"source":"x","nodes":[],"jobs":[{"number":7,"state":"running","count":1}],"reservations":[]}`)
 			case "failing":
 				say(`"failure":{"code":"sunspots","detail":"a\nb"}`)
 			case "stubborn":
@@ -200,8 +202,9 @@ func TestDriver_UnknownCodes(t *testing.T) {
 func TestDriver_LooksThatAreNotWhole(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
-		"hides": "lacks nodes, jobs or reservations",
-		"flood": "wrote a line of more than 8388608 bytes",
+		"hides":    "lacks nodes, jobs or reservations",
+		"numbered": "the driver's look: jobs.number: number, must be a string",
+		"flood":    "wrote a line of more than 8388608 bytes",
 	} {
 		d, err := driver(t, how)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -178,7 +179,7 @@ func (a *answer) readLook() (*grid.Look, error) {
 		return nil, errors.New("the driver's answer to look has neither look nor failure")
 	}
 	if err := json.Unmarshal(a.Look, &l); err != nil {
-		return nil, fmt.Errorf("the driver's look: %w", err)
+		return nil, fmt.Errorf("the driver's look: %w", inWords(err))
 	}
 	if l.Nodes == nil || l.Jobs == nil || l.Reservations == nil {
 		return nil, errors.New("the driver's look lacks nodes, jobs or reservations; an empty list is []")
@@ -189,6 +190,26 @@ func (a *answer) readLook() (*grid.Look, error) {
 		return nil, fmt.Errorf("the driver's look: %w", err)
 	}
 	return &look, nil
+}
+
+// inWords says which field of an answer has a value of the wrong kind.
+func inWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	want := "whole number"
+	switch wrong.Type.Kind() {
+	case reflect.String:
+		want = "string"
+	case reflect.Bool:
+		want = "boolean"
+	case reflect.Slice:
+		want = "list"
+	case reflect.Struct:
+		want = "object"
+	}
+	return fmt.Errorf("%s: %s, must be a %s", wrong.Field, wrong.Value, want)
 }
 
 // checkLook says what is wrong with a look.

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
+
 	"github.com/spf13/pflag"
 )
 
@@ -21,8 +25,8 @@ func TestFlag_ABadValueIsNamedWithTheFlagAndWhatWouldBeRight(t *testing.T) {
 		quote + "--price cheap":                     `--price: price "cheap" is not a number; must be 0..1000000 credits per node-hour`,
 		quote + "--start noon":                      `--start "noon": must be an instant in seconds, such as 3600, or a span since zero, such as 1h`,
 		quote + "--alpha 2":                         `--alpha: alpha "2" is not a number from 0 to 1 with at most six decimals, such as 0.5`,
-		quote + "--policy best":                     `--policy: policy "best" is unknown; must be fcfs, easy, easy-fair, easy-sjbf, conservative, reserve=K or first-fit`,
-		"search p.json --algorithm slow":            `--algorithm: algorithm "slow" is unknown; must be amp, alp, amp-literal or best`,
+		quote + "--policy best":                     `--policy: policy "best" is unknown; must be ` + names.Or(names.Of(backfill.Policies())),
+		"search p.json --algorithm slow":            `--algorithm: algorithm "slow" is unknown; must be ` + names.Or(names.Of(search.Algorithms())),
 		"search p.json --weights speed=1":           `--weights "speed=1": "speed" is unknown; must be time, cost or finish, such as time=1,cost=0.3`,
 		"modify wave --fix all":                     `--fix: performance "all" is not a number; must be 0.001..`,
 		"modify wave --ready tomorrow":              `--ready "tomorrow": must be a span from now, such as 90s, 30m, 2h or 1d, or a time such as 2026-03-01T12:00:00Z`,

@@ -26,12 +26,24 @@ type world struct {
 	kept   State // what somebody has who asks for changes now and then
 }
 
-var policies = []Policy{FCFS, FirstFit, EASY, Reserving(2), Reserving(3), Conservative, EASYShortest, EASYFair,
+// policies are those that the tests draw of. The last are the orders and fillings of the tables
+// that are not named here.
+var policies = append([]Policy{FCFS, FirstFit, EASY, Reserving(2), Reserving(3), Conservative, EASYShortest, EASYFair,
 	{Order: ByShare}, {Order: ByShare, Filling: InOrder}, {Order: ByShare, Reserve: 3, Filling: InOrder}, {Order: ByShare, Reserve: 1, Filling: ShortestFirst},
 	Reserving(0).filling(ShortestFirst), Reserving(3).filling(ShortestFirst),
 	ordered(FCFS, "saf", ""), ordered(FCFS, "-(wait / estimate)^3 * nodes", ""), ordered(FirstFit, "usage / nodes", ""),
 	ordered(EASY, "sqf", ""), ordered(EASY, "wfp3", ""), ordered(EASY, "if(wait > 0.005, -wait, estimate) + priority", "estimate * nodes"), ordered(EASY, "(nodes - 2) / (estimate - 0.004)", "-wait * queue"),
-	ordered(Reserving(2), "log2(submit) - capacity * queue", "usage"), ordered(Reserving(3), "predicted / now", ""), ordered(FirstFit, "", "wait / nodes"), ordered(EASY, "", "saf")}
+	ordered(Reserving(2), "log2(submit) - capacity * queue", "usage"), ordered(Reserving(3), "predicted / now", ""), ordered(FirstFit, "", "wait / nodes"), ordered(EASY, "", "saf")}, others()...)
+
+func others() (list []Policy) {
+	for o := ByFormula + 1; orders.Known(o); o++ {
+		list = append(list, Policy{Order: o}, Policy{Order: o, Reserve: 1, Filling: InOrder}, Policy{Order: o, Reserve: 3, Filling: InOrder})
+	}
+	for f := FillByFormula + 1; fillings.Known(f); f++ {
+		list = append(list, Reserving(0).filling(f), Reserving(1).filling(f), Reserving(3).filling(f))
+	}
+	return list
+}
 
 func (p Policy) filling(f Filling) Policy {
 	p.Filling = f

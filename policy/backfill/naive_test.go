@@ -122,7 +122,7 @@ func (v *naive) arrive(q Queued) {
 	slices.SortStableFunc(v.queue, func(a, b Queued) int { return cmp.Compare(b.Priority, a.Priority) })
 }
 
-// rank orders the queue of a fair policy, place by place.
+// rank orders the queue, place by place. It knows each score of the table by a case of its own.
 func (v *naive) rank(now grid.Time) {
 	for i := range v.queue {
 		switch q := &v.queue[i]; {

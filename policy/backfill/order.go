@@ -22,10 +22,11 @@ const (
 
 type orderIs struct {
 	// score is what the order sorts by, least first. It is asked for in each pass and view of
-	// the group, as it may change with time. nil: arrival alone.
+	// the group, as it may change with time. A state that is not a group's asks it too, with
+	// no more of the group than nodes, policy and instant. nil: arrival alone.
 	score   func(g *Group, q *Queued) uint64
 	byOwner bool   // score asks whom a job belongs to: without Group.Rank the queue is by arrival
-	like    string // the formula that orders likewise
+	like    string // the formula that Policy.Ordered takes for it; "": none
 	formula bool   // it needs Policy.By, and no name of a policy ends with it
 }
 

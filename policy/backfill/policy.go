@@ -67,7 +67,7 @@ type fillingIs struct {
 	// turn is what goes first once all heads hold that may, least first, ties in queue order.
 	// nil: queue order.
 	turn    func(q *Queued) uint64
-	like    string // the formula that orders likewise
+	like    string // the formula that Policy.Ordered takes for it; "": none
 	formula bool   // it needs Policy.FillBy, and no name of a policy ends with it
 }
 
@@ -299,6 +299,10 @@ func (p Policy) Check() error {
 		return fmt.Errorf("guarantees must not change with the order of backfilling; leave -%s out", fillings.Name(p.Filling))
 	case (p.By != nil) != orders.Is(p.Order).formula || (p.FillBy != nil) != fillings.Is(p.Filling).formula:
 		return errors.New("an order by formula needs its formula, and no other has one")
+	case p.FillBy != nil && p.Order > ByArrival && p.By == nil && orders.Is(p.Order).like == "":
+		return fmt.Errorf("no formula orders the queue as -%s does, so none can order the backfilling beside it", orders.Name(p.Order))
+	case p.By != nil && p.Filling > InOrder && p.FillBy == nil && fillings.Is(p.Filling).like == "":
+		return fmt.Errorf("no formula orders the backfilling as -%s does, so none can order the queue beside it", fillings.Name(p.Filling))
 	}
 	return nil
 }

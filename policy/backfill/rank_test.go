@@ -3,6 +3,9 @@ package backfill
 import (
 	"fmt"
 	"testing"
+
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/formula"
 )
 
 // The head of the queue holds the reservation: when the order changes all jobs are tried
@@ -48,5 +51,29 @@ func TestRank_AJobIsFoundInALongQueue(t *testing.T) {
 	at(g, 10).End(2, 500)
 	if got := fmt.Sprint(outcome(g.Pass())); got != "[1000 backfilled]" {
 		t.Errorf("%s start", got)
+	}
+}
+
+// A state in order of arrival, as a file has it, is ranked as the queue of a group is, under
+// each order that does not go by owner.
+func TestRank_AStateStandsAsTheQueueOfAGroup(t *testing.T) {
+	t.Parallel()
+	for _, p := range policies {
+		if p.ByOwner() {
+			continue
+		}
+		g, s := New(4, p, 0), State{Now: 5, Nodes: 4, Policy: p}
+		g.Value(zero, func(q *Queued, x *formula.Values) { beyond(5)(q, x) })
+		for id := int64(1); id < 20; id++ {
+			q := job(id, int(1+id*7%4), grid.Duration(1+id*5%8))
+			g.Arrive(q)
+			s.Queue = append(s.Queue, q)
+		}
+		s.Rank(zero, beyond(5))
+		for i, q := range at(g, 5).State().Queue {
+			if got := s.Queue[i]; got.ID != q.ID || got.Score != q.Score || got.Turn != q.Turn {
+				t.Errorf("%v: in place %d stands job %d (%d, %d), in the group %d (%d, %d)", p, i, got.ID, got.Score, got.Turn, q.ID, q.Score, q.Turn)
+			}
+		}
 	}
 }

@@ -26,20 +26,22 @@ func (g *Group) Value(zero grid.Time, more func(q *Queued, v *formula.Values)) {
 	}
 }
 
-// Rank brings the queue of a state that is not a group's into the orders by formula of its
-// policy; zero and more are those of Group.Value.
+// Rank brings the queue of a state that is not a group's into the orders of its policy; zero
+// and more are those of Group.Value. An order by owner leaves it as it is.
 func (s *State) Rank(zero grid.Time, more func(q *Queued, v *formula.Values)) {
-	v := values{zero: zero, more: more, odd: map[int64]struct{}{}}
+	g := Group{nodes: s.Nodes, policy: s.Policy, now: s.Now, values: values{zero: zero, more: more, odd: map[int64]struct{}{}}}
+	o := orders.Is(s.Policy.Order)
+	ranked := o.score != nil && !o.byOwner
 	for i := range s.Queue {
 		q := &s.Queue[i]
-		if s.Policy.By != nil {
-			q.Score = v.at(s.Now, s.Nodes, s.Policy.By, q)
+		if ranked {
+			q.Score = o.score(&g, q)
 		}
 		if s.Policy.FillBy != nil {
-			q.Turn = v.at(s.Now, s.Nodes, s.Policy.FillBy, q)
+			q.Turn = g.values.of(&g, s.Policy.FillBy, q)
 		}
 	}
-	if s.Policy.By != nil {
+	if ranked {
 		slices.SortStableFunc(s.Queue, func(a, b Queued) int { return compareRank(&a, &b) })
 	}
 }
@@ -59,21 +61,16 @@ func valueBy(g *Group, q *Queued) uint64 { return g.values.of(g, g.policy.By, q)
 
 // of is the key of a job by a formula at the group's instant.
 func (v *values) of(g *Group, f *formula.Formula, q *Queued) uint64 {
-	return v.at(g.now, g.nodes, f, q)
-}
-
-// at is the same without a group.
-func (v *values) at(now grid.Time, nodes int, f *formula.Formula, q *Queued) uint64 {
 	const seconds = 1000
 	v.job = formula.Values{
-		formula.Wait:      float64(now-q.Submit) / seconds,
+		formula.Wait:      float64(g.now-q.Submit) / seconds,
 		formula.Estimate:  float64(q.Longest()) / seconds,
 		formula.Predicted: float64(q.Estimate) / seconds,
 		formula.Nodes:     float64(q.Nodes),
 		formula.Submit:    float64(q.Submit-v.zero) / seconds,
-		formula.Now:       float64(now-v.zero) / seconds,
+		formula.Now:       float64(g.now-v.zero) / seconds,
 		formula.Priority:  float64(q.Priority),
-		formula.Capacity:  float64(nodes),
+		formula.Capacity:  float64(g.nodes),
 	}
 	v.more(q, &v.job)
 	key := f.Key(&v.job)

@@ -106,7 +106,7 @@ func TestParse_SaysWhereAndWhatWouldBeRight(t *testing.T) {
 	const functions = "if, min, max, abs, sqrt, cbrt, ln, log2, log10, floor, ceil"
 	for text, want := range map[string]string{
 		"nodes+waits":                      `column 7: "waits" is unknown; variables are ` + all,
-		"sjff":                             `column 1: "sjff" is unknown; variables are ` + all + "; orders by name are fcfs, sjf, ljf, sqf, saf, expansion, wfp3, unicef, f1, f2, f3, f4",
+		"sjff":                             `column 1: "sjff" is unknown; variables are ` + all + "; orders by name are " + strings.Join(orders.Names(), ", "),
 		"sjf + 1":                          `column 1: "sjf" is unknown; variables are ` + all + "; the order sjf stands alone",
 		"sqrt nodes":                       `column 1: "sqrt" is unknown; variables are ` + all + "; the function sqrt takes its values in brackets",
 		"exp(nodes)":                       `column 1: "exp" is no function, since its last digit differs between machines; functions are ` + functions,

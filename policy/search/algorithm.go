@@ -23,8 +23,10 @@ const (
 // properties are all that the rest of the code asks of an algorithm.
 type properties struct {
 	// find looks for a window for q. It leaves the window in f.found and reports whether
-	// there is one.
+	// there is one: it must find one if there is any within the price cap or the budget.
 	find func(f *Finder, q *query, w Weights) bool
+	// compose does so for a job of parts. nil: it has no windows for them.
+	compose func(f *Finder, q *query, w Weights) bool
 	// capsPrice: each node may cost at most the job's price cap. Otherwise all nodes
 	// together may cost at most the job's budget.
 	capsPrice bool
@@ -33,8 +35,9 @@ type properties struct {
 	anyStart bool
 	// weighs: what it looks for depends on Weights.
 	weighs bool
-	// onePiece: it has no windows for jobs of parts.
-	onePiece bool
+	// cheapHours: where prices change over time, every second pass over a batch looks for the
+	// cheapest window instead.
+	cheapHours bool
 	// passes bounds its passes over a batch; 0: until a pass finds nothing.
 	passes int
 }
@@ -43,13 +46,13 @@ type properties struct {
 // a file of its own.
 var algorithms = names.Table[Algorithm, properties]{Kind: "algorithm", Lines: []names.Line[properties]{
 	AMP: {Name: "amp", Means: "earliest start within the job's budget, with the cheapest parts",
-		Is: properties{find: earliestWhole}},
+		Is: properties{find: earliestWhole, compose: (*Finder).earliestComposed, cheapHours: true}},
 	ALP: {Name: "alp", Means: "earliest start at which every slot is within the price cap",
-		Is: properties{find: earliestFirst, capsPrice: true}},
+		Is: properties{find: earliestFirst, compose: (*Finder).earliestComposed, capsPrice: true}},
 	AMPLiteral: {Name: "amp-literal", Means: "amp as printed in the paper",
-		Is: properties{find: earliestFirst, onePiece: true}},
+		Is: properties{find: earliestFirst, cheapHours: true}},
 	Best: {Name: "best", Means: "any start: windows good in time, in cost, and in between",
-		Is: properties{find: (*Finder).findBest, anyStart: true, weighs: true, passes: bestPasses}},
+		Is: properties{find: (*Finder).findBest, compose: (*Finder).bestComposed, anyStart: true, weighs: true, passes: bestPasses}},
 }}
 
 // String is the name that ParseAlgorithm reads.
@@ -65,10 +68,12 @@ func (a Algorithm) Weighs() bool { return algorithms.Is(a).weighs }
 func (a Algorithm) anyStart() bool { return algorithms.Is(a).anyStart }
 
 // Composes reports whether a searches for jobs of parts.
-func (a Algorithm) Composes() bool { return !algorithms.Is(a).onePiece }
+func (a Algorithm) Composes() bool { return algorithms.Is(a).compose != nil }
 
 // Composing returns the names of the algorithms that Composes holds for.
-func Composing() []string { return algorithms.With(func(p *properties) bool { return !p.onePiece }) }
+func Composing() []string {
+	return algorithms.With(func(p *properties) bool { return p.compose != nil })
+}
 
 // ParseAlgorithm reads the name of an algorithm.
 func ParseAlgorithm(s string) (Algorithm, error) { return algorithms.Parse(s) }

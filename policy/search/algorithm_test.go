@@ -3,7 +3,17 @@ package search
 import (
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/policy/names"
 )
+
+// everyAlgorithm is all algorithms of the table: what draws of it holds each new one to its rules.
+var everyAlgorithm = func() (list []Algorithm) {
+	for a := AMP; algorithms.Known(a); a++ {
+		list = append(list, a)
+	}
+	return list
+}()
 
 // An algorithm is read from what it shows, and from nothing else.
 func TestParseAlgorithm_ReadsWhatItShows(t *testing.T) {
@@ -13,7 +23,7 @@ func TestParseAlgorithm_ReadsWhatItShows(t *testing.T) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
 		}
 	}
-	if got, err := ParseAlgorithm("fastest"); err == nil || !strings.Contains(err.Error(), "must be amp, alp, amp-literal or best") {
+	if got, err := ParseAlgorithm("fastest"); err == nil || !strings.Contains(err.Error(), "must be "+names.Or(algorithms.Names())) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

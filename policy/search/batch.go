@@ -56,7 +56,7 @@ func (f *Finder) Batch(jobs []grid.Request, o Options) Result {
 			w.Finish = o.Weights.Finish
 		}
 		turn := o
-		if f.list.curved && !o.Algorithm.CapsPrice() && !o.Algorithm.anyStart() && pass%2 == 1 {
+		if f.list.curved && algorithms.Is(o.Algorithm).cheapHours && pass%2 == 1 {
 			turn.Algorithm, w = Best, Weights{Cost: 1000}
 		}
 		for i := 0; i < len(jobs) && !r.Cut; i++ {

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -104,7 +105,7 @@ func oracle(l *List, r grid.Request, a Algorithm, notice grid.Time) (start grid.
 				c += o.cost
 				dear = dear || o.price > r.MaxPrice
 			}
-			if a == ALP && dear || a != ALP && c > r.Budget {
+			if a.CapsPrice() && dear || !a.CapsPrice() && c > r.Budget {
 				return
 			}
 			if !ok || c < cost {
@@ -118,6 +119,8 @@ func oracle(l *List, r grid.Request, a Algorithm, notice grid.Time) (start grid.
 	return
 }
 
+// Every algorithm of the table finds a window iff there is one, at the earliest start unless
+// its line says anyStart, and whatever the Weights unless it says weighs.
 func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,8 +132,8 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 		r := drawRequest(t)
 		notice := grid.Time(rapid.IntRange(0, 4).Draw(t, "notice")) * instant
 		f := NewFinder(l)
-		for _, a := range []Algorithm{ALP, AMP, AMPLiteral} {
-			w, why := f.Find(r, a, Weights{}, notice)
+		for _, a := range everyAlgorithm {
+			w, why := f.Find(r, a, Weights{Time: 1000}, notice)
 			start, cost, ok := oracle(l, r, a, notice)
 			if ok != !why.Refused() {
 				t.Fatalf("%v: %v %v, want %v", a, w, why, ok)
@@ -139,10 +142,13 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 				checkReason(t, l, r, a, notice, why)
 				continue
 			}
-			if w.Start != start || a == AMP && w.Cost != cost {
-				t.Fatalf("%v: start %v, cost %v, want %v, %v", a, w.Start, w.Cost, start, cost)
+			if !a.anyStart() && w.Start != start || a == AMP && w.Cost != cost {
+				t.Fatalf("%v: start %v, cost %v, want %v, %v; or is its line without anyStart?", a, w.Start, w.Cost, start, cost)
 			}
 			checkWindow(t, l, r, a, notice, &w)
+			if x, _ := f.Find(r, a, Weights{Cost: 1000}, notice); !a.Weighs() && !reflect.DeepEqual(x, w) {
+				t.Fatalf("%v: %+v for other Weights, want %+v; or is its line without weighs?", a, x, w)
+			}
 		}
 	})
 }
@@ -177,7 +183,7 @@ func checkWindow(t *rapid.T, l *List, r grid.Request, a Algorithm, notice grid.T
 			t.Fatalf("%v: part %+v of %+v", a, p, r)
 		}
 	}
-	if w.Nodes() != r.Nodes || cost != w.Cost || longest != w.Time || a != ALP && cost > r.Budget || r.OneSite && len(sites) > 1 {
+	if w.Nodes() != r.Nodes || cost != w.Cost || longest != w.Time || !a.CapsPrice() && cost > r.Budget || r.OneSite && len(sites) > 1 {
 		t.Fatalf("%v: window %+v for %+v", a, w, r)
 	}
 }
@@ -352,7 +358,7 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 			count(s.Group, s.Start, s.End, 1)
 		}
 		jobs := []grid.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
-		a := Algorithm(rapid.IntRange(0, 3).Draw(t, "algorithm"))
+		a := rapid.SampledFrom(everyAlgorithm).Draw(t, "algorithm")
 		most := rapid.IntRange(0, 3).Draw(t, "most")
 		r := Batch(l, jobs, Options{Algorithm: a, MaxAlternatives: most})
 		for j, windows := range r.Alternatives {

@@ -138,14 +138,18 @@ func (f *Finder) forget(q *query) {
 
 // findComposed looks for a window for a job of parts under algorithm a.
 func (f *Finder) findComposed(q *query, a Algorithm, w Weights) bool {
-	if !a.Composes() {
+	compose := algorithms.Is(a).compose
+	if compose == nil {
 		return false
 	}
 	q.bounded = false
 	defer f.forget(q)
-	if a.anyStart() {
-		return f.bestComposed(q, w)
-	}
+	return compose(f, q, w)
+}
+
+// earliestComposed finds the earliest start at which all parts can have their nodes, and
+// there the cheapest.
+func (f *Finder) earliestComposed(q *query, _ Weights) bool {
 	f.array, f.team.floors = false, nil
 	found := false
 	f.visit(q, func(t grid.Time) bool {
@@ -158,7 +162,7 @@ func (f *Finder) findComposed(q *query, a Algorithm, w Weights) bool {
 	return found
 }
 
-// bestComposed is findComposed for Best.
+// bestComposed looks at every start, as findBest does.
 func (f *Finder) bestComposed(q *query, w Weights) bool {
 	j := &f.best
 	j.open(q, w)

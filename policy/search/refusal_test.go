@@ -28,7 +28,7 @@ func TestRefusal_SaysWhatWouldJustDo(t *testing.T) {
 		f := NewFinder(l)
 		for range 4 {
 			r := drawRequest(t)
-			a := rapid.SampledFrom([]Algorithm{AMP, ALP, AMPLiteral, Best}).Draw(t, "algorithm")
+			a := rapid.SampledFrom(everyAlgorithm).Draw(t, "algorithm")
 			served := func(r grid.Request) bool {
 				_, why := f.Find(r, a, Weights{Time: 1000, Finish: 500}, 0)
 				return !why.Refused()
@@ -38,7 +38,7 @@ func TestRefusal_SaysWhatWouldJustDo(t *testing.T) {
 			}
 			_, why := f.Find(r, a, Weights{Cost: 1000}, 0)
 			rest, said := strings.CutPrefix(why.Detail, map[grid.Code]string{
-				grid.OverBudget: map[bool]string{true: "the least price cap with a window is ", false: "the cheapest window costs "}[a == ALP],
+				grid.OverBudget: map[bool]string{true: "the least price cap with a window is ", false: "the cheapest window costs "}[a.CapsPrice()],
 				grid.NoWindow:   "no window: at most ", grid.TooLarge: "asks for ", grid.NoNode: "no node has performance "}[why.Code])
 			if !said && why.Detail != "there are no nodes" {
 				t.Fatal(why)
@@ -46,7 +46,7 @@ func TestRefusal_SaysWhatWouldJustDo(t *testing.T) {
 			figure, _, _ := strings.Cut(rest, " ")
 			less, just := r, r
 			switch {
-			case why.Code == grid.OverBudget && a == ALP:
+			case why.Code == grid.OverBudget && a.CapsPrice():
 				price, err := grid.ParsePrice(figure)
 				if err != nil {
 					t.Fatal(err)

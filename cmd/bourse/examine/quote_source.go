@@ -188,9 +188,7 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 	slices.SortStableFunc(s.Running, func(a, b backfill.Running) int { return cmp.Compare(a.End, b.End) })
 	slices.SortStableFunc(s.Reserved, func(a, b backfill.Reserved) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortStableFunc(s.Queue, func(a, b backfill.Queued) int { return cmp.Compare(b.Priority, a.Priority) })
-	if s.Policy.ByFormula() {
-		s.Rank(0, func(q *backfill.Queued, v *formula.Values) { v[formula.Queue] = float64(snap.Queued[q.ID].Queue) })
-	}
+	s.Rank(0, func(q *backfill.Queued, v *formula.Values) { v[formula.Queue] = float64(snap.Queued[q.ID].Queue) })
 	return s
 }
 
