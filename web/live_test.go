@@ -264,7 +264,7 @@ func TestLive_TheBlocksOfAnArrayAreThoseOfItsElements(t *testing.T) {
 		for _, b := range barsOf(part) {
 			if got += b.ID + " "; b.Gone {
 				got += "gone "
-			} else if b.Job != "sweep" || b.Window != 7 {
+			} else if b.Job != "sweep" || b.Window != 7 || !strings.HasSuffix(b.Of, ", running") {
 				t.Errorf("%+v is not of the array", b)
 			}
 		}

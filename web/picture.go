@@ -111,7 +111,7 @@ func (p *picture) bars(d *drawn, j *api.Job, window int) (work float64) {
 		b := view.Bar{ID: fmt.Sprintf("%s/%d", j.ID, i), Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: *p.at(l.Start), End: *p.at(l.End), Kind: view.Leg,
 			Part: view.Part{Job: d.job.ID, Window: window, Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits), Of: l.Part}}
 		if j.Element != nil {
-			b.Of = fmt.Sprintf("element %d", j.Element.Index)
+			b.Of = fmt.Sprintf("element %d, %s", j.Element.Index, j.State)
 		}
 		if j.State == grid.JobTrying.String() {
 			b.Kind = view.Held

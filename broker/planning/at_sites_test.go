@@ -2,6 +2,7 @@ package planning
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -44,6 +45,15 @@ func TestAtSites_AQueueBesideAWindowOfEachSite(t *testing.T) {
 	want := "[[{main 4 7200}] [{main 4 7200} {fast 4 3600}] [{main 4 7200}]]"
 	if fmt.Sprint(asked) != want {
 		t.Errorf("asked %v, want %s", asked, want)
+	}
+	now, elsewhere := got[2].Now.Taken(), got[2].Elsewhere.Taken()
+	if elsewhere == nil {
+		t.Fatal("no window of the parts on other sites")
+	}
+	for _, l := range elsewhere.Legs {
+		if slices.ContainsFunc(now.Legs, func(x OptionLeg) bool { return x.Site == l.Site }) {
+			t.Errorf("a window of parts elsewhere is at %s too, where the first one is", l.Site)
+		}
 	}
 	line := func(s AtSite) string {
 		w := s.Reserved.Taken()

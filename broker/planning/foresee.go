@@ -164,14 +164,24 @@ func (p *Planner) variant(in *Input, funds Quotes, ask Ask, now []JobOutcome, ch
 // put has a job ready only some time after the window that it gets now.
 func put(r *grid.Request, got *Option) { r.Ready = got.Start.Add(LaterBy) }
 
-// without leaves out the sites of the window that a job gets now.
+// without leaves out the sites of the window that a job gets now, for each of its parts.
 func without(r *grid.Request, got *Option) {
-	r.Avoid = slices.Clone(r.Avoid)
+	var taken []string
 	for i := range got.Legs {
-		if site := got.Legs[i].Site; !slices.Contains(r.Avoid, site) {
-			r.Avoid = append(r.Avoid, site)
-		}
+		taken = append(taken, got.Legs[i].Site)
 	}
+	r.Avoid = joined(r.Avoid, taken)
+	r.Parts = slices.Clone(r.Parts)
+	for k := range r.Parts {
+		r.Parts[k].Avoid = joined(r.Parts[k].Avoid, taken)
+	}
+}
+
+// joined is a new list of names of two, each once.
+func joined(a, b []string) []string {
+	list := slices.Concat(a, b)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // take takes windows out of what the sites have free. The profiles of other Inputs stay.

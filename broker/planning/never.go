@@ -102,11 +102,15 @@ func (x *Reach) behind(open grid.Code, r *grid.Request, now grid.Time) grid.Reas
 
 // noNode judges what is required of each node.
 func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
-	fastest, lacks := grid.Performance(0), ""
+	fastest, lacks, barred := grid.Performance(0), "", false
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		if Suits(g, r) {
 			return grid.Reason{}
+		}
+		if !grid.May(g.Site, r.Sites, r.Avoid) {
+			barred = true
+			continue
 		}
 		unmet := r.Require.Unmet(g.Machine)
 		if unmet == "" {
@@ -118,11 +122,17 @@ func noNode(x *Reach, r *grid.Request, _ grid.Time) grid.Reason {
 			fastest = max(fastest, g.Performance)
 		}
 	}
+	where := ""
+	if barred {
+		where = " at the sites it allows"
+	}
 	switch {
 	case fastest > 0:
-		return reason(grid.NoNode, "no node has performance %v; the fastest that meets the requirements has %v", r.MinPerformance, fastest)
+		return reason(grid.NoNode, "no node%s has performance %v; the fastest that meets the requirements has %v", where, r.MinPerformance, fastest)
 	case lacks != "":
-		return reason(grid.NoNode, "no node of any site has what is required (%s)", lacks)
+		return reason(grid.NoNode, "no node of any site%s has what is required (%s)", strings.TrimPrefix(where, " at the sites"), lacks)
+	case barred:
+		return reason(grid.NoNode, "there are no nodes%s", where)
 	}
 	return grid.Reason{}
 }

@@ -6,6 +6,10 @@ import { colours } from "./paint.js";
 const ofStates = { waiting: 7, gathering: 7, trying: 7, placed: 4, running: 0, done: 2, failed: 5, abandoned: 5, withdrawn: 6 };
 const tintNames = { window: "window", user: "user", state: "state", vo: "VO" };
 
+// stateIn is the state in what a block says of an element of an array, "element 3, done"; "":
+// it says none.
+const stateIn = of => of?.startsWith("element ") ? of.split(", ")[1] ?? "" : "";
+
 export class Tints {
   by = "window"; #jobs = null; #of = ""; #index = new Map();
 
@@ -21,7 +25,8 @@ export class Tints {
   get index() {
     if (this.#jobs !== this.store.jobs || this.#of !== this.by) {
       [this.#jobs, this.#of] = [this.store.jobs, this.by];
-      const values = [...new Set(this.#jobs.filter(j => j.start !== undefined).map(j => j[this.by] ?? ""))].sort();
+      const those = this.#jobs.filter(j => j.start !== undefined).map(j => j[this.by] ?? ""), parts = this.by === "state" ? this.store.bars.parts.of ?? [] : [];
+      const values = [...new Set(those.concat(parts.map(stateIn).filter(Boolean)))].sort();
       this.#index = new Map(values.map((v, k) => [v, this.by === "state" ? ofStates[v] ?? 6 : k % colours]));
     }
     return this.#index;
@@ -31,7 +36,8 @@ export class Tints {
   of(bar) {
     const { bars } = this.store;
     if (this.by === "window") return bars.parts.window[bars.number[bar]] % colours;
-    return this.index.get(this.store.job(bar)?.[this.by] ?? "") ?? 6;
+    const own = this.by === "state" && stateIn(bars.parts.of?.[bars.number[bar]]);
+    return this.index.get(own || (this.store.job(bar)?.[this.by] ?? "")) ?? 6;
   }
 
   // legend is what each colour stands for; of more than most values the first.
