@@ -42,6 +42,23 @@ func (a *agent) ask(ctx context.Context, m agents.Message) (agents.Message, erro
 	return r, nil
 }
 
+// hand sends as ask does, behind what was handed in before; await waits for the answer.
+func (a *agent) hand(ctx context.Context, m agents.Message) (await func() (agents.Message, error), err error) {
+	answer, err := a.opt.Host.Hand(caller(ctx).ID(), a.opt.Agent, m)
+	if err != nil {
+		return nil, a.unanswered(err)
+	}
+	return func() (agents.Message, error) {
+		ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
+		defer cancel()
+		r, err := answer(ctx)
+		if err != nil {
+			return nil, a.unanswered(err)
+		}
+		return r, nil
+	}, nil
+}
+
 func (a *agent) unanswered(err error) error {
 	a.count.unanswered.Inc()
 	a.opt.Log.Warn().Err(err).Str("agent", string(a.opt.Agent)).Msg("no answer for a caller of the API")

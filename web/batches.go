@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,33 +105,36 @@ func (s *batches) handIn(ctx context.Context, b *api.Batch, jobs []grid.Job) (ap
 			answer.Jobs[i].Taken = true
 		}
 	}
-	places := make(chan struct{}, submitsAtOnce)
-	for _, wave := range waves(jobs) {
-		errs := make([]error, len(wave))
-		var group sync.WaitGroup
-		for n, i := range wave {
-			if answer.Jobs[i].Taken {
-				continue
-			}
-			places <- struct{}{}
-			group.Go(func() {
-				defer func() { <-places }()
-				errs[n] = s.handOne(ctx, &jobs[i], &answer.Jobs[i])
-			})
+	var group sync.WaitGroup
+	places, errs := make(chan struct{}, submitsAtOnce), make([]error, len(jobs)+1)
+	order := ordered(jobs)
+	for _, i := range order {
+		if answer.Jobs[i].Taken {
+			continue
 		}
-		group.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return answer, err
-			}
+		places <- struct{}{}
+		await, err := s.hand(ctx, agents.Submit{Job: jobs[i]})
+		if err != nil {
+			errs[len(jobs)] = err
+			break
+		}
+		group.Go(func() {
+			errs[i] = s.taken(ctx, &jobs[i], &answer.Jobs[i], await)
+			<-places
+		})
+	}
+	group.Wait()
+	for _, i := range order {
+		if answer.Jobs[i].Taken {
+			s.list.add(&jobs[i])
 		}
 	}
-	return answer, nil
+	return answer, cmp.Or(errs...)
 }
 
-// handOne sends one job to the broker.
-func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *api.JobTaken) error {
-	reply, err := s.ask(ctx, agents.Submit{Job: *j})
+// taken takes the broker's answer to the submission of one job.
+func (s *batches) taken(ctx context.Context, j *grid.Job, answer *api.JobTaken, await func() (agents.Message, error)) error {
+	reply, err := await()
 	if err != nil {
 		return err
 	}
@@ -141,9 +145,7 @@ func (s *batches) handOne(ctx context.Context, j *grid.Job, answer *api.JobTaken
 		}
 	}
 	answer.Reason = api.ReasonOf(r.Reason)
-	if answer.Taken = !r.Reason.Refused(); answer.Taken {
-		s.list.add(j)
-	} else {
+	if answer.Taken = !r.Reason.Refused(); !answer.Taken {
 		s.count.refused.WithLabelValues(string(r.Reason.Code)).Inc()
 	}
 	return nil
@@ -161,30 +163,15 @@ func (s *batches) conflict(ctx context.Context, j *grid.Job, why grid.Reason) (g
 	return why, err
 }
 
-// waves orders the indices of a batch's jobs so that each job is in a later wave than the
-// jobs that it depends on, because the broker must know those first.
-func waves(jobs []grid.Job) [][]int {
+// ordered are the indices of a batch's jobs in their order, but each behind those that it depends
+// on, because the broker must know those first.
+func ordered(jobs []grid.Job) []int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {
 		names[i], after[i] = jobs[i].Name, grid.Names(jobs[i].After)
 	}
 	order, _ := grid.InOrder(names, after)
-	wave := make(map[string]int, len(jobs))
-	var list [][]int
-	for _, i := range order {
-		w := 0
-		for _, name := range after[i] {
-			if at, here := wave[name]; here {
-				w = max(w, at+1)
-			}
-		}
-		wave[names[i]] = w
-		if w == len(list) {
-			list = append(list, nil)
-		}
-		list[w] = append(list[w], i)
-	}
-	return list
+	return order
 }
 
 // named gives the jobs that others come after by their identities, where people name them by

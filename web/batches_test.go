@@ -57,6 +57,34 @@ func TestSubmit_AJobHasAGoalAndAnUrgencyOfItsOwn(t *testing.T) {
 	}
 }
 
+// Jobs are listed in the order in which they stand in their batch; one that comes after a later
+// one follows that.
+func TestSubmit_JobsAreListedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := brokerAPI(t, world(t))
+	b := wave("batch-0001")
+	one := b.Jobs[0]
+	b.Jobs = nil
+	for _, name := range []string{"wide", "crash", "sweep", "next", "last"} {
+		j := one
+		if j.Name = name; name == "wide" {
+			j.After = []string{"sweep"}
+		}
+		b.Jobs = append(b.Jobs, j)
+	}
+	want := []string{"sweep", "wide", "crash", "next", "last"}
+	submit(t, s, ana, b)
+	var list api.JobList
+	call(t, s, ana, "GET", "/v1/jobs", nil, &list)
+	var got []string
+	for i := range slices.Backward(list.Jobs) { // the newest first
+		got = append(got, list.Jobs[i].Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+}
+
 func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -125,6 +125,12 @@ func (h *worldHost) Ask(ctx context.Context, from, to agents.ID, m agents.Messag
 	return p.answer, nil
 }
 
+// Hand has the answer at once.
+func (h *worldHost) Hand(from, to agents.ID, m agents.Message) (func(context.Context) (agents.Message, error), error) {
+	r, err := h.Ask(context.Background(), from, to, m)
+	return func(context.Context) (agents.Message, error) { return r, err }, nil
+}
+
 func (h *worldHost) View(_ context.Context, id agents.ID, f func(grid.Time, agents.Agent)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -193,6 +193,16 @@ type answer struct {
 // call asks from an address of its own, such as "user:ana#1f2e.17". An answer after the end
 // of ctx is dropped, though what it says holds: a caller that needs to know must ask again.
 func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {
+	await, err := h.Hand(from, to, m)
+	if err != nil {
+		return nil, err
+	}
+	return await(ctx)
+}
+
+// Hand puts a message into an agent's mailbox, behind those handed in before, and returns how to
+// wait for the answer, as Ask does. It must be called, once.
+func (h *Host) Hand(from, to agents.ID, m agents.Message) (await func(context.Context) (agents.Message, error), err error) {
 	l, err := h.taker(to)
 	if err != nil {
 		return nil, err
@@ -201,19 +211,22 @@ func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (a
 	if err != nil {
 		return nil, err
 	}
-	defer h.forget(id)
 	if err := l.hand(id, m, h.opt.Mailbox); err != nil {
+		h.forget(id)
 		return nil, err
 	}
-	select {
-	case r := <-a.reply:
-		if err := confirmed(to, r); err != nil {
-			return nil, err
+	return func(ctx context.Context) (agents.Message, error) {
+		defer h.forget(id)
+		select {
+		case r := <-a.reply:
+			if err := confirmed(to, r); err != nil {
+				return nil, err
+			}
+			return r.m, nil
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s has not answered %s: %w", to, m.Kind(), context.Cause(ctx))
 		}
-		return r.m, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s has not answered %s: %w", to, m.Kind(), context.Cause(ctx))
-	}
+	}, nil
 }
 
 // asker makes an address for one answer.
