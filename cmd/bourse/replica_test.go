@@ -147,8 +147,15 @@ func TestReplica_AFourthTakesThePlaceOfOneThatIsLost(t *testing.T) {
 
 	file, address, server := h.fourth(t, lost, testPort(37))
 	old := fmt.Sprint(lost + 1)
-	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", server); err != nil || !strings.Contains(out, address) || strings.Contains(out, h.name(lost)+" ") {
-		t.Fatalf("%v\n%s", err, out)
+	as := strings.NewReplacer("replace 3 4 ", "replace "+old+" 4 ", "https://four.example.org:7480", server, "four.example.org:7402", address)
+	for _, line := range cardLines(t, "Replica lost") {
+		if !strings.HasPrefix(line, "bourse replica") {
+			continue // that it is started again is drilled where its disk is not lost
+		}
+		out, exit := typed(t, as.Replace(line), filepath.Join(h.dir, federation.ContextFile))
+		if replaced := strings.Contains(line, "replace"); exit != 0 || strings.Contains(out, address) != replaced || strings.Contains(out, h.name(lost)+" ") == replaced {
+			t.Fatalf("%s: exit %d\n%s", line, exit, out)
+		}
 	}
 	if out, err := h.run(t, "replica", "replace", old, "4", "--address", address, "--api", server); err != nil {
 		t.Errorf("the same again: %v\n%s", err, out)

@@ -169,17 +169,47 @@ func signal(t *testing.T, pid int, s syscall.Signal) {
 	}
 }
 
-// blind kills a controller, and reads the alert: since the look before, looks have failed, and
-// none has succeeded.
+// blind kills a controller, reads the alert, and types what the card slurmctld down says: what
+// it says for a controller that stays down before that is started.
 func (r *slurmReload) blind() {
 	r.Helper()
 	if err := slurmClusters("kill", r.managers, "1"); err != nil {
 		r.Fatal(err)
 	}
 	r.holds("BourseClusterBlind", `bourse_cluster_looks_total{failed="yes"}`, `bourse_cluster_looks_total{failed="no"}`)
-	if err := slurmClusters("resume", r.managers, "1"); err != nil {
-		r.Fatal(err)
+	lines := cardLines(r.T, "slurmctld down")
+	if len(lines) != 6 {
+		r.Fatalf("the card has %d lines, want ping, status, start, sites, drain, resume: %q", len(lines), lines)
 	}
+	looked := `bourse_cluster_looks_total{failed="no"}`
+	before := r.counts("north")[looked]
+	for _, step := range []struct {
+		line, want string
+		exit       int
+	}{{lines[0], "DOWN", 1}, {lines[1], "", 0}, {lines[4], "north", 0}, {lines[2], "", 0}, {lines[3], "drained", 0}, {lines[5], "north", 0}} {
+		if said, exit := r.types(step.line); exit != step.exit || !strings.Contains(said, step.want) {
+			r.Errorf("%s: exit %d, want %d and %q\n%s", step.line, exit, step.exit, step.want, said)
+		}
+	}
+	eventually(r.T, 2*time.Minute, "the site has gone on by itself, and sells again", func() bool {
+		said, exit := r.types(lines[3])
+		return exit == 0 && !strings.Contains(said, "drained") && r.counts("north")[looked] > before
+	})
+}
+
+// types types a line of a card; the test is the manager of services at the controller's machine.
+func (r *slurmReload) types(line string) (said string, exit int) {
+	r.Helper()
+	switch {
+	case strings.HasPrefix(line, "systemctl status slurmctld"):
+		return "", 0
+	case strings.HasPrefix(line, "systemctl start slurmctld"):
+		if err := slurmClusters("resume", r.managers, "1"); err != nil {
+			r.Fatal(err)
+		}
+		return "", 0
+	}
+	return typed(r.T, line, r.context, "SLURM_CONF="+filepath.Join(r.managers, "c1/slurm.conf"))
 }
 
 // holds waits until of two counters of north, which an alert compares over a while, the first

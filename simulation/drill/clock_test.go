@@ -168,7 +168,9 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	if moves := f.shown(north, "leg-moved"); strings.Contains(moves, `"state":"running"`) || strings.Contains(moves, `"state":"settled"`) {
 		t.Errorf("it has started or settled a leg an hour before its time:\n%s", moves)
 	}
-	north.ahead(0)
+	w := newWalk(f)
+	w.played = map[string]func(){"tracking": func() {}, "makestep": func() { north.ahead(0) }}
+	w.typedOf("Clock wrong", 0)
 	north.ready()
 	eventually(t, patience, "readyz is well", func() bool { status, _ := server("/readyz"); return status == 200 })
 	f.place("after", 100, grid.Second, 60*time.Second)
@@ -180,8 +182,11 @@ func TestClock_ASiteThatStartsTwoHoursAheadWaits(t *testing.T) {
 	}
 	north.ahead(-time.Minute) // set back while it runs
 	f.holds("BourseClockAhead", north)
-	north.ahead(0)
+	w.typedOf("Clock wrong", 0)
 	eventually(t, patience, "its clock is right", func() bool { return !f.alert("BourseClockAhead", north) })
+	if out, exit := w.tries("bourse sites"); exit != 0 || !strings.Contains(out, "usable") || strings.Contains(out, "skewed") {
+		t.Errorf("its clock is right: exit %d\n%s", exit, out)
+	}
 	f.stop()
 	f.verify()
 }
@@ -256,15 +261,17 @@ func TestClock_AJournalOfAWrongClockIsBroughtBack(t *testing.T) {
 	if out, messages, exit := f.bourse("journal", "rebase", "--apply", north.journal()); exit != 1 || !strings.Contains(messages, "stop the process first") {
 		t.Errorf("a rebase under a process that runs: exit %d\n%s%s", exit, out, messages)
 	}
-	north.stop()
-	for _, args := range [][]string{{}, {"--apply"}} {
-		out, messages, exit := f.bourse(append([]string{"journal", "rebase", north.journal()}, args...)...)
-		if exit != 0 || !strings.Contains(out, "of job "+early.ID) && !strings.Contains(out, "before its window began; it stays so") {
-			t.Errorf("rebase %v: exit %d\n%s%s", args, exit, out, messages)
+	rebased := 0
+	for i, out := range newWalk(f).typedOf("Clock wrong", 1) {
+		if strings.Contains(out, "of job "+early.ID) || strings.Contains(out, "before its window began; it stays so") {
+			rebased++
+		} else if out != "" {
+			t.Errorf("line %d of the card: %s", i+1, out)
 		}
 	}
-	north.start()
-	north.ready()
+	if rebased != 2 {
+		t.Errorf("%d lines of the card tell of the leg that is settled, want 2", rebased)
+	}
 	eventually(t, 90*time.Second, "the broker takes the leg for lost", func() bool {
 		return strings.Contains(f.shown(f.broker, "leg-done"), `"code":"early"`)
 	})

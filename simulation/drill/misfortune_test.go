@@ -105,7 +105,8 @@ func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
 }
 
 // docs/FAILURES.md: with a full disk the process stops before it answers, the
-// others go on; once there is room it is started again and nothing is missing.
+// others go on; once there is room it is started again, as the card Disk full of
+// docs/RUNBOOK.md says, and nothing is missing.
 func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -138,8 +139,11 @@ func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
 	if out, err := exec.Command("mount", "-o", "remount,size=64m", disk).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	north.start()
-	north.ready()
+	if said := newWalk(f).typed("Disk full"); !strings.Contains(said, " 64M ") {
+		t.Errorf("df does not show the disk, which has room now:\n%s", said)
+	}
+	server := f.asks(north)
+	eventually(t, patience, "readyz is well", func() bool { status, _ := server("/readyz"); return status == 200 })
 	if f.alert("BourseDown", north) {
 		t.Error("north is back, and is called down")
 	}

@@ -228,7 +228,8 @@ func (d *succession) united() (leader *agent) {
 	return leader
 }
 
-// alerted has first one, then two of three replicas gone, and reads the alerts.
+// alerted has first one, then two of three replicas gone, reads the alerts, and types what the
+// card of docs/RUNBOOK.md says.
 func (d *succession) alerted() {
 	leader := d.united()
 	var others []*agent
@@ -237,18 +238,26 @@ func (d *succession) alerted() {
 			others = append(others, a)
 		}
 	}
+	w := newWalk(d.f)
+	card := w.cards["Replica lost"][0]
 	others[0].kill()
 	d.f.holds("BourseReplicaGone", leader)
+	if said := w.types("Replica lost", card[0]); strings.Count(said, "  no  ") != 1 {
+		d.f.t.Errorf("%s, and one of three is gone:\n%s", card[0], said)
+	}
 	if d.f.alert("BourseNobodyLeads", leader) {
 		d.f.t.Error("somebody leads, and nobody is said to")
 	}
 	leader.kill()
 	d.f.holds("BourseNobodyLeads", others[1])
-	for _, a := range []*agent{leader, others[0]} {
-		a.start()
+	if said, exit := w.tries(card[0]); exit != 1 || strings.Count(said, "  no  ") != 2 {
+		d.f.t.Errorf("%s, and two of three are gone: exit %d\n%s", card[0], exit, said)
 	}
-	for _, a := range []*agent{leader, others[0]} {
-		a.ready()
+	for _, a := range []*agent{leader, others[0]} { // each at its machine
+		w.services["bourse-broker"] = a
+		for _, line := range card[1:] {
+			w.types("Replica lost", line)
+		}
 	}
 	leader = d.united()
 	eventually(d.f.t, patience, "all are heard", func() bool { return !d.f.alert("BourseReplicaGone", leader) })

@@ -27,7 +27,7 @@ import (
 func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 	t.Parallel()
 	f := lay(t, plan{broker: "batch_size = 1\n", sites: threeSites()[:2]})
-	w := &walk{f: f, north: f.site("north"), cards: cards(t), walked: map[string]bool{}}
+	w := newWalk(f)
 	old := binary
 	if r := buildRelease(); r.shallow == "" && r.err == nil {
 		old = r.program
@@ -48,7 +48,7 @@ func TestRunbook_TheCommandsAsTheyStand(t *testing.T) {
 
 	w.typed("Upgrade")
 	w.typed("Rollback")
-	for _, line := range w.cards["Upgrade"] {
+	for _, line := range slices.Concat(w.cards["Upgrade"]...) {
 		if strings.HasPrefix(line, "apt") || strings.HasPrefix(line, "systemctl") { // the copy is there
 			w.types("Upgrade", line)
 		}
@@ -96,7 +96,7 @@ func (w *walk) refusedFile() {
 		f.t.Errorf("a file without the nodes of a leg: exit %d, %s", exit, said)
 	}
 	f.holds("BourseFileRefused", a)
-	for _, line := range w.cards["File refused"] {
+	for _, line := range slices.Concat(w.cards["File refused"]...) {
 		if !strings.Contains(line, "--force") { // which takenByForce types
 			want, status := "promised to legs (", 2
 			if strings.Contains(line, "--dry-run") {
@@ -194,15 +194,20 @@ func (w *walk) tooMany() {
 type walk struct {
 	f      *federation
 	north  *agent
-	job    string // that JOB stands for
-	cards  map[string][]string
+	job    string                // that JOB stands for
+	cards  map[string][][]string // lines, by card and by what stands together
 	walked map[string]bool
 
 	packages map[string]string // the program that apt puts in place, by its flag
+	services map[string]*agent // that systemctl knows
+	played   map[string]func() // what chronyc does, by its word
 }
 
-// notHere are the commands of cards that need what a test has not: clocks, Slurm.
-var notHere = []string{"chronyc", "scontrol"}
+func newWalk(f *federation) *walk {
+	f.t.Helper()
+	north := f.site("north")
+	return &walk{f: f, north: north, cards: cards(f.t), walked: map[string]bool{}, services: map[string]*agent{"bourse-site": north}}
+}
 
 // typed types what a card says, in the folder that has the authority, and returns what was
 // said. Where the card says systemctl, the test is the manager of services, and where it says apt,
@@ -215,7 +220,7 @@ func (w *walk) typed(card string) string {
 		w.f.t.Errorf("docs/RUNBOOK.md has no commands under %q", card)
 	}
 	var said strings.Builder
-	for _, line := range w.cards[card] {
+	for _, line := range slices.Concat(w.cards[card]...) {
 		if strings.Contains(line, "--undo") {
 			w.f.holds("BourseSiteLost", w.f.broker)
 			w.north.start()
@@ -229,24 +234,45 @@ func (w *walk) typed(card string) string {
 	return said.String()
 }
 
+// typedOf types the n-th of what stands together on a card, from 0 on, and returns what each
+// line has said.
+func (w *walk) typedOf(card string, n int) (said []string) {
+	w.f.t.Helper()
+	if len(w.cards[card]) <= n {
+		w.f.t.Fatalf("docs/RUNBOOK.md has %d blocks of commands under %q", len(w.cards[card]), card)
+	}
+	for _, line := range w.cards[card][n] {
+		said = append(said, w.types(card, line))
+	}
+	return said
+}
+
 // types types one line of a card.
 func (w *walk) types(card, line string) string {
 	w.f.t.Helper()
-	a := w.north
 	switch word := strings.Fields(line); {
-	case slices.Contains(notHere, word[0]):
+	case word[0] == "chronyc":
+		play, ok := w.played[word[1]]
+		if !ok {
+			w.f.t.Fatalf("%s: nobody knows how to type %q", card, line)
+		}
+		play()
 		return ""
 	case word[0] == "apt":
 		flag := ""
 		if slices.Contains(word, "--allow-downgrades") {
 			flag = "--allow-downgrades"
 		}
-		a.program = w.packages[flag]
+		w.north.program = w.packages[flag]
 		return ""
 	case word[0] == "journalctl":
-		return a.tail(50)
+		return w.north.tail(50)
 	case word[0] == "systemctl":
-		if len(word) < 3 || word[2] != "bourse-site" || !slices.Contains([]string{"stop", "start", "restart"}, word[1]) {
+		var a *agent
+		if len(word) > 2 {
+			a = w.services[word[2]]
+		}
+		if a == nil || !slices.Contains([]string{"stop", "start", "restart"}, word[1]) {
 			w.f.t.Fatalf("%s: nobody knows how to type %q", card, line)
 		}
 		if word[1] != "start" && a.running() {
@@ -281,12 +307,12 @@ func (w *walk) tries(line string) (said string, exit int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// cards are the commands of the runbook, by card.
-func cards(t *testing.T) map[string][]string {
+// cards are the commands of the runbook, by card and block.
+func cards(t *testing.T) map[string][][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/RUNBOOK.md")
 	must(t, err)
-	list := map[string][]string{}
+	list := map[string][][]string{}
 	card, code := "", false
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -295,9 +321,12 @@ func cards(t *testing.T) map[string][]string {
 		}
 		switch {
 		case strings.HasPrefix(line, "```"):
-			code = !code
+			if code = !code; code {
+				list[card] = append(list[card], nil)
+			}
 		case code && line != "":
-			list[card] = append(list[card], line)
+			last := len(list[card]) - 1
+			list[card][last] = append(list[card][last], line)
 		}
 	}
 	return list
