@@ -120,7 +120,7 @@ func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.
 	if err != nil {
 		return behind{}, failure.Of(err)
 	}
-	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(localNodes(cfg.Groups)...), Supervisor: []string{binary, o.Supervisor},
+	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Site: cfg.Name, Nodes: slices.Concat(localNodes(cfg.Groups)...), Supervisor: []string{binary, o.Supervisor},
 		Keep: lasting(cfg.Cluster.Keep),
 		Warn: func(words string) { p.log.Error().Msg(words) },
 		Now:  func() grid.Time { return p.host.Now() }})

@@ -150,6 +150,33 @@ func TestDocs_SayWhatEachPackageIs(t *testing.T) {
 	}
 }
 
+// The package that the runbook installs has the name under which it is built.
+func TestDocs_PackagesAreNamedAsTheyAreBuilt(t *testing.T) {
+	t.Parallel()
+	built, err := os.ReadFile(".goreleaser.yaml")
+	card, err2 := os.ReadFile("docs/RUNBOOK.md")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if !strings.Contains(string(built), `file_name_template: "{{ .ConventionalFileName }}"`) {
+		t.Error("packages are named in another way: the cards Upgrade and Rollback must follow")
+	}
+	named := 0
+	for line := range strings.Lines(string(card)) {
+		if strings.HasPrefix(line, "apt install") {
+			if named++; !debian.MatchString(strings.TrimSpace(line)) {
+				t.Errorf("a package for Debian is not called so: %s", line)
+			}
+		}
+	}
+	if named < 2 {
+		t.Errorf("the cards install %d packages", named)
+	}
+}
+
+// debian is the name that Debian's packages have by convention.
+var debian = regexp.MustCompile(`\./bourse_\d+\.\d+\.\d+_amd64\.deb$`)
+
 // Every citation of the glossary has its source, and every source is cited.
 func TestDocs_GlossaryCitesItsSources(t *testing.T) {
 	t.Parallel()

@@ -72,8 +72,8 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	s := brokerAPI(t, h, func(o *Options) {
 		o.Identify, o.VOs = operator, func() []string { return []string{"atlas"} }
 	})
-	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("wave"), job("wide"), job("huge")}}
-	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
+	b := api.Batch{ID: "batch-0001", Jobs: []api.JobRequest{job("huge"), job("wave"), job("wide")}} // huge comes before the sites are known
+	b.Jobs[0].Nodes, b.Jobs[2].Nodes = 2400, 24
 	submit(t, s, olga, b)
 	h.pass(grid.Second)
 	text := browser(t, s, "abandoned", "broker")

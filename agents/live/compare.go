@@ -306,7 +306,7 @@ func (s *situation) judge() (kind string, why error) {
 	case len(with) > 0:
 		return undecided, nil
 	case s.passed > 0 && s.waited < s.long:
-		return cutOff, fmt.Errorf("nobody has answered what time it is. By this machine's clock (%s) %s that were sold have passed since the journal's last fact (%s), without having begun here: "+
+		return cutOff, fmt.Errorf("nobody has answered what time it is. By this machine's clock (%s) %s passed since the journal's last fact (%s), without having begun here: "+
 			"if the clock is ahead, all of them are lost as soon as the agents begin. They begin once somebody agrees with the clock, or in %s. If the clock is right, wait = \"0s\" in [clock] has them begin at the next start of the process",
 			stamp(s.now), grid.Count(s.passed, "window"), stamp(s.latest.At), (s.long - s.waited).Round(time.Second))
 	}

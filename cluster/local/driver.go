@@ -26,6 +26,9 @@ type Config struct {
 	// Folder has a folder for each piece of work; it is made if it is missing. Every
 	// account as which work runs must be able to pass through the folders above it.
 	Folder string
+	// Site is whose work it is: looks show no other, so that nothing of another site is taken for
+	// a stranger's and ended, whatever folder its file names. "": they show all.
+	Site string
 	// Nodes are the names of the nodes, each once.
 	Nodes []string
 	// Supervisor is the program, with its arguments, that is started for each piece of work,

@@ -34,6 +34,26 @@ func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {
 	}
 }
 
+// A site does not see the work of another in its folder, so it ends none of it, whatever its file
+// says; its own it sees.
+func TestDriver_ShowsNoWorkOfAnotherSite(t *testing.T) {
+	m := newMachine(t)
+	m.runs(m.order("bourse.1", "sleep", "1000")) // of site north
+	for site, want := range map[string]bool{"south": false, "north": true} {
+		c := m.cfg
+		c.Site = site
+		d, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := d.look(now())
+		if err != nil || (len(l.Jobs) == 1) != want {
+			t.Errorf("%s sees %+v, %v", site, l, err)
+		}
+	}
+	m.ends("bourse.1")
+}
+
 // The site's process is killed: the work goes on, and the next life finds it and its
 // end.
 func TestDriver_WorkOutlivesTheSitesProcess(t *testing.T) {

@@ -24,7 +24,7 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 	known := d.known
 	d.known = make(map[string]*shown, len(known))
 	for _, name := range d.names() {
-		job, left, err := d.recall(known, name).job(d.work(name))
+		job, left, err := d.recall(known, name).job(d.work(name), d.cfg.Site)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 		}
 	}
 	for _, name := range d.aside.list(time.Now()) {
-		if job, _, err := d.recall(known, name).job(work(d.ended(name))); err == nil && job != nil {
+		if job, _, err := d.recall(known, name).job(work(d.ended(name)), d.cfg.Site); err == nil && job != nil {
 			l.Jobs = append(l.Jobs, *job)
 		}
 	}
@@ -96,9 +96,9 @@ func (d *Driver) recall(before map[string]*shown, name string) *shown {
 	return x
 }
 
-// job is how a look shows a piece of work; nil if it does not. left: it runs on though it is
-// killed again and again.
-func (x *shown) job(w work) (j *grid.ManagedJob, left bool, err error) {
+// job is how a look of a site shows a piece of work; nil if it does not. left: it runs on though
+// it is killed again and again.
+func (x *shown) job(w work, site string) (j *grid.ManagedJob, left bool, err error) {
 	if x.over != nil {
 		again := *x.over
 		return &again, false, nil
@@ -117,6 +117,9 @@ func (x *shown) job(w work) (j *grid.ManagedJob, left bool, err error) {
 		x.order.Work, x.order.Run = grid.Handover{}, nil // which no look shows
 	}
 	o := x.order
+	if site != "" && o.Site != site {
+		return nil, false, nil
+	}
 	j = &grid.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: grid.ManagedRunning,
 		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: grid.Time(o.End).Sub(o.Start), Submit: o.At, Start: grid.Time(s.claim.At), End: grid.Time(o.End)}
 	if r := s.result; r != nil {

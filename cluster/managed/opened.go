@@ -190,7 +190,7 @@ func (b *Backend) numbered(e *entry) {
 }
 
 // taking says what of others is on a node.
-var taking = map[owner]string{running: "has a job of others", foreign: "has a reservation of others", outage: "is not up"}
+var taking = [...]string{running: "has a job of others", foreign: "has a reservation of others", outage: "is not up"}
 
 // lockAlone makes a lock of a reservation in a group that divides its nodes. Managers let such
 // reservations overlap others, so it counts only if a look that is newer shows nothing of

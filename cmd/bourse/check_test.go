@@ -115,3 +115,35 @@ func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A file that a start would refuse because the journal beside it is another's is refused by check
+// too, a site's and a broker's; journals that cannot be looked at are a warning.
+func TestCheck_TheFileOfAnotherAgent(t *testing.T) {
+	t.Parallel()
+	const rest = "[listen]\naddress = \"127.0.0.1:7400\"\n[gossip]\naddress = \"127.0.0.1:7401\"\nvo = \"vo1\"\n[tls]\nplain = true\n"
+	for kept, text := range map[string]string{
+		"site-east":  "name = \"north\"\n[[group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n" + rest,
+		"broker-vo2": "[broker]\nname = \"vo1\"\nbudget = 5.0\ncycle = \"1h\"\nhorizon = \"1d\"\n" + rest,
+	} {
+		dir := t.TempDir()
+		file, journal := filepath.Join(dir, "agent.toml"), filepath.Join(dir, "journal")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(journal, kept), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := runCommand(t.Context(), "check", file); exitCode(err) != 2 || !strings.Contains(err.Error(), "give it a journal.dir of its own") {
+			t.Errorf("%s: %v", kept, err)
+		}
+		if err := os.RemoveAll(journal); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(journal, nil, 0o600); err != nil { // no folder
+			t.Fatal(err)
+		}
+		if _, said, err := runCommand(t.Context(), "check", file); err != nil || !strings.Contains(said, "warning: the journals were not looked at") {
+			t.Errorf("%s: %v, %s", kept, err, said)
+		}
+	}
+}

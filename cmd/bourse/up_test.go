@@ -281,9 +281,9 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	if err != nil || !strings.Contains(out, "5 journals") || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	change(t, members[1].File, "nodes = 64", "nodes = 63") // verify takes the sizes from the sites' files
-	if out, _, err := runCommand(t.Context(), "journal", "verify", dir); exitCode(err) != 1 || !strings.Contains(out, "I1 ") {
-		t.Errorf("with a node less: exit %d\n%s", exitCode(err), out)
+	change(t, members[1].File, "nodes = 64", "nodes = 63") // the sizes are those on record, whatever a file says by now
+	if out, _, err := runCommand(t.Context(), "journal", "verify", dir); err != nil || !strings.Contains(out, "no invariant is broken") {
+		t.Errorf("with a node less in the file: exit %d\n%s", exitCode(err), out)
 	}
 	change(t, members[1].File, "nodes = 63", "nodes = 64")
 	startUp(t, dir)

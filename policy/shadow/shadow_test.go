@@ -33,7 +33,8 @@ func newJob(id int64, submit grid.Time, nodes int, limit, run grid.Duration) slu
 	return slurm.Job{ID: id, Array: id, Submit: submit, QOS: -1, Assoc: -1, Reservation: -1, Nodes: nodes, CPUs: nodes, Limit: limit, Run: run, Started: grid.Never}
 }
 
-// recorded is a day of eight nodes that are wanted by more than they hold, as Slurm ran it.
+// recorded is a day of eight nodes that are wanted by more than they hold, as the twin of Slurm runs them: a
+// recording of a real controller is in the test of the command.
 func recorded(t *testing.T) (*slurm.Config, []string, []slurm.Job) {
 	t.Helper()
 	c, names := cluster(8)

@@ -206,7 +206,7 @@ func TestClock_ASiteThatStartsCutOffKeepsWhatItHasSold(t *testing.T) {
 	north.ahead(2 * time.Hour)
 	north.start()
 	eventually(t, patience, "north says what is at stake", func() bool {
-		return north.said("the agents wait", "1 windows that were sold have passed", "wait = ")
+		return north.said("the agents wait", "1 window passed since the journal", "wait = ")
 	})
 	if moves := f.shown(north, "leg-moved"); strings.Contains(moves, `"state":"running"`) || strings.Contains(moves, `"state":"lost"`) {
 		t.Errorf("it has acted by that clock:\n%s", moves)

@@ -19,24 +19,28 @@ const (
 
 // published are the figures of "Co-start without rights": begun by 24 h and by 72 h, idle on average
 // and at worst; NaN: none.
-var published = map[string][4]float64{
-	ceiling:          {73, 94, none, none},
-	waits:            {61, 88, 326, 4181},
-	alone:            {47, 64, 0.3, 3},
-	rulesOf(50_000):  {51, 70, 2, 4.7},
-	rulesOf(20_000):  {36, 50, 0.5, 1.8},
-	rulesOf(100_000): {53, 71, 4.4, 9.7},
-	rulesOf(200_000): {53, 71, 9, 20},
-	rulesOf(500_000): {52, 70, 22, 50},
+func published() map[string][4]float64 {
+	return map[string][4]float64{
+		ceiling:          {73, 94, none, none},
+		waits:            {61, 88, 326, 4181},
+		alone:            {47, 64, 0.3, 3},
+		rulesOf(50_000):  {51, 70, 2, 4.7},
+		rulesOf(20_000):  {36, 50, 0.5, 1.8},
+		rulesOf(100_000): {53, 71, 4.4, 9.7},
+		rulesOf(200_000): {53, 71, 9, 20},
+		rulesOf(500_000): {52, 70, 22, 50},
+	}
 }
 
 var none = math.NaN()
 
 // cells are its figures for two clusters and 5 %, by load and by the largest share of a cluster.
-var cells = map[float64][4][2]float64{
-	0.7: {{95, 100}, {94, 100}, {82, 96}, {70, 92}},
-	0.8: {{88, 100}, {69, 91}, {55, 77}, {43, 65}},
-	0.9: {{43, 64}, {28, 45}, {18, 35}, {4, 14}},
+func cells() map[float64][4][2]float64 {
+	return map[float64][4][2]float64{
+		0.7: {{95, 100}, {94, 100}, {82, 96}, {70, 92}},
+		0.8: {{88, 100}, {69, 91}, {55, 77}, {43, 65}},
+		0.9: {{43, 64}, {28, 45}, {18, 35}, {4, 14}},
+	}
 }
 
 var shares = [4]struct {
@@ -55,7 +59,7 @@ func rows(opt *Options, list []*job, ways []strategy, out [][]outcome) (rows []e
 		for k := range out {
 			column[k] = out[k][w]
 		}
-		claims, known := published[way.name]
+		claims, known := published()[way.name]
 		if !known {
 			claims = [4]float64{none, none, none, none}
 		}
@@ -90,7 +94,7 @@ func byCell(opt *Options, list []*job, column []outcome) (rows []evidence.Row) {
 				continue
 			}
 			claim := [2]float64{none, none}
-			if c, ok := cells[load]; ok {
+			if c, ok := cells()[load]; ok {
 				claim = c[s]
 			}
 			where := fmt.Sprintf("%s, two clusters at %g, to %s of one", rulesOf(usual), load, shares[s].name)

@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/process"
+	"github.com/bourse-grid/bourse/process/failure"
 
 	"github.com/spf13/cobra"
 )
@@ -75,17 +76,34 @@ missing; if something is missing, the exit status is 1.`,
 	return cmd
 }
 
+// told returns an error of a file, and warns of one of the disk that its journals are on.
+func told(cmd *cobra.Command, err error) error {
+	if !failure.Is(err) {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "warning: the journals were not looked at: %v\n", err)
+	return nil
+}
+
 // promised refuses the file of a site's process that takes away what the site has promised. If
 // its journals cannot be read, that is a warning.
 func promised(cmd *cobra.Command, file string, found *configs.Checked) error {
-	if found.Kind != kinds.SiteProcess {
+	switch found.Kind {
+	case kinds.BrokerProcess:
+		cfg, err := configs.ReadBrokerProcess(file)
+		if err != nil || cfg.Replica.Number > 0 {
+			return err
+		}
+		return told(cmd, process.Strange(file, &cfg.Process, "broker", cfg.Name))
+	case kinds.SiteProcess:
+	default:
 		return nil
 	}
 	cfg, err := configs.ReadSiteProcess(file)
 	if err != nil {
 		return err
 	}
-	if err := process.Strange(file, &cfg.Process, "site", cfg.Name); err != nil {
+	if err := told(cmd, process.Strange(file, &cfg.Process, "site", cfg.Name)); err != nil {
 		return err
 	}
 	looked, err := process.Promised(cfg)

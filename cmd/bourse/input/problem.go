@@ -139,7 +139,7 @@ func (p *Problem) addJob(o *object) error {
 	if o.has("deadline") {
 		o.value("deadline", "", func(v string) (err error) { r.Deadline, err = grid.ParseTime(v); return })
 	}
-	if r.Portion.Slices = o.slices("slices"); r.Portion.Slices > 0 && composed && o.err == nil {
+	if job.Portion.Slices = o.slices("slices"); job.Portion.Slices > 0 && composed && o.err == nil {
 		o.err = fmt.Errorf("%s.slices: stands beside parts, which take whole nodes; leave it out", o.path)
 	}
 	r.Together, r.Apart = o.flag("together"), o.flag("apart")
