@@ -33,13 +33,11 @@ func (a *agent) view(ctx context.Context, f func(grid.Time, agents.Agent)) error
 // ask sends the agent a message in the caller's name. An error is the problem to answer
 // with.
 func (a *agent) ask(ctx context.Context, m agents.Message) (agents.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
-	defer cancel()
-	r, err := a.opt.Host.Ask(ctx, caller(ctx).ID(), a.opt.Agent, m)
+	await, err := a.hand(ctx, m)
 	if err != nil {
-		return nil, a.unanswered(err)
+		return nil, err
 	}
-	return r, nil
+	return await()
 }
 
 // hand sends as ask does, behind what was handed in before; await waits for the answer.

@@ -163,8 +163,7 @@ func (s *batches) conflict(ctx context.Context, j *grid.Job, why grid.Reason) (g
 	return why, err
 }
 
-// ordered are the indices of a batch's jobs in their order, but each behind those that it depends
-// on, because the broker must know those first.
+// ordered are a batch's jobs by index, each behind those that the broker must know before it.
 func ordered(jobs []grid.Job) []int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {

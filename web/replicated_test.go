@@ -250,6 +250,12 @@ func (h *groupHost) Ask(ctx context.Context, from, to agents.ID, m agents.Messag
 	return agents.ReplicaReplaced{Group: r.Group, Out: r.Out, In: r.In, Reason: h.answer}, nil
 }
 
+// Hand has the answer at once.
+func (h *groupHost) Hand(from, to agents.ID, m agents.Message) (func(context.Context) (agents.Message, error), error) {
+	r, err := h.Ask(context.Background(), from, to, m)
+	return func(context.Context) (agents.Message, error) { return r, err }, nil
+}
+
 // One that was the leader, and has not noticed that another one is, does not say of a job
 // that it does not exist: the other one may have taken it.
 func TestReplicated_WhoLeadsNoMoreDeniesNothing(t *testing.T) {

@@ -27,8 +27,7 @@ type Host interface {
 	// Ask sends a message to an agent and waits for the answer, which comes when the facts
 	// behind it are durable.
 	Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error)
-	// Hand sends a message behind those handed in before; await waits for the answer, and must
-	// be called.
+	// Hand sends a message behind those before it; await waits for the answer, and must be called.
 	Hand(from, to agents.ID, m agents.Message) (await func(context.Context) (agents.Message, error), err error)
 	// View calls f between two steps of the agent. f must be quick and keep nothing.
 	View(ctx context.Context, id agents.ID, f func(now grid.Time, a agents.Agent)) error
