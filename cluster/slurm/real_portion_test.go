@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,7 +61,10 @@ func TestReal_APartBesideAJobFromOutsideIsRefused(t *testing.T) {
 	r := newReal(t, 2)
 	job := r.hand("sbatch", "--parsable", "--nodelist=c2n8", "--gres=gpu:1", "--time=30", "--output=/dev/null", "--wrap=sleep 600", "--chdir=/")
 	defer func() { r.hand("scancel", job) }()
-	r.until("the job runs", func() bool { return r.hand("squeue", "-h", "-j", job, "-o", "%T") == "RUNNING" })
+	r.until("the job runs", func() bool { // another test restarts the controller
+		out, err := r.d.c.Run(context.Background(), "squeue", "-h", "-j", job, "-o", "%T")
+		return err == nil && strings.TrimSpace(string(out)) == "RUNNING"
+	})
 	m := r.window(time.Minute, time.Minute, 8)
 	m.Part = grid.LegPart{Slices: 2, Of: 8, GPUs: 2}
 	r.mustDeny(agents.Reserve, m, grid.Busy, "busy")
