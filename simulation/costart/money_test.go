@@ -117,7 +117,10 @@ func TestI8_FindsWhatIsWronglyPaidForPilots(t *testing.T) {
 	}{
 		"twice in one fact": {"a second time", changed(func(g *facts.Gathered) { g.Idled = append(g.Idled, g.Idled...) })},
 		"twice in two":      {"a second time", slices.Insert(again, at+1, agents.Fact(is))},
-		"too dear":          {"are posted", changed(func(g *facts.Gathered) { g.Idled[0].Posted += grid.Credit / 100 })},
+		"too dear": {"are posted", changed(func(g *facts.Gathered) {
+			p := &g.Idled[0]
+			p.Posted = grid.Cost(g.State.Parts[p.Pilot.Leg%grid.MaxParts].Price, grid.Duration(p.Idle)*grid.Second) + 1
+		})},
 		"more than is there": {"were set aside", changed(func(g *facts.Gathered) {
 			g.Idled[0].Idle, g.Idled[0].Posted = 1_000_000, 200*grid.Credit
 		})},
