@@ -98,33 +98,31 @@ func TestNode_TheEarlierOfTwoBrokersIsSuperseded(t *testing.T) {
 
 // A process with an agent's certificate tells peers, and another process of its own name,
 // which life it is. A process with anybody else's certificate is not believed.
-func TestGuard_SaysWhichLifeItIs(t *testing.T) {
-	t.Parallel()
-	v := newTown(t)
+func saysWhichLifeItIs(v *town) {
 	v.guard.life.Store(77)
 	guard := func(role certificate.Role, name string) *Guard {
 		g, err := NewGuard(GuardOptions{Store: v.member(role, name), Log: zerolog.Nop()})
 		if err != nil {
-			t.Fatal(err)
+			v.Fatal(err)
 		}
 		return g
 	}
 	broker, twin := guard(certificate.Broker, "vo1"), guard(certificate.Site, "north")
-	foreign, err := certificate.Init(filepath.Join(t.TempDir(), "other"), "cms", certificate.InitOptions{})
+	foreign, err := certificate.Init(filepath.Join(v.TempDir(), "other"), "cms", certificate.InitOptions{})
 	if err != nil {
-		t.Fatal(err)
+		v.Fatal(err)
 	}
 	issued, err := foreign.Issue(certificate.Request{Role: certificate.Broker, Name: "vo1", Hosts: []string{"127.0.0.1"}})
 	if err != nil {
-		t.Fatal(err)
+		v.Fatal(err)
 	}
 	store, err := certificate.Load(issued.Files, certificate.Options{})
 	if err != nil {
-		t.Fatal(err)
+		v.Fatal(err)
 	}
 	stranger, err := NewGuard(GuardOptions{Store: store, Log: zerolog.Nop()})
 	if err != nil {
-		t.Fatal(err)
+		v.Fatal(err)
 	}
 	for _, c := range []struct {
 		what string
@@ -138,11 +136,11 @@ func TestGuard_SaysWhichLifeItIs(t *testing.T) {
 		{"another role", broker, "broker:vo1", "where a broker is meant"},
 		{"another VO", stranger, "site:north", "no authority trusted here"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(v.Context(), patience)
 		life, err := c.by.call(ctx, members.Member{Agent: c.to, Address: v.carrier.address()})
 		cancel()
 		if c.want == "" && (err != nil || life != 77) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: life %d, %v", c.what, life, err)
+			v.Errorf("%s: life %d, %v", c.what, life, err)
 		}
 	}
 }

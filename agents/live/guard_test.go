@@ -210,8 +210,8 @@ func (v *town) works() {
 	_ = s.CloseSend()
 }
 
-// One remote serves all of these: Proto.Actor's start is not made for a second
-// one in a process.
+// One remote serves all of these: Proto.Actor's start sets the log of gRPC for the whole
+// process, which the remotes already there are using. So no other test starts one here.
 func TestGuard_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	v := newTown(t)
@@ -221,6 +221,7 @@ func TestGuard_OverTheNetwork(t *testing.T) {
 	}{
 		{"HostileMembersAreRefusedWithALineAtBothEnds", hostileMembers},
 		{"NobodyElseGetsIn", strangers},
+		{"ItSaysWhichLifeItIs", saysWhichLifeItIs},
 		{"CallsThatAgentsDoNotMake", otherCalls},
 		{"MessagesAboveTheBound", largeMessages},
 		{"AFloodCostsItsSenderOnly", flood},
