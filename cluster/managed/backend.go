@@ -41,7 +41,8 @@ type Backend struct {
 	asOf  grid.Time  // it shows what was there then, or later
 	until grid.Time  // and not later than this
 
-	pilots pilots // of a cluster whose nodes are had by them
+	pilots    pilots // of a cluster whose nodes are had by them
+	forecasts forecasts
 
 	number int32 // of the last node that was opened
 
@@ -79,8 +80,14 @@ func New(cfg Config) *Backend {
 	if err := cfg.check(); err != nil {
 		panic("cluster/managed: " + err.Error())
 	}
-	return &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
+	b := &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
+	for i := range cfg.Groups {
+		if cfg.Oracle != nil {
+			b.forecasts.oracles = append(b.forecasts.oracles, cfg.Oracle(cfg.Groups[i].Name))
+		}
+	}
+	return b
 }
 
 // Counts says what the reconciler has done in this life.

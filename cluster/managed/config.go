@@ -35,7 +35,9 @@ type Config struct {
 	Partitions []string
 	Keep       grid.Duration   // how long the driver keeps the files of work after its end; 0: that is not said
 	Policy     backfill.Policy // by which the local queue is planned
-	Limits     Limits
+	// Oracle makes what forecasts the queue of a group of that name; nil: nobody forecasts.
+	Oracle func(group string) Oracle
+	Limits Limits
 }
 
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a

@@ -286,6 +286,7 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	b.look, b.asOf, b.until, b.longest = m.Look, asOf, now, b.cfg.longestOf(m.Look)
 	b.version++
 	b.judge()
+	b.follow(now)
 	b.answerAboutPilots(now, grid.Reason{})
 }
 
