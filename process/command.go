@@ -80,7 +80,6 @@ func drivenNodes(p *process, d *command.Driver, cfg *configs.SiteProcess, agent 
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
-	c.Prompt = true // a driver remembers nothing
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, prefix
 	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
 		c.Pilots = cfg.Cluster.MaxPilots
