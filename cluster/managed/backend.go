@@ -41,7 +41,8 @@ type Backend struct {
 	asOf  grid.Time  // it shows what was there then, or later
 	until grid.Time  // and not later than this
 
-	pilots pilots // of a cluster whose nodes are had by them
+	pilots    pilots // of a cluster whose nodes are had by them
+	forecasts forecasts
 
 	number int32 // of the last node that was opened
 
@@ -82,6 +83,11 @@ func New(cfg Config) *Backend {
 	b := &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
 	b.pilots = pilots{cfg: &b.cfg, by: b}
+	for i := range cfg.Groups {
+		if cfg.Oracle != nil {
+			b.forecasts.oracles = append(b.forecasts.oracles, cfg.Oracle(cfg.Groups[i].Name))
+		}
+	}
 	return b
 }
 
