@@ -123,9 +123,11 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
-		if why := b.placeInPilot(now, e, m.Pilot); why.Refused() {
+		nodes, why := b.pilots.room(m.Pilot, m.Leg, what)
+		if why.Refused() {
 			return why
 		}
+		e.in, e.nodes = b.name(m.Pilot), nodes
 	} else if e.nodes = b.choose(now, b.occupancy(now), what); e.nodes == nil {
 		if b.choose(now, b.offered(now), what) != nil {
 			b.dirty = true
@@ -277,7 +279,7 @@ func (b *Backend) lock(e *entry) {
 	b.numbered(e)
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	f := facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilotIn(e)}
+	f := facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilots.named(e.in)}
 	b.record(f)
 	b.pilots.serves(&f)
 }
