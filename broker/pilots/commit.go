@@ -121,6 +121,8 @@ func Unsound(j *grid.Job) grid.Reason {
 			return grid.Because(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
 		case p.Length != j.Parts[0].Length || p.Offset != 0:
 			return grid.Because(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
+		case p.AsksMore() != "":
+			return grid.Because(grid.Invalid, "gather: %s of part %s %s", p.AsksMore(), p.Name, grid.NodesAlone)
 		}
 		had = append(had, p.Sites[0])
 	}

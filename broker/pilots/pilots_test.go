@@ -1,6 +1,7 @@
 package pilots
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -27,4 +28,32 @@ func named() *job {
 	}
 	x.take(0, agents.Pilots{Group: "main", Pilots: []agents.PilotIs{over(7, 0, 0), over(7, 0, 0), over(7, 0, 1), over(7, 1, 0), over(8, 0, 2)}})
 	return x
+}
+
+// A part asks its site for nodes alone: by a batch file, by the API and by a broker's own intake
+// the same is refused.
+func TestUnsound_APartThatAsksForMoreThanNodes(t *testing.T) {
+	t.Parallel()
+	job := func(change func(*grid.JobPart)) *grid.Job {
+		j := &grid.Job{Gather: &grid.Gather{Waste: 50_000, Deadline: grid.Day}}
+		for _, site := range []string{"north", "south"} {
+			j.Parts = append(j.Parts, grid.JobPart{Name: site, Nodes: 4, Length: grid.Hour, MinPerformance: grid.Unit, Sites: []string{site}})
+		}
+		change(&j.Parts[1])
+		return j
+	}
+	if r := Unsound(job(func(*grid.JobPart) {})); r.Refused() {
+		t.Fatal(r)
+	}
+	for key, change := range map[string]func(*grid.JobPart){
+		"min_performance": func(p *grid.JobPart) { p.MinPerformance = 2 * grid.Unit },
+		"require":         func(p *grid.JobPart) { p.Require.GPUs = 1 },
+		"cores_per_node":  func(p *grid.JobPart) { p.Portion.Cores = 4 },
+		"gpus_per_node":   func(p *grid.JobPart) { p.Portion.GPUs = 1 },
+		"memory_per_node": func(p *grid.JobPart) { p.Portion.Memory = 1 << 30 },
+	} {
+		if r := Unsound(job(change)); r.Code != grid.Invalid || !strings.Contains(r.Detail, key+" of part south "+grid.NodesAlone) {
+			t.Errorf("%s: %v", key, r)
+		}
+	}
 }
