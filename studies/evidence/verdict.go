@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bourse-grid/bourse/grid"
 )
 
 // The verdicts of a row. Only this file decides which one a row gets; VerdictRules explains
@@ -215,4 +217,35 @@ func (t Tests) String() string {
 	}
 	return fmt.Sprintf("%d rows; %d are tested for a difference, and %d of these lie beyond their intervals. Were there no difference at all, %.1f would by chance: "+
 		"a false discovery rate of %.0f %% at most.", t.Rows, t.Tested, t.Beyond, t.ByChance(), math.Ceil(100*t.FalseDiscovery()))
+}
+
+// Agreement says in a sentence how far the rows agree with what their paper prints or claims.
+func Agreement(rows []Row) string {
+	of := map[string]int{}
+	judged := 0
+	for i := range rows {
+		switch v := rows[i].Verdict; v {
+		case Agrees, Differs, NotFound, Undecided:
+			if rows[i].Paper != (Claim{}) {
+				of[v]++
+				judged++
+			}
+		}
+	}
+	if judged == 0 {
+		return "The paper prints nothing with which these rows can be compared."
+	}
+	begin := "It agrees with the paper in part:"
+	switch {
+	case of[Agrees] == judged:
+		return fmt.Sprintf("It agrees with the paper in all of the %s that the paper prints or claims.", grid.Count(judged, "figure"))
+	case of[Differs]+of[NotFound] == 0 && 2*of[Agrees] >= judged:
+		begin = "It agrees with the paper as far as can be decided:"
+	case of[Agrees] == 0 && of[Differs] > 0:
+		begin = "It does not agree with the paper:"
+	case of[Agrees] == 0:
+		begin = "Whether it agrees with the paper is not decided:"
+	}
+	return fmt.Sprintf("%s of the %s that the paper prints or claims, %d agree, %d differ, %d were not found, %d are undecided.",
+		begin, grid.Count(judged, "figure"), of[Agrees], of[Differs], of[NotFound], of[Undecided])
 }

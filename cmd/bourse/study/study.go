@@ -30,7 +30,7 @@ type experiment struct {
 	presets     bool   // some of its scenarios are presets with traces, so it takes --traces
 	runs, quick int    // default number of seeds, and with --quick
 	run         func(*studying) ([]evidence.Row, error)
-	finding     func([]evidence.Row) string              // summary of the rows in words; nil: none
+	finding     func([]evidence.Row) string              // what the rows say, in words; nil: whether they agree with the paper
 	fronts      func([]evidence.Row) []report.StudyFront // for the page; nil: none
 }
 
@@ -54,6 +54,14 @@ func experiments() []experiment {
 		studyIncentives(),
 		studyShared(),
 	}
+}
+
+// says is what the rows say, in words.
+func (e *experiment) says(rows []evidence.Row) string {
+	if e.finding == nil {
+		return evidence.Agreement(rows)
+	}
+	return e.finding(rows)
 }
 
 // studying holds the inputs of an experiment.
@@ -193,13 +201,14 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		s.say("%s", tests)
 		return failure.Of(flags.WriteJSON(stdout, rows))
 	}
+	if err := display.Folded(stdout, e.says(rows)); err != nil {
+		return failure.Of(err)
+	}
+	fmt.Fprintln(stdout)
 	if err := f.show(name, rows, stdout); err != nil {
 		return failure.Of(err)
 	}
 	said := append([]string{tests.String()}, evidence.VerdictRules...)
-	if e.finding != nil {
-		said = append([]string{e.finding(rows)}, said...)
-	}
 	if words := f.uncovered(rows); words != "" {
 		said = append(said, words)
 	}
@@ -254,9 +263,7 @@ func (f *studyFlags) experiment(name string, runsGiven bool) (e experiment, err 
 func (f *studyFlags) write(e *experiment, rows []evidence.Row, runs int) error {
 	page := &evidence.Page{Name: e.name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
 		{Key: "runs", Value: strconv.Itoa(runs)}, {Key: "traces", Value: f.traceNames()}}}
-	if e.finding != nil {
-		page.Finding = e.finding(rows)
-	}
+	page.Finding = e.says(rows)
 	page.Notes = append([]string{evidence.CountTests(rows).String()}, evidence.VerdictRules...)
 	if e.fronts != nil {
 		page.Fronts = e.fronts(rows)
