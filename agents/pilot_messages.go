@@ -33,6 +33,8 @@ type PilotsRequest struct {
 	Limit  grid.Duration // of each pilot
 	Price  grid.Price    // of a node, as the broker was told; a new pilot is denied if it has risen. 0: none was told
 	Orders []PilotOrder
+	// Foresee asks when a pilot would begin that came last in the manager's queue now.
+	Foresee bool
 }
 
 // PilotOrder is what is wanted of one pilot. What is granted never falls, and one that is told
@@ -54,6 +56,7 @@ type Pilots struct {
 	Fits    bool        // one more pilot would start now
 	Room    int         // so many more pilots the site takes, of all jobs
 	Pilots  []PilotIs   // of the orders, in their order
+	Likely  grid.BestEffort // when one more pilot would begin, if that was asked and is forecast
 }
 
 // PilotIs is what is known of a pilot.

@@ -201,6 +201,11 @@ func (b *Backend) answerAboutPilots(now grid.Time, failed grid.Reason) {
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
 		}
+		if m := x.m.Ask; m.Foresee && !a.Refusal.Refused() {
+			if list := b.BestEffort([]grid.Queueing{{Group: a.Group, Nodes: m.Nodes, Limit: m.Limit}}); len(list) > 0 {
+				a.Likely = list[0]
+			}
+		}
 		b.host.Send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
 		return true
 	})
