@@ -76,6 +76,7 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	d.Offer(slurm.Offers(look, cfg.Cluster.Partitions, groups, nodes))
 	c := managedConfig(cfg)
 	c.Partitions = cfg.Cluster.Partitions
+	c.Prompt = !afar(cfg)
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)
 	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
 		c.Pilots = cfg.Cluster.MaxPilots
@@ -88,9 +89,6 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	// last. That is less than a leg may be late, so the truth is known in time.
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
-	if divides(groups) { // a look comes between
-		c.Limits.PlaceWithin = 25 * grid.Second
-	}
 	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old
 		c.Limits.LookEvery, c.Limits.LookWithin, c.Limits.Late = 10*grid.Second, 10*grid.Second, 20*grid.Second
 		c.Limits.PlaceWithin = 90 * grid.Second

@@ -20,6 +20,9 @@ type Config struct {
 	// Reserves says that the manager keeps reservations of its own. If it keeps none, a
 	// hold is only a lock here, and work is submitted when its window begins.
 	Reserves bool
+	// Prompt says that the driver makes each look when it is asked for it. One that was asked
+	// for after the answer to a command then shows what that has done, whatever its clock says.
+	Prompt bool
 	// Pilots is how many pilots may be in the manager at once, of all jobs. Nodes are then had
 	// by pilots alone, and Reserves is false; 0: there are none, and nodes are had as they are
 	// free.
@@ -44,6 +47,7 @@ type Config struct {
 // difference. A zero means the usual value, except for Skew.
 type Limits struct {
 	LookEvery      grid.Duration // the least time between looks, whatever is asked; usually 5 s
+	LookSoon       grid.Duration // the least time if a hold waits for one; usually 1 s, and no more than LookEvery
 	LookWithin     grid.Duration // the most time between looks; usually 30 s
 	LookTimeout    grid.Duration // a look without an answer has failed; usually 1 min
 	CommandTimeout grid.Duration // so has a command; must be more than the driver ever takes; usually 2 min
@@ -68,7 +72,7 @@ func (l Limits) usual() Limits {
 		field *grid.Duration
 		usual grid.Duration
 	}{
-		{&l.LookEvery, 5 * grid.Second}, {&l.LookWithin, 30 * grid.Second}, {&l.LookTimeout, grid.Minute},
+		{&l.LookEvery, 5 * grid.Second}, {&l.LookSoon, grid.Second}, {&l.LookWithin, 30 * grid.Second}, {&l.LookTimeout, grid.Minute},
 		{&l.CommandTimeout, 2 * grid.Minute}, {&l.Late, 30 * grid.Second}, {&l.RetryEvery, 5 * grid.Second},
 		{&l.PlaceWithin, 15 * grid.Second}, {&l.StartWithin, grid.Minute}, {&l.UnknownWithin, 5 * grid.Minute},
 		{&l.Padding, 2 * grid.Minute}, {&l.DeniedWithin, 10 * grid.Minute}, {&l.WithheldFor, 15 * grid.Minute},
@@ -77,6 +81,7 @@ func (l Limits) usual() Limits {
 			*x.field = x.usual
 		}
 	}
+	l.LookSoon = min(l.LookSoon, l.LookEvery)
 	if l.Tries == 0 {
 		l.Tries = 3
 	}

@@ -33,6 +33,7 @@ type entry struct {
 	seen  seen
 	last  *grid.ManagedJob // as last seen, however long ago
 	after grid.Time        // looks of this instant or earlier do not count
+	told  uint64           // the last number when the last answer came: looks of later ones were asked for after it
 	// Until then it proves nothing that there is no reservation, or no job: the command
 	// that is said to have failed may take effect late.
 	lateReservation, lateJob grid.Time
@@ -235,7 +236,7 @@ func standing(j *grid.ManagedJob) int {
 // judge updates an entry by a look, if the look is new enough.
 func (e *entry) judge(b *Backend, jobs []*grid.ManagedJob, r *grid.ManagedReservation, up map[string]bool) {
 	asOf, slack := b.asOf, b.cfg.Limits.Skew+grid.Second // a manager's times may be whole seconds
-	if asOf <= e.after {
+	if asOf <= e.after && !(b.hurries(e) && b.lookRef > e.told) {
 		return
 	}
 	s := seen{asOf: asOf, until: b.until, reservation: right}

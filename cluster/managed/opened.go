@@ -192,6 +192,12 @@ func (b *Backend) numbered(e *entry) {
 // taking says what of others is on a node.
 var taking = [...]string{running: "has a job of others", foreign: "has a reservation of others", outage: "is not up"}
 
+// hurries reports whether a hold waits for a look that is newer than its reservation, and may
+// have it at once: the driver makes one when it is asked for it.
+func (b *Backend) hurries(e *entry) bool {
+	return b.cfg.Prompt && e.want == placing && b.divides(b.group(e.what.Group))
+}
+
 // lockAlone makes a lock of a reservation in a group that divides its nodes. Managers let such
 // reservations overlap others, so it counts only if a look that is newer shows nothing of
 // others on its nodes.

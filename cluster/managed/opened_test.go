@@ -110,7 +110,14 @@ func TestSlices_LiveInsideAndOpen(t *testing.T) {
 // newer than its reservation.
 func TestSlices_AReservationOfOthersIsSeenBeforeHeld(t *testing.T) {
 	t.Parallel()
-	w, h := besideOthers(t)
+	for _, w := range []*world{slicing(true), prompt(slicing(true).cfg)} {
+		refusedBesideOthers(t, w)
+	}
+}
+
+func refusedBesideOthers(t *testing.T, w *world) {
+	t.Helper()
+	h := besideOthers(t, w)
 	if h.Refusal.Code != grid.Busy || !strings.Contains(h.Refusal.Detail, "node n1 of north has a reservation of others") {
 		t.Errorf("the hold is answered %v on %v", h.Refusal, h.Nodes)
 	}
@@ -127,10 +134,37 @@ func TestSlices_AReservationOfOthersIsSeenBeforeHeld(t *testing.T) {
 	}
 }
 
+// Nobody waits for that look longer than it takes. One that was asked for before the
+// reservation was there is none, though it comes after it.
+func TestSlices_AHoldIsAnsweredByTheLookAfterIt(t *testing.T) {
+	t.Parallel()
+	w := prompt(slicing(true).cfg)
+	if h := w.hold(1, part(4, start, grid.Hour)); h.Refusal.Refused() {
+		t.Fatal(h.Refusal)
+	}
+	w.old = 400 * grid.Millisecond // a look is answered after the reservation is there
+	for before := len(w.asked); len(w.asked) == before; {
+		w.wait(50)
+	}
+	before, at := len(w.asked)-1, w.now
+	h := w.hold(2, part(2, start, grid.Hour))
+	if took := w.now.Sub(at); h.Refusal.Refused() || took > 3*grid.Second {
+		t.Errorf("after %s the hold is answered %v: %v", took.Words(), h.Refusal, w.toy.story)
+	}
+	if n := len(w.asked) - before; n != 2 {
+		t.Errorf("%d looks for one hold", n)
+	}
+}
+
+// prompt is a world whose driver looks when it is asked to, of a clock that may be 5 s off.
+func prompt(cfg Config) *world {
+	cfg.Prompt, cfg.Limits.Skew, cfg.Limits.LookEvery = true, 5*grid.Second, 10*grid.Second
+	return newWorld(cfg)
+}
+
 // besideOthers holds a leg inside another one while somebody reserves their node.
-func besideOthers(t *testing.T) (*world, agents.ClusterHeld) {
+func besideOthers(t *testing.T, w *world) agents.ClusterHeld {
 	t.Helper()
-	w := slicing(true)
 	w.hold(1, part(4, start, grid.Hour))
 	w.fault = func(c agents.Command) fault { // it comes while ours is made
 		if c.Verb == agents.Reserve {
@@ -138,7 +172,7 @@ func besideOthers(t *testing.T) (*world, agents.ClusterHeld) {
 		}
 		return fault{}
 	}
-	return w, w.hold(2, part(2, start, grid.Hour))
+	return w.hold(2, part(2, start, grid.Hour))
 }
 
 // A drained node takes no new part, and what is on it stays.

@@ -22,7 +22,7 @@ func (b *Backend) pass(now grid.Time) {
 	if b.wanted {
 		need = soonest
 	}
-	gone := false
+	gone, hurry := false, false
 	blind := b.look == nil && now < b.patience(0) // a life decides nothing before its first look
 	if blind {
 		b.wake = min(b.wake, b.patience(0))
@@ -46,13 +46,14 @@ func (b *Backend) pass(now grid.Time) {
 		if a.look > 0 {
 			need = min(need, a.look)
 		}
+		hurry = hurry || a.hurry
 		b.due(e, a.verb, now)
 	}
 	if gone {
 		b.order = slices.DeleteFunc(b.order, func(e *entry) bool { return b.entries[e.name] != e })
 	}
 	b.giveNext(now)
-	b.lookNext(now, need)
+	b.lookNext(now, need, hurry)
 }
 
 // bounded ends the placing of an entry that takes too long, even if nobody asks for it any
@@ -166,7 +167,7 @@ func (b *Backend) done(now grid.Time, m agents.CommandDone) {
 			until = now.Add(b.cfg.Limits.Late)
 		}
 		b.late(e, e.overdue.verb, until)
-		e.overdue, e.after, e.seen, b.dirty = overdue{}, now, seen{}, true
+		e.overdue, e.after, e.told, e.seen, b.dirty = overdue{}, now, b.ref, seen{}, true
 	}
 }
 
@@ -179,7 +180,7 @@ func (b *Backend) answered(now grid.Time, outcome agents.Outcome, why grid.Reaso
 		b.counts.Commands[verb] = map[agents.Outcome]int{}
 	}
 	b.counts.Commands[verb][outcome]++
-	e.seen, e.after, e.why, e.said, e.saidOf = seen{}, now, why, outcome, verb
+	e.seen, e.after, e.told, e.why, e.said, e.saidOf = seen{}, now, b.ref, why, outcome, verb
 	e.sure = e.sure && outcome == agents.Done
 	if outcome != agents.Done {
 		e.retry = now.Add(l.RetryEvery)
@@ -239,8 +240,8 @@ func (b *Backend) timeouts(now grid.Time) {
 }
 
 // lookNext asks for a look if one is due: of the instant that is needed, at least LookEvery
-// and at most LookWithin after the last.
-func (b *Backend) lookNext(now, need grid.Time) {
+// and at most LookWithin after the last. In a hurry it is any new one, LookSoon after that.
+func (b *Backend) lookNext(now, need grid.Time, hurry bool) {
 	l := &b.cfg.Limits
 	if b.looking {
 		b.wake = min(b.wake, b.asked.Add(l.LookTimeout))
@@ -251,6 +252,9 @@ func (b *Backend) lookNext(now, need grid.Time) {
 		at = b.asked.Add(l.LookWithin)
 		if need < grid.Never {
 			at = min(at, max(need.Add(l.Skew), b.asked.Add(l.LookEvery)))
+		}
+		if hurry {
+			at = min(at, b.asked.Add(l.LookSoon))
 		}
 	}
 	if at > now {

@@ -86,11 +86,12 @@ func all(r rule) row { return row{r, r, r, r, r} }
 // act is what a rule has done, or what it wants. The zero act: the entry has changed, and
 // its next rule is asked.
 type act struct {
-	verb agents.CommandVerb // to give as soon as the driver is free
-	wait bool               // there is nothing to do now
-	wake grid.Time          // but there may be then; 0: only when something is seen
-	look grid.Time          // a look of this instant or later is needed; 0: none is
-	drop bool               // nothing of the entry is left: it is dropped
+	verb  agents.CommandVerb // to give as soon as the driver is free
+	wait  bool               // there is nothing to do now
+	wake  grid.Time          // but there may be then; 0: only when something is seen
+	look  grid.Time          // a look of this instant or later is needed; 0: none is
+	hurry bool               // and as soon as LookSoon lets it
+	drop  bool               // nothing of the entry is left: it is dropped
 }
 
 func give(v agents.CommandVerb) act                        { return act{verb: v} }
@@ -104,6 +105,9 @@ func (e *entry) given(v agents.CommandVerb, most int) bool { return e.tries[v] >
 func reserve(b *Backend, e *entry, now grid.Time) act {
 	if !e.sent {
 		return give(agents.Reserve)
+	}
+	if b.hurries(e) {
+		return act{wait: true, look: soonest, hurry: true}
 	}
 	return lookOf(e.waitsFor(), 0) // to read it back
 }

@@ -37,18 +37,7 @@ func TestSlurm_PartsOfANodeOutliveAControllerAndASite(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	running := slurm("sbatch", "--parsable", "--nodelist=c1n4", "--time=30", "--output=/dev/null", "--wrap=sleep 1200", "--chdir=/")
-	batch := filepath.Join(managers, "batch.toml")
-	text := ""
-	for _, gpus := range []int{2, 6} {
-		text += fmt.Sprintf("[[job]]\nname = \"g%d\"\nnodes = 1\ngpus_per_node = %d\nlength = \"2m\"\nready = \"90s\"\nsites = [\"north\"]\nmin_performance = 0.5\nmax_price = 9.0\n"+
-			"command = [\"sh\", \"-c\", \"echo $(date +%%s) $BOURSE_NODES $BOURSE_GPUS >> %s/g%d; sleep 20; echo $(date +%%s) >> %s/g%d\"]\n", gpus, gpus, begun, gpus, begun, gpus)
-	}
-	if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, messages, err := runCommand(t.Context(), "submit", batch, "--wait", "--context", u.context); err != nil || strings.Count(out, "placed") < 2 {
-		t.Fatalf("%v\n%s%s", err, out, messages)
-	}
+	u.placeParts("90s", 2, 6)
 	t.Cleanup(func() {
 		for _, name := range []string{"g2", "g6"} {
 			if out, _, err := runCommand(context.Background(), "explain", name, "--context", u.context); t.Failed() {
@@ -93,4 +82,25 @@ func TestSlurm_PartsOfANodeOutliveAControllerAndASite(t *testing.T) {
 	eventually(t, time.Minute, "the job from outside ran", func() bool {
 		return slurm("squeue", "-h", "-t", "all", "-j", outside, "-o", "%T") == "COMPLETED"
 	})
+	u.placeParts("0s", 1) // a hold is answered within the usual lead of 10 s
+	if out, _, err := runCommand(t.Context(), "explain", "g1", "--context", u.context); err != nil || strings.Contains(out, "did not answer") {
+		t.Errorf("one that is to begin at once: %v %s", err, out)
+	}
+}
+
+// placeParts places jobs of so many GPUs each, whose work leaves a line when it begins, with the
+// node and what it may use there, and one when it ends.
+func (u *slurmUp) placeParts(ready string, gpus ...int) {
+	u.Helper()
+	batch, text := filepath.Join(u.managers, "batch.toml"), ""
+	for _, n := range gpus {
+		text += fmt.Sprintf("[[job]]\nname = \"g%d\"\nnodes = 1\ngpus_per_node = %d\nlength = \"2m\"\nready = %q\nsites = [\"north\"]\nmin_performance = 0.5\nmax_price = 9.0\n"+
+			"command = [\"sh\", \"-c\", \"echo $(date +%%s) $BOURSE_NODES $BOURSE_GPUS >> %s/g%d; sleep 20; echo $(date +%%s) >> %s/g%d\"]\n", n, n, ready, u.begun, n, u.begun, n)
+	}
+	if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
+		u.Fatal(err)
+	}
+	if out, messages, err := runCommand(u.Context(), "submit", batch, "--wait", "--context", u.context); err != nil || strings.Count(out, "placed") < len(gpus) {
+		u.Fatalf("%v\n%s%s", err, out, messages)
+	}
 }

@@ -27,6 +27,7 @@ type world struct {
 	hosts    map[agents.ID]*host
 	managers map[string]*manager.Manager
 	nonce    uint64
+	length   grid.Duration // of the job
 }
 
 // host is an agent that can be killed.
@@ -55,7 +56,7 @@ type replays interface {
 
 // north has others' jobs, by site.
 func newWorld(t *testing.T, local map[string][]grid.LocalJob) *world {
-	x := &world{t: t, w: sim.New(), hosts: map[agents.ID]*host{}, managers: map[string]*manager.Manager{}}
+	x := &world{t: t, w: sim.New(), hosts: map[agents.ID]*host{}, managers: map[string]*manager.Manager{}, length: 10 * grid.Minute}
 	var ids []agents.ID
 	for _, name := range []string{"north", "south"} {
 		groups := []grid.Group{{Site: name, Name: "batch", Nodes: 8, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
@@ -108,12 +109,12 @@ func (x *world) kill(id agents.ID, down grid.Duration) {
 
 func (x *world) run(d grid.Duration) { x.w.Run(x.w.Now().Add(d)) }
 
-// submit submits a job of 2 and 3 nodes for ten minutes, with an allowance of half its work.
+// submit submits a job of 2 and 3 nodes, for ten minutes unless told otherwise, with an allowance of half its work.
 func (x *world) submit(name string) {
 	part := func(site string, nodes int) grid.JobPart {
-		return grid.JobPart{Name: site, Nodes: nodes, Length: 10 * grid.Minute, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Sites: []string{site}, Work: &grid.Work{Command: []string{"wave"}}}
+		return grid.JobPart{Name: site, Nodes: nodes, Length: x.length, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Sites: []string{site}, Work: &grid.Work{Command: []string{"wave"}}}
 	}
-	r := grid.Request{Nodes: 5, Length: 10 * grid.Minute, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Budget: 10 * grid.Credit, Deadline: grid.Never,
+	r := grid.Request{Nodes: 5, Length: x.length, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Budget: 10 * grid.Credit, Deadline: grid.Never,
 		Parts: []grid.JobPart{part("north", 2), part("south", 3)}, Apart: true}
 	x.w.Post(x.w.Now(), "broker:vo1", agents.Submit{Job: grid.Job{Request: r, Name: name, User: "ana", Gather: &grid.Gather{Waste: grid.WasteUnit / 2, Deadline: grid.Day}}})
 }
@@ -185,7 +186,7 @@ func (x *world) wrong(works int) (found []string) {
 			}
 		}
 	}
-	if most := 5 * 10 * grid.Minute / 2; idle > most {
+	if most := 5 * x.length / 2; idle > most {
 		say("G1: pilots have idled %v of %v\n%v", idle, most, x.told())
 	}
 	if len(begun) != works || works > 0 && slices.Min(begun) != slices.Max(begun) {
