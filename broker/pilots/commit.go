@@ -58,8 +58,7 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 
 // legs are those of a window that begins at an instant.
 func (x *job) legs(start grid.Time) (list []grid.Leg) {
-	for i := range x.parts() {
-		p := &x.parts()[i]
+	for i, p := range x.parts() {
 		list = append(list, grid.Leg{Group: x.state.Parts[i].Group, Nodes: p.Nodes, Start: start, End: start.Add(p.Length)})
 	}
 	return list
@@ -117,7 +116,7 @@ func Unsound(j *grid.Job) grid.Reason {
 	case j.Gather == nil:
 		return grid.Reason{}
 	case !j.Gather.Queue:
-	case len(j.Parts) > 0 || len(j.Sizes) > 0 || j.Flexible > 0 || j.Portion.Some():
+	case len(j.Parts) > 0 || len(j.Sizes) > 0 || j.Flexible > 0 || !j.Portion.Whole():
 		return grid.Because(grid.Invalid, "queue: a job for a queue is of one piece: whole nodes, as many as it says, without freedom")
 	case j.Length < grid.LeastQueued:
 		return grid.Because(grid.Invalid, "queue: %s is too short for a queue, where a job takes %s or more", j.Length.Words(), grid.LeastQueued.Words())
