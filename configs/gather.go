@@ -72,18 +72,18 @@ func (j *Job) gathered(t *keys.Table, g *gathering) {
 			t.Wrong(key, "stands beside gather, whose parts say where the job runs and with how many nodes; leave it out")
 		}
 	}
-	for _, key := range []string{"min_performance", "require"} {
-		if t.Has(key) {
-			t.Wrong(key, "stands beside gather, whose sites are asked for nodes alone; leave it out, and name sites that suit")
-		}
-	}
 	if !t.Sound() {
 		return
 	}
-	for _, p := range g.parts {
-		p.Length, p.MinPerformance, p.MaxPrice, p.Require, p.Work = j.Length, j.MinPerformance, j.MaxPrice, j.Require, j.Work
-		j.Parts = append(j.Parts, p)
+	for i := range g.parts {
+		p := &g.parts[i]
+		p.Length, p.MinPerformance, p.MaxPrice, p.Require, p.Portion, p.Work = j.Length, j.MinPerformance, j.MaxPrice, j.Require, j.Portion, j.Work
 	}
+	if key := g.parts[0].AsksMore(); key != "" {
+		t.Wrong(key, "%s", grid.NodesAlone)
+		return
+	}
+	j.Parts = g.parts
 	j.Gather = &grid.Gather{Waste: int64(g.waste) * (grid.WasteUnit / int64(One)), Deadline: g.deadline, Odds: int(g.odds)}
 }
 

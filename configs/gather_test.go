@@ -43,6 +43,9 @@ func TestGather_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{"command", "min_performance = 1.5\ncommand", "min_performance: stands beside gather, whose sites are asked for nodes alone"},
+		{"command", "min_performance = 0.5\ncommand", "min_performance: stands beside gather"},
+		{"command", "cores_per_node = 4\ncommand", "cores_per_node: stands beside gather"},
+		{"command", "gpus_per_node = 1\ncommand", "gpus_per_node: stands beside gather"},
 		{"[job.gather]", "[job.require]\ngpus = 1\n[job.gather]", "require: stands beside gather"},
 		{`parts = ["north:16", "south:32"]`, `waste = 0.1`, `parts`},
 		{`["north:16", "south:32"]`, `["north:16"]`, `1 part; must be 2 to 8`},

@@ -42,6 +42,27 @@ func GatherQueued(length Duration) *Gather {
 	return &Gather{Waste: min(max(waste, LeastWaste), MostWaste), Deadline: QueueDeadline, Queue: true}
 }
 
+// NodesAlone says why a part of a job that is gathered has none of the keys of AsksMore.
+const NodesAlone = "stands beside gather, whose sites are asked for nodes alone; leave it out, and name sites that suit"
+
+// AsksMore is the key, as in a batch file, by which a part asks more of its nodes than that there
+// are so many; "" if none does. A pilot cannot ask for it.
+func (p *JobPart) AsksMore() string {
+	switch {
+	case p.MinPerformance != Unit && p.MinPerformance != 0:
+		return "min_performance"
+	case !p.Require.None():
+		return "require"
+	case p.Portion.GPUs > 0:
+		return "gpus_per_node"
+	case p.Portion.Cores > 0:
+		return "cores_per_node"
+	case !p.Portion.Whole():
+		return "memory_per_node"
+	}
+	return ""
+}
+
 // Bounds of a Gather.
 const (
 	WasteUnit             = 1_000_000

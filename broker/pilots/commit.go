@@ -112,12 +112,15 @@ func (gs *Gathers) Start(now grid.Time, out *agents.Outbox) {
 
 // Unsound says what is wrong with how a job is to be gathered; no reason: nothing is.
 func Unsound(j *grid.Job) grid.Reason {
+	asks := grid.JobPart{Require: j.Require, Portion: j.Portion}
 	switch {
 	case j.Gather == nil:
 		return grid.Reason{}
 	case !j.Gather.Queue:
-	case len(j.Parts) > 0 || len(j.Sizes) > 0 || j.Flexible > 0 || !j.Portion.Whole():
-		return grid.Because(grid.Invalid, "queue: a job for a queue is of one piece: whole nodes, as many as it says, without freedom")
+	case len(j.Parts) > 0 || len(j.Sizes) > 0 || j.Flexible > 0:
+		return grid.Because(grid.Invalid, "queue: a job for a queue is of one piece, as many nodes as it says, without freedom")
+	case asks.AsksMore() != "":
+		return grid.Because(grid.Invalid, "%s %s", asks.AsksMore(), grid.NodesAlone)
 	case j.Length < grid.LeastQueued:
 		return grid.Because(grid.Invalid, "queue: %s is too short for a queue, where a job takes %s or more", j.Length.Words(), grid.LeastQueued.Words())
 	}
@@ -129,6 +132,8 @@ func Unsound(j *grid.Job) grid.Reason {
 			return grid.Because(grid.Invalid, "gather: part %s must be for one site, and each part for another one", p.Name)
 		case p.Length != j.Parts[0].Length || p.Offset != 0:
 			return grid.Because(grid.Invalid, "gather: all parts must take the same length, without offsets; %s does not", p.Name)
+		case p.AsksMore() != "":
+			return grid.Because(grid.Invalid, "gather: %s of part %s %s", p.AsksMore(), p.Name, grid.NodesAlone)
 		}
 		had = append(had, p.Sites[0])
 	}

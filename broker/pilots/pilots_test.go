@@ -40,9 +40,10 @@ func TestUnsound_AJobForAQueue(t *testing.T) {
 		"piece": func(j *grid.Job) {
 			j.Parts = []grid.JobPart{{Name: "a", Nodes: 2, Length: grid.Hour, Sites: []string{"north"}}}
 		},
-		"freedom": func(j *grid.Job) { j.Flexible = grid.Hour },
-		"whole":   func(j *grid.Job) { j.Portion.GPUs = 1 },
-		"as many": func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: 2, Length: grid.Hour}, {Nodes: 4, Length: grid.Hour}} },
+		"freedom":       func(j *grid.Job) { j.Flexible = grid.Hour },
+		"gpus_per_node": func(j *grid.Job) { j.Portion.GPUs = 1 },
+		"require":       func(j *grid.Job) { j.Require.GPUs = 1 },
+		"as many":       func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: 2, Length: grid.Hour}, {Nodes: 4, Length: grid.Hour}} },
 	} {
 		j := grid.Job{Name: "train", Request: grid.Request{Nodes: 2, Length: grid.Hour}, Gather: grid.GatherQueued(grid.Hour)}
 		change(&j)
@@ -67,5 +68,33 @@ func TestBest_TheLeastMedianOfThoseThatTakeIt(t *testing.T) {
 	}
 	if c.answers = c.answers[:6]; c.best(x) != -1 {
 		t.Error("one is chosen that does not take it")
+	}
+}
+
+// A part asks its site for nodes alone: by a batch file, by the API and by a broker's own intake
+// the same is refused.
+func TestUnsound_APartThatAsksForMoreThanNodes(t *testing.T) {
+	t.Parallel()
+	job := func(change func(*grid.JobPart)) *grid.Job {
+		j := &grid.Job{Gather: &grid.Gather{Waste: 50_000, Deadline: grid.Day}}
+		for _, site := range []string{"north", "south"} {
+			j.Parts = append(j.Parts, grid.JobPart{Name: site, Nodes: 4, Length: grid.Hour, MinPerformance: grid.Unit, Sites: []string{site}})
+		}
+		change(&j.Parts[1])
+		return j
+	}
+	if r := Unsound(job(func(*grid.JobPart) {})); r.Refused() {
+		t.Fatal(r)
+	}
+	for key, change := range map[string]func(*grid.JobPart){
+		"min_performance": func(p *grid.JobPart) { p.MinPerformance = 2 * grid.Unit },
+		"require":         func(p *grid.JobPart) { p.Require.GPUs = 1 },
+		"cores_per_node":  func(p *grid.JobPart) { p.Portion.Cores = 4 },
+		"gpus_per_node":   func(p *grid.JobPart) { p.Portion.GPUs = 1 },
+		"memory_per_node": func(p *grid.JobPart) { p.Portion.Memory = 1 << 30 },
+	} {
+		if r := Unsound(job(change)); r.Code != grid.Invalid || !strings.Contains(r.Detail, key+" of part south "+grid.NodesAlone) {
+			t.Errorf("%s: %v", key, r)
+		}
 	}
 }

@@ -82,6 +82,7 @@ func New(cfg Config) *Backend {
 	}
 	b := &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
+	b.pilots = pilots{cfg: &b.cfg, by: b}
 	for i := range cfg.Groups {
 		if cfg.Oracle != nil {
 			b.forecasts.oracles = append(b.forecasts.oracles, cfg.Oracle(cfg.Groups[i].Name))
@@ -238,7 +239,7 @@ func (b *Backend) view(now grid.Time, free func(*entry) bool) View {
 // occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now grid.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
-	v.Pilots = b.piloted(now)
+	v.Pilots = b.pilots.until()
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -246,7 +247,7 @@ func (b *Backend) occupancy(now grid.Time) [][][]span {
 // offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now grid.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
-	v.Pilots = b.piloted(now)
+	v.Pilots = b.pilots.until()
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -260,7 +261,7 @@ func (b *Backend) states(now grid.Time) []backfill.State {
 	}
 	v := b.view(now, (*entry).leaving)
 	b.withhold(&v, true)
-	if v.Pilots = b.piloted(now); v.Pilots == nil { // what is beyond a pilot's limit is its own
+	if v.Pilots = b.pilots.until(); v.Pilots == nil { // what is beyond a pilot's limit is its own
 		v.Padding = b.cfg.Limits.Padding
 	}
 	return StateOf(look, v)
@@ -297,7 +298,8 @@ func (b *Backend) Hear(now grid.Time, from agents.ID, m agents.Message) bool {
 	case agents.Output:
 		b.printed(m)
 	case agents.ClusterPilotsRequest:
-		b.askForPilots(now, from, m)
+		b.pilots.ask(now, from, m)
+		b.wanted, b.dirty = true, true
 	case agents.NodesLost:
 	default:
 		return false

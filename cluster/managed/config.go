@@ -162,3 +162,8 @@ func fits(pattern, text string) bool {
 	}
 	return true
 }
+
+// groupOf is the group of a name or, without one, the first that has so many nodes; -1: none.
+func (c *Config) groupOf(name string, nodes int) int {
+	return slices.IndexFunc(c.Groups, func(g grid.Group) bool { return (name == "" || g.Name == name) && 0 < nodes && nodes <= g.Nodes })
+}

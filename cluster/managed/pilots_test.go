@@ -11,10 +11,10 @@ import (
 // off, makes it idle neither for years nor before it was submitted.
 func TestPossible_ABeginLiesBetweenTheSubmissionAndNow(t *testing.T) {
 	t.Parallel()
-	b := &Backend{now: 100_000, cfg: Config{Limits: Limits{Skew: 2000}}}
+	all := &pilots{cfg: &Config{Limits: Limits{Skew: 2000}}}
 	p := &pilot{PilotMemory: facts.PilotMemory{At: 50_000}}
 	for said, want := range map[grid.Time]grid.Time{0: 0, 1: 47_000, 46_999: 47_000, 50_000: 50_000, 60_000: 60_000, 103_000: 103_000, 103_001: 103_000, grid.MaxTime: 103_000} {
-		if got := b.possible(p, said); got != want {
+		if got := all.possible(100_000, p, said); got != want {
 			t.Errorf("a begin at %v counts as %v, must be %v", said, got, want)
 		}
 	}
