@@ -20,6 +20,7 @@ func (gs *Gathers) round(now grid.Time, x *job, out *agents.Outbox) {
 		}
 		return
 	}
+	x.reconcile(now, gs) // a transaction may have been decided while answers were awaited
 	f := facts.Gathered{Job: x.job.Name}
 	for _, s := range x.look.Pilots {
 		if idle, over := x.g.Idle(s); over {
