@@ -76,10 +76,10 @@ func (g *Gather) Counted() int64 { return g.Spent() + g.current() }
 // first rule that applies. Cost: the number of parts and of pilots whose ends are unseen.
 func (g *Gather) Round(l Look) []Act {
 	g.now, g.acts = l.At, nil
+	g.see(l.Pilots)
 	if g.phase != Gathering {
 		return nil
 	}
-	g.see(l.Pilots)
 	running := g.running()
 	if running > 0 && !g.try.open {
 		g.open()
