@@ -41,7 +41,8 @@ type Backend struct {
 	asOf  grid.Time  // it shows what was there then, or later
 	until grid.Time  // and not later than this
 
-	pilots    pilots // of a cluster whose nodes are had by them
+	pilots    pilots   // of a cluster whose nodes are had by them
+	orphans   []string // names of what was deleted in this life because nothing was known of it, at most mostKept
 	forecasts forecasts
 
 	number int32 // of the last node that was opened

@@ -305,6 +305,7 @@ func (b *Backend) judge() {
 	orphan := func(name string) {
 		if b.entries[name] == nil {
 			b.counts.Orphans++
+			b.orphans = append(b.orphans[max(0, len(b.orphans)+1-mostKept):], name)
 			b.add(&entry{name: name, want: gone, sent: true})
 		}
 	}

@@ -32,14 +32,18 @@ type reconciler interface {
 	// anything.
 	submit(p *pilot)
 	cancel(p *pilot) bool
+	// had reports whether the manager has had a job of a pilot's name of which nothing is known
+	// here: an earlier life submitted it, and its journal is lost.
+	had(id grid.LegID) bool
 	// busyWith reports whether a leg has the nodes of a pilot.
 	busyWith(p *pilot) bool
 	// lookedAt says what the last look shows: what was there at asOf or later. It was asked for
 	// at asked.
 	lookedAt() (asked, asOf grid.Time)
 	// blind says why nothing is known of the nodes; startsNow reports whether a job would start at
-	// once, by the last look.
+	// once, by the last look, and BestEffort when jobs would probably start; nil: nobody forecasts.
 	blind(now grid.Time) grid.Reason
+	BestEffort(list []grid.Queueing) []grid.BestEffort
 	startsNow(now grid.Time, account string, group, nodes int, limit grid.Duration) bool
 }
 
@@ -200,6 +204,11 @@ func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
 		}
+		if m := x.m.Ask; m.Foresee && !a.Refusal.Refused() {
+			if list := all.by.BestEffort([]grid.Queueing{{Group: a.Group, Nodes: m.Nodes, Limit: m.Limit}}); len(list) > 0 {
+				a.Likely = list[0]
+			}
+		}
 		send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
 		return true
 	})
@@ -251,10 +260,12 @@ func (all *pilots) claim(now grid.Time, m agents.PilotsRequest, o agents.PilotOr
 		return all.find(o.Pilot)
 	}
 	switch {
-	case o.Leave: // it was never there, and an order that comes late does not change that
-		return over(grid.PilotOver, grid.Reason{})
+	case all.by.had(o.Pilot): // and it is not submitted a second time
+		return over(grid.PilotUnknown, grid.Because(grid.Unknown, "it was there, and %s has lost all record of it", all.cfg.Site))
 	case a.Refusal.Code == grid.NoCluster:
 		return nil
+	case o.Leave: // it was never there, and an order that comes late does not change that
+		return over(grid.PilotOver, grid.Reason{})
 	case a.Refusal.Refused():
 		return over(grid.PilotDenied, a.Refusal)
 	case m.Price > 0 && m.Price < a.Price:

@@ -314,3 +314,33 @@ func FuzzReadCases(f *testing.F) {
 		}
 	})
 }
+
+// Of one part, the pilot waits for the job in the queue, and the job begins as soon as it is seen to
+// run, however long that takes.
+func TestAlone_BeginsWhenItsPilotRuns(t *testing.T) {
+	t.Parallel()
+	o := Order{Length: 3600, Waste: 600 * WasteUnit / 3600, Deadline: 30 * 86_400, Parts: []Part{{4, 128}}, Alone: true}
+	if err := o.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if two := (Order{Length: 3600, Waste: WasteUnit, Deadline: 1, Parts: []Part{{4, 128}, {4, 128}}, Alone: true}); two.Check() == nil {
+		t.Error("two parts are alone")
+	}
+	g := New(o)
+	if acts := g.Round(Look{At: 0, Fits: []bool{false}}); len(acts) != 1 || acts[0].Do != Submit {
+		t.Fatalf("%+v", acts)
+	}
+	at := int64(60)
+	for ; at < 40_000; at += 60 {
+		if acts := g.Round(Look{At: at, Fits: []bool{false}}); len(acts) > 0 {
+			t.Fatalf("at %d: %+v", at, acts)
+		}
+	}
+	acts := g.Round(Look{At: at, Pilots: []Sight{{State: Running, Begin: at - 55}}})
+	if len(acts) != 1 || acts[0].Do != Commit || acts[0].Value != at+10 {
+		t.Fatalf("%+v", acts)
+	}
+	if g.Counted() > o.Allowance() {
+		t.Errorf("%d of %d are counted", g.Counted(), o.Allowance())
+	}
+}
