@@ -54,14 +54,15 @@ func (s *Site) ClusterQueues() []queue.Options {
 		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i),
 			Estimates: s.Estimates, HalfLife: s.HalfLife, Limits: s.JobLimits, Slurm: s.slurmOf(i)}
 		if s.Forecast {
-			out[i].Oracle = s.oracle(g.Name)
+			out[i].Oracle = s.Oracle(g.Name)
 		}
 	}
 	return out
 }
 
-// oracle returns what forecasts the queue of a group. Its draws depend on nothing but the names.
-func (s *Site) oracle(group string) queue.Oracle {
+// Oracle returns what forecasts the queue of a group, and has seen nothing. Its draws depend on
+// nothing but the names.
+func (s *Site) Oracle(group string) *forecast.Oracle {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s", s.Name, group)
 	seed := h.Sum64()

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,9 @@ func Check(file string) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
+	if kinds.Of(text) == kinds.Script {
+		return checkScript(file, text)
+	}
 	if t, err := openFile(file, text); err == nil {
 		switch kinds.OfTable(t) {
 		case kinds.Sweep:
@@ -81,6 +85,28 @@ func Check(file string) (*Checked, error) {
 		_, err := b.loadBatch(filepath.Dir(file), until, sites)
 		return err
 	})
+}
+
+// checkScript checks a script that is a job, by its lines #BOURSE key = value.
+func checkScript(file string, text []byte) (*Checked, error) {
+	if len(text) > grid.MaxScript {
+		_, err := ReadScript(file)
+		return nil, keys.Join([]*Problem{{File: file, Text: err.Error()}})
+	}
+	settings, err := Directives(file, text)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checked{Kind: kinds.Script, Jobs: 1}
+	_, err = ParseJob(file, NameOf(file), settings, &grid.Work{Script: string(text)})
+	if errors.Is(err, ErrNoLength) {
+		c.Warnings = []string{"no line says its length: add " + Directive + " length = 1h, or give --length to bourse submit"}
+		_, err = ParseJob(file, NameOf(file), append(settings, Setting{Key: "length", Value: "1h"}), &grid.Work{Script: string(text)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func check(file string, text []byte, load func(*Broker, grid.Duration, []string) error) (*Checked, error) {

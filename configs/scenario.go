@@ -194,7 +194,7 @@ func (s *Site) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
 		keys.Policy("estimates", &s.Estimates, estimates.Request, estimates.ParseRule, estimates.Rules(), "run times that plans assume for local jobs; jobs are killed at the requested time in any case"),
 		keys.Span("half_life", &s.HalfLife, fairshare.HalfLife, fairshare.LeastHalfLife, "time after which a user's past usage counts half").When(withFairShare),
-		keys.Boolean("forecast", &s.Forecast, false, "forecast when local jobs start: dry runs and explanations then say when a job in the queue would (100 draws for each job that waits)").When(&keys.Condition{
+		keys.Boolean("forecast", &s.Forecast, false, "forecast when local jobs start: dry runs and explanations then say when a job in the queue would (100 draws for each job that waits; behind a resource manager for at most 4 new ones of a look)").When(&keys.Condition{
 			Text: "with a queue of a policy other than slurm", Holds: func(*keys.Table) bool { return s.SLA == nil && s.Shared == nil && s.Slurm == nil }}),
 		queues(&s.Queues),
 		keys.Section("job_limits", func() keys.List { return jobLimits(&s.JobLimits) }, "limits on local jobs in each group, for all queues together"),

@@ -69,6 +69,16 @@ func (r Reason) String() string {
 // Refused reports whether anything was refused.
 func (r Reason) Refused() bool { return r.Code != None }
 
+// Persists reports whether the same request would be refused again, whenever it comes: what is
+// asked for has to change. Other reasons may pass by themselves.
+func (r Reason) Persists() bool {
+	switch r.Code {
+	case Invalid, TooLarge, TooLong, NoNode, Expired, Past, NotAllowed, Conflict:
+		return true
+	}
+	return false
+}
+
 // Before puts words, which are no phrase, before those of the reason.
 func (r Reason) Before(words string) Reason {
 	r.Detail = string(plain(words)) + r.String()

@@ -90,6 +90,9 @@ func reconciled(c managed.Config) cluster.Nodes {
 func managedConfig(cfg *configs.SiteProcess) managed.Config {
 	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Keep: cfg.Cluster.Keep, Policy: cfg.Policy}
 	c.Accounts = mapped(cfg)
+	if cfg.Forecast {
+		c.Oracle = func(group string) managed.Oracle { return cfg.Oracle(group) }
+	}
 	return c
 }
 

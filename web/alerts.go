@@ -47,7 +47,7 @@ func (p *picture) alerts(sites []api.Site, b *broker.Broker, now grid.Time) []vi
 
 // siteWords say what the states of a site mean for jobs.
 var siteWords = map[string]string{"drained": "drained and takes nothing new", "closed": "closed to this VO", "silent": "silent: it does not answer",
-	"skewed": "not used: its clock differs by more than 2 s", "left": "gone: it has left the VO", "lost": "lost: its legs are abandoned"}
+	"skewed": "not used: its clock differs by more than 2 s", "left": "gone: its process was stopped or cannot be reached", "lost": "lost: its legs are abandoned"}
 
 // failures are the jobs that failed or were abandoned and are still drawn, the latest first.
 // Those of one batch share a line. An open array has a line as soon as an element has failed.

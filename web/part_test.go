@@ -73,6 +73,7 @@ func TestPartRequest_Refusals(t *testing.T) {
 		{`"apart": true`, `"apart": true, "together": true`, "together", "stands beside apart"},
 		{`"sites": ["delft"]`, `"sites": ["delft"], "avoid": ["delft"]`, "parts[0].sites", "avoid has all of them"},
 		{`"command": ["./shots"]`, `"script": "echo"`, "parts[0].script", "#!"},
+		{`"budget": 400`, `"budget": 400, "gather": {"waste": 0.05, "deadline": 3600}`, "parts[0].require", grid.NodesAlone},
 	} {
 		if _, key, err := requested(t, strings.Replace(hybrid, c.old, c.new, 1)).Job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %s: %v; want %s: %s", c.new, key, err, c.key, c.want)

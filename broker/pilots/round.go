@@ -20,6 +20,7 @@ func (gs *Gathers) round(now grid.Time, x *job, out *agents.Outbox) {
 		}
 		return
 	}
+	x.reconcile(now, gs) // a transaction may have been decided while answers were awaited
 	f := facts.Gathered{Job: x.job.Name}
 	for _, s := range x.look.Pilots {
 		if idle, over := x.g.Idle(s); over {
@@ -46,7 +47,7 @@ func (x *job) decide(now grid.Time) []gather.Act {
 	case j.State != grid.JobWaiting:
 		x.g.Seen(x.look.Pilots...)
 		return nil
-	case now.Add(j.Parts[0].Length) >= j.Deadline:
+	case now.Add(x.parts()[0].Length) >= j.Deadline:
 		x.g.Seen(x.look.Pilots...)
 		return x.g.Withdraw(x.look.At)
 	}

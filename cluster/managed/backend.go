@@ -41,7 +41,9 @@ type Backend struct {
 	asOf  grid.Time  // it shows what was there then, or later
 	until grid.Time  // and not later than this
 
-	pilots pilots // of a cluster whose nodes are had by them
+	pilots    pilots   // of a cluster whose nodes are had by them
+	orphans   []string // names of what was deleted in this life because nothing was known of it, at most mostKept
+	forecasts forecasts
 
 	number int32 // of the last node that was opened
 
@@ -79,8 +81,15 @@ func New(cfg Config) *Backend {
 	if err := cfg.check(); err != nil {
 		panic("cluster/managed: " + err.Error())
 	}
-	return &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
+	b := &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
+	b.pilots = pilots{cfg: &b.cfg, by: b}
+	for i := range cfg.Groups {
+		if cfg.Oracle != nil {
+			b.forecasts.oracles = append(b.forecasts.oracles, cfg.Oracle(cfg.Groups[i].Name))
+		}
+	}
+	return b
 }
 
 // Counts says what the reconciler has done in this life.
@@ -231,7 +240,7 @@ func (b *Backend) view(now grid.Time, free func(*entry) bool) View {
 // occupancy is what a new leg must avoid: all that may still be there.
 func (b *Backend) occupancy(now grid.Time) [][][]span {
 	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
-	v.Pilots = b.piloted(now)
+	v.Pilots = b.pilots.until()
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -239,7 +248,7 @@ func (b *Backend) occupancy(now grid.Time) [][][]span {
 // offered is what is shown as taken, without what will be gone within seconds.
 func (b *Backend) offered(now grid.Time) [][][]span {
 	v := b.view(now, (*entry).leaving)
-	v.Pilots = b.piloted(now)
+	v.Pilots = b.pilots.until()
 	b.withhold(&v, false)
 	return v.occupancy(b.look)
 }
@@ -253,7 +262,7 @@ func (b *Backend) states(now grid.Time) []backfill.State {
 	}
 	v := b.view(now, (*entry).leaving)
 	b.withhold(&v, true)
-	if v.Pilots = b.piloted(now); v.Pilots == nil { // what is beyond a pilot's limit is its own
+	if v.Pilots = b.pilots.until(); v.Pilots == nil { // what is beyond a pilot's limit is its own
 		v.Padding = b.cfg.Limits.Padding
 	}
 	return StateOf(look, v)
@@ -290,7 +299,8 @@ func (b *Backend) Hear(now grid.Time, from agents.ID, m agents.Message) bool {
 	case agents.Output:
 		b.printed(m)
 	case agents.ClusterPilotsRequest:
-		b.askForPilots(now, from, m)
+		b.pilots.ask(now, from, m)
+		b.wanted, b.dirty = true, true
 	case agents.NodesLost:
 	default:
 		return false

@@ -38,7 +38,9 @@ type Config struct {
 	Partitions []string
 	Keep       grid.Duration   // how long the driver keeps the files of work after its end; 0: that is not said
 	Policy     backfill.Policy // by which the local queue is planned
-	Limits     Limits
+	// Oracle makes what forecasts the queue of a group of that name; nil: nobody forecasts.
+	Oracle func(group string) Oracle
+	Limits Limits
 }
 
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a
@@ -159,4 +161,9 @@ func fits(pattern, text string) bool {
 		text = rest
 	}
 	return true
+}
+
+// groupOf is the group of a name or, without one, the first that has so many nodes; -1: none.
+func (c *Config) groupOf(name string, nodes int) int {
+	return slices.IndexFunc(c.Groups, func(g grid.Group) bool { return (name == "" || g.Name == name) && 0 < nodes && nodes <= g.Nodes })
 }

@@ -17,7 +17,7 @@ func (b *Backend) pass(now grid.Time) {
 	b.dirty, b.wake = false, grid.Never
 	b.timeouts(now)
 	b.expire(now)
-	b.expirePilots(now)
+	b.wake = min(b.wake, b.pilots.expire(now))
 	need := grid.Never // the earliest instant of which a look is needed
 	if b.wanted {
 		need = soonest
@@ -279,7 +279,7 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	}
 	if m.Look == nil {
 		b.lookFailed(now, m.Failure)
-		b.answerAboutPilots(now, m.Failure)
+		b.pilots.answer(now, m.Failure, b.host.Send)
 		return
 	}
 	b.counts.Looks++
@@ -290,7 +290,8 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	b.look, b.asOf, b.until, b.longest = m.Look, asOf, now, b.cfg.longestOf(m.Look)
 	b.version++
 	b.judge()
-	b.answerAboutPilots(now, grid.Reason{})
+	b.follow(now)
+	b.pilots.answer(now, grid.Reason{}, b.host.Send)
 }
 
 // judge updates all entries by the look. What has one of our names and no entry is to be
@@ -304,6 +305,7 @@ func (b *Backend) judge() {
 	orphan := func(name string) {
 		if b.entries[name] == nil {
 			b.counts.Orphans++
+			b.orphans = append(b.orphans[max(0, len(b.orphans)+1-mostKept):], name)
 			b.add(&entry{name: name, want: gone, sent: true})
 		}
 	}
@@ -320,7 +322,9 @@ func (b *Backend) judge() {
 	for _, e := range b.order {
 		if e != b.giving {
 			e.judge(b, jobs[e.name], reservations[e.name], up)
-			b.seenPilot(e)
+			if p := e.pilot; p != nil && p.Over == nil && e.seen.is != nil && b.pilots.saw(b.now, p, e.seen.job, e.seen.is) {
+				b.version++
+			}
 		}
 	}
 }

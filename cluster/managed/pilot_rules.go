@@ -10,7 +10,69 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// What the table of the reconciler does with pilots, and the legs that are placed in them.
+// What the reconciler does for pilots: what its table says of their entries, and what it knows of
+// the nodes.
+
+// restorePilots goes on with those of earlier lives. Whether and how long one ran that a look
+// no longer shows cannot be known.
+func (b *Backend) restorePilots(now grid.Time) {
+	for _, p := range b.pilots.list {
+		if p.Over != nil {
+			continue
+		}
+		p.asked = now
+		b.submit(p)
+		e := b.entries[b.name(p.Pilot)]
+		e.submitted, e.sent, e.after = p.At, true, now
+		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
+	}
+}
+
+// note records a fact about a pilot.
+func (b *Backend) note(f agents.Fact) { b.record(f) }
+
+// submit makes the entry of a pilot.
+func (b *Backend) submit(p *pilot) {
+	e := &entry{name: b.name(p.Pilot), what: grid.Leg{Group: p.Group, Nodes: p.Nodes}, user: p.User, job: p.Job, want: claimed, pilot: p}
+	_ = b.mapped(e, p.User)
+	b.add(e)
+}
+
+// cancel deletes all that there is of a pilot, and reports whether there is anything.
+func (b *Backend) cancel(p *pilot) bool {
+	e := b.entries[b.name(p.Pilot)]
+	if e == nil {
+		return false
+	}
+	e.want, e.idle, b.dirty = gone, false, true
+	return true
+}
+
+// had reports whether the last look shows a job of a pilot's name, or one was deleted in this life
+// because nothing was known of it.
+func (b *Backend) had(id grid.LegID) bool {
+	name := b.name(id)
+	return slices.Contains(b.orphans, name) || b.look != nil && slices.ContainsFunc(b.look.Jobs, func(j grid.ManagedJob) bool { return j.Name == name })
+}
+
+// busyWith reports whether a leg has the nodes of a pilot.
+func (b *Backend) busyWith(p *pilot) bool {
+	name := b.name(p.Pilot)
+	return slices.ContainsFunc(b.order, func(e *entry) bool { return e.in == name && (e.want != gone || e.submitted > 0) })
+}
+
+// address fills in a command for a pilot.
+func (b *Backend) address(e *entry, c *agents.Command, now grid.Time) {
+	p := e.pilot
+	c.Start, c.End, c.Nodes = 0, 0, nil
+	c.Granted = p.granted
+	if c.Verb == agents.Claim {
+		c.Group, c.Count, c.Limit, c.Options, c.Site = p.Group, p.Nodes, p.Limit, e.options, b.cfg.Site
+		e.submitted, e.denied = now, false
+		return
+	}
+	c.User = ""
+}
 
 // claim submits a pilot, once.
 func claim(b *Backend, e *entry, now grid.Time) act {
@@ -30,6 +92,12 @@ func unclaimed(b *Backend, e *entry, now grid.Time) act {
 	return act{}
 }
 
+// pilotEnded records that a pilot is over.
+func (b *Backend) pilotEnded(p *pilot, f facts.PilotOver) {
+	b.pilots.ended(b.now, p, f)
+	b.version++
+}
+
 // remembered is how long a manager at least shows a job that has ended.
 const remembered = 4 * grid.Minute
 
@@ -41,15 +109,15 @@ func (b *Backend) dropped(e *entry) {
 	switch {
 	case p == nil || p.Over != nil:
 	case e.submitted == 0:
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
+		b.pilotEnded(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
 	case e.last == nil && e.submitted >= b.began && (e.denied || e.seen.asOf.Sub(e.submitted) < remembered):
 		state := grid.PilotDenied
 		if !e.denied && p.why.Code == grid.NoCluster { // its submission has failed, and nobody has refused it
 			state = grid.PilotOver
 		}
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: state, Reason: cmp.Or(p.why, grid.Because(grid.BadState, "the resource manager has not taken it"))})
+		b.pilotEnded(p, facts.PilotOver{Pilot: p.Pilot, State: state, Reason: cmp.Or(p.why, grid.Because(grid.BadState, "the resource manager has not taken it"))})
 	default:
-		b.pilotIsOver(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotUnknown, Reason: grid.Because(grid.Unknown, "the resource manager no longer knows it")})
+		b.pilotEnded(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotUnknown, Reason: grid.Because(grid.Unknown, "the resource manager no longer knows it")})
 	}
 }
 
@@ -76,44 +144,23 @@ func pilotOver(b *Backend, e *entry, now grid.Time) act {
 	return act{}
 }
 
-// piloted says until when each node of a pilot that runs may be had, nil if nodes are not had
-// by pilots.
-func (b *Backend) piloted(now grid.Time) map[string]grid.Time {
-	if b.cfg.Pilots == 0 {
-		return nil
+// blind says why nothing is known of the nodes: the last look is too old.
+func (b *Backend) blind(now grid.Time) grid.Reason {
+	if b.fresh(now) {
+		return grid.Reason{}
 	}
-	until := map[string]grid.Time{}
-	for _, p := range b.pilots.list {
-		if p.Over != nil || p.leaves {
-			continue
-		}
-		for _, n := range p.nodes {
-			until[n] = max(until[n], p.until)
-		}
-	}
-	return until
+	return b.silent()
 }
 
-// placeInPilot gives an entry nodes of its pilot, or says why not.
-func (b *Backend) placeInPilot(now grid.Time, e *entry, id grid.LegID) grid.Reason {
-	p := b.pilots.find(id)
-	switch {
-	case p == nil || p.Over != nil || p.leaves || p.begin == 0 || p.Pilot.Tx.Broker != e.leg.Tx.Broker:
-		return grid.Because(grid.Busy, "nodes of %s are had by pilots, and the pilot of this leg does not run", b.cfg.Site)
-	case p.Group != e.what.Group || len(p.nodes) < e.what.Nodes:
-		return grid.Because(grid.Busy, "the pilot has %s of %s", grid.Count(len(p.nodes), "node"), p.Group)
-	case e.what.End > p.until:
-		return grid.Because(grid.Busy, "the pilot's limit is over at %v, the window at %v", p.until, e.what.End)
-	case b.busyWith(p):
-		return grid.Because(grid.Busy, "the pilot's nodes are another leg's")
-	}
-	e.in, e.nodes = b.name(id), slices.Clone(p.nodes[:e.what.Nodes])
-	return grid.Reason{}
-}
+// lookedAt says when the last look was asked for, and that it shows what was there at asOf or later.
+func (b *Backend) lookedAt() (asked, asOf grid.Time) { return b.asked, b.asOf }
 
 // startsNow reports whether a job of so many nodes and such a limit would start now, behind
 // all that waits.
-func (b *Backend) startsNow(now grid.Time, group, nodes int, limit grid.Duration) bool {
+func (b *Backend) startsNow(now grid.Time, account string, group, nodes int, limit grid.Duration) bool {
+	if b.barred(group, account).Refused() {
+		return false
+	}
 	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew}
 	s := &StateOf(b.look, v)[group]
 	if s.Free.Min(now, now+1) < nodes {

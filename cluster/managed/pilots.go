@@ -15,10 +15,36 @@ import (
 // is not asked for any more is left. Legs then have the nodes of the pilot that they name,
 // until its limit; everything else of the cluster is not to be had.
 
-// pilots are those that are there or were, in the order in which they were claimed.
+// pilots are a part of the backend with a state of its own: those that are there or were, in the
+// order in which they were claimed, and who waits to hear of them. What lasts changes by facts.
 type pilots struct {
+	cfg   *Config
+	by    reconciler
 	list  []*pilot
 	asked []pilotsAsked // requests that are answered with the next look
+}
+
+// reconciler is what pilots need of the rest of the backend.
+type reconciler interface {
+	// note records a fact about a pilot.
+	note(f agents.Fact)
+	// submit has a pilot submitted, and cancel has all that there is of it deleted, if there is
+	// anything.
+	submit(p *pilot)
+	cancel(p *pilot) bool
+	// had reports whether the manager has had a job of a pilot's name of which nothing is known
+	// here: an earlier life submitted it, and its journal is lost.
+	had(id grid.LegID) bool
+	// busyWith reports whether a leg has the nodes of a pilot.
+	busyWith(p *pilot) bool
+	// lookedAt says what the last look shows: what was there at asOf or later. It was asked for
+	// at asked.
+	lookedAt() (asked, asOf grid.Time)
+	// blind says why nothing is known of the nodes; startsNow reports whether a job would start at
+	// once, by the last look, and BestEffort when jobs would probably start; nil: nobody forecasts.
+	blind(now grid.Time) grid.Reason
+	BestEffort(list []grid.Queueing) []grid.BestEffort
+	startsNow(now grid.Time, account string, group, nodes int, limit grid.Duration) bool
 }
 
 // pilotsAsked is a request that waits for a look that begins after it.
@@ -51,8 +77,8 @@ const (
 	pilotLooks = 10 * grid.Second
 )
 
-func (p *pilots) find(id grid.LegID) *pilot {
-	for _, x := range p.list {
+func (all *pilots) find(id grid.LegID) *pilot {
+	for _, x := range all.list {
 		if x.Pilot == id {
 			return x
 		}
@@ -60,74 +86,74 @@ func (p *pilots) find(id grid.LegID) *pilot {
 	return nil
 }
 
-// pilotIn is the pilot whose nodes an entry has, the zero LegID if there is none.
-func (b *Backend) pilotIn(e *entry) grid.LegID {
-	for _, p := range b.pilots.list {
-		if e.in != "" && b.name(p.Pilot) == e.in {
-			return p.Pilot
+// named is the pilot of a name in the manager, the zero LegID if there is none.
+func (all *pilots) named(name string) grid.LegID {
+	for _, x := range all.list {
+		if name != "" && Name(all.cfg.Prefix, x.Pilot) == name {
+			return x.Pilot
 		}
 	}
 	return grid.LegID{}
 }
 
 // replay takes what lasts.
-func (p *pilots) replay(at grid.Time, f agents.Fact) {
+func (all *pilots) replay(at grid.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case facts.ClusterImage:
-		p.list = nil
+		all.list = nil
 		for _, x := range f.Pilots {
-			p.list = append(p.list, &pilot{PilotMemory: x, granted: x.Granted})
+			all.list = append(all.list, &pilot{PilotMemory: x, granted: x.Granted})
 		}
 		for i := range f.Locks {
-			p.serves(&f.Locks[i].NodesLocked)
+			all.serves(&f.Locks[i].NodesLocked)
 		}
 	case facts.NodesLocked:
-		p.serves(&f)
+		all.serves(&f)
 	case facts.LockMoved:
 		if f.State == facts.LockConfirmed {
-			p.confirmed(f.Leg)
+			all.confirmed(f.Leg)
 		}
 	case facts.PilotClaimed:
-		p.list = append(p.list, &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: f, At: at}, granted: f.Granted})
+		all.list = append(all.list, &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: f, At: at}, granted: f.Granted})
 	case facts.PilotOver:
-		x := p.find(f.Pilot)
+		x := all.find(f.Pilot)
 		if x == nil {
 			x = &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: facts.PilotClaimed{Pilot: f.Pilot}, At: at}}
-			p.list = append(p.list, x)
+			all.list = append(all.list, x)
 		}
 		x.Over, x.Done = &f, at
 	}
 }
 
 // serves notes which leg has the nodes of a pilot.
-func (p *pilots) serves(f *facts.NodesLocked) {
+func (all *pilots) serves(f *facts.NodesLocked) {
 	if f.Pilot == (grid.LegID{}) {
 		return
 	}
-	if x := p.find(f.Pilot); x != nil {
+	if x := all.find(f.Pilot); x != nil {
 		x.leg, x.start = f.Leg, f.What.Start
 	}
 }
 
 // confirmed notes that a window was confirmed on the nodes of a pilot: it idles up to its begin.
-func (p *pilots) confirmed(leg grid.LegID) {
-	for _, x := range p.list {
+func (all *pilots) confirmed(leg grid.LegID) {
+	for _, x := range all.list {
 		if x.leg == leg && x.start > 0 && x.Over == nil {
 			x.Window = x.start
 		}
 	}
 }
 
-func (p *pilots) save(f *facts.ClusterImage) {
-	for _, x := range p.list {
+func (all *pilots) save(f *facts.ClusterImage) {
+	for _, x := range all.list {
 		f.Pilots = append(f.Pilots, x.PilotMemory)
 	}
 }
 
 // forget drops those that were over long ago, and the oldest if there are too many.
-func (p *pilots) forget(now grid.Time) {
-	drop := len(p.list) - mostKept
-	p.list = slices.DeleteFunc(p.list, func(x *pilot) bool {
+func (all *pilots) forget(now grid.Time) {
+	drop := len(all.list) - mostKept
+	all.list = slices.DeleteFunc(all.list, func(x *pilot) bool {
 		old := x.Over != nil && (x.Done.Add(keepPilots) <= now || drop > 0)
 		drop--
 		return old
@@ -135,8 +161,8 @@ func (p *pilots) forget(now grid.Time) {
 }
 
 // live counts those that are there or may be.
-func (p *pilots) live() (n int) {
-	for _, x := range p.list {
+func (all *pilots) live() (n int) {
+	for _, x := range all.list {
 		if x.Over == nil {
 			n++
 		}
@@ -144,171 +170,217 @@ func (p *pilots) live() (n int) {
 	return n
 }
 
-// recordPilot records a fact about a pilot and applies it.
-func (b *Backend) recordPilot(f agents.Fact) {
-	b.record(f)
-	b.pilots.replay(b.now, f)
-}
-
-// restorePilots goes on with those of earlier lives. Whether and how long one ran that a look
-// no longer shows cannot be known.
-func (b *Backend) restorePilots(now grid.Time) {
-	for _, p := range b.pilots.list {
-		if p.Over != nil {
-			continue
-		}
-		p.asked = now
-		e := b.pilotEntry(p)
-		e.submitted, e.sent, e.after = p.At, true, now
-		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
-	}
-}
-
-// pilotEntry makes the entry of a pilot.
-func (b *Backend) pilotEntry(p *pilot) *entry {
-	e := &entry{name: b.name(p.Pilot), what: grid.Leg{Group: p.Group, Nodes: p.Nodes}, user: p.User, job: p.Job, want: claimed, pilot: p}
-	_ = b.mapped(e, p.User)
-	b.add(e)
-	return e
+// record records a fact about a pilot and applies it.
+func (all *pilots) record(now grid.Time, f agents.Fact) {
+	all.by.note(f)
+	all.replay(now, f)
 }
 
 // mostAsked bounds the requests that wait for a look. At the bound the oldest is dropped; it is
 // repeated.
 const mostAsked = 256
 
-// askForPilots brings the pilots to what is wanted. The answer waits for a look that begins now
-// or later.
-func (b *Backend) askForPilots(now grid.Time, from agents.ID, m agents.ClusterPilotsRequest) {
-	b.pilots.forget(now)
-	b.aboutPilots(now, m.Ask, true)
-	b.pilots.asked = slices.DeleteFunc(b.pilots.asked, func(x pilotsAsked) bool { // a newer one of the same part
+// ask brings the pilots to what is wanted. The answer waits for a look that begins now or later.
+func (all *pilots) ask(now grid.Time, from agents.ID, m agents.ClusterPilotsRequest) {
+	all.forget(now)
+	all.about(now, m.Ask, true)
+	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool { // a newer one of the same part
 		return x.m.For == m.For && x.m.Ask.Job == m.Ask.Job
 	})
-	if len(b.pilots.asked) == mostAsked {
-		b.pilots.asked = b.pilots.asked[1:]
+	if len(all.asked) == mostAsked {
+		all.asked = all.asked[1:]
 	}
-	b.pilots.asked = append(b.pilots.asked, pilotsAsked{from, m, now})
-	b.wanted, b.dirty = true, true
+	all.asked = append(all.asked, pilotsAsked{from, m, now})
 }
 
-// answerAboutPilots answers what has waited for the look that has come, or failed.
-func (b *Backend) answerAboutPilots(now grid.Time, failed grid.Reason) {
-	b.pilots.asked = slices.DeleteFunc(b.pilots.asked, func(x pilotsAsked) bool {
-		if b.asked < x.at {
+// answer answers what has waited for the look that has come, or failed.
+func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents.ID, m agents.Message)) {
+	asked, _ := all.by.lookedAt()
+	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool {
+		if asked < x.at {
 			return false
 		}
-		a := b.aboutPilots(now, x.m.Ask, !failed.Refused())
+		a := all.about(now, x.m.Ask, !failed.Refused())
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
 		}
-		b.host.Send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
+		if m := x.m.Ask; m.Foresee && !a.Refusal.Refused() {
+			if list := all.by.BestEffort([]grid.Queueing{{Group: a.Group, Nodes: m.Nodes, Limit: m.Limit}}); len(list) > 0 {
+				a.Likely = list[0]
+			}
+		}
+		send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
 		return true
 	})
 }
 
-// aboutPilots says what is there and, if it is to follow the orders, does so first.
-func (b *Backend) aboutPilots(now grid.Time, m agents.PilotsRequest, follow bool) agents.Pilots {
-	a := agents.Pilots{Ref: m.Ref, At: b.asOf}
-	g := b.groupOf(m.Group, m.Nodes)
-	account, why := b.cfg.account(m.User)
+// about says what is there and, if it is to follow the orders, does so first.
+func (all *pilots) about(now grid.Time, m agents.PilotsRequest, follow bool) agents.Pilots {
+	_, asOf := all.by.lookedAt()
+	a := agents.Pilots{Ref: m.Ref, At: asOf}
+	g := all.cfg.groupOf(m.Group, m.Nodes)
+	account, why := all.cfg.account(m.User)
 	switch {
-	case b.cfg.Pilots == 0:
-		a.Refusal = grid.Because(grid.NotAllowed, "%s takes no pilots: nodes are had there as they are free, or reserved", b.cfg.Site)
+	case all.cfg.Pilots == 0:
+		a.Refusal = grid.Because(grid.NotAllowed, "%s takes no pilots: nodes are had there as they are free, or reserved", all.cfg.Site)
 	case g < 0:
-		a.Refusal = grid.Because(grid.TooLarge, "no group of %s has %s", b.cfg.Site, grid.Count(m.Nodes, "node"))
+		a.Refusal = grid.Because(grid.TooLarge, "no group of %s has %s", all.cfg.Site, grid.Count(m.Nodes, "node"))
 	case why.Refused():
 		a.Refusal = why
-	case !b.fresh(now):
-		a.Refusal = b.silent()
+	default:
+		a.Refusal = all.by.blind(now)
 	}
 	if g >= 0 {
-		a.Group, a.Cluster, a.Price = b.cfg.Groups[g].Name, b.cfg.Groups[g].Nodes, b.cfg.Groups[g].Price
+		a.Group, a.Cluster, a.Price = all.cfg.Groups[g].Name, all.cfg.Groups[g].Nodes, all.cfg.Groups[g].Price
 	}
 	for _, o := range m.Orders {
-		p := b.pilots.find(o.Pilot)
-		if p == nil && follow {
-			p = b.newPilot(now, m, o, a)
+		x := all.find(o.Pilot)
+		if x == nil && follow {
+			x = all.claim(now, m, o, a)
 		}
-		if p == nil {
+		if x == nil {
 			a.Pilots = append(a.Pilots, agents.PilotIs{Pilot: o.Pilot, State: grid.PilotWaits}) // it is asked for again
 			continue
 		}
 		if follow {
-			b.renew(now, p, o)
+			all.renew(now, x, o)
 		}
-		a.Pilots = append(a.Pilots, p.is())
+		a.Pilots = append(a.Pilots, x.is())
 	}
-	a.Room = max(0, b.cfg.Pilots-b.pilots.live())
-	if !a.Refusal.Refused() {
-		a.Fits = b.barred(g, account.As) == (grid.Reason{}) && b.startsNow(now, g, m.Nodes, m.Limit)
-	}
+	a.Room = max(0, all.cfg.Pilots-all.live())
+	a.Fits = !a.Refusal.Refused() && all.by.startsNow(now, account.As, g, m.Nodes, m.Limit)
 	return a
 }
 
-// groupOf is the group of a name or, without one, the first that has so many nodes; -1: none.
-func (b *Backend) groupOf(name string, nodes int) int {
-	return slices.IndexFunc(b.cfg.Groups, func(g grid.Group) bool { return (name == "" || g.Name == name) && 0 < nodes && nodes <= g.Nodes })
-}
-
-// newPilot takes an order for a pilot that is not known. It is claimed, or over at once; nil:
+// claim takes an order for a pilot that is not known. It is claimed, or over at once; nil:
 // nothing can be said yet.
-func (b *Backend) newPilot(now grid.Time, m agents.PilotsRequest, o agents.PilotOrder, a agents.Pilots) *pilot {
+func (all *pilots) claim(now grid.Time, m agents.PilotsRequest, o agents.PilotOrder, a agents.Pilots) *pilot {
 	over := func(state grid.PilotState, why grid.Reason) *pilot {
-		b.recordPilot(facts.PilotOver{Pilot: o.Pilot, State: state, Reason: why})
-		return b.pilots.find(o.Pilot)
+		all.record(now, facts.PilotOver{Pilot: o.Pilot, State: state, Reason: why})
+		return all.find(o.Pilot)
 	}
 	switch {
-	case o.Leave: // it was never there, and an order that comes late does not change that
-		return over(grid.PilotOver, grid.Reason{})
+	case all.by.had(o.Pilot): // and it is not submitted a second time
+		return over(grid.PilotUnknown, grid.Because(grid.Unknown, "it was there, and %s has lost all record of it", all.cfg.Site))
 	case a.Refusal.Code == grid.NoCluster:
 		return nil
+	case o.Leave: // it was never there, and an order that comes late does not change that
+		return over(grid.PilotOver, grid.Reason{})
 	case a.Refusal.Refused():
 		return over(grid.PilotDenied, a.Refusal)
 	case m.Price > 0 && m.Price < a.Price:
 		return over(grid.PilotDenied, grid.Because(grid.TooDear, "a node of %s costs %v by now, and not %v", a.Group, a.Price, m.Price))
-	case b.pilots.live() >= b.cfg.Pilots:
-		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %s at once", b.cfg.Site, grid.Count(b.cfg.Pilots, "pilot")))
+	case all.live() >= all.cfg.Pilots:
+		return over(grid.PilotDenied, grid.Because(grid.QueueFull, "%s takes %s at once", all.cfg.Site, grid.Count(all.cfg.Pilots, "pilot")))
 	}
-	b.recordPilot(facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User, Price: a.Price})
-	p := b.pilots.find(o.Pilot)
-	b.pilotEntry(p)
-	return p
+	all.record(now, facts.PilotClaimed{Pilot: o.Pilot, Group: a.Group, Nodes: m.Nodes, Limit: m.Limit, Granted: o.Granted, Job: m.Job, User: m.User, Price: a.Price})
+	x := all.find(o.Pilot)
+	all.by.submit(x)
+	return x
 }
 
 // renew takes an order for a pilot.
-func (b *Backend) renew(now grid.Time, p *pilot, o agents.PilotOrder) {
+func (all *pilots) renew(now grid.Time, p *pilot, o agents.PilotOrder) {
 	p.asked, p.granted = now, max(p.granted, o.Granted)
 	if o.Leave {
-		b.leave(p)
+		all.leave(p)
 	}
 }
 
 // leave has a pilot leave.
-func (b *Backend) leave(p *pilot) {
-	if e := b.entries[b.name(p.Pilot)]; p.Over == nil && !p.leaves && e != nil {
-		p.leaves, e.want, e.idle = true, gone, false
-		b.dirty = true
+func (all *pilots) leave(p *pilot) {
+	if p.Over == nil && !p.leaves {
+		p.leaves = all.by.cancel(p)
 	}
 }
 
-// expirePilots has those leave that nobody asks for any more.
-func (b *Backend) expirePilots(now grid.Time) {
-	for _, p := range b.pilots.list {
-		if p.Over != nil || p.leaves || b.busyWith(p) {
+// expire has those leave that nobody asks for any more, and says when the next one is due.
+func (all *pilots) expire(now grid.Time) (due grid.Time) {
+	due = grid.Never
+	for _, p := range all.list {
+		if p.Over != nil || p.leaves || all.by.busyWith(p) {
 			continue
 		}
 		if limit := p.asked.Add(agents.PilotLease); now >= limit {
-			b.leave(p)
+			all.leave(p)
 		} else {
-			b.wake = min(b.wake, limit)
+			due = min(due, limit)
 		}
 	}
+	return due
 }
 
-// busyWith reports whether a leg has the nodes of a pilot.
-func (b *Backend) busyWith(p *pilot) bool {
-	name := b.name(p.Pilot)
-	return slices.ContainsFunc(b.order, func(e *entry) bool { return e.in == name && (e.want != gone || e.submitted > 0) })
+// until says until when each node of a pilot that runs may be had, nil if nodes are not had by
+// pilots.
+func (all *pilots) until() map[string]grid.Time {
+	if all.cfg.Pilots == 0 {
+		return nil
+	}
+	until := map[string]grid.Time{}
+	for _, p := range all.list {
+		if p.Over != nil || p.leaves {
+			continue
+		}
+		for _, n := range p.nodes {
+			until[n] = max(until[n], p.until)
+		}
+	}
+	return until
+}
+
+// room returns the nodes of the pilot of a leg, or says why it cannot have them.
+func (all *pilots) room(id, leg grid.LegID, what grid.Leg) ([]string, grid.Reason) {
+	p := all.find(id)
+	switch {
+	case p == nil || p.Over != nil || p.leaves || p.begin == 0 || p.Pilot.Tx.Broker != leg.Tx.Broker:
+		return nil, grid.Because(grid.Busy, "nodes of %s are had by pilots, and the pilot of this leg does not run", all.cfg.Site)
+	case p.Group != what.Group || len(p.nodes) < what.Nodes:
+		return nil, grid.Because(grid.Busy, "the pilot has %s of %s", grid.Count(len(p.nodes), "node"), p.Group)
+	case what.End > p.until:
+		return nil, grid.Because(grid.Busy, "the pilot's limit is over at %v, the window at %v", p.until, what.End)
+	case all.by.busyWith(p):
+		return nil, grid.Because(grid.Busy, "the pilot's nodes are another leg's")
+	}
+	return slices.Clone(p.nodes[:what.Nodes]), grid.Reason{}
+}
+
+// saw takes what the last look shows of a pilot, and reports whether it is over. That it runs, and
+// is over, is taken though it leaves.
+func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJob) bool {
+	switch state {
+	case runs:
+		p.begin, p.nodes, p.shown = all.possible(now, p, j.Start), j.Nodes, j.Granted
+		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
+	case over, cancelled:
+		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
+		if state == over {
+			f.Begin, f.End = all.possible(now, p, cmp.Or(j.Start, p.begin)), cmp.Or(j.End, now)
+			f.End = max(f.Begin, min(f.End, now.Add(all.cfg.Limits.Skew)))
+			f.Idled = p.idled(f.Begin, f.End)
+		}
+		if j.Why != "" {
+			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)
+		}
+		all.ended(now, p, f)
+		return true
+	}
+	return false
+}
+
+// ended records that a pilot is over.
+func (all *pilots) ended(now grid.Time, p *pilot, f facts.PilotOver) {
+	all.record(now, f)
+	p.nodes, p.until = nil, 0
+}
+
+// possible is an instant at which a manager says that a pilot began, held to what can be true: it
+// was submitted before, and has begun. What it idles is counted from then.
+func (all *pilots) possible(now grid.Time, p *pilot, at grid.Time) grid.Time {
+	if at <= 0 {
+		return 0
+	}
+	skew := all.cfg.Limits.Skew + grid.Second // a manager's times may be whole seconds
+	return min(max(at, p.At.Add(-skew), 1), now.Add(skew))
 }
 
 // is is what is known of a pilot.
@@ -324,44 +396,6 @@ func (p *pilot) is() agents.PilotIs {
 	return x
 }
 
-// address fills in a command for a pilot.
-func (b *Backend) address(e *entry, c *agents.Command, now grid.Time) {
-	p := e.pilot
-	c.Start, c.End, c.Nodes = 0, 0, nil
-	c.Granted = p.granted
-	if c.Verb == agents.Claim {
-		c.Group, c.Count, c.Limit, c.Options, c.Site = p.Group, p.Nodes, p.Limit, e.options, b.cfg.Site
-		e.submitted, e.denied = now, false
-		return
-	}
-	c.User = ""
-}
-
-// seenPilot takes what the last look shows of a pilot. That it runs, and is over, is taken
-// though it leaves.
-func (b *Backend) seenPilot(e *entry) {
-	p, j := e.pilot, e.seen.is
-	if p == nil || p.Over != nil || j == nil {
-		return
-	}
-	switch e.seen.job {
-	case runs:
-		p.begin, p.nodes, p.shown = b.possible(p, j.Start), j.Nodes, j.Granted
-		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
-	case over, cancelled:
-		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
-		if e.seen.job == over {
-			f.Begin, f.End = b.possible(p, cmp.Or(j.Start, p.begin)), cmp.Or(j.End, b.now)
-			f.End = max(f.Begin, min(f.End, b.now.Add(b.cfg.Limits.Skew)))
-			f.Idled = p.idled(f.Begin, f.End)
-		}
-		if j.Why != "" {
-			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)
-		}
-		b.pilotIsOver(p, f)
-	}
-}
-
 // idled is the time of a pilot's nodes that it idled, if it ran from begin to end.
 func (p *pilot) idled(begin, end grid.Time) grid.Duration {
 	if p.Window > 0 {
@@ -371,21 +405,4 @@ func (p *pilot) idled(begin, end grid.Time) grid.Duration {
 		return 0
 	}
 	return end.Sub(begin) * grid.Duration(p.Nodes)
-}
-
-// possible is an instant at which a manager says that a pilot began, held to what can be true: it
-// was submitted before, and has begun. What it idles is counted from then.
-func (b *Backend) possible(p *pilot, at grid.Time) grid.Time {
-	if at <= 0 {
-		return 0
-	}
-	skew := b.cfg.Limits.Skew + grid.Second // a manager's times may be whole seconds
-	return min(max(at, p.At.Add(-skew), 1), b.now.Add(skew))
-}
-
-// pilotIsOver records that a pilot is over.
-func (b *Backend) pilotIsOver(p *pilot, f facts.PilotOver) {
-	b.recordPilot(f)
-	p.nodes, p.until = nil, 0
-	b.version++
 }

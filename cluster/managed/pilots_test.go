@@ -3,6 +3,7 @@ package managed
 import (
 	"testing"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -11,10 +12,10 @@ import (
 // off, makes it idle neither for years nor before it was submitted.
 func TestPossible_ABeginLiesBetweenTheSubmissionAndNow(t *testing.T) {
 	t.Parallel()
-	b := &Backend{now: 100_000, cfg: Config{Limits: Limits{Skew: 2000}}}
+	all := &pilots{cfg: &Config{Limits: Limits{Skew: 2000}}}
 	p := &pilot{PilotMemory: facts.PilotMemory{At: 50_000}}
 	for said, want := range map[grid.Time]grid.Time{0: 0, 1: 47_000, 46_999: 47_000, 50_000: 50_000, 60_000: 60_000, 103_000: 103_000, 103_001: 103_000, grid.MaxTime: 103_000} {
-		if got := b.possible(p, said); got != want {
+		if got := all.possible(100_000, p, said); got != want {
 			t.Errorf("a begin at %v counts as %v, must be %v", said, got, want)
 		}
 	}
@@ -29,6 +30,36 @@ func TestJobIs_WorkInAPilotHasThePilotsSubmission(t *testing.T) {
 		e := &entry{name: ended.Name, in: in, submitted: 70_000}
 		if state, _, _ := e.jobIs([]*grid.ManagedJob{ended}, 6000); state != want {
 			t.Errorf("of work in %q it is %v, must be %v", in, state, want)
+		}
+	}
+}
+
+// lost is the rest of a backend whose manager has had a job of every name.
+type lost struct {
+	reconciler
+	claimed, recorded int
+}
+
+func (*lost) had(grid.LegID) bool               { return true }
+func (*lost) lookedAt() (asked, asOf grid.Time) { return 0, 0 }
+func (*lost) blind(grid.Time) grid.Reason       { return grid.Reason{} }
+func (l *lost) submit(*pilot)                   { l.claimed++ }
+func (l *lost) note(agents.Fact)                { l.recorded++ }
+func (*lost) startsNow(grid.Time, string, int, int, grid.Duration) bool {
+	return false
+}
+
+// A pilot that an earlier life submitted, and whose record is lost, is unknown: it has not idled for
+// nothing, and is not submitted a second time, whether it is to leave or to stay.
+func TestClaim_WhatTheManagerHasHadIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, leave := range []bool{false, true} {
+		by := &lost{}
+		cfg := &Config{Site: "north", Pilots: 4, Groups: []grid.Group{{Name: "g1", Nodes: 4}}}
+		all := &pilots{cfg: cfg, by: by}
+		a := all.about(1000, agents.PilotsRequest{Group: "g1", Nodes: 2, Limit: grid.Hour, Orders: []agents.PilotOrder{{Pilot: grid.LegID{Leg: 3}, Granted: grid.Minute, Leave: leave}}}, true)
+		if len(a.Pilots) != 1 || a.Pilots[0].State != grid.PilotUnknown || by.claimed > 0 || by.recorded != 1 {
+			t.Errorf("leave %v: %+v, %d claimed, %d recorded", leave, a.Pilots, by.claimed, by.recorded)
 		}
 	}
 }

@@ -110,10 +110,8 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 		if !m.Again {
 			return grid.Because(grid.Past, "start %v lies before the cluster's now, %v", what.Start, now)
 		}
-		// Work begins within StartWithin of its window's begin, or not at all. After that, what is
-		// not known here to have begun may have, and the manager may have forgotten it.
-		if l := b.cfg.Limits.StartWithin; !maintains(m.Leg) && now >= what.Start.Add(l) {
-			return grid.Because(grid.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.Words(), what.Start)
+		if why := b.mayHaveBegun(now, &m); why.Refused() {
+			return why
 		}
 		what.Start = now
 	}
@@ -125,9 +123,11 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
-		if why := b.placeInPilot(now, e, m.Pilot); why.Refused() {
+		nodes, why := b.pilots.room(m.Pilot, m.Leg, what)
+		if why.Refused() {
 			return why
 		}
+		e.in, e.nodes = b.name(m.Pilot), nodes
 	} else if e.nodes = b.choose(now, b.occupancy(now), what); e.nodes == nil {
 		if b.choose(now, b.offered(now), what) != nil {
 			b.dirty = true
@@ -143,6 +143,23 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	}
 	b.dirty = true
 	return cluster.Later
+}
+
+// mayHaveBegun refuses a leg whose window has begun and of which nothing is known here, if its work
+// may have begun all the same. Work begins within StartWithin of its window's begin, or not at all;
+// after that the manager may have forgotten it. And a life that began after the window did may come
+// after one that began the work, of which it knows nothing because its journal is an older copy. It
+// has then ended that work, as it ends whatever has one of our names and is not known.
+func (b *Backend) mayHaveBegun(now grid.Time, m *agents.ClusterHold) grid.Reason {
+	l, start := &b.cfg.Limits, m.What.Start
+	switch {
+	case maintains(m.Leg):
+	case now >= start.Add(l.StartWithin):
+		return grid.Because(grid.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.StartWithin.Words(), start)
+	case start.Add(-l.Skew) <= b.began:
+		return grid.Because(grid.Expired, "its window began at %v, before this life of the cluster's agent: its work may have begun then", start)
+	}
+	return grid.Reason{}
 }
 
 // choose picks a leg's nodes, or none if there are too few.
@@ -262,7 +279,7 @@ func (b *Backend) lock(e *entry) {
 	b.numbered(e)
 	b.version++
 	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
-	f := facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilotIn(e)}
+	f := facts.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, On: e.on, Job: e.job, User: e.user, Pilot: b.pilots.named(e.in)}
 	b.record(f)
 	b.pilots.serves(&f)
 }

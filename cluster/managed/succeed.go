@@ -1,9 +1,14 @@
 package managed
 
-import "github.com/bourse-grid/bourse/cluster"
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse/cluster"
+)
 
 // Succeed takes over what a restart would have forgotten: the last look, so that nobody waits
-// for the next one, what is withheld, the counts, and the accounts of legs that are placed.
+// for the next one, what is withheld, the counts, the accounts of legs that are placed, and what
+// the forecasts have learned, unless the nodes are others.
 func (b *Backend) Succeed(before cluster.Backend) {
 	was, ok := before.(*Backend)
 	if !ok {
@@ -21,6 +26,9 @@ func (b *Backend) Succeed(before cluster.Backend) {
 	}
 	if len(b.cfg.Groups) == len(was.cfg.Groups) { // otherwise they name other groups
 		b.denials, b.withheld = was.denials, was.withheld
+	}
+	if b.forecasts.oracles != nil && was.forecasts.oracles != nil && slices.EqualFunc(b.cfg.Nodes, was.cfg.Nodes, slices.Equal[[]string]) {
+		b.forecasts = was.forecasts
 	}
 }
 

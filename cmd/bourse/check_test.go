@@ -88,6 +88,23 @@ func TestCheck_BadInputIsExit2WithEveryProblem(t *testing.T) {
 	}
 }
 
+// The lines of a script are checked as submit checks them; a length may come with the command.
+func TestCheck_TheLinesOfAScript(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, out, problem string }{
+		{"#!/bin/sh\n#BOURSE length = 1h\n#BOURSE nodes = 4\nhostname\n", "f.toml: script: 1 job\n", ""},
+		{"#!/bin/sh\nhostname\n", "f.toml: script: 1 job\n", ""},
+		{"#!/bin/sh\n#BOURSE nodes = 4\n#BOURSE lenght = 1h\n", "", "f.toml:3: "},
+		{"#!/bin/sh\n#BOURSE nodes = 0\n", "", "f.toml:2: "},
+		{"#!/bin/sh\n" + strings.Repeat("#", grid.MaxScript), "", "must have at most"},
+	} {
+		out, err := checkFile(t, c.text)
+		if out != c.out || c.problem == "" && err != nil || c.problem != "" && (exitCode(err) != 2 || !strings.Contains(strings.ReplaceAll(err.Error(), "/f.toml", "f.toml"), c.problem)) {
+			t.Errorf("%.60q: %q, %v", c.text, out, err)
+		}
+	}
+}
+
 // A batch file and the broker's API take the same names of jobs, one by one.
 func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
 	t.Parallel()

@@ -196,6 +196,10 @@ func TestSubmit_CountsTheJobsThatWereNotTaken(t *testing.T) {
 	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not accepted; repeat the command with --id batch-0001 to try it again") {
 		t.Error(err)
 	}
+	f.file(t, "wide.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 2400", 1))
+	if _, _, err := f.run("submit", "DIR/wide.toml", "--id", "batch-0002"); exitCode(err) != 1 || !strings.Contains(err.Error(), "1 of 2 jobs were not accepted; change what is said above, and submit it anew") {
+		t.Error(err)
+	}
 }
 
 // When the time of --wait is over, the jobs are shown as they stand.

@@ -41,14 +41,29 @@ func (o *Oracle) Submitted(s *backfill.State, x *backfill.Queued, user int64) {
 		name = strconv.FormatInt(user, 10)
 	}
 	if x.Submit < s.Now {
-		o.of.know(x.ID, name, x.Nodes, x.Longest())
+		o.Known(x, name)
 		return
 	}
+	o.SubmittedBy(s, x, name)
+}
+
+// SubmittedBy is Submitted for a user by name, "" if nobody knows, of a job that comes now.
+func (o *Oracle) SubmittedBy(s *backfill.State, x *backfill.Queued, user string) {
 	o.asked++
 	if draws := o.draw(s, x, o.asked); draws != nil {
 		o.of.Calibrator.Say(x.ID, s.Now, draws)
 	}
-	o.of.Submitted(x.ID, name, s.Now, x.Nodes, x.Longest())
+	o.Arrived(s.Now, x, user)
+}
+
+// Arrived tells that a job enters the queue which is not forecast.
+func (o *Oracle) Arrived(now grid.Time, x *backfill.Queued, user string) {
+	o.of.Submitted(x.ID, user, now, x.Nodes, x.Longest())
+}
+
+// Known tells of a job that waits or runs, and came at an instant that nobody knows.
+func (o *Oracle) Known(x *backfill.Queued, user string) {
+	o.of.know(x.ID, user, x.Nodes, x.Longest())
 }
 
 // Started tells that a job starts.

@@ -100,11 +100,12 @@ func (g *Gather) see(list []Sight) {
 
 // over takes the end of a pilot.
 func (p *pilot) over(s Sight, now int64) {
+	never := s.State == Denied || s.State == Unsent || s.Begin == Never
 	switch {
-	case s.State == Vanished:
+	case s.State == Vanished, never && p.begin != unseen: // it was seen to begin: whoever says never does not know
 		p.begin = max(p.begin, 0)
 		p.end = p.begin + p.granted
-	case s.State == Denied || s.State == Unsent || s.Begin == Never:
+	case never:
 		p.begin, p.end = unseen, now
 	default:
 		p.begin, p.end = s.Begin, max(s.End, s.Begin)

@@ -70,7 +70,7 @@ func newWorld(t *testing.T, local map[string][]grid.LocalJob) *world {
 		x.w.Add(driver, m)
 		x.add(cl, func() agents.Agent {
 			return cluster.New(cluster.Config{Site: site}, managed.New(managed.Config{Site: name, Driver: driver, Groups: groups, Nodes: [][]string{nodes},
-				Pilots: 4, Prefix: "bourse.", Accounts: []managed.Account{{User: "*", As: "ana"}}, Policy: backfill.EASY}))
+				Pilots: 4, Prefix: "bourse.", Accounts: []managed.Account{{User: "*", As: "ana"}}, Policy: backfill.EASY, Oracle: oracle}))
 		})
 		x.add(site, func() agents.Agent {
 			return sites.New(sites.Config{Name: name, Cluster: cl, Groups: groups, Pilots: true, VOShare: 1000, Span: grid.Day, Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 100, Lead: 5 * grid.Second})
@@ -261,6 +261,29 @@ func TestG1_HoldsWhoeverIsKilled(t *testing.T) {
 				works = 2
 			}
 			x.check(works)
+		}
+	}
+}
+
+// TestCommit_HoldsWhoeverIsKilledBeforeTheStart kills each agent from COMMIT to the start, at the
+// messages of the first half second and then now and again, for shorter than to the start and for
+// longer. The parts begin at the same second all the same, by this transaction or the next.
+func TestCommit_HoldsWhoeverIsKilledBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	for _, id := range []agents.ID{vo1, "site:north", "cluster:north", "cluster:south"} {
+		for k, at := range []grid.Duration{0, 30, 60, 100, 150, 200, 300, 3000, 9900} {
+			x := newWorld(t, map[string][]grid.LocalJob{"south": queued(2*grid.Minute, 10*grid.Minute, 1)})
+			x.submit("wave")
+			for x.run(grid.Minute); x.job("wave").State == grid.JobGathering; {
+				x.run(10)
+			}
+			x.run(at)
+			x.kill(id, grid.Duration(3+k%3*9)*grid.Second)
+			x.run(2 * grid.Hour)
+			x.check(2)
+			if v := x.job("wave"); v.State != grid.JobDone || pending(x) != 0 {
+				t.Errorf("%s killed %d ms after COMMIT: it is %v: %v; %v stay set aside\n%v", id, at, v.State, v.Reason, pending(x), x.told())
+			}
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (c *controller) stop(j *job, why string) {
 func (c *controller) cancel(j *job, why string) {
 	switch j.state {
 	case grid.ManagedPending, grid.ManagedHeld:
-		j.state, j.why, j.end = grid.ManagedEnded, why, c.own()
+		j.state, j.why, j.nodes, j.end = grid.ManagedEnded, why, nil, c.own() // it never ran
 		c.changed()
 	case grid.ManagedRunning:
 		c.stop(j, why)

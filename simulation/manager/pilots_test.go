@@ -93,3 +93,16 @@ func TestPilot_LeavesWhenTold(t *testing.T) {
 		t.Errorf("%+v", l.Jobs)
 	}
 }
+
+// Work that is cancelled before it begins in its pilot has never had nodes.
+func TestPilot_WorkCancelledBeforeItsBeginHadNoNodes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, pilots)
+	b.must(claimOf("bourse.p", 2, grid.Hour, 90*grid.Second))
+	b.must(inPilot("bourse.p", command(agents.Run, "bourse.w", 60, 600, b.m.Runs()[0].Nodes...)))
+	b.must(agents.Command{Verb: agents.Delete, Name: "bourse.w"})
+	b.world.Run(at(30))
+	if j := jobOf(b.look(), "bourse.w"); j == nil || j.State != grid.ManagedEnded || len(j.Nodes) > 0 {
+		t.Errorf("%+v", j)
+	}
+}

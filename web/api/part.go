@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -96,6 +98,11 @@ func (r *JobRequest) compose(j *grid.Job) (key string, err error) {
 	if len(r.Parts) == 0 {
 		return "", nil
 	}
+	for i := 0; i < len(j.Parts) && j.Gather != nil; i++ {
+		if key := j.Parts[i].AsksMore(); key != "" {
+			return fmt.Sprintf("parts[%d].%s", i, cmp.Or(partKeys[key], key)), errors.New(grid.NodesAlone)
+		}
+	}
 	if len(unpriced) > 0 && r.Budget == nil {
 		return fmt.Sprintf("parts[%d].maxPrice", unpriced[0]), fmt.Errorf("missing; give maxPrice (credits per node-hour) for every part or for the job, or budget (credits) for the job")
 	}
@@ -112,7 +119,8 @@ func (r *JobRequest) compose(j *grid.Job) (key string, err error) {
 }
 
 // partKeys are the keys of a batch file as the API has them.
-var partKeys = map[string]string{"min_performance": "minPerformance", "max_price": "maxPrice", "part": "parts"}
+var partKeys = map[string]string{"min_performance": "minPerformance", "max_price": "maxPrice", "part": "parts",
+	"gpus_per_node": "gpusPerNode", "cores_per_node": "coresPerNode", "memory_per_node": "memoryPerNode"}
 
 // part is a complete part of a job, or the wrong key.
 func (r *PartRequest) part(job *JobRequest, j *grid.Job) (p grid.JobPart, key string, err error) {

@@ -6,6 +6,7 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -118,13 +119,28 @@ type Reason struct {
 	Detail string `json:"detail,omitempty" doc:"an explanation for people, with figures"`
 }
 
-// String returns the detail, or the code if there is none.
+// String returns the detail, or the code if there is none, for people: figures are rounded, and
+// instants are in the time zone of this process.
 func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
-	return grid.Rounded(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String())
+	return grid.Rounded(instant.ReplaceAllStringFunc(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String(), here))
 }
+
+// instant finds what Dated has written.
+var instant = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+func here(s string) string {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return s
+	}
+	return t.Local().Format("2006-01-02 15:04:05Z07:00")
+}
+
+// Persists reports whether the same request would be refused again; see grid.Reason.
+func (r *Reason) Persists() bool { return r != nil && grid.Reason{Code: grid.Code(r.Code)}.Persists() }
 
 // ReasonOf is nil for no reason.
 func ReasonOf(r grid.Reason) *Reason {

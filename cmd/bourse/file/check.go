@@ -17,11 +17,12 @@ func newCheck() *cobra.Command {
 	var asJSON, live bool
 	var traces string
 	cmd := &cobra.Command{
-		Use:   "check FILE.toml",
-		Short: "Validate a scenario, site, broker or batch",
+		Use:   "check FILE",
+		Short: "Validate a scenario, site, broker, batch or script",
 		Long: `Validates a TOML file and says what it holds. The tables tell the kind of file:
 [[site]] a scenario, [[group]] a site, [broker] or [[broker]] a broker, [[job]] a
-batch of jobs. Batch files that a scenario names are read too. Its traces are not
+batch of jobs. Of a script, which begins with #!, the lines "#BOURSE key = value" are
+checked. Batch files that a scenario names are read too. Its traces are not
 read: they only have to exist, in the folder of --traces or beside the scenario.
 
 All problems are reported at once, each with its line, its key and the remedy. What is

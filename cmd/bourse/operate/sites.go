@@ -34,7 +34,7 @@ no window of any length, a column says how long one may be. The state of a site 
   silent     did not answer in time
   skewed     its clock is more than two seconds off
   not-asked  was not asked yet
-  left       has left the VO
+  left       its process was stopped, or cannot be reached
   lost       was silent for so long that the broker abandoned its legs, or an
              operator has declared it lost
 

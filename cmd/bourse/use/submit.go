@@ -194,10 +194,13 @@ func (c *submitting) run(ctx context.Context, from source, out, messages io.Writ
 // tell prints what the broker accepted, waits if asked to, and fails if a job was not
 // accepted, failed, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, server *client.Client, answer api.BatchAnswer, out, messages io.Writer) error {
-	lost, late := 0, error(nil) // late: the state of the jobs at the timeout
+	lost, persist, late := 0, 0, error(nil) // late: the state of the jobs at the timeout
 	for _, j := range answer.Jobs {
 		if !j.Taken {
 			lost++
+			if j.Reason.Persists() {
+				persist++
+			}
 			fmt.Fprintf(messages, "%s was not accepted: %s\n", j.Name, j.Reason)
 		}
 	}
@@ -234,8 +237,20 @@ func (c *submitting) tell(ctx context.Context, server *client.Client, answer api
 		return flags.Refused(late)
 	}
 	if lost > 0 {
-		return failure.Of(fmt.Errorf("%d of %s not accepted; repeat the command with --id %s to try %s again",
-			lost, grid.Count(len(answer.Jobs), "job was", "jobs were"), answer.ID, map[bool]string{true: "it", false: "them"}[lost == 1]))
+		return failure.Of(notAccepted(answer, lost, persist))
 	}
 	return failure.Of(unsuccessful(list))
+}
+
+// notAccepted says what helps: to try again only where not all of the refusals would be the same.
+func notAccepted(answer api.BatchAnswer, lost, persist int) error {
+	them := "them"
+	if lost == 1 {
+		them = "it"
+	}
+	remedy := fmt.Sprintf("repeat the command with --id %s to try %s again", answer.ID, them)
+	if persist == lost {
+		remedy = fmt.Sprintf("change what is said above, and submit %s anew", them)
+	}
+	return fmt.Errorf("%d of %s not accepted; %s", lost, grid.Count(len(answer.Jobs), "job was", "jobs were"), remedy)
 }
