@@ -98,6 +98,27 @@ func TestGather_WhatIsGrantedCountsUntilItsEndIsSeen(t *testing.T) {
 	}
 }
 
+// An end that is seen after COMMIT was asked for is taken in, whatever becomes of the window: its
+// pilot is paid for once, and Idle says nothing of it again.
+func TestRound_TakesEndsWhileItCommits(t *testing.T) {
+	g := New(Order{Length: 3600, Waste: 200_000, Deadline: 86_400, Parts: []Part{{8, 100}}})
+	g.Round(Look{At: 0})
+	g.Round(Look{At: 20, Pilots: []Sight{{State: Running, Begin: 20}}})
+	if g.Phase() != Committing {
+		t.Fatalf("phase %d, want that COMMIT is asked for", g.Phase())
+	}
+	end := Sight{State: Ended, Begin: 20, End: 75}
+	if idle, over := g.Idle(end); idle != 8*55 || !over {
+		t.Errorf("idled %d, over: %v", idle, over)
+	}
+	if acts := g.Round(Look{At: 80, Pilots: []Sight{end}}); acts != nil {
+		t.Errorf("acts %v", acts)
+	}
+	if idle, over := g.Idle(end); over {
+		t.Errorf("its end is awaited still, with %d idled", idle)
+	}
+}
+
 // With places kept, every part waits with a far begin from the first round, no part leads,
 // and all begin when all would start from their places.
 func TestGather_PlaceKept(t *testing.T) {
